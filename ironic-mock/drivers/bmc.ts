@@ -1,0 +1,21 @@
+import type { NodeRecord, PortRecord, PowerState } from '../../wire/index.js'
+
+/** Where a machine boots from at its next power-on. */
+export type BootSource =
+  | { kind: 'disk' }
+  /** The deploy ramdisk, with the kernel parameters Ironic gives it (`ipa-api-url` ...). */
+  | { kind: 'ramdisk'; parameters: Record<string, string> }
+
+/**
+ * The port through which the conductor reaches a machine. Every call is safe to repeat. A rejection's message is what
+ * Ironic would show as the driver's error.
+ */
+export interface Bmc {
+  power(): Promise<Extract<PowerState, 'power on' | 'power off' | 'error'>>
+  /** Resolves when the new state has been reached; `rebooting` ends in `power on`. */
+  setPower(target: 'power on' | 'power off' | 'rebooting' | 'soft power off' | 'soft rebooting'): Promise<void>
+  setBoot(source: BootSource): Promise<void>
+}
+
+/** Finds the machine behind a node; rejects when the node's driver_info reaches none. */
+export type Bmcs = (node: NodeRecord, ports: readonly PortRecord[]) => Promise<Bmc>

@@ -1,0 +1,4 @@
+/** The mock Ironic: API, conductor, drivers, store. */
+export * from './drivers/bmc.js'
+export * from './store/store.js'
+export * from './conductor/conductor.js'

@@ -1,0 +1,123 @@
+import type { JsonObject, NodeRecord, PortRecord, ProvisionState } from '../../wire/index.js'
+
+/** Counts the commits of one node; a commit that expects another revision is refused. */
+export type Revision = number
+
+export type NodePatch = Partial<Omit<NodeRecord, 'id' | 'uuid' | 'created_at'>>
+
+/** Work for the conductor's shell, kept in the same transaction as the state that asked for it. */
+export interface Effect {
+  kind: string
+  payload: JsonObject
+}
+
+export interface StoredEffect extends Effect {
+  id: number
+  node: string
+}
+
+/** `at` in milliseconds of the clock; null lifts the deadline. One deadline a kind and node. */
+export interface Deadline {
+  kind: string
+  at: number | null
+}
+
+export interface HistoryEntry {
+  uuid: string
+  created_at: string
+  severity: 'INFO' | 'ERROR'
+  event: string
+  event_type: string
+  conductor: string
+}
+
+/** What changes together. Everything in it is there after a SIGKILL, or nothing is. */
+export interface Commit {
+  node: string
+  expect: Revision
+  patch?: NodePatch
+  /** Appended to the node's queue; effects of one node run in the order of their ids. */
+  effects?: readonly Effect[]
+  deadlines?: readonly Deadline[]
+  /** The effect whose outcome this commit records; it leaves the queue. */
+  done?: number
+  /** Drops every queued effect of the node. */
+  dropEffects?: boolean
+  createPorts?: readonly PortRecord[]
+  updatePorts?: readonly PortRecord[]
+  removePorts?: readonly string[]
+  inventory?: { inventory: JsonObject; plugin_data: JsonObject }
+  history?: readonly HistoryEntry[]
+}
+
+export interface NodeWithRevision {
+  node: NodeRecord
+  revision: Revision
+}
+
+/** Filters of `GET /v1/nodes`, all optional and combined by AND; `where` runs on the decoded record. */
+export interface NodeQuery {
+  uuids?: readonly string[]
+  provision_state?: ProvisionState
+  driver?: string
+  instance_uuid?: string
+  /** Further conditions, for filters that have no column. */
+  where?: (node: NodeRecord) => boolean
+  sortKey?: keyof NodeRecord
+  sortDir?: 'asc' | 'desc'
+  /** UUID of the last node of the page before. */
+  marker?: string
+  limit?: number
+}
+
+export interface PortQuery {
+  node_uuid?: string
+  /** Lower case. */
+  addresses?: readonly string[]
+  where?: (port: PortRecord) => boolean
+  sortKey?: keyof PortRecord
+  sortDir?: 'asc' | 'desc'
+  marker?: string
+  limit?: number
+}
+
+/** Thrown by {@link Store.commit} when somebody else changed the node first, or it is gone. */
+export class StaleRevision extends Error {
+  override name = 'StaleRevision'
+}
+
+/** Thrown when a uuid, name, instance_uuid or MAC is taken. */
+export class Duplicate extends Error {
+  override name = 'Duplicate'
+  readonly field: 'uuid' | 'name' | 'instance_uuid' | 'address'
+  readonly value: string
+  constructor(field: 'uuid' | 'name' | 'instance_uuid' | 'address', value: string) {
+    super(`${field} ${value} is taken`)
+    this.field = field
+    this.value = value
+  }
+}
+
+/**
+ * Ironic's database. A resolved commit survives SIGKILL. Commits that arrive together share one transaction.
+ * Records that come out are fresh copies.
+ */
+export interface Store extends AsyncDisposable {
+  node(ident: string): Promise<NodeWithRevision | undefined>
+  nodes(query: NodeQuery): Promise<NodeRecord[]>
+  /** `id` is given by the store. */
+  createNode(node: Omit<NodeRecord, 'id'>): Promise<NodeWithRevision>
+  /** Removes the node with its ports, effects, deadlines, inventory and history. */
+  removeNode(uuid: string, expect: Revision): Promise<void>
+  commit(change: Commit): Promise<Revision>
+  port(ident: string): Promise<PortRecord | undefined>
+  ports(query: PortQuery): Promise<PortRecord[]>
+  createPort(port: Omit<PortRecord, 'id'>): Promise<PortRecord>
+  updatePort(port: PortRecord): Promise<void>
+  removePort(uuid: string): Promise<void>
+  inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined>
+  history(node: string): Promise<HistoryEntry[]>
+  /** Queued effects in order of their ids; of one node or of all. */
+  effects(node?: string): Promise<StoredEffect[]>
+  deadlines(): Promise<{ node: string; kind: string; at: number }[]>
+}

@@ -1,0 +1,2 @@
+/** The whole simulated computer. */
+export * from './machine.js'

@@ -1,0 +1,127 @@
+import type { Executor, Target } from '../steps/index.js'
+
+export interface DiskSpec {
+  /** Kernel name without /dev: `sda`, `nvme0n1`. */
+  name: string
+  /** Bytes. */
+  size: number
+  serial: string
+  wwn: string
+  model: string
+  vendor: string
+  rotational: boolean
+  transport: 'sata' | 'nvme' | 'sas' | 'usb'
+  /** Logical sector size in bytes: 512 or 4096. */
+  sectorSize: number
+  /**
+   * `file`: real bytes in a sparse file (`file` names it; without, one in the state folder). `described`: the same
+   * programs on the same structures, bulk contents remembered instead of kept, for fleets.
+   */
+  backing: { kind: 'file'; file?: string } | { kind: 'described' }
+}
+
+export interface NicSpec {
+  name: string
+  /** Lower case. */
+  mac: string
+  ipv4: string | null
+  carrier: boolean
+  /** The NIC that the firmware boots from. */
+  pxe: boolean
+}
+
+export interface MachineSpec {
+  id: string
+  /** How a node's driver_info names it; null for a machine without BMC. */
+  bmc: { address: string; systemId: string; username?: string; password?: string } | null
+  firmware: 'uefi' | 'bios'
+  architecture: 'x86_64' | 'aarch64'
+  cpus: number
+  memoryMib: number
+  manufacturer: string
+  product: string
+  serial: string
+  nics: NicSpec[]
+  disks: DiskSpec[]
+  /** The image that its live ramdisk carries and `--offline` installs; a file on this host. */
+  liveImage: string | null
+}
+
+export type MachineBootSource = { kind: 'disk' } | { kind: 'ramdisk'; parameters: Record<string, string> }
+
+/** One boot of a machine, from power-on to power-off. */
+export interface Boot {
+  /** As in /proc/sys/kernel/random/boot_id: new at every boot, the same after a restart of ironstage. */
+  id: string
+  source: MachineBootSource
+  /** `no bootable device` for a disk without a bootable system. */
+  outcome: 'ramdisk' | 'disk' | 'no bootable device'
+}
+
+/** What the OS on the disk said at its first boot. */
+export interface FirstBoot {
+  ignitionVersion: string | null
+  /** SHA-256 of /ignition/config.ign as found on the disk, hex; null when there was none. */
+  configDigest: string | null
+  hostname: string | null
+  users: { name: string; sshKeyFingerprints: string[] }[]
+  files: string[]
+  units: string[]
+  kernelArguments: string[]
+  /** From which disk, as /dev/sda. */
+  disk: string
+}
+
+export type MachinePower = 'on' | 'off'
+
+/**
+ * A simulated computer. It goes on living when ironstage's process dies: power, disks, what was booted and what its
+ * agent had saved are kept; a program that was running is reported killed.
+ */
+export interface Machine {
+  readonly spec: MachineSpec
+  power(): MachinePower
+  /** Hard unless `soft`; resolves when the state is reached. Repeating it is harmless, except for `reboot`. */
+  setPower(target: MachinePower | 'reboot', options?: { soft?: boolean }): Promise<void>
+  /** Where the next boots come from, until set again. */
+  setBoot(source: MachineBootSource): Promise<void>
+  /** The current boot; undefined when powered off. */
+  boot(): Boot | undefined
+  /** The latest first boot from disk. */
+  firstBoot(): FirstBoot | undefined
+  /** Reaches the booted ramdisk; every call rejects while it is off or runs something else. */
+  readonly executor: Executor
+  readonly target: Target
+  /** What a process on the machine saved, kept over restarts of ironstage and forgotten at the next boot. */
+  saved(name: string): unknown
+  save(name: string, value: unknown): Promise<void>
+}
+
+/** Told of what happens to machines. Called after the change is kept. */
+export interface MachineEvents {
+  /** The ramdisk is up. Called again with the same boot after ironstage restarted. */
+  ramdiskUp(machine: Machine, boot: Boot): void
+  /** The boot is over: power lost, reset. */
+  down(machine: Machine, boot: Boot): void
+  firstBoot?(machine: Machine, report: FirstBoot): void
+}
+
+/** How long hardware takes, in milliseconds; all zero unless paced realistically. */
+export interface MachinePace {
+  power: number
+  bootRamdisk: number
+  bootDisk: number
+  /** Bytes a second that an image is written with; 0 means as fast as it goes. */
+  writeRate: number
+}
+
+export const NO_PACE: MachinePace = { power: 0, bootRamdisk: 0, bootDisk: 0, writeRate: 0 }
+
+export interface Machines extends AsyncDisposable {
+  create(spec: MachineSpec): Promise<Machine>
+  /** Powers off and forgets it; its disk files in the state folder are deleted. */
+  remove(id: string): Promise<void>
+  get(id: string): Machine | undefined
+  byBmc(address: string, systemId: string): Machine | undefined
+  list(): Machine[]
+}

@@ -1,0 +1,40 @@
+/** Options of {@link Clock.sleep}. */
+export interface SleepOptions {
+  /**
+   * A weak timer (a heartbeat, a periodic sync) fires when its time has passed but is never a reason for a virtual
+   * clock to jump, nor for a process to stay alive.
+   */
+  weak?: boolean
+  signal?: AbortSignal
+}
+
+/**
+ * The only source of time. Milliseconds everywhere.
+ *
+ * A virtual clock jumps only while nothing real is under way, so whoever touches the world (a disk, a socket, a worker,
+ * a native thread) takes a {@link hold} for as long as that lasts. Promise chains need none.
+ */
+export interface Clock {
+  /** Milliseconds since the Unix epoch, in lab time. */
+  now(): number
+  /** Milliseconds of lab time since this clock was made. */
+  elapsed(): number
+  /** Resolves `ms` of lab time later; rejects with the signal's reason when aborted. */
+  sleep(ms: number, options?: SleepOptions): Promise<void>
+  /** Forbids jumps until disposed. Free on real clocks. */
+  hold(why: string): Disposable
+}
+
+export const seconds = (n: number): number => n * 1000
+export const minutes = (n: number): number => n * 60_000
+export const hours = (n: number): number => n * 3_600_000
+
+/** Runs `work` under a hold: `await held(clock, 'reading the image', () => file.read(...))`. */
+export async function held<T>(clock: Clock, why: string, work: () => Promise<T>): Promise<T> {
+  const hold = clock.hold(why)
+  try {
+    return await work()
+  } finally {
+    hold[Symbol.dispose]()
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * A failure that a person can act on: a stable code, one sentence that says what was wrong and where, and what to do
+ * about it. Anything else that is thrown is a defect of ours.
+ */
+export class UserError extends Error {
+  override name = 'UserError'
+  readonly code: string
+  readonly remedy: string | undefined
+  /** `usage` errors end a command with exit code 2, `failure` with 1. */
+  readonly kind: 'usage' | 'failure'
+
+  constructor(
+    code: string,
+    message: string,
+    options: { remedy?: string; cause?: unknown; kind?: 'usage' | 'failure' } = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause })
+    this.code = code
+    this.remedy = options.remedy
+    this.kind = options.kind ?? 'failure'
+  }
+}
+
+/**
+ * Puts what was being done in front of what went wrong: `await during('opening /dev/loop3', () => open(path))` throws
+ * an error with that message and the original as its cause, so that a failure reads as a causal chain.
+ */
+export async function during<T>(doing: string, work: () => Promise<T> | T): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw new Error(doing, { cause })
+  }
+}
+
+/** The messages of an error and its causes, outermost first. */
+export function errorChain(error: unknown): string[] {
+  const chain: string[] = []
+  for (let e = error; e !== undefined && e !== null; e = e instanceof Error ? e.cause : undefined)
+    chain.push(e instanceof Error ? e.message : String(e))
+  return chain
+}
+
+/** The first {@link UserError} in the chain of causes. */
+export function userError(error: unknown): UserError | undefined {
+  for (let e = error; e instanceof Error; e = e.cause) if (e instanceof UserError) return e
+  return undefined
+}

@@ -1,0 +1,76 @@
+/**
+ * What opens, closes. Things registered with {@link use} are closed in reverse order when the scope is disposed, all of
+ * them even when one fails to; `signal` is aborted first, so that every wait inside ends.
+ */
+export class Scope implements AsyncDisposable {
+  readonly #controller = new AbortController()
+  readonly #closers: (() => unknown)[] = []
+  readonly #background = new Set<Promise<unknown>>()
+  #closed: Promise<void> | undefined
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  use<T extends AsyncDisposable | Disposable>(resource: T): T {
+    this.onClose(() =>
+      Symbol.asyncDispose in resource ? resource[Symbol.asyncDispose]() : resource[Symbol.dispose](),
+    )
+    return resource
+  }
+
+  onClose(close: () => unknown): void {
+    this.#closers.push(close)
+  }
+
+  /**
+   * Starts work that nobody awaits; closing waits for its end. What it throws after the scope was aborted is the abort
+   * itself; before that it goes to `failed`.
+   */
+  spawn(work: (signal: AbortSignal) => Promise<unknown>, failed: (error: unknown) => void): void {
+    const running = work(this.signal)
+      .catch((error: unknown) => {
+        if (!this.signal.aborted) failed(error)
+      })
+      .finally(() => this.#background.delete(running))
+    this.#background.add(running)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#closed ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
+    this.#controller.abort(new ScopeClosed())
+    const errors: unknown[] = []
+    for (const close of this.#closers.reverse()) {
+      try {
+        await close()
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    while (this.#background.size > 0) await Promise.all(this.#background)
+    if (errors.length === 1) throw errors[0]
+    if (errors.length > 1) throw new AggregateError(errors, 'several things failed to close')
+  }
+}
+
+/** The reason with which a closing {@link Scope} aborts what still waits in it. */
+export class ScopeClosed extends Error {
+  override name = 'ScopeClosed'
+  constructor() {
+    super('closed')
+  }
+}
+
+/** Runs one piece of work at a time, in the order of the calls. */
+export class Mutex {
+  #tail: Promise<unknown> = Promise.resolve()
+
+  run<T>(work: () => Promise<T> | T): Promise<T> {
+    const turn = this.#tail.then(work)
+    this.#tail = turn.catch(() => {})
+    return turn
+  }
+}

@@ -1,0 +1,12 @@
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** Where sentences for people go. Fields are plain data; secrets are masked by whoever logs them. */
+export type Logger = (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
+
+export const silent: Logger = () => {}
+
+/** A logger that adds `fields` to everything it is given. */
+export const withFields =
+  (logger: Logger, fields: Record<string, unknown>): Logger =>
+  (level, message, more) =>
+    logger(level, message, { ...fields, ...more })

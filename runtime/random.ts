@@ -1,0 +1,34 @@
+import { unsafeUniformIntDistribution, xoroshiro128plus } from 'pure-rand'
+
+/** The only source of randomness, so that a seed replays a whole lab. */
+export interface Random {
+  bytes(length: number): Uint8Array
+  /** A float in [0, 1). */
+  next(): number
+}
+
+/** A random version 4 UUID. */
+export function uuid(random: Random): string {
+  const b = Buffer.from(random.bytes(16))
+  b[6] = (b[6]! & 0x0f) | 0x40
+  b[8] = (b[8]! & 0x3f) | 0x80
+  const hex = b.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** What Python's `secrets.token_urlsafe()` gives: 32 random bytes, 43 characters. */
+export function urlSafeToken(random: Random, length = 32): string {
+  return Buffer.from(random.bytes(length)).toString('base64url')
+}
+
+/** A float in [from, to). */
+export const uniform = (random: Random, from: number, to: number): number => from + random.next() * (to - from)
+
+/** The same seed gives the same sequence. */
+export function seededRandom(seed: number): Random {
+  const generator = xoroshiro128plus(seed)
+  return {
+    bytes: (length) => Uint8Array.from({ length }, () => unsafeUniformIntDistribution(0, 255, generator)),
+    next: () => unsafeUniformIntDistribution(0, 2 ** 31 - 1, generator) / 2 ** 31,
+  }
+}

@@ -1,0 +1,206 @@
+import type { Clock, SleepOptions } from './clock.js'
+
+interface Timer {
+  at: number
+  /** Timers of one instant fire in the order in which they were set. */
+  order: number
+  weak: boolean
+  fire: () => void
+}
+
+/** Thrown by {@link VirtualClock.until} when the awaited thing can no longer happen: nothing runs and no timer is set. */
+export class NothingLeftToHappen extends Error {
+  override name = 'NothingLeftToHappen'
+}
+
+/**
+ * Time that stands still until somebody moves it: `advance(ms)` by hand, or `until(promise)`, which jumps from strong
+ * timer to strong timer for as long as the promise is pending (the lab's *auto* mode). Before every jump the clock waits
+ * until no {@link Clock.hold} is open and all promise chains have run dry, so what happens at one instant is complete
+ * before the next instant begins.
+ */
+export class VirtualClock implements Clock {
+  readonly #start: number
+  #now: number
+  #order = 0
+  #timers = new TimerHeap()
+  #strong = 0
+  #holds = new Map<symbol, string>()
+  #released: (() => void)[] = []
+  /** Movers take turns: two people who wait on one lab must not jump past each other. */
+  #moving: Promise<unknown> = Promise.resolve()
+
+  /** @param start milliseconds since the epoch at which the lab begins */
+  constructor(start = Date.UTC(2026, 0, 1)) {
+    this.#start = this.#now = start
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  elapsed(): number {
+    return this.#now - this.#start
+  }
+
+  sleep(ms: number, { weak = false, signal }: SleepOptions = {}): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason as Error)
+      const timer: Timer = {
+        at: this.#now + Math.max(0, ms),
+        order: this.#order++,
+        weak,
+        fire: () => {
+          signal?.removeEventListener('abort', aborted)
+          resolve()
+        },
+      }
+      const aborted = () => {
+        if (this.#timers.remove(timer) && !weak) this.#strong--
+        reject(signal!.reason as Error)
+      }
+      signal?.addEventListener('abort', aborted, { once: true })
+      this.#timers.push(timer)
+      if (!weak) this.#strong++
+    })
+  }
+
+  hold(why: string): Disposable {
+    const key = Symbol(why)
+    this.#holds.set(key, why)
+    return {
+      [Symbol.dispose]: () => {
+        if (!this.#holds.delete(key) || this.#holds.size > 0) return
+        for (const wake of this.#released.splice(0)) wake()
+      },
+    }
+  }
+
+  /** What currently forbids a jump, for the message of a lab that does not settle. */
+  holds(): string[] {
+    return [...this.#holds.values()]
+  }
+
+  /** Waits until nothing moves at this instant: no hold is open and every promise chain has run dry. */
+  async idle(): Promise<void> {
+    for (let quiet = 0; quiet < 2; quiet++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (this.#holds.size === 0) continue
+      await new Promise<void>((resolve) => this.#released.push(resolve))
+      quiet = -1
+    }
+  }
+
+  /** Moves time forward by `ms`, firing on the way, one instant after another, every timer that comes due. */
+  advance(ms: number): Promise<void> {
+    return this.#turn(async () => {
+      const target = this.#now + ms
+      await this.idle()
+      while ((this.#timers.peek()?.at ?? Infinity) <= target) {
+        this.#fireNext()
+        await this.idle()
+      }
+      this.#now = target
+    })
+  }
+
+  /**
+   * Jumps from timer to timer until `awaited` is settled, and gives its value.
+   *
+   * @throws NothingLeftToHappen when it is still pending and no strong timer is left
+   */
+  async until<T>(awaited: Promise<T>): Promise<T> {
+    let pending = true
+    const settled = awaited.finally(() => (pending = false))
+    settled.catch(() => {})
+    await this.#turn(async () => {
+      for (;;) {
+        await this.idle()
+        if (!pending) return
+        if (this.#strong === 0)
+          throw new NothingLeftToHappen(
+            'waiting for something that can no longer happen: nothing is running and no timer is set',
+          )
+        this.#fireNext()
+      }
+    })
+    return settled
+  }
+
+  #turn<T>(move: () => Promise<T>): Promise<T> {
+    const turn = this.#moving.then(move)
+    this.#moving = turn.catch(() => {})
+    return turn
+  }
+
+  #fireNext(): void {
+    const timer = this.#timers.pop()!
+    if (!timer.weak) this.#strong--
+    this.#now = Math.max(this.#now, timer.at)
+    timer.fire()
+  }
+}
+
+/** A binary heap by time and order, so that a lab of thousands of heartbeats stays cheap. */
+class TimerHeap {
+  #items: Timer[] = []
+
+  peek(): Timer | undefined {
+    return this.#items[0]
+  }
+
+  push(timer: Timer): void {
+    this.#items.push(timer)
+    this.#up(this.#items.length - 1)
+  }
+
+  pop(): Timer | undefined {
+    const first = this.#items[0]
+    if (first) this.#removeAt(0)
+    return first
+  }
+
+  remove(timer: Timer): boolean {
+    const index = this.#items.indexOf(timer)
+    if (index < 0) return false
+    this.#removeAt(index)
+    return true
+  }
+
+  #removeAt(index: number): void {
+    const last = this.#items.pop()!
+    if (index === this.#items.length) return
+    this.#items[index] = last
+    this.#up(index)
+    this.#down(index)
+  }
+
+  #up(index: number): void {
+    for (let parent = (index - 1) >> 1; index > 0 && this.#before(index, parent); parent = (index - 1) >> 1) {
+      this.#swap(index, parent)
+      index = parent
+    }
+  }
+
+  #down(index: number): void {
+    for (;;) {
+      const left = 2 * index + 1
+      const right = left + 1
+      let least = index
+      if (left < this.#items.length && this.#before(left, least)) least = left
+      if (right < this.#items.length && this.#before(right, least)) least = right
+      if (least === index) return
+      this.#swap(index, least)
+      index = least
+    }
+  }
+
+  #before(a: number, b: number): boolean {
+    const [x, y] = [this.#items[a]!, this.#items[b]!]
+    return x.at < y.at || (x.at === y.at && x.order < y.order)
+  }
+
+  #swap(a: number, b: number): void {
+    ;[this.#items[a], this.#items[b]] = [this.#items[b]!, this.#items[a]!]
+  }
+}

@@ -1,0 +1,74 @@
+import type { Clock, Logger } from '../runtime/index.js'
+import type { AdvertisedStep, JsonObject, StepInterface, StepKind } from '../wire/index.js'
+import type { Target } from './executors/executor.js'
+
+/** Where a running step is, for people and progress bars. */
+export interface Progress {
+  /** A stage of the step has begun: `finding the root device`, `writing the image`. */
+  stage(name: string): void
+  /** How far the current stage is, 0 to 100, where that is known. */
+  percent(value: number): void
+  /** A line that a program of the step printed. */
+  line(text: string): void
+}
+
+/** Everything a step may use. */
+export interface StepContext {
+  readonly target: Target
+  /** The node as Ironic sent it: its database record, configdrive in clear for deploy steps only. */
+  readonly node: JsonObject
+  readonly ports: readonly JsonObject[]
+  /** What the agent was started with: `IPA_COREOS_IP_OPTIONS`, `IPA_COREOS_COPY_NETWORK` ... */
+  readonly environment: Readonly<Record<string, string>>
+  readonly progress: Progress
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Aborted when the agent is stopped. */
+  readonly signal: AbortSignal
+}
+
+/** A step with its arguments' JSON Schema. Made by {@link defineStep}. */
+export interface Step {
+  readonly name: string
+  readonly interface: StepInterface
+  readonly on: readonly StepKind[]
+  /** Advertised priority by kind of work; 0 means that only a user who asks for it gets it. */
+  readonly priority: Readonly<Partial<Record<StepKind, number>>>
+  readonly abortable: boolean
+  readonly rebootRequested: boolean
+  advertise(kind: StepKind): AdvertisedStep
+  /**
+   * Checks the arguments, then runs. Its value becomes `deploy_result` (`clean_result`, `service_result`).
+   *
+   * @throws StepError for bad arguments, before anything is touched, and for every failure of the step itself
+   */
+  run(context: StepContext, args: JsonObject): Promise<unknown>
+}
+
+/** A named set of steps, as IPA's hardware managers are. */
+export interface HardwareManager {
+  /** Class name: the key of its steps in `get_*_steps`. */
+  readonly className: string
+  /** Key in `hardware_manager_version`. */
+  readonly name: string
+  readonly version: string
+  /** 0 none, 1 generic, 2 mainline, 3 service provider; the highest one wins a step's name. */
+  support(target: Target): Promise<number>
+  readonly steps: readonly Step[]
+}
+
+/**
+ * A step's failure as it reaches Ironic: `details` becomes `last_error`. `type` is IPA's class name; the agent fills in
+ * DeploymentError, CleaningError or ServicingError when none is given.
+ */
+export class StepError extends Error {
+  override name = 'StepError'
+  readonly type: string | undefined
+  readonly details: string
+
+  constructor(details: string, options: { type?: string; cause?: unknown } = {}) {
+    super(details, options.cause === undefined ? {} : { cause: options.cause })
+    this.type = options.type
+    this.details = details
+  }
+}

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['**/*.test.ts'],
+    exclude: ['node_modules', 'dist', 'test/real', 'test/soak'],
+    testTimeout: 20_000,
+    sequence: { shuffle: true },
+  },
+})

@@ -1,0 +1,44 @@
+/** One request as it stands on the wire, whatever carries it. */
+export interface WireRequest {
+  readonly method: string
+  /** Path with leading slash and the query string, percent-encoded as sent. */
+  readonly target: string
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The body's bytes as text; absent when there is none. */
+  readonly body?: string
+  /** How the caller reached us, for building links: `http://host:port`, no trailing slash. */
+  readonly base: string
+}
+
+export interface WireResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/**
+ * Answers requests; never throws for bad input. The HTTP server and the in-process transport both end here, so a lab
+ * without sockets sees the same bytes as a client with curl.
+ */
+export type Dispatch = (request: WireRequest) => Promise<WireResponse>
+
+/** A request to an absolute URL. */
+export interface OutgoingRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Aborts the exchange; the transport rejects with its reason. */
+  readonly signal?: AbortSignal
+}
+
+/** Carries requests. Rejects with {@link ConnectionFailed} when nobody answered; any status is an answer. */
+export interface Transport {
+  send(request: OutgoingRequest): Promise<WireResponse>
+}
+
+/** Nobody answered: refused, reset, timed out, not resolved. */
+export class ConnectionFailed extends Error {
+  override name = 'ConnectionFailed'
+}
