@@ -28,7 +28,15 @@ const ambientModules = {
     { name: 'timers/promises', message: 'Use clock.sleep (runtime).' },
     ...['node:crypto', 'crypto'].map((name) => ({
       name,
-      importNames: ['randomBytes', 'randomUUID', 'randomInt', 'randomFill', 'randomFillSync', 'getRandomValues', 'webcrypto'],
+      importNames: [
+        'randomBytes',
+        'randomUUID',
+        'randomInt',
+        'randomFill',
+        'randomFillSync',
+        'getRandomValues',
+        'webcrypto',
+      ],
       message: 'Take randomness from a Random (runtime).',
     })),
     ...['node:perf_hooks', 'perf_hooks'].map((name) => ({ name, message: 'Take the time from a Clock (runtime).' })),
@@ -47,7 +55,9 @@ export default tseslint.config(
   ...tseslint.configs.recommended,
   {
     files: ['**/*.ts'],
-    languageOptions: { parserOptions: { projectService: { allowDefaultProject: [] }, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: { project: ['tsconfig.tests.json', '*/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',

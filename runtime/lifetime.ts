@@ -13,9 +13,7 @@ export class Scope implements AsyncDisposable {
   }
 
   use<T extends AsyncDisposable | Disposable>(resource: T): T {
-    this.onClose(() =>
-      Symbol.asyncDispose in resource ? resource[Symbol.asyncDispose]() : resource[Symbol.dispose](),
-    )
+    this.onClose(() => (Symbol.asyncDispose in resource ? resource[Symbol.asyncDispose]() : resource[Symbol.dispose]()))
     return resource
   }
 

@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { held, hours, minutes, seconds, systemClock, VirtualClock, NothingLeftToHappen } from './index.js'
+
+describe('a virtual clock', () => {
+  test('stands still until it is moved', async () => {
+    const clock = new VirtualClock(1000)
+    let woke = false
+    void clock.sleep(10).then(() => (woke = true))
+    await clock.idle()
+    expect([woke, clock.now(), clock.elapsed()]).toEqual([false, 1000, 0])
+    await clock.advance(10)
+    expect([woke, clock.now(), clock.elapsed()]).toEqual([true, 1010, 10])
+  })
+
+  test('a thirty-minute wait passes at once', async () => {
+    const clock = new VirtualClock()
+    await clock.until(clock.sleep(minutes(30)))
+    expect(clock.elapsed()).toBe(minutes(30))
+  })
+
+  test('timers fire in order of their time, and of their making within one instant', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(50), { maxLength: 30 }), async (delays) => {
+        const clock = new VirtualClock()
+        const fired: { at: number; index: number }[] = []
+        delays.forEach((delay, index) => void clock.sleep(delay).then(() => fired.push({ at: clock.elapsed(), index })))
+        await clock.advance(50)
+        expect(fired).toEqual(
+          delays.map((at, index) => ({ at, index })).sort((a, b) => a.at - b.at || a.index - b.index),
+        )
+      }),
+      { numRuns: 30 },
+    ))
+
+  test('a weak timer fires on the way but is never a reason to jump', async () => {
+    const clock = new VirtualClock()
+    const beats: number[] = []
+    const heart = (async () => {
+      for (;;) {
+        await clock.sleep(seconds(90), { weak: true })
+        beats.push(clock.elapsed())
+      }
+    })()
+    heart.catch(() => {})
+    await clock.until(clock.sleep(minutes(5)))
+    expect(beats).toEqual([90, 180, 270].map(seconds))
+    await expect(clock.until(new Promise(() => {}))).rejects.toThrow(NothingLeftToHappen)
+  })
+
+  test('does not jump while something real is under way', async () => {
+    const clock = new VirtualClock()
+    const order: string[] = []
+    const real = held(clock, 'a real read', async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      order.push('read')
+    })
+    await Promise.all([real, clock.until(clock.sleep(hours(1)).then(() => order.push('timer')))])
+    expect(order).toEqual(['read', 'timer'])
+  })
+
+  test('everything of one instant happens before the next begins', async () => {
+    const clock = new VirtualClock()
+    const order: string[] = []
+    void clock.sleep(1).then(async () => {
+      for (let i = 0; i < 50; i++) await Promise.resolve()
+      order.push('long chain at 1')
+    })
+    void clock.sleep(2).then(() => order.push('at 2'))
+    await clock.advance(2)
+    expect(order).toEqual(['long chain at 1', 'at 2'])
+  })
+
+  test('an aborted sleep rejects with the reason and leaves no timer', async () => {
+    const clock = new VirtualClock()
+    const controller = new AbortController()
+    const sleeping = clock.sleep(10, { signal: controller.signal })
+    controller.abort(new Error('enough'))
+    await expect(sleeping).rejects.toThrow('enough')
+    await expect(clock.until(new Promise(() => {}))).rejects.toThrow(NothingLeftToHappen)
+    await expect(clock.sleep(1, { signal: controller.signal })).rejects.toThrow('enough')
+  })
+
+  test('two who wait on one clock take turns', async () => {
+    const clock = new VirtualClock()
+    const woken: number[] = []
+    await Promise.all([30, 10, 20].map((ms) => clock.until(clock.sleep(ms).then(() => woken.push(clock.elapsed())))))
+    expect(woken).toEqual([10, 20, 30])
+  })
+})
+
+describe('the system clock', () => {
+  test('passes faster when scaled', async () => {
+    const clock = systemClock(1000)
+    await clock.sleep(seconds(10))
+    expect(clock.elapsed()).toBeGreaterThanOrEqual(seconds(9.9))
+    expect(Math.abs(clock.now() - Date.now())).toBeLessThan(minutes(5))
+  })
+
+  test('refuses a speed that is not a positive number', () => {
+    for (const speed of [0, -1, NaN, Infinity]) expect(() => systemClock(speed)).toThrow(RangeError)
+  })
+
+  test('an aborted sleep ends at once', async () => {
+    const controller = new AbortController()
+    const sleeping = systemClock().sleep(hours(1), { signal: controller.signal })
+    controller.abort(new Error('enough'))
+    await expect(sleeping).rejects.toThrow('enough')
+  })
+})

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import {
+  during,
+  errorChain,
+  Mutex,
+  Probe,
+  Scope,
+  ScopeClosed,
+  seededRandom,
+  systemRandom,
+  urlSafeToken,
+  userError,
+  UserError,
+  uuid,
+} from './index.js'
+
+describe('randomness', () => {
+  test('a seed replays', () => {
+    const draw = (seed: number) => {
+      const random = seededRandom(seed)
+      return [uuid(random), random.next(), urlSafeToken(random)]
+    }
+    expect(draw(7)).toEqual(draw(7))
+    expect(draw(7)).not.toEqual(draw(8))
+  })
+
+  test.each([
+    ['seeded', seededRandom(1)],
+    ['system', systemRandom],
+  ])('%s: well-formed ids and tokens', (_, random) => {
+    expect(uuid(random)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(urlSafeToken(random)).toMatch(/^[\w-]{43}$/)
+    expect(random.next()).toBeLessThan(1)
+  })
+})
+
+describe('errors', () => {
+  test('read as a causal chain, and the user error in it is found', async () => {
+    const cause = new UserError('no-image', 'there is no image at x', { remedy: 'give --image' })
+    const failed = during('installing', () => during('opening x', () => Promise.reject(cause)))
+    const error: unknown = await failed.catch((e: unknown) => e)
+    expect(errorChain(error)).toEqual(['installing', 'opening x', 'there is no image at x'])
+    expect(userError(error)).toBe(cause)
+    expect(userError(new Error('other'))).toBeUndefined()
+  })
+})
+
+describe('a scope', () => {
+  test('aborts first, closes in reverse order, waits for what it spawned', async () => {
+    const order: string[] = []
+    const scope = new Scope()
+    scope.onClose(() => order.push('first'))
+    scope.onClose(() => order.push('second'))
+    scope.spawn(
+      async (signal) => {
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+      },
+      () => order.push('reported'),
+    )
+    await scope[Symbol.asyncDispose]()
+    await scope[Symbol.asyncDispose]()
+    expect(order).toEqual(['second', 'first'])
+    expect(scope.signal.reason).toBeInstanceOf(ScopeClosed)
+  })
+
+  test('closes everything even when something fails to', async () => {
+    let closed = false
+    const scope = new Scope()
+    scope.onClose(() => (closed = true))
+    scope.onClose(() => Promise.reject(new Error('stuck')))
+    await expect(scope[Symbol.asyncDispose]()).rejects.toThrow('stuck')
+    expect(closed).toBe(true)
+  })
+
+  test('reports what fails in the background', async () => {
+    const scope = new Scope()
+    const failed = new Promise((resolve) => scope.spawn(() => Promise.reject(new Error('broken')), resolve))
+    expect(await failed).toMatchObject({ message: 'broken' })
+  })
+})
+
+test('a mutex runs one piece of work at a time, also after a failure', async () => {
+  const mutex = new Mutex()
+  const order: string[] = []
+  const slow = mutex.run(async () => {
+    await new Promise((resolve) => setImmediate(resolve))
+    order.push('slow')
+    throw new Error('failed')
+  })
+  const quick = mutex.run(() => order.push('quick'))
+  await expect(slow).rejects.toThrow('failed')
+  await quick
+  expect(order).toEqual(['slow', 'quick'])
+})
+
+describe('the probe', () => {
+  test('interceptors nest, can change the outcome, and leave when disposed', async () => {
+    const probe = new Probe()
+    const seen: string[] = []
+    const first = probe.attach(async (point, next) => {
+      seen.push(`first ${point.kind}`)
+      return next()
+    })
+    using _second = probe.attach((point, next) =>
+      point['url'] === '/broken' ? Promise.reject(new Error('fault')) : next(),
+    )
+    expect(await probe.around({ kind: 'exchange', url: '/fine' }, () => Promise.resolve(1))).toBe(1)
+    await expect(probe.around({ kind: 'exchange', url: '/broken' }, () => Promise.resolve(1))).rejects.toThrow('fault')
+    first[Symbol.dispose]()
+    await probe.around({ kind: 'command' }, () => Promise.resolve(2))
+    expect(seen).toEqual(['first exchange', 'first exchange'])
+  })
+
+  test('a report disturbs nobody', async () => {
+    const probe = new Probe()
+    using _ = probe.attach(() => Promise.reject(new Error('observer failed')))
+    probe.report({ kind: 'node', state: 'active' })
+    await new Promise((resolve) => setImmediate(resolve))
+  })
+})
