@@ -1,0 +1,231 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import { readFile } from 'node:fs/promises'
+import { parse } from 'yaml'
+import { UserError } from '../lab/index.js'
+
+interface OptionShape {
+  /** What a value is called in the help. Flags have none. */
+  value?: string
+  description: string
+  /** JSON Schema of one value, the same for flag, environment variable and config key. */
+  schema: { type: 'string' | 'integer' | 'number' | 'boolean' | 'array'; [keyword: string]: unknown }
+}
+
+/**
+ * Every option of every command, once: flag `--name`, environment variable `IRONSTAGE_NAME`, config key `name`.
+ * Precedence: flag, environment, config file, default.
+ */
+export const OPTIONS = {
+  host: {
+    value: 'ADDRESS',
+    description: 'address to listen on (default: 127.0.0.1)',
+    schema: { type: 'string', minLength: 1 },
+  },
+  port: {
+    value: 'PORT',
+    description: 'port of the Ironic API; 0 picks a free one (default: 6385)',
+    schema: { type: 'integer', minimum: 0, maximum: 65535 },
+  },
+  nodes: {
+    value: 'N',
+    description: 'simulated machines to start with, each with a node in enroll and its ports (default: 0)',
+    schema: { type: 'integer', minimum: 0, maximum: 10_000 },
+  },
+  'state-dir': {
+    value: 'DIR',
+    description: 'keep nodes, machines and disks here (default: nothing outlives the command)',
+    schema: { type: 'string', minLength: 1 },
+  },
+  speed: {
+    value: 'X',
+    description: 'let time pass X times as fast (default: 1)',
+    schema: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
+  },
+  realistic: {
+    description: 'take as long as an agent and hardware do (default: agent and hardware take no time)',
+    schema: { type: 'boolean' },
+  },
+  json: { description: 'print one JSON object a line, for programs', schema: { type: 'boolean' } },
+  'ironic-url': {
+    value: 'URL',
+    description: 'deploy through an ironstage that runs there (default: start one for this deployment)',
+    schema: { type: 'string', pattern: '^https?://' },
+  },
+  target: {
+    value: 'TARGET',
+    description: 'what to deploy to: sim, a simulated machine (default: sim)',
+    schema: { enum: ['sim'], type: 'string' },
+  },
+  image: {
+    value: 'FILE|URL',
+    description: 'CoreOS metal image: raw, or compressed with gzip, xz or zstd (default: the rehearsal image)',
+    schema: { type: 'string', minLength: 1 },
+  },
+  ignition: {
+    value: 'FILE',
+    description: 'Ignition config to install, - for standard input (default: a small example)',
+    schema: { type: 'string', minLength: 1 },
+  },
+  'append-karg': {
+    value: 'ARG',
+    description: 'kernel argument to add; may be repeated',
+    schema: { type: 'array', items: { type: 'string', minLength: 1, pattern: '^\\S+$' } },
+  },
+  'delete-karg': {
+    value: 'ARG',
+    description: 'kernel argument to take away; may be repeated',
+    schema: { type: 'array', items: { type: 'string', minLength: 1, pattern: '^\\S+$' } },
+  },
+  'disk-file': {
+    value: 'FILE',
+    description: "the machine's disk (default: a new file, its name is in the report)",
+    schema: { type: 'string', minLength: 1 },
+  },
+  'disk-size': {
+    value: 'SIZE',
+    description: 'its size, as in 10GiB or 20GB (default: 10GiB)',
+    schema: { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)? ?([KMGT]i?B|B)?$' },
+  },
+  overwrite: {
+    description: 'use the disk file even though ironstage did not make it',
+    schema: { type: 'boolean' },
+  },
+} as const satisfies Record<string, OptionShape>
+
+export type OptionName = keyof typeof OPTIONS
+
+type ValueOf<S> = S extends { type: 'boolean' }
+  ? boolean
+  : S extends { type: 'integer' | 'number' }
+    ? number
+    : S extends { type: 'array' }
+      ? string[]
+      : string
+
+export type Options<N extends OptionName> = { [K in N]?: ValueOf<(typeof OPTIONS)[K]['schema']> }
+
+/** `append-karg` -> `IRONSTAGE_APPEND_KARG` */
+export const variableOf = (name: OptionName): string => `IRONSTAGE_${name.toUpperCase().replaceAll('-', '_')}`
+
+interface Source {
+  /** For messages: `--port`, `IRONSTAGE_PORT`, `port in lab.yaml`. */
+  label: (name: string) => string
+  values: Record<string, unknown>
+}
+
+/**
+ * Puts together what flags, environment and config file say and checks each by the one schema.
+ *
+ * @param flags as commander hands them over: strings, booleans, arrays of strings, by option name
+ * @throws UserError (usage) that names the option, where it was given, and what is wrong with it
+ */
+export async function resolveOptions<N extends OptionName>(
+  names: readonly N[],
+  flags: Readonly<Record<string, unknown>>,
+  variables: Readonly<Record<string, string | undefined>>,
+): Promise<Options<N>> {
+  const { config, ...ownFlags } = flags
+  const configFile = (config as string | undefined) ?? variables['IRONSTAGE_CONFIG']
+  const sources = [
+    ...(configFile === undefined ? [] : [await configSource(configFile, names)]),
+    environmentSource(variables, names),
+    { label: (name: string) => `--${name}`, values: ownFlags },
+  ]
+  const resolved: Record<string, unknown> = {}
+  for (const source of sources)
+    for (const name of names) {
+      const value = source.values[name]
+      if (value !== undefined) resolved[name] = check(name, value, source.label(name))
+    }
+  return resolved as Options<N>
+}
+
+async function configSource(file: string, names: readonly OptionName[]): Promise<Source> {
+  const usage = (message: string, remedy: string, cause?: unknown) =>
+    new UserError('config-file', message, { kind: 'usage', remedy, ...(cause === undefined ? {} : { cause }) })
+  let values: unknown
+  try {
+    values = parse(await readFile(file, 'utf8')) ?? {}
+  } catch (cause) {
+    throw usage(`the config file ${file} cannot be read`, 'name a YAML file with --config', cause)
+  }
+  if (typeof values !== 'object' || Array.isArray(values) || values === null)
+    throw usage(`the config file ${file} is not a set of keys and values`, 'write one option a line, as in port: 6385')
+  for (const key of Object.keys(values))
+    if (!(key in OPTIONS))
+      throw usage(`the config file ${file} has an unknown key ${key}`, `known here: ${names.join(', ')}`)
+  return { label: (name) => `${name} in ${file}`, values: values as Record<string, unknown> }
+}
+
+function environmentSource(
+  variables: Readonly<Record<string, string | undefined>>,
+  names: readonly OptionName[],
+): Source {
+  const known = new Map(Object.keys(OPTIONS).map((name) => [variableOf(name as OptionName), name]))
+  const values: Record<string, unknown> = {}
+  for (const [variable, value] of Object.entries(variables)) {
+    if (!variable.startsWith('IRONSTAGE_') || variable === 'IRONSTAGE_CONFIG' || value === undefined) continue
+    const name = known.get(variable)
+    if (name === undefined)
+      throw new UserError('unknown-variable', `the environment has ${variable}, which is no option of ironstage`, {
+        kind: 'usage',
+        remedy: `unset it; known here: ${names.map(variableOf).join(', ')}`,
+      })
+    if (value !== '') values[name] = value
+  }
+  return { label: (name) => variableOf(name as OptionName), values }
+}
+
+// Flags and variables are text; ajv's coercion reads numbers and booleans out of it by the same schema.
+const ajv = new Ajv({ coerceTypes: true, allErrors: false, strict: true, allowUnionTypes: true })
+const validators = Object.fromEntries(
+  Object.entries(OPTIONS).map(([name, { schema }]) => [
+    name,
+    ajv.compile<{ value: unknown }>({ type: 'object', properties: { value: schema }, required: ['value'] }),
+  ]),
+)
+
+function check(name: OptionName, given: unknown, label: string): unknown {
+  const isList = OPTIONS[name].schema.type === 'array'
+  const holder = { value: isList && typeof given === 'string' ? given.split(/\s+/).filter(Boolean) : given }
+  const validate = validators[name]!
+  if (validate(holder)) return holder.value
+  throw new UserError('bad-option', `${label} is ${JSON.stringify(given)}, which ${problem(validate.errors![0]!)}`, {
+    kind: 'usage',
+    remedy: OPTIONS[name].description,
+  })
+}
+
+function problem(error: ErrorObject): string {
+  const params = error.params as Record<string, unknown>
+  switch (error.keyword) {
+    case 'type':
+      return `is not ${params['type'] === 'integer' ? 'a whole number' : `a ${String(params['type'])}`}`
+    case 'enum':
+      return `is not one of ${(params['allowedValues'] as string[]).join(', ')}`
+    case 'pattern':
+      return 'is not of the expected form'
+    default:
+      return error.message ?? 'is not valid'
+  }
+}
+
+const UNITS: Record<string, number> = {
+  '': 1,
+  B: 1,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KIB: 2 ** 10,
+  MIB: 2 ** 20,
+  GIB: 2 ** 30,
+  TIB: 2 ** 40,
+}
+
+/** Bytes of a size as `--disk-size` takes it, rounded down to a whole MiB as disks are. */
+export function parseSize(text: string): number {
+  const [, number, unit] = /^([0-9.]+) ?([A-Za-z]*)$/.exec(text) ?? []
+  const bytes = Number(number) * (UNITS[(unit ?? '').toUpperCase()] ?? NaN)
+  return Math.floor(bytes / 2 ** 20) * 2 ** 20
+}

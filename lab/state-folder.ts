@@ -1,0 +1,79 @@
+import Database from 'libsql'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { UserError } from '../runtime/index.js'
+
+/** Raised when the layout of the folder changes so that an older ironstage could not read it. */
+const LAYOUT = 1
+
+/** A folder that holds a whole rehearsal: `VERSION`, `lock`, `ironic.db`, `machines.db`, `disks/`. */
+export interface StateFolder extends Disposable {
+  readonly path: string
+  readonly ironicDb: string
+}
+
+/**
+ * Opens or makes a state folder and locks it for this process; the kernel drops the lock when the process dies, however
+ * it dies.
+ *
+ * @throws UserError when the folder holds something else, was written by a newer ironstage, or is in use
+ */
+export async function openStateFolder(path: string): Promise<StateFolder> {
+  await makeFolder(path)
+  await checkVersion(path)
+  const lock = takeLock(path)
+  return { path, ironicDb: join(path, 'ironic.db'), [Symbol.dispose]: () => void lock.close() }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    // 0700: the databases hold BMC passwords and agent tokens.
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    throw new UserError('state-folder', `the state folder ${path} cannot be made`, {
+      cause,
+      remedy: 'name a folder that you may write with --state-dir',
+    })
+  }
+}
+
+async function checkVersion(path: string): Promise<void> {
+  const file = join(path, 'VERSION')
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (text === null) {
+    const entries = await readdir(path)
+    if (entries.length > 0)
+      throw new UserError('foreign-folder', `${path} is not a state folder of ironstage: it holds ${entries[0]}`, {
+        remedy: 'name an empty or a new folder with --state-dir',
+        kind: 'usage',
+      })
+    await writeFile(file, `ironstage ${LAYOUT}\n`, { mode: 0o600 })
+    return
+  }
+  const layout = Number(/^ironstage (\d+)\n?$/.exec(text)?.[1] ?? NaN)
+  if (layout === LAYOUT) return
+  const what = Number.isNaN(layout) ? `its VERSION says ${JSON.stringify(text.slice(0, 40))}` : `its layout is ${layout}`
+  throw new UserError('foreign-folder', `${path} cannot be used by this ironstage: ${what}, expected ${LAYOUT}`, {
+    remedy: 'use the ironstage that made it, or name a new folder with --state-dir',
+    kind: 'usage',
+  })
+}
+
+/** SQLite's exclusive lock is held by the kernel for the process: no stale lock survives a SIGKILL. */
+function takeLock(path: string): Database.Database {
+  const lock = new Database(join(path, 'lock'))
+  try {
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE')
+    lock.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS owner (pid INTEGER); COMMIT')
+    return lock
+  } catch (cause) {
+    lock.close()
+    throw new UserError('locked-folder', `the state folder ${path} is in use by another ironstage`, {
+      cause,
+      remedy: 'stop that one, or name another folder with --state-dir',
+    })
+  }
+}
