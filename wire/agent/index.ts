@@ -1,0 +1,7 @@
+/** The agent's side: its API, its errors, and what it sends to Ironic. */
+export * from './commands.js'
+export * from './errors.js'
+export * from './inventory.js'
+export * from './ironic-calls.js'
+export * from './operations.js'
+export * from './python-repr.js'

@@ -1,0 +1,27 @@
+/**
+ * A JSON value as Python prints it: `{'serial': 'x', 'size': None}`. IPA's and Ironic's sentences quote dictionaries
+ * this way, and people search for them.
+ */
+export function pythonRepr(value: unknown): string {
+  if (value === null || value === undefined) return 'None'
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (typeof value === 'string') return quoted(value)
+  if (Array.isArray(value)) return `[${value.map(pythonRepr).join(', ')}]`
+  if (typeof value === 'object')
+    return `{${Object.entries(value)
+      .map(([key, item]) => `${quoted(key)}: ${pythonRepr(item)}`)
+      .join(', ')}}`
+  return String(value)
+}
+
+/** Python prefers single quotes, and takes double ones when that saves escaping. */
+function quoted(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'"
+  const escaped = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replaceAll('\t', '\\t')
+    .replaceAll(quote, `\\${quote}`)
+  return quote + escaped + quote
+}
