@@ -1,0 +1,35 @@
+import type { IgnitionConfig, IgnitionFile } from './config.js'
+import { dataUrl, dataUrlBytes } from './data-url.js'
+
+const PATH = '/etc/hostname'
+
+/**
+ * A copy of a config that sets the machine's name through /etc/hostname; without a config, a new one of version 3.0.0
+ * (facts: the shipped step). A file, directory or link that the config had at that path is replaced: two entries for
+ * one path would make Ignition refuse the whole config at first boot.
+ */
+export function withHostname(config: IgnitionConfig | null, name: string): IgnitionConfig {
+  const base: IgnitionConfig = config ?? { ignition: { version: '3.0.0' } }
+  const elsewhere = <T extends { path: string }>(entries: T[] | null | undefined) =>
+    (entries ?? []).filter((entry) => entry.path !== PATH)
+  const file: IgnitionFile = { path: PATH, mode: 0o644, overwrite: true, contents: { source: dataUrl(name) } }
+  const { directories, links } = base.storage ?? {}
+  return {
+    ...base,
+    storage: {
+      ...base.storage,
+      files: [...elsewhere(base.storage?.files), file],
+      ...(directories && { directories: elsewhere(directories) }),
+      ...(links && { links: elsewhere(links) }),
+    },
+  }
+}
+
+/** The name that a config gives the machine, when it does so by a plain data URL. */
+export function hostnameIn(config: IgnitionConfig): string | null {
+  const contents = config.storage?.files?.findLast((file) => file.path === PATH)?.contents
+  if (!contents?.source || contents.compression) return null
+  const bytes = dataUrlBytes(contents.source)
+  const name = bytes && Buffer.from(bytes).toString('utf8').trim()
+  return name || null
+}

@@ -1,0 +1,86 @@
+import { UserError } from '../runtime/index.js'
+import { looksLikeCloudConfig } from './cloud-config.js'
+import { SPEC_VERSIONS, type IgnitionConfig } from './config.js'
+import { hasShape, shapeError } from './schema.js'
+
+const remedy = 'Give an Ignition config of spec 3.x in JSON, as butane or openshift-install write it.'
+
+/**
+ * Reads an Ignition config: JSON as bytes or text, or a parsed object. Checks that it is a config of a known 3.x
+ * version and that the parts a deployment reads have the right types; the full rules of the spec are not applied.
+ *
+ * The sentences never quote the config, which may hold secrets.
+ *
+ * @throws UserError `ignition-empty`, `ignition-not-json`, `ignition-cloud-config`, `ignition-not-a-config`,
+ *   `ignition-old-version`, `ignition-unknown-version`, `ignition-invalid`
+ */
+export function parseIgnition(input: Uint8Array | string | object): IgnitionConfig {
+  const value = typeof input === 'string' || input instanceof Uint8Array ? parseText(decode(input)) : input
+  const version = versionOf(value)
+  if (/^[12](\.|$)/.test(version))
+    throw new UserError(
+      'ignition-old-version',
+      `the Ignition config is of version ${version}, and CoreOS reads only spec 3.x`,
+      { remedy: 'Translate it to spec 3 (ign-converter, or generate it anew with butane).' },
+    )
+  if (!SPEC_VERSIONS.some((known) => known === version))
+    throw new UserError(
+      'ignition-unknown-version',
+      `the Ignition config is of version ${quoted(version)}, which is none that Ignition reads (${SPEC_VERSIONS.join(', ')})`,
+      { remedy },
+    )
+  if (!hasShape(value))
+    throw new UserError('ignition-invalid', `the Ignition config is not valid: ${shapeError(hasShape.errors?.[0])}`, {
+      remedy,
+    })
+  return value
+}
+
+function decode(input: Uint8Array | string): string {
+  if (typeof input === 'string') return input
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(input)
+  } catch {
+    throw new UserError('ignition-not-json', 'the Ignition config is not UTF-8 text', { remedy })
+  }
+}
+
+function parseText(text: string): unknown {
+  if (text.trim() === '') throw new UserError('ignition-empty', 'the Ignition config is empty', { remedy })
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (looksLikeCloudConfig(text))
+      throw new UserError(
+        'ignition-cloud-config',
+        'this is user data for cloud-init, not an Ignition config; CoreOS has no cloud-init to read it',
+        { remedy },
+      )
+    // The parser's own message quotes the text, so only the place is taken from it.
+    const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
+    const where = position === undefined ? '' : ` (${place(text, Number(position))})`
+    throw new UserError('ignition-not-json', `the Ignition config is not JSON${where}`, { remedy })
+  }
+}
+
+function place(text: string, position: number): string {
+  const before = text.slice(0, position).split('\n')
+  return `line ${before.length}, column ${before.at(-1)!.length + 1}`
+}
+
+function versionOf(value: unknown): string {
+  const header = isRecord(value) ? value['ignition'] : undefined
+  const version = isRecord(header) ? header['version'] : undefined
+  if (typeof version === 'string' && version !== '') return version
+  if (isRecord(value) && ('variant' in value || 'ignitionVersion' in value))
+    throw new UserError('ignition-not-a-config', 'this is not an Ignition config but what one is made from', {
+      remedy: 'Run it through butane first.',
+    })
+  throw new UserError('ignition-not-a-config', 'this is not an Ignition config: it has no ignition.version', { remedy })
+}
+
+/** A version that somebody mistyped may be anything; only what looks like one is repeated. */
+const quoted = (version: string) => (/^[\w.+-]{1,40}$/.test(version) ? version : '(unreadable)')
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,58 @@
+import { Ajv, type ErrorObject, type SchemaObject } from 'ajv'
+import type { IgnitionConfig } from './config.js'
+
+const listOf = (items: SchemaObject): SchemaObject => ({ type: 'array', nullable: true, items })
+const record = (properties: Record<string, SchemaObject>, required: string[] = []): SchemaObject => ({
+  type: 'object',
+  nullable: true,
+  properties,
+  required,
+})
+const text: SchemaObject = { type: 'string', nullable: true }
+const flag: SchemaObject = { type: 'boolean', nullable: true }
+const node = { path: { type: 'string', pattern: '^/' } }
+const resource = record({ source: text, compression: text })
+
+/**
+ * The shape of what a deployment reads from a config. Unknown keys pass: Ignition only warns about them. A user or unit
+ * without a name passes too, as it does upstream; a path is required because ours is the first to look at it.
+ */
+const shape: SchemaObject = {
+  type: 'object',
+  required: ['ignition'],
+  properties: {
+    ignition: { type: 'object', required: ['version'], properties: { version: { type: 'string' } } },
+    storage: record({
+      files: listOf({
+        type: 'object',
+        required: ['path'],
+        properties: {
+          ...node,
+          overwrite: flag,
+          mode: { type: 'integer', minimum: 0, maximum: 0o7777, nullable: true },
+          contents: resource,
+          append: listOf({ type: 'object', properties: { source: text, compression: text } }),
+        },
+      }),
+      directories: listOf({ type: 'object', required: ['path'], properties: node }),
+      links: listOf({ type: 'object', required: ['path'], properties: node }),
+    }),
+    passwd: record({
+      users: listOf({
+        type: 'object',
+        properties: { name: text, sshAuthorizedKeys: listOf({ type: 'string' }) },
+      }),
+    }),
+    systemd: record({ units: listOf({ type: 'object', properties: { name: text, enabled: flag } }) }),
+  },
+}
+
+export const hasShape = new Ajv({ allErrors: false, strictTypes: false }).compile<IgnitionConfig>(shape)
+
+/** What ajv found first, with the place as Ignition writes places: `$.storage.files.0.mode must be integer`. */
+export function shapeError(error: ErrorObject | undefined): string {
+  if (!error) return 'its shape is not that of a config'
+  const place = `$${error.instancePath.replaceAll('/', '.')}`
+  // A schema's words only: the value itself may be a secret.
+  return `${place} ${error.keyword === 'pattern' ? 'must be an absolute path' : (error.message ?? 'is not valid')}`
+}

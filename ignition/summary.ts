@@ -1,0 +1,29 @@
+import type { IgnitionConfig } from './config.js'
+import { hostnameIn } from './hostname.js'
+import { sshKeyFingerprint } from './ssh-key.js'
+
+/** What may be told about a config: names, paths and fingerprints, never contents, keys or hashes of passwords. */
+export interface IgnitionSummary {
+  version: string
+  hostname: string | null
+  /** Fingerprints as `SHA256:...`; `unreadable key` for a line without one. */
+  users: { name: string; sshKeyFingerprints: string[] }[]
+  files: string[]
+  units: string[]
+}
+
+export function summarizeIgnition(config: IgnitionConfig): IgnitionSummary {
+  return {
+    version: config.ignition.version,
+    hostname: hostnameIn(config),
+    users: (config.passwd?.users ?? []).map((user) => ({
+      name: user.name ?? '',
+      sshKeyFingerprints: (user.sshAuthorizedKeys ?? []).map((key) => sshKeyFingerprint(key) ?? 'unreadable key'),
+    })),
+    files: (config.storage?.files ?? []).map((file) => file.path),
+    units: (config.systemd?.units ?? []).map((unit) => unit.name ?? ''),
+  }
+}
+
+/** How a config stands in logs and journals: masked whole, as Ironic masks secrets. */
+export const MASKED_IGNITION = '******'
