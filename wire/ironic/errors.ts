@@ -7,13 +7,45 @@ export class IronicError extends Error {
   override name = 'IronicError'
   readonly status: number
   readonly shape: 'wsme' | 'pecan'
+  /** Headers of this answer alone (`allow`, the version range), lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, message: string, shape: 'wsme' | 'pecan' = 'wsme') {
+  constructor(
+    status: number,
+    message: string,
+    shape: 'wsme' | 'pecan' = 'wsme',
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message)
     this.status = status
     this.shape = shape
+    this.headers = headers
   }
 }
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  413: 'Request Entity Too Large',
+  500: 'Internal Server Error',
+}
+
+/** The body of an error: JSON text whose one member is again JSON text, spaced as Python spaces it. */
+export function ironicErrorBody(error: IronicError): string {
+  const text = JSON.stringify(error.message)
+  const fault = error.status >= 500 ? 'Server' : 'Client'
+  const inner =
+    error.shape === 'pecan'
+      ? `{"code": ${error.status}, "title": "${TITLES[error.status] ?? 'Error'}", "description": ${text}}`
+      : `{"faultcode": "${fault}", "faultstring": ${text}, "debuginfo": null}`
+  return JSON.stringify({ error_message: inner })
+}
+
+const pecan = (status: number, description = '', headers: Readonly<Record<string, string>> = {}) =>
+  new IronicError(status, description, 'pecan', headers)
+const invalid = (message: string) => new IronicError(400, message)
 
 /** The sentences that clients read and people search for, each as Ironic spells it. */
 export const ironicErrors = {
@@ -28,4 +60,114 @@ export const ironicErrors = {
       400,
       `The requested action "${action}" can not be performed on node "${uuid}" while it is in state "${state}".`,
     ),
+
+  // Routing and versions.
+  versionMalformed: () => pecan(406, 'Invalid value for X-OpenStack-Ironic-API-Version header'),
+  versionMajor: (asked: string, range: string, headers: Readonly<Record<string, string>>) =>
+    pecan(
+      406,
+      `Mutually exclusive versions requested. Version ${asked} requested but not supported by this service. The supported version range is: ${range}.`,
+      headers,
+    ),
+  versionMinor: (asked: string, range: string, headers: Readonly<Record<string, string>>) =>
+    pecan(
+      406,
+      `Version ${asked} was requested but the minor version is not supported by this service. The supported version range is: ${range}.`,
+      headers,
+    ),
+  noSuchRoute: (description = '') => pecan(404, description),
+  methodNotAllowed: (allowed: readonly string[]) => pecan(405, '', { allow: [...allowed].sort().join(', ') }),
+  badIdent: (what: string, ident: string) => pecan(400, `Expected UUID or name for ${what}: ${ident}`),
+  resourceNotFound: () => new IronicError(404, 'Resource could not be found.'),
+  notAcceptable: (minimum?: string) =>
+    new IronicError(
+      406,
+      minimum === undefined
+        ? 'Request not acceptable.'
+        : `Request not acceptable. The minimal required API version should be ${minimum}`,
+    ),
+  serverFault: (message: string) => new IronicError(500, message),
+
+  // Arguments and bodies.
+  /** Upstream answers 500 with the words of Python's parser; a difference on purpose. */
+  bodyNotJson: (reason: string) => invalid(`The request body is not valid JSON: ${reason}`),
+  missingArgument: (name: string) => invalid(`Missing mandatory parameter: ${name}`),
+  unexpectedArguments: (names: readonly string[]) => invalid(`Unexpected arguments: ${names.join(', ')}`),
+  expected: (what: string, name: string, value: string) => invalid(`Expected ${what} for ${name}: ${value}`),
+  notBoolean: (name: string, value: string) =>
+    invalid(
+      `Invalid ${name}: Unrecognized value '${value}', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'`,
+    ),
+  schema: (label: string, problem: string) => invalid(`Schema error for ${label}: ${problem}`),
+  invalidSteps: (name: string, problem: string) => invalid(`Invalid ${name}: ${problem}`),
+  unknownField: (field: string) => invalid(`Field ${field} is not a valid field.`),
+  fieldsAndDetail: () => invalid('Can not specify ?detail=True and fields in the same request.'),
+  detailTooNew: (value: string) => invalid(`Invalid query parameter ?detail=${value} received.`),
+  limitNotPositive: () => invalid('Limit must be positive'),
+  sortKey: (key: string) => invalid(`The sort_key value "${key}" is an invalid field for sorting`),
+  sortDir: (direction: string) =>
+    invalid(`Invalid sort direction: ${direction}. Acceptable values are 'asc' or 'desc'`),
+  unknownProvisionState: (state: string) => invalid(`Provision state "${state}" is not valid`),
+  unknownFault: (fault: string) =>
+    invalid(
+      `Unrecognized fault "${fault}" is specified, allowed faults are ('power failure', 'clean failure', 'rescue abort failure', 'service failure')`,
+    ),
+  fieldNotRecognised: (field: string, suffix = '') => invalid(`Field "${field}" not recognised${suffix}`),
+
+  // PATCH.
+  notPatchable: (path: string, allowed: readonly string[]) =>
+    invalid(`Cannot patch ${path}. Only the following can be updated: ${allowed.join(', ')}`),
+  patchFailed: (patch: string, reason: string) => invalid(`Couldn't apply patch '${patch}'. Reason: ${reason}`),
+  transitionInProgress: (ident: string) =>
+    new IronicError(409, `Node ${ident} can not be updated while a state transition is in progress.`),
+
+  // Nodes.
+  invalidNodeName: (doing: 'create' | 'update', name: string) =>
+    invalid(
+      doing === 'create'
+        ? `Cannot create node with invalid name '${name}'`
+        : `Cannot update node with invalid name '${name}'`,
+    ),
+  reservedNodeName: (name: string, reserved: readonly string[]) =>
+    invalid(
+      `The word "${name}" is reserved and can not be used as a node name. Reserved words are: ${reserved.join(', ')}.`,
+    ),
+  chassisNotFound: (uuid: string, status = 400) => new IronicError(status, `Chassis ${uuid} could not be found.`),
+  ownerAtCreation: () =>
+    invalid('Cannot create a node as a project scoped admin with an owner other than your own project.'),
+  descriptionTooLong: (doing: 'create' | 'update') =>
+    invalid(`Cannot ${doing} node with description exceeding 4096 characters`),
+  protectedInState: (uuid: string, state: string) =>
+    new IronicError(
+      409,
+      `Node ${uuid} can only be made protected in provision states 'active' or 'rescue', the current state is '${state}'`,
+    ),
+  inventoryNotFound: (id: number) => new IronicError(404, `Node inventory record for node ${id} could not be found.`),
+  historyNotFound: (uuid: string) => new IronicError(404, `Node history record ${uuid} could not be found.`),
+  biosSettingNotFound: (node: string, name: string) =>
+    new IronicError(404, `Node ${node} doesn't have a BIOS setting '${name}'`),
+  resetWithoutDriver: () => invalid("The reset_interfaces parameter can only be used when changing the node's driver."),
+  powerTimeout: () => invalid('timeout has to be positive integer'),
+  nodeInMaintenance: (operation: string, ident: string) =>
+    invalid(`The ${operation} operation can't be performed on node ${ident} because it's in maintenance mode.`),
+
+  // Ports, drivers, conductors.
+  portNotFound: (ident: string) => new IronicError(404, `Port ${ident} could not be found.`),
+  portgroupNotFound: (ident: string, status = 404) => new IronicError(status, `Portgroup ${ident} could not be found.`),
+  driverNotFound: (name: string) =>
+    new IronicError(404, `Could not find the following driver(s) or hardware type(s): ${name}.`),
+  driverType: () => invalid('"type" filter must be one of "classic" or "dynamic", if specified.'),
+  conductorNotFound: (host: string) => new IronicError(404, `Conductor ${host} could not be found.`),
+
+  // What the ramdisk calls.
+  lookupWithoutKeys: () => invalid("At least one of 'addresses' and 'node_uuid' parameters is required"),
+  callbackUrl: () => invalid('An issue with the supplied "callback_url" has been detected.'),
+  callbackUrlChanged: () => invalid('Detected change in ramdisk provided "callback_url"'),
+  agentTokenRequired: () => invalid('Agent token is required for heartbeat processing.'),
+  agentStatus: () => invalid('Agent status is invalid. Valid states are start,end,error.'),
+  agentVersionMissing: (node: string) =>
+    invalid(
+      `Agent did not transmit a version, and a version is required. Please update the agent being used. Node ${node}`,
+    ),
+  nothingToLookUp: () => invalid('No lookup information provided'),
 }

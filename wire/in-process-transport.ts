@@ -1,0 +1,49 @@
+import { ConnectionFailed, type Dispatch, type Transport } from './exchange.js'
+import { Mounts } from './mounts.js'
+
+/**
+ * Carries requests to dispatches of this process, by authority or URL prefix (`http://10.0.0.5:9999`,
+ * `http://127.0.0.1:6385/agents/a1`), without a socket. What passes is the same text as over HTTP: nothing but strings
+ * crosses, so nobody can come to share an object with a peer. URLs that nothing is registered for go to `beyond`, or
+ * fail as a refused connection would.
+ */
+export class InProcessTransport implements Transport {
+  readonly #mounts = new Mounts()
+  readonly #beyond: Transport | undefined
+
+  constructor(beyond?: Transport) {
+    this.#beyond = beyond
+  }
+
+  register(urlPrefix: string, dispatch: Dispatch): Disposable {
+    return this.#mounts.add(urlPrefix, dispatch)
+  }
+
+  send: Transport['send'] = async (request) => {
+    const { signal } = request
+    signal?.throwIfAborted()
+    const url = new URL(request.url)
+    const found = this.#mounts.find(url.origin + url.pathname)
+    if (!found) {
+      if (this.#beyond) return this.#beyond.send(request)
+      throw new ConnectionFailed(`connecting to ${url.host}: nobody listens there`)
+    }
+    const answer = found.dispatch({
+      method: request.method,
+      target: (found.rest || '/') + url.search,
+      headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value])),
+      ...(request.body === undefined ? {} : { body: request.body }),
+      base: found.prefix,
+    })
+    return signal ? abortable(answer, signal) : answer
+  }
+}
+
+/** The caller stops waiting; the peer goes on, as one does whose client hung up. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = () => reject(signal.reason as Error)
+    signal.addEventListener('abort', aborted, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted))
+  })
+}

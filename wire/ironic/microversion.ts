@@ -1,0 +1,103 @@
+import { ironicErrors } from './errors.js'
+
+/** The N of 1.N: Ironic's API has had one major version for ever. */
+export type Microversion = number
+
+/** What Ironic 39.0.0 (2026.2) serves; the recordings were made against it. */
+export const MIN_MICROVERSION: Microversion = 1
+export const MAX_MICROVERSION: Microversion = 115
+
+export const formatMicroversion = (minor: Microversion): string => `1.${minor}`
+
+/** The three headers with which every answer says what it speaks; in lower case, as all names on our side of the wire. */
+export const VERSION_HEADER = 'x-openstack-ironic-api-version'
+export const MIN_VERSION_HEADER = 'x-openstack-ironic-api-minimum-version'
+export const MAX_VERSION_HEADER = 'x-openstack-ironic-api-maximum-version'
+
+export const rangeHeaders = (): Record<string, string> => ({
+  [MIN_VERSION_HEADER]: formatMicroversion(MIN_MICROVERSION),
+  [MAX_VERSION_HEADER]: formatMicroversion(MAX_MICROVERSION),
+})
+
+/**
+ * The version to answer in. The standard header (`OpenStack-API-Version: baremetal 1.80`, where other services may be
+ * listed too) wins over Ironic's own; without either, or with an empty one, it is 1.1, the oldest.
+ *
+ * @param headers lower-case names
+ * @throws IronicError 406, in the shape of the router
+ */
+export function negotiate(headers: Readonly<Record<string, string>>): Microversion {
+  const asked = standardHeader(headers['openstack-api-version']) ?? headers[VERSION_HEADER]?.trim()
+  if (!asked) return MIN_MICROVERSION
+  if (asked.toLowerCase() === 'latest') return MAX_MICROVERSION
+  const match = /^(\d+)\.(\d+)$/.exec(asked)
+  if (!match) throw ironicErrors.versionMalformed()
+  const [major, minor] = [Number(match[1]), Number(match[2])]
+  const range = `[${formatMicroversion(MIN_MICROVERSION)}, ${formatMicroversion(MAX_MICROVERSION)}]`
+  if (major !== 1) throw ironicErrors.versionMajor(asked, range, rangeHeaders())
+  if (minor < MIN_MICROVERSION || minor > MAX_MICROVERSION)
+    throw ironicErrors.versionMinor(asked, range, rangeHeaders())
+  return minor
+}
+
+function standardHeader(value: string | undefined): string | undefined {
+  for (const part of value?.split(',') ?? []) {
+    const [service, version] = part.trim().split(/\s+/)
+    if (service?.toLowerCase() === 'baremetal' && version) return version
+  }
+  return undefined
+}
+
+/**
+ * Which microversion brought what, where it is not a field of a resource nor a whole operation
+ * (facts/ironic.md 2, "Microversions").
+ */
+export const SINCE = {
+  availableState: 2,
+  nodeNames: 5,
+  fieldsQuery: 8,
+  rfc3986Names: 10,
+  enrollState: 11,
+  subresourceLinks: 14,
+  softPower: 27,
+  driverDetail: 30,
+  inspectWaitState: 39,
+  detailQuery: 43,
+  resetInterfaces: 45,
+  configdriveOnRebuild: 35,
+  conductors: 49,
+  jsonConfigdrive: 56,
+  vendorData: 59,
+  agentToken: 62,
+  deploySteps: 69,
+  cleanDisableRamdisk: 70,
+  driverFields: 77,
+  continueInspection: 84,
+  serviceSteps: 87,
+  portNames: 88,
+  runbooks: 92,
+  portNodeIdent: 94,
+  serviceDisableRamdisk: 108,
+} as const satisfies Record<string, Microversion>
+
+/** Links of `GET /v1` by the microversion that added them, in the order in which they are answered. */
+export const ROOT_RESOURCES: readonly { name: string; since: Microversion }[] = [
+  { name: 'chassis', since: 1 },
+  { name: 'nodes', since: 1 },
+  { name: 'ports', since: 1 },
+  { name: 'drivers', since: 1 },
+]
+export const LATER_ROOT_RESOURCES: readonly { name: string; since: Microversion }[] = [
+  { name: 'portgroups', since: 23 },
+  { name: 'volume', since: 32 },
+  { name: 'lookup', since: 22 },
+  { name: 'heartbeat', since: 22 },
+  { name: 'conductors', since: 49 },
+  { name: 'allocations', since: 52 },
+  { name: 'events', since: 54 },
+  { name: 'deploy_templates', since: 55 },
+  { name: 'shards', since: 82 },
+  { name: 'runbooks', since: 92 },
+  { name: 'inspection_rules', since: 96 },
+  { name: 'continue_inspection', since: 84 },
+]

@@ -1,0 +1,195 @@
+import { DRIVER_INTERFACES } from './node.js'
+import { STEP_INTERFACES } from '../steps.js'
+
+/** A JSON schema (draft 7) as plain data; ajv compiles it where it is used, OpenAPI can be printed from it. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+const nullable = (type: string, more: JsonSchema = {}): JsonSchema => ({ type: [type, 'null'], ...more })
+const text = nullable('string')
+const object = nullable('object')
+/** Ironic takes `"yes"` for true; what it does not know it refuses by name (facts/ironic.md 3). */
+const boolean: JsonSchema = { type: ['string', 'boolean', 'null'] }
+
+const interfaces = Object.fromEntries(DRIVER_INTERFACES.map((name) => [`${name}_interface`, text]))
+
+const networkData: JsonSchema = {
+  anyOf: [
+    {
+      type: 'object',
+      properties: { links: { type: 'array' }, networks: { type: 'array' }, services: { type: 'array' } },
+      additionalProperties: false,
+    },
+    { type: 'null' },
+  ],
+}
+
+/** What a client may say of a new node; a patched node is checked against it too. */
+export const nodeSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    automated_clean: boolean,
+    ...interfaces,
+    boot_mode: text,
+    chassis_uuid: text,
+    conductor_group: text,
+    console_enabled: boolean,
+    description: text,
+    disable_power_off: boolean,
+    driver: { type: 'string' },
+    driver_info: object,
+    extra: object,
+    instance_info: object,
+    instance_name: nullable('string', { minLength: 1, maxLength: 255 }),
+    instance_uuid: text,
+    lessee: text,
+    maintenance: boolean,
+    name: text,
+    network_data: networkData,
+    owner: text,
+    parent_node: text,
+    properties: object,
+    resource_class: nullable('string', { maxLength: 80 }),
+    retired: boolean,
+    retired_reason: text,
+    secure_boot: boolean,
+    shard: text,
+    uuid: text,
+  },
+  required: ['driver'],
+  additionalProperties: false,
+}
+
+/** `protected` cannot be given at creation, but patched. */
+export const patchedNodeSchema: JsonSchema = {
+  ...nodeSchema,
+  properties: { ...(nodeSchema.properties as JsonSchema), protected: boolean, protected_reason: text },
+}
+
+const linkProperties = {
+  port_id: { type: 'string' },
+  switch_id: { type: 'string' },
+  switch_info: { type: 'string' },
+  hostname: { type: 'string' },
+  network_type: { type: 'string', enum: ['managed', 'unmanaged'] },
+}
+/** Empty, of a switch port, of a smart NIC, or only a network type. */
+export const localLinkConnectionSchema: JsonSchema = {
+  anyOf: [
+    { type: 'object', maxProperties: 0 },
+    { type: 'object', required: ['port_id', 'switch_id'], properties: linkProperties, additionalProperties: false },
+    { type: 'object', required: ['port_id', 'hostname'], properties: linkProperties, additionalProperties: false },
+    {
+      type: 'object',
+      required: ['network_type'],
+      properties: { network_type: linkProperties.network_type },
+      additionalProperties: false,
+    },
+    { type: 'null' },
+    { type: 'object', properties: linkProperties, additionalProperties: false, minProperties: 99 },
+  ],
+}
+
+export const portSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    address: { type: 'string' },
+    available_for_dynamic_portgroup: boolean,
+    category: nullable('string', { maxLength: 80 }),
+    description: nullable('string', { maxLength: 255 }),
+    extra: object,
+    is_smartnic: boolean,
+    local_link_connection: object,
+    name: text,
+    node_ident: { type: 'string' },
+    node_uuid: { type: 'string' },
+    physical_network: nullable('string', { minLength: 1, maxLength: 64 }),
+    portgroup_uuid: text,
+    pxe_enabled: boolean,
+    uuid: text,
+    vendor: nullable('string', { maxLength: 32 }),
+  },
+  required: ['address'],
+  anyOf: [{ required: ['node_uuid'] }, { required: ['node_ident'] }],
+  additionalProperties: false,
+}
+
+export const patchSchema: JsonSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      op: { enum: ['add', 'replace', 'remove'] },
+      // Neither dots nor `~1` pass, although 1.98 promises them (facts/ironic.md 3).
+      path: { type: 'string', pattern: '^(/[\\w-]+)+$' },
+      value: {},
+    },
+    required: ['op', 'path'],
+    additionalProperties: false,
+  },
+}
+
+const stepInterface: JsonSchema = { enum: STEP_INTERFACES }
+const stepName: JsonSchema = { type: 'string', minLength: 1 }
+
+/** Steps of manual cleaning and of servicing. */
+export const orderedStepsSchema: JsonSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['interface', 'step'],
+    properties: {
+      interface: stepInterface,
+      step: stepName,
+      args: { type: 'object' },
+      order: { type: 'integer', minimum: 0 },
+      execute_on_child_nodes: { type: 'boolean' },
+      limit_child_node_execution: { type: 'array', items: { type: 'string' } },
+    },
+    additionalProperties: false,
+  },
+}
+
+/** A deploy step must have `args`, if empty, and a priority. */
+export const deployStepsSchema: JsonSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['interface', 'step', 'args', 'priority'],
+    properties: {
+      interface: stepInterface,
+      step: stepName,
+      args: { type: 'object' },
+      priority: {
+        anyOf: [
+          { type: 'integer', minimum: 0 },
+          { type: 'string', pattern: '^[0-9]+$' },
+        ],
+      },
+    },
+    additionalProperties: false,
+  },
+}
+
+export const inspectionDataSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    inventory: {
+      type: 'object',
+      properties: {
+        bmc_address: text,
+        bmc_v6address: text,
+        interfaces: {
+          type: 'array',
+          minItems: 1,
+          items: {
+            type: 'object',
+            properties: { mac_address: { type: 'string' } },
+            required: ['mac_address'],
+          },
+        },
+      },
+      required: ['interfaces'],
+    },
+  },
+  required: ['inventory'],
+}

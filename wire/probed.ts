@@ -1,0 +1,70 @@
+import type { Probe, ProbePoint } from '../runtime/index.js'
+import type { Dispatch, OutgoingRequest, Transport, WireRequest, WireResponse } from './exchange.js'
+
+/** Who talks to whom, in words for the journal and for the matching of faults: `ironic`, `agent`, `client` ... */
+export interface Parties {
+  readonly from: string
+  readonly to: string
+}
+
+/**
+ * An exchange as the {@link Probe} sees it. `next()` resolves with its {@link WireResponse}; an interceptor that
+ * returns another one instead makes the exchange fail with that status, one that rejects with ConnectionFailed makes it
+ * get no answer, one that sleeps first makes it slow.
+ *
+ * An exchange between two parties of one lab is seen twice, once a `side`.
+ */
+export interface ExchangePoint extends ProbePoint, Parties {
+  readonly kind: 'exchange'
+  readonly side: 'client' | 'server'
+  readonly method: string
+  readonly url: string
+  /** Path with the query string, as the server sees it: below the prefix where it is mounted. */
+  readonly target: string
+  readonly request: OutgoingRequest | WireRequest
+}
+
+export const isExchange = (point: ProbePoint): point is ExchangePoint => point.kind === 'exchange'
+
+/** A transport whose exchanges pass the probe. */
+export function probed(transport: Transport, probe: Probe, { from, to }: Parties): Transport {
+  return {
+    send: (request) => {
+      const { method, url } = request
+      const point: ExchangePoint = {
+        kind: 'exchange',
+        side: 'client',
+        from,
+        to,
+        method,
+        url,
+        target: targetOf(url),
+        request,
+      }
+      return probe.around<WireResponse>(point, () => transport.send(request))
+    },
+  }
+}
+
+/** The same for requests that are served. */
+export function probedDispatch(dispatch: Dispatch, probe: Probe, { from, to }: Parties): Dispatch {
+  return (request) => {
+    const { method, target } = request
+    const point: ExchangePoint = {
+      kind: 'exchange',
+      side: 'server',
+      from,
+      to,
+      method,
+      url: request.base + target,
+      target,
+      request,
+    }
+    return probe.around<WireResponse>(point, () => dispatch(request))
+  }
+}
+
+function targetOf(url: string): string {
+  const { pathname, search } = new URL(url)
+  return pathname + search
+}
