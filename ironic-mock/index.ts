@@ -2,3 +2,4 @@
 export * from './drivers/bmc.js'
 export * from './store/store.js'
 export * from './conductor/conductor.js'
+export { openStore, type StoreOptions } from './store/open-store.js'

@@ -29,6 +29,10 @@ export interface HistoryEntry {
   event: string
   event_type: string
   conductor: string
+  /** The node's states when it was written, and how long it had been in the first, in whole seconds. */
+  state?: string
+  target_provision_state?: string | null
+  duration_seconds?: number
 }
 
 /** What changes together. Everything in it is there after a SIGKILL, or nothing is. */

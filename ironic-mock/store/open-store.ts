@@ -1,0 +1,218 @@
+import Database from 'libsql'
+import type { Clock } from '../../runtime/index.js'
+import type { JsonObject, NodeRecord, PortRecord } from '../../wire/index.js'
+import { NodeEntry, Records, copyOf, parseObject, type NodeColumns } from './records.js'
+import { prepareStatements, type Statements } from './rows.js'
+import { prepareSchema } from './schema.js'
+import { selectNodes, selectPorts } from './select.js'
+import type { HistoryEntry, NodeQuery, NodeWithRevision, PortQuery, Store, StoredEffect } from './store.js'
+import { Writer } from './write.js'
+
+export interface StoreOptions {
+  /** A file, made when missing, or `:memory:`. */
+  path: string
+  /** Survive power loss too, not only the death of the process: every commit waits for the disk. */
+  durable?: boolean
+  clock: Clock
+}
+
+/** What the conductor may use on top of {@link Store}. */
+export interface StoreView {
+  /** Shared records, which nobody may change, without copying. */
+  readonly records: Records
+  /** Closes without writing what is still waiting, as a killed process would. Nobody is told. */
+  abandon(): void
+}
+
+interface Waiting {
+  apply: (writer: Writer) => unknown
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+  hold: Disposable
+}
+
+/**
+ * Opens Ironic's database. Commits that arrive in one turn of the event loop share one transaction; each resolves when
+ * that transaction is written (WAL, `synchronous=NORMAL`: survives SIGKILL; FULL when durable). A commit that is
+ * refused fails alone.
+ *
+ * @throws UserError when the file has another schema version
+ */
+export function openStore({ path, durable = false, clock }: StoreOptions): Store & StoreView {
+  const db = new Database(path)
+  db.exec('PRAGMA journal_mode = WAL')
+  db.exec(`PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
+  db.exec('PRAGMA busy_timeout = 5000')
+  prepareSchema(db, path)
+  return new SqliteStore(db, clock)
+}
+
+class SqliteStore implements Store, StoreView {
+  readonly #db: Database.Database
+  readonly #clock: Clock
+  readonly #sql: Statements
+  #records: Records
+  #waiting: Waiting[] = []
+  #closed = false
+
+  constructor(db: Database.Database, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+    this.#sql = prepareStatements(db)
+    this.#records = load(this.#sql)
+  }
+
+  get records(): Records {
+    return this.#records
+  }
+
+  node(ident: string): Promise<NodeWithRevision | undefined> {
+    const entry = this.#records.nodes.get(ident) ?? this.#records.nodes.get(this.#records.nodesByName.get(ident) ?? '')
+    return Promise.resolve(entry && { node: entry.copy(), revision: entry.revision })
+  }
+
+  nodes(query: NodeQuery): Promise<NodeRecord[]> {
+    return Promise.resolve(selectNodes(this.#records, query).map((entry) => entry.copy()))
+  }
+
+  createNode(node: Omit<NodeRecord, 'id'>): Promise<NodeWithRevision> {
+    return this.#write((writer) => writer.createNode(node))
+  }
+
+  removeNode(uuid: string, expect: number): Promise<void> {
+    return this.#write((writer) => writer.removeNode(uuid, expect))
+  }
+
+  commit(change: Parameters<Store['commit']>[0]): Promise<number> {
+    return this.#write((writer) => writer.commit(change))
+  }
+
+  port(ident: string): Promise<PortRecord | undefined> {
+    const port =
+      this.#records.ports.get(ident) ?? this.#records.ports.get(this.#records.portsByAddress.get(ident) ?? '')
+    return Promise.resolve(port && copyOf(port))
+  }
+
+  ports(query: PortQuery): Promise<PortRecord[]> {
+    return Promise.resolve(selectPorts(this.#records, query).map(copyOf))
+  }
+
+  createPort(port: Omit<PortRecord, 'id'>): Promise<PortRecord> {
+    return this.#write((writer) => copyOf(writer.createPort(port)))
+  }
+
+  updatePort(port: PortRecord): Promise<void> {
+    return this.#write((writer) => writer.updatePort(port))
+  }
+
+  removePort(uuid: string): Promise<void> {
+    return this.#write((writer) => writer.removePort(uuid))
+  }
+
+  inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined> {
+    const row = this.#sql.inventory.get(node) as { record: string } | undefined
+    return Promise.resolve(row && (JSON.parse(row.record) as { inventory: JsonObject; plugin_data: JsonObject }))
+  }
+
+  history(node: string): Promise<HistoryEntry[]> {
+    const rows = this.#sql.history.all(node) as { record: string }[]
+    return Promise.resolve(rows.map((row) => JSON.parse(row.record) as HistoryEntry))
+  }
+
+  effects(node?: string): Promise<StoredEffect[]> {
+    const queues = node === undefined ? [...this.#records.effects.values()] : [this.#records.effects.get(node) ?? []]
+    return Promise.resolve(
+      queues
+        .flat()
+        .sort((a, b) => a.id - b.id)
+        .map(copyOf),
+    )
+  }
+
+  deadlines(): Promise<{ node: string; kind: string; at: number }[]> {
+    return Promise.resolve(
+      [...this.#records.deadlines].flatMap(([node, of]) => [...of].map(([kind, at]) => ({ node, kind, at }))),
+    )
+  }
+
+  abandon(): void {
+    if (this.#closed) return
+    this.#closed = true
+    for (const { hold } of this.#waiting.splice(0)) hold[Symbol.dispose]()
+    this.#db.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return Promise.resolve()
+    this.#flush()
+    this.#closed = true
+    this.#db.close()
+    return Promise.resolve()
+  }
+
+  #write<T>(apply: (writer: Writer) => T): Promise<T> {
+    if (this.#closed) return Promise.reject(new Error('the store is closed'))
+    return new Promise<T>((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#flush())
+      const hold = this.#clock.hold('writing the database')
+      this.#waiting.push({ apply, resolve: resolve as (value: unknown) => void, reject, hold })
+    })
+  }
+
+  /** Runs without giving way, so nobody sees memory ahead of the database. */
+  #flush(): void {
+    const batch = this.#waiting
+    if (batch.length === 0 || this.#closed) return
+    this.#waiting = []
+    const answers: (() => void)[] = []
+    try {
+      this.#sql.begin.run()
+      const writer = new Writer(this.#sql, this.#records)
+      for (const { apply, resolve, reject } of batch) {
+        try {
+          const value = apply(writer)
+          answers.push(() => resolve(value))
+        } catch (error) {
+          answers.push(() => reject(error))
+        }
+      }
+      this.#sql.commit.run()
+    } catch (error) {
+      // The transaction as a whole is lost (a full disk): memory goes back to what the database holds.
+      if (this.#db.inTransaction) this.#sql.rollback.run()
+      this.#records = load(this.#sql)
+      answers.splice(
+        0,
+        Infinity,
+        ...batch.map(
+          ({ reject }) =>
+            () =>
+              reject(error),
+        ),
+      )
+    }
+    for (const answer of answers) answer()
+    for (const { hold } of batch) hold[Symbol.dispose]()
+  }
+}
+
+function load(sql: Statements): Records {
+  const records = new Records()
+  for (const { revision, record, ...columns } of sql.allNodes.all() as (NodeColumns & {
+    revision: number
+    record: string
+  })[])
+    records.putNode(new NodeEntry(columns, revision, record))
+  for (const row of sql.allPorts.all() as { record: string }[]) records.putPort(JSON.parse(row.record) as PortRecord)
+  for (const row of sql.allEffects.all() as { id: number; node: string; kind: string; payload: string }[])
+    records.addEffect({ id: row.id, node: row.node, kind: row.kind, payload: parseObject(row.payload) })
+  for (const row of sql.allDeadlines.all() as { node: string; kind: string; at: number }[])
+    records.setDeadline(row.node, row.kind, row.at)
+  // Ids are never given twice, also not those of rows that are gone.
+  for (const { name, seq } of sql.lastIds.all() as { name: string; seq: number }[]) {
+    if (name === 'nodes') records.lastNode = seq
+    if (name === 'ports') records.lastPort = seq
+    if (name === 'effects') records.lastEffect = seq
+  }
+  return records
+}

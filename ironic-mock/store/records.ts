@@ -1,0 +1,124 @@
+import type { JsonObject, NodeRecord, PortRecord } from '../../wire/index.js'
+import type { Revision, StoredEffect } from './store.js'
+
+/** What a node's row says without its record being decoded. */
+export type NodeColumns = Pick<NodeRecord, 'id' | 'uuid' | 'name' | 'instance_uuid' | 'provision_state' | 'driver'>
+
+/**
+ * One node in memory. The text is what the database holds; it is decoded at the first look at more than the columns, so
+ * opening a store of ten thousand nodes, or listing one page of it, decodes what is looked at.
+ */
+export class NodeEntry {
+  readonly columns: NodeColumns
+  readonly revision: Revision
+  readonly #text: string
+  #record: NodeRecord | undefined
+
+  constructor(columns: NodeColumns, revision: Revision, text: string) {
+    this.columns = columns
+    this.revision = revision
+    this.#text = text
+  }
+
+  /** Shared: never to be changed. */
+  get record(): NodeRecord {
+    return (this.#record ??= this.copy())
+  }
+
+  copy(): NodeRecord {
+    return JSON.parse(this.#text) as NodeRecord
+  }
+}
+
+/**
+ * What the database holds, in memory: every read is answered from here. It changes only inside a flush, together with
+ * the rows, so it equals the database whenever somebody can look.
+ */
+export class Records {
+  readonly nodes = new Map<string, NodeEntry>()
+  readonly nodesByName = new Map<string, string>()
+  readonly nodesByInstance = new Map<string, string>()
+  readonly ports = new Map<string, PortRecord>()
+  readonly portsByAddress = new Map<string, string>()
+  readonly portsByNode = new Map<string, Set<string>>()
+  readonly effects = new Map<string, StoredEffect[]>()
+  readonly deadlines = new Map<string, Map<string, number>>()
+  lastNode = 0
+  lastPort = 0
+  lastEffect = 0
+
+  putNode(entry: NodeEntry): void {
+    const { id, uuid, name, instance_uuid } = entry.columns
+    const before = this.nodes.get(uuid)
+    if (before) this.#forgetKeys(before)
+    this.nodes.set(uuid, entry)
+    if (name !== null) this.nodesByName.set(name, uuid)
+    if (instance_uuid !== null) this.nodesByInstance.set(instance_uuid, uuid)
+    this.lastNode = Math.max(this.lastNode, id)
+  }
+
+  dropNode(uuid: string): void {
+    const entry = this.nodes.get(uuid)
+    if (!entry) return
+    this.#forgetKeys(entry)
+    this.nodes.delete(uuid)
+    this.effects.delete(uuid)
+    this.deadlines.delete(uuid)
+    for (const port of this.portsByNode.get(uuid) ?? []) this.dropPort(port)
+    this.portsByNode.delete(uuid)
+  }
+
+  #forgetKeys({ columns: { name, instance_uuid } }: NodeEntry): void {
+    if (name !== null) this.nodesByName.delete(name)
+    if (instance_uuid !== null) this.nodesByInstance.delete(instance_uuid)
+  }
+
+  putPort(port: PortRecord): void {
+    this.dropPort(port.uuid)
+    this.ports.set(port.uuid, port)
+    this.portsByAddress.set(port.address, port.uuid)
+    const siblings = this.portsByNode.get(port.node_uuid) ?? new Set()
+    this.portsByNode.set(port.node_uuid, siblings.add(port.uuid))
+    this.lastPort = Math.max(this.lastPort, port.id)
+  }
+
+  dropPort(uuid: string): void {
+    const port = this.ports.get(uuid)
+    if (!port) return
+    this.ports.delete(uuid)
+    this.portsByAddress.delete(port.address)
+    this.portsByNode.get(port.node_uuid)?.delete(uuid)
+  }
+
+  /** In the order of their ids; shared records. */
+  portsOf(node: string): PortRecord[] {
+    const uuids = this.portsByNode.get(node)
+    if (!uuids || uuids.size === 0) return []
+    return [...uuids].map((uuid) => this.ports.get(uuid)!).sort((a, b) => a.id - b.id)
+  }
+
+  addEffect(effect: StoredEffect): void {
+    const queue = this.effects.get(effect.node)
+    if (queue) queue.push(effect)
+    else this.effects.set(effect.node, [effect])
+    this.lastEffect = Math.max(this.lastEffect, effect.id)
+  }
+
+  removeEffect(node: string, id: number): void {
+    const left = (this.effects.get(node) ?? []).filter((effect) => effect.id !== id)
+    if (left.length > 0) this.effects.set(node, left)
+    else this.effects.delete(node)
+  }
+
+  setDeadline(node: string, kind: string, at: number | null): void {
+    const of = this.deadlines.get(node) ?? new Map<string, number>()
+    if (at === null) of.delete(kind)
+    else of.set(kind, at)
+    if (of.size > 0) this.deadlines.set(node, of)
+    else this.deadlines.delete(node)
+  }
+}
+
+export const copyOf = <T extends object>(value: T): T => JSON.parse(JSON.stringify(value)) as T
+
+export const parseObject = (text: string): JsonObject => JSON.parse(text) as JsonObject

@@ -1,0 +1,39 @@
+import type Database from 'libsql'
+
+/** Every statement of the store. Parameters in the order of the question marks. */
+const SQL = {
+  begin: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+  rollback: 'ROLLBACK',
+  insertNode:
+    'INSERT INTO nodes (id, uuid, name, instance_uuid, provision_state, driver, revision, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  updateNode:
+    'UPDATE nodes SET name = ?, instance_uuid = ?, provision_state = ?, driver = ?, revision = ?, record = ? WHERE id = ?',
+  deleteNode: 'DELETE FROM nodes WHERE id = ?',
+  allNodes: 'SELECT id, uuid, name, instance_uuid, provision_state, driver, revision, record FROM nodes ORDER BY id',
+  insertPort: 'INSERT INTO ports (id, uuid, address, node, record) VALUES (?, ?, ?, ?, ?)',
+  updatePort: 'UPDATE ports SET address = ?, node = ?, record = ? WHERE id = ?',
+  deletePort: 'DELETE FROM ports WHERE id = ?',
+  allPorts: 'SELECT record FROM ports ORDER BY id',
+  lastIds: "SELECT name, seq FROM sqlite_sequence WHERE name IN ('nodes', 'ports', 'effects')",
+  insertEffect: 'INSERT INTO effects (id, node, kind, payload) VALUES (?, ?, ?, ?)',
+  deleteEffect: 'DELETE FROM effects WHERE id = ?',
+  deleteEffects: 'DELETE FROM effects WHERE node = ?',
+  allEffects: 'SELECT id, node, kind, payload FROM effects ORDER BY id',
+  putDeadline: 'INSERT OR REPLACE INTO deadlines (node, kind, at) VALUES (?, ?, ?)',
+  deleteDeadline: 'DELETE FROM deadlines WHERE node = ? AND kind = ?',
+  deleteDeadlines: 'DELETE FROM deadlines WHERE node = ?',
+  allDeadlines: 'SELECT node, kind, at FROM deadlines',
+  putInventory: 'INSERT OR REPLACE INTO inventories (node, record) VALUES (?, ?)',
+  inventory: 'SELECT record FROM inventories WHERE node = ?',
+  deleteInventory: 'DELETE FROM inventories WHERE node = ?',
+  insertHistory: 'INSERT INTO history (node, record) VALUES (?, ?)',
+  history: 'SELECT record FROM history WHERE node = ? ORDER BY id',
+  deleteHistory: 'DELETE FROM history WHERE node = ?',
+}
+
+export type Statements = Record<keyof typeof SQL, Database.Statement>
+
+export function prepareStatements(db: Database.Database): Statements {
+  return Object.fromEntries(Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)])) as Statements
+}

@@ -1,0 +1,52 @@
+import type Database from 'libsql'
+import { UserError } from '../../runtime/index.js'
+
+/** Raised with every change of the tables; a database of another version is refused, not guessed at. */
+export const SCHEMA_VERSION = 1
+
+const TABLES = `
+  CREATE TABLE nodes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uuid TEXT NOT NULL UNIQUE,
+    name TEXT UNIQUE,
+    instance_uuid TEXT UNIQUE,
+    provision_state TEXT NOT NULL,
+    driver TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    record TEXT NOT NULL
+  );
+  CREATE INDEX nodes_by_state ON nodes (provision_state);
+  CREATE TABLE ports (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uuid TEXT NOT NULL UNIQUE,
+    address TEXT NOT NULL UNIQUE,
+    node TEXT NOT NULL,
+    record TEXT NOT NULL
+  );
+  CREATE INDEX ports_by_node ON ports (node);
+  CREATE TABLE effects (id INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, kind TEXT NOT NULL, payload TEXT NOT NULL);
+  CREATE INDEX effects_by_node ON effects (node);
+  CREATE TABLE deadlines (node TEXT NOT NULL, kind TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (node, kind)) WITHOUT ROWID;
+  CREATE TABLE inventories (node TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE history (id INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, record TEXT NOT NULL);
+  CREATE INDEX history_by_node ON history (node);
+`
+
+/**
+ * Makes an empty database ours, or checks that it already is.
+ *
+ * @throws UserError when the file was written by another version of the schema
+ */
+export function prepareSchema(db: Database.Database, path: string): void {
+  const version = Number((db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
+  if (version === SCHEMA_VERSION) return
+  if (version !== 0)
+    throw new UserError(
+      'STORE_VERSION',
+      `the database ${path} has schema version ${version}, this program writes ${SCHEMA_VERSION}`,
+      {
+        remedy: 'use another state folder, or the version of ironstage that made this one',
+      },
+    )
+  db.exec(`BEGIN; ${TABLES} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
+}

@@ -1,0 +1,150 @@
+import type { NodeRecord, PortRecord } from '../../wire/index.js'
+import { NodeEntry, type NodeColumns, type Records } from './records.js'
+import type { Statements } from './rows.js'
+import { Duplicate, StaleRevision, type Commit, type NodeWithRevision, type Revision } from './store.js'
+
+/**
+ * One change, applied to rows and memory inside the running transaction. Each checks everything before it touches
+ * anything, so that a refused change leaves the transaction as it was for the others that share it.
+ */
+export class Writer {
+  constructor(
+    readonly sql: Statements,
+    readonly records: Records,
+  ) {}
+
+  createNode(fields: Omit<NodeRecord, 'id'>): NodeWithRevision {
+    const { nodes, nodesByName, nodesByInstance } = this.records
+    if (nodes.has(fields.uuid)) throw new Duplicate('uuid', fields.uuid)
+    if (fields.name !== null && nodesByName.has(fields.name)) throw new Duplicate('name', fields.name)
+    if (fields.instance_uuid !== null && nodesByInstance.has(fields.instance_uuid))
+      throw new Duplicate('instance_uuid', fields.instance_uuid)
+    const node: NodeRecord = { ...fields, id: this.records.lastNode + 1 }
+    const text = JSON.stringify(node)
+    const { id, uuid, name, instance_uuid, provision_state, driver } = node
+    this.sql.insertNode.run(id, uuid, name, instance_uuid, provision_state, driver, 1, text)
+    const entry = new NodeEntry(columnsOf(node), 1, text)
+    this.records.putNode(entry)
+    return { node: entry.copy(), revision: 1 }
+  }
+
+  removeNode(uuid: string, expect: Revision): void {
+    const entry = this.#expected(uuid, expect)
+    this.sql.deleteNode.run(entry.columns.id)
+    for (const port of this.records.portsOf(uuid)) this.sql.deletePort.run(port.id)
+    this.sql.deleteEffects.run(uuid)
+    this.sql.deleteDeadlines.run(uuid)
+    this.sql.deleteInventory.run(uuid)
+    this.sql.deleteHistory.run(uuid)
+    this.records.dropNode(uuid)
+  }
+
+  commit(change: Commit): Revision {
+    const { node: uuid } = change
+    const entry = this.#expected(uuid, change.expect)
+    const updated: NodeRecord = { ...entry.record, ...change.patch }
+    this.#checkKeys(updated)
+    this.#checkPorts(change)
+
+    const revision = change.expect + 1
+    const text = JSON.stringify(updated)
+    const { id, name, instance_uuid, provision_state, driver } = updated
+    this.sql.updateNode.run(name, instance_uuid, provision_state, driver, revision, text, id)
+    this.records.putNode(new NodeEntry(columnsOf(updated), revision, text))
+
+    if (change.dropEffects) {
+      this.sql.deleteEffects.run(uuid)
+      this.records.effects.delete(uuid)
+    } else if (change.done !== undefined) {
+      this.sql.deleteEffect.run(change.done)
+      this.records.removeEffect(uuid, change.done)
+    }
+    for (const { kind, payload } of change.effects ?? []) {
+      const id = this.records.lastEffect + 1
+      this.sql.insertEffect.run(id, uuid, kind, JSON.stringify(payload))
+      this.records.addEffect({ id, node: uuid, kind, payload })
+    }
+    for (const { kind, at } of change.deadlines ?? []) {
+      const known = this.records.deadlines.get(uuid)?.get(kind)
+      if (at === null && known === undefined) continue
+      if (at === null) this.sql.deleteDeadline.run(uuid, kind)
+      else this.sql.putDeadline.run(uuid, kind, at)
+      this.records.setDeadline(uuid, kind, at)
+    }
+    for (const port of change.createPorts ?? []) this.#insertPort(port)
+    for (const port of change.updatePorts ?? []) this.#replacePort(port)
+    for (const port of change.removePorts ?? []) this.removePort(port)
+    if (change.inventory) this.sql.putInventory.run(uuid, JSON.stringify(change.inventory))
+    for (const item of change.history ?? []) this.sql.insertHistory.run(uuid, JSON.stringify(item))
+    return revision
+  }
+
+  createPort(port: Omit<PortRecord, 'id'>): PortRecord {
+    this.#checkNewPort(port)
+    return this.#insertPort(port)
+  }
+
+  updatePort(port: PortRecord): void {
+    this.#checkAddress(port)
+    this.#replacePort(port)
+  }
+
+  removePort(uuid: string): void {
+    const port = this.records.ports.get(uuid)
+    if (!port) return
+    this.sql.deletePort.run(port.id)
+    this.records.dropPort(uuid)
+  }
+
+  #expected(uuid: string, expect: Revision): NodeEntry {
+    const entry = this.records.nodes.get(uuid)
+    if (!entry) throw new StaleRevision(`node ${uuid} is gone`)
+    if (entry.revision !== expect)
+      throw new StaleRevision(`node ${uuid} is at revision ${entry.revision}, the change was made for ${expect}`)
+    return entry
+  }
+
+  #checkKeys({ uuid, name, instance_uuid }: NodeRecord): void {
+    const { nodesByName, nodesByInstance } = this.records
+    if (name !== null && (nodesByName.get(name) ?? uuid) !== uuid) throw new Duplicate('name', name)
+    if (instance_uuid !== null && (nodesByInstance.get(instance_uuid) ?? uuid) !== uuid)
+      throw new Duplicate('instance_uuid', instance_uuid)
+  }
+
+  #checkPorts(change: Commit): void {
+    const fresh = new Set<string>()
+    for (const port of change.createPorts ?? []) {
+      this.#checkNewPort(port)
+      if (fresh.has(port.address)) throw new Duplicate('address', port.address)
+      fresh.add(port.address)
+    }
+    for (const port of change.updatePorts ?? []) this.#checkAddress(port)
+  }
+
+  #checkNewPort(port: Omit<PortRecord, 'id'>): void {
+    if (this.records.ports.has(port.uuid)) throw new Duplicate('uuid', port.uuid)
+    this.#checkAddress(port)
+  }
+
+  #checkAddress({ uuid, address }: Omit<PortRecord, 'id'>): void {
+    if ((this.records.portsByAddress.get(address) ?? uuid) !== uuid) throw new Duplicate('address', address)
+  }
+
+  #insertPort(fields: Omit<PortRecord, 'id'>): PortRecord {
+    const port: PortRecord = { ...fields, id: this.records.lastPort + 1 }
+    this.sql.insertPort.run(port.id, port.uuid, port.address, port.node_uuid, JSON.stringify(port))
+    this.records.putPort(port)
+    return port
+  }
+
+  #replacePort(port: PortRecord): void {
+    const known = this.records.ports.get(port.uuid)
+    if (!known) throw new StaleRevision(`port ${port.uuid} is gone`)
+    this.sql.updatePort.run(port.address, port.node_uuid, JSON.stringify(port), known.id)
+    this.records.putPort({ ...port, id: known.id })
+  }
+}
+
+function columnsOf({ id, uuid, name, instance_uuid, provision_state, driver }: NodeRecord): NodeColumns {
+  return { id, uuid, name, instance_uuid, provision_state, driver }
+}
