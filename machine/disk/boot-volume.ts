@@ -1,0 +1,263 @@
+import { createRequire } from 'node:module'
+import type * as Ext2fs from 'ext2fs'
+import { held, Mutex, type Clock } from '../../runtime/index.js'
+import type { BlockDevice } from './block-device.js'
+import { bufferOf } from './zeros.js'
+
+export interface VolumeStat {
+  kind: 'file' | 'directory' | 'symlink'
+  /** Permission bits. */
+  mode: number
+  uid: number
+  gid: number
+  size: number
+}
+
+/** Owner is root unless said otherwise. */
+export interface VolumeOwner {
+  mode?: number
+  uid?: number
+  gid?: number
+}
+
+/**
+ * The files of a mounted ext4 filesystem. Paths are absolute; symlinks on the way are followed. Rejections carry a
+ * node-style `code` (`ENOENT`, `EEXIST`, `ENOTDIR`, `ENOSPC` ...), or are the disk's own error.
+ */
+export interface BootVolume {
+  read(path: string): Promise<Buffer>
+  /** Replaces the contents of a file, which keeps its mode and owner, or creates it (0644). */
+  write(path: string, bytes: Uint8Array, owner?: VolumeOwner): Promise<void>
+  /** @throws an error with code EEXIST when there is something of that name */
+  create(path: string, bytes: Uint8Array, owner?: VolumeOwner): Promise<void>
+  mkdir(path: string, owner?: VolumeOwner): Promise<void>
+  /** Names in a folder, sorted, without `.` and `..`. */
+  list(path: string): Promise<string[]>
+  /** Of the thing itself when it is a symlink and `follow` is false. */
+  stat(path: string, options?: { follow?: boolean }): Promise<VolumeStat>
+  exists(path: string): Promise<boolean>
+  readlink(path: string): Promise<string>
+  remove(path: string): Promise<void>
+}
+
+/** The library is one WebAssembly instance with one memory: one mount at a time in a process. */
+const turns = new Mutex()
+let library: typeof Ext2fs | undefined
+
+/**
+ * Mounts the ext4 filesystem that begins `offset` bytes into a disk, for as long as `work` runs. Journals are neither
+ * replayed nor written; the filesystem is left clean. Mounts of one process take turns.
+ *
+ * @param options.readOnly refuses every change of the disk
+ * @throws what the disk threw; an error with code EINVAL when there is no ext filesystem
+ * @example
+ * await withBootVolume(disk, boot.offset, clock, (volume) => volume.read('/ignition/config.ign'))
+ */
+export function withBootVolume<T>(
+  device: BlockDevice,
+  offset: number,
+  clock: Clock,
+  work: (volume: BootVolume) => Promise<T>,
+  options: { readOnly?: boolean } = {},
+): Promise<T> {
+  return held(clock, `mounting a filesystem of ${device.name}`, () =>
+    turns.run(async () => {
+      const { mount, umount } = (library ??= load())
+      const disk = new DiskAdapter(device, options.readOnly ?? false)
+      const filesystem = await disk.explaining(() => mount(disk, offset))
+      try {
+        return await disk.explaining(() => work(new Volume(filesystem.promises)))
+      } finally {
+        await disk.explaining(() => umount(filesystem))
+      }
+    }),
+  )
+}
+
+/** Loaded on first use: half a megabyte of WebAssembly that most processes never need. */
+function load(): typeof Ext2fs {
+  const events = ['uncaughtException', 'unhandledRejection'] as const
+  const before = events.map((event) => process.listeners(event as 'uncaughtException'))
+  const loaded = createRequire(import.meta.url)('ext2fs') as typeof Ext2fs
+  // Emscripten's start-up code puts itself in charge of the whole process's uncaught errors.
+  for (const [index, event] of events.entries())
+    for (const listener of process.listeners(event as 'uncaughtException'))
+      if (!before[index]!.includes(listener)) process.removeListener(event, listener)
+  return loaded
+}
+
+/** The library turns every error of the disk into EIO; this keeps the true one. */
+class DiskAdapter implements Ext2fs.Disk {
+  #failure: { error: unknown } | undefined
+
+  constructor(
+    readonly device: BlockDevice,
+    readonly readOnly: boolean,
+  ) {}
+
+  async explaining<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.#failure ? this.#failure.error : error
+    }
+  }
+
+  read(buffer: Buffer, bufferOffset: number, length: number, fileOffset: number): Promise<void> {
+    return this.#noting(async () => {
+      const bytes = await this.device.read(fileOffset, length)
+      buffer.set(bytes, bufferOffset)
+      buffer.fill(0, bufferOffset + bytes.length, bufferOffset + length)
+    })
+  }
+
+  write(buffer: Buffer, bufferOffset: number, length: number, fileOffset: number): Promise<void> {
+    if (this.readOnly) return Promise.resolve()
+    // A copy: the buffer is a window on the library's memory, which moves when it grows.
+    const bytes = Buffer.from(buffer.subarray(bufferOffset, bufferOffset + length))
+    return this.#noting(() => this.device.write(fileOffset, bytes))
+  }
+
+  discard(offset: number, length: number): Promise<void> {
+    if (this.readOnly) return Promise.resolve()
+    return this.#noting(() => this.device.discard(offset, length))
+  }
+
+  flush(): Promise<void> {
+    if (this.readOnly) return Promise.resolve()
+    return this.#noting(() => this.device.flush())
+  }
+
+  async #noting(work: () => Promise<void>): Promise<void> {
+    // Once a write has failed nothing later may reach the disk: what follows would build on what is not there.
+    if (this.#failure) throw this.#failure.error
+    try {
+      await work()
+    } catch (error) {
+      this.#failure = { error }
+      throw error
+    }
+  }
+}
+
+/** A refusal of the filesystem, in the errno names of the machine's programs. */
+export class VolumeError extends Error {
+  override name = 'VolumeError'
+
+  constructor(
+    readonly code: string,
+    path: string,
+    cause?: unknown,
+  ) {
+    super(`${path}: ${code}`, cause === undefined ? {} : { cause })
+  }
+}
+
+/** The library's errors tell pointers instead of paths. */
+async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ErrnoException' && 'code' in error)
+      throw new VolumeError(String(error.code), path, error)
+    throw error
+  }
+}
+
+class Volume implements BootVolume {
+  constructor(readonly fs: Ext2fs.Filesystem) {}
+
+  read(path: string): Promise<Buffer> {
+    return this.#opened(path, this.fs.constants.O_RDONLY, 0, async (fd) => {
+      const stats = await this.fs.fstat(fd)
+      if (stats.isDirectory()) throw new VolumeError('EISDIR', path)
+      const { size } = stats
+      const bytes = Buffer.alloc(size)
+      if (size === 0) return bytes
+      const { bytesRead } = await this.fs.read(fd, bytes, 0, size, 0)
+      return bytes.subarray(0, bytesRead)
+    })
+  }
+
+  async write(path: string, bytes: Uint8Array, owner?: VolumeOwner): Promise<void> {
+    const { O_WRONLY, O_TRUNC } = this.fs.constants
+    if (!(await this.exists(path))) return this.create(path, bytes, owner)
+    await this.#opened(path, O_WRONLY | O_TRUNC, 0, async (fd) => {
+      await this.#put(fd, bytes)
+      await this.#own(fd, owner)
+    })
+  }
+
+  async create(path: string, bytes: Uint8Array, owner: VolumeOwner = {}): Promise<void> {
+    const { O_WRONLY, O_CREAT, O_EXCL } = this.fs.constants
+    if (await this.exists(path)) throw new VolumeError('EEXIST', path)
+    await this.#opened(path, O_WRONLY | O_CREAT | O_EXCL, owner.mode ?? 0o644, async (fd) => {
+      await this.#put(fd, bytes)
+      await this.#own(fd, { mode: 0o644, uid: 0, gid: 0, ...owner })
+    })
+  }
+
+  async mkdir(path: string, owner: VolumeOwner = {}): Promise<void> {
+    await naming(path, () => this.fs.mkdir(path, owner.mode ?? 0o755))
+    await this.#opened(path, this.fs.constants.O_RDONLY, 0, (fd) =>
+      this.#own(fd, { mode: 0o755, uid: 0, gid: 0, ...owner }),
+    )
+  }
+
+  async list(path: string): Promise<string[]> {
+    const names = await naming(path, () => this.fs.readdir(path))
+    return names.filter((name) => name !== '.' && name !== '..').sort()
+  }
+
+  stat(path: string, { follow = true }: { follow?: boolean } = {}): Promise<VolumeStat> {
+    const { O_RDONLY, O_NOFOLLOW } = this.fs.constants
+    return this.#opened(path, follow ? O_RDONLY : O_RDONLY | O_NOFOLLOW, 0, async (fd) => {
+      const stats = await this.fs.fstat(fd)
+      const kind = stats.isDirectory() ? 'directory' : stats.isSymbolicLink() ? 'symlink' : 'file'
+      return { kind, mode: stats.mode & 0o7777, uid: stats.uid, gid: stats.gid, size: stats.size }
+    })
+  }
+
+  async exists(path: string): Promise<boolean> {
+    try {
+      await this.stat(path)
+      return true
+    } catch (error) {
+      if (error instanceof VolumeError && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return false
+      throw error
+    }
+  }
+
+  readlink(path: string): Promise<string> {
+    return naming(path, () => this.fs.readlink(path))
+  }
+
+  async remove(path: string): Promise<void> {
+    const { kind } = await this.stat(path, { follow: false })
+    await naming(path, () => (kind === 'directory' ? this.fs.rmdir(path) : this.fs.unlink(path)))
+  }
+
+  async #put(fd: number, bytes: Uint8Array): Promise<void> {
+    // The library ignores the offset of a buffer, hence the subarrays.
+    const buffer = bufferOf(bytes)
+    for (let at = 0; at < buffer.length;) {
+      const part = buffer.subarray(at)
+      at += (await this.fs.write(fd, part, 0, part.length, at)).bytesWritten
+    }
+  }
+
+  async #own(fd: number, owner: VolumeOwner | undefined): Promise<void> {
+    if (owner?.mode !== undefined) await this.fs.fchmod(fd, owner.mode)
+    if (owner?.uid !== undefined || owner?.gid !== undefined) await this.fs.fchown(fd, owner.uid ?? 0, owner.gid ?? 0)
+  }
+
+  async #opened<T>(path: string, flags: number, mode: number, work: (fd: number) => Promise<T>): Promise<T> {
+    // Only the number: closing the library's handle object does not wait for the close.
+    const { fd } = await naming(path, () => this.fs.open(path, flags, mode))
+    try {
+      return await naming(path, () => work(fd))
+    } finally {
+      await this.fs.close(fd)
+    }
+  }
+}

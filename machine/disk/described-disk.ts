@@ -1,0 +1,168 @@
+import type { BlockDevice } from './block-device.js'
+import { DiskError } from './disk-error.js'
+import { bufferOf, isZero } from './zeros.js'
+
+/** Bytes that are kept, shared and copied as one. */
+export const PAGE = 4096
+const ZERO_PAGE = Buffer.alloc(PAGE)
+
+/** What an image holds, by pages of {@link PAGE} bytes; shared by every disk that it was written to. */
+export interface ImageContents {
+  readonly size: number
+  /** The pages that are kept and not all zero, by index. Nobody writes into them. */
+  readonly pages: ReadonlyMap<number, Uint8Array>
+  /** Whether pages from this index on may be neither zero nor kept: bulk contents that {@link reload} brings back. */
+  forgotten(page: number): boolean
+  /** Reads again what was not kept. Rejects when the image has changed or gone since. */
+  reload(offset: number, length: number): Promise<Uint8Array>
+}
+
+/** A disk that can take a range of an image over at the same offset, without copying its bytes. */
+export interface AdoptingDevice extends BlockDevice {
+  /** @throws DiskError ENOSPC when the range ends past the end of the disk; what fits has been taken over */
+  adopt(offset: number, length: number, image: ImageContents): Promise<void>
+}
+
+export const canAdopt = (device: BlockDevice): device is AdoptingDevice => 'adopt' in device
+
+interface Adopted {
+  start: number
+  end: number
+  image: ImageContents
+}
+
+/**
+ * A disk in memory: a page exists once somebody wrote it; ranges taken over from an image share the image's pages until
+ * they are written to. So a thousand installed disks cost what differs between them.
+ */
+export function describedDisk(options: { name: string; size: number; sectorSize: number }): AdoptingDevice {
+  return new DescribedDisk(options.name, options.size, options.sectorSize)
+}
+
+class DescribedDisk implements AdoptingDevice {
+  /** Written pages. They win over what was adopted. */
+  readonly #pages = new Map<number, Uint8Array>()
+  /** By page index, not overlapping, in no order. */
+  #adopted: Adopted[] = []
+
+  constructor(
+    readonly name: string,
+    readonly size: number,
+    readonly sectorSize: number,
+  ) {}
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    const end = Math.max(offset, Math.min(this.size, offset + length))
+    const out = Buffer.alloc(end - offset)
+    for (let at = offset; at < end;) {
+      const page = Math.floor(at / PAGE)
+      const next = Math.min(end, (page + 1) * PAGE)
+      const from = at - page * PAGE
+      const bytes = this.#pages.get(page) ?? (await this.#fromImage(page))
+      if (bytes) out.set(bytes.subarray(from, from + next - at), at - offset)
+      at = next
+    }
+    return out
+  }
+
+  async write(offset: number, bytes: Uint8Array): Promise<void> {
+    const fitting = Math.max(0, Math.min(bytes.length, this.size - offset))
+    const buffer = bufferOf(bytes)
+    for (let at = 0; at < fitting;) {
+      const page = Math.floor((offset + at) / PAGE)
+      const from = offset + at - page * PAGE
+      const length = Math.min(PAGE - from, fitting - at)
+      const part = buffer.subarray(at, at + length)
+      if (length === PAGE) this.#put(page, isZero(part) ? undefined : Buffer.from(part))
+      else {
+        const old = this.#pages.get(page) ?? (await this.#fromImage(page)) ?? ZERO_PAGE
+        const copy = Buffer.from(old)
+        copy.set(part, from)
+        this.#put(page, copy)
+      }
+      at += length
+    }
+    if (fitting < bytes.length) throw new DiskError('ENOSPC', this.name, offset + fitting)
+  }
+
+  async discard(offset: number, length: number): Promise<void> {
+    const end = Math.min(this.size, offset + length)
+    const first = Math.ceil(offset / PAGE)
+    const last = Math.floor(end / PAGE)
+    if (first >= last) return this.write(offset, Buffer.alloc(Math.max(0, end - offset)))
+    this.#forget(first, last)
+    await this.write(offset, Buffer.alloc(first * PAGE - offset))
+    await this.write(last * PAGE, Buffer.alloc(end - last * PAGE))
+  }
+
+  async adopt(offset: number, length: number, image: ImageContents): Promise<void> {
+    const end = Math.min(this.size, offset + length)
+    const first = Math.ceil(offset / PAGE)
+    const last = Math.floor(end / PAGE)
+    if (first < last) {
+      this.#forget(first, last)
+      const before = this.#adopted.at(-1)
+      if (before?.image === image && before.end === first) before.end = last
+      else this.#adopted.push({ start: first, end: last, image })
+    }
+    const edges =
+      first < last ? [[offset, first * PAGE] as const, [last * PAGE, end] as const] : [[offset, end] as const]
+    for (const [from, to] of edges) if (from < to) await this.write(from, await readContents(image, from, to - from))
+    if (end < offset + length) throw new DiskError('ENOSPC', this.name, end)
+  }
+
+  flush(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#pages.clear()
+    this.#adopted = []
+    return Promise.resolve()
+  }
+
+  #put(page: number, bytes: Uint8Array | undefined): void {
+    if (bytes) this.#pages.set(page, bytes)
+    else if (this.#imageOf(page)) this.#pages.set(page, ZERO_PAGE)
+    else this.#pages.delete(page)
+  }
+
+  #imageOf(page: number): ImageContents | undefined {
+    return this.#adopted.find((range) => page >= range.start && page < range.end)?.image
+  }
+
+  #fromImage(page: number): Uint8Array | undefined | Promise<Uint8Array> {
+    const image = this.#imageOf(page)
+    if (!image) return undefined
+    return image.pages.get(page) ?? (image.forgotten(page) ? image.reload(page * PAGE, PAGE) : undefined)
+  }
+
+  /** Makes whole pages read as zeros. */
+  #forget(first: number, last: number): void {
+    if (this.#pages.size < last - first) {
+      for (const page of this.#pages.keys()) if (page >= first && page < last) this.#pages.delete(page)
+    } else for (let page = first; page < last; page++) this.#pages.delete(page)
+    this.#adopted = this.#adopted.flatMap((range) =>
+      range.end <= first || range.start >= last
+        ? [range]
+        : [
+            { ...range, end: Math.min(range.end, first) },
+            { ...range, start: Math.max(range.start, last) },
+          ].filter(({ start, end }) => start < end),
+    )
+  }
+}
+
+/** Bytes of an image, put together from its pages. */
+export async function readContents(image: ImageContents, offset: number, length: number): Promise<Buffer> {
+  const end = Math.min(image.size, offset + length)
+  const out = Buffer.alloc(Math.max(0, end - offset))
+  for (let at = offset; at < end;) {
+    const page = Math.floor(at / PAGE)
+    const next = Math.min(end, (page + 1) * PAGE)
+    const bytes = image.pages.get(page) ?? (image.forgotten(page) ? await image.reload(page * PAGE, PAGE) : undefined)
+    if (bytes) out.set(bytes.subarray(at - page * PAGE, next - page * PAGE), at - offset)
+    at = next
+  }
+  return out
+}

@@ -1,0 +1,141 @@
+import { open, type FileHandle } from 'node:fs/promises'
+import { held, type Clock } from '../../runtime/index.js'
+import type { BlockDevice } from './block-device.js'
+import { DiskError } from './disk-error.js'
+import { bufferOf, isZero, zeroRuns } from './zeros.js'
+
+/** What is remembered about old data: one flag for so many bytes. */
+const CHUNK = 1024 * 1024
+
+export interface FileDiskOptions {
+  /** The sparse file that holds the disk's bytes. */
+  path: string
+  /** Kernel name: `sda`. */
+  name: string
+  /** 512 or 4096. */
+  sectorSize: number
+  clock: Clock
+  /** Makes {@link BlockDevice.flush} reach the medium; without it, what was written survives this process only. */
+  durable?: boolean
+}
+
+/**
+ * Makes a disk of `size` zero bytes in a new sparse file.
+ *
+ * @throws an error with code EEXIST when the file exists
+ */
+export const createFileDisk = (options: FileDiskOptions & { size: number }): Promise<BlockDevice> =>
+  held(options.clock, `creating the disk file ${options.path}`, async () => {
+    const handle = await open(options.path, 'wx+', 0o600)
+    try {
+      await handle.truncate(options.size)
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
+    return new FileDisk(handle, options, options.size, true)
+  })
+
+/** Opens a disk that {@link createFileDisk} made, or any raw disk file; the file's length is the disk's size. */
+export const openFileDisk = (options: FileDiskOptions & { readOnly?: boolean }): Promise<BlockDevice> =>
+  held(options.clock, `opening the disk file ${options.path}`, async () => {
+    const handle = await open(options.path, options.readOnly ? 'r' : 'r+')
+    try {
+      const { size, blocks } = await handle.stat()
+      return new FileDisk(handle, options, size, blocks === 0)
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
+  })
+
+/** Zeros that would be written where nothing ever was are left out, so that the file stays sparse. */
+class FileDisk implements BlockDevice {
+  readonly name: string
+  readonly size: number
+  readonly sectorSize: number
+  readonly #handle: FileHandle
+  readonly #clock: Clock
+  readonly #durable: boolean
+  /** By chunk: 1 where the file may hold something else than zeros. */
+  readonly #used: Uint8Array
+  #closed: Promise<void> | undefined
+
+  constructor(handle: FileHandle, options: FileDiskOptions, size: number, fresh: boolean) {
+    this.name = options.name
+    this.size = size
+    this.sectorSize = options.sectorSize
+    this.#handle = handle
+    this.#clock = options.clock
+    this.#durable = options.durable ?? false
+    this.#used = new Uint8Array(Math.ceil(size / CHUNK)).fill(fresh ? 0 : 1)
+  }
+
+  read(offset: number, length: number): Promise<Uint8Array> {
+    const wanted = Math.max(0, Math.min(length, this.size - offset))
+    const buffer = Buffer.allocUnsafe(wanted)
+    return held(this.#clock, `reading ${this.name}`, async () => {
+      let filled = 0
+      while (filled < wanted) {
+        const { bytesRead } = await this.#handle.read(buffer, filled, wanted - filled, offset + filled)
+        if (bytesRead === 0) break
+        filled += bytesRead
+      }
+      return buffer.subarray(0, filled)
+    })
+  }
+
+  write(offset: number, bytes: Uint8Array): Promise<void> {
+    return held(this.#clock, `writing ${this.name}`, async () => {
+      const fitting = Math.max(0, Math.min(bytes.length, this.size - offset))
+      for (const run of zeroRuns(offset, bytes.subarray(0, fitting))) {
+        if (!run.zero) this.#mark(run.offset, run.bytes.length)
+        else if (this.#untouched(run.offset, run.bytes.length)) continue
+        await this.#put(run.offset, run.bytes)
+      }
+      // Like a kernel: what fits is written, then the error comes.
+      if (fitting < bytes.length) throw new DiskError('ENOSPC', this.name, offset + fitting)
+    })
+  }
+
+  discard(offset: number, length: number): Promise<void> {
+    return held(this.#clock, `discarding on ${this.name}`, async () => {
+      const end = Math.min(this.size, offset + length)
+      for (let at = offset; at < end;) {
+        const next = Math.min(end, at + CHUNK - (at % CHUNK))
+        if (!this.#untouched(at, next - at)) {
+          const old = await this.read(at, next - at)
+          if (!isZero(old)) await this.#put(at, Buffer.alloc(next - at))
+          if (next - at === CHUNK || (at % CHUNK === 0 && next === this.size)) this.#used[at / CHUNK] = 0
+        }
+        at = next
+      }
+    })
+  }
+
+  flush(): Promise<void> {
+    if (!this.#durable) return Promise.resolve()
+    return held(this.#clock, `flushing ${this.name}`, () => this.#handle.datasync())
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#closed ??= held(this.#clock, `closing ${this.name}`, () => this.#handle.close()))
+  }
+
+  async #put(offset: number, bytes: Uint8Array): Promise<void> {
+    const buffer = bufferOf(bytes)
+    let written = 0
+    while (written < buffer.length)
+      written += (await this.#handle.write(buffer, written, buffer.length - written, offset + written)).bytesWritten
+  }
+
+  #mark(offset: number, length: number): void {
+    this.#used.fill(1, Math.floor(offset / CHUNK), Math.ceil((offset + length) / CHUNK))
+  }
+
+  #untouched(offset: number, length: number): boolean {
+    const last = Math.ceil((offset + length) / CHUNK)
+    for (let chunk = Math.floor(offset / CHUNK); chunk < last; chunk++) if (this.#used[chunk]) return false
+    return true
+  }
+}

@@ -1,0 +1,72 @@
+import type { BlockDevice } from './block-device.js'
+import { bufferOf } from './zeros.js'
+
+export type FilesystemType = 'ext2' | 'ext3' | 'ext4' | 'vfat' | 'xfs' | 'swap'
+
+/** What lsblk and blkid say of a partition. */
+export interface Filesystem {
+  type: FilesystemType
+  label: string | null
+  /** As blkid prints it: eight hex digits with a dash for vfat. */
+  uuid: string | null
+}
+
+/** Recognises a filesystem by its superblock, `length` bytes from `offset`; undefined when it is none that we know. */
+export async function probeFilesystem(
+  device: BlockDevice,
+  offset: number,
+  length: number,
+): Promise<Filesystem | undefined> {
+  const start = bufferOf(await device.read(offset, Math.min(length, 4096)))
+  return ext(start) ?? xfs(start) ?? swap(start) ?? vfat(start)
+}
+
+const EXT_SUPERBLOCK = 1024
+/** Feature bits from the kernel's ext4.h. */
+const COMPAT_HAS_JOURNAL = 0x4
+/** FILETYPE, RECOVER and META_BG are the incompatible features that ext3 knows. */
+const INCOMPAT_EXT3 = 0x2 | 0x4 | 0x10
+/** SPARSE_SUPER, LARGE_FILE and BTREE_DIR. */
+const RO_COMPAT_EXT3 = 0x1 | 0x2 | 0x4
+
+function ext(start: Buffer): Filesystem | undefined {
+  const sb = start.subarray(EXT_SUPERBLOCK)
+  if (sb.length < 264 || sb.readUInt16LE(56) !== 0xef53) return undefined
+  const newer = (sb.readUInt32LE(96) & ~INCOMPAT_EXT3) !== 0 || (sb.readUInt32LE(100) & ~RO_COMPAT_EXT3) !== 0
+  const type = newer ? 'ext4' : (sb.readUInt32LE(92) & COMPAT_HAS_JOURNAL) !== 0 ? 'ext3' : 'ext2'
+  return { type, label: text(sb.subarray(120, 136)), uuid: uuid(sb.subarray(104, 120)) }
+}
+
+function xfs(start: Buffer): Filesystem | undefined {
+  if (start.toString('latin1', 0, 4) !== 'XFSB') return undefined
+  return { type: 'xfs', label: text(start.subarray(108, 120)), uuid: uuid(start.subarray(32, 48)) }
+}
+
+function swap(start: Buffer): Filesystem | undefined {
+  if (start.toString('latin1', 4086, 4096) !== 'SWAPSPACE2') return undefined
+  return { type: 'swap', label: text(start.subarray(1052, 1068)), uuid: uuid(start.subarray(1036, 1052)) }
+}
+
+function vfat(start: Buffer): Filesystem | undefined {
+  if (start.length < 512 || start.readUInt16LE(510) !== 0xaa55) return undefined
+  const at =
+    start.toString('latin1', 82, 87) === 'FAT32' ? 67 : start.toString('latin1', 54, 57) === 'FAT' ? 39 : undefined
+  if (at === undefined) return undefined
+  const serial = start.readUInt32LE(at).toString(16).toUpperCase().padStart(8, '0')
+  const label = text(start.subarray(at + 4, at + 15))
+  return {
+    type: 'vfat',
+    label: label === 'NO NAME' ? null : label,
+    uuid: `${serial.slice(0, 4)}-${serial.slice(4)}`,
+  }
+}
+
+function text(bytes: Buffer): string | null {
+  return bytes.toString('utf8').replace(/\0.*$/s, '').trimEnd() || null
+}
+
+function uuid(bytes: Buffer): string | null {
+  if (bytes.every((byte) => byte === 0)) return null
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}

@@ -1,0 +1,249 @@
+import { crc32 } from 'node:zlib'
+import type { Random } from '../../runtime/index.js'
+import type { BlockDevice } from './block-device.js'
+import { bufferOf } from './zeros.js'
+
+/** Sizes of the UEFI specification, 5.3; 128 entries is what every tool writes. */
+const HEADER_SIZE = 92
+const ENTRY_SIZE = 128
+const ENTRIES = 128
+/** Refuses tables that only a broken header asks for. */
+const MOST_ENTRIES = 1024
+const SIGNATURE = 'EFI PART'
+const EMPTY_TYPE = '00000000-0000-0000-0000-000000000000'
+
+export interface GptPartition {
+  /** From 1. */
+  number: number
+  /** Lower-case GUIDs. */
+  type: string
+  guid: string
+  name: string
+  attributes: bigint
+  firstLba: number
+  /** Inclusive. */
+  lastLba: number
+  /** Bytes. */
+  offset: number
+  length: number
+}
+
+export interface Gpt {
+  diskGuid: string
+  sectorSize: number
+  currentLba: number
+  backupLba: number
+  firstUsableLba: number
+  lastUsableLba: number
+  entriesLba: number
+  partitions: GptPartition[]
+}
+
+/** Why bytes are not a usable partition table. */
+export class NotAGpt extends Error {
+  override name = 'NotAGpt'
+}
+
+/**
+ * Parses the primary table at the start of `bytes`, checking both checksums.
+ *
+ * @param bytes the beginning of a disk, 1 MiB is plenty
+ * @throws NotAGpt
+ */
+export function parseGpt(bytes: Uint8Array, sectorSize: number, lba = 1): Gpt {
+  const disk = bufferOf(bytes)
+  const header = disk.subarray(lba * sectorSize, (lba + 1) * sectorSize)
+  const { entriesLba, count, entrySize, entriesCrc, ...gpt } = parseHeader(header)
+  const table = disk.subarray(entriesLba * sectorSize, entriesLba * sectorSize + count * entrySize)
+  return { ...gpt, entriesLba, sectorSize, partitions: parseEntries(table, count, entrySize, entriesCrc, sectorSize) }
+}
+
+function parseHeader(header: Buffer) {
+  if (header.length < HEADER_SIZE || header.toString('latin1', 0, 8) !== SIGNATURE)
+    throw new NotAGpt('there is no GPT signature')
+  const size = header.readUInt32LE(12)
+  if (size < HEADER_SIZE || size > header.length) throw new NotAGpt(`the GPT header claims to be ${size} bytes long`)
+  const copy = Buffer.from(header.subarray(0, size))
+  copy.writeUInt32LE(0, 16)
+  if (crc32(copy) !== header.readUInt32LE(16)) throw new NotAGpt('the GPT header does not match its checksum')
+  const count = header.readUInt32LE(80)
+  const entrySize = header.readUInt32LE(84)
+  if (count > MOST_ENTRIES || entrySize < ENTRY_SIZE || entrySize > 4096)
+    throw new NotAGpt(`the GPT header claims ${count} entries of ${entrySize} bytes`)
+  return {
+    currentLba: Number(header.readBigUInt64LE(24)),
+    backupLba: Number(header.readBigUInt64LE(32)),
+    firstUsableLba: Number(header.readBigUInt64LE(40)),
+    lastUsableLba: Number(header.readBigUInt64LE(48)),
+    diskGuid: readGuid(header, 56),
+    entriesLba: Number(header.readBigUInt64LE(72)),
+    count,
+    entrySize,
+    entriesCrc: header.readUInt32LE(88),
+  }
+}
+
+function parseEntries(table: Buffer, count: number, entrySize: number, crc: number, sectorSize: number) {
+  if (table.length < count * entrySize) throw new NotAGpt('the GPT entries are cut short')
+  if (crc32(table) !== crc) throw new NotAGpt('the GPT entries do not match their checksum')
+  const partitions: GptPartition[] = []
+  for (let index = 0; index < count; index++) {
+    const entry = table.subarray(index * entrySize, (index + 1) * entrySize)
+    const type = readGuid(entry, 0)
+    if (type === EMPTY_TYPE) continue
+    const firstLba = Number(entry.readBigUInt64LE(32))
+    const lastLba = Number(entry.readBigUInt64LE(40))
+    partitions.push({
+      number: index + 1,
+      type,
+      guid: readGuid(entry, 16),
+      name: entry.toString('utf16le', 56, 128).replace(/\0.*$/s, ''),
+      attributes: entry.readBigUInt64LE(48),
+      firstLba,
+      lastLba,
+      offset: firstLba * sectorSize,
+      length: Math.max(0, lastLba - firstLba + 1) * sectorSize,
+    })
+  }
+  return partitions
+}
+
+/** The sector size that a disk's first bytes were partitioned for: where the header stands; undefined without GPT. */
+export function gptSectorSize(bytes: Uint8Array): 512 | 4096 | undefined {
+  const disk = bufferOf(bytes)
+  for (const size of [512, 4096] as const)
+    if (disk.toString('latin1', size, size + SIGNATURE.length) === SIGNATURE) return size
+  return undefined
+}
+
+/**
+ * Reads a disk's primary table in the disk's own sector size. The backup is not asked, as Linux does not without `gpt`
+ * on its command line.
+ *
+ * @returns undefined when there is no valid table
+ */
+export async function readGpt(device: BlockDevice): Promise<Gpt | undefined> {
+  const header = bufferOf(await device.read(device.sectorSize, device.sectorSize))
+  try {
+    const { entriesLba, count, entrySize, entriesCrc, ...gpt } = parseHeader(header)
+    const table = bufferOf(await device.read(entriesLba * device.sectorSize, count * entrySize))
+    const partitions = parseEntries(table, count, entrySize, entriesCrc, device.sectorSize)
+    return { ...gpt, entriesLba, sectorSize: device.sectorSize, partitions }
+  } catch (error) {
+    if (error instanceof NotAGpt) return undefined
+    throw error
+  }
+}
+
+/** What a new table needs to know of a partition. */
+export type NewPartition = Pick<GptPartition, 'number' | 'type' | 'guid' | 'name' | 'firstLba' | 'lastLba'> & {
+  attributes?: bigint
+}
+
+/** Bytes of a table and where they go. */
+export interface GptBytes {
+  /** Protective MBR, header and entries: from the disk's first byte. */
+  primary: Buffer
+  /** Entries and header: up to the disk's last byte. */
+  backup: Buffer
+  backupOffset: number
+}
+
+/** A whole table for a disk of `size` bytes, protective MBR included. */
+export function buildGpt(options: {
+  size: number
+  sectorSize: number
+  diskGuid: string
+  partitions: readonly NewPartition[]
+}): GptBytes {
+  const { size, sectorSize, partitions } = options
+  const sectors = Math.floor(size / sectorSize)
+  const entrySectors = Math.ceil((ENTRIES * ENTRY_SIZE) / sectorSize)
+  const table = Buffer.alloc(entrySectors * sectorSize)
+  for (const partition of partitions) writeEntry(table, partition)
+  const entriesCrc = crc32(table.subarray(0, ENTRIES * ENTRY_SIZE))
+  const header = (currentLba: number, backupLba: number, entriesLba: number) => {
+    const bytes = Buffer.alloc(sectorSize)
+    bytes.write(SIGNATURE, 'latin1')
+    bytes.writeUInt32LE(0x10000, 8)
+    bytes.writeUInt32LE(HEADER_SIZE, 12)
+    bytes.writeBigUInt64LE(BigInt(currentLba), 24)
+    bytes.writeBigUInt64LE(BigInt(backupLba), 32)
+    bytes.writeBigUInt64LE(BigInt(2 + entrySectors), 40)
+    bytes.writeBigUInt64LE(BigInt(sectors - entrySectors - 2), 48)
+    writeGuid(bytes, 56, options.diskGuid)
+    bytes.writeBigUInt64LE(BigInt(entriesLba), 72)
+    bytes.writeUInt32LE(ENTRIES, 80)
+    bytes.writeUInt32LE(ENTRY_SIZE, 84)
+    bytes.writeUInt32LE(entriesCrc, 88)
+    bytes.writeUInt32LE(crc32(bytes.subarray(0, HEADER_SIZE)), 16)
+    return bytes
+  }
+  return {
+    primary: Buffer.concat([protectiveMbr(sectors, sectorSize), header(1, sectors - 1, 2), table]),
+    backup: Buffer.concat([table, header(sectors - 1, 1, sectors - 1 - entrySectors)]),
+    backupOffset: (sectors - 1 - entrySectors) * sectorSize,
+  }
+}
+
+/** Writes an empty table with a random disk GUID, primary, backup and protective MBR (whose boot code is cleared). */
+export async function writeEmptyGpt(device: BlockDevice, random: Random): Promise<void> {
+  const { primary, backup, backupOffset } = buildGpt({
+    size: device.size,
+    sectorSize: device.sectorSize,
+    diskGuid: rawGuid(random),
+    partitions: [],
+  })
+  await device.write(0, primary)
+  await device.write(backupOffset, backup)
+  await device.flush()
+}
+
+/**
+ * coreos-installer puts a version 4 UUID's bytes on the disk in their printed order, so the version digit of the GUID
+ * that other tools print stands in the middle of its third group (recorded: `57E6B5F3-F575-574F-...`).
+ */
+function rawGuid(random: Random): string {
+  const bytes = Buffer.from(random.bytes(16))
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return readGuid(bytes, 0)
+}
+
+function protectiveMbr(sectors: number, sectorSize: number): Buffer {
+  const mbr = Buffer.alloc(sectorSize)
+  // One entry of type 0xee over everything; CHS values as the UEFI specification, table 5.4.
+  mbr.set([0x00, 0x00, 0x02, 0x00, 0xee, 0xff, 0xff, 0xff], 446)
+  mbr.writeUInt32LE(1, 454)
+  mbr.writeUInt32LE(Math.min(sectors - 1, 0xffffffff), 458)
+  mbr.set([0x55, 0xaa], 510)
+  return mbr
+}
+
+function writeEntry(table: Buffer, partition: NewPartition): void {
+  const at = (partition.number - 1) * ENTRY_SIZE
+  writeGuid(table, at, partition.type)
+  writeGuid(table, at + 16, partition.guid)
+  table.writeBigUInt64LE(BigInt(partition.firstLba), at + 32)
+  table.writeBigUInt64LE(BigInt(partition.lastLba), at + 40)
+  table.writeBigUInt64LE(partition.attributes ?? 0n, at + 48)
+  table.write(partition.name.slice(0, 36), at + 56, 'utf16le')
+}
+
+/** GUIDs are stored with their first three groups little-endian. */
+function readGuid(bytes: Buffer, at: number): string {
+  const b = Buffer.from(bytes.subarray(at, at + 16))
+  b.subarray(0, 4).reverse()
+  b.subarray(4, 6).reverse()
+  b.subarray(6, 8).reverse()
+  const hex = b.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+function writeGuid(bytes: Buffer, at: number, guid: string): void {
+  const b = Buffer.from(guid.replaceAll('-', ''), 'hex')
+  b.subarray(0, 4).reverse()
+  b.subarray(4, 6).reverse()
+  b.subarray(6, 8).reverse()
+  bytes.set(b, at)
+}

@@ -1,0 +1,85 @@
+import { getPartitions } from 'partitioninfo'
+import type { BlockDevice } from './block-device.js'
+import { probeFilesystem, type Filesystem } from './filesystem-probe.js'
+import { readGpt, type Gpt } from './gpt.js'
+
+/** A partition as lsblk, blkid and sgdisk want to know it. */
+export interface Partition {
+  /** Kernel name: `sda3`, `nvme0n1p3`. */
+  name: string
+  number: number
+  /** Bytes. */
+  offset: number
+  length: number
+  /** GUIDs and name of the GPT entry; null on an MBR disk. */
+  gpt: { type: string; guid: string; name: string } | null
+  filesystem: Filesystem | undefined
+}
+
+/** What stands on a disk: the table that a kernel would use, and the filesystems in it (or on the bare disk). */
+export interface DiskLayout {
+  table: 'gpt' | 'dos' | null
+  gpt: Gpt | undefined
+  partitions: Partition[]
+  /** Of a disk without a table. */
+  filesystem: Filesystem | undefined
+}
+
+/** The kernel's name of a partition: a `p` in between when the disk's name ends with a digit. */
+export const partitionName = (disk: string, number: number): string =>
+  /\d$/.test(disk) ? `${disk}p${number}` : `${disk}${number}`
+
+/** Reads what {@link DiskLayout} says, from the disk's bytes. */
+export async function readLayout(device: BlockDevice): Promise<DiskLayout> {
+  const gpt = await readGpt(device)
+  if (gpt) {
+    const partitions = await Promise.all(
+      gpt.partitions.map(async ({ number, offset, length, type, guid, name }) => ({
+        name: partitionName(device.name, number),
+        number,
+        offset,
+        length,
+        gpt: { type, guid, name },
+        filesystem: await probeFilesystem(device, offset, length),
+      })),
+    )
+    return { table: 'gpt', gpt, partitions, filesystem: undefined }
+  }
+  const mbr = await readMbr(device)
+  if (mbr) return { table: 'dos', gpt, partitions: mbr, filesystem: undefined }
+  return { table: null, gpt, partitions: [], filesystem: await probeFilesystem(device, 0, device.size) }
+}
+
+/** The filesystems of a disk with this label, as `blkid` would find them. */
+export async function partitionsLabelled(device: BlockDevice, label: string): Promise<Partition[]> {
+  const { partitions } = await readLayout(device)
+  return partitions.filter(({ filesystem }) => filesystem?.label === label)
+}
+
+async function readMbr(device: BlockDevice): Promise<Partition[] | undefined> {
+  const sector = Buffer.from(await device.read(0, 512))
+  if (sector.length < 512 || sector.readUInt16LE(510) !== 0xaa55) return undefined
+  // A boot sector of a filesystem carries the same signature; a table has valid boot flags and at least one type.
+  const entries = [0, 1, 2, 3].map((index) => sector.subarray(446 + 16 * index, 462 + 16 * index))
+  const plausible = entries.every((entry) => entry[0] === 0 || entry[0] === 0x80) && entries.some((entry) => entry[4])
+  if (!plausible || entries.some((entry) => entry[4] === 0xee)) return undefined
+  const disk = {
+    read: async (buffer: Buffer, at: number, length: number, offset: number) => {
+      const bytes = await device.read(offset, length)
+      buffer.set(bytes, at)
+      return { bytesRead: bytes.length, buffer }
+    },
+  } as unknown as Parameters<typeof getPartitions>[0]
+  const found = await getPartitions(disk, { includeExtended: false }).catch(() => undefined)
+  if (!found) return undefined
+  return Promise.all(
+    found.partitions.map(async ({ index, offset, size }) => ({
+      name: partitionName(device.name, index),
+      number: index,
+      offset,
+      length: size,
+      gpt: null,
+      filesystem: await probeFilesystem(device, offset, size),
+    })),
+  )
+}

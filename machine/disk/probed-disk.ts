@@ -1,0 +1,38 @@
+import type { Probe } from '../../runtime/index.js'
+import type { BlockDevice } from './block-device.js'
+import { canAdopt, type AdoptingDevice, type ImageContents } from './described-disk.js'
+
+/** What an interceptor sees of an access. `length` bytes from `offset`; a discard is a write of zeros. */
+export interface DiskPoint {
+  readonly kind: 'disk-read' | 'disk-write'
+  /** Id of the machine. */
+  readonly machine: string
+  /** Kernel name of the disk. */
+  readonly disk: string
+  readonly offset: number
+  readonly length: number
+  readonly [attribute: string]: unknown
+}
+
+/** A disk whose every access passes the probe, so that faults and the journal reach it. */
+export function probed(device: BlockDevice, probe: Probe, machine: string): BlockDevice {
+  const around = <T>(kind: DiskPoint['kind'], offset: number, length: number, run: () => Promise<T>): Promise<T> =>
+    probe.around({ kind, machine, disk: device.name, offset, length } satisfies DiskPoint, run)
+  const base: BlockDevice = {
+    name: device.name,
+    size: device.size,
+    sectorSize: device.sectorSize,
+    read: (offset, length) => around('disk-read', offset, length, () => device.read(offset, length)),
+    write: (offset, bytes) => around('disk-write', offset, bytes.length, () => device.write(offset, bytes)),
+    discard: (offset, length) => around('disk-write', offset, length, () => device.discard(offset, length)),
+    flush: () => device.flush(),
+    [Symbol.asyncDispose]: () => device[Symbol.asyncDispose](),
+  }
+  if (!canAdopt(device)) return base
+  const adopting: AdoptingDevice = {
+    ...base,
+    adopt: (offset: number, length: number, image: ImageContents) =>
+      around('disk-write', offset, length, () => device.adopt(offset, length, image)),
+  }
+  return adopting
+}
