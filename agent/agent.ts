@@ -1,0 +1,290 @@
+import {
+  errorChain,
+  Mutex,
+  Probe,
+  Scope,
+  uuid,
+  withFields,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../runtime/index.js'
+import type { HardwareManager, Target } from '../steps/index.js'
+import { ConnectionFailed, type CommandRequest, type Dispatch, type Transport } from '../wire/index.js'
+import { agentDispatch } from './api.js'
+import { CommandRunner, type AgentProgress } from './command-runner.js'
+import { parseConfiguration } from './configuration.js'
+import { Endings } from './endings.js'
+import type { AgentEvent, Effect, Wake } from './events.js'
+import { findCommand, splitName } from './extensions/index.js'
+import type { HardwareReader } from './inspection.js'
+import { IronicLink } from './ironic-link.js'
+import { readKept } from './kept-state.js'
+import { PROMPT_PACE, type AgentPace } from './pace.js'
+import { reduce, type Reduction, type Rules } from './reduce.js'
+import {
+  initialState,
+  newBoot,
+  runningCommand,
+  type AgentState,
+  type CommandRecord,
+  type KeptState,
+  type Phase,
+} from './state.js'
+import { unlessAborted } from './run-to-end.js'
+import { Surroundings } from './surroundings.js'
+import { Timer } from './timer.js'
+
+export interface AgentOptions {
+  target: Target
+  managers: readonly HardwareManager[]
+  /** This boot of the machine and the kernel parameters that its ramdisk was given (`ipa-api-url` ...). */
+  boot: { id: string; parameters: Readonly<Record<string, string>> }
+  /** Of the agent's process: `IPA_COREOS_IP_OPTIONS` ... */
+  environment: Readonly<Record<string, string>>
+  /** Where Ironic reaches {@link Agent.dispatch}. The one of the boot's first start stays in force until the next boot. */
+  callbackUrl: string
+  /** To Ironic. */
+  transport: Transport
+  /** Keeps one JSON value over restarts of this process; resolves once it is safe. */
+  saved: { read(): unknown; write(value: unknown): Promise<void> }
+  /** Reads what the target is made of. */
+  hardware: HardwareReader
+  clock: Clock
+  random: Random
+  probe?: Probe
+  logger: Logger
+  /** {@link PROMPT_PACE} unless told otherwise. */
+  pace?: AgentPace
+  /** Told where a running step is. */
+  onProgress?: (progress: AgentProgress) => void
+}
+
+/** An agent at work on a target. */
+export interface Agent extends AsyncDisposable {
+  /** Its HTTP API, relative to where it is mounted. */
+  readonly dispatch: Dispatch
+  readonly phase: Phase
+  /** As Ironic called it at the lookup. */
+  readonly nodeUuid: string | null
+  /** Ends as a killed process would: running commands stay RUNNING in what is kept. */
+  stop(): Promise<void>
+}
+
+/** What an Ironic is taken for that never said its version. */
+const OLDEST_IRONIC = '1.1'
+
+/**
+ * Starts an agent: the shell around {@link reduce}. Events are taken one at a time; what has to survive is saved before
+ * anything is answered or done about it.
+ *
+ * @throws UserError when the boot's parameters cannot be used
+ */
+export function startAgent(options: AgentOptions): Agent {
+  return new RunningAgent(options)
+}
+
+class RunningAgent implements Agent {
+  readonly #options: AgentOptions
+  readonly #scope = new Scope()
+  readonly #turn = new Mutex()
+  /** Requests that start commands wait for each other, also for the end of a synchronous command. */
+  readonly #posting = new Mutex()
+  readonly #rules: Rules
+  readonly #collectors: readonly string[]
+  readonly #link: IronicLink
+  readonly #timer: Timer
+  readonly #surroundings: Surroundings
+  readonly #runner: CommandRunner
+  readonly #endings = new Endings()
+  readonly #logger: Logger
+  #state: AgentState
+  readonly dispatch: Dispatch
+
+  constructor(options: AgentOptions) {
+    const { boot, clock, callbackUrl, transport, target } = options
+    const { collectors, ...config } = parseConfiguration(boot.parameters)
+    this.#options = options
+    this.#collectors = collectors
+    this.#rules = { config, pace: options.pace ?? PROMPT_PACE }
+    this.#state = initialState(readKept(options.saved.read(), boot.id) ?? newBoot(boot.id, callbackUrl, config))
+    this.#logger = withFields(options.logger, { agent: target.name })
+    this.#timer = new Timer(clock)
+    this.#scope.onClose(() => this.#timer.cancel())
+    // A save that is under way ends before whoever stops this agent closes what it saves to.
+    this.#scope.onClose(() => this.#turn.run(() => {}))
+    const { signal } = this.#scope
+    this.#link = new IronicLink({ transport, signal, ...config })
+    this.#surroundings = new Surroundings({
+      ...{ target, clock, signal, managers: options.managers, hardware: options.hardware },
+      ownLog: () => this.#runner.ownLog,
+    })
+    this.#runner = new CommandRunner({
+      ...{ target, clock, signal, environment: options.environment, logger: this.#logger },
+      probe: options.probe ?? new Probe(),
+      managers: () => this.#surroundings.managers(),
+      inventory: async () => (await this.#surroundings.hardware({ again: true })).inventory,
+      onProgress: options.onProgress ?? (() => {}),
+    })
+    const api = agentDispatch({
+      serving: () => this.#state.live.phase === 'serving' && !signal.aborted,
+      token: () => this.#state.kept.token,
+      startedAt: clock.now(),
+      commands: () => this.#state.kept.commands,
+      post: (request) => this.#post(request),
+      ended: (id) => this.#ended(id),
+      resultsRead: () => this.#tell({ kind: 'results read' }),
+    })
+    this.dispatch = (request) =>
+      api(request).catch((error: unknown) => {
+        throw signal.aborted ? new ConnectionFailed('the agent stopped', { cause: error }) : error
+      })
+    if (this.#state.kept.callbackUrl !== callbackUrl)
+      this.#logger(
+        'warn',
+        `this boot began with the callback URL ${this.#state.kept.callbackUrl}, which stays in force`,
+      )
+    this.#tell({ kind: 'started' })
+  }
+
+  get phase(): Phase {
+    return this.#state.live.phase
+  }
+
+  get nodeUuid(): string | null {
+    return this.#state.kept.nodeUuid
+  }
+
+  stop(): Promise<void> {
+    return this.#scope[Symbol.asyncDispose]()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  /** One event at a time: decide, save, and only then let it be true and act on it. */
+  #apply(event: AgentEvent): Promise<Reduction> {
+    return this.#turn.run(async () => {
+      this.#scope.signal.throwIfAborted()
+      const { clock, random, saved } = this.#options
+      const reduction = reduce(this.#state, event, { at: clock.now(), chance: random.next() }, this.#rules)
+      if (reduction.state.kept !== this.#state.kept) await saved.write(reduction.state.kept)
+      this.#scope.signal.throwIfAborted()
+      this.#state = reduction.state
+      for (const effect of reduction.effects) this.#act(effect)
+      const last = reduction.state.kept.commands.at(-1)
+      if (event.kind === 'command ended' && last?.id === event.id) this.#endings.tell(last)
+      return reduction
+    })
+  }
+
+  /** Applies an event that nobody waits for. */
+  #tell(event: AgentEvent): void {
+    this.#spawn(() => this.#apply(event))
+  }
+
+  #spawn(work: () => Promise<unknown>): void {
+    // Neither a transport nor a target that never answers may keep a stop from ending.
+    this.#scope.spawn(
+      (signal) => unlessAborted(work(), signal),
+      (error) => this.#logger('error', `the agent failed: ${errorChain(error).join(': ')}`, { error }),
+    )
+  }
+
+  #act(effect: Effect): void {
+    const { kept } = this.#state
+    switch (effect.kind) {
+      case 'inspect':
+        return this.#spawn(async () => this.#apply(await this.#inspect()))
+      case 'discover':
+        return this.#spawn(async () => this.#apply(await this.#link.discover()))
+      case 'look up':
+        return this.#spawn(async () => this.#apply(await this.#lookUp(effect.nodeUuid)))
+      case 'heartbeat':
+        return this.#spawn(async () => this.#apply(await this.#heartbeat(kept)))
+      case 'run':
+        return this.#spawn(() => this.#run(effect.command))
+      case 'resume':
+        return this.#spawn(() => this.#resume(effect.command))
+      case 'wait':
+        return this.#wait(effect.until, effect.weak, effect.for)
+      case 'log':
+        return this.#logger(effect.level, effect.message)
+    }
+  }
+
+  #wait(until: number, weak: boolean, wake: Wake): void {
+    this.#timer.set(until, weak, () => this.#tell({ kind: 'woke', for: wake }))
+  }
+
+  async #inspect(): Promise<AgentEvent> {
+    try {
+      return await this.#link.inspect(await this.#surroundings.inspectionData(this.#collectors))
+    } catch (error) {
+      return { kind: 'inspection failed', why: errorChain(error).join(': ') }
+    }
+  }
+
+  async #lookUp(nodeUuid: string | null): Promise<AgentEvent> {
+    try {
+      const macs = await this.#surroundings.macs()
+      return await this.#link.lookUp(macs, nodeUuid, this.#state.kept.ironicVersion ?? OLDEST_IRONIC)
+    } catch (error) {
+      return { kind: 'lookup failed', why: errorChain(error).join(': '), conflict: false }
+    }
+  }
+
+  #heartbeat({ nodeUuid, ironicVersion, callbackUrl, token }: KeptState): Promise<AgentEvent> {
+    return this.#link.heartbeat(nodeUuid ?? '', { callbackUrl, token }, ironicVersion ?? OLDEST_IRONIC)
+  }
+
+  #post({ name: fullName, params }: CommandRequest): Promise<CommandRecord> {
+    const { extension, command: name } = splitName(fullName)
+    return this.#posting.run(async () => {
+      const busy = runningCommand(this.#state.kept)
+      const id = uuid(this.#options.random)
+      // A busy agent says so before it looks whether it knows the command.
+      const command = busy ? undefined : findCommand(extension, name)
+      if (command?.kind === 'sync') {
+        const outcome = await this.#runner.run({ id, name, fullName }, command, params, this.#options.target)
+        // IPA names what failed synchronously in full.
+        const record = { id, name: outcome.status === 'SUCCEEDED' ? name : fullName, fullName, ...outcome }
+        return this.#accepted(await this.#apply({ kind: 'command answered', record }), record)
+      }
+      const posted = await this.#apply({ kind: 'command posted', id, name, fullName, params })
+      return this.#accepted(posted, this.#state.kept.commands.at(-1)!)
+    })
+  }
+
+  #accepted({ refusal }: Reduction, record: CommandRecord): CommandRecord {
+    if (refusal) throw refusal
+    return record
+  }
+
+  async #run({ id, name, fullName, params = {} }: CommandRecord): Promise<void> {
+    const { extension } = splitName(fullName)
+    const target = this.#runner.followed(id, async (run) => {
+      await this.#apply({ kind: 'program started', id, run })
+    })
+    const outcome = await this.#runner.run({ id, name, fullName }, findCommand(extension, name), params, target)
+    await this.#apply({ kind: 'command ended', id, ...outcome })
+  }
+
+  /**
+   * After a restart on the same boot. A target that still knows the program the command had started gets the command
+   * again, which then finds that program instead of starting it; on any other the work was lost with the old process.
+   */
+  async #resume(command: CommandRecord): Promise<void> {
+    if (await this.#runner.knows(command)) return this.#run(command)
+    this.#logger('warn', `${command.fullName} was running when the agent restarted and is lost`)
+    await this.#apply({ kind: 'command ended', id: command.id, ...this.#runner.lost(command) })
+  }
+
+  #ended(id: string): Promise<CommandRecord> {
+    const record = this.#state.kept.commands.find((candidate) => candidate.id === id)!
+    return record.status === 'RUNNING'
+      ? unlessAborted(this.#endings.of(id), this.#scope.signal)
+      : Promise.resolve(record)
+  }
+}

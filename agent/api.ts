@@ -1,0 +1,168 @@
+import {
+  AGENT_OPERATIONS,
+  AGENT_VERSION,
+  agentErrors,
+  AgentError,
+  agentFault,
+  agentFaults,
+  type AgentOperation,
+  type AgentOperationId,
+  type CommandRequest,
+  type CommandResult,
+  type Dispatch,
+  type WireRequest,
+  type WireResponse,
+} from '../wire/index.js'
+import { rootDocument, versionDocument } from './api-documents.js'
+import type { CommandRecord } from './state.js'
+
+/** What the API shows and moves. */
+export interface ApiBackend {
+  /** False until the node was looked up: IPA opens its port only then. */
+  serving(): boolean
+  token(): string | null
+  /** When this process of the agent started, milliseconds since the epoch. */
+  readonly startedAt: number
+  commands(): readonly CommandRecord[]
+  /** @throws AgentError for what is rejected and leaves no trace */
+  post(request: CommandRequest): Promise<CommandRecord>
+  /** Resolves when the command has ended. */
+  ended(id: string): Promise<CommandRecord>
+  /** Somebody with the token has read how everything ended that was ever started. */
+  resultsRead(): void
+}
+
+interface Call {
+  readonly request: WireRequest
+  readonly query: URLSearchParams
+  readonly segment: string
+}
+
+const OPERATIONS = Object.entries(AGENT_OPERATIONS) as [AgentOperationId, AgentOperation][]
+
+/**
+ * IPA's HTTP API (facts/ironic-python-agent.md 1; recording agent-api-direct). Rejections keep IPA's order: the URL, the
+ * trailing slash, the method, the token, the body.
+ */
+export function agentDispatch(backend: ApiBackend): Dispatch {
+  return async (request) => {
+    if (!backend.serving()) return fault(503, '503 Service Unavailable: the agent has not been looked up yet.')
+    const answer = await route(request, backend)
+    return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
+  }
+}
+
+async function route(request: WireRequest, backend: ApiBackend): Promise<WireResponse> {
+  const { pathname, search, searchParams: query } = new URL(request.target, 'http://agent')
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const matches = OPERATIONS.flatMap(([id, operation]) => {
+    const match = matchPath(operation.paths, pathname)
+    return match ? [{ id, operation, ...match }] : []
+  })
+  const found = matches.find(({ operation }) => operation.method === method)
+  if (!found) return matches.length > 0 ? methodNotAllowed(matches) : fault(404, agentFaults.notFound)
+  if (found.slashMissing) return redirect(`${request.base}${pathname}/${search}`)
+  if (found.operation.token) {
+    const token = backend.token()
+    if (token === null || query.get('agent_token') !== token) return fault(401, agentFaults.invalidToken)
+  }
+  try {
+    return await handle(found.id, { request, query, segment: found.segment }, backend)
+  } catch (error) {
+    if (error instanceof AgentError) return fault(error.code, error.message)
+    throw error
+  }
+}
+
+/** Paths that end with a slash are redirected to when it is missing; the others have no variant with one. */
+function matchPath(paths: readonly string[], pathname: string): { segment: string; slashMissing: boolean } | undefined {
+  for (const path of paths) {
+    if (path.endsWith('{id}')) {
+      const segment = pathname.startsWith(path.slice(0, -4)) ? pathname.slice(path.length - 4) : ''
+      if (segment !== '' && !segment.includes('/')) return { segment: decoded(segment), slashMissing: false }
+    } else if (pathname === path) return { segment: '', slashMissing: false }
+    else if (path.endsWith('/') && `${pathname}/` === path) return { segment: '', slashMissing: true }
+  }
+  return undefined
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+async function handle(id: AgentOperationId, call: Call, backend: ApiBackend): Promise<WireResponse> {
+  switch (id) {
+    case 'root':
+      return json(rootDocument(call.request.base))
+    case 'version':
+      return json(versionDocument(call.request.base))
+    case 'status':
+      return json({ started_at: backend.startedAt / 1000, version: AGENT_VERSION })
+    case 'listCommands': {
+      const commands = backend.commands()
+      if (commands.at(-1)?.status !== 'RUNNING') backend.resultsRead()
+      return json({ commands: commands.map(toWire) })
+    }
+    case 'getCommand': {
+      const command = backend.commands().find((record) => record.id === call.segment)
+      if (!command) throw agentErrors.unknownResult(call.segment)
+      const shown = await joined(command, call.query, backend)
+      if (shown.status !== 'RUNNING') backend.resultsRead()
+      return json(toWire(shown))
+    }
+    case 'executeCommand': {
+      const body = parseRequest(call.request.body ?? '')
+      if ('status' in body) return body
+      return json(toWire(await joined(await backend.post(body), call.query, backend)))
+    }
+  }
+}
+
+/** Only the word true asks to wait, in any case; `1` and `yes` do not. */
+const joined = async (command: CommandRecord, query: URLSearchParams, backend: ApiBackend): Promise<CommandRecord> =>
+  query.get('wait')?.toLowerCase() === 'true' ? backend.ended(command.id) : command
+
+function parseRequest(text: string): CommandRequest | WireResponse {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch (error) {
+    return fault(400, agentFaults.undecodable((error as Error).message))
+  }
+  if (!isObject(body) || typeof body.name !== 'string' || body.name === '' || !isObject(body.params))
+    return fault(400, agentFaults.missingNameOrParams)
+  return { name: body.name, params: body.params }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Exactly five keys: parameters, with their secrets, never leave the agent. */
+export function toWire({ id, name, status, error, result }: CommandRecord): CommandResult {
+  return { id, command_name: name, command_status: status, command_error: error, command_result: result }
+}
+
+function methodNotAllowed(matches: readonly { operation: AgentOperation }[]): WireResponse {
+  const allowed = new Set(matches.map(({ operation }) => operation.method as string))
+  if (allowed.has('GET')) allowed.add('HEAD')
+  const answer = fault(405, agentFaults.methodNotAllowed)
+  return { ...answer, headers: { ...answer.headers, allow: [...allowed].sort().join(', ') } }
+}
+
+function redirect(location: string): WireResponse {
+  const shown = location.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+  const body = `<!doctype html>\n<html lang=en>\n<title>Redirecting...</title>\n<h1>Redirecting...</h1>\n<p>You should be redirected automatically to the target URL: <a href="${shown}">${shown}</a>. If not, click the link.\n`
+  return { status: 308, headers: { 'content-type': 'text/html; charset=utf-8', location }, body }
+}
+
+const json = (body: unknown, status = 200): WireResponse => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+const fault = (status: number, sentence: string): WireResponse => json(agentFault(status, sentence), status)

@@ -1,0 +1,137 @@
+import { errorChain, type Clock, type Logger, type Probe } from '../runtime/index.js'
+import type { Progress, Target } from '../steps/index.js'
+import { AgentError, type Inventory } from '../wire/index.js'
+import { settle, type ExtensionCommand, type Outcome } from './extensions/extension.js'
+import { followedTarget } from './followed-target.js'
+import type { Managers } from './managers.js'
+import { unlessAborted } from './run-to-end.js'
+import type { CommandRecord } from './state.js'
+
+/** Where a command is, for people and progress bars. */
+export type AgentProgress = {
+  /** Id of the command. */
+  command: string
+  /** Name of its step, or of the command itself where it has none. */
+  step: string
+} & ({ kind: 'stage'; name: string } | { kind: 'percent'; value: number } | { kind: 'line'; text: string })
+
+type Named = Pick<CommandRecord, 'id' | 'name' | 'fullName'>
+
+/** How much of its own log an agent remembers for whoever asks, in lines. */
+const REMEMBERED_LINES = 500
+
+/** Runs commands: gives them what they may use, lets the probe see them, passes on how far they are. */
+export class CommandRunner {
+  readonly #options: CommandRunnerOptions
+  readonly #log: string[] = []
+
+  constructor(options: CommandRunnerOptions) {
+    this.#options = options
+  }
+
+  get ownLog(): readonly string[] {
+    return this.#log
+  }
+
+  /** Never rejects but for the agent's stop; what goes wrong is in the outcome. */
+  async run(
+    { id, name, fullName }: Named,
+    command: ExtensionCommand,
+    params: Readonly<Record<string, unknown>>,
+    target: Target,
+  ): Promise<Outcome> {
+    const { probe, signal, clock, environment, managers, inventory } = this.#options
+    const step = stepName(params) ?? name
+    const logger = this.#remembering(fullName)
+    const point = { kind: 'agent-command', target: target.name, command: fullName, step, id }
+    logger('info', `${fullName} began`)
+    const ending = (async () => {
+      const context = {
+        ...{ target, environment, clock, logger, signal, inventory },
+        managers: await managers(),
+        progress: this.#progress(id, step),
+        ownLog: () => this.#log,
+      }
+      return settle(name, { ...command, run: (p, c) => probe.around(point, () => command.run(p, c)) }, params, context)
+    })()
+    const outcome = await unlessAborted(ending.catch(failedOutside), signal)
+    // What a stopped agent's command throws is the stop itself, not how the command ended.
+    signal.throwIfAborted()
+    logger('info', `${fullName} ${outcome.status}${outcome.error ? `: ${outcome.error.details}` : ''}`)
+    return outcome
+  }
+
+  followed(commandId: string, starting: (run: string) => Promise<void>): Target {
+    return followedTarget(this.#options.target, commandId, starting)
+  }
+
+  /** Whether the target still has the program that an interrupted command had started. */
+  async knows({ run }: CommandRecord): Promise<boolean> {
+    if (run === undefined) return false
+    const { target, signal } = this.#options
+    try {
+      await unlessAborted(target.executor.attach(run, 0), signal)
+      return true
+    } catch {
+      signal.throwIfAborted()
+      return false
+    }
+  }
+
+  /** How a command ended whose program died with the agent. */
+  lost({ name, params = {} }: CommandRecord): Outcome {
+    const details = `${stepName(params) ?? name} was under way when the agent was killed, and its program with it; how far it got is not known`
+    return { status: 'FAILED', error: new AgentError('CommandExecutionError', details).toWire(), result: null }
+  }
+
+  #progress(command: string, step: string): Progress {
+    const { onProgress } = this.#options
+    return {
+      stage: (name) => {
+        this.#remember(`${step}: ${name}`)
+        onProgress({ kind: 'stage', command, step, name })
+      },
+      percent: (value) => onProgress({ kind: 'percent', command, step, value }),
+      line: (text) => {
+        this.#remember(`${step}: ${text}`)
+        onProgress({ kind: 'line', command, step, text })
+      },
+    }
+  }
+
+  #remembering(command: string): Logger {
+    const { logger } = this.#options
+    return (level, message, fields) => {
+      this.#remember(message)
+      logger(level, message, { command, ...fields })
+    }
+  }
+
+  #remember(line: string): void {
+    this.#log.push(`${new Date(this.#options.clock.now()).toISOString()} ${line}`)
+    if (this.#log.length > REMEMBERED_LINES) this.#log.shift()
+  }
+}
+
+export interface CommandRunnerOptions {
+  target: Target
+  environment: Readonly<Record<string, string>>
+  clock: Clock
+  logger: Logger
+  probe: Probe
+  /** Aborted when the agent is stopped. */
+  signal: AbortSignal
+  managers(): Promise<Managers>
+  inventory(): Promise<Inventory>
+  onProgress(progress: AgentProgress): void
+}
+
+function failedOutside(error: unknown): Outcome {
+  const details = errorChain(error).join(': ')
+  return { status: 'FAILED', error: new AgentError('CommandExecutionError', details).toWire(), result: null }
+}
+
+function stepName({ step }: Readonly<Record<string, unknown>>): string | undefined {
+  const name: unknown = typeof step === 'object' && step !== null && 'step' in step ? step.step : undefined
+  return typeof name === 'string' ? name : undefined
+}

@@ -1,0 +1,82 @@
+import { errorChain, type Clock, type Logger } from '../../runtime/index.js'
+import type { Progress, Target } from '../../steps/index.js'
+import { AgentError, type CommandError, type CommandStatus, type Inventory } from '../../wire/index.js'
+import type { Managers } from '../managers.js'
+
+/** Everything a command may use. */
+export interface CommandContext {
+  readonly target: Target
+  readonly managers: Managers
+  readonly environment: Readonly<Record<string, string>>
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly progress: Progress
+  /** Aborted when the agent is stopped. */
+  readonly signal: AbortSignal
+  inventory(): Promise<Inventory>
+  /** What the agent itself has logged, oldest first. */
+  ownLog(): readonly string[]
+}
+
+export interface ExtensionCommand {
+  /**
+   * `sync`: the request is answered when it has ended, and nothing else is accepted meanwhile. `async`: answered at once
+   * as RUNNING; a heartbeat follows its end.
+   */
+  readonly kind: 'sync' | 'async'
+  readonly required: readonly string[]
+  /** Further parameters; `any` for commands that ignore what they do not know. */
+  readonly optional: readonly string[] | 'any'
+  run(params: Readonly<Record<string, unknown>>, context: CommandContext): Promise<unknown>
+}
+
+export type Extension = Readonly<Record<string, ExtensionCommand>>
+
+/** How a command ended. */
+export interface Outcome {
+  readonly status: CommandStatus
+  readonly error: CommandError | null
+  readonly result: unknown
+}
+
+/** Thrown by a step command whose `*_version` is not that of the managers: its status is one of its own. */
+export class ManagersChanged extends AgentError {
+  constructor(details: string) {
+    super('VersionMismatch', details)
+  }
+}
+
+/**
+ * Runs a command to its end; never rejects. What it throws becomes its error: IPA's own classes as they are, everything
+ * else as a failed execution. A text it returns is wrapped, for asynchronous commands with their name in front.
+ */
+export async function settle(
+  name: string,
+  command: ExtensionCommand,
+  params: Readonly<Record<string, unknown>>,
+  context: CommandContext,
+): Promise<Outcome> {
+  try {
+    checkParameters(name, command, params)
+    const value = (await command.run(params, context)) ?? null
+    const text = command.kind === 'async' ? `${name}: ${String(value)}` : value
+    return { status: 'SUCCEEDED', error: null, result: typeof value === 'string' ? { result: text } : value }
+  } catch (thrown) {
+    const error =
+      thrown instanceof AgentError ? thrown : new AgentError('CommandExecutionError', errorChain(thrown).join(': '))
+    const status = thrown instanceof ManagersChanged ? 'CLEAN_VERSION_MISMATCH' : 'FAILED'
+    return { status, error: error.toWire(), result: null }
+  }
+}
+
+/** IPA fails here with a Python TypeError, and for synchronous commands breaks its command list with it; we only fail. */
+function checkParameters(name: string, command: ExtensionCommand, params: Readonly<Record<string, unknown>>): void {
+  const missing = command.required.filter((parameter) => !Object.hasOwn(params, parameter))
+  if (missing.length > 0)
+    throw new AgentError('CommandExecutionError', `${name} needs the parameters ${missing.join(', ')}`)
+  const { required, optional } = command
+  if (optional === 'any') return
+  const unexpected = Object.keys(params).filter((key) => !required.includes(key) && !optional.includes(key))
+  if (unexpected.length > 0)
+    throw new AgentError('CommandExecutionError', `${name} has no parameters ${unexpected.join(', ')}`)
+}

@@ -1,0 +1,36 @@
+import { agentErrors } from '../../wire/index.js'
+import type { Extension, ExtensionCommand } from './extension.js'
+import { logExtension } from './log.js'
+import { pollExtension } from './poll.js'
+import { standbyExtension } from './standby.js'
+import { stepsExtension } from './steps.js'
+
+/** Every extension that this agent has, by name. */
+export const EXTENSIONS: Readonly<Record<string, Extension>> = {
+  clean: stepsExtension('clean'),
+  deploy: stepsExtension('deploy'),
+  log: logExtension,
+  poll: pollExtension,
+  service: stepsExtension('service'),
+  standby: standbyExtension,
+}
+
+/**
+ * `deploy.execute_deploy_step` in its two parts.
+ *
+ * @throws AgentError when it does not have the form `extension.command`
+ */
+export function splitName(fullName: string): { extension: string; command: string } {
+  const dot = fullName.indexOf('.')
+  if (dot < 0) throw agentErrors.malformedCommandName()
+  return { extension: fullName.slice(0, dot), command: fullName.slice(dot + 1) }
+}
+
+/** @throws AgentError when there is no such extension or it has no such command */
+export function findCommand(extension: string, command: string): ExtensionCommand {
+  const found = Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined
+  if (!found) throw agentErrors.unknownExtension(extension)
+  const handler = Object.hasOwn(found, command) ? found[command] : undefined
+  if (!handler) throw agentErrors.unknownCommand(command)
+  return handler
+}

@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util'
+import { errorChain } from '../../runtime/index.js'
+import { StepError, type Step } from '../../steps/index.js'
+import { AgentError, pythonRepr, type AgentErrorType, type JsonObject, type StepKind } from '../../wire/index.js'
+import { ManagersChanged, type CommandContext, type Extension } from './extension.js'
+
+const STEP_ERRORS: Record<StepKind, AgentErrorType> = {
+  deploy: 'DeploymentError',
+  clean: 'CleaningError',
+  service: 'ServicingError',
+}
+
+/** The extensions `deploy`, `clean` and `service`: which steps there are, and running one. */
+export function stepsExtension(kind: StepKind): Extension {
+  return {
+    [`get_${kind}_steps`]: {
+      kind: 'sync',
+      required: ['node', 'ports'],
+      optional: [],
+      run: async (_params, { managers }) => ({
+        [`${kind}_steps`]: managers.advertise(kind),
+        hardware_manager_version: managers.versions(),
+      }),
+    },
+    [`execute_${kind}_step`]: {
+      kind: 'async',
+      required: ['step', 'node', 'ports'],
+      optional: 'any',
+      run: async (params, context) => {
+        checkVersion(params[`${kind}_version`], context)
+        const step = params.step
+        if (!isObject(step) || typeof step.step !== 'string')
+          throw new AgentError('CommandExecutionError', `Malformed ${kind}_step, no "step" key: ${pythonRepr(step)}`)
+        const result = await execute(kind, step.step, step.args, params, context)
+        return { [`${kind}_result`]: result ?? null, [`${kind}_step`]: step }
+      },
+    },
+  }
+}
+
+/** Ironic sends back the versions that it got with the steps; null where it has none. */
+function checkVersion(wanted: unknown, { managers }: CommandContext): void {
+  const current = managers.versions()
+  if (wanted === undefined || wanted === null || isDeepStrictEqual(wanted, current)) return
+  throw new ManagersChanged(`Current versions: ${pythonRepr(current)}, versions used by ironic: ${pythonRepr(wanted)}`)
+}
+
+async function execute(
+  kind: StepKind,
+  name: string,
+  args: unknown,
+  params: Readonly<Record<string, unknown>>,
+  { managers, target, environment, progress, logger, clock, signal }: CommandContext,
+): Promise<unknown> {
+  const context = {
+    ...{ target, environment, progress, logger, clock, signal },
+    node: isObject(params.node) ? params.node : {},
+    ports: Array.isArray(params.ports) ? params.ports.filter(isObject) : [],
+  }
+  const run = (step: Step): Promise<unknown> => {
+    if (args !== undefined && args !== null && !isObject(args)) throw new TypeError('args is not an object')
+    return step.run(context, args ?? {})
+  }
+  try {
+    return await managers.dispatch(name, run)
+  } catch (error) {
+    if (error instanceof AgentError) throw error
+    if (error instanceof StepError)
+      throw new AgentError(error.type ?? STEP_ERRORS[kind], error.details, { cause: error })
+    const what = error instanceof Error ? error.name : 'Error'
+    const details = `Unexpected exception performing ${kind} step ${name}. ${what}: ${errorChain(error).join(': ')}`
+    throw new AgentError(STEP_ERRORS[kind], details, { cause: error })
+  }
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

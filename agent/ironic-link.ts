@@ -1,0 +1,159 @@
+import {
+  AGENT_VERSION,
+  ConnectionFailed,
+  HEARTBEAT_VERSION,
+  LOOKUP_VERSION,
+  lowerVersion,
+  parseInspectionAnswer,
+  parseIronicRoot,
+  parseLookupAnswer,
+  type HeartbeatBody,
+  type InspectionData,
+  type Transport,
+  type WireResponse,
+} from '../wire/index.js'
+import type { AgentEvent } from './events.js'
+
+const JSON_HEADERS = { accept: 'application/json', 'content-type': 'application/json' }
+const VERSION_HEADER = 'x-openstack-ironic-api-version'
+
+/**
+ * The agent's calls to Ironic. Each gives the event that it amounts to and rejects only when it is aborted. Of several
+ * API URLs, one that answers is tried first the next time.
+ */
+export class IronicLink {
+  readonly #transport: Transport
+  readonly #signal: AbortSignal
+  #apiUrls: readonly string[]
+  #inspectionUrls: readonly string[]
+
+  constructor(options: {
+    transport: Transport
+    apiUrls: readonly string[]
+    inspectionUrls: readonly string[]
+    signal: AbortSignal
+  }) {
+    this.#transport = options.transport
+    this.#signal = options.signal
+    this.#apiUrls = options.apiUrls
+    this.#inspectionUrls = options.inspectionUrls
+  }
+
+  /** Sent without a version header, as IPA does; only so does Ironic answer with the bare uuid. */
+  async inspect(data: InspectionData): Promise<AgentEvent> {
+    try {
+      const response = await this.#first(this.#inspectionUrls, { method: 'POST', path: '', body: JSON.stringify(data) })
+      this.#inspectionUrls = response.urls
+      const { status } = response
+      if (status === 409 || status >= 500) return { kind: 'inspection failed', why: sentence(response) }
+      if (status >= 400) return { kind: 'inspection refused', why: sentence(response) }
+      return { kind: 'inspection taken', uuid: parseInspectionAnswer(parsed(response)).uuid }
+    } catch (error) {
+      return { kind: 'inspection failed', why: this.#why(error) }
+    }
+  }
+
+  async discover(): Promise<AgentEvent> {
+    try {
+      const response = await this.#api({ method: 'GET', path: '/' })
+      if (response.status !== 200) return { kind: 'version not found', why: sentence(response) }
+      return { kind: 'version found', version: parseIronicRoot(parsed(response)).default_version.version }
+    } catch (error) {
+      return { kind: 'version not found', why: this.#why(error) }
+    }
+  }
+
+  async lookUp(macs: readonly string[], nodeUuid: string | null, ironicVersion: string): Promise<AgentEvent> {
+    const query = new URLSearchParams({
+      addresses: macs.join(','),
+      ...(nodeUuid === null ? {} : { node_uuid: nodeUuid }),
+    })
+    try {
+      const version = lowerVersion(ironicVersion, LOOKUP_VERSION)
+      const response = await this.#api({ method: 'GET', path: `/v1/lookup?${query.toString()}`, version })
+      if (response.status === 200) return { kind: 'looked up', answer: parseLookupAnswer(parsed(response)) }
+      return { kind: 'lookup failed', why: sentence(response), conflict: response.status === 409 }
+    } catch (error) {
+      return { kind: 'lookup failed', why: this.#why(error), conflict: false }
+    }
+  }
+
+  async heartbeat(
+    nodeUuid: string,
+    { callbackUrl, token }: { callbackUrl: string; token: string | null },
+    ironicVersion: string,
+  ): Promise<AgentEvent> {
+    const body: HeartbeatBody = { callback_url: callbackUrl, agent_token: token, agent_version: AGENT_VERSION }
+    try {
+      const version = lowerVersion(ironicVersion, HEARTBEAT_VERSION)
+      const path = `/v1/heartbeat/${encodeURIComponent(nodeUuid)}`
+      const response = await this.#api({ method: 'POST', path, version, body: JSON.stringify(body) })
+      // Even a 200 is an error to IPA: Ironic answers 202 or has not understood.
+      if (response.status === 202) return { kind: 'heartbeat taken' }
+      return { kind: 'heartbeat failed', why: sentence(response) }
+    } catch (error) {
+      return { kind: 'heartbeat failed', why: this.#why(error) }
+    }
+  }
+
+  async #api(call: Call): Promise<WireResponse> {
+    const { urls, ...response } = await this.#first(this.#apiUrls, call)
+    this.#apiUrls = urls
+    return response
+  }
+
+  async #first(urls: readonly string[], call: Call): Promise<WireResponse & { urls: readonly string[] }> {
+    let failure: unknown
+    for (const [index, url] of urls.entries()) {
+      try {
+        const response = await this.#transport.send({
+          method: call.method,
+          url: `${url}${call.path}`,
+          headers: { ...JSON_HEADERS, ...(call.version === undefined ? {} : { [VERSION_HEADER]: call.version }) },
+          ...(call.body === undefined ? {} : { body: call.body }),
+          signal: this.#signal,
+        })
+        return { ...response, urls: index === 0 ? urls : [url, ...urls.filter((other) => other !== url)] }
+      } catch (error) {
+        if (!(error instanceof ConnectionFailed)) throw error
+        failure = error
+      }
+    }
+    throw failure
+  }
+
+  #why(error: unknown): string {
+    if (this.#signal.aborted) throw error
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+interface Call {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly version?: string
+  readonly body?: string
+}
+
+function parsed({ body = '' }: WireResponse): unknown {
+  try {
+    return JSON.parse(body)
+  } catch (cause) {
+    throw new Error(`Ironic's answer is not JSON: ${body.slice(0, 200)}`, { cause })
+  }
+}
+
+/** Ironic's errors carry JSON in JSON (facts/ironic.md 2); what is inside is the sentence that helps. */
+function sentence({ status, body = '' }: WireResponse): string {
+  let text = body.slice(0, 500)
+  try {
+    const outer = JSON.parse(body) as { error_message?: unknown } | null
+    const inner: unknown = typeof outer?.error_message === 'string' ? JSON.parse(outer.error_message) : undefined
+    const { faultstring, description } = (inner ?? {}) as { faultstring?: unknown; description?: unknown }
+    if (typeof faultstring === 'string') text = faultstring
+    else if (typeof description === 'string') text = description
+  } catch {
+    // Not Ironic's form (a proxy in between, say): the text itself is the best there is.
+  }
+  return `${status} ${text}`.trim()
+}

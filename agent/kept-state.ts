@@ -1,0 +1,61 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import { COMMAND_STATUSES } from '../wire/index.js'
+import type { KeptState } from './state.js'
+
+const text = { type: 'string' }
+const textOrNull = { type: ['string', 'null'] }
+
+const schema = {
+  type: 'object',
+  required: [
+    'format',
+    'bootId',
+    'callbackUrl',
+    'token',
+    'nodeUuid',
+    'ironicVersion',
+    'heartbeatTimeout',
+    'inspected',
+    'commands',
+  ],
+  properties: {
+    format: { const: 1 },
+    bootId: text,
+    callbackUrl: text,
+    token: textOrNull,
+    nodeUuid: textOrNull,
+    ironicVersion: textOrNull,
+    heartbeatTimeout: { type: 'number' },
+    inspected: { type: 'boolean' },
+    commands: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['id', 'name', 'fullName', 'status', 'error', 'result'],
+        properties: {
+          id: text,
+          name: text,
+          fullName: text,
+          status: { enum: COMMAND_STATUSES },
+          error: { type: ['object', 'null'] },
+          result: {},
+          params: { type: 'object' },
+          run: text,
+        },
+      },
+    },
+  },
+}
+
+const ajv = new Ajv({ allowUnionTypes: true })
+let validate: ValidateFunction<KeptState> | undefined
+
+/**
+ * What an earlier run of this agent saved, if it is of this boot. Anything else (nothing, another boot's, a format of
+ * another version of ours) counts as nothing saved.
+ */
+export function readKept(value: unknown, bootId: string): KeptState | undefined {
+  if (value === undefined || value === null) return undefined
+  validate ??= ajv.compile<KeptState>(schema)
+  return validate(value) && value.bootId === bootId ? value : undefined
+}

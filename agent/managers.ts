@@ -1,0 +1,87 @@
+import { StepError, type HardwareManager, type Step, type Target } from '../steps/index.js'
+import { agentErrors, type AdvertisedStep, type ManagerVersions, type StepKind } from '../wire/index.js'
+
+/** A manager raises this to say that it does not handle this hardware after all; the next one is asked. */
+const INCOMPATIBLE = 'IncompatibleHardwareMethodError'
+
+/**
+ * The hardware managers that support a target, most specific first (facts/ironic-python-agent.md 3). Asked once, like
+ * IPA, which keeps the answer for the life of its process.
+ */
+export class Managers {
+  readonly #supporting: readonly { manager: HardwareManager; support: number }[]
+
+  private constructor(supporting: readonly { manager: HardwareManager; support: number }[]) {
+    this.#supporting = supporting
+  }
+
+  static async probe(managers: readonly HardwareManager[], target: Target): Promise<Managers> {
+    const asked = await Promise.all(
+      managers.map(async (manager) => ({ manager, support: await manager.support(target) })),
+    )
+    return new Managers(asked.filter(({ support }) => support > 0).sort((a, b) => b.support - a.support))
+  }
+
+  /** `hardware_manager_version`: by the manager's own name, where steps are by its class name. */
+  versions(): ManagerVersions {
+    return Object.fromEntries(this.#supporting.map(({ manager }) => [manager.name, manager.version]))
+  }
+
+  list(): { name: string; version: string }[] {
+    return this.#supporting.map(({ manager: { name, version } }) => ({ name, version }))
+  }
+
+  /**
+   * What `get_*_steps` advertises, by class name. A step's name belongs to one manager only: the one with the highest
+   * support, then the one that gives it the highest priority, then the first by class name.
+   */
+  advertise(kind: StepKind): Record<string, AdvertisedStep[]> {
+    const winners = new Map<string, { className: string; support: number; step: AdvertisedStep }>()
+    for (const { manager, support } of this.#supporting)
+      for (const step of manager.steps.filter((candidate) => candidate.on.includes(kind))) {
+        const offer = { className: manager.className, support, step: step.advertise(kind) }
+        const best = winners.get(step.name)
+        if (!best || beats(offer, best)) winners.set(step.name, offer)
+      }
+    const byClass: Record<string, AdvertisedStep[]> = {}
+    for (const { manager } of this.#supporting) {
+      const won = manager.steps.flatMap((step) => {
+        const winner = winners.get(step.name)
+        return winner?.className === manager.className && step.on.includes(kind) ? [winner.step] : []
+      })
+      if (won.length > 0) byClass[manager.className] = won
+    }
+    return byClass
+  }
+
+  /**
+   * Gives `name` to the managers in turn until one takes it. As in IPA only the name counts, not the interface nor the
+   * kind of work that it was advertised for.
+   *
+   * @throws AgentError HardwareManagerMethodNotFound when none has it
+   */
+  async dispatch(name: string, run: (step: Step) => Promise<unknown>): Promise<unknown> {
+    for (const { manager } of this.#supporting) {
+      const step = manager.steps.find((candidate) => candidate.name === name)
+      if (!step) continue
+      try {
+        return await run(step)
+      } catch (error) {
+        if (!(error instanceof StepError && error.type === INCOMPATIBLE)) throw error
+      }
+    }
+    throw agentErrors.noSuchStep(name)
+  }
+}
+
+interface Offer {
+  className: string
+  support: number
+  step: AdvertisedStep
+}
+
+function beats(a: Offer, b: Offer): boolean {
+  if (a.support !== b.support) return a.support > b.support
+  if (a.step.priority !== b.step.priority) return a.step.priority > b.step.priority
+  return a.className < b.className
+}

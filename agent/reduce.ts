@@ -1,0 +1,228 @@
+import { agentErrors, MASKED_TOKEN, SHORTEST_TOKEN, type AgentError, type LookupAnswer } from '../wire/index.js'
+import type { AgentEvent, Effect, Moment, Wake } from './events.js'
+import { heard, heartbeatDue, heartbeatFailed, heartbeatTaken, urgentHeartbeat } from './heartbeat.js'
+import type { AgentPace } from './pace.js'
+import {
+  initialState,
+  runningCommand,
+  type AgentConfig,
+  type AgentState,
+  type CommandRecord,
+  type LiveState,
+} from './state.js'
+
+export interface Reduction {
+  readonly state: AgentState
+  readonly effects: readonly Effect[]
+  /** Why a posted command was not taken. */
+  readonly refusal?: AgentError
+}
+
+/** Everything that an agent's decisions depend on besides its state and the event. */
+export interface Rules {
+  readonly config: AgentConfig
+  readonly pace: AgentPace
+}
+
+/** Waits before the second and later attempts at inspection, and how often it is attempted. */
+const INSPECTION_WAITS = [5000, 5000, 6000, 12_000]
+/** What a locked node costs on top of the usual wait, first, second, and from then on. */
+const CONFLICT_WAITS = [5000, 10_000, 30_000]
+const LOCKED_DOWN =
+  'Ironic has already given the token of this boot to somebody else and will not accept this agent: locked down until the next boot'
+/** The service manager's pause before it starts a failed agent again. */
+const START_OVER_WAIT = 5000
+
+/**
+ * The whole of an agent's behaviour. Pure: the shell saves `state.kept` when it changed, then carries out the effects,
+ * and turns what comes of them into further events.
+ */
+export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rules: Rules): Reduction {
+  const { kept } = state
+  switch (event.kind) {
+    case 'started':
+      return start(state, moment, rules)
+    case 'woke':
+      return woke(state, event.for, moment, rules)
+    case 'inspection taken':
+      return afterInspection(state, event.uuid, moment, rules, [])
+    case 'inspection refused':
+      // IPA goes on by MAC addresses alone: perhaps the node is known and merely not being inspected.
+      return afterInspection(state, null, moment, rules, [
+        { kind: 'log', level: 'error', message: `Ironic refused the inspection data: ${event.why}` },
+      ])
+    case 'inspection failed':
+      return inspectionFailed(state, event.why, moment, rules)
+    case 'version found':
+      return {
+        state: { kept: { ...kept, ironicVersion: event.version }, live: { ...state.live, attempts: 0 } },
+        effects: [lookUp(state)],
+      }
+    case 'version not found':
+      return retryLookup(state, 'discover', event.why, false, moment, rules)
+    case 'looked up':
+      return lookedUp(state, event.answer, moment, rules)
+    case 'lookup failed':
+      return retryLookup(state, 'look up', event.why, event.conflict, moment, rules)
+    case 'heartbeat taken':
+      return heartbeatTaken(state, moment, rules.pace)
+    case 'heartbeat failed':
+      return heartbeatFailed(state, event.why, moment, rules.pace)
+    case 'command posted': {
+      const running = runningCommand(kept)
+      if (running) return { state, effects: [], refusal: agentErrors.busy(running.name) }
+      const { id, name, fullName, params } = event
+      const command: CommandRecord = { id, name, fullName, status: 'RUNNING', error: null, result: null, params }
+      return { state: heard(withCommands(state, [...kept.commands, command])), effects: [{ kind: 'run', command }] }
+    }
+    case 'command answered': {
+      const running = runningCommand(kept)
+      if (running) return { state, effects: [], refusal: agentErrors.busy(running.name) }
+      return { state: heard(withCommands(state, [...kept.commands, event.record])), effects: [] }
+    }
+    case 'program started':
+      return { state: changeRunning(state, event.id, (command) => ({ ...command, run: event.run })), effects: [] }
+    case 'command ended': {
+      const { status, error, result } = event
+      const ended = changeRunning(state, event.id, ({ id, name, fullName }) => ({
+        ...{ id, name, fullName },
+        ...{ status, error, result },
+      }))
+      return ended === state ? { state, effects: [] } : urgentHeartbeat(ended, moment, rules.pace)
+    }
+    case 'results read':
+      return { state: heard(state), effects: [] }
+  }
+}
+
+function start(state: AgentState, moment: Moment, rules: Rules): Reduction {
+  const { kept } = state
+  if (kept.nodeUuid !== null && kept.token !== null) {
+    // Restarted on the same boot. A lookup would only bring a masked token; the kept one is still good.
+    const running = runningCommand(kept)
+    const { state: serving, effects } = urgentHeartbeat(inPhase(state, 'serving'), moment, rules.pace)
+    return { state: serving, effects: running ? [{ kind: 'resume', command: running }, ...effects] : effects }
+  }
+  if (!kept.inspected) return { state: inPhase(state, 'inspecting'), effects: [{ kind: 'inspect' }] }
+  return beginLookup(state, null, moment, rules)
+}
+
+function woke(state: AgentState, wake: Wake, moment: Moment, rules: Rules): Reduction {
+  switch (wake) {
+    case 'inspect':
+      return { state, effects: [{ kind: 'inspect' }] }
+    case 'discover':
+      return { state, effects: [{ kind: 'discover' }] }
+    case 'look up':
+      return { state, effects: [lookUp(state)] }
+    case 'start over':
+      return start(initialState(state.kept), moment, rules)
+    case 'heartbeat':
+      return heartbeatDue(state, moment)
+  }
+}
+
+function inspectionFailed(state: AgentState, why: string, moment: Moment, rules: Rules): Reduction {
+  const wait = INSPECTION_WAITS[state.live.attempts]
+  if (wait === undefined)
+    return afterInspection(state, null, moment, rules, [
+      { kind: 'log', level: 'error', message: `giving up on sending the inspection data: ${why}` },
+    ])
+  return {
+    state: { ...state, live: { ...state.live, attempts: state.live.attempts + 1 } },
+    effects: [
+      { kind: 'log', level: 'warn', message: `the inspection data did not arrive, trying again: ${why}` },
+      { kind: 'wait', until: moment.at + wait * rules.pace.retryFactor, weak: false, for: 'inspect' },
+    ],
+  }
+}
+
+function afterInspection(
+  state: AgentState,
+  uuid: string | null,
+  moment: Moment,
+  rules: Rules,
+  effects: readonly Effect[],
+): Reduction {
+  const inspected = { ...state, kept: { ...state.kept, inspected: true } }
+  const next = beginLookup(inspected, uuid, moment, rules)
+  return { ...next, effects: [...effects, ...next.effects] }
+}
+
+function beginLookup(state: AgentState, inspectedNode: string | null, moment: Moment, rules: Rules): Reduction {
+  if (rules.config.apiUrls.length === 0) return { state: inPhase(state, 'idle'), effects: [] }
+  const { live } = inPhase(state, 'looking up')
+  return {
+    state: { ...state, live: { ...live, inspectedNode, attempts: 0, conflicts: 0, lookupSince: moment.at } },
+    effects: [{ kind: 'discover' }],
+  }
+}
+
+const lookUp = (state: AgentState): Effect => ({ kind: 'look up', nodeUuid: state.live.inspectedNode })
+
+function retryLookup(
+  state: AgentState,
+  wake: 'discover' | 'look up',
+  why: string,
+  conflict: boolean,
+  moment: Moment,
+  { config, pace }: Rules,
+): Reduction {
+  const { live } = state
+  if (moment.at - live.lookupSince >= config.lookupTimeout)
+    return {
+      state: inPhase(state, 'gave up'),
+      effects: [
+        { kind: 'log', level: 'error', message: `could not find this machine's node, starting over: ${why}` },
+        // Weak: an agent whom nobody expects must not keep a virtual clock going for ever.
+        { kind: 'wait', until: moment.at + START_OVER_WAIT, weak: true, for: 'start over' },
+      ],
+    }
+  const longest = Math.max(config.lookupInterval, Math.min(60_000, 1000 * 2 ** live.attempts))
+  const usual = config.lookupInterval + moment.chance * (longest - config.lookupInterval)
+  const extra = conflict ? CONFLICT_WAITS[Math.min(live.conflicts, CONFLICT_WAITS.length - 1)]! : 0
+  return {
+    state: {
+      ...state,
+      live: { ...live, attempts: live.attempts + 1, conflicts: live.conflicts + (conflict ? 1 : 0) },
+    },
+    effects: [
+      { kind: 'log', level: 'info', message: `the lookup did not succeed yet: ${why}` },
+      { kind: 'wait', until: moment.at + (usual + extra) * pace.retryFactor, weak: false, for: wake },
+    ],
+  }
+}
+
+function lookedUp(state: AgentState, { node, config }: LookupAnswer, moment: Moment, rules: Rules): Reduction {
+  const given = config.agent_token ?? ''
+  const { kept } = state
+  if (given === MASKED_TOKEN && kept.token === null)
+    return {
+      state: inPhase(state, 'locked down'),
+      effects: [{ kind: 'log', level: 'error', message: LOCKED_DOWN }],
+    }
+  const token = given !== MASKED_TOKEN && given.length >= SHORTEST_TOKEN ? given : kept.token
+  const known: AgentState = {
+    ...state,
+    kept: { ...kept, token, nodeUuid: node.uuid, heartbeatTimeout: config.heartbeat_timeout },
+  }
+  const next = urgentHeartbeat(inPhase(known, 'serving'), moment, rules.pace)
+  return { ...next, effects: [{ kind: 'log', level: 'info', message: `found node ${node.uuid}` }, ...next.effects] }
+}
+
+const inPhase = (state: AgentState, phase: LiveState['phase']): AgentState => ({
+  ...state,
+  live: { ...state.live, phase },
+})
+
+const withCommands = (state: AgentState, commands: readonly CommandRecord[]): AgentState => ({
+  ...state,
+  kept: { ...state.kept, commands },
+})
+
+/** Changes the running command, if it is still that one. */
+function changeRunning(state: AgentState, id: string, change: (command: CommandRecord) => CommandRecord): AgentState {
+  const running = runningCommand(state.kept)
+  if (running?.id !== id) return state
+  return withCommands(state, [...state.kept.commands.slice(0, -1), change(running)])
+}

@@ -1,0 +1,60 @@
+import type { Clock } from '../runtime/index.js'
+import type { HardwareManager, Target } from '../steps/index.js'
+import type { InspectionData } from '../wire/index.js'
+import { inspectionData, type Hardware, type HardwareReader } from './inspection.js'
+import { systemLogs } from './logs/collect.js'
+import { Managers } from './managers.js'
+
+/** What an agent knows of the machine it runs on. Asked once a start; a failure is not remembered. */
+export class Surroundings {
+  readonly #options: SurroundingsOptions
+  #managers: Promise<Managers> | undefined
+  #hardware: Promise<Hardware> | undefined
+
+  constructor(options: SurroundingsOptions) {
+    this.#options = options
+  }
+
+  managers(): Promise<Managers> {
+    if (!this.#managers) {
+      const probing = Managers.probe(this.#options.managers, this.#options.target)
+      this.#managers = probing
+      probing.catch(() => (this.#managers = undefined))
+    }
+    return this.#managers
+  }
+
+  hardware({ again = false } = {}): Promise<Hardware> {
+    if (again || !this.#hardware) {
+      const reading = this.#options.hardware(this.#options.target)
+      this.#hardware = reading
+      reading.catch(() => (this.#hardware = undefined))
+    }
+    return this.#hardware
+  }
+
+  async macs(): Promise<string[]> {
+    const { inventory } = await this.hardware()
+    return inventory.interfaces.map((nic) => nic.mac_address)
+  }
+
+  async inspectionData(collectors: readonly string[]): Promise<InspectionData> {
+    const { target, clock, signal, ownLog } = this.#options
+    return inspectionData({
+      collectors,
+      managers: await this.managers(),
+      hardware: () => this.hardware(),
+      logs: () => systemLogs({ target, clock, signal, ownLog: ownLog() }),
+    })
+  }
+}
+
+export interface SurroundingsOptions {
+  target: Target
+  managers: readonly HardwareManager[]
+  hardware: HardwareReader
+  clock: Clock
+  /** Aborted when the agent is stopped. */
+  signal: AbortSignal
+  ownLog(): readonly string[]
+}
