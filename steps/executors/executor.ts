@@ -4,9 +4,7 @@ export type RunId = string
 
 /** How a command ended. `unknown`: the target can no longer say (it rebooted, its spool is gone). */
 export type Exit =
-  | { kind: 'exited'; code: number }
-  | { kind: 'signalled'; signal: string }
-  | { kind: 'unknown'; why: string }
+  { kind: 'exited'; code: number } | { kind: 'signalled'; signal: string } | { kind: 'unknown'; why: string }
 
 export interface OutputChunk {
   stream: 'stdout' | 'stderr'

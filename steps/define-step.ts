@@ -1,0 +1,108 @@
+import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv'
+import type { AdvertisedStep, ArgsInfo, JsonObject, StepInterface, StepKind } from '../wire/index.js'
+import { StepError, type Step, type StepContext } from './sdk.js'
+
+/** One argument of a step: any JSON Schema, with the sentence that `argsinfo` shows. */
+export type ArgSchema = SchemaObject & { description: string }
+
+/** The arguments that a step takes. Others are refused. */
+export interface ArgsSchema {
+  properties: Record<string, ArgSchema>
+  required?: readonly string[]
+}
+
+export interface StepDefinition<Args> {
+  name: string
+  interface: StepInterface
+  /** The kinds of work that it can be part of. */
+  on: readonly StepKind[]
+  /** Advertised priority by kind, 0 where absent: then only a user who asks for it gets it. */
+  priority?: Partial<Record<StepKind, number>>
+  args?: ArgsSchema
+  /** Whether Ironic may give up waiting for it when cleaning or servicing is aborted. Default false. */
+  abortable?: boolean
+  /** Whether Ironic reboots the machine after it. Default false. */
+  rebootRequested?: boolean
+  /** Does the work. What it throws becomes a failure of the step; its value travels back to Ironic. */
+  run(context: StepContext, args: Args): Promise<unknown>
+}
+
+/**
+ * Makes a step. `argsinfo` is derived from the arguments' schema; arguments are checked before `run` sees them, so bad
+ * ones are refused before anything is touched.
+ *
+ * ```ts
+ * const wait = defineStep<{ seconds: number }>({
+ *   name: 'wait', interface: 'deploy', on: ['clean'],
+ *   args: { properties: { seconds: { type: 'number', description: 'How long.' } }, required: ['seconds'] },
+ *   run: ({ clock, signal }, { seconds }) => clock.sleep(seconds * 1000, { signal }),
+ * })
+ * ```
+ */
+export function defineStep<Args = Record<never, never>>(definition: StepDefinition<Args>): Step {
+  const { name, args = { properties: {} }, priority = {}, abortable = false, rebootRequested = false } = definition
+  const accepts = checker<Args>(name, args)
+  const argsinfo = argsInfo(args)
+  return {
+    name,
+    interface: definition.interface,
+    on: definition.on,
+    priority,
+    abortable,
+    rebootRequested,
+    advertise(kind): AdvertisedStep {
+      return {
+        step: name,
+        priority: priority[kind] ?? 0,
+        interface: definition.interface,
+        reboot_requested: rebootRequested,
+        // Deploy steps have no such key (recording agent-full-lifecycle): a deployment is always abortable in wait.
+        ...(kind !== 'deploy' && { abortable }),
+        ...(argsinfo && { argsinfo }),
+      }
+    },
+    run: async (context, given) => definition.run(context, accepts(given)),
+  }
+}
+
+function argsInfo({ properties, required = [] }: ArgsSchema): ArgsInfo | undefined {
+  const names = Object.keys(properties)
+  if (names.length === 0) return undefined
+  return Object.fromEntries(
+    names.map((arg) => [arg, { description: properties[arg]!.description, required: required.includes(arg) }]),
+  )
+}
+
+function checker<Args>(step: string, args: ArgsSchema): (given: JsonObject) => Args {
+  const valid: ValidateFunction<Args> = new Ajv({ allErrors: true, allowUnionTypes: true }).compile<Args>({
+    type: 'object',
+    additionalProperties: false,
+    properties: args.properties,
+    required: args.required ?? [],
+  })
+  return (given) => {
+    // A null is how several clients write "not given".
+    const present: unknown = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+    if (valid(present)) return present
+    throw new StepError(complaint(step, args, valid.errors ?? []))
+  }
+}
+
+/** Ironic's own sentences where it has one (recording agent-manual-clean); never the value, which may be a secret. */
+function complaint(step: string, args: ArgsSchema, errors: readonly ErrorObject[]): string {
+  const unexpected = errors.filter((e) => e.keyword === 'additionalProperties' && e.instancePath === '')
+  if (unexpected.length > 0)
+    return `step ${step} has these unexpected arguments: ${unexpected
+      .map((e) => String((e.params as { additionalProperty: string }).additionalProperty))
+      .join(', ')}`
+  const missing = errors.filter((e) => e.keyword === 'required' && e.instancePath === '')
+  if (missing.length > 0)
+    return `step ${step} is missing these required arguments: ${missing
+      .map((e) => String((e.params as { missingProperty: string }).missingProperty))
+      .map((arg) => `${arg} (${args.properties[arg]?.description ?? ''})`)
+      .join(', ')}`
+  const [error] = errors
+  const [, arg = '', ...inside] = (error?.instancePath ?? '').split('/')
+  const place = inside.length > 0 ? ` at ${inside.join('.')}` : ''
+  return `argument ${arg} of step ${step} is not valid: it ${error?.message ?? 'has the wrong shape'}${place}`
+}

@@ -1,0 +1,62 @@
+import type { Logger } from '../../runtime/index.js'
+import type { JsonObject } from '../../wire/index.js'
+import { listBlockDevices, sysText, type BlockDevice } from '../hardware/block-devices.js'
+import { BadHint, compileHints } from '../hardware/root-device-hints.js'
+import { StepError, type StepContext } from '../sdk.js'
+
+/**
+ * The disks that a cleaning step may erase: all but those that the node's `skip_block_devices` names, those that the
+ * target does not let us write, and, where the node says so, read-only ones.
+ *
+ * @throws StepError when a hint is bad, a disk is read-only, or the target does not allow cleaning at all
+ */
+export async function erasableDisks({ target, node, logger }: StepContext): Promise<BlockDevice[]> {
+  if (!target.has('cleaning')) throw new StepError(`${target.name} does not allow its disks to be erased`)
+  const skipped = skipTest(node)
+  const disks: BlockDevice[] = []
+  for (const disk of await listBlockDevices(target)) {
+    const reason = skipped(disk)
+      ? 'skip_block_devices names it'
+      : target.disks.mayWrite(disk)
+        ? await readOnlyReason(disk, { target, node, logger })
+        : 'the target does not allow writing to it'
+    if (reason) logger('info', `leaving ${disk.name} alone: ${reason}`)
+    else disks.push(disk)
+  }
+  return disks
+}
+
+function skipTest(node: JsonObject): (disk: BlockDevice) => boolean {
+  const skip = object(node['properties'])['skip_block_devices']
+  if (!Array.isArray(skip)) return () => false
+  try {
+    // A volume name is the name of a RAID array to come, not a hint that a disk could satisfy.
+    const tests = skip.map((hints) => object(hints)).filter((hints) => !('volume_name' in hints) && nonEmpty(hints))
+    const compiled = tests.map(compileHints)
+    return (disk) => compiled.some((test) => test(disk))
+  } catch (error) {
+    if (!(error instanceof BadHint)) throw error
+    throw new StepError(`skip_block_devices in the node's properties cannot be used: ${error.message}`, {
+      cause: error,
+    })
+  }
+}
+
+async function readOnlyReason(
+  { name }: BlockDevice,
+  { target, node }: Pick<StepContext, 'target' | 'node'> & { logger: Logger },
+): Promise<string | null> {
+  const flag = await sysText(target.executor, `/sys/class/block/${name.replace('/dev/', '')}/ro`)
+  if (flag !== '1') return null
+  if (knobs(node)['agent_erase_skip_read_only'] === true) return 'it is read-only'
+  throw new StepError(
+    `${name} is read-only and cannot be erased. Skip it with agent_erase_skip_read_only or skip_block_devices.`,
+  )
+}
+
+/** What Ironic sends along for erasing: `agent_erase_devices_iterations` and its like. */
+export const knobs = (node: JsonObject): JsonObject => object(node['driver_internal_info'])
+
+const nonEmpty = (hints: JsonObject) => Object.keys(hints).length > 0
+const object = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}

@@ -1,0 +1,196 @@
+import { Ajv } from 'ajv'
+import { during, UserError } from '../../runtime/index.js'
+import type { Executor, Target } from '../executors/executor.js'
+import { finish, runCommand } from '../run-command.js'
+
+/** A disk, or something that can stand in for one: a RAID array, a multipath device. */
+export interface BlockDevice {
+  /** `/dev/sda` */
+  name: string
+  /** lsblk's type: `disk`, `raid1`, `mpath` ... */
+  type: string
+  model: string | null
+  /** Bytes. */
+  size: number
+  rotational: boolean
+  wwn: string | null
+  serial: string | null
+  vendor: string | null
+  wwnWithExtension: string | null
+  wwnVendorExtension: string | null
+  /** SCSI address: `0:0:0:0`. */
+  hctl: string | null
+  /** `/dev/disk/by-path/...` */
+  byPath: string | null
+  /** Bytes. */
+  logicalSectors: number | null
+  physicalSectors: number | null
+  /** `sata`, `nvme`, `usb` ... */
+  transport: string | null
+  /** Every serial number and WWN by which lsblk or udev know it; hints may name any of them. */
+  serials: string[]
+  wwns: string[]
+}
+
+/** Exactly what ironic-python-agent runs (facts/ironic-python-agent.md 5), so every target is asked the same. */
+export const LSBLK = [
+  'lsblk',
+  '-bia',
+  '--json',
+  '-oKNAME,MODEL,SIZE,ROTA,TYPE,UUID,PARTUUID,SERIAL,WWN,LOG-SEC,PHY-SEC,TRAN',
+] as const
+
+/**
+ * The disks of a target as ironic-python-agent lists them: without floppies, RAM disks, empty drives, loop devices,
+ * partitions and the members of multipath devices, each once, in lsblk's order.
+ */
+export async function listBlockDevices(target: Target): Promise<BlockDevice[]> {
+  const { executor } = target
+  await finish(executor, ['udevadm', 'settle'])
+  const { stdout } = await during('listing the block devices', () => runCommand(executor, LSBLK))
+  const rows = selectDisks(parseLsblk(stdout))
+  const devices: BlockDevice[] = []
+  for (const row of rows) devices.push(await described(executor, row))
+  return devices
+}
+
+/** A row of lsblk with numbers and flags in their own types. */
+export interface LsblkRow {
+  kname: string
+  type: string
+  model: string | null
+  size: number
+  rota: boolean
+  uuid: string | null
+  partuuid: string | null
+  serial: string | null
+  wwn: string | null
+  logicalSectors: number | null
+  physicalSectors: number | null
+  transport: string | null
+}
+
+type Cell = string | number | boolean | null
+type RawRow = Record<string, Cell> & { kname: string; children?: RawRow[] }
+
+const cell = { type: ['string', 'number', 'boolean', 'null'] }
+const isListing = new Ajv({ allowUnionTypes: true }).compile<{ blockdevices: RawRow[] }>({
+  type: 'object',
+  required: ['blockdevices'],
+  properties: { blockdevices: { $ref: '#/$defs/rows' } },
+  $defs: {
+    rows: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['kname'],
+        properties: { kname: { type: 'string' }, children: { $ref: '#/$defs/rows' } },
+        additionalProperties: cell,
+      },
+    },
+  },
+})
+
+/** Reads lsblk's JSON. Old versions write numbers and flags as text, and nest although not asked to. */
+export function parseLsblk(json: string): LsblkRow[] {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch (cause) {
+    throw new UserError('lsblk-unreadable', 'lsblk did not answer in JSON; it may be older than util-linux 2.27', {
+      cause,
+    })
+  }
+  if (!isListing(value)) throw new UserError('lsblk-unreadable', 'lsblk answered in a form that is not known')
+  return flat(value.blockdevices).map((raw) => ({
+    kname: raw.kname,
+    type: text(raw['type']) ?? '',
+    model: text(raw['model']),
+    size: number(raw['size']) ?? 0,
+    rota: raw['rota'] === true || raw['rota'] === '1' || raw['rota'] === 1,
+    uuid: text(raw['uuid']),
+    partuuid: text(raw['partuuid']),
+    serial: text(raw['serial']),
+    wwn: text(raw['wwn']),
+    logicalSectors: number(raw['log-sec']),
+    physicalSectors: number(raw['phy-sec']),
+    transport: text(raw['tran']),
+  }))
+}
+
+const flat = (rows: RawRow[]): RawRow[] => rows.flatMap((row) => [row, ...flat(row.children ?? [])])
+const text = (value: Cell | undefined) => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
+const number = (value: Cell | undefined) =>
+  value === null || value === undefined || value === '' || Number.isNaN(Number(value)) ? null : Number(value)
+
+/** What of a listing counts as a disk. */
+export function selectDisks(rows: readonly LsblkRow[]): LsblkRow[] {
+  // A disk behind a multipath device carries the same identity; writing to one path only would be a mistake.
+  const multipathed = new Set(rows.filter((row) => row.type === 'mpath').flatMap((row) => row.wwn ?? row.serial ?? []))
+  const seen = new Set<string>()
+  return rows.filter((row) => {
+    if (!(row.type === 'disk' || row.type === 'mpath' || row.type.startsWith('raid'))) return false
+    if (row.type === 'disk' && multipathed.has(row.wwn ?? row.serial ?? '')) return false
+    if (/^(fd|ram|zram)\d/.test(row.kname) || row.size === 0 || seen.has(row.kname)) return false
+    seen.add(row.kname)
+    return true
+  })
+}
+
+async function described(executor: Executor, row: LsblkRow): Promise<BlockDevice> {
+  const name = `/dev/${row.kname}`
+  const udev = await udevProperties(executor, name)
+  const sys = `/sys/class/block/${row.kname}/device`
+  const all = (...values: (string | null | undefined)[]) => [...new Set(values.filter((value) => !!value))] as string[]
+  const serials = all(row.serial, udev['ID_SERIAL_SHORT'], udev['ID_SERIAL'], udev['DM_SERIAL'])
+  const wwns = all(row.wwn, udev['ID_WWN'], udev['DM_WWN'])
+  return {
+    name,
+    type: row.type,
+    model: row.model,
+    size: row.size,
+    rotational: row.rota,
+    wwn: wwns[0] ?? null,
+    serial: serials[0] ?? null,
+    vendor: await sysText(executor, `${sys}/vendor`),
+    wwnWithExtension: udev['ID_WWN_WITH_EXTENSION'] ?? null,
+    wwnVendorExtension: udev['ID_WWN_VENDOR_EXTENSION'] ?? null,
+    hctl: (await sysNames(executor, `${sys}/scsi_device`))[0] ?? null,
+    byPath: (udev['DEVLINKS'] ?? '').split(/\s+/).find((link) => link.startsWith('/dev/disk/by-path/')) ?? null,
+    logicalSectors: row.logicalSectors,
+    physicalSectors: row.physicalSectors,
+    transport: row.transport,
+    serials,
+    wwns,
+  }
+}
+
+/** What udev knows of a device; nothing when it has no database, as in a container. */
+async function udevProperties(executor: Executor, device: string): Promise<Record<string, string>> {
+  const { stdout, exit } = await finish(executor, ['udevadm', 'info', '--query=property', `--name=${device}`])
+  if (exit.kind !== 'exited' || exit.code !== 0) return {}
+  const pairs = stdout.split('\n').map((line) => /^([^=]+)=(.*)$/.exec(line))
+  return Object.fromEntries(pairs.flatMap((pair) => (pair?.[2] ? [[pair[1]!, pair[2].trim()]] : [])))
+}
+
+/** A file of sysfs without its line end; null when it is not there or says nothing. */
+export async function sysText(executor: Executor, path: string): Promise<string | null> {
+  try {
+    return (
+      Buffer.from(await executor.files.read(path))
+        .toString('utf8')
+        .trim() || null
+    )
+  } catch {
+    return null
+  }
+}
+
+/** Names in a folder of sysfs; none when it is not there. */
+export async function sysNames(executor: Executor, path: string): Promise<string[]> {
+  try {
+    return await executor.files.list(path)
+  } catch {
+    return []
+  }
+}

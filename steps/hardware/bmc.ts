@@ -1,0 +1,41 @@
+import type { Executor } from '../executors/executor.js'
+import { finish, type Finished } from '../run-command.js'
+
+export interface BmcAddresses {
+  /** `0.0.0.0` when it has none. */
+  ipv4: string
+  /** `::/0` when it has none. */
+  ipv6: string
+  mac: string | null
+}
+
+/** IPMI has channels 1 to 11 for LANs; which one it is differs from maker to maker. */
+const CHANNELS = Array.from({ length: 11 }, (_, index) => index + 1)
+
+/** The BMC's addresses as it tells them to its own machine; null on a machine without one, or without ipmitool. */
+export async function findBmc(executor: Executor): Promise<BmcAddresses | null> {
+  let found: BmcAddresses | null = null
+  for (const channel of CHANNELS) {
+    const lan = await finish(executor, ['ipmitool', 'lan', 'print', String(channel)])
+    // No such program, or no device to ask: the other channels have nothing to add.
+    if (channel === 1 && (exitCode(lan) === 127 || /could not open device/i.test(lan.stderr))) return null
+    if (exitCode(lan) !== 0) continue
+    const ipv4 = /^IP Address\s*: (\d+\.\d+\.\d+\.\d+)\s*$/m.exec(lan.stdout)?.[1] ?? '0.0.0.0'
+    const mac = /^MAC Address\s*: ([\da-f:]{17})\s*$/im.exec(lan.stdout)?.[1]?.toLowerCase() ?? null
+    const ipv6 = await ipv6Address(executor, channel)
+    found ??= { ipv4, ipv6, mac }
+    if (ipv4 !== '0.0.0.0' || ipv6 !== '::/0') return { ipv4, ipv6, mac }
+  }
+  return found
+}
+
+async function ipv6Address(executor: Executor, channel: number): Promise<string> {
+  for (const origin of ['dynamic', 'static']) {
+    const { stdout } = await finish(executor, ['ipmitool', 'lan6', 'print', String(channel), `${origin}_addr`])
+    for (const [, address, prefix] of stdout.matchAll(/^\s*Address\s*:\s*([\da-f:]+)(\/\d+)?\s*$/gim))
+      if (address && !/^(::|fe80:)/i.test(address)) return `${address}${prefix ?? ''}`
+  }
+  return '::/0'
+}
+
+const exitCode = ({ exit }: Finished) => (exit.kind === 'exited' ? exit.code : null)

@@ -1,0 +1,123 @@
+import { seconds, type Clock, type Logger } from '../../runtime/index.js'
+import type { Target } from '../executors/executor.js'
+import { CommandFailed, finish, runCommand } from '../run-command.js'
+import { StepError } from '../sdk.js'
+import { withMounted } from './mounted.js'
+import { readPartitions } from './partitions.js'
+
+export const EFI_SYSTEM_PARTITION = 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b'
+
+/** Firmware refuses now and then just after a disk was written (Red Hat bug 2057668): the shipped step tries so often. */
+const TRIES = 6
+const PAUSE = seconds(5)
+
+/** What the firmware is to start. */
+export interface Loader {
+  /** Of the boot menu. */
+  label: string
+  /** Path on the EFI system partition: `\EFI\fedora\shimx64.efi`. */
+  path: string
+}
+
+/**
+ * Makes the firmware boot a disk: finds the EFI system partition and the boot loader on it, deletes entries of the same
+ * label and creates a new one, which comes first.
+ *
+ * @throws StepError of type DeviceNotFound when the disk has no EFI system partition; CommandFailed when efibootmgr
+ *   failed every time
+ */
+export async function createBootEntry(
+  target: Target,
+  device: string,
+  { clock, logger, signal }: { clock: Clock; logger: Logger; signal: AbortSignal },
+): Promise<void> {
+  const esp = (await readPartitions(target, device)).partitions.find((p) => p.partitionType === EFI_SYSTEM_PARTITION)
+  if (!esp?.number)
+    throw new StepError(`No EFI partition could be detected on device ${device}, so the firmware could not boot it`, {
+      type: 'DeviceNotFound',
+    })
+  const loader = await findLoader(target, esp.name, logger)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await replaceEntry(target, device, esp.number, loader, logger)
+      return
+    } catch (error) {
+      if (attempt === TRIES || !(error instanceof CommandFailed)) throw error
+      logger('warn', `making the EFI boot entry failed, attempt ${attempt} of ${TRIES}: ${error.message}`)
+      await clock.sleep(PAUSE, { signal })
+    }
+  }
+}
+
+async function replaceEntry(
+  target: Target,
+  device: string,
+  partition: number,
+  { label, path }: Loader,
+  logger: Logger,
+): Promise<void> {
+  const { executor } = target
+  const listed = await runCommand(executor, ['efibootmgr', '-v'])
+  for (const number of entriesLabelled(listed.stdout, label)) {
+    logger('debug', `deleting the EFI boot entry ${number}, which is labelled ${label} too`)
+    await runCommand(executor, ['efibootmgr', '-b', number, '-B'], { effect: 'writes' })
+  }
+  await runCommand(
+    executor,
+    ['efibootmgr', '-v', '-c', '-d', device, '-p', String(partition), '-w', '-L', label, '-l', path],
+    { effect: 'writes' },
+  )
+}
+
+/** Numbers of the entries with a label: `Boot0003* Fedora\tHD(2,GPT,...)`; efibootmgr parts label and path by a tab. */
+export function entriesLabelled(listing: string, label: string): string[] {
+  return listing.split('\n').flatMap((line) => {
+    const entry = /^Boot([\dA-F]{4})[* ] (.*)$/i.exec(line)
+    const [name, ...path] = (entry?.[2] ?? '').split('\t')
+    const text = path.length > 0 ? name : name?.replace(/\s+\w+\(.*$/, '')
+    return entry && text?.trim() === label ? [entry[1]!] : []
+  })
+}
+
+/** The boot loader that the system on the partition announces, or else the path that firmware tries by itself. */
+async function findLoader(target: Target, esp: string, logger: Logger): Promise<Loader> {
+  const { stdout } = await finish(target.executor, ['uname', '-m'])
+  const suffix = stdout.trim() === 'aarch64' ? 'aa64' : 'x64'
+  const removable: Loader = { label: 'CoreOS', path: `\\EFI\\BOOT\\BOOT${suffix.toUpperCase()}.EFI` }
+  try {
+    return (await withMounted(target, esp, logger, (folder) => announced(target, folder, suffix))) ?? removable
+  } catch (error) {
+    // A described or odd file system: the removable path is where UEFI looks without any entry.
+    logger('debug', `${esp} could not be looked into, using ${removable.path}`, { error: String(error) })
+    return removable
+  }
+}
+
+/** shim's fallback loader reads `EFI/VENDOR/BOOTX64.CSV`; so do we, and look for a shim where there is none. */
+async function announced(target: Target, folder: string, suffix: string): Promise<Loader | undefined> {
+  const names = async (path: string) =>
+    (await finish(target.executor, ['ls', '-1', path])).stdout.split('\n').filter((name) => name !== '')
+  for (const vendor of await names(`${folder}/EFI`)) {
+    if (/^boot$/i.test(vendor)) continue
+    const files = await names(`${folder}/EFI/${vendor}`)
+    const csv = files.find((name) => name.toLowerCase() === `boot${suffix}.csv`)
+    if (csv) {
+      const { stdout } = await finish(target.executor, ['cat', `${folder}/EFI/${vendor}/${csv}`])
+      const loader = parseBootCsv(stdout, vendor)
+      if (loader) return loader
+    }
+    const shim = [`shim${suffix}.efi`, `grub${suffix}.efi`].find((name) => files.includes(name))
+    if (shim) return { label: vendor, path: `\\EFI\\${vendor}\\${shim}` }
+  }
+  return undefined
+}
+
+/** `shimx64.efi,Fedora,,This is the boot entry for Fedora` in UTF-16. */
+export function parseBootCsv(text: string, vendor: string): Loader | undefined {
+  // Read as UTF-8, UTF-16 text of ASCII has a NUL after every letter and a broken byte order mark.
+  const [file, label] = text
+    .replaceAll(/[^\x20-\x7e\n]/g, '')
+    .split('\n')[0]!
+    .split(',')
+  return file && label ? { label, path: `\\EFI\\${vendor}\\${file}` } : undefined
+}

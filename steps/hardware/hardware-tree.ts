@@ -1,0 +1,81 @@
+import type { Inventory } from '../../wire/index.js'
+import type { Executor } from '../executors/executor.js'
+import { finish } from '../run-command.js'
+import { sysText } from './block-devices.js'
+import { isNode, nodes, programJson, textOf, type Node } from './program-json.js'
+
+export interface HardwareTree {
+  vendor: Inventory['system_vendor']
+  /** Memory that is plugged in, in MiB. */
+  memoryMib: number | null
+}
+
+const MIB = 2 ** 20
+
+/**
+ * Maker, firmware and plugged-in memory, from lshw as ironic-python-agent has it. Where lshw is missing, which ends the
+ * real agent's inventory and is the case on a bare CoreOS, from what the kernel and dmidecode say.
+ */
+export async function readHardwareTree(executor: Executor): Promise<HardwareTree> {
+  const { stdout } = await finish(executor, ['lshw', '-quiet', '-json'])
+  const tree = programJson(stdout)
+  // Older versions print one object, newer ones a list of it.
+  const system = isNode(tree) ? tree : nodes(tree)[0]
+  return system ? fromLshw(system) : fromKernel(executor)
+}
+
+export function fromLshw(system: Node): HardwareTree {
+  const core = nodes(system['children']).find((node) => node['id'] === 'core')
+  const parts = nodes(core?.['children'])
+  const firmware = parts.find((node) => node['id'] === 'firmware')
+  return {
+    vendor: {
+      product_name: textOf(system['product']) ?? '',
+      serial_number: textOf(system['serial']) ?? '',
+      manufacturer: textOf(system['vendor']) ?? '',
+      firmware: {
+        vendor: textOf(firmware?.['vendor']) ?? '',
+        version: textOf(firmware?.['version']) ?? '',
+        build_date: textOf(firmware?.['date']) ?? '',
+      },
+    },
+    memoryMib: lshwMemory(parts),
+  }
+}
+
+/** Banks where there are any, or else what a memory node says as a whole. lshw counts bytes. */
+function lshwMemory(parts: readonly Node[]): number | null {
+  const memories = parts.filter((node) => /^memory(:\d+)?$/.test(String(node['id'])))
+  const bytes = memories.reduce((sum, memory) => {
+    const banks = nodes(memory['children']).filter((node) => String(node['id']).startsWith('bank'))
+    const sized = banks.length > 0 ? banks : [memory]
+    return sum + sized.reduce((all, node) => all + (typeof node['size'] === 'number' ? node['size'] : 0), 0)
+  }, 0)
+  return bytes > 0 ? Math.floor(bytes / MIB) : null
+}
+
+async function fromKernel(executor: Executor): Promise<HardwareTree> {
+  const dmi = async (name: string) => (await sysText(executor, `/sys/class/dmi/id/${name}`)) ?? ''
+  const { stdout } = await finish(executor, ['dmidecode', '--type', '17'])
+  return {
+    vendor: {
+      product_name: await dmi('product_name'),
+      serial_number: await dmi('product_serial'),
+      manufacturer: await dmi('sys_vendor'),
+      firmware: {
+        vendor: await dmi('bios_vendor'),
+        version: await dmi('bios_version'),
+        build_date: await dmi('bios_date'),
+      },
+    },
+    memoryMib: dmidecodeMemory(stdout),
+  }
+}
+
+/** Sums `Size: 16 GB` over the memory devices; dmidecode's MB and GB are powers of 1024. */
+export function dmidecodeMemory(text: string): number | null {
+  const factor = { MB: 1, GB: 1024, TB: 1024 ** 2 } as const
+  const sizes = [...text.matchAll(/^\s*Size: (\d+) (MB|GB|TB)$/gm)]
+  const total = sizes.reduce((sum, size) => sum + Number(size[1]) * factor[size[2] as keyof typeof factor], 0)
+  return total > 0 ? total : null
+}

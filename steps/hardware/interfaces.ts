@@ -1,0 +1,56 @@
+import type { InventoryInterface } from '../../wire/index.js'
+import type { Executor } from '../executors/executor.js'
+import { finish } from '../run-command.js'
+import { sysNames, sysText } from './block-devices.js'
+import { nodes, programJson, textOf, type Node } from './program-json.js'
+
+/**
+ * The network interfaces that count as hardware: those with a device, bonds, and VLANs by their name `eth0.100`. One
+ * without a MAC, or with a locally made `fa:...` one, is none (facts/ironic-python-agent.md 4).
+ */
+export async function listInterfaces(executor: Executor): Promise<InventoryInterface[]> {
+  const links = nodes(programJson((await finish(executor, ['ip', '-j', 'addr'])).stdout))
+  const interfaces: InventoryInterface[] = []
+  for (const name of await sysNames(executor, '/sys/class/net')) {
+    const link = links.find((candidate) => candidate['ifname'] === name)
+    const found = (await counts(executor, name)) ? await described(executor, name, link ?? {}) : null
+    if (found) interfaces.push(found)
+  }
+  return interfaces
+}
+
+async function counts(executor: Executor, name: string): Promise<boolean> {
+  const has = (file: string) => executor.files.exists(`/sys/class/net/${name}/${file}`)
+  return /\.\d+$/.test(name) || (await has('device')) || (await has('bonding'))
+}
+
+async function described(executor: Executor, name: string, link: Node): Promise<InventoryInterface | null> {
+  const sys = (file: string) => sysText(executor, `/sys/class/net/${name}/${file}`)
+  const mac = (textOf(link['permaddr']) ?? (await sys('address')) ?? textOf(link['address']))?.toLowerCase()
+  if (!mac || mac.startsWith('fa:')) return null
+  const uevent = (await sys('device/uevent')) ?? ''
+  const speed = Number((await sys('speed')) ?? -1)
+  return {
+    name,
+    mac_address: mac,
+    ipv4_address: address(link, 'inet'),
+    ipv6_address: address(link, 'inet6'),
+    has_carrier: (await sys('carrier')) === '1',
+    lldp: null,
+    vendor: await sys('device/vendor'),
+    product: await sys('device/device'),
+    client_id: null,
+    biosdevname: null,
+    speed_mbps: speed > 0 ? speed : null,
+    pci_address: /^PCI_SLOT_NAME=(\S+)$/m.exec(uevent)?.[1] ?? null,
+    driver: /^DRIVER=(\S+)$/m.exec(uevent)?.[1] ?? null,
+  }
+}
+
+/** One that others can reach before a link-local one, which names its interface as Python does: `fe80::1%eth0`. */
+function address(link: Node, family: 'inet' | 'inet6'): string | null {
+  const all = nodes(link['addr_info']).filter((info) => info['family'] === family)
+  const best = all.find((info) => info['scope'] === 'global') ?? all[0]
+  const text = textOf(best?.['local'])
+  return text && family === 'inet6' && best?.['scope'] === 'link' ? `${text}%${String(link['ifname'])}` : text
+}

@@ -1,0 +1,117 @@
+import { Ajv } from 'ajv'
+import { during, UserError } from '../../runtime/index.js'
+import type { Target } from '../executors/executor.js'
+import { runCommand } from '../run-command.js'
+
+/** A partition as lsblk and udev see it. */
+export interface Partition {
+  /** `/dev/sda3` */
+  name: string
+  /** Its place in the table; null when its name does not tell (device mapper). */
+  number: number | null
+  /** GPT type GUID, lower case; an MBR type otherwise. */
+  partitionType: string | null
+  partitionLabel: string | null
+  /** Of the file system on it. */
+  label: string | null
+  filesystem: string | null
+}
+
+export interface PartitionTable {
+  /** `gpt`, `dos`; null without one. */
+  type: string | null
+  partitions: Partition[]
+}
+
+interface Row {
+  kname: string
+  type: string
+  pttype?: string | null
+  parttype?: string | null
+  partlabel?: string | null
+  label?: string | null
+  fstype?: string | null
+  children?: Row[]
+}
+
+const text = { type: 'string', nullable: true }
+const isListing = new Ajv().compile<{ blockdevices: Row[] }>({
+  type: 'object',
+  required: ['blockdevices'],
+  properties: { blockdevices: { $ref: '#/$defs/rows' } },
+  $defs: {
+    rows: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['kname', 'type'],
+        properties: {
+          kname: { type: 'string' },
+          type: { type: 'string' },
+          pttype: text,
+          parttype: text,
+          partlabel: text,
+          label: text,
+          fstype: text,
+          children: { $ref: '#/$defs/rows' },
+        },
+      },
+    },
+  },
+})
+
+/** What is on a disk, as the target's kernel and udev know it now: rescan first when it was just written. */
+export async function readPartitions(target: Target, device: string): Promise<PartitionTable> {
+  const { stdout } = await during(`listing the partitions of ${device}`, () =>
+    runCommand(target.executor, [
+      'lsblk',
+      '--json',
+      '--bytes',
+      '--output',
+      'KNAME,TYPE,PTTYPE,PARTTYPE,PARTLABEL,LABEL,FSTYPE',
+      device,
+    ]),
+  )
+  return parsePartitions(stdout, device)
+}
+
+export function parsePartitions(json: string, device: string): PartitionTable {
+  const value: unknown = parseJson(json)
+  if (!isListing(value)) throw new UserError('lsblk-unreadable', 'lsblk answered in a form that is not known')
+  const rows = flat(value.blockdevices)
+  const disk = rows.find((row) => `/dev/${row.kname}` === device)
+  return {
+    type: disk?.pttype || null,
+    partitions: rows
+      .filter((row) => row.type === 'part')
+      .map((row) => ({
+        name: `/dev/${row.kname}`,
+        number: partitionNumber(device, `/dev/${row.kname}`),
+        partitionType: row.parttype?.toLowerCase() || null,
+        partitionLabel: row.partlabel || null,
+        label: row.label || null,
+        filesystem: row.fstype || null,
+      })),
+  }
+}
+
+const flat = (rows: Row[]): Row[] => rows.flatMap((row) => [row, ...flat(row.children ?? [])])
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (cause) {
+    throw new UserError('lsblk-unreadable', 'lsblk did not answer in JSON', { cause })
+  }
+}
+
+/** `/dev/sda3` of `/dev/sda` is 3, and so is `/dev/nvme0n1p3` of `/dev/nvme0n1`. */
+function partitionNumber(device: string, partition: string): number | null {
+  const suffix = partition.startsWith(device) ? /^p?(\d+)$/.exec(partition.slice(device.length)) : null
+  return suffix ? Number(suffix[1]) : null
+}
+
+/** The disk that a kernel name of a partition belongs to, among the given disks; itself when it is one of them. */
+export function diskOf(partition: string, disks: readonly string[]): string | undefined {
+  return disks.find((disk) => partition === disk || partitionNumber(disk, partition) !== null)
+}

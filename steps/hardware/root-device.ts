@@ -1,0 +1,52 @@
+import { pythonRepr, type JsonObject } from '../../wire/index.js'
+import { StepError } from '../sdk.js'
+import type { BlockDevice } from './block-devices.js'
+import { BadHint, findByHints } from './root-device-hints.js'
+
+/** The smallest disk that is taken when nobody said which. */
+export const SMALLEST_ROOT = 4 * 2 ** 30
+
+/** The hints of a node: those of its instance before those of the machine. Null when it has none. */
+export function rootDeviceHints(node: JsonObject): JsonObject | null {
+  for (const field of ['instance_info', 'properties']) {
+    const hints = isObject(node[field]) ? node[field]['root_device'] : undefined
+    if (isObject(hints) && Object.keys(hints).length > 0) return hints
+  }
+  return null
+}
+
+/**
+ * The disk to install to, as ironic-python-agent chooses it: the first that satisfies all hints, or without hints the
+ * smallest of at least 4 GiB. Nothing is fallen back to when hints match nothing.
+ *
+ * @throws StepError of type DeviceNotFound, in the agent's words
+ */
+export function chooseRootDevice(devices: readonly BlockDevice[], node: JsonObject): BlockDevice {
+  const hints = rootDeviceHints(node)
+  if (hints === null) return smallest(devices)
+  let found: BlockDevice | undefined
+  try {
+    found = findByHints(devices, hints)
+  } catch (error) {
+    if (!(error instanceof BadHint)) throw error
+    throw notFound(`The root device hints ${pythonRepr(hints)} failed validation: ${error.message}`, error)
+  }
+  if (!found) throw notFound(`No suitable device was found for deployment using these hints ${pythonRepr(hints)}`)
+  return found
+}
+
+function smallest(devices: readonly BlockDevice[]): BlockDevice {
+  const [first] = devices
+    .filter((device) => device.size >= SMALLEST_ROOT)
+    .sort((a, b) => a.size - b.size || (a.name < b.name ? -1 : 1))
+  if (!first)
+    throw notFound(
+      `No suitable device was found for deployment - root device hints were not provided and all found block devices are smaller than ${SMALLEST_ROOT}B.`,
+    )
+  return first
+}
+
+const notFound = (details: string, cause?: unknown) => new StepError(details, { type: 'DeviceNotFound', cause })
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

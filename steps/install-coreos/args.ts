@@ -1,0 +1,62 @@
+import type { ArgsSchema } from '../define-step.js'
+
+/** Arguments of `install_coreos`, all optional: without any, everything comes from configdrive and instance_info. */
+export interface InstallArgs {
+  ignition?: object | string
+  append_karg?: string | string[]
+  delete_karg?: string | string[]
+  image_url?: string
+  copy_network?: boolean
+  hostname?: string | false
+  platform?: string
+  console?: string | string[]
+  insecure?: boolean
+  preserve_on_error?: boolean
+}
+
+// A line break would end the boot entry's line, a NUL cannot be an argument.
+const word = { type: 'string', minLength: 1, pattern: '^[^\\u0000\\r\\n]+$' }
+const words = { anyOf: [word, { type: 'array', items: word }] }
+
+export const INSTALL_ARGS: ArgsSchema = {
+  properties: {
+    ignition: {
+      type: ['object', 'string'],
+      description: 'Ignition config (spec 3.x) as an object or JSON text. Replaces user_data of the configdrive.',
+    },
+    append_karg: {
+      ...words,
+      description:
+        'Kernel argument or list of them to add to the installed system. Replaces coreos_append_karg of meta_data.',
+    },
+    delete_karg: { ...words, description: 'Kernel argument or list of them to remove from the installed system.' },
+    image_url: {
+      type: 'string',
+      pattern: '^https?://[^\\s]+$',
+      description:
+        'URL of the image to install. Default: image_source of instance_info, or else the image that the live system carries.',
+    },
+    copy_network: {
+      type: 'boolean',
+      description:
+        'Whether to take over the network configuration of the live system. Default: coreos_copy_network of meta_data.',
+    },
+    hostname: {
+      anyOf: [
+        { type: 'string', maxLength: 253, pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$' },
+        { const: false },
+      ],
+      description: 'Name of the machine, or false to leave its name alone. Default: from meta_data or the live system.',
+    },
+    platform: { ...word, description: 'Ignition platform ID of the installed system. Default: metal.' },
+    console: { ...words, description: 'Console or list of them for kernel and boot loader: ttyS0,115200n8.' },
+    insecure: {
+      type: 'boolean',
+      description: 'Whether an image from a URL may come without a signature. Default: true.',
+    },
+    preserve_on_error: {
+      type: 'boolean',
+      description: 'Whether to leave the partition table of a failed installation for debugging. Default: false.',
+    },
+  },
+}

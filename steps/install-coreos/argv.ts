@@ -1,0 +1,30 @@
+import type { Command } from '../executors/executor.js'
+import type { InstallInput } from './input.js'
+
+/**
+ * The command line of coreos-installer, in the order of the shipped step (facts/ironic-python-agent.md 6): the device
+ * comes last. Unlike there, every kernel argument is an option of its own: the installer does not split at commas.
+ */
+export function installerArgv(input: InstallInput, ignitionFile: string | null, device: string): Command['argv'] {
+  const each = (option: string, values: readonly string[]) => values.flatMap((value) => [option, value])
+  return [
+    'coreos-installer',
+    'install',
+    ...(input.preserveOnError ? ['--preserve-on-error'] : []),
+    ...(ignitionFile === null ? [] : ['--ignition-file', ignitionFile]),
+    ...each('--append-karg', input.appendKargs),
+    ...each('--delete-karg', input.deleteKargs),
+    ...imageOptions(input.image),
+    ...each('--append-karg', input.ipOptions === null ? [] : [input.ipOptions]),
+    ...(input.copyNetwork ? ['--copy-network'] : []),
+    ...(input.platform === null ? [] : ['--platform', input.platform]),
+    ...each('--console', input.consoles),
+    device,
+  ]
+}
+
+function imageOptions(image: InstallInput['image']): string[] {
+  if (image === null) return ['--offline']
+  // Allows the signature to be missing, as it is for RHCOS; one that is there is still checked.
+  return ['--image-url', image.url, ...(image.insecure ? ['--insecure'] : [])]
+}

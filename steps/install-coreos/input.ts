@@ -1,0 +1,144 @@
+import { looksLikeCloudConfig, parseIgnition, withHostname, type IgnitionConfig } from '../../ignition/index.js'
+import { UserError } from '../../runtime/index.js'
+import type { JsonObject } from '../../wire/index.js'
+import { StepError } from '../sdk.js'
+import type { InstallArgs } from './args.js'
+
+/** What is to be installed, wherever it was said. */
+export interface InstallInput {
+  ignition: IgnitionConfig | null
+  /** Null: the image that the live system carries. */
+  image: { url: string; insecure: boolean } | null
+  appendKargs: string[]
+  deleteKargs: string[]
+  /** Raw kernel arguments that the agent was started with, added as one. */
+  ipOptions: string | null
+  copyNetwork: boolean
+  platform: string | null
+  consoles: string[]
+  preserveOnError: boolean
+}
+
+export interface InputSources {
+  args: InstallArgs
+  node: JsonObject
+  environment: Readonly<Record<string, string>>
+  /** Name of the running live system; null when it has none of its own. */
+  liveHostname: string | null
+}
+
+/** The shipped step's sentence (recording agent-deploy-failures). */
+const PRERENDERED = 'Cannot use a pre-rendered configdrive, please pass it as JSON data'
+
+/**
+ * Brings the two sources of input together: the step's arguments and, for what they leave open, configdrive and
+ * instance_info as the shipped step reads them. Nothing is merged: an argument replaces its counterpart.
+ *
+ * @throws StepError for anything that cannot be installed; no disk has been touched then
+ */
+export function resolveInput({ args, node, environment, liveHostname }: InputSources): InstallInput {
+  const instance = object(node['instance_info'], 'instance_info')
+  const configdrive = readConfigdrive(instance['configdrive'])
+  const metaData = object(configdrive['meta_data'], 'configdrive meta_data')
+  const given =
+    args.ignition === undefined
+      ? readIgnition(configdrive['user_data'], 'user_data of the configdrive')
+      : readIgnition(args.ignition, 'the argument ignition')
+  const hostname = args.hostname ?? metaHostname(metaData) ?? liveHostname
+  return {
+    ignition: hostname ? withHostname(given, hostname) : given,
+    image: imageFrom(args, instance),
+    appendKargs: args.append_karg === undefined ? metaKargs(metaData) : list(args.append_karg),
+    deleteKargs: list(args.delete_karg),
+    ipOptions: environment['IPA_COREOS_IP_OPTIONS']?.trim() || null,
+    copyNetwork:
+      args.copy_network ??
+      flag(metaData['coreos_copy_network']) ??
+      environment['IPA_COREOS_COPY_NETWORK']?.toLowerCase() === 'true',
+    platform: args.platform ?? null,
+    consoles: list(args.console),
+    preserveOnError: args.preserve_on_error ?? false,
+  }
+}
+
+function readConfigdrive(configdrive: unknown): JsonObject {
+  if (configdrive === '******')
+    throw refused('the configdrive reached the agent masked; Ironic sends it in clear for deploy steps only')
+  // An ISO in base64 or the URL of one: there is no user data to be had from it.
+  if (typeof configdrive === 'string' && configdrive !== '') throw new StepError(PRERENDERED)
+  return object(configdrive, 'configdrive')
+}
+
+function readIgnition(value: unknown, what: string): IgnitionConfig | null {
+  if (value === undefined || value === null || value === '') return null
+  if (typeof value === 'object' && Object.keys(value).length === 0 && !what.includes('argument')) return null
+  if (typeof value !== 'string' && typeof value !== 'object') throw refused(`${what} is not an Ignition config`)
+  try {
+    return parseIgnition(value)
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    throw refused(`${what} cannot be used: ${error.message}. ${error.remedy ?? ''}`.trim(), error)
+  }
+}
+
+/** What cloud-init and BMO call it, the specific before the general. */
+function metaHostname(metaData: JsonObject): string | undefined {
+  for (const key of ['local-hostname', 'local_hostname', 'hostname', 'name']) {
+    const name = metaData[key]
+    if (typeof name !== 'string' || name === '') continue
+    if (name.length <= 253 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(name)) return name
+    throw refused(`${key} in meta_data of the configdrive is not a valid host name`)
+  }
+  return undefined
+}
+
+function imageFrom(args: InstallArgs, instance: JsonObject): InstallInput['image'] {
+  const url = args.image_url ?? instance['image_source']
+  if (url === undefined || url === null || url === '') return null
+  if (typeof url !== 'string' || !/^https?:\/\/\S+$/.test(url))
+    throw refused('image_source in instance_info is not an http or https URL, and coreos-installer takes no other')
+  return { url, insecure: args.insecure ?? true }
+}
+
+function metaKargs(metaData: JsonObject): string[] {
+  const kargs = metaData['coreos_append_karg']
+  if (kargs === undefined || kargs === null) return []
+  const all: unknown[] = Array.isArray(kargs) ? kargs : [kargs]
+  if (all.every((karg): karg is string => typeof karg === 'string' && /^[^\0\r\n]+$/.test(karg))) return all
+  throw refused('coreos_append_karg in meta_data of the configdrive must be a list of kernel arguments')
+}
+
+/** The shipped step takes any text as true, also "false"; here words mean what they say. */
+function flag(value: unknown): boolean | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'string') return !/^(false|no|off|0|)$/i.test(value.trim())
+  return Boolean(value)
+}
+
+function object(value: unknown, what: string): JsonObject {
+  if (value === undefined || value === null || value === '') return {}
+  if (typeof value === 'string' && !looksLikeCloudConfig(value)) {
+    const parsed = parsedObject(value)
+    if (parsed) return parsed
+  }
+  if (isObject(value)) return value
+  throw refused(`${what} is not a JSON object`)
+}
+
+function parsedObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const list = (value: string | string[] | undefined): string[] =>
+  value === undefined ? [] : typeof value === 'string' ? [value] : value
+
+const refused = (why: string, cause?: unknown) =>
+  new StepError(`install_coreos: ${why.replace(/\.$/, '')}. Nothing was written to any disk.`, { cause })

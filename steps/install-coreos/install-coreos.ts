@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+import { MASKED_IGNITION, summarizeIgnition } from '../../ignition/index.js'
+import { errorChain } from '../../runtime/index.js'
+import { defineStep } from '../define-step.js'
+import { listBlockDevices, sysText, type BlockDevice } from '../hardware/block-devices.js'
+import { bootMode } from '../hardware/boot-mode.js'
+import { createBootEntry } from '../hardware/efi.js'
+import { rescanDevice } from '../hardware/rescan.js'
+import { chooseRootDevice } from '../hardware/root-device.js'
+import { deletableArrays, deleteArray, listRaidArrays, type RaidArray } from '../hardware/software-raid.js'
+import { StepError, type StepContext } from '../sdk.js'
+import { INSTALL_ARGS, type InstallArgs } from './args.js'
+import { installerArgv } from './argv.js'
+import { resolveInput, type InstallInput } from './input.js'
+import { readBack } from './read-back.js'
+import { runInstaller } from './run-installer.js'
+import { makeUnbootable } from './unbootable.js'
+
+/**
+ * Installs CoreOS with coreos-installer. Takes its input from arguments, or like the step that OpenShift ships from
+ * configdrive and instance_info. Advertised with priority 0: it runs only for who asks, at 80 (facts/baremetal-operator.md 4).
+ *
+ * Gives null, as the shipped step does: Ironic keeps a step's result in its logs only.
+ */
+export const installCoreos = defineStep<InstallArgs>({
+  name: 'install_coreos',
+  interface: 'deploy',
+  on: ['deploy'],
+  args: INSTALL_ARGS,
+  run: async (context, args) => {
+    const { target, node, environment, progress, logger } = context
+    const input = resolveInput({ args, node, environment, liveHostname: await liveHostname(context) })
+    logInput(context, input)
+    progress.stage('finding the root device')
+    const device = await prepareDisk(context)
+    logger('info', `installing to ${device.name}`, { model: device.model, size: device.size, serial: device.serial })
+    try {
+      await install(context, input, device.name)
+    } catch (error) {
+      if (!input.preserveOnError) await leaveUnbootable(context, device.name, error)
+      throw context.signal.aborted ? error : asStepError(error)
+    }
+    logger('info', `CoreOS is installed on ${device.name}`, { target: target.name })
+    return null
+  },
+})
+
+/**
+ * The disk to install to, with the software RAID arrays that are in the way deleted. Upstream deletes them first and
+ * then looks for the disk; here nothing is deleted when there is no disk to install to.
+ */
+async function prepareDisk(context: StepContext): Promise<BlockDevice> {
+  const { target, node, logger, progress } = context
+  const devices = await listBlockDevices(target)
+  const arrays = await arraysToDelete(context, devices)
+  const remaining = devices.filter((device) => !arrays.some((array) => array.name === device.name))
+  const chosen = chooseRootDevice(remaining, node)
+  if (!target.disks.mayWrite(chosen))
+    throw new StepError(
+      `${chosen.name} (serial ${chosen.serial ?? 'unknown'}) is the disk that would be installed to, but ${target.name} does not allow writing to it. Allow it by its serial number or WWN, or change the root device hints.`,
+    )
+  if (arrays.length > 0) progress.stage('deleting software RAID')
+  for (const array of arrays) await deleteArray(target, array, logger)
+  return chosen
+}
+
+/** As the shipped step decides: kept when the node is told not to be cleaned. */
+async function arraysToDelete({ target, node, logger }: StepContext, devices: BlockDevice[]): Promise<RaidArray[]> {
+  if (node['automated_clean'] === false || !target.has('software-raid')) return []
+  const arrays = await listRaidArrays(target)
+  const deletable = deletableArrays(target, arrays, devices)
+  for (const { name } of arrays)
+    if (!deletable.some((array) => array.name === name))
+      logger('warn', `keeping ${name}: it has members on disks that may not be written; the installation may fail`)
+  return deletable
+}
+
+async function install(context: StepContext, input: InstallInput, device: string): Promise<void> {
+  const { target, progress, logger, clock, signal } = context
+  const config = input.ignition && Buffer.from(JSON.stringify(input.ignition))
+  const file = config && `/tmp/ironic-${nodeName(context)}.ign`
+  progress.stage(`installing to ${device}`)
+  try {
+    if (file) await target.executor.files.write(file, config, { mode: 0o600 })
+    await runInstaller(context, installerArgv(input, file && target.hostPath(file), device))
+  } finally {
+    // It holds secrets, and the live system may go on running.
+    if (file) await target.executor.files.remove(file).catch(() => {})
+  }
+  progress.stage('reading the disk back')
+  await rescanDevice(target, device, logger)
+  const digest = config && createHash('sha256').update(config).digest('hex')
+  const differences = await readBack(target, device, input, digest, logger)
+  if (differences.length > 0)
+    throw new StepError(`coreos-installer succeeded, but the disk is not as asked: ${differences.join('; ')}`)
+  // Last, so that the firmware is never pointed at a disk that was not verified.
+  if ((await bootMode(target.executor)) !== 'uefi') return
+  if (!target.has('efi-variables')) {
+    logger('info', `no EFI boot entry is made: ${target.name} does not allow it`)
+    return
+  }
+  progress.stage('making the EFI boot entry')
+  await createBootEntry(target, device, { clock, logger, signal })
+}
+
+/** Best effort: what made the step fail is what is told, and the target may be gone. */
+async function leaveUnbootable({ target, logger }: StepContext, device: string, failure: unknown): Promise<void> {
+  try {
+    await makeUnbootable(target, device, logger)
+  } catch (error) {
+    logger('error', `${device} may still be bootable: ${errorChain(error).join(': ')}`, {
+      after: errorChain(failure)[0],
+    })
+  }
+}
+
+/** A step's own errors say all they have to say. */
+const asStepError = (error: unknown): StepError =>
+  error instanceof StepError
+    ? error
+    : new StepError(`install_coreos: ${errorChain(error).join(': ')}`, { cause: error })
+
+/** Two installations may share a host, when their targets are loop devices on it: the file must not be shared. */
+function nodeName({ node }: StepContext): string {
+  const uuid = node['uuid']
+  return typeof uuid === 'string' && /^[\w-]+$/.test(uuid) ? uuid : 'node'
+}
+
+async function liveHostname({ target }: StepContext): Promise<string | null> {
+  const name = await sysText(target.executor, '/proc/sys/kernel/hostname')
+  return name === null || /^localhost(\.|$)/.test(name) ? null : name
+}
+
+function logInput({ logger }: StepContext, input: InstallInput): void {
+  const { ignition, image, ...rest } = input
+  logger('info', 'what is to be installed', {
+    ...rest,
+    image: image?.url.replace(/(\/\/[^/\s:@]*):[^/\s@]*@/, '$1:******@') ?? 'carried by the live system',
+    ignition: ignition && { config: MASKED_IGNITION, ...summarizeIgnition(ignition) },
+  })
+}

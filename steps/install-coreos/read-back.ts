@@ -1,0 +1,81 @@
+import { during, type Logger } from '../../runtime/index.js'
+import type { Target } from '../executors/executor.js'
+import { withMounted } from '../hardware/mounted.js'
+import { readPartitions } from '../hardware/partitions.js'
+import { finish, runCommand } from '../run-command.js'
+import type { InstallInput } from './input.js'
+
+/** SHA-256 in hex of the bytes that must stand in /ignition/config.ign; null when there must be none. */
+export type ExpectedConfig = string | null
+
+/**
+ * Looks at an installed disk through the target's own programs and says what differs from what was asked, one sentence
+ * each; nothing when all is as it should be.
+ */
+export async function readBack(
+  target: Target,
+  device: string,
+  input: InstallInput,
+  config: ExpectedConfig,
+  logger: Logger,
+): Promise<string[]> {
+  const table = await readPartitions(target, device)
+  if (table.type !== 'gpt') return [`${device} has ${table.type ?? 'no'} partition table instead of a GPT`]
+  const boot = table.partitions.filter((partition) => partition.label === 'boot')
+  if (boot.length !== 1)
+    return [`${device} has ${boot.length === 0 ? 'no file system' : `${boot.length} file systems`} labelled boot`]
+  return during(`reading ${boot[0]!.name} back`, () =>
+    withMounted(target, boot[0]!.name, logger, async (folder) => [
+      ...(await configDifferences(target, folder, config)),
+      ...kernelArgumentDifferences(await kernelArguments(target, folder), input),
+    ]),
+  )
+}
+
+async function configDifferences(target: Target, folder: string, expected: ExpectedConfig): Promise<string[]> {
+  const file = `${folder}/ignition/config.ign`
+  const { stdout, exit } = await finish(target.executor, ['sha256sum', file])
+  const digest = exit.kind === 'exited' && exit.code === 0 ? stdout.split(/\s/)[0]! : null
+  if (digest !== expected) {
+    if (expected === null) return ['there is an Ignition config although none was given']
+    if (digest === null) return ['there is no Ignition config on the boot file system']
+    return [`the Ignition config on the disk has the digest ${digest} instead of ${expected}`]
+  }
+  if (digest === null) return []
+  const mode = (await runCommand(target.executor, ['stat', '-c', '%a', file])).stdout.trim()
+  return mode === '600' ? [] : [`the Ignition config on the disk has mode ${mode} instead of 600`]
+}
+
+/** The `options` of the boot entry that the installer edits: the last of them by name. */
+async function kernelArguments(target: Target, folder: string): Promise<string | null> {
+  const { stdout } = await runCommand(target.executor, ['ls', '-1', `${folder}/loader/entries`])
+  const entry = stdout
+    .split('\n')
+    .filter((name) => name.endsWith('.conf'))
+    .sort()
+    .at(-1)
+  if (entry === undefined) return null
+  const text = (await runCommand(target.executor, ['cat', `${folder}/loader/entries/${entry}`])).stdout
+  return /^options\s+(.*)$/m.exec(text)?.[1]?.trim() ?? null
+}
+
+/** What of the final kernel arguments is not as asked. An argument may consist of several words. */
+export function kernelArgumentDifferences(options: string | null, input: InstallInput): string[] {
+  const { appendKargs, deleteKargs, ipOptions, platform, consoles } = input
+  const append = [...appendKargs, ...(ipOptions === null ? [] : [ipOptions])]
+  if (options === null) {
+    const asked = append.length + deleteKargs.length + consoles.length > 0 || platform !== null
+    return asked ? ['there is no boot entry with kernel arguments'] : []
+  }
+  const has = (argument: string) => ` ${options} `.includes(` ${argument.trim()} `)
+  // The installer completes a console: ttyS0 becomes ttyS0,9600n8.
+  const hasConsole = (spec: string) => options.split(' ').some((word) => word.startsWith(`console=${spec}`))
+  return [
+    ...append.filter((argument) => !has(argument)).map((argument) => `the kernel argument ${argument} is missing`),
+    ...deleteKargs
+      .filter((argument) => has(argument) && !append.includes(argument))
+      .map((argument) => `the kernel argument ${argument} is still there`),
+    ...consoles.filter((spec) => !hasConsole(spec)).map((spec) => `the console ${spec} is missing`),
+    ...(platform !== null && !has(`ignition.platform.id=${platform}`) ? [`the platform is not ${platform}`] : []),
+  ]
+}

@@ -1,0 +1,48 @@
+import { seconds } from '../../runtime/index.js'
+import type { Command } from '../executors/executor.js'
+import { finish, shown } from '../run-command.js'
+import { StepError, type StepContext } from '../sdk.js'
+import { readFailure } from './failure.js'
+import { progressPercent } from './progress.js'
+
+/** As often as the shipped step tries, but only after failures that may pass, and not at once. */
+const ATTEMPTS = 3
+const PAUSES = [seconds(1), seconds(5)]
+
+/**
+ * Runs the installer to its successful end.
+ *
+ * @throws StepError with the first error that it printed and its causes
+ */
+export async function runInstaller(context: StepContext, argv: Command['argv']): Promise<void> {
+  const { clock, logger, signal } = context
+  for (let attempt = 1; ; attempt++) {
+    logger('info', `running ${shown(argv)}`, { attempt })
+    const failure = await runOnce(context, argv)
+    if (!failure) return
+    const last = attempt === ATTEMPTS || !failure.transient
+    logger(last ? 'error' : 'warn', failure.text, { attempt, transient: failure.transient })
+    if (last) {
+      const tried = attempt > 1 ? ` (${attempt} attempts)` : ''
+      throw new StepError([`${failure.text}${tried}`, failure.remedy].filter((part) => part !== null).join('. '))
+    }
+    await clock.sleep(PAUSES[attempt - 1]!, { signal })
+  }
+}
+
+async function runOnce({ target, progress, logger, signal }: StepContext, argv: Command['argv']) {
+  const lines: string[] = []
+  const { exit } = await finish(target.executor, argv, {
+    effect: 'writes',
+    signal,
+    onLine: (line) => {
+      lines.push(line)
+      if (line.trim() === '') return
+      const percent = progressPercent(line)
+      if (percent !== undefined) progress.percent(percent)
+      progress.line(line.trimEnd())
+      logger('debug', `coreos-installer: ${line.trimEnd()}`)
+    },
+  })
+  return exit.kind === 'exited' && exit.code === 0 ? null : readFailure(lines, exit)
+}

@@ -1,0 +1,27 @@
+import { during, type Logger } from '../../runtime/index.js'
+import type { Target } from '../executors/executor.js'
+import { readPartitions } from '../hardware/partitions.js'
+import { rescanDevice } from '../hardware/rescan.js'
+import { runCommand } from '../run-command.js'
+
+/**
+ * Makes sure that a disk on which an installation failed cannot be booted: a table with a boot partition on a disk that
+ * was not verified, or lacks its Ignition config, is worse than none. The installer clears the table itself when it can;
+ * it cannot when it was killed, and not when the failure was found after it.
+ *
+ * @throws Error when a boot partition remains
+ */
+export async function makeUnbootable(target: Target, device: string, logger: Logger): Promise<void> {
+  await rescanDevice(target, device, logger)
+  if (!(await hasBootPartition(target, device))) return
+  logger('warn', `clearing the partition table of ${device}, since the installation failed`)
+  // sgdisk ends with 2 when the table it destroys was damaged.
+  await during(`clearing the partition table of ${device}`, () =>
+    runCommand(target.executor, ['sgdisk', '--zap-all', device], { effect: 'writes', accept: [0, 2] }),
+  )
+  await rescanDevice(target, device, logger)
+  if (await hasBootPartition(target, device)) throw new Error(`${device} still has a boot partition`)
+}
+
+const hasBootPartition = async (target: Target, device: string) =>
+  (await readPartitions(target, device)).partitions.some((p) => p.label === 'boot' || p.partitionLabel === 'boot')
