@@ -7,6 +7,7 @@ import {
   parseInspectionAnswer,
   parseIronicRoot,
   parseLookupAnswer,
+  VERSION_HEADER,
   type HeartbeatBody,
   type InspectionData,
   type Transport,
@@ -15,7 +16,6 @@ import {
 import type { AgentEvent } from './events.js'
 
 const JSON_HEADERS = { accept: 'application/json', 'content-type': 'application/json' }
-const VERSION_HEADER = 'x-openstack-ironic-api-version'
 
 /**
  * The agent's calls to Ironic. Each gives the event that it amounts to and rejects only when it is aborted. Of several

@@ -1,0 +1,322 @@
+import { describe, expect, test } from 'vitest'
+import { IPA_PACE } from './index.js'
+import { AgentScene } from '../test/kit/agent-scene.js'
+import { ironicError, NODE, TOKEN } from '../test/kit/fake-ironic.js'
+import { exited } from '../test/kit/fake-target.js'
+
+const INSPECTION = { 'ipa-inspection-callback-url': 'http://ironic:6385/v1/continue_inspection' }
+const boot = (parameters: Record<string, string> = {}) => ({
+  boot: { id: 'boot-1', parameters: { 'ipa-api-url': 'http://ironic:6385', ...parameters } },
+})
+
+describe('at the start of a boot', () => {
+  test('the calls come in the order and with the versions that IPA uses', async () => {
+    await using scene = await new AgentScene(boot(INSPECTION)).serving()
+
+    expect(
+      scene.ironic.calls.map(({ request }) => [
+        `${request.method} ${request.url}`,
+        request.headers['x-openstack-ironic-api-version'],
+      ]),
+    ).toEqual([
+      ['POST http://ironic:6385/v1/continue_inspection', undefined],
+      ['GET http://ironic:6385/', undefined],
+      [
+        `GET http://ironic:6385/v1/lookup?addresses=52%3A54%3A00%3Aaa%3Abb%3A01%2C52%3A54%3A00%3Aaa%3Abb%3A02&node_uuid=${NODE}`,
+        '1.62',
+      ],
+      [`POST http://ironic:6385/v1/heartbeat/${NODE}`, '1.68'],
+      ...scene.ironic
+        .of('heartbeat')
+        .slice(1)
+        .map(() => expect.anything() as unknown),
+    ])
+    expect(JSON.parse(scene.ironic.of('heartbeat')[0]!.request.body!)).toEqual({
+      callback_url: 'http://agent:9999',
+      agent_token: TOKEN,
+      agent_version: '13.0.0',
+    })
+    expect(JSON.parse(scene.ironic.of('inspect')[0]!.request.body!)).toMatchObject({
+      inventory: { hostname: 'test' },
+      boot_interface: null,
+      configuration: {
+        collectors: ['default', 'logs'],
+        managers: [{ name: 'PeersHardwareManager', version: '1.0' }],
+      },
+      logs: expect.any(String) as unknown,
+      error: null,
+    })
+  })
+
+  test('without inspection asked for, there is none', async () => {
+    await using scene = await new AgentScene().serving()
+    expect(scene.ironic.of('inspect')).toEqual([])
+    expect(scene.ironic.of('lookup')[0]!.request.url).not.toContain('node_uuid')
+  })
+
+  test('an agent that is only to inspect does nothing after that', async () => {
+    await using scene = await new AgentScene({ boot: { id: 'b', parameters: INSPECTION } }).serving()
+    expect(scene.ironic.calls.map(({ call }) => call)).toEqual(['inspect'])
+    expect(scene.agent.phase).toBe('idle')
+  })
+
+  test('refused inspection data is logged and the lookup goes on by MAC addresses', async () => {
+    await using scene = new AgentScene(boot(INSPECTION))
+    scene.ironic.next('inspect', ironicError(404, 'Resource could not be found.'))
+    await scene.serving()
+    expect(scene.ironic.of('inspect')).toHaveLength(1)
+    expect(scene.ironic.of('lookup')[0]!.request.url).not.toContain('node_uuid')
+    expect(scene.agent.phase).toBe('serving')
+  })
+
+  test('inspection data that does not arrive is sent five times, as far apart as IPA does', async () => {
+    await using scene = new AgentScene({ ...boot(INSPECTION), pace: IPA_PACE })
+    scene.ironic.next('inspect', 'refused', ironicError(503, 'busy'), ironicError(409, 'locked'), 'refused', 'refused')
+    scene.start()
+    await scene.clock.advance(60_000)
+    expect(scene.ironic.of('inspect').map(({ at }) => at)).toEqual([0, 5000, 10_000, 16_000, 28_000])
+    expect(scene.agent.phase).toBe('serving')
+  })
+
+  test('a locked node costs 5, 10, 30, 30 seconds on top of the usual wait', async () => {
+    await using scene = new AgentScene({ pace: IPA_PACE })
+    scene.ironic.next('lookup', ...Array.from({ length: 4 }, () => ironicError(409, 'Node is locked')))
+    scene.start()
+    await scene.clock.advance(200_000)
+    const times = scene.ironic.of('lookup').map(({ at }) => at)
+    expect(times).toHaveLength(5)
+    const waits = times.slice(1).map((at, index) => at - times[index]!)
+    const usualAtMost = [1000, 2000, 4000, 8000]
+    for (const [index, extra] of [5000, 10_000, 30_000, 30_000].entries()) {
+      expect(waits[index]).toBeGreaterThanOrEqual(extra + 1000)
+      expect(waits[index]).toBeLessThanOrEqual(extra + usualAtMost[index]!)
+    }
+  })
+
+  test('a machine that Ironic does not know looks itself up for ten minutes, then starts over', async () => {
+    await using scene = new AgentScene({ pace: IPA_PACE })
+    scene.ironic.next('lookup', ...Array.from({ length: 200 }, () => ironicError(404, 'Resource could not be found.')))
+    scene.start()
+    await scene.clock.advance(700_000)
+    expect(scene.ironic.of('root').length).toBe(2)
+    expect(scene.ironic.of('root')[1]!.at).toBeGreaterThan(600_000)
+  })
+
+  test('of several API URLs the one that answers is used from then on', async () => {
+    await using scene = new AgentScene(boot({ 'ipa-api-url': 'http://dead:6385,http://ironic:6385/' }))
+    scene.ironic.next('root', 'refused')
+    await scene.serving()
+    expect(scene.ironic.calls.slice(0, 4).map(({ request }) => new URL(request.url).host)).toEqual([
+      'dead:6385',
+      'ironic:6385',
+      'ironic:6385',
+      'ironic:6385',
+    ])
+  })
+
+  test('an older Ironic is asked with its own highest version', async () => {
+    await using scene = new AgentScene()
+    scene.ironic.next('root', { status: 200, headers: {}, body: '{"default_version": {"version": "1.60"}}' })
+    await scene.serving()
+    const versions = [...scene.ironic.of('lookup'), scene.ironic.of('heartbeat')[0]!]
+    expect(versions.map(({ request }) => request.headers['x-openstack-ironic-api-version'])).toEqual(['1.60', '1.60'])
+  })
+
+  test.each([
+    { parameters: {}, says: 'without ipa-api-url' },
+    { parameters: { 'ipa-api-url': 'ironic:6385' }, says: 'ipa-api-url=ironic:6385, which is no http(s) URL' },
+    {
+      parameters: { 'ipa-api-url': 'http://i', 'ipa-lookup-timeout': 'long' },
+      says: 'ipa-lookup-timeout=long, which is no number of seconds',
+    },
+  ])('parameters that say $says are refused', ({ parameters, says }) => {
+    expect(() => new AgentScene().start({ boot: { id: 'b', parameters } })).toThrow(says)
+  })
+})
+
+describe('tokens', () => {
+  const pregenerated = 'A'.repeat(43)
+
+  test('a masked one is fatal: nothing is served and no heartbeat goes out', async () => {
+    await using scene = new AgentScene()
+    scene.ironic.token = '******'
+    await scene.serving()
+    expect(scene.agent.phase).toBe('locked down')
+    expect(scene.ironic.of('heartbeat')).toEqual([])
+    expect((await scene.get('/v1/status')).status).toBe(503)
+  })
+
+  test.each([
+    { name: 'a masked one leaves the pregenerated one', given: '******', uses: pregenerated },
+    { name: 'one that is too short is ignored', given: 'short', uses: pregenerated },
+    { name: 'a real one wins', given: TOKEN, uses: TOKEN },
+  ])('$name', async ({ given, uses }) => {
+    await using scene = new AgentScene(boot({ 'ipa-agent-token': pregenerated }))
+    scene.ironic.token = given
+    await scene.serving()
+    expect(JSON.parse(scene.ironic.of('heartbeat')[0]!.request.body!)).toMatchObject({ agent_token: uses })
+  })
+})
+
+describe('heartbeats', () => {
+  test('follow each other at 0.3 to 0.6 of what Ironic tolerates and never hurry the clock', async () => {
+    await using scene = await new AgentScene({ pace: IPA_PACE }).serving()
+    await scene.clock.advance(1_800_000)
+    const times = scene.ironic.of('heartbeat').map(({ at }) => at)
+    expect(times.length).toBeGreaterThanOrEqual(10)
+    for (const [index, at] of times.slice(1).entries()) {
+      expect(at - times[index]!).toBeGreaterThanOrEqual(90_000)
+      expect(at - times[index]!).toBeLessThan(180_000)
+    }
+    await expect(scene.clock.until(new Promise(() => {}))).rejects.toThrow('no timer is set')
+  })
+
+  test('after a refused one the next comes in 5 to 10 seconds', async () => {
+    await using scene = new AgentScene({ pace: IPA_PACE })
+    scene.ironic.next('heartbeat', ironicError(409, 'locked'), { status: 200, headers: {} })
+    await scene.serving()
+    await scene.clock.advance(25_000)
+    const times = scene.ironic.of('heartbeat').map(({ at }) => at)
+    expect(times).toHaveLength(3)
+    for (const [index, at] of times.slice(1).entries()) {
+      expect(at - times[index]!).toBeGreaterThanOrEqual(5000)
+      expect(at - times[index]!).toBeLessThan(10_000)
+    }
+  })
+
+  test('the end of a command is told at once, but 5 seconds after the last one at IPA’s pace', async () => {
+    await using scene = await new AgentScene({ pace: IPA_PACE }).serving()
+    await scene.execute('peers_noop')
+    await scene.clock.advance(30_000)
+    expect(scene.ironic.of('heartbeat').map(({ at }) => at)).toEqual([0, 5000])
+
+    await scene.execute('peers_noop')
+    await scene.clock.advance(1000)
+    expect(scene.ironic.of('heartbeat').map(({ at }) => at)).toEqual([0, 5000, 30_000])
+  })
+
+  test('a synchronous command forces none', async () => {
+    await using scene = await new AgentScene({ pace: IPA_PACE }).serving()
+    await scene.command('standby.get_partition_uuids')
+    await scene.clock.advance(30_000)
+    expect(scene.ironic.of('heartbeat')).toHaveLength(1)
+  })
+
+  test('without pace, one that changed nothing is repeated until Ironic asks', async () => {
+    await using scene = await new AgentScene().serving()
+    await scene.clock.advance(160)
+    expect(scene.ironic.of('heartbeat').map(({ at }) => at)).toEqual([0, 50, 150])
+    await scene.commands()
+    await scene.clock.advance(60_000)
+    expect(scene.ironic.of('heartbeat')).toHaveLength(4)
+  })
+
+  test('an Ironic that never answers leaves the agent waiting, and it can be stopped', async () => {
+    const scene = new AgentScene()
+    scene.ironic.next('heartbeat', 'silent')
+    await scene.serving()
+    await scene.clock.advance(600_000)
+    expect(scene.ironic.of('heartbeat')).toHaveLength(1)
+    await scene.agent.stop()
+  })
+})
+
+describe('after a restart on the same boot', () => {
+  test('nothing is looked up again: token, node and commands are kept, and a heartbeat goes out', async () => {
+    await using scene = await new AgentScene(boot(INSPECTION)).serving()
+    const { id } = await scene.execute('peers_noop')
+    await scene.clock.advance(0)
+    await scene.agent.stop()
+    const before = scene.ironic.calls.length
+
+    await scene.serving()
+
+    expect(scene.ironic.calls[before]).toMatchObject({ call: 'heartbeat' })
+    expect(scene.ironic.of('lookup')).toHaveLength(1)
+    expect(await scene.commands()).toMatchObject([{ id, command_status: 'SUCCEEDED' }])
+  })
+
+  test('on another boot everything starts afresh', async () => {
+    await using scene = await new AgentScene().serving()
+    await scene.execute('peers_noop')
+    await scene.agent.stop()
+    scene.ironic.token = 'B'.repeat(43)
+    scene.start({ boot: { id: 'boot-2', parameters: { 'ipa-api-url': 'http://ironic:6385' } } })
+    await scene.clock.advance(0)
+    expect(scene.ironic.of('lookup')).toHaveLength(2)
+  })
+
+  test('a command whose program the target lost has failed, saying so, and Ironic is told', async () => {
+    await using scene = await new AgentScene({ pace: IPA_PACE }).serving()
+    scene.target.programs.work = () => new Promise(() => {})
+    const { id } = await scene.execute('peers_run')
+    await scene.clock.advance(0)
+    await scene.agent.stop()
+    expect(scene.saved).toContain('"RUNNING"')
+    scene.target.forgetRuns()
+    const before = scene.ironic.of('heartbeat').length
+
+    await scene.serving()
+    await scene.clock.advance(6000)
+
+    expect(await scene.commands()).toEqual([
+      {
+        id,
+        command_name: 'execute_deploy_step',
+        command_status: 'FAILED',
+        command_error: {
+          type: 'CommandExecutionError',
+          code: 500,
+          message: 'Command execution failed',
+          details:
+            'peers_run was under way when the agent was killed, and its program with it; how far it got is not known',
+        },
+        command_result: null,
+      },
+    ])
+    expect(scene.ironic.of('heartbeat').length).toBeGreaterThan(before)
+  })
+
+  test('a command whose program the target still has goes on with it, and it is not started twice', async () => {
+    await using scene = await new AgentScene().serving()
+    let finish = () => {}
+    scene.target.programs.work = () => new Promise((resolve) => (finish = () => resolve(exited(0))))
+    const { id } = await scene.execute('peers_run')
+    await scene.clock.advance(0)
+    await scene.agent.stop()
+
+    await scene.serving()
+    expect(await scene.commands()).toMatchObject([{ id, command_status: 'RUNNING' }])
+    finish()
+    await scene.clock.advance(0)
+
+    expect(await scene.commands()).toMatchObject([
+      { id, command_status: 'SUCCEEDED', command_result: { deploy_result: { exit: { kind: 'exited', code: 0 } } } },
+    ])
+    expect(scene.target.started.filter(({ argv }) => argv[0] === 'work')).toHaveLength(1)
+  })
+
+  test('parameters, with their secrets, are kept only while their command runs', async () => {
+    await using scene = await new AgentScene().serving()
+    await scene.execute('peers_sleep', { seconds: 5, secret: 'hunter2' })
+    expect(scene.saved).toContain('hunter2')
+    await scene.clock.advance(5000)
+    expect(scene.saved).not.toContain('"params"')
+  })
+
+  test('what another version of this program saved counts as nothing', async () => {
+    await using scene = new AgentScene()
+    scene.saved = JSON.stringify({ format: 0, bootId: 'boot-1', token: TOKEN, nodeUuid: NODE })
+    await scene.serving()
+    expect(scene.ironic.of('lookup')).toHaveLength(1)
+  })
+})
+
+test('nothing is answered before it is kept', async () => {
+  await using scene = await new AgentScene().serving()
+  const answer = scene.execute('peers_sleep', { seconds: 5 })
+  const before = scene.saved
+  const { id } = await answer
+  expect(before).not.toContain(id)
+  expect(scene.saved).toContain(id)
+})

@@ -1,0 +1,69 @@
+import type { Clock } from '../../runtime/index.js'
+import type { Capability, Command, Exit, Run, Target } from '../../steps/index.js'
+
+/** What a program of a {@link FakeTarget} does; it may take its time. */
+export type FakeProgram = (
+  command: Command,
+) => Promise<{ output?: string; exit: Exit }> | { output?: string; exit: Exit }
+
+export const exited = (code: number, output = ''): { output: string; exit: Exit } => ({
+  output,
+  exit: { kind: 'exited', code },
+})
+
+/** A target of programs that a test writes down; it remembers runs by id, as real ones do. */
+export class FakeTarget implements Target {
+  readonly name = 'fake'
+  readonly disks = { mayWrite: () => true }
+  readonly clock: Clock
+  readonly started: Command[] = []
+  programs: Record<string, FakeProgram> = {}
+  capabilities: readonly Capability[] = ['power', 'reboot']
+  readonly #runs = new Map<string, Run>()
+  #count = 0
+
+  constructor(clock: Clock) {
+    this.clock = clock
+  }
+
+  hostPath = (path: string): string => path
+  has = (capability: Capability): boolean => this.capabilities.includes(capability)
+
+  readonly executor = {
+    start: async (command: Command): Promise<Run> => {
+      const id = command.id ?? `run-${this.#count++}`
+      const known = this.#runs.get(id)
+      if (known) return known
+      this.started.push(command)
+      const program = this.programs[command.argv[0]] ?? (() => exited(127, `${command.argv[0]}: command not found\n`))
+      const ending = Promise.resolve(program(command))
+      const run: Run = {
+        id,
+        output: (async function* () {
+          yield { stream: 'stdout' as const, bytes: Buffer.from((await ending).output ?? '') }
+        })(),
+        exit: ending.then(({ exit }) => exit),
+        cancel: async () => {},
+      }
+      this.#runs.set(id, run)
+      return run
+    },
+    attach: async (id: string): Promise<Run> => {
+      const known = this.#runs.get(id)
+      if (!known) throw new Error(`no run ${id}`)
+      return known
+    },
+    files: {
+      read: async (path: string) => Promise.reject(Object.assign(new Error(path), { code: 'ENOENT' })),
+      write: async () => {},
+      remove: async () => {},
+      exists: async () => false,
+      list: async () => [],
+    },
+  }
+
+  /** As after a reboot, or a restart of what simulates it: nothing that ran is known any more. */
+  forgetRuns(): void {
+    this.#runs.clear()
+  }
+}
