@@ -6,7 +6,10 @@ export interface RunOptions extends Omit<Command, 'argv' | 'effect'> {
   effect?: Command['effect']
   /** Exit codes that are no failure. Default only 0. */
   accept?: readonly number[]
-  /** Cancels the command; the wait then rejects with the signal's reason. */
+  /**
+   * Ends the wait, which then rejects with the signal's reason. The command goes on: an agent that stops comes back to
+   * what it left running, and half an installation helps nobody.
+   */
   signal?: AbortSignal
   /** Every line as it comes, without its end; a carriage return ends one too (progress on a terminal). */
   onLine?: (line: string, stream: OutputChunk['stream']) => void
@@ -52,15 +55,22 @@ export async function finish(executor: Executor, argv: Command['argv'], options:
   signal?.throwIfAborted()
   const run = await executor.start({ argv, effect, ...more })
   const printed = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] }
-  const cancel = () => void run.cancel().catch(() => {})
-  signal?.addEventListener('abort', cancel, { once: true })
+  const ended = follow(run, printed, onLine).then(() => run.exit)
+  const exit = await (signal ? unlessAborted(ended, signal) : ended)
+  return { stdout: text(printed.stdout), stderr: text(printed.stderr), exit }
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let aborted = () => {}
+  const abort = new Promise<never>((_, reject) => {
+    aborted = () => reject(signal.reason as Error)
+    signal.addEventListener('abort', aborted, { once: true })
+  })
   try {
-    await follow(run, printed, onLine)
-    const exit = await run.exit
-    signal?.throwIfAborted()
-    return { stdout: text(printed.stdout), stderr: text(printed.stderr), exit }
+    return await Promise.race([work, abort])
   } finally {
-    signal?.removeEventListener('abort', cancel)
+    signal.removeEventListener('abort', aborted)
+    work.catch(() => {})
   }
 }
 

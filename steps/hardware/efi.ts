@@ -3,7 +3,7 @@ import type { Target } from '../executors/executor.js'
 import { CommandFailed, finish, runCommand } from '../run-command.js'
 import { StepError } from '../sdk.js'
 import { withMounted } from './mounted.js'
-import { readPartitions } from './partitions.js'
+import { readPartitions, type Partition } from './partitions.js'
 
 export const EFI_SYSTEM_PARTITION = 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b'
 
@@ -39,7 +39,7 @@ export async function createBootEntry(
   const loader = await findLoader(target, esp.name, logger)
   for (let attempt = 1; ; attempt++) {
     try {
-      await replaceEntry(target, device, esp.number, loader, logger)
+      await replaceEntry(target, device, esp, loader, logger)
       return
     } catch (error) {
       if (attempt === TRIES || !(error instanceof CommandFailed)) throw error
@@ -52,31 +52,50 @@ export async function createBootEntry(
 async function replaceEntry(
   target: Target,
   device: string,
-  partition: number,
+  esp: Partition,
   { label, path }: Loader,
   logger: Logger,
 ): Promise<void> {
   const { executor } = target
-  const listed = await runCommand(executor, ['efibootmgr', '-v'])
-  for (const number of entriesLabelled(listed.stdout, label)) {
+  const menu = parseBootMenu((await runCommand(executor, ['efibootmgr', '-v'])).stdout)
+  const same = menu.entries.filter((entry) => entry.label === label)
+  // Made by an earlier run of this step, which an agent that restarts repeats; firmware memory wears out, too.
+  if (same.length === 1 && menu.order[0] === same[0]!.number && starts(same[0]!, esp, path)) return
+  for (const { number } of same) {
     logger('debug', `deleting the EFI boot entry ${number}, which is labelled ${label} too`)
     await runCommand(executor, ['efibootmgr', '-b', number, '-B'], { effect: 'writes' })
   }
   await runCommand(
     executor,
-    ['efibootmgr', '-v', '-c', '-d', device, '-p', String(partition), '-w', '-L', label, '-l', path],
+    ['efibootmgr', '-v', '-c', '-d', device, '-p', String(esp.number), '-w', '-L', label, '-l', path],
     { effect: 'writes' },
   )
 }
 
-/** Numbers of the entries with a label: `Boot0003* Fedora\tHD(2,GPT,...)`; efibootmgr parts label and path by a tab. */
-export function entriesLabelled(listing: string, label: string): string[] {
-  return listing.split('\n').flatMap((line) => {
-    const entry = /^Boot([\dA-F]{4})[* ] (.*)$/i.exec(line)
-    const [name, ...path] = (entry?.[2] ?? '').split('\t')
-    const text = path.length > 0 ? name : name?.replace(/\s+\w+\(.*$/, '')
-    return entry && text?.trim() === label ? [entry[1]!] : []
+const starts = (entry: BootEntry, esp: Partition, loader: string) =>
+  esp.partitionUuid !== null &&
+  entry.path.toLowerCase().includes(esp.partitionUuid) &&
+  entry.path.toLowerCase().includes(loader.toLowerCase())
+
+export interface BootEntry {
+  /** Four hex digits. */
+  number: string
+  label: string
+  /** `HD(2,GPT,GUID,0x1000,0x8000)/File(\\EFI\\fedora\\shimx64.efi)`; empty in a listing without paths. */
+  path: string
+}
+
+/** Reads `BootOrder: 0003,0001` and `Boot0003* Fedora\tHD(2,GPT,...)`; efibootmgr parts label and path by a tab. */
+export function parseBootMenu(listing: string): { order: string[]; entries: BootEntry[] } {
+  const order = /^BootOrder: (\S+)/m.exec(listing)?.[1]?.split(',') ?? []
+  const entries = listing.split('\n').flatMap((line): BootEntry[] => {
+    const [, number, rest = ''] = /^Boot([\dA-F]{4})[* ] (.*)$/i.exec(line) ?? []
+    const tab = rest.indexOf('\t')
+    const cut = tab >= 0 ? tab : rest.search(/\s+\w+\(/)
+    const label = (cut < 0 ? rest : rest.slice(0, cut)).trim()
+    return number === undefined ? [] : [{ number, label, path: cut < 0 ? '' : rest.slice(cut).trim() }]
   })
+  return { order, entries }
 }
 
 /** The boot loader that the system on the partition announces, or else the path that firmware tries by itself. */

@@ -9,6 +9,8 @@ import { listInterfaces } from './interfaces.js'
 import { programJson } from './program-json.js'
 
 export interface CollectOptions {
+  /** Already listed by the caller; otherwise they are listed now. */
+  devices?: readonly BlockDevice[]
   /** `agent_skip_bmc_detect` of the lookup's answer. */
   skipBmc?: boolean
 }
@@ -17,14 +19,17 @@ export interface CollectOptions {
  * What a target consists of, in the form in which the agent posts it to Ironic. A program or file that the target lacks
  * leaves its part empty; only the disks are a must.
  */
-export async function collectInventory(target: Target, { skipBmc = false }: CollectOptions = {}): Promise<Inventory> {
+export async function collectInventory(
+  target: Target,
+  { skipBmc = false, devices }: CollectOptions = {},
+): Promise<Inventory> {
   const { executor } = target
   const hardware = await readHardwareTree(executor)
   const bmc = skipBmc ? null : await findBmc(executor)
   return {
     interfaces: await listInterfaces(executor),
     cpu: await readCpu(executor),
-    disks: (await listBlockDevices(target)).map(inventoryDisk),
+    disks: (devices ?? (await listBlockDevices(target))).map(inventoryDisk),
     memory: { total: await totalMemory(executor), physical_mb: hardware.memoryMib },
     bmc_address: bmc?.ipv4 ?? null,
     bmc_v6address: bmc?.ipv6 ?? null,

@@ -12,6 +12,8 @@ export interface Partition {
   /** GPT type GUID, lower case; an MBR type otherwise. */
   partitionType: string | null
   partitionLabel: string | null
+  /** GUID of the partition itself, lower case. */
+  partitionUuid: string | null
   /** Of the file system on it. */
   label: string | null
   filesystem: string | null
@@ -29,6 +31,7 @@ interface Row {
   pttype?: string | null
   parttype?: string | null
   partlabel?: string | null
+  partuuid?: string | null
   label?: string | null
   fstype?: string | null
   children?: Row[]
@@ -51,6 +54,7 @@ const isListing = new Ajv().compile<{ blockdevices: Row[] }>({
           pttype: text,
           parttype: text,
           partlabel: text,
+          partuuid: text,
           label: text,
           fstype: text,
           children: { $ref: '#/$defs/rows' },
@@ -68,7 +72,7 @@ export async function readPartitions(target: Target, device: string): Promise<Pa
       '--json',
       '--bytes',
       '--output',
-      'KNAME,TYPE,PTTYPE,PARTTYPE,PARTLABEL,LABEL,FSTYPE',
+      'KNAME,TYPE,PTTYPE,PARTTYPE,PARTLABEL,PARTUUID,LABEL,FSTYPE',
       device,
     ]),
   )
@@ -89,6 +93,7 @@ export function parsePartitions(json: string, device: string): PartitionTable {
         number: partitionNumber(device, `/dev/${row.kname}`),
         partitionType: row.parttype?.toLowerCase() || null,
         partitionLabel: row.partlabel || null,
+        partitionUuid: row.partuuid?.toLowerCase() || null,
         label: row.label || null,
         filesystem: row.fstype || null,
       })),

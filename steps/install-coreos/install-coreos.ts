@@ -37,8 +37,10 @@ export const installCoreos = defineStep<InstallArgs>({
     try {
       await install(context, input, device.name)
     } catch (error) {
+      // An agent that is stopped leaves the installer at work; there is nothing to clear up, and nothing failed.
+      context.signal.throwIfAborted()
       if (!input.preserveOnError) await leaveUnbootable(context, device.name, error)
-      throw context.signal.aborted ? error : asStepError(error)
+      throw asStepError(error)
     }
     logger('info', `CoreOS is installed on ${device.name}`, { target: target.name })
     return null
@@ -84,8 +86,8 @@ async function install(context: StepContext, input: InstallInput, device: string
     if (file) await target.executor.files.write(file, config, { mode: 0o600 })
     await runInstaller(context, installerArgv(input, file && target.hostPath(file), device))
   } finally {
-    // It holds secrets, and the live system may go on running.
-    if (file) await target.executor.files.remove(file).catch(() => {})
+    // It holds secrets, and the live system may go on running. A stopped agent comes back for it.
+    if (file && !signal.aborted) await target.executor.files.remove(file).catch(() => {})
   }
   progress.stage('reading the disk back')
   await rescanDevice(target, device, logger)

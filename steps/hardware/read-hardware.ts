@@ -1,0 +1,38 @@
+import type { Inventory, InventoryDisk } from '../../wire/index.js'
+import type { Target } from '../executors/executor.js'
+import { StepError } from '../sdk.js'
+import { listBlockDevices, type BlockDevice } from './block-devices.js'
+import { collectInventory, inventoryDisk, type CollectOptions } from './inventory.js'
+import { chooseRootDevice } from './root-device.js'
+
+/** What an inspection tells of a target. */
+export interface TargetHardware {
+  inventory: Inventory
+  /** Where an image would go if nobody said where; null when no disk is large enough. */
+  rootDisk: InventoryDisk | null
+  /** MAC of the NIC that the firmware booted from, as `BOOTIF` on the kernel command line names it. */
+  bootInterface: string | null
+}
+
+/** Reads a target's hardware once, for inspection: inventory, root disk without hints, boot interface. */
+export async function readHardware(target: Target, options: CollectOptions = {}): Promise<TargetHardware> {
+  const devices = options.devices ?? (await listBlockDevices(target))
+  const inventory = await collectInventory(target, { ...options, devices })
+  return {
+    inventory,
+    rootDisk: rootDisk(devices),
+    bootInterface: macOf(inventory.boot.pxe_interface),
+  }
+}
+
+function rootDisk(devices: readonly BlockDevice[]): InventoryDisk | null {
+  try {
+    return inventoryDisk(chooseRootDevice(devices, {}))
+  } catch (error) {
+    if (error instanceof StepError) return null
+    throw error
+  }
+}
+
+/** `01-52-54-00-aa-bb-01`: the hardware type, 01 for Ethernet, and the address. */
+const macOf = (bootif: string | null) => bootif?.replace(/^01-/, '').replaceAll('-', ':').toLowerCase() ?? null
