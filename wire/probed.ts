@@ -46,20 +46,17 @@ export function probed(transport: Transport, probe: Probe, { from, to }: Parties
   }
 }
 
-/** The same for requests that are served. */
-export function probedDispatch(dispatch: Dispatch, probe: Probe, { from, to }: Parties): Dispatch {
+/** The same for requests that are served; who they come from may show only in the request. */
+export function probedDispatch(
+  dispatch: Dispatch,
+  probe: Probe,
+  parties: Parties | ((request: WireRequest) => Parties),
+): Dispatch {
   return (request) => {
     const { method, target } = request
-    const point: ExchangePoint = {
-      kind: 'exchange',
-      side: 'server',
-      from,
-      to,
-      method,
-      url: request.base + target,
-      target,
-      request,
-    }
+    const { from, to } = typeof parties === 'function' ? parties(request) : parties
+    const url = request.base + target
+    const point: ExchangePoint = { kind: 'exchange', side: 'server', from, to, method, url, target, request }
     return probe.around<WireResponse>(point, () => dispatch(request))
   }
 }

@@ -122,11 +122,11 @@ export const ironicErrors = {
     new IronicError(409, `Node ${ident} can not be updated while a state transition is in progress.`),
 
   // Nodes.
-  invalidNodeName: (doing: 'create' | 'update', name: string) =>
+  invalidNodeName: (name: string, updating?: string) =>
     invalid(
-      doing === 'create'
+      updating === undefined
         ? `Cannot create node with invalid name '${name}'`
-        : `Cannot update node with invalid name '${name}'`,
+        : `Node ${updating}: Cannot change name to invalid name '${name}'`,
     ),
   reservedNodeName: (name: string, reserved: readonly string[]) =>
     invalid(

@@ -84,8 +84,6 @@ export const localLinkConnectionSchema: JsonSchema = {
       properties: { network_type: linkProperties.network_type },
       additionalProperties: false,
     },
-    { type: 'null' },
-    { type: 'object', properties: linkProperties, additionalProperties: false, minProperties: 99 },
   ],
 }
 

@@ -1,0 +1,97 @@
+import { ironicErrors, pythonRepr, type ArgSchema, type Operation } from '../../wire/index.js'
+import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
+
+/** Arguments of a call by name; typed per operation by wire's `ArgsOf`. */
+export type Arguments = Record<string, unknown>
+
+/**
+ * Reads a call's arguments from its path, its query and, where the operation's body is a set of arguments, its body.
+ * Ironic treats them alike: unknown ones are refused together, then missing ones, then each is read by its type.
+ *
+ * @throws IronicError 400
+ */
+export function readArguments(
+  operation: Operation,
+  path: Readonly<Record<string, string>>,
+  query: URLSearchParams,
+  body: unknown,
+): Arguments {
+  const given: Arguments = { ...Object.fromEntries(query), ...path }
+  const schemas: Record<string, ArgSchema> = { ...operation.query }
+  if (operation.body && 'args' in operation.body) {
+    Object.assign(given, bodyArguments(body))
+    Object.assign(schemas, operation.body.args)
+  }
+
+  const unexpected = Object.keys(given).filter((name) => !(name in schemas) && !(name in path))
+  if (unexpected.length > 0) throw ironicErrors.unexpectedArguments(unexpected)
+  for (const name of operation.required ?? []) if (!(name in given)) throw ironicErrors.missingArgument(name)
+
+  const args: Arguments = {}
+  for (const [name, value] of Object.entries(given)) {
+    const schema = schemas[name]
+    args[name] = schema && !(name in path && schema.type === 'string') ? read(name, value, schema) : value
+  }
+  return args
+}
+
+function bodyArguments(body: unknown): Arguments {
+  if (body === undefined || body === null) return {}
+  if (typeof body !== 'object' || Array.isArray(body))
+    throw ironicErrors.schema('body', `${pythonRepr(body)} is not of type 'object'`)
+  return body as Arguments
+}
+
+function read(name: string, value: unknown, schema: ArgSchema): unknown {
+  if (value === null) return null
+  switch (schema.type) {
+    case 'string':
+      return readString(name, value, 'format' in schema ? schema.format : undefined)
+    case 'integer': {
+      const text = String(value).trim()
+      if (typeof value === 'boolean' || !/^[+-]?\d+$/.test(text)) throw refused('an integer', name, value)
+      return Number(text)
+    }
+    case 'boolean': {
+      const flag = parseBoolean(value)
+      if (flag === undefined) throw ironicErrors.notBoolean(name, plain(value))
+      return flag
+    }
+    case 'array': {
+      if (typeof value !== 'string') throw refused('a comma-delimited string', name, value)
+      const items = value.split(',').map((item) => item.trim().toLowerCase())
+      return [...new Set(items.filter((item) => item !== ''))]
+    }
+    default:
+      return readOneOf(name, value, schema.type)
+  }
+}
+
+function readString(name: string, value: unknown, format: 'uuid' | 'uuid-or-name' | 'mac' | undefined): string {
+  if (typeof value !== 'string') throw refused('string', name, value)
+  switch (format) {
+    case 'uuid':
+      if (!isUuid(value)) throw refused('UUID', name, value)
+      return value.toLowerCase()
+    case 'uuid-or-name':
+      if (!isUuid(value) && !isLogicalName(value)) throw refused('UUID or name', name, value)
+      return value
+    case 'mac':
+      if (!isMac(value)) throw refused('valid MAC address', name, value)
+      return value.toLowerCase()
+    case undefined:
+      return value
+  }
+}
+
+const CLASSES: Readonly<Record<string, string>> = { null: 'NoneType', object: 'dict', string: 'str', array: 'list' }
+
+function readOneOf(name: string, value: unknown, types: readonly string[]): unknown {
+  const type = Array.isArray(value) ? 'array' : typeof value
+  if (types.includes(type)) return value
+  const classes = types.map((each) => `<class '${CLASSES[each] ?? each}'>`).join(', ')
+  throw refused(`types ${classes}`, name, value)
+}
+
+const refused = (what: string, name: string, value: unknown) => ironicErrors.expected(what, name, plain(value))
+const plain = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value))

@@ -1,0 +1,40 @@
+import type { Clock, Logger } from '../../runtime/index.js'
+import type { ArgsOf, Microversion, OperationId, OperationOf } from '../../wire/index.js'
+import type { Conductor } from '../conductor/conductor.js'
+import type { Store } from '../store/store.js'
+import type { Links } from './links.js'
+
+/** What the handlers work with; the same for every call. */
+export interface Backend {
+  readonly conductor: Conductor
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Whether an agent may look its node up although nothing is under way (`[deploy]fast_track`). */
+  readonly fastTrack: boolean
+  /** When this API began to serve, in the record's form; what the conductor's entry shows as its creation. */
+  readonly startedAt: string
+}
+
+/** One call, its arguments read and its document checked. */
+export interface Call<Args = Record<string, unknown>> {
+  readonly args: Args
+  /** The checked document of operations that take one. */
+  readonly document: unknown
+  readonly version: Microversion
+  readonly links: Links
+}
+
+/** What is answered, with the status that the operation's row gives. */
+export interface Reply {
+  /** Absent: an empty body. */
+  readonly body?: unknown
+  readonly location?: string
+}
+
+export type CallOf<Id extends OperationId> = Call<ArgsOf<OperationOf<Id>>>
+export type Handler<Id extends OperationId> = (call: CallOf<Id>, backend: Backend) => Promise<Reply> | Reply
+
+/** A handler for every row of the operations; the compiler misses the one that is missing. */
+export type Handlers = { readonly [Id in OperationId]: Handler<Id> }
+export type HandlersOf<Id extends OperationId> = { readonly [Each in Id]: Handler<Each> }

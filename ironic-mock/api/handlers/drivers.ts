@@ -1,0 +1,67 @@
+import { ironicErrors, SINCE, type DriverInterface, type JsonObject } from '../../../wire/index.js'
+import type { Call, HandlersOf } from '../call.js'
+import type { DriverDescription } from '../../conductor/conductor.js'
+
+/** The order in which a driver's interfaces are listed; nobody knows why. */
+const ORDER: readonly DriverInterface[] = [
+  'deploy',
+  'storage',
+  'rescue',
+  'raid',
+  'console',
+  'inspect',
+  'boot',
+  'firmware',
+  'vendor',
+  'bios',
+  'management',
+  'power',
+  'network',
+]
+
+function shown(driver: DriverDescription, { version, links }: Call<object>, detail: boolean): JsonObject {
+  const path = `drivers/${driver.name}`
+  const out: JsonObject = { name: driver.name, hosts: driver.hosts, links: links.pair(path) }
+  if (version >= SINCE.subresourceLinks) out.properties = links.pair(`${path}/properties`)
+  if (version < SINCE.driverDetail) return out
+  out.type = driver.type
+  if (detail)
+    for (const kind of ORDER) {
+      const enabled = driver.interfaces[kind]
+      out[`default_${kind}_interface`] = enabled[0] ?? null
+      out[`enabled_${kind}_interfaces`] = enabled
+    }
+  return out
+}
+
+function selected(out: JsonObject, fields: readonly string[] | null | undefined, call: Call<object>): JsonObject {
+  if (!fields || fields.length === 0) return out
+  if (call.version < SINCE.driverFields) throw ironicErrors.notAcceptable()
+  for (const field of fields) if (!(field in out)) throw ironicErrors.unknownField(field)
+  return Object.fromEntries(Object.entries(out).filter(([name]) => fields.includes(name) || name === 'links'))
+}
+
+function find(drivers: readonly DriverDescription[], name: string): DriverDescription {
+  const driver = drivers.find((each) => each.name === name)
+  if (!driver) throw ironicErrors.driverNotFound(name)
+  return driver
+}
+
+export const driverHandlers: HandlersOf<'drivers.list' | 'drivers.get' | 'drivers.properties'> = {
+  'drivers.list': (call, { conductor }) => {
+    const { type, detail, fields } = call.args
+    if (call.version < SINCE.driverDetail && (type != null || detail != null)) throw ironicErrors.notAcceptable()
+    if (type != null && type !== 'dynamic' && type !== 'classic') throw ironicErrors.driverType()
+    if (detail && fields?.length) throw ironicErrors.fieldsAndDetail()
+    const drivers = type === 'classic' ? [] : conductor.drivers()
+    const showAll = Boolean(detail) || Boolean(fields?.length)
+    return { body: { drivers: drivers.map((driver) => selected(shown(driver, call, showAll), fields, call)) } }
+  },
+  'drivers.get': (call, { conductor }) => {
+    const driver = find(conductor.drivers(), call.args.driver_name)
+    return { body: selected(shown(driver, call, true), call.args.fields, call) }
+  },
+  'drivers.properties': ({ args }, { conductor }) => ({
+    body: find(conductor.drivers(), args.driver_name).properties,
+  }),
+}

@@ -1,0 +1,111 @@
+import {
+  ironicErrors,
+  NODE_FIELDS,
+  SINCE,
+  STATES_FIELDS,
+  type DriverInterface,
+  type JsonObject,
+} from '../../../wire/index.js'
+import type { HandlersOf } from '../call.js'
+import { findNode } from '../find-node.js'
+import { checkProvision } from '../provision.js'
+import { shownProvisionState, shownTime } from '../render.js'
+
+const POWER_TARGETS = ['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting']
+
+/** The order in which interfaces are validated; `vendor` is not among them. */
+const VALIDATED: readonly DriverInterface[] = [
+  'boot',
+  'deploy',
+  'management',
+  'network',
+  'power',
+  'bios',
+  'console',
+  'firmware',
+  'inspect',
+  'raid',
+  'rescue',
+  'storage',
+]
+
+export const stateHandlers: HandlersOf<
+  | 'nodes.states'
+  | 'nodes.provision'
+  | 'nodes.power'
+  | 'nodes.maintenance.set'
+  | 'nodes.maintenance.unset'
+  | 'nodes.validate'
+  | 'nodes.bootDevice.get'
+  | 'nodes.bootDevice.set'
+  | 'nodes.bootDevice.supported'
+> = {
+  'nodes.states': async (call, backend) => {
+    const node = await findNode(call, backend, call.args.node_ident)
+    const body: JsonObject = {}
+    for (const name of STATES_FIELDS) {
+      if ((NODE_FIELDS.find((field) => field.name === name)?.since ?? 1) > call.version) continue
+      body[name] =
+        name === 'provision_state'
+          ? shownProvisionState(node.provision_state, call.version)
+          : name === 'provision_updated_at'
+            ? shownTime(node.provision_updated_at)
+            : node[name]
+    }
+    return { body }
+  },
+
+  'nodes.provision': async (call, backend) => {
+    const { node_ident: ident } = call.args
+    const node = await findNode(call, backend, ident)
+    await backend.conductor.provision(node.uuid, checkProvision(node, ident, call.args, call.version))
+    return { location: call.links.href(`nodes/${ident}/states`) }
+  },
+
+  'nodes.power': async (call, backend) => {
+    const { node_ident: ident, target, timeout } = call.args
+    const node = await findNode(call, backend, ident)
+    const wanted = target ?? 'None'
+    if ((timeout != null || wanted.startsWith('soft ')) && call.version < SINCE.softPower)
+      throw ironicErrors.notAcceptable()
+    if (timeout != null && timeout <= 0) throw ironicErrors.powerTimeout()
+    if (!POWER_TARGETS.includes(wanted))
+      throw ironicErrors.invalidStateRequested(wanted, node.uuid, node.power_state ?? 'None')
+    // The agent that cleans would be cut off.
+    if (node.provision_state === 'cleaning' || node.provision_state === 'clean wait')
+      throw ironicErrors.invalidStateRequested(wanted, node.uuid, node.provision_state)
+    await backend.conductor.changePower(node.uuid, wanted, ...(timeout == null ? [] : [timeout]))
+    return { location: call.links.href(`nodes/${ident}/states`) }
+  },
+
+  'nodes.maintenance.set': async (call, backend) => {
+    const { uuid } = await findNode(call, backend, call.args.node_ident)
+    await backend.conductor.setMaintenance(uuid, true, call.args.reason ?? null)
+    return {}
+  },
+  'nodes.maintenance.unset': async (call, backend) => {
+    const { uuid } = await findNode(call, backend, call.args.node_ident)
+    await backend.conductor.setMaintenance(uuid, false)
+    return {}
+  },
+
+  'nodes.validate': async (call, backend) => {
+    const { uuid } = await findNode(call, backend, call.args.node_uuid)
+    const validation = await backend.conductor.validate(uuid)
+    return { body: Object.fromEntries(VALIDATED.map((kind) => [kind, validation[kind]])) }
+  },
+
+  'nodes.bootDevice.get': async (call, backend) => {
+    const { uuid } = await findNode(call, backend, call.args.node_ident)
+    return { body: await backend.conductor.bootDevice(uuid) }
+  },
+  'nodes.bootDevice.set': async (call, backend) => {
+    const { uuid } = await findNode(call, backend, call.args.node_ident)
+    await backend.conductor.setBootDevice(uuid, call.args.boot_device ?? 'None', call.args.persistent ?? false)
+    return {}
+  },
+  'nodes.bootDevice.supported': async (call, backend) => {
+    const { uuid } = await findNode(call, backend, call.args.node_ident)
+    return { body: { supported_boot_devices: await backend.conductor.supportedBootDevices(uuid) } }
+  },
+}

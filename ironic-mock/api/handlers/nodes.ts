@@ -1,0 +1,97 @@
+import {
+  ironicErrors,
+  NODE_LIST_FIELDS,
+  SINCE,
+  type JsonObject,
+  type Microversion,
+  type NodeRecord,
+} from '../../../wire/index.js'
+import type { Backend, Call, HandlersOf } from '../call.js'
+import type { NewNode } from '../../conductor/conductor.js'
+import { findNode } from '../find-node.js'
+import { page, readFields, readPaging, readSelection } from '../listing.js'
+import { nodeQuery, type NodeFilters } from '../node-filters.js'
+import type { PatchOperation } from '../json-patch.js'
+import { checkPatch, patchNode, type NodePatchRequest } from '../node-patch.js'
+import { checkDescription, checkNodeName, checkUuid, normalised, refuseNewerFields } from '../node-rules.js'
+import { renderNode } from '../render.js'
+
+const shown = (node: NodeRecord, { links, version }: Call<object>, backend: Backend, fields?: readonly string[]) =>
+  renderNode(node, { links, version, host: backend.conductor.host, ...(fields ? { fields } : {}) })
+
+type ListArgs = NodeFilters & { detail?: boolean | null }
+
+async function list(
+  call: Call<ListArgs>,
+  backend: Backend,
+  url: string,
+  fields: readonly string[] | undefined,
+): Promise<{ body: JsonObject }> {
+  const { args, version, links } = call
+  const paging = readPaging('node', args, version)
+  if (paging.marker && !(await backend.store.node(paging.marker))) throw ironicErrors.nodeNotFound(paging.marker)
+  const query = await nodeQuery(call, backend)
+  const nodes = await backend.store.nodes({ ...query, ...paging, sortKey: paging.sortKey as keyof NodeRecord })
+  const items = nodes.map((node) => shown(node, call, backend, fields))
+  // An instance has one node: no paging.
+  if (args.instance_uuid) return { body: { nodes: items } }
+  const { associated, maintenance, retired, detail } = args
+  const repeated = { associated, maintenance, retired, detail, fields: fields?.join(',') }
+  return { body: page('nodes', items, paging, links.href(url), repeated) }
+}
+
+/** Checks what the client says of a new node, and adds what its microversion implies. */
+function newNode(given: JsonObject, version: Microversion): NewNode {
+  refuseNewerFields(Object.keys(given), version)
+  checkNodeName(given.name, version)
+  checkDescription(given.description, 'create')
+  for (const name of ['uuid', 'instance_uuid', 'chassis_uuid', 'parent_node']) checkUuid(name, given[name])
+  if (typeof given.chassis_uuid === 'string') throw ironicErrors.chassisNotFound(given.chassis_uuid)
+  if (typeof given.owner === 'string') throw ironicErrors.ownerAtCreation()
+  const fields = normalised(given)
+  delete fields.chassis_uuid
+  // An interface of null is one that was not given.
+  for (const [name, value] of Object.entries(fields)) if (value === null) delete fields[name]
+  if (version < SINCE.enrollState) fields.provision_state = 'available'
+  return fields as NewNode
+}
+
+export const nodeHandlers: HandlersOf<
+  'nodes.list' | 'nodes.detail' | 'nodes.get' | 'nodes.create' | 'nodes.patch' | 'nodes.delete'
+> = {
+  'nodes.list': (call, backend) =>
+    list(call, backend, 'nodes', readSelection('node', call.args, call.version, NODE_LIST_FIELDS)),
+  'nodes.detail': (call, backend) => list(call, backend, 'nodes/detail', undefined),
+
+  'nodes.get': async (call, backend) => {
+    const fields = readFields('node', call.args.fields, call.version)
+    const node = await findNode(call, backend, call.args.node_ident)
+    return { body: shown(node, call, backend, fields) }
+  },
+
+  'nodes.create': async (call, backend) => {
+    const node = await backend.conductor.createNode(newNode(call.document as JsonObject, call.version))
+    return { body: shown(node, call, backend), location: call.links.href(`nodes/${node.uuid}`) }
+  },
+
+  'nodes.patch': async (call, backend) => {
+    const { node_ident: ident, reset_interfaces } = call.args
+    const request: NodePatchRequest = {
+      ident,
+      patch: call.document as PatchOperation[],
+      version: call.version,
+      resetInterfaces: reset_interfaces ?? false,
+      drivers: backend.conductor.drivers(),
+    }
+    checkPatch(request)
+    const { uuid } = await findNode(call, backend, ident)
+    const node = await backend.conductor.updateNode(uuid, (current) => patchNode(current, request))
+    return { body: shown(node, call, backend) }
+  },
+
+  'nodes.delete': async (call, backend) => {
+    const { uuid } = await findNode(call, backend, call.args.node_ident)
+    await backend.conductor.destroyNode(uuid)
+    return {}
+  },
+}

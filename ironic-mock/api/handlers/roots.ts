@@ -1,0 +1,50 @@
+import {
+  formatMicroversion,
+  LATER_ROOT_RESOURCES,
+  MAX_MICROVERSION,
+  MIN_MICROVERSION,
+  ROOT_RESOURCES,
+  type JsonObject,
+} from '../../../wire/index.js'
+import type { HandlersOf } from '../call.js'
+import type { Links } from '../links.js'
+
+const versionOne = (links: Links): JsonObject => ({
+  id: 'v1',
+  links: [links.self('')],
+  status: 'CURRENT',
+  min_version: formatMicroversion(MIN_MICROVERSION),
+  version: formatMicroversion(MAX_MICROVERSION),
+})
+
+export const rootHandlers: HandlersOf<'root' | 'v1'> = {
+  root: ({ links }) => ({
+    body: {
+      name: 'OpenStack Ironic API',
+      description: 'Ironic is an OpenStack project which enables the provision and management of baremetal machines.',
+      default_version: versionOne(links),
+      versions: [versionOne(links)],
+    },
+  }),
+  v1: ({ links, version }) => {
+    const resources = (rows: typeof ROOT_RESOURCES) =>
+      Object.fromEntries(rows.filter(({ since }) => since <= version).map(({ name }) => [name, links.pair(`${name}/`)]))
+    return {
+      body: {
+        id: 'v1',
+        links: [
+          links.self(''),
+          {
+            href: 'https://docs.openstack.org//ironic/latest/contributor//webapi.html',
+            rel: 'describedby',
+            type: 'text/html',
+          },
+        ],
+        media_types: { base: 'application/json', type: 'application/vnd.openstack.ironic.v1+json' },
+        ...resources(ROOT_RESOURCES),
+        version: versionOne(links),
+        ...resources(LATER_ROOT_RESOURCES),
+      },
+    }
+  },
+}

@@ -1,0 +1,1 @@
+export { createIronicApi, type IronicApiOptions } from './ironic-api.js'

@@ -1,0 +1,78 @@
+import { ironicErrors, pythonRepr, type JsonObject } from '../../wire/index.js'
+
+export interface PatchOperation {
+  readonly op: 'add' | 'replace' | 'remove'
+  readonly path: string
+  readonly value?: unknown
+}
+
+/** Why an operation could not be applied, in python-jsonpatch's words. */
+class PatchConflict extends Error {}
+
+/**
+ * Applies the operations one by one to a copy; nothing is applied when one fails. A removed root attribute leaves the
+ * document.
+ *
+ * @throws IronicError 400 `Couldn't apply patch '{...}'. Reason: ...`
+ */
+export function applyPatch(document: JsonObject, patch: readonly PatchOperation[]): JsonObject {
+  const result = structuredClone(document)
+  for (const operation of patch) {
+    try {
+      applyOne(result, operation)
+    } catch (error) {
+      if (!(error instanceof PatchConflict)) throw error
+      throw ironicErrors.patchFailed(pythonRepr(operation), error.message)
+    }
+  }
+  return result
+}
+
+function applyOne(document: JsonObject, operation: PatchOperation): void {
+  const { op, path } = operation
+  if (op !== 'remove' && !('value' in operation))
+    throw new PatchConflict("The operation does not contain a 'value' member")
+  const keys = path.split('/').slice(1)
+  const last = keys.pop()!
+  const parent = keys.reduce<unknown>(step, document)
+  const value = structuredClone(operation.value)
+  if (Array.isArray(parent)) applyToList(parent, op, last, value)
+  else if (parent !== null && typeof parent === 'object') applyToObject(parent as JsonObject, op, last, value)
+  else throw new PatchConflict(`invalid document type ${pythonRepr(parent)}`)
+}
+
+function step(parent: unknown, key: string): unknown {
+  if (Array.isArray(parent)) {
+    const item: unknown = /^(0|[1-9]\d*)$/.test(key) ? parent[Number(key)] : undefined
+    if (item === undefined) throw new PatchConflict(`member '${key}' not found in ${pythonRepr(parent)}`)
+    return item
+  }
+  if (parent === null || typeof parent !== 'object' || !Object.hasOwn(parent, key))
+    throw new PatchConflict(`member '${key}' not found in ${pythonRepr(parent)}`)
+  return (parent as JsonObject)[key]
+}
+
+function applyToObject(parent: JsonObject, op: PatchOperation['op'], key: string, value: unknown): void {
+  if (op !== 'add' && !Object.hasOwn(parent, key)) throw new PatchConflict(`can't ${op} a non-existent object '${key}'`)
+  if (op === 'remove') delete parent[key]
+  // A plain assignment to `__proto__` would change the object's prototype instead of making a member.
+  else Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true })
+}
+
+function applyToList(list: unknown[], op: PatchOperation['op'], key: string, value: unknown): void {
+  const index = key === '-' && op === 'add' ? list.length : /^(0|[1-9]\d*)$/.test(key) ? Number(key) : undefined
+  if (index === undefined) throw new PatchConflict(`'${key}' is not a valid sequence index`)
+  switch (op) {
+    case 'add':
+      if (index > list.length) throw new PatchConflict("can't insert outside of list")
+      list.splice(index, 0, value)
+      break
+    case 'replace':
+      if (index >= list.length) throw new PatchConflict("can't replace outside of list")
+      list[index] = value
+      break
+    case 'remove':
+      if (index >= list.length) throw new PatchConflict(`can't remove a non-existent object '${key}'`)
+      list.splice(index, 1)
+  }
+}

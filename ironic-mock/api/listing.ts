@@ -1,0 +1,75 @@
+import { ironicErrors, SINCE, type JsonObject, type Microversion } from '../../wire/index.js'
+import { checkFields, checkSortKey } from './render.js'
+
+/** `[api]max_limit`. */
+const MAX_LIMIT = 1000
+
+export interface PagingArgs {
+  limit?: number | null
+  marker?: string | null
+  sort_key?: string | null
+  sort_dir?: string | null
+}
+
+export interface Paging {
+  readonly limit: number
+  readonly marker?: string
+  readonly sortKey: string
+  readonly sortDir: 'asc' | 'desc'
+}
+
+export function readPaging(resource: 'node' | 'port', args: PagingArgs, version: Microversion): Paging {
+  const limit = args.limit ?? MAX_LIMIT
+  if (limit <= 0) throw ironicErrors.limitNotPositive()
+  const sortDir = args.sort_dir ?? 'asc'
+  if (sortDir !== 'asc' && sortDir !== 'desc') throw ironicErrors.sortDir(sortDir)
+  const sortKey = args.sort_key ?? 'id'
+  checkSortKey(resource, sortKey, version)
+  return { limit: Math.min(limit, MAX_LIMIT), sortKey, sortDir, ...(args.marker ? { marker: args.marker } : {}) }
+}
+
+/** Which fields a list shows: those asked for, all (undefined) with `detail`, or the resource's short list. */
+export function readSelection(
+  resource: 'node' | 'port',
+  args: { fields?: string[] | null; detail?: boolean | null },
+  version: Microversion,
+  short: readonly string[],
+): readonly string[] | undefined {
+  const fields = readFields(resource, args.fields, version)
+  if (args.detail !== undefined && args.detail !== null && version < SINCE.detailQuery)
+    throw ironicErrors.detailTooNew(args.detail ? 'True' : 'False')
+  if (fields && args.detail) throw ironicErrors.fieldsAndDetail()
+  return fields ?? (args.detail ? undefined : short)
+}
+
+export function readFields(
+  resource: 'node' | 'port',
+  fields: readonly string[] | null | undefined,
+  version: Microversion,
+): readonly string[] | undefined {
+  if (!fields || fields.length === 0) return undefined
+  if (version < SINCE.fieldsQuery) throw ironicErrors.notAcceptable()
+  checkFields(resource, fields, version)
+  return fields
+}
+
+/**
+ * A page under its plural name, with `next` when it is full. As upstream, `next` repeats the sorting and the parameters
+ * given here, and forgets the other filters (facts/ironic.md 3).
+ */
+export function page(
+  plural: string,
+  items: readonly JsonObject[],
+  paging: Paging,
+  url: string,
+  repeated: Readonly<Record<string, string | boolean | null | undefined>> = {},
+): JsonObject {
+  const last = items.at(-1)
+  if (!last || items.length < paging.limit) return { [plural]: items }
+  const query = [`sort_key=${paging.sortKey}`, `sort_dir=${paging.sortDir}`]
+  for (const [name, value] of Object.entries(repeated))
+    if (value !== undefined && value !== null)
+      query.push(`${name}=${value === true ? 'True' : value === false ? 'False' : value}`)
+  query.push(`limit=${paging.limit}`, `marker=${String(last.uuid)}`)
+  return { [plural]: items, next: `${url}?${query.join('&')}` }
+}

@@ -1,0 +1,109 @@
+import {
+  formatMicroversion,
+  ironicErrors,
+  PROVISION_STATES,
+  type Fault,
+  type Microversion,
+  type NodeRecord,
+  type ProvisionState,
+} from '../../wire/index.js'
+import type { NodeQuery } from '../store/store.js'
+import type { Backend, Call } from './call.js'
+import type { PagingArgs } from './listing.js'
+
+/** The query arguments of `GET /v1/nodes` that choose nodes. */
+export interface NodeFilters extends PagingArgs {
+  chassis_uuid?: string | null
+  instance_uuid?: string | null
+  associated?: boolean | null
+  maintenance?: boolean | null
+  retired?: boolean | null
+  provision_state?: string | null
+  driver?: string | null
+  resource_class?: string | null
+  fault?: string | null
+  conductor_group?: string | null
+  conductor?: string | null
+  owner?: string | null
+  description_contains?: string | null
+  lessee?: string | null
+  project?: string | null
+  shard?: string[] | null
+  sharded?: boolean | null
+  include_children?: boolean | null
+  parent_node?: string | null
+  instance_name?: string | null
+}
+
+const SINCE_FILTER: Partial<Record<keyof NodeFilters, Microversion>> = {
+  provision_state: 9,
+  driver: 16,
+  resource_class: 21,
+  fault: 42,
+  conductor_group: 46,
+  conductor: 49,
+  owner: 50,
+  description_contains: 51,
+  retired: 61,
+  lessee: 65,
+  shard: 82,
+  sharded: 82,
+  include_children: 83,
+  parent_node: 83,
+  instance_name: 104,
+}
+const FAULTS: readonly Fault[] = ['power failure', 'clean failure', 'rescue abort failure', 'service failure']
+
+/**
+ * The query of a list of nodes. Children of other nodes show only when they are asked for.
+ *
+ * @throws IronicError 400 for values that cannot be, 406 for filters newer than the client
+ */
+export async function nodeQuery(call: Call<NodeFilters>, { conductor, store }: Backend): Promise<NodeQuery> {
+  const { args, version } = call
+  for (const [name, since] of Object.entries(SINCE_FILTER))
+    if (args[name as keyof NodeFilters] != null && version < since)
+      throw ironicErrors.notAcceptable(formatMicroversion(since))
+  const state = args.provision_state
+  if (state != null && !(PROVISION_STATES as readonly string[]).includes(state))
+    throw ironicErrors.unknownProvisionState(state)
+  if (args.fault != null && !(FAULTS as readonly string[]).includes(args.fault))
+    throw ironicErrors.unknownFault(args.fault)
+
+  const conditions: ((node: NodeRecord) => boolean)[] = []
+  const matches = <Name extends keyof NodeFilters>(
+    name: Name,
+    test: (node: NodeRecord, value: NonNullable<NodeFilters[Name]>) => boolean,
+  ) => {
+    const value = args[name]
+    if (value != null) conditions.push((node) => test(node, value))
+  }
+  matches('associated', (node, yes) => (node.instance_uuid !== null) === yes)
+  matches('maintenance', (node, yes) => node.maintenance === yes)
+  matches('retired', (node, yes) => node.retired === yes)
+  matches('resource_class', (node, value) => node.resource_class === value)
+  matches('fault', (node, value) => node.fault === value)
+  // Groups are compared in lower case; there is one conductor, which has every node.
+  matches('conductor_group', (node, value) => node.conductor_group === value.toLowerCase())
+  matches('conductor', (_, host) => host === conductor.host)
+  matches('owner', (node, value) => node.owner === value)
+  matches('lessee', (node, value) => node.lessee === value)
+  matches('project', (node, value) => node.owner === value || node.lessee === value)
+  matches('description_contains', (node, value) => node.description?.includes(value) ?? false)
+  // Lists in a query are read in lower case.
+  matches('shard', (node, shards) => node.shard !== null && shards.includes(node.shard.toLowerCase()))
+  matches('sharded', (node, yes) => (node.shard !== null) === yes)
+  matches('instance_name', (node, value) => node.instance_name === value)
+  // There are no chassis yet, so none has nodes.
+  matches('chassis_uuid', () => false)
+  if (args.parent_node != null) {
+    const parent = (await store.node(args.parent_node))?.node.uuid
+    conditions.push((node) => node.parent_node !== null && node.parent_node === parent)
+  } else if (!args.include_children) conditions.push((node) => node.parent_node === null)
+
+  const query: NodeQuery = { where: (node) => conditions.every((condition) => condition(node)) }
+  if (state != null) query.provision_state = state as ProvisionState
+  if (args.driver != null) query.driver = args.driver
+  if (args.instance_uuid != null) query.instance_uuid = args.instance_uuid
+  return query
+}

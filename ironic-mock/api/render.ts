@@ -1,0 +1,150 @@
+import {
+  ironicErrors,
+  NODE_DERIVED_FIELDS,
+  NODE_FIELDS,
+  PORT_DERIVED_FIELDS,
+  PORT_FIELDS,
+  SINCE,
+  type Field,
+  type JsonObject,
+  type Microversion,
+  type NodeRecord,
+  type PortRecord,
+} from '../../wire/index.js'
+import type { Link, Links } from './links.js'
+import { maskInstanceInfo, maskSecrets } from './masking.js'
+
+/** A database time (no offset) as the API gives it. */
+export const shownTime = (time: string | null): string | null => (time === null ? null : `${time}+00:00`)
+
+interface Shape<Name extends string, Derived extends string> {
+  readonly fields: readonly Field<Name>[]
+  readonly derived: readonly Field<Derived>[]
+}
+
+const nodeShape = { fields: NODE_FIELDS, derived: NODE_DERIVED_FIELDS }
+const portShape = { fields: PORT_FIELDS, derived: PORT_DERIVED_FIELDS }
+type NodeField = (typeof NODE_FIELDS)[number]['name']
+type PortField = (typeof PORT_FIELDS)[number]['name']
+
+/**
+ * Checks a client's `fields`: unknown ones are 400 (upstream answers 500 in a list; a difference on purpose), ones newer
+ * than its microversion 406.
+ */
+export function checkFields(resource: 'node' | 'port', fields: readonly string[], version: Microversion): void {
+  const { fields: own, derived } = resource === 'node' ? nodeShape : portShape
+  const known = new Map([...own, ...derived].map(({ name, since }) => [name as string, since]))
+  for (const field of fields) {
+    const since = field === 'links' ? 1 : known.get(field)
+    if (since === undefined) throw ironicErrors.unknownField(field)
+    if (since > version) throw ironicErrors.notAcceptable()
+  }
+}
+
+/** The names that a node's or port's list can be sorted by: not objects, not lists, nothing derived. */
+export function checkSortKey(resource: 'node' | 'port', key: string, version: Microversion): void {
+  if (key === 'id') return
+  const { fields } = resource === 'node' ? nodeShape : portShape
+  const field = (fields as readonly Field<string>[]).find(({ name }) => name === key)
+  if (!field || field.kind === 'object' || key === 'traits') throw ironicErrors.sortKey(key)
+  if (field.since > version) throw ironicErrors.notAcceptable()
+}
+
+/**
+ * A node as the API shows it to a client of this microversion: secrets masked, newer fields left out.
+ *
+ * @param fields names that have passed {@link checkFields}; all of them when absent
+ */
+export function renderNode(
+  node: NodeRecord,
+  { links, version, host, fields }: { links: Links; version: Microversion; host: string; fields?: readonly string[] },
+): JsonObject {
+  const path = `nodes/${node.uuid}`
+  return render<NodeField, (typeof NODE_DERIVED_FIELDS)[number]['name']>(nodeShape, {
+    version,
+    fields,
+    links: links.pair(path),
+    value: (name) => nodeValue(node, name, version),
+    derivedValue: (name) => {
+      switch (name) {
+        case 'conductor':
+          return host
+        case 'allocation_uuid':
+        case 'chassis_uuid':
+          return null
+        case 'ports':
+        case 'states':
+        case 'portgroups':
+        case 'volume':
+          return links.pair(`${path}/${name}`)
+      }
+    },
+  })
+}
+
+function nodeValue(node: NodeRecord, name: NodeField, version: Microversion): unknown {
+  switch (name) {
+    case 'driver_info':
+      return maskSecrets(node.driver_info)
+    case 'driver_internal_info':
+      return maskSecrets(node.driver_internal_info)
+    case 'instance_info':
+      return maskInstanceInfo(node.instance_info)
+    case 'provision_state':
+      return shownProvisionState(node.provision_state, version)
+    default:
+      return node[name]
+  }
+}
+
+/** States that clients of older microversions do not know are shown as what preceded them. */
+export function shownProvisionState(state: NodeRecord['provision_state'], version: Microversion): string | null {
+  if (state === 'available' && version < SINCE.availableState) return null
+  if (state === 'inspect wait' && version < SINCE.inspectWaitState) return 'inspecting'
+  return state
+}
+
+export function renderPort(
+  port: PortRecord,
+  { links, version, fields }: { links: Links; version: Microversion; fields?: readonly string[] },
+): JsonObject {
+  return render<PortField, 'portgroup_uuid'>(portShape, {
+    version,
+    fields,
+    links: links.pair(`ports/${port.uuid}`),
+    value: (name) => port[name],
+    derivedValue: () => null,
+  })
+}
+
+/** These come first, whatever the order in which fields were asked for. */
+const LEADING: readonly string[] = ['uuid', 'created_at', 'updated_at']
+
+function render<Name extends string, Derived extends string>(
+  { fields, derived }: Shape<Name, Derived>,
+  options: {
+    version: Microversion
+    fields: readonly string[] | undefined
+    links: [Link, Link]
+    value: (name: Name) => unknown
+    derivedValue: (name: Derived) => unknown
+  },
+): JsonObject {
+  const { version, fields: asked } = options
+  const wanted = <Each extends string>(all: readonly Field<Each>[]) =>
+    all.filter(({ name, since }) => since <= version && (asked === undefined || asked.includes(name)))
+  const order = (name: string) => {
+    const leading = LEADING.indexOf(name)
+    return leading >= 0 ? leading : LEADING.length + (asked?.indexOf(name) ?? 0)
+  }
+  const own = wanted(fields)
+  if (asked) own.sort((a, b) => order(a.name) - order(b.name))
+  const out: JsonObject = {}
+  for (const { name, kind } of own) {
+    const value = options.value(name)
+    out[name] = kind === 'time' ? shownTime(value as string | null) : kind === 'object' ? (value ?? {}) : value
+  }
+  out.links = options.links
+  for (const { name } of wanted(derived)) out[name] = options.derivedValue(name)
+  return out
+}

@@ -1,0 +1,61 @@
+import { IRONIC_OPERATIONS, type Operation } from '../../wire/index.js'
+
+/** Where a path leads: the calls it has, by method, and what its `{names}` stand for. */
+export interface Route {
+  readonly operations: ReadonlyMap<string, Operation>
+  readonly params: Readonly<Record<string, string>>
+}
+
+interface Branch {
+  literal: Map<string, Branch>
+  /** A segment with a name; calls that share a place may name it differently. */
+  any?: Branch
+  calls: Map<string, { operation: Operation; names: string[] }>
+}
+
+/** A tree of segments, so that a route is found in as many steps as its path has segments, and literals win. */
+export class Router {
+  readonly #root: Branch = { literal: new Map(), calls: new Map() }
+
+  constructor(operations: readonly Operation[] = IRONIC_OPERATIONS) {
+    for (const operation of operations)
+      for (const path of [operation.path, ...(operation.also ?? [])]) this.#add(path, operation)
+  }
+
+  /** @param segments decoded, without empty ones */
+  find(method: string, segments: readonly string[]): Route | undefined {
+    const values: string[] = []
+    let branch: Branch | undefined = this.#root
+    for (const segment of segments) {
+      const literal: Branch | undefined = branch.literal.get(segment)
+      if (!literal) values.push(segment)
+      branch = literal ?? branch.any
+      if (!branch) return undefined
+    }
+    if (branch.calls.size === 0) return undefined
+    const call = branch.calls.get(method)
+    return {
+      operations: new Map([...branch.calls].map(([name, { operation }]) => [name, operation])),
+      params: Object.fromEntries((call?.names ?? []).map((name, index) => [name, values[index]!])),
+    }
+  }
+
+  #add(path: string, operation: Operation): void {
+    let branch = this.#root
+    const names: string[] = []
+    for (const segment of path.split('/').filter((part) => part !== '')) {
+      const name = /^\{(\w+)\}$/.exec(segment)?.[1]
+      if (name) {
+        names.push(name)
+        branch = branch.any ??= { literal: new Map(), calls: new Map() }
+      } else {
+        let next = branch.literal.get(segment)
+        if (!next) branch.literal.set(segment, (next = { literal: new Map(), calls: new Map() }))
+        branch = next
+      }
+    }
+    if (branch.calls.has(operation.method))
+      throw new Error(`two operations for ${operation.method} ${path}: ${operation.id}`)
+    branch.calls.set(operation.method, { operation, names })
+  }
+}

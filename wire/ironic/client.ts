@@ -1,0 +1,257 @@
+import { UserError, type Clock } from '../../runtime/index.js'
+import type { OutgoingRequest, Transport, WireResponse } from '../exchange.js'
+import type { RequestedStep } from '../steps.js'
+import type { Microversion } from './microversion.js'
+import { formatMicroversion, MAX_MICROVERSION, VERSION_HEADER } from './microversion.js'
+import type { JsonObject, NodeRecord, PortRecord, ProvisionState } from './node.js'
+
+/** A node as the API shows it: the record without its database id, with links. */
+export type ApiNode = Omit<NodeRecord, 'id' | 'allocation_id' | 'chassis_id' | 'conductor_affinity'> & {
+  conductor: string | null
+  links: { href: string; rel: string }[]
+}
+export type ApiPort = Omit<PortRecord, 'id' | 'node_id' | 'portgroup_id' | 'internal_info'> & {
+  internal_info: JsonObject
+}
+
+/** The members of a node that tell how it is doing. */
+export type ApiNodeStates = Pick<
+  NodeRecord,
+  | 'power_state'
+  | 'target_power_state'
+  | 'provision_state'
+  | 'target_provision_state'
+  | 'last_error'
+  | 'provision_updated_at'
+>
+
+export interface PatchEntry {
+  op: 'add' | 'replace' | 'remove'
+  path: string
+  value?: unknown
+}
+
+/** What Ironic refused: the status, and its own sentence as the message. */
+export class IronicRefused extends Error {
+  override name = 'IronicRefused'
+  readonly status: number
+  readonly call: string
+
+  constructor(call: string, status: number, sentence: string) {
+    super(sentence)
+    this.call = call
+    this.status = status
+  }
+}
+
+export interface IronicClientOptions {
+  transport: Transport
+  /** With or without `/v1`, with or without trailing slash, as people write it. */
+  endpoint: string
+  clock: Clock
+  /** The newest that both sides know (1.115) unless told otherwise. */
+  microversion?: Microversion
+  /** Added to every request (`authorization`). */
+  headers?: Readonly<Record<string, string>>
+}
+
+export interface WaitOptions {
+  /** Milliseconds between two looks. */
+  every?: number
+  /** Milliseconds after which waiting ends with a UserError `timeout`. */
+  timeout?: number
+  /** Called with each change of provision state that was seen. */
+  onState?: (node: ApiNode) => void
+  signal?: AbortSignal
+}
+
+/**
+ * A client of Ironic's API, ours or a real one, for the command line, the lab and the tests.
+ *
+ * @example
+ * const ironic = new IronicClient({ transport, endpoint: 'http://127.0.0.1:6385', clock })
+ * const node = await ironic.createNode({ driver: 'redfish', driver_info })
+ * await ironic.provision(node.uuid, 'manage')
+ * await ironic.waitFor(node.uuid, ['manageable'])
+ */
+export class IronicClient {
+  readonly #options: IronicClientOptions
+  readonly #root: string
+
+  constructor(options: IronicClientOptions) {
+    this.#options = options
+    this.#root = `${options.endpoint.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
+  }
+
+  createNode(fields: { driver: string } & JsonObject): Promise<ApiNode> {
+    return this.#json('POST', '/nodes', fields)
+  }
+
+  /** @param ident UUID or name */
+  node(ident: string): Promise<ApiNode> {
+    return this.#json('GET', nodePath(ident))
+  }
+
+  /** All pages of the list; `query` as in `GET /v1/nodes`, `detail: true` for whole nodes. */
+  nodes(query: Readonly<Record<string, string | boolean>> = {}): Promise<ApiNode[]> {
+    return this.#pages('nodes', `/nodes${queryOf(query)}`)
+  }
+
+  patchNode(ident: string, patch: readonly PatchEntry[]): Promise<ApiNode> {
+    return this.#json('PATCH', nodePath(ident), patch)
+  }
+
+  async deleteNode(ident: string): Promise<void> {
+    await this.#call('DELETE', nodePath(ident))
+  }
+
+  states(ident: string): Promise<ApiNodeStates> {
+    return this.#json('GET', `${nodePath(ident)}/states`)
+  }
+
+  /** Resolves once Ironic has accepted the verb; {@link waitFor} waits for what comes of it. */
+  async provision(
+    ident: string,
+    target: string,
+    more: {
+      configdrive?: unknown
+      deploy_steps?: readonly RequestedStep[]
+      clean_steps?: readonly RequestedStep[]
+      service_steps?: readonly RequestedStep[]
+      rescue_password?: string
+      disable_ramdisk?: boolean
+    } = {},
+  ): Promise<void> {
+    await this.#call('PUT', `${nodePath(ident)}/states/provision`, { target, ...more })
+  }
+
+  async power(ident: string, target: string, timeoutSeconds?: number): Promise<void> {
+    const body = { target, ...(timeoutSeconds === undefined ? {} : { timeout: timeoutSeconds }) }
+    await this.#call('PUT', `${nodePath(ident)}/states/power`, body)
+  }
+
+  async setMaintenance(ident: string, on: boolean, reason?: string): Promise<void> {
+    const path = `${nodePath(ident)}/maintenance`
+    if (on) await this.#call('PUT', path, reason === undefined ? {} : { reason })
+    else await this.#call('DELETE', path)
+  }
+
+  validate(ident: string): Promise<Record<string, { result: boolean | null; reason?: string }>> {
+    return this.#json('GET', `${nodePath(ident)}/validate`)
+  }
+
+  /** @throws IronicRefused 404 before the node has been inspected */
+  inventory(ident: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject }> {
+    return this.#json('GET', `${nodePath(ident)}/inventory`)
+  }
+
+  createPort(fields: { node_uuid: string; address: string } & JsonObject): Promise<ApiPort> {
+    return this.#json('POST', '/ports', fields)
+  }
+
+  /** Whole ports, of one node or of all. */
+  ports(nodeUuid?: string): Promise<ApiPort[]> {
+    return this.#pages('ports', `/ports${queryOf({ detail: true, ...(nodeUuid ? { node_uuid: nodeUuid } : {}) })}`)
+  }
+
+  async deletePort(uuid: string): Promise<void> {
+    await this.#call('DELETE', `/ports/${encodeURIComponent(uuid)}`)
+  }
+
+  /**
+   * Looks at the node until it is in one of `states`.
+   *
+   * @throws UserError `unexpected-state` when it comes to rest in a failed state or `error` that was not waited for,
+   *   `timeout` when it takes longer than allowed
+   */
+  async waitFor(ident: string, states: readonly ProvisionState[], options: WaitOptions = {}): Promise<ApiNode> {
+    const { every = 500, timeout = Infinity, onState, signal } = options
+    const { clock } = this.#options
+    const deadline = clock.now() + timeout
+    for (let seen: ProvisionState | undefined; ;) {
+      const node = await this.node(ident)
+      if (node.provision_state !== seen) onState?.(node)
+      seen = node.provision_state
+      if (states.includes(seen)) return node
+      if (seen === 'error' || seen.endsWith(' failed')) throw unexpected(node, states)
+      if (clock.now() >= deadline) throw tooLong(node, states, timeout)
+      await clock.sleep(every, signal ? { signal } : {})
+    }
+  }
+
+  async #pages<T>(plural: string, path: string): Promise<T[]> {
+    const all: T[] = []
+    for (let url: string | undefined = this.#root + path; url !== undefined;) {
+      const page: { next?: string } & Record<string, unknown> = parsed(await this.#send('GET', url))
+      all.push(...(page[plural] as T[]))
+      // Only the query: the link may name a host that is not ours to reach (a proxy, a public endpoint).
+      url = page.next === undefined ? undefined : this.#root + path.replace(/\?.*$/, '') + new URL(page.next).search
+    }
+    return all
+  }
+
+  async #json<T>(method: string, path: string, body?: unknown): Promise<T> {
+    return parsed<T>(await this.#call(method, path, body))
+  }
+
+  #call(method: string, path: string, body?: unknown): Promise<WireResponse> {
+    return this.#send(method, this.#root + path, body)
+  }
+
+  async #send(method: string, url: string, body?: unknown): Promise<WireResponse> {
+    const { transport, microversion = MAX_MICROVERSION, headers } = this.#options
+    const request: OutgoingRequest = {
+      method,
+      url,
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        [VERSION_HEADER]: formatMicroversion(microversion),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }
+    const response = await transport.send(request)
+    if (response.status >= 400) throw new IronicRefused(`${method} ${url}`, response.status, ironicSentence(response))
+    return response
+  }
+}
+
+const nodePath = (ident: string): string => `/nodes/${encodeURIComponent(ident)}`
+
+function queryOf(query: Readonly<Record<string, string | boolean>>): string {
+  const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? '' : `?${text}`
+}
+
+const parsed = <T>({ body }: WireResponse): T => JSON.parse(body ?? 'null') as T
+
+/** The sentence in an error answer of Ironic, in whichever of its shapes; the body itself when it is none of them. */
+export function ironicSentence({ status, body }: WireResponse): string {
+  try {
+    const outer = JSON.parse(body ?? '') as { error_message?: unknown }
+    const inner = (typeof outer.error_message === 'string' ? JSON.parse(outer.error_message) : outer.error_message) as {
+      faultstring?: string
+      description?: string
+      title?: string
+    }
+    return inner.faultstring || inner.description || inner.title || `status ${status}`
+  } catch {
+    return body?.trim() || `status ${status}`
+  }
+}
+
+function unexpected(node: ApiNode, states: readonly ProvisionState[]): UserError {
+  const why = node.last_error ? `: ${node.last_error}` : '.'
+  return new UserError(
+    'unexpected-state',
+    `Node ${node.name ?? node.uuid} ended in "${node.provision_state}" instead of "${states.join('" or "')}"${why}`,
+  )
+}
+
+function tooLong(node: ApiNode, states: readonly ProvisionState[], timeout: number): UserError {
+  return new UserError(
+    'timeout',
+    `Node ${node.name ?? node.uuid} was still in "${node.provision_state}" after ${timeout / 1000} s of waiting for "${states.join('" or "')}".`,
+  )
+}
