@@ -70,6 +70,8 @@ export interface FirstBoot {
   kernelArguments: string[]
   /** From which disk, as /dev/sda. */
   disk: string
+  /** Why Ignition refused the config, and the machine sits in its emergency shell; null when it did not. */
+  failure: string | null
 }
 
 export type MachinePower = 'on' | 'off'
@@ -85,7 +87,7 @@ export interface Machine {
   setPower(target: MachinePower | 'reboot', options?: { soft?: boolean }): Promise<void>
   /** Where the next boots come from, until set again. */
   setBoot(source: MachineBootSource): Promise<void>
-  /** The current boot; undefined when powered off. */
+  /** The current boot; undefined when powered off or still on its way up. */
   boot(): Boot | undefined
   /** The latest first boot from disk. */
   firstBoot(): FirstBoot | undefined

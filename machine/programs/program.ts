@@ -11,6 +11,8 @@ export interface FileTree {
   exists(path: string): boolean
   list(path: string): string[]
   stat(path: string): { kind: 'file' | 'directory'; mode: number; size: number }
+  /** Where a symbolic link points; undefined for anything else. */
+  link?(path: string): string | undefined
 }
 
 export interface EfiEntry {

@@ -1,0 +1,185 @@
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { during, held, UserError, type Clock, type Probe } from '../runtime/index.js'
+import type { BlockDevice } from './disk/block-device.js'
+import { canAdopt, describedDisk, type AdoptingDevice } from './disk/described-disk.js'
+import { createFileDisk, openFileDisk } from './disk/file-disk.js'
+import { probed } from './disk/probed-disk.js'
+import type { DiskSpec, MachineSpec } from './machine.js'
+
+/** The folder in which machines without a state folder keep their disk files; made when the first one needs it. */
+export class DiskFolder implements AsyncDisposable {
+  readonly #clock: Clock
+  readonly #permanent: string | null
+  #temporary: Promise<string> | undefined
+
+  constructor(stateDir: string | null, clock: Clock) {
+    this.#permanent = stateDir === null ? null : join(stateDir, 'disks')
+    this.#clock = clock
+  }
+
+  /** Folder of one machine's disks. Ids become file names, whatever is in them. */
+  async of(machine: string): Promise<string> {
+    return join(this.#permanent ?? (await this.#temporaryFolder()), encodeURIComponent(machine).replace(/^\./, '%2E'))
+  }
+
+  async forget(machine: string): Promise<void> {
+    if (this.#permanent === null && this.#temporary === undefined) return
+    const folder = await this.of(machine)
+    await held(this.#clock, 'deleting disks', () => rm(folder, { recursive: true, force: true }))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const folder = await this.#temporary
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+  }
+
+  #temporaryFolder(): Promise<string> {
+    return (this.#temporary ??= held(this.#clock, 'making a folder for disks', () =>
+      mkdtemp(join(tmpdir(), 'ironstage-disks-')),
+    ))
+  }
+}
+
+/** A machine's disks. Files are opened when first used and closed when the machine is switched off. */
+export class MachineDisks implements AsyncDisposable {
+  readonly #devices: Map<string, BlockDevice>
+  readonly #files: FileBacked[]
+
+  constructor(spec: MachineSpec, folder: DiskFolder, clock: Clock, probe: Probe) {
+    this.#files = []
+    this.#devices = new Map(
+      spec.disks.map((disk) => {
+        const device = this.#device(spec, disk, folder, clock)
+        return [disk.name, probed(device, probe, spec.id)]
+      }),
+    )
+  }
+
+  /** As one boot sees them: when it is over, every access rejects with the signal's reason. */
+  forBoot(signal: AbortSignal): ReadonlyMap<string, BlockDevice> {
+    return new Map([...this.#devices].map(([name, device]) => [name, whilePowered(device, signal)]))
+  }
+
+  async close(): Promise<void> {
+    for (const file of this.#files) await file.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const device of this.#devices.values()) await device[Symbol.asyncDispose]()
+  }
+
+  #device(spec: MachineSpec, disk: DiskSpec, folder: DiskFolder, clock: Clock): BlockDevice {
+    switch (disk.backing.kind) {
+      case 'described':
+        return describedDisk(disk)
+      case 'file': {
+        const given = disk.backing.file
+        const path = given ?? (async () => join(await folder.of(spec.id), `${disk.name}.img`))
+        const file = new FileBacked(disk, path, clock)
+        this.#files.push(file)
+        return file
+      }
+    }
+  }
+}
+
+/** Opens its file at the first access, so that a thousand idle machines hold no descriptors. */
+class FileBacked implements BlockDevice {
+  readonly name: string
+  readonly size: number
+  readonly sectorSize: number
+  readonly #path: string | (() => Promise<string>)
+  readonly #clock: Clock
+  #opened: Promise<BlockDevice> | undefined
+
+  constructor(disk: DiskSpec, path: string | (() => Promise<string>), clock: Clock) {
+    this.name = disk.name
+    this.size = disk.size
+    this.sectorSize = disk.sectorSize
+    this.#path = path
+    this.#clock = clock
+  }
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    return (await this.#open()).read(offset, length)
+  }
+
+  async write(offset: number, bytes: Uint8Array): Promise<void> {
+    return (await this.#open()).write(offset, bytes)
+  }
+
+  async discard(offset: number, length: number): Promise<void> {
+    return (await this.#open()).discard(offset, length)
+  }
+
+  async flush(): Promise<void> {
+    await (await this.#opened)?.flush()
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened
+    this.#opened = undefined
+    // One that could not be opened has nothing to close, and its reader was told.
+    const device = await opened?.catch(() => undefined)
+    await device?.[Symbol.asyncDispose]()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #open(): Promise<BlockDevice> {
+    return (this.#opened ??= this.#openFile().catch((error: unknown) => {
+      this.#opened = undefined
+      throw error
+    }))
+  }
+
+  async #openFile(): Promise<BlockDevice> {
+    const path = typeof this.#path === 'string' ? this.#path : await this.#path()
+    const options = { path, name: this.name, sectorSize: this.sectorSize, clock: this.#clock }
+    const size = await held(this.#clock, `looking for ${path}`, () => fileSize(path))
+    if (size === undefined) {
+      await held(this.#clock, `making the folder of ${path}`, () => mkdir(dirname(path), { recursive: true }))
+      return during(`creating the disk ${this.name}`, () => createFileDisk({ ...options, size: this.size }))
+    }
+    if (size !== this.size)
+      throw new UserError('disk-size', `the disk file ${path} has ${size} bytes, but ${this.name} is ${this.size}`, {
+        remedy: 'give the machine a disk of the size of its file, or another file',
+      })
+    return during(`opening the disk ${this.name}`, () => openFileDisk(options))
+  }
+}
+
+async function fileSize(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function whilePowered(device: BlockDevice, signal: AbortSignal): BlockDevice {
+  const gate = <T>(access: () => Promise<T>): Promise<T> =>
+    signal.aborted ? Promise.reject(signal.reason as Error) : access()
+  const gated: BlockDevice = {
+    name: device.name,
+    size: device.size,
+    sectorSize: device.sectorSize,
+    read: (offset, length) => gate(() => device.read(offset, length)),
+    write: (offset, bytes) => gate(() => device.write(offset, bytes)),
+    discard: (offset, length) => gate(() => device.discard(offset, length)),
+    flush: () => gate(() => device.flush()),
+    // It belongs to the machine, not to the boot.
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }
+  if (!canAdopt(device)) return gated
+  const adopting: AdoptingDevice = {
+    ...gated,
+    adopt: (offset, length, image) => gate(() => device.adopt(offset, length, image)),
+  }
+  return adopting
+}

@@ -1,0 +1,105 @@
+import Database from 'libsql'
+import { held, type Clock } from '../runtime/index.js'
+
+/**
+ * What is kept of a machine, each a JSON document under a name: its specification and its state (one each), and what
+ * lasts for a boot only: values that processes saved, runs, changed files.
+ */
+export type RecordKind = 'spec' | 'state' | 'disk' | 'saved' | 'run' | 'file'
+
+export interface StoredRecord {
+  machine: string
+  kind: RecordKind
+  name: string
+  value: unknown
+}
+
+/** Where machines are kept between processes. Changes are queued in order; {@link MachineStore.flush} makes them last. */
+export interface MachineStore extends AsyncDisposable {
+  load(): StoredRecord[]
+  /** `value` is asked for when it is written, so a record that changes often is put once a flush. */
+  put(machine: string, kind: RecordKind, name: string, value: () => unknown): void
+  remove(machine: string, kind?: RecordKind, name?: string): void
+  /** Resolves when every change queued so far survives a SIGKILL of this process. */
+  flush(): Promise<void>
+}
+
+/** Keeps nothing: machines that live as long as the process. */
+export const forgetfulStore: MachineStore = {
+  load: () => [],
+  put: () => {},
+  remove: () => {},
+  flush: () => Promise.resolve(),
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+}
+
+const SCHEMA = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  CREATE TABLE IF NOT EXISTS record (
+    machine TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (machine, kind, name)
+  ) WITHOUT ROWID;
+`
+
+type Change =
+  { put: readonly [machine: string, kind: RecordKind, name: string]; value: () => unknown } | { remove: string[] }
+
+/**
+ * `machines.db`. WAL with synchronous NORMAL: what was flushed survives the death of the process, not of the host. All
+ * that machines change in one turn of the event loop goes into one transaction.
+ */
+export function openMachineStore(file: string, clock: Clock): MachineStore {
+  const db = new Database(file)
+  db.exec(SCHEMA)
+  const insert = db.prepare('INSERT OR REPLACE INTO record (machine, kind, name, value) VALUES (?, ?, ?, ?)')
+  const removals = ['machine = ?', 'machine = ? AND kind = ?', 'machine = ? AND kind = ? AND name = ?'].map((where) =>
+    db.prepare(`DELETE FROM record WHERE ${where}`),
+  )
+  let queue: Change[] = []
+  let flushing: Promise<void> | undefined
+
+  const write = db.transaction((changes: Change[]) => {
+    for (const change of changes)
+      if ('put' in change) insert.run(...change.put, JSON.stringify(change.value()))
+      else removals[change.remove.length - 1]!.run(...change.remove)
+  })
+  const commit = () => {
+    flushing = undefined
+    const changes = queue
+    queue = []
+    if (changes.length > 0) write(changes)
+  }
+  const flush = () =>
+    queue.length === 0
+      ? Promise.resolve()
+      : (flushing ??= held(
+          clock,
+          'keeping machines',
+          () =>
+            new Promise<void>((resolve, reject) =>
+              setImmediate(() => {
+                try {
+                  commit()
+                  resolve()
+                } catch (error) {
+                  reject(error as Error)
+                }
+              }),
+            ),
+        ))
+
+  return {
+    load: () =>
+      (db.prepare('SELECT machine, kind, name, value FROM record').all() as Record<keyof StoredRecord, string>[]).map(
+        (row) => ({ ...row, kind: row.kind as RecordKind, value: JSON.parse(row.value) as unknown }),
+      ),
+    put: (machine, kind, name, value) => void queue.push({ put: [machine, kind, name], value }),
+    remove: (...key) => void queue.push({ remove: key.filter((part) => part !== undefined) }),
+    flush,
+    [Symbol.asyncDispose]: async () => {
+      await flush()
+      db.close()
+    },
+  }
+}

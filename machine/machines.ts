@@ -1,0 +1,175 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { held, UserError, type Clock, type Logger, type Probe, type Random } from '../runtime/index.js'
+import { DiskFolder, MachineDisks } from './machine-disks.js'
+import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord } from './machine-store.js'
+import type { Machine, MachineEvents, MachinePace, Machines, MachineSpec } from './machine.js'
+import type { FileRecord } from './ramdisk-session.js'
+import type { RunRecord } from './run-log.js'
+import { newState, SimulatedMachine, type KeptOfBoot, type MachineState } from './simulated-machine.js'
+
+export interface MachinesOptions {
+  /** Where `machines.db` and `disks/` are; null keeps nothing, and disk files go when the machines are closed. */
+  stateDir: string | null
+  clock: Clock
+  random: Random
+  probe: Probe
+  logger: Logger
+  pace: MachinePace
+  events: MachineEvents
+}
+
+/**
+ * Opens the machines of a state folder, which have lived on since the last process: those that were on are on, in the
+ * same boot. `events.ramdiskUp` is called again for those in their ramdisk, after this has resolved.
+ *
+ * @example
+ * await using machines = await openMachines({ stateDir: null, clock, random, probe, logger, pace: NO_PACE, events })
+ * const machine = await machines.create(defaultMachineSpec(1))
+ * await machine.setBoot({ kind: 'ramdisk', parameters: { 'ipa-api-url': 'http://127.0.0.1:6385' } })
+ * await machine.setPower('on')
+ */
+export async function openMachines(options: MachinesOptions): Promise<Machines> {
+  const { stateDir, clock } = options
+  if (stateDir !== null)
+    await held(clock, 'making the state folder', () => mkdir(stateDir, { recursive: true, mode: 0o700 }))
+  const store = stateDir === null ? forgetfulStore : openMachineStore(join(stateDir, 'machines.db'), clock)
+  const machines = new SimulatedMachines(options, store, new DiskFolder(stateDir, clock))
+  machines.load(store.load())
+  return machines
+}
+
+class SimulatedMachines implements Machines {
+  readonly #options: MachinesOptions
+  readonly #store: MachineStore
+  readonly #folder: DiskFolder
+  readonly #machines = new Map<string, SimulatedMachine>()
+  readonly #byBmc = new Map<string, SimulatedMachine>()
+  #closed: Promise<void> | undefined
+
+  constructor(options: MachinesOptions, store: MachineStore, folder: DiskFolder) {
+    this.#options = options
+    this.#store = store
+    this.#folder = folder
+  }
+
+  load(records: StoredRecord[]): void {
+    const kept = new Map<string, { spec?: MachineSpec; state?: MachineState; boot: KeptOfBoot }>()
+    for (const { machine, kind, name, value } of records) {
+      const entry = kept.get(machine) ?? { boot: { saved: [], files: [], runs: [] } }
+      kept.set(machine, entry)
+      switch (kind) {
+        case 'spec':
+          entry.spec = value as MachineSpec
+          break
+        case 'state':
+          entry.state = value as MachineState
+          break
+        case 'saved':
+          entry.boot.saved.push([name, value])
+          break
+        case 'file':
+          entry.boot.files.push([name, value as FileRecord])
+          break
+        case 'run':
+          entry.boot.runs.push([name, value as RunRecord])
+      }
+    }
+    const resumed = [...kept.values()].flatMap(({ spec, state, boot }) =>
+      spec ? [{ machine: this.#add(spec, state ?? newState()), boot }] : [],
+    )
+    if (resumed.length === 0) return
+    // After the caller has the machines in hand, which its event handlers will want.
+    const hold = this.#options.clock.hold('resuming machines')
+    setImmediate(() => {
+      if (!this.#closed) for (const { machine, boot } of resumed) machine.resume(boot)
+      hold[Symbol.dispose]()
+    })
+  }
+
+  async create(spec: MachineSpec): Promise<Machine> {
+    check(spec)
+    if (this.#machines.has(spec.id))
+      throw new UserError('machine-exists', `there is a machine ${spec.id} already`, {
+        remedy: 'give the new machine another id, or remove the old one first',
+      })
+    const other = spec.bmc && this.byBmc(spec.bmc.address, spec.bmc.systemId)
+    if (other)
+      throw new UserError('bmc-taken', `the BMC of ${spec.id} is the one of ${other.spec.id}`, {
+        remedy: 'give each machine a BMC address or system id of its own',
+      })
+    const state = newState()
+    const machine = this.#add(spec, state)
+    this.#store.put(spec.id, 'spec', '', () => spec)
+    this.#store.put(spec.id, 'state', '', () => state)
+    await this.#store.flush()
+    return machine
+  }
+
+  async remove(id: string): Promise<void> {
+    const machine = this.#machines.get(id)
+    if (!machine) return
+    await machine.setPower('off')
+    await machine.close()
+    this.#machines.delete(id)
+    const { bmc } = machine.spec
+    if (bmc) this.#byBmc.delete(bmcKey(bmc.address, bmc.systemId))
+    this.#store.remove(id)
+    await this.#store.flush()
+    await this.#folder.forget(id)
+  }
+
+  get(id: string): Machine | undefined {
+    return this.#machines.get(id)
+  }
+
+  byBmc(address: string, systemId: string): Machine | undefined {
+    return this.#byBmc.get(bmcKey(address, systemId))
+  }
+
+  list(): Machine[] {
+    return [...this.#machines.values()]
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#closed ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#machines.values()].map((machine) => machine.close()))
+    await this.#store[Symbol.asyncDispose]()
+    await this.#folder[Symbol.asyncDispose]()
+  }
+
+  #add(spec: MachineSpec, state: MachineState): SimulatedMachine {
+    const { clock, random, probe, logger, pace, events } = this.#options
+    const disks = new MachineDisks(spec, this.#folder, clock, probe)
+    const machine = new SimulatedMachine(spec, state, {
+      disks,
+      store: this.#store,
+      clock,
+      random,
+      probe,
+      logger,
+      pace,
+      events,
+    })
+    this.#machines.set(spec.id, machine)
+    if (spec.bmc) this.#byBmc.set(bmcKey(spec.bmc.address, spec.bmc.systemId), machine)
+    return machine
+  }
+}
+
+const bmcKey = (address: string, systemId: string): string => JSON.stringify([address, systemId])
+
+function check(spec: MachineSpec): void {
+  const wrong = (message: string, remedy: string) =>
+    new UserError('machine-spec', `machine ${spec.id}: ${message}`, { remedy, kind: 'usage' })
+  if (spec.id === '') throw wrong('the id is empty', 'give it a name')
+  const names = [...spec.disks, ...spec.nics].map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw wrong(`two devices are called ${twice}`, 'name each disk and NIC differently')
+  for (const disk of spec.disks)
+    if (!(disk.size > 0) || disk.size % disk.sectorSize !== 0)
+      throw wrong(`${disk.name} has a size of ${disk.size} bytes`, `use a multiple of ${disk.sectorSize}`)
+}

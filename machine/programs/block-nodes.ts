@@ -1,0 +1,105 @@
+import type { BlockDevice } from '../disk/block-device.js'
+import type { Filesystem } from '../disk/filesystem-probe.js'
+import { readLayout, type DiskLayout } from '../disk/partitions.js'
+import { diskNames } from '../hardware-names.js'
+import type { DiskSpec } from '../machine.js'
+import type { Inside } from './program.js'
+
+/**
+ * A disk or partition as Linux and udev know it. Read from the disk whenever somebody asks, as if the kernel had
+ * re-read the table at once.
+ */
+export interface BlockNode {
+  kind: 'disk' | 'part'
+  /** `sda`, `sda3` */
+  name: string
+  disk: DiskSpec
+  /** The disk's device, also for partitions. */
+  device: BlockDevice
+  /** Bytes from the start of the disk. */
+  offset: number
+  length: number
+  /** Of a disk: its table. Of a partition: the table that it is in. */
+  table: DiskLayout['table']
+  diskGuid: string | null
+  /** From 1; null for a disk. */
+  number: number | null
+  gpt: { type: string; guid: string; name: string } | null
+  filesystem: Filesystem | undefined
+  /** Paths in /dev/disk that lead here. */
+  links: string[]
+}
+
+export interface BlockDiskNode extends BlockNode {
+  partitions: BlockNode[]
+}
+
+/** Every disk in its place, with its partitions. */
+export async function blockNodes(inside: Inside): Promise<BlockDiskNode[]> {
+  const nodes: BlockDiskNode[] = []
+  for (const disk of inside.spec.disks) nodes.push(await diskNode(inside, disk))
+  return nodes
+}
+
+async function diskNode(inside: Inside, disk: DiskSpec): Promise<BlockDiskNode> {
+  const device = inside.disks.get(disk.name)!
+  const { table, gpt, partitions, filesystem } = await readLayout(device)
+  const { byPath, byId } = diskNames(inside.spec, disk)
+  const common = { disk, device, table, diskGuid: gpt?.diskGuid ?? null }
+  const stable = [...byId.map((id) => `/dev/disk/by-id/${id}`), `/dev/disk/by-path/${byPath}`]
+  return {
+    ...common,
+    kind: 'disk',
+    name: disk.name,
+    offset: 0,
+    length: disk.size,
+    number: null,
+    gpt: null,
+    filesystem,
+    links: [...stable, ...contentLinks(null, filesystem)].sort(),
+    partitions: partitions.map((partition) => ({
+      ...common,
+      kind: 'part',
+      name: partition.name,
+      offset: partition.offset,
+      length: partition.length,
+      number: partition.number,
+      gpt: partition.gpt,
+      filesystem: partition.filesystem,
+      links: [
+        ...stable.map((link) => `${link}-part${partition.number}`),
+        ...contentLinks(partition.gpt, partition.filesystem),
+      ].sort(),
+    })),
+  }
+}
+
+function contentLinks(gpt: BlockNode['gpt'], filesystem: Filesystem | undefined): string[] {
+  return [
+    gpt && `by-partuuid/${gpt.guid}`,
+    gpt?.name && `by-partlabel/${gpt.name}`,
+    filesystem?.uuid && `by-uuid/${filesystem.uuid}`,
+    filesystem?.label && `by-label/${filesystem.label}`,
+  ].flatMap((name) => (name ? [`/dev/disk/${name}`] : []))
+}
+
+/** Disks and partitions in lsblk's order. */
+export const flatNodes = (disks: readonly BlockDiskNode[]): BlockNode[] =>
+  disks.flatMap((disk) => [disk, ...disk.partitions])
+
+/** The disk or partition behind a path in /dev, a /dev/disk link, or undefined. Costs no disk access without one. */
+export async function findNode(inside: Inside, path: string): Promise<BlockNode | BlockDiskNode | undefined> {
+  if (!path.startsWith('/dev/')) return undefined
+  const name = path.slice('/dev/'.length)
+  if (!name.startsWith('disk/') && ![...inside.disks.keys()].some((disk) => name.startsWith(disk))) return undefined
+  const nodes = flatNodes(await blockNodes(inside))
+  return nodes.find((node) => node.name === name || node.links.includes(path))
+}
+
+/** Reads within a disk or partition; short at its end. */
+export const readNode = (node: BlockNode, offset: number, length: number): Promise<Uint8Array> =>
+  node.device.read(node.offset + offset, Math.max(0, Math.min(length, node.length - offset)))
+
+/** Where a disk or partition is mounted. */
+export const mountPoints = (inside: Inside, node: BlockNode): string[] =>
+  [...inside.mounts].filter(([, mount]) => mount.device === `/dev/${node.name}`).map(([point]) => point)

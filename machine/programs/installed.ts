@@ -1,0 +1,75 @@
+import { blkid } from './blkid.js'
+import { dd } from './dd.js'
+import { efibootmgr } from './efibootmgr.js'
+import { blkdiscard, shred } from './erase.js'
+import { cat, ls, mkdir, readlink, rm, sha256sum, stat, tee, test } from './file-programs.js'
+import { dmidecode, lscpu, lshw } from './hardware-programs.js'
+import { lsblk } from './lsblk.js'
+import { mdadm } from './mdadm.js'
+import { blockdev, mount, partprobe, partx, umount } from './mount.js'
+import { ethtool, ip, ipmitool } from './network-programs.js'
+import type { Program } from './program.js'
+import { sgdisk } from './sgdisk.js'
+import {
+  echo,
+  fail,
+  hostname,
+  hostnamectl,
+  journalctl,
+  poweroff,
+  reboot,
+  sleep,
+  succeed,
+  sync,
+  systemctl,
+  uname,
+} from './system-programs.js'
+import { udevadm } from './udevadm.js'
+import { wipefs } from './wipefs.js'
+
+/** What the live ramdisk has on its PATH, by name. */
+export const installed: ReadonlyMap<string, Program> = new Map<string, Program>([
+  ['[', test],
+  ['blkdiscard', blkdiscard],
+  ['blkid', blkid],
+  ['blockdev', blockdev],
+  ['cat', cat],
+  ['dd', dd],
+  ['dmidecode', dmidecode],
+  ['echo', echo],
+  ['efibootmgr', efibootmgr],
+  ['ethtool', ethtool],
+  ['false', fail],
+  ['hostname', hostname],
+  ['hostnamectl', hostnamectl],
+  ['ip', ip],
+  ['ipmitool', ipmitool],
+  ['journalctl', journalctl],
+  ['ls', ls],
+  ['lsblk', lsblk],
+  ['lscpu', lscpu],
+  ['lshw', lshw],
+  ['mdadm', mdadm],
+  ['mkdir', mkdir],
+  ['mount', mount],
+  ['partprobe', partprobe],
+  ['partx', partx],
+  ['poweroff', poweroff],
+  ['readlink', readlink],
+  ['reboot', reboot],
+  ['rm', rm],
+  ['sgdisk', sgdisk],
+  ['sha256sum', sha256sum],
+  ['shred', shred],
+  ['sleep', sleep],
+  ['stat', stat],
+  ['sync', sync],
+  ['systemctl', systemctl],
+  ['tee', tee],
+  ['test', test],
+  ['true', succeed],
+  ['udevadm', udevadm],
+  ['umount', umount],
+  ['uname', uname],
+  ['wipefs', wipefs],
+])

@@ -1,0 +1,295 @@
+import { errorChain, Mutex, uuid, type Clock, type Logger, type Probe, type Random } from '../runtime/index.js'
+import type { Executor, Target } from '../steps/index.js'
+import { findBootable, type Bootable } from './bootable.js'
+import { bootFromDisk } from './first-boot.js'
+import type { MachineDisks } from './machine-disks.js'
+import type { MachineStore } from './machine-store.js'
+import {
+  type Boot,
+  type FirstBoot,
+  type Machine,
+  type MachineBootSource,
+  type MachineEvents,
+  type MachinePace,
+  type MachinePower,
+  type MachineSpec,
+} from './machine.js'
+import type { EfiEntry, Inside } from './programs/program.js'
+import type { RunRecord } from './run-log.js'
+import { MachineUnreachable, RamdiskSession, type FileRecord } from './ramdisk-session.js'
+
+/** What is kept of a machine besides its specification. */
+export interface MachineState {
+  power: MachinePower
+  source: MachineBootSource
+  /** The current or, when off, the latest boot. `outcome` is null while the firmware and boot loader are at work. */
+  boot: { id: string; source: MachineBootSource; outcome: Boot['outcome'] | null; reported: boolean } | null
+  efi: { entries: EfiEntry[]; order: string[]; current: string | null }
+  firstBoot: FirstBoot | null
+  mounts: [string, { device: string; readOnly: boolean }][]
+}
+
+export const newState = (): MachineState => ({
+  power: 'off',
+  source: { kind: 'disk' },
+  boot: null,
+  efi: { entries: [], order: [], current: null },
+  firstBoot: null,
+  mounts: [],
+})
+
+/** What an earlier process had kept of a machine's boot. */
+export interface KeptOfBoot {
+  saved: [string, unknown][]
+  files: [string, FileRecord][]
+  runs: [string, RunRecord][]
+}
+
+export interface MachineParts {
+  disks: MachineDisks
+  store: MachineStore
+  clock: Clock
+  random: Random
+  probe: Probe
+  logger: Logger
+  pace: MachinePace
+  events: MachineEvents
+}
+
+/** Power, firmware and boot of one machine. */
+export class SimulatedMachine implements Machine {
+  readonly executor: Executor
+  readonly target: Target
+  readonly #parts: MachineParts
+  readonly #state: MachineState
+  readonly #mounts: Inside['mounts']
+  /** Power changes happen one after another, in the order in which they were asked for. */
+  readonly #button = new Mutex()
+  readonly #saved = new Map<string, unknown>()
+  readonly #closing = new AbortController()
+  #session: RamdiskSession | undefined
+  #booting: { controller: AbortController; done: Promise<void> } | undefined
+
+  constructor(
+    readonly spec: MachineSpec,
+    state: MachineState,
+    parts: MachineParts,
+  ) {
+    this.#parts = parts
+    this.#state = state
+    this.#mounts = new Map(state.mounts)
+    this.executor = {
+      start: (command) => this.#reach((session) => session.start(command)),
+      attach: (id, offset) => this.#reach((session) => session.attach(id, offset)),
+      files: {
+        read: (path) => this.#reach((session) => session.files.read(path)),
+        write: (path, bytes, options) => this.#reach((session) => session.files.write(path, bytes, options)),
+        remove: (path) => this.#reach((session) => session.files.remove(path)),
+        exists: (path) => this.#reach((session) => session.files.exists(path)),
+        list: (path) => this.#reach((session) => session.files.list(path)),
+      },
+    }
+    this.target = {
+      name: `sim ${spec.id}`,
+      executor: this.executor,
+      disks: { mayWrite: () => true },
+      clock: parts.clock,
+      hostPath: (path) => path,
+      has: () => true,
+    }
+  }
+
+  power(): MachinePower {
+    return this.#state.power
+  }
+
+  boot(): Boot | undefined {
+    const { power, boot } = this.#state
+    if (power === 'off' || !boot || boot.outcome === null) return undefined
+    return { id: boot.id, source: boot.source, outcome: boot.outcome }
+  }
+
+  firstBoot(): FirstBoot | undefined {
+    return this.#state.firstBoot ?? undefined
+  }
+
+  saved(name: string): unknown {
+    return this.#saved.get(name)
+  }
+
+  async save(name: string, value: unknown): Promise<void> {
+    this.#saved.set(name, value)
+    this.#parts.store.put(this.spec.id, 'saved', name, () => value ?? null)
+    await this.#parts.store.flush()
+  }
+
+  async setBoot(source: MachineBootSource): Promise<void> {
+    this.#state.source = source
+    await this.#keep()
+  }
+
+  setPower(target: MachinePower | 'reboot', options: { soft?: boolean } = {}): Promise<void> {
+    return this.#button.run(() =>
+      this.#parts.probe.around(
+        { kind: 'power', machine: this.spec.id, target, soft: options.soft ?? false },
+        async () => {
+          if (target !== 'on') await this.#switchOff()
+          if (target !== 'off') await this.#switchOn()
+        },
+      ),
+    )
+  }
+
+  /** Takes up where an earlier process was killed: the machine itself never noticed. */
+  resume(kept: KeptOfBoot): void {
+    for (const [name, value] of kept.saved) this.#saved.set(name, value)
+    if (this.#state.power === 'off') return
+    const boot = this.boot()
+    if (!boot) this.#startBoot()
+    else if (boot.outcome === 'ramdisk') this.#ramdiskUp(boot, kept)
+  }
+
+  /** Closes this process's part. The machine stays as it is in the state folder. */
+  async close(): Promise<void> {
+    this.#closing.abort(new MachineUnreachable('ironstage is closing'))
+    this.#booting?.controller.abort(this.#closing.signal.reason)
+    await this.#booting?.done
+    await this.#session?.abandon()
+    this.#session = undefined
+    await this.#parts.disks[Symbol.asyncDispose]()
+  }
+
+  async #switchOn(): Promise<void> {
+    if (this.#state.power === 'on') return
+    const { store, clock, pace, random } = this.#parts
+    await this.#wait(pace.power)
+    for (const kind of ['saved', 'run', 'file'] as const) store.remove(this.spec.id, kind)
+    this.#saved.clear()
+    this.#mounts.clear()
+    this.#state.power = 'on'
+    this.#state.efi.current = null
+    this.#state.boot = { id: uuid(random), source: this.#state.source, outcome: null, reported: false }
+    await this.#keep()
+    this.#report('power', { power: 'on', at: clock.now() })
+    this.#startBoot()
+  }
+
+  async #switchOff(): Promise<void> {
+    if (this.#state.power === 'off') return
+    await this.#wait(this.#parts.pace.power)
+    const boot = this.boot()
+    this.#booting?.controller.abort(new MachineUnreachable(`${this.spec.id} lost power`))
+    const session = this.#session
+    this.#session = undefined
+    await session?.end('lost power')
+    await this.#booting?.done
+    this.#state.power = 'off'
+    this.#mounts.clear()
+    await this.#keep()
+    await this.#parts.disks.close()
+    this.#report('power', { power: 'off' })
+    if (boot) this.#parts.events.down(this, boot)
+  }
+
+  #startBoot(): void {
+    const controller = new AbortController()
+    const done = this.#bootUp(controller.signal)
+      .catch((error: unknown) => {
+        if (!controller.signal.aborted)
+          this.#parts.logger('error', `${this.spec.id} could not boot: ${errorChain(error).join(': ')}`, { error })
+      })
+      .finally(() => {
+        if (this.#booting?.controller === controller) this.#booting = undefined
+      })
+    this.#booting = { controller, done }
+  }
+
+  async #bootUp(signal: AbortSignal): Promise<void> {
+    const { clock, pace } = this.#parts
+    const { source } = this.#state.boot!
+    const time = source.kind === 'ramdisk' ? pace.bootRamdisk : pace.bootDisk
+    if (time > 0) await clock.sleep(time, { signal })
+    switch (source.kind) {
+      case 'ramdisk':
+        return this.#ramdiskUp(await this.#booted('ramdisk', signal))
+      case 'disk': {
+        const bootable = await findBootable(this.spec, this.#parts.disks.forBoot(signal), this.#state.efi, this.#parts)
+        if (bootable) await this.#startSystem(bootable, signal)
+        await this.#booted(bootable ? 'disk' : 'no bootable device', signal)
+      }
+    }
+  }
+
+  async #startSystem(bootable: Bootable, signal: AbortSignal): Promise<void> {
+    const state = this.#state
+    const boot = state.boot!
+    state.efi.current = bootable.efiEntry
+    await bootFromDisk(bootable, this.#parts.clock, async (report) => {
+      signal.throwIfAborted()
+      state.firstBoot = report
+      boot.reported = true
+      await this.#keep()
+    })
+    // Also when an earlier process died between keeping the report and telling of it.
+    if (boot.reported && state.firstBoot) this.#parts.events.firstBoot?.(this, state.firstBoot)
+  }
+
+  async #booted(outcome: Boot['outcome'], signal: AbortSignal): Promise<Boot> {
+    signal.throwIfAborted()
+    this.#state.boot!.outcome = outcome
+    await this.#keep()
+    // The power button may have been pressed while the outcome was being kept.
+    signal.throwIfAborted()
+    this.#report('boot', { boot: this.#state.boot!.id, outcome })
+    return this.boot()!
+  }
+
+  #ramdiskUp(boot: Boot, restored?: KeptOfBoot): void {
+    const { disks, store, clock, random, probe, pace, logger } = this.#parts
+    this.#session = new RamdiskSession({
+      spec: this.spec,
+      boot,
+      efi: this.#state.efi,
+      mounts: this.#mounts,
+      disks: (signal) => disks.forBoot(signal),
+      store,
+      clock,
+      random,
+      probe,
+      pace,
+      logger,
+      keep: () => this.#keep(),
+      request: (action) => this.#fromInside(action),
+      ...(restored && { restored }),
+    })
+    this.#parts.events.ramdiskUp(this, boot)
+  }
+
+  /** The OS switches its own machine off: nobody waits for that. */
+  #fromInside(action: 'power off' | 'reboot'): void {
+    this.setPower(action === 'reboot' ? 'reboot' : 'off', { soft: true }).catch((error: unknown) => {
+      if (!this.#closing.signal.aborted)
+        this.#parts.logger('warn', `${this.spec.id} did not ${action}: ${errorChain(error).join(': ')}`)
+    })
+  }
+
+  async #reach<T>(use: (session: RamdiskSession) => Promise<T>): Promise<T> {
+    if (this.#session) return use(this.#session)
+    const why = this.#state.power === 'off' ? 'is powered off' : 'does not run the ramdisk'
+    throw new MachineUnreachable(`${this.spec.id} ${why}`)
+  }
+
+  #keep(): Promise<void> {
+    this.#state.mounts = [...this.#mounts]
+    this.#parts.store.put(this.spec.id, 'state', '', () => this.#state)
+    return this.#parts.store.flush()
+  }
+
+  async #wait(ms: number): Promise<void> {
+    if (ms > 0) await this.#parts.clock.sleep(ms, { signal: this.#closing.signal })
+  }
+
+  #report(kind: string, attributes: Record<string, unknown>): void {
+    this.#parts.probe.report({ kind, machine: this.spec.id, ...attributes })
+  }
+}
