@@ -161,8 +161,7 @@ export class IronicClient {
   /**
    * Looks at the node until it is in one of `states`.
    *
-   * @throws UserError `unexpected-state` when it comes to rest in a failed state or `error` that was not waited for,
-   *   `timeout` when it takes longer than allowed
+   * @throws UserError `unexpected-state` when it comes to rest elsewhere, failed or with an error; `timeout` when it takes longer than allowed
    */
   async waitFor(ident: string, states: readonly ProvisionState[], options: WaitOptions = {}): Promise<ApiNode> {
     const { every = 500, timeout = Infinity, onState, signal } = options
@@ -173,7 +172,7 @@ export class IronicClient {
       if (node.provision_state !== seen) onState?.(node)
       seen = node.provision_state
       if (states.includes(seen)) return node
-      if (seen === 'error' || seen.endsWith(' failed')) throw unexpected(node, states)
+      if (hasEnded(node)) throw unexpected(node, states)
       if (clock.now() >= deadline) throw tooLong(node, states, timeout)
       await clock.sleep(every, signal ? { signal } : {})
     }
@@ -220,7 +219,9 @@ export class IronicClient {
 const nodePath = (ident: string): string => `/nodes/${encodeURIComponent(ident)}`
 
 function queryOf(query: Readonly<Record<string, string | boolean>>): string {
-  const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString()
+  const text = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString()
   return text === '' ? '' : `?${text}`
 }
 
@@ -239,6 +240,12 @@ export function ironicSentence({ status, body }: WireResponse): string {
   } catch {
     return body?.trim() || `status ${status}`
   }
+}
+
+/** At rest where nobody waited for it: failed, or back in a stable state with an error (a verification that failed). */
+function hasEnded({ provision_state, target_provision_state, last_error }: ApiNode): boolean {
+  if (provision_state === 'error' || provision_state.endsWith(' failed')) return true
+  return target_provision_state === null && last_error !== null
 }
 
 function unexpected(node: ApiNode, states: readonly ProvisionState[]): UserError {
