@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { maskInstanceInfo, maskSecrets } from './masking.js'
+
+test('values of secret-looking keys are hidden at any depth, whatever they are', () => {
+  expect(
+    maskSecrets({
+      redfish_address: 'http://bmc',
+      redfish_password: 'p',
+      ipmi_PASSWORD: null,
+      snmp_auth_key: 'k',
+      agent_secret_token: 't',
+      nested: { auth_token: 'x', plain: 1 },
+      list: [{ password: 'lists are left as they are' }],
+    }),
+  ).toEqual({
+    redfish_address: 'http://bmc',
+    redfish_password: '******',
+    ipmi_PASSWORD: '******',
+    snmp_auth_key: '******',
+    agent_secret_token: '******',
+    nested: { auth_token: '******', plain: 1 },
+    list: [{ password: 'lists are left as they are' }],
+  })
+})
+
+test('of instance_info the configdrive and the image URL are hidden', () => {
+  expect(
+    maskInstanceInfo({ configdrive: { user_data: 'x' }, image_url: 'http://signed', image_source: 'http://i' }),
+  ).toEqual({ configdrive: '******', image_url: '******', image_source: 'http://i' })
+  expect(maskInstanceInfo({})).toEqual({})
+})
