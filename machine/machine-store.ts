@@ -5,7 +5,7 @@ import { held, type Clock } from '../runtime/index.js'
  * What is kept of a machine, each a JSON document under a name: its specification and its state (one each), and what
  * lasts for a boot only: values that processes saved, runs, changed files.
  */
-export type RecordKind = 'spec' | 'state' | 'disk' | 'saved' | 'run' | 'file'
+export type RecordKind = 'spec' | 'state' | 'saved' | 'run' | 'file'
 
 export interface StoredRecord {
   machine: string

@@ -67,6 +67,8 @@ export class SimulatedMachine implements Machine {
   readonly #button = new Mutex()
   readonly #saved = new Map<string, unknown>()
   readonly #closing = new AbortController()
+  /** The boot, once it has got where it goes and that is kept. */
+  #up: Boot | undefined
   #session: RamdiskSession | undefined
   #booting: { controller: AbortController; done: Promise<void> } | undefined
 
@@ -104,9 +106,7 @@ export class SimulatedMachine implements Machine {
   }
 
   boot(): Boot | undefined {
-    const { power, boot } = this.#state
-    if (power === 'off' || !boot || boot.outcome === null) return undefined
-    return { id: boot.id, source: boot.source, outcome: boot.outcome }
+    return this.#up
   }
 
   firstBoot(): FirstBoot | undefined {
@@ -143,10 +143,12 @@ export class SimulatedMachine implements Machine {
   /** Takes up where an earlier process was killed: the machine itself never noticed. */
   resume(kept: KeptOfBoot): void {
     for (const [name, value] of kept.saved) this.#saved.set(name, value)
-    if (this.#state.power === 'off') return
-    const boot = this.boot()
-    if (!boot) this.#startBoot()
-    else if (boot.outcome === 'ramdisk') this.#ramdiskUp(boot, kept)
+    const { power, boot } = this.#state
+    if (power === 'off' || !boot) return
+    const { id, source, outcome } = boot
+    if (outcome === null) return this.#startBoot()
+    this.#up = { id, source, outcome }
+    if (outcome === 'ramdisk') this.#ramdiskUp(this.#up, kept)
   }
 
   /** Closes this process's part. The machine stays as it is in the state folder. */
@@ -177,10 +179,10 @@ export class SimulatedMachine implements Machine {
   async #switchOff(): Promise<void> {
     if (this.#state.power === 'off') return
     await this.#wait(this.#parts.pace.power)
-    const boot = this.boot()
-    this.#booting?.controller.abort(new MachineUnreachable(`${this.spec.id} lost power`))
+    const boot = this.#up
     const session = this.#session
-    this.#session = undefined
+    this.#up = this.#session = undefined
+    this.#booting?.controller.abort(new MachineUnreachable(`${this.spec.id} lost power`))
     await session?.end('lost power')
     await this.#booting?.done
     this.#state.power = 'off'
@@ -236,12 +238,14 @@ export class SimulatedMachine implements Machine {
 
   async #booted(outcome: Boot['outcome'], signal: AbortSignal): Promise<Boot> {
     signal.throwIfAborted()
-    this.#state.boot!.outcome = outcome
+    const boot = this.#state.boot!
+    boot.outcome = outcome
     await this.#keep()
     // The power button may have been pressed while the outcome was being kept.
     signal.throwIfAborted()
-    this.#report('boot', { boot: this.#state.boot!.id, outcome })
-    return this.boot()!
+    this.#up = { id: boot.id, source: boot.source, outcome }
+    this.#report('boot', { boot: boot.id, outcome })
+    return this.#up
   }
 
   #ramdiskUp(boot: Boot, restored?: KeptOfBoot): void {

@@ -32,18 +32,13 @@ export async function signatures(node: BlockNode): Promise<Signature[]> {
     return true
   }
   for (const candidate of FILESYSTEMS)
-    if (await look(candidate)) found.at(-1)!.type === 'ext' && found.push(named(found.pop()!, node))
+    await look(candidate.type === 'ext' ? { ...candidate, type: node.filesystem?.type ?? 'ext4' } : candidate)
   const primary = await look({ type: 'gpt', offset: sector, magic: GPT })
   const backup = await look({ type: 'gpt', offset: node.length - sector, magic: GPT })
   const isFat = found.some(({ type }) => type === 'vfat')
   await look({ type: primary || backup ? 'PMBR' : isFat ? 'vfat' : 'dos', offset: 0x1fe, magic: BOOT_SIGNATURE })
   return found
 }
-
-const named = (signature: Signature, node: BlockNode): Signature => ({
-  ...signature,
-  type: node.filesystem?.type ?? 'ext4',
-})
 
 const hex = (value: number, width: number) => `0x${value.toString(16).padStart(width, '0')}`
 
