@@ -313,10 +313,27 @@ describe('after a restart on the same boot', () => {
 })
 
 test('nothing is answered before it is kept', async () => {
-  await using scene = await new AgentScene().serving()
-  const answer = scene.execute('peers_sleep', { seconds: 5 })
-  const before = scene.saved
-  const { id } = await answer
-  expect(before).not.toContain(id)
-  expect(scene.saved).toContain(id)
+  const gate: (() => void)[] = []
+  await using scene = await new AgentScene().serving({
+    saved: { read: () => undefined, write: () => new Promise((resolve) => gate.push(resolve)) },
+  })
+  const open = async () => {
+    for (const resolve of gate.splice(0)) resolve()
+    await scene.clock.advance(0)
+  }
+  // The version and the lookup: until they are safe, no heartbeat says that this agent is there.
+  await open()
+  expect(scene.ironic.of('heartbeat')).toEqual([])
+  await open()
+  expect(scene.ironic.of('heartbeat')).toHaveLength(1)
+
+  let answered = false
+  const answer = scene.execute('peers_noop').then(() => (answered = true))
+  await scene.clock.advance(0)
+  expect(answered).toBe(false)
+  expect(await scene.commands()).toEqual([])
+  await open()
+  await answer
+  // Its end, which stopping waits for.
+  await open()
 })

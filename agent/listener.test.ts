@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { systemClock } from '../runtime/index.js'
+import { AgentScene } from '../test/kit/agent-scene.js'
+import { TOKEN } from '../test/kit/fake-ironic.js'
+import { AgentListener } from './listener.js'
+
+test('agents share one listener, each below a path of its own', async () => {
+  await using listener = await AgentListener.open({ port: 0, clock: systemClock() })
+  await using scene = await new AgentScene({ callbackUrl: listener.urlOf('machine 1') }).serving()
+  using _mounted = listener.mount('machine 1', scene.agent.dispatch)
+  const url = `http://127.0.0.1:${listener.port}/machine%201`
+
+  expect(JSON.parse(scene.ironic.of('heartbeat')[0]!.request.body!)).toMatchObject({ callback_url: url })
+  expect(await (await fetch(url)).json()).toMatchObject({
+    default_version: { links: [{ href: `${url}/v1` }, {}] },
+  })
+  const redirected = await fetch(`${url}/v1/commands?agent_token=${TOKEN}`, { redirect: 'manual' })
+  expect([redirected.status, redirected.headers.get('location')]).toEqual([
+    308,
+    `${url}/v1/commands/?agent_token=${TOKEN}`,
+  ])
+  const posted = await fetch(`${url}/v1/commands/?wait=true&agent_token=${TOKEN}`, {
+    method: 'POST',
+    body: JSON.stringify({ name: 'standby.get_partition_uuids', params: {} }),
+  })
+  expect([posted.status, await posted.json()]).toMatchObject([200, { command_status: 'SUCCEEDED' }])
+  expect((await fetch(`http://127.0.0.1:${listener.port}/other/v1/status`)).status).toBe(404)
+  const head = await fetch(`${url}/v1/status`, { method: 'HEAD' })
+  expect([head.status, await head.text()]).toEqual([200, ''])
+})

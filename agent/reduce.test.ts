@@ -1,0 +1,189 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { AgentEvent, Effect } from './events.js'
+import { toWire } from './api.js'
+import { readKept } from './kept-state.js'
+import { IPA_PACE, PROMPT_PACE } from './pace.js'
+import { reduce, type Rules } from './reduce.js'
+import { initialState, newBoot, type AgentConfig, type AgentState } from './state.js'
+
+const CONFIG: AgentConfig = {
+  apiUrls: ['http://ironic'],
+  inspectionUrls: ['http://ironic/v1/continue_inspection'],
+  lookupTimeout: 600_000,
+  lookupInterval: 1000,
+  agentToken: null,
+}
+const TOKEN = 'T'.repeat(43)
+const fresh = (config = CONFIG) => initialState(newBoot('boot', 'http://agent', config))
+const rules = (pace = IPA_PACE, config = CONFIG): Rules => ({ config, pace })
+
+/** Every kind of event, in any order: also those that the shell would never send there. */
+const ids = fc.constantFrom('a', 'b', 'c')
+const events: fc.Arbitrary<AgentEvent> = fc.oneof(
+  fc.constantFrom<AgentEvent[]>(
+    { kind: 'started' },
+    { kind: 'woke', for: 'inspect' },
+    { kind: 'woke', for: 'discover' },
+    { kind: 'woke', for: 'look up' },
+    { kind: 'woke', for: 'heartbeat' },
+    { kind: 'woke', for: 'start over' },
+    { kind: 'inspection taken', uuid: 'node' },
+    { kind: 'inspection refused', why: 'no' },
+    { kind: 'inspection failed', why: 'no' },
+    { kind: 'version found', version: '1.115' },
+    { kind: 'version not found', why: 'no' },
+    { kind: 'heartbeat taken' },
+    { kind: 'heartbeat failed', why: 'no' },
+    { kind: 'results read' },
+  ),
+  fc.record({
+    kind: fc.constant('looked up' as const),
+    answer: fc.constantFrom(undefined, null, 'short', '******', TOKEN).map((agent_token) => ({
+      node: { uuid: 'node' },
+      config: { heartbeat_timeout: 300, ...(agent_token === undefined ? {} : { agent_token }) },
+    })),
+  }),
+  fc.record({ kind: fc.constant('lookup failed' as const), why: fc.constant('no'), conflict: fc.boolean() }),
+  fc.record({
+    kind: fc.constant('command posted' as const),
+    id: ids,
+    name: fc.constant('execute_deploy_step'),
+    fullName: fc.constant('deploy.execute_deploy_step'),
+    params: fc.constant({ node: { instance_info: { configdrive: 'hunter2' } } }),
+  }),
+  fc.record({ kind: fc.constant('program started' as const), id: ids, run: fc.string() }),
+  fc.record({
+    kind: fc.constant('command ended' as const),
+    id: ids,
+    status: fc.constantFrom('SUCCEEDED' as const, 'FAILED' as const),
+    error: fc.constant(null),
+    result: fc.jsonValue(),
+  }),
+)
+const histories = fc.array(fc.record({ event: events, chance: fc.double({ min: 0, max: 0.999, noNaN: true }) }), {
+  maxLength: 60,
+})
+
+function play(
+  history: readonly { event: AgentEvent; chance: number }[],
+  see: (state: AgentState, effects: readonly Effect[], before: AgentState) => void,
+  pace = IPA_PACE,
+): void {
+  let state = fresh()
+  for (const [index, { event, chance }] of history.entries()) {
+    const next = reduce(state, event, { at: index * 1000, chance }, rules(pace))
+    see(next.state, next.effects, state)
+    state = next.state
+  }
+}
+
+describe('whatever happens', () => {
+  test('never do two commands run, and only the last one does', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        play(history, ({ kept: { commands } }) => {
+          const running = commands.filter(({ status }) => status === 'RUNNING')
+          expect(running.length).toBeLessThanOrEqual(1)
+          if (running.length === 1) expect(commands.at(-1)).toBe(running[0])
+        })
+      }),
+    )
+  })
+
+  test('neither the token nor what a command was called with is in what the API shows', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        play(history, ({ kept: { commands } }) => {
+          const shown = JSON.stringify(commands.map(toWire))
+          expect(shown).not.toContain(TOKEN)
+          expect(shown).not.toContain('hunter2')
+        })
+      }),
+    )
+  })
+
+  test('what is kept comes back the same from text', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        play(history, ({ kept }) => {
+          const text = JSON.stringify(kept)
+          expect(JSON.stringify(readKept(JSON.parse(text), 'boot'))).toBe(text)
+        })
+      }),
+    )
+  })
+
+  test('a command that has ended never changes again', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        play(history, ({ kept }, _effects, before) => {
+          for (const [index, command] of before.kept.commands.entries())
+            if (command.status !== 'RUNNING') expect(kept.commands[index]).toBe(command)
+        })
+      }),
+    )
+  })
+
+  test('a token, once kept, is never lost', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        play(history, ({ kept }, _effects, before) => {
+          if (before.kept.token !== null) expect(kept.token).not.toBeNull()
+        })
+      }),
+    )
+  })
+
+  test('two heartbeats are never under way at once, and never closer than the pace allows', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        play(history, (_state, effects, before) => {
+          if (effects.some(({ kind }) => kind === 'heartbeat')) expect(before.live.heartbeat.underWay).toBeNull()
+          const { lastAt, failures } = before.live.heartbeat
+          for (const effect of effects)
+            if (effect.kind === 'wait' && effect.for === 'heartbeat' && lastAt !== null && failures === 0)
+              expect(effect.until).toBeGreaterThanOrEqual(lastAt + IPA_PACE.heartbeatGap)
+        })
+      }),
+    )
+  })
+})
+
+describe('how long attempts go on', () => {
+  const serving = (): AgentState => {
+    const state = fresh()
+    return {
+      kept: { ...state.kept, token: TOKEN, nodeUuid: 'node', ironicVersion: '1.115', inspected: true },
+      live: { ...state.live, phase: 'serving' },
+    }
+  }
+  const waits = (effects: readonly Effect[]) => effects.filter((effect) => effect.kind === 'wait')
+
+  test('an urgent heartbeat that fails keeps a virtual clock going, but not for ever', () => {
+    let state = reduce(serving(), { kind: 'started' }, { at: 0, chance: 0 }, rules()).state
+    const weak: boolean[] = []
+    for (let n = 0; n < 25; n++) {
+      state = reduce(state, { kind: 'woke', for: 'heartbeat' }, { at: n * 10_000, chance: 0 }, rules()).state
+      const failed = reduce(state, { kind: 'heartbeat failed', why: 'no' }, { at: n * 10_000, chance: 0 }, rules())
+      state = failed.state
+      weak.push(...waits(failed.effects).map((wait) => wait.weak))
+    }
+    expect(weak).toEqual([...Array<boolean>(20).fill(false), ...Array<boolean>(5).fill(true)])
+  })
+
+  test('an unheard heartbeat is repeated ever more seldom until the ordinary one is due', () => {
+    let state = reduce(serving(), { kind: 'started' }, { at: 0, chance: 0 }, rules(PROMPT_PACE)).state
+    let at = 0
+    const gaps: number[] = []
+    for (let n = 0; n < 14; n++) {
+      state = reduce(state, { kind: 'woke', for: 'heartbeat' }, { at, chance: 0 }, rules(PROMPT_PACE)).state
+      const taken = reduce(state, { kind: 'heartbeat taken' }, { at, chance: 0 }, rules(PROMPT_PACE))
+      state = taken.state
+      const next = waits(taken.effects)[0]!
+      gaps.push(next.until - at)
+      at = next.until
+    }
+    expect(gaps).toEqual([50, 100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 90_000, 90_000, 90_000])
+  })
+})

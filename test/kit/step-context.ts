@@ -1,0 +1,32 @@
+import { silent } from '../../runtime/index.js'
+import type { StepContext, Target } from '../../steps/index.js'
+
+export interface RecordingContext extends StepContext {
+  readonly stages: string[]
+  readonly percents: number[]
+  readonly logged: { level: string; message: string; fields?: Record<string, unknown> | undefined }[]
+}
+
+/** A step's surroundings that remember what it told. */
+export function stepContext(target: Target, given: Partial<StepContext> = {}): RecordingContext {
+  const stages: string[] = []
+  const percents: number[] = []
+  const logged: RecordingContext['logged'] = []
+  return {
+    target,
+    node: { uuid: '1be26c0b-03f2-4d2e-ae87-c02d7f33c123', properties: {}, instance_info: {}, driver_internal_info: {} },
+    ports: [],
+    environment: {},
+    progress: { stage: (name) => stages.push(name), percent: (value) => percents.push(value), line: () => {} },
+    logger: (level, message, fields) => {
+      logged.push({ level, message, fields })
+      silent(level, message, fields)
+    },
+    clock: target.clock,
+    signal: new AbortController().signal,
+    ...given,
+    stages,
+    percents,
+    logged,
+  }
+}
