@@ -64,6 +64,8 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   let aborted = () => {}
   const abort = new Promise<never>((_, reject) => {
     aborted = () => reject(signal.reason as Error)
+    // The signal may have been aborted while the command was being started.
+    if (signal.aborted) aborted()
     signal.addEventListener('abort', aborted, { once: true })
   })
   try {
