@@ -9,7 +9,7 @@ import {
   type Logger,
   type Random,
 } from '../runtime/index.js'
-import type { HardwareManager, Target } from '../steps/index.js'
+import { readHardware, type HardwareManager, type Target } from '../steps/index.js'
 import { ConnectionFailed, type CommandRequest, type Dispatch, type Transport } from '../wire/index.js'
 import { agentDispatch } from './api.js'
 import { CommandRunner, type AgentProgress } from './command-runner.js'
@@ -31,7 +31,7 @@ import {
   type KeptState,
   type Phase,
 } from './state.js'
-import { unlessAborted } from './run-to-end.js'
+import { unlessAborted } from './unless-aborted.js'
 import { Surroundings } from './surroundings.js'
 import { Timer } from './timer.js'
 
@@ -48,8 +48,8 @@ export interface AgentOptions {
   transport: Transport
   /** Keeps one JSON value over restarts of this process; resolves once it is safe. */
   saved: { read(): unknown; write(value: unknown): Promise<void> }
-  /** Reads what the target is made of. */
-  hardware: HardwareReader
+  /** Reads what the target is made of; {@link readHardware} unless told otherwise. */
+  hardware?: HardwareReader
   clock: Clock
   random: Random
   probe?: Probe
@@ -116,7 +116,7 @@ class RunningAgent implements Agent {
     const { signal } = this.#scope
     this.#link = new IronicLink({ transport, signal, ...config })
     this.#surroundings = new Surroundings({
-      ...{ target, clock, signal, managers: options.managers, hardware: options.hardware },
+      ...{ target, clock, signal, managers: options.managers, hardware: options.hardware ?? readHardware },
       ownLog: () => this.#runner.ownLog,
     })
     this.#runner = new CommandRunner({

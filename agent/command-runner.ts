@@ -4,7 +4,7 @@ import { AgentError, type Inventory } from '../wire/index.js'
 import { settle, type ExtensionCommand, type Outcome } from './extensions/extension.js'
 import { followedTarget } from './followed-target.js'
 import type { Managers } from './managers.js'
-import { unlessAborted } from './run-to-end.js'
+import { unlessAborted } from './unless-aborted.js'
 import type { CommandRecord } from './state.js'
 
 /** Where a command is, for people and progress bars. */

@@ -1,21 +1,12 @@
 import { errorChain } from '../runtime/index.js'
-import type { Target } from '../steps/index.js'
-import type { InspectionData, Inventory, InventoryDisk } from '../wire/index.js'
+import type { Target, TargetHardware } from '../steps/index.js'
+import type { InspectionData } from '../wire/index.js'
 import type { Managers } from './managers.js'
-
-/** What a target is made of. */
-export interface Hardware {
-  inventory: Inventory
-  /** Where an image would go; null when no disk fits. */
-  rootDisk: InventoryDisk | null
-  /** MAC address of the NIC that the ramdisk was booted from. */
-  bootInterface: string | null
-}
 
 /** The collectors of IPA that this agent has. */
 const COLLECTORS: readonly string[] = ['default', 'logs']
 
-export type HardwareReader = (target: Target) => Promise<Hardware>
+export type HardwareReader = (target: Target) => Promise<TargetHardware>
 
 /**
  * The body of `POST /v1/continue_inspection` (facts/ironic-python-agent.md 4). A collector that fails does not keep the
@@ -24,7 +15,7 @@ export type HardwareReader = (target: Target) => Promise<Hardware>
 export async function inspectionData(options: {
   collectors: readonly string[]
   managers: Managers
-  hardware: () => Promise<Hardware>
+  hardware: () => Promise<TargetHardware>
   logs: () => Promise<string>
 }): Promise<InspectionData> {
   const { managers, hardware, logs } = options

@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/index.js'
-import type { HardwareManager, Target } from '../steps/index.js'
+import type { HardwareManager, Target, TargetHardware } from '../steps/index.js'
 import type { InspectionData } from '../wire/index.js'
-import { inspectionData, type Hardware, type HardwareReader } from './inspection.js'
+import { inspectionData, type HardwareReader } from './inspection.js'
 import { systemLogs } from './logs/collect.js'
 import { Managers } from './managers.js'
 
@@ -9,7 +9,7 @@ import { Managers } from './managers.js'
 export class Surroundings {
   readonly #options: SurroundingsOptions
   #managers: Promise<Managers> | undefined
-  #hardware: Promise<Hardware> | undefined
+  #hardware: Promise<TargetHardware> | undefined
 
   constructor(options: SurroundingsOptions) {
     this.#options = options
@@ -24,7 +24,7 @@ export class Surroundings {
     return this.#managers
   }
 
-  hardware({ again = false } = {}): Promise<Hardware> {
+  hardware({ again = false } = {}): Promise<TargetHardware> {
     if (again || !this.#hardware) {
       const reading = this.#options.hardware(this.#options.target)
       this.#hardware = reading

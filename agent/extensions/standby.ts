@@ -1,6 +1,5 @@
-import type { Capability, Command, Target } from '../../steps/index.js'
+import { finish, type Capability, type Command, type Target } from '../../steps/index.js'
 import { AgentError } from '../../wire/index.js'
-import { runToEnd } from '../run-to-end.js'
 import type { CommandContext, Extension } from './extension.js'
 
 /** The extension `standby`: what ends the ramdisk's work. */
@@ -39,15 +38,15 @@ async function shutDown(
   if (!target.has(capability))
     throw new AgentError('SystemRebootError', `${target.name} may not be ${what}: its target does not allow it`)
   await flush(target, signal)
-  const { exit, text } = await runToEnd(target, { argv, effect: 'writes' }, signal)
+  const { exit, stderr } = await finish(target.executor, argv, { effect: 'writes', signal })
   // A machine that goes down takes the program along, so only an exit code says that it stayed up.
   if (exit.kind === 'exited' && exit.code !== 0)
-    throw new AgentError('SystemRebootError', `${argv.join(' ')} ended with exit code ${exit.code}: ${text.trim()}`)
+    throw new AgentError('SystemRebootError', `${argv.join(' ')} ended with exit code ${exit.code}: ${stderr.trim()}`)
   return null
 }
 
 async function flush(target: Target, signal: AbortSignal): Promise<void> {
-  const { exit, text } = await runToEnd(target, { argv: ['sync'], effect: 'writes' }, signal)
+  const { exit, stderr } = await finish(target.executor, ['sync'], { effect: 'writes', signal })
   if (exit.kind === 'exited' && exit.code !== 0)
-    throw new AgentError('CommandExecutionError', `sync ended with exit code ${exit.code}: ${text.trim()}`)
+    throw new AgentError('CommandExecutionError', `sync ended with exit code ${exit.code}: ${stderr.trim()}`)
 }

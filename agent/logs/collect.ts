@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { errorChain, type Clock } from '../../runtime/index.js'
-import type { Command, Target } from '../../steps/index.js'
-import { runToEnd } from '../run-to-end.js'
+import { finish, type Command, type Target } from '../../steps/index.js'
 import { ustar, type ArchiveEntry } from './ustar.js'
 
 /** What is asked, under the names that the files have in IPA's archives (recording agent-api-direct). */
@@ -40,8 +39,8 @@ export async function systemLogs(options: {
 
 async function outputOf(target: Target, argv: Command['argv'], signal: AbortSignal): Promise<string | undefined> {
   try {
-    const { exit, text } = await runToEnd(target, { argv, effect: 'reads' }, signal)
-    return exit.kind === 'exited' && exit.code === NOT_FOUND ? undefined : text
+    const { exit, stdout, stderr } = await finish(target.executor, argv, { signal })
+    return exit.kind === 'exited' && exit.code === NOT_FOUND ? undefined : stdout + stderr
   } catch (error) {
     if (signal.aborted) throw error
     return `${argv.join(' ')}: ${errorChain(error).join(': ')}\n`

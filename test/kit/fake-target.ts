@@ -40,11 +40,12 @@ export class FakeTarget implements Target {
       const run: Run = {
         id,
         output: (async function* () {
-          yield { stream: 'stdout' as const, bytes: Buffer.from((await ending).output ?? '') }
+          yield { stream: 'stderr' as const, bytes: Buffer.from((await ending).output ?? '') }
         })(),
         exit: ending.then(({ exit }) => exit),
         cancel: async () => {},
       }
+      run.exit.catch(() => {})
       this.#runs.set(id, run)
       return run
     },
