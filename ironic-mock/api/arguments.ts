@@ -23,14 +23,14 @@ export function readArguments(
     Object.assign(schemas, operation.body.args)
   }
 
-  const unexpected = Object.keys(given).filter((name) => !(name in schemas) && !(name in path))
+  const unexpected = Object.keys(given).filter((name) => !Object.hasOwn(schemas, name) && !Object.hasOwn(path, name))
   if (unexpected.length > 0) throw ironicErrors.unexpectedArguments(unexpected)
-  for (const name of operation.required ?? []) if (!(name in given)) throw ironicErrors.missingArgument(name)
+  for (const name of operation.required ?? []) if (!Object.hasOwn(given, name)) throw ironicErrors.missingArgument(name)
 
   const args: Arguments = {}
   for (const [name, value] of Object.entries(given)) {
     const schema = schemas[name]
-    args[name] = schema && !(name in path && schema.type === 'string') ? read(name, value, schema) : value
+    args[name] = schema && !(Object.hasOwn(path, name) && schema.type === 'string') ? read(name, value, schema) : value
   }
   return args
 }

@@ -19,6 +19,7 @@ import {
 import type { Conductor } from '../conductor/conductor.js'
 import type { Store } from '../store/store.js'
 import { readArguments } from './arguments.js'
+import { readBody } from './body.js'
 import type { Backend, Call, Reply } from './call.js'
 import { handlers } from './handlers/index.js'
 import { Links } from './links.js'
@@ -73,7 +74,7 @@ async function answer(request: WireRequest, backend: Backend, endpoint: string |
     version = negotiate(request.headers)
     const { operation, params, query } = route(request)
     if (operation.since > version) throw hidden(operation)
-    const body = readBody(request.body)
+    const body = readBody(operation, request.body)
     const args = readArguments(operation, params, query, body)
     const document = checkedDocument(operation, body)
     const handle = handlers[operation.id as OperationId] as (
@@ -123,15 +124,6 @@ function decode(segment: string): string {
 
 const hidden = ({ hidden: how }: Operation): IronicError =>
   how === 'route' ? ironicErrors.noSuchRoute() : ironicErrors.resourceNotFound()
-
-function readBody(text: string | undefined): unknown {
-  if (text === undefined || text.trim() === '') return undefined
-  try {
-    return JSON.parse(text) as unknown
-  } catch (error) {
-    throw ironicErrors.bodyNotJson(error instanceof Error ? error.message : String(error))
-  }
-}
 
 function checkedDocument(operation: Operation, body: unknown): unknown {
   if (!operation.body || !('document' in operation.body)) return undefined

@@ -78,7 +78,7 @@ const BOOLEANS = [
 export function normalised(fields: JsonObject): JsonObject {
   const out: JsonObject = { ...fields }
   for (const [name, value] of Object.entries(fields)) {
-    if (value === null && name in NODE_DEFAULTS)
+    if (value === null && Object.hasOwn(NODE_DEFAULTS, name))
       out[name] = structuredClone(NODE_DEFAULTS[name as keyof typeof NODE_DEFAULTS])
     else if (value !== null && BOOLEANS.includes(name)) {
       const flag = parseBoolean(value)

@@ -83,7 +83,7 @@ export function checkProvision(
 function checkState(node: NodeRecord, ident: string, target: string): void {
   if (node.maintenance && (target === 'active' || target === 'deploy' || target === 'rebuild'))
     throw ironicErrors.nodeInMaintenance(target === 'rebuild' ? 'rebuild' : 'provisioning', ident)
-  if (VERBS[target]?.from.includes(node.provision_state)) return
+  if (Object.hasOwn(VERBS, target) && VERBS[target]!.from.includes(node.provision_state)) return
   // A held lock explains an impossible verb better than the state, which is about to change.
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
   throw ironicErrors.invalidStateRequested(target, node.uuid, node.provision_state)

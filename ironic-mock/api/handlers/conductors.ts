@@ -16,7 +16,7 @@ function shown({ links }: Call<object>, { conductor, startedAt }: Backend): Json
 }
 
 function selected(out: JsonObject, fields: readonly string[]): JsonObject {
-  for (const field of fields) if (!(field in out)) throw ironicErrors.unknownField(field)
+  for (const field of fields) if (!Object.hasOwn(out, field)) throw ironicErrors.unknownField(field)
   return Object.fromEntries(Object.entries(out).filter(([name]) => fields.includes(name) || name === 'links'))
 }
 

@@ -37,7 +37,7 @@ function shown(driver: DriverDescription, { version, links }: Call<object>, deta
 function selected(out: JsonObject, fields: readonly string[] | null | undefined, call: Call<object>): JsonObject {
   if (!fields || fields.length === 0) return out
   if (call.version < SINCE.driverFields) throw ironicErrors.notAcceptable()
-  for (const field of fields) if (!(field in out)) throw ironicErrors.unknownField(field)
+  for (const field of fields) if (!Object.hasOwn(out, field)) throw ironicErrors.unknownField(field)
   return Object.fromEntries(Object.entries(out).filter(([name]) => fields.includes(name) || name === 'links'))
 }
 

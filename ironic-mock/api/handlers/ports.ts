@@ -103,7 +103,7 @@ function normalised(fields: JsonObject): JsonObject {
   const out: JsonObject = { ...fields }
   for (const [name, value] of Object.entries(fields)) {
     if (value === null) {
-      if (name in DEFAULTS) out[name] = structuredClone(DEFAULTS[name])
+      if (Object.hasOwn(DEFAULTS, name)) out[name] = structuredClone(DEFAULTS[name])
     } else if (BOOLEANS.includes(name)) {
       const flag = parseBoolean(value)
       if (flag === undefined) throw ironicErrors.notBoolean(name, String(value))

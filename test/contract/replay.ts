@@ -1,0 +1,166 @@
+import { isLaterRoute, type Dispatch, type WireResponse } from '../../wire/index.js'
+import type { RecordedExchange, Recording, Shape } from './recording.js'
+
+export const BASE = 'http://ironic.test:6385'
+
+/** How an answer of ours differs on purpose from the recorded one; every entry is a row of docs/fidelity.md. */
+export interface Difference {
+  why: string
+  status?: number
+  /** The whole sentence, or a beginning that ends in `...`. */
+  error?: string
+}
+
+export interface ReplayOptions {
+  /** By sequence number. */
+  onPurpose?: Readonly<Record<number, Difference>>
+  /** Exchanges on served routes that cannot be replayed because of what came before them on routes served later. */
+  needsLater?: Readonly<Record<number, string>>
+  /** Keys that may be null in one answer and not in the other: they depend on the moment. */
+  momentary?: readonly string[]
+  /** Waits until the node that a path names has come to rest. */
+  settle: (exchange: RecordedExchange, path: string) => Promise<void>
+  /** Ids of things that existed before the recording began: recorded to ours. */
+  ids?: Map<string, string>
+}
+
+export interface ReplayResult {
+  replayed: number
+  /** Paths that are not served yet, as recorded. */
+  later: string[]
+  /** One sentence each; empty when all is as recorded. */
+  differences: string[]
+}
+
+/** Sends what a client sent to a real Ironic to ours, and compares what comes back. */
+export async function replay(dispatch: Dispatch, recording: Recording, options: ReplayOptions): Promise<ReplayResult> {
+  const ids = options.ids ?? new Map<string, string>()
+  const result: ReplayResult = { replayed: 0, later: [], differences: [] }
+  for (const exchange of recording.exchanges) {
+    const [bare = ''] = exchange.path.split('?')
+    if (isLaterRoute(bare)) result.later.push(bare)
+    else if (options.needsLater?.[exchange.seq] === undefined) {
+      result.replayed++
+      const ours = translate(exchange, ids)
+      await options.settle(exchange, ours.path)
+      const response = await dispatch({
+        method: exchange.method,
+        target: ours.path,
+        headers: requestHeaders(exchange),
+        ...(ours.body === undefined ? {} : { body: ours.body }),
+        base: BASE,
+      })
+      learn(exchange, response, ids)
+      for (const found of compare(exchange, recording.shapes, response, ids, options))
+        result.differences.push(`#${exchange.seq} ${exchange.method} ${exchange.path}: ${found}`)
+    }
+  }
+  return result
+}
+
+function requestHeaders({ version, standardVersion }: RecordedExchange): Record<string, string> {
+  return {
+    ...(version === undefined ? {} : { 'x-openstack-ironic-api-version': version }),
+    ...(standardVersion === undefined ? {} : { 'openstack-api-version': standardVersion }),
+  }
+}
+
+function translate({ path, body }: RecordedExchange, ids: Map<string, string>): { path: string; body?: string } {
+  const text = body === undefined ? undefined : notJson(body) ? body : JSON.stringify(body)
+  return { path: translated(path, ids), ...(text === undefined ? {} : { body: translated(text, ids) }) }
+}
+
+/** A body that was not JSON is kept as its text; JSON text of a string is not told apart from it, and was never sent. */
+const notJson = (body: unknown): body is string => typeof body === 'string' && body.startsWith('{')
+
+function translated(text: string, ids: Map<string, string>): string {
+  let out = text
+  for (const [recorded, ours] of ids) out = out.replaceAll(recorded, ours)
+  return out
+}
+
+/** What was created gets another id here than it had there. */
+function learn({ method, uuid }: RecordedExchange, { body }: WireResponse, ids: Map<string, string>): void {
+  if (method !== 'POST' || uuid === undefined || body === undefined) return
+  const ours = (JSON.parse(body) as { uuid?: string }).uuid
+  if (ours !== undefined) ids.set(uuid, ours)
+}
+
+function compare(
+  exchange: RecordedExchange,
+  shapes: readonly Shape[],
+  response: WireResponse,
+  ids: Map<string, string>,
+  { onPurpose, momentary = [] }: ReplayOptions,
+): string[] {
+  const found: string[] = []
+  const expectSame = (what: string, recorded: unknown, ours: unknown) => {
+    if (recorded !== ours) found.push(`${what} is ${JSON.stringify(ours)}, recorded ${JSON.stringify(recorded)}`)
+  }
+  const body: unknown = response.body === undefined ? undefined : JSON.parse(response.body)
+  const changed = onPurpose?.[exchange.seq]
+  if (changed) {
+    expectSame('status', changed.status ?? exchange.status, response.status)
+    if (changed.error !== undefined) {
+      const ours = sentence(body) ?? ''
+      if (changed.error.endsWith('...') ? !ours.startsWith(changed.error.slice(0, -3)) : ours !== changed.error)
+        found.push(`sentence is ${JSON.stringify(ours)}, meant ${JSON.stringify(changed.error)}`)
+    }
+    return found
+  }
+  expectSame('status', exchange.status, response.status)
+  expectSame('version', exchange.answeredVersion, response.headers['x-openstack-ironic-api-version'])
+  expectSame('allow', exchange.allow, response.headers.allow)
+  expectSame('location', exchange.location && BASE + translated(exchange.location, ids), response.headers.location)
+  if (exchange.error) {
+    const recorded = 'fault' in exchange.error ? exchange.error.fault : exchange.error.routed
+    expectSame('sentence', translated(recorded, ids), sentence(body))
+    expectSame('kind of error', 'fault' in exchange.error ? 'fault' : 'routed', kind(body))
+  } else if (exchange.shape !== undefined && body !== undefined) {
+    const next = (body as { next?: string }).next
+    expectSame('next', exchange.next && BASE + translated(exchange.next, ids), next)
+    const differing: string[] = []
+    differ(shapes[exchange.shape]!, body, '', momentary, differing)
+    // The first few say it; a wrong order repeats itself in every list.
+    found.push(...differing.slice(0, 5))
+  } else expectSame('body', exchange.shape !== undefined, body !== undefined)
+  return found
+}
+
+const inner = (body: unknown): Record<string, unknown> =>
+  JSON.parse((body as { error_message?: string } | undefined)?.error_message ?? '{}') as Record<string, unknown>
+const sentence = (body: unknown): unknown => inner(body).faultstring ?? inner(body).description
+const kind = (body: unknown): string => ('faultstring' in inner(body) ? 'fault' : 'routed')
+
+/** Walks a shape and a value together and tells where they part. */
+function differ(shape: Shape, value: unknown, at: string, momentary: readonly string[], found: string[]): void {
+  if (typeof shape === 'string') {
+    const type = typeOf(value)
+    if (shape === type || (shape === 'object' && type === 'object')) return
+    const key = at.slice(at.lastIndexOf('.') + 1)
+    if ((shape === 'null' || type === 'null') && momentary.includes(key)) return
+    found.push(`${at} is ${type}, recorded ${shape}`)
+  } else if (Array.isArray(shape)) {
+    if (!Array.isArray(value)) found.push(`${at} is no list`)
+    else if ((shape.length === 0) !== (value.length === 0)) found.push(`${at} has ${value.length} items`)
+    else if (shape.length > 0) differ(shape[0]!, value[0], `${at}[0]`, momentary, found)
+  } else {
+    if (typeOf(value) !== 'object') return void found.push(`${at} is no object`)
+    const ours = Object.keys(value as object).join()
+    const recorded = Object.keys(shape).join()
+    if (ours !== recorded) return void found.push(`${at} has ${ours}, recorded ${recorded}`)
+    for (const [key, member] of Object.entries(shape))
+      differ(member, (value as Record<string, unknown>)[key], `${at}.${key}`, momentary, found)
+  }
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((each: { href?: string; rel?: string }) => each?.href && each.rel)
+  )
+    return `${value.length} links`
+  return Array.isArray(value) ? 'list' : typeof value
+}
