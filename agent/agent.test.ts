@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { IPA_PACE } from './index.js'
 import { AgentScene } from '../test/kit/agent-scene.js'
 import { ironicError, NODE, TOKEN } from '../test/kit/fake-ironic.js'
-import { exited } from '../test/kit/fake-target.js'
 
 const INSPECTION = { 'ipa-inspection-callback-url': 'http://ironic:6385/v1/continue_inspection' }
 const boot = (parameters: Record<string, string> = {}) => ({
@@ -218,97 +217,6 @@ describe('heartbeats', () => {
     await scene.clock.advance(600_000)
     expect(scene.ironic.of('heartbeat')).toHaveLength(1)
     await scene.agent.stop()
-  })
-})
-
-describe('after a restart on the same boot', () => {
-  test('nothing is looked up again: token, node and commands are kept, and a heartbeat goes out', async () => {
-    await using scene = await new AgentScene(boot(INSPECTION)).serving()
-    const { id } = await scene.execute('peers_noop')
-    await scene.clock.advance(0)
-    await scene.agent.stop()
-    const before = scene.ironic.calls.length
-
-    await scene.serving()
-
-    expect(scene.ironic.calls[before]).toMatchObject({ call: 'heartbeat' })
-    expect(scene.ironic.of('lookup')).toHaveLength(1)
-    expect(await scene.commands()).toMatchObject([{ id, command_status: 'SUCCEEDED' }])
-  })
-
-  test('on another boot everything starts afresh', async () => {
-    await using scene = await new AgentScene().serving()
-    await scene.execute('peers_noop')
-    await scene.agent.stop()
-    scene.ironic.token = 'B'.repeat(43)
-    scene.start({ boot: { id: 'boot-2', parameters: { 'ipa-api-url': 'http://ironic:6385' } } })
-    await scene.clock.advance(0)
-    expect(scene.ironic.of('lookup')).toHaveLength(2)
-  })
-
-  test('a command whose program the target lost has failed, saying so, and Ironic is told', async () => {
-    await using scene = await new AgentScene({ pace: IPA_PACE }).serving()
-    scene.target.programs.work = () => new Promise(() => {})
-    const { id } = await scene.execute('peers_run')
-    await scene.clock.advance(0)
-    await scene.agent.stop()
-    expect(scene.saved).toContain('"RUNNING"')
-    scene.target.forgetRuns()
-    const before = scene.ironic.of('heartbeat').length
-
-    await scene.serving()
-    await scene.clock.advance(6000)
-
-    expect(await scene.commands()).toEqual([
-      {
-        id,
-        command_name: 'execute_deploy_step',
-        command_status: 'FAILED',
-        command_error: {
-          type: 'CommandExecutionError',
-          code: 500,
-          message: 'Command execution failed',
-          details:
-            'peers_run was under way when the agent was killed, and its program with it; how far it got is not known',
-        },
-        command_result: null,
-      },
-    ])
-    expect(scene.ironic.of('heartbeat').length).toBeGreaterThan(before)
-  })
-
-  test('a command whose program the target still has goes on with it, and it is not started twice', async () => {
-    await using scene = await new AgentScene().serving()
-    let finish = () => {}
-    scene.target.programs.work = () => new Promise((resolve) => (finish = () => resolve(exited(0))))
-    const { id } = await scene.execute('peers_run')
-    await scene.clock.advance(0)
-    await scene.agent.stop()
-
-    await scene.serving()
-    expect(await scene.commands()).toMatchObject([{ id, command_status: 'RUNNING' }])
-    finish()
-    await scene.clock.advance(0)
-
-    expect(await scene.commands()).toMatchObject([
-      { id, command_status: 'SUCCEEDED', command_result: { deploy_result: { exit: { kind: 'exited', code: 0 } } } },
-    ])
-    expect(scene.target.started.filter(({ argv }) => argv[0] === 'work')).toHaveLength(1)
-  })
-
-  test('parameters, with their secrets, are kept only while their command runs', async () => {
-    await using scene = await new AgentScene().serving()
-    await scene.execute('peers_sleep', { seconds: 5, secret: 'hunter2' })
-    expect(scene.saved).toContain('hunter2')
-    await scene.clock.advance(5000)
-    expect(scene.saved).not.toContain('"params"')
-  })
-
-  test('what another version of this program saved counts as nothing', async () => {
-    await using scene = new AgentScene()
-    scene.saved = JSON.stringify({ format: 0, bootId: 'boot-1', token: TOKEN, nodeUuid: NODE })
-    await scene.serving()
-    expect(scene.ironic.of('lookup')).toHaveLength(1)
   })
 })
 

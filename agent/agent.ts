@@ -10,7 +10,7 @@ import {
   type Random,
 } from '../runtime/index.js'
 import { readHardware, type HardwareManager, type Target } from '../steps/index.js'
-import { ConnectionFailed, type CommandRequest, type Dispatch, type Transport } from '../wire/index.js'
+import { agentErrors, ConnectionFailed, type CommandRequest, type Dispatch, type Transport } from '../wire/index.js'
 import { agentDispatch } from './api.js'
 import { CommandRunner, type AgentProgress } from './command-runner.js'
 import { parseConfiguration } from './configuration.js'
@@ -242,11 +242,12 @@ class RunningAgent implements Agent {
   #post({ name: fullName, params }: CommandRequest): Promise<CommandRecord> {
     const { extension, command: name } = splitName(fullName)
     return this.#posting.run(async () => {
-      const busy = runningCommand(this.#state.kept)
-      const id = uuid(this.#options.random)
       // A busy agent says so before it looks whether it knows the command.
-      const command = busy ? undefined : findCommand(extension, name)
-      if (command?.kind === 'sync') {
+      const busy = runningCommand(this.#state.kept)
+      if (busy) throw agentErrors.busy(busy.name)
+      const command = findCommand(extension, name)
+      const id = uuid(this.#options.random)
+      if (command.kind === 'sync') {
         const outcome = await this.#runner.run({ id, name, fullName }, command, params, this.#options.target)
         // IPA names what failed synchronously in full.
         const record = { id, name: outcome.status === 'SUCCEEDED' ? name : fullName, fullName, ...outcome }

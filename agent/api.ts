@@ -53,7 +53,10 @@ export function agentDispatch(backend: ApiBackend): Dispatch {
 }
 
 async function route(request: WireRequest, backend: ApiBackend): Promise<WireResponse> {
-  const { pathname, search, searchParams: query } = new URL(request.target, 'http://agent')
+  const queryAt = request.target.indexOf('?')
+  const pathname = queryAt < 0 ? request.target : request.target.slice(0, queryAt)
+  const search = queryAt < 0 ? '' : request.target.slice(queryAt)
+  const query = new URLSearchParams(search)
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const matches = OPERATIONS.flatMap(([id, operation]) => {
     const match = matchPath(operation.paths, pathname)

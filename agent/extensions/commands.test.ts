@@ -151,6 +151,13 @@ describe('executing a step', () => {
     })
   })
 
+  test('what is not JSON cannot be a result', async () => {
+    expect(await executed(step(async () => ({ size: 1n })))).toMatchObject({
+      command_status: 'FAILED',
+      command_error: { details: expect.stringContaining('execute_deploy_step returned what is not JSON') as unknown },
+    })
+  })
+
   test('progress is told live', async () => {
     const told: unknown[] = []
     const managers = [

@@ -58,7 +58,7 @@ export async function settle(
 ): Promise<Outcome> {
   try {
     checkParameters(name, command, params)
-    const value = (await command.run(params, context)) ?? null
+    const value = asJson(name, await command.run(params, context))
     const text = command.kind === 'async' ? `${name}: ${String(value)}` : value
     return { status: 'SUCCEEDED', error: null, result: typeof value === 'string' ? { result: text } : value }
   } catch (thrown) {
@@ -66,6 +66,15 @@ export async function settle(
       thrown instanceof AgentError ? thrown : new AgentError('CommandExecutionError', errorChain(thrown).join(': '))
     const status = thrown instanceof ManagersChanged ? 'CLEAN_VERSION_MISMATCH' : 'FAILED'
     return { status, error: error.toWire(), result: null }
+  }
+}
+
+/** Results are kept and sent as JSON; one that cannot be would otherwise break the list that holds it, as in IPA. */
+function asJson(name: string, value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value ?? null)) as unknown
+  } catch (cause) {
+    throw new AgentError('CommandExecutionError', `${name} returned what is not JSON: ${errorChain(cause).join(': ')}`)
   }
 }
 
