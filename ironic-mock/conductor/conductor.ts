@@ -68,4 +68,6 @@ export interface Conductor {
   heartbeat(uuid: string, heartbeat: Heartbeat): Promise<void>
   /** The agent's inventory; finds the node by MACs and BMC addresses. Rejects with 404 when none waits for it. */
   continueInspection(data: JsonObject, nodeUuid?: string): Promise<NodeRecord>
+  /** The same for microversions since 1.84, which are answered like a lookup. */
+  continueInspectionAsLookup(data: JsonObject, nodeUuid?: string): Promise<{ node: NodeRecord; config: JsonObject }>
 }

@@ -1,0 +1,54 @@
+import { IronicError, ironicErrors, type NodeRecord } from '../../wire/index.js'
+import { remembersPower } from '../drivers/remembered-power.js'
+import { unlocked } from './node-admin.js'
+import type { IronicOptions } from './open-ironic.js'
+import { stamp } from './stamp.js'
+
+const ALL = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'uefihttp']
+
+/**
+ * The boot device that a client asks for. What deploying needs is set by the conductor itself; of the client's, a disk
+ * reaches the machine, anything else takes effect when Ironic boots its ramdisk.
+ */
+export class BootDevices {
+  readonly #options: IronicOptions
+
+  constructor(options: IronicOptions) {
+    this.#options = options
+  }
+
+  async supported(uuid: string): Promise<string[]> {
+    return supportedDevices(this.#node(uuid))
+  }
+
+  async get(uuid: string): Promise<{ boot_device: string | null; persistent: boolean | null }> {
+    const node = this.#node(uuid)
+    const kept = node.driver_internal_info.boot_device as { boot_device: string; persistent: boolean } | undefined
+    // The fake interface says this whatever it was told (recorded).
+    if (node.management_interface === 'fake') return { boot_device: 'pxe', persistent: false }
+    return kept ?? { boot_device: null, persistent: null }
+  }
+
+  async set(uuid: string, device: string, persistent: boolean): Promise<void> {
+    const { store, policy, bmcs, clock } = this.#options
+    const entry = store.records.nodes.get(uuid)
+    const node = this.#node(uuid)
+    unlocked(node)
+    if (!supportedDevices(node).includes(device)) throw new IronicError(400, `Invalid boot device ${device} specified.`)
+    if (device === 'disk' && !remembersPower(node, policy))
+      await (await bmcs(node, store.records.portsOf(uuid))).setBoot({ kind: 'disk' })
+    if (node.management_interface === 'fake') return
+    const driver_internal_info = { ...node.driver_internal_info, boot_device: { boot_device: device, persistent } }
+    const patch = { driver_internal_info, updated_at: stamp(clock.now()) }
+    await store.commit({ node: uuid, expect: entry!.revision, patch })
+  }
+
+  #node(uuid: string): Readonly<NodeRecord> {
+    const entry = this.#options.store.records.nodes.get(uuid)
+    if (!entry) throw ironicErrors.nodeNotFound(uuid)
+    return entry.record
+  }
+}
+
+const supportedDevices = (node: Readonly<NodeRecord>): string[] =>
+  node.management_interface === 'fake' ? ['pxe'] : [...ALL]

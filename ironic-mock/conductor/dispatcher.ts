@@ -1,0 +1,219 @@
+import { UserError, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { ironicErrors, type NodeRecord, type PortRecord } from '../../wire/index.js'
+import type { StoreView } from '../store/open-store.js'
+import {
+  Duplicate,
+  StaleRevision,
+  type Commit,
+  type HistoryEntry,
+  type Store,
+  type StoredEffect,
+} from '../store/store.js'
+import type { EffectBody, EffectKind, Job, Outcome, Then } from './effects.js'
+import type { ConductorEvent, DeadlineKind } from './events.js'
+import { newPort } from './new-records.js'
+import type { Subject } from './perform-agent.js'
+import type { World } from './perform.js'
+import type { Policy } from './policy.js'
+import { react } from './react.js'
+import { stamp } from './stamp.js'
+import { TimeLimits } from './time-limits.js'
+import { STUCK_STATES } from './transitions.js'
+import type { Reaction, Situation } from './turn.js'
+
+export interface DispatcherOptions {
+  store: Store & StoreView
+  host: string
+  policy: Policy
+  clock: Clock
+  random: Random
+  logger: Logger
+  ironicUrl: () => string
+  world: World
+}
+
+/**
+ * Gives events to {@link react}, commits what comes of them, then does the work that the commit asks for and gives its
+ * outcome back as the next event. All state is in the store: whatever is lost here is found there.
+ */
+export class Dispatcher {
+  readonly #options: DispatcherOptions
+  readonly #limits: TimeLimits
+  readonly #working = new Map<string, Promise<void>>()
+  readonly #stop = new AbortController()
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options
+    this.#limits = new TimeLimits(options.clock, (node, kind) =>
+      this.#inBackground(node, { kind: 'deadline', deadline: kind as DeadlineKind }),
+    )
+  }
+
+  /** Takes over what an earlier process left: see {@link recover} for what becomes of it. */
+  async recover(): Promise<void> {
+    const { store, host } = this.#options
+    for (const { node, kind, at } of await store.deadlines()) if (kind !== 'heartbeat') this.#limits.set(node, kind, at)
+    const left = [...store.records.nodes.values()].filter(
+      ({ record }) =>
+        (record.reservation === null || record.reservation === host) &&
+        (record.reservation !== null ||
+          record.target_power_state !== null ||
+          STUCK.has(record.provision_state) ||
+          store.records.effects.has(record.uuid)),
+    )
+    await Promise.all(
+      left.map(({ record }) => {
+        const queued = store.records.effects.get(record.uuid)?.[0]
+        return this.dispatch(record.uuid, { kind: 'restarted', job: queued ? jobOf(queued) : null }, { resumed: true })
+      }),
+    )
+    // Heartbeats that waited for a reservation that is gone now.
+    for (const [node, of] of store.records.deadlines)
+      if (of.has('heartbeat')) this.#inBackground(node, { kind: 'deadline', deadline: 'heartbeat' })
+  }
+
+  /**
+   * One event of one node, committed when it resolves.
+   *
+   * @throws IronicError when a client asked for what is not possible; 404 when the node is gone
+   */
+  async dispatch(
+    node: string,
+    event: ConductorEvent,
+    { resumed = false, done }: { resumed?: boolean; done?: StoredEffect } = {},
+  ): Promise<Readonly<NodeRecord>> {
+    const { store, logger } = this.#options
+    for (;;) {
+      this.#stop.signal.throwIfAborted()
+      const entry = store.records.nodes.get(node)
+      if (!entry) throw ironicErrors.nodeNotFound(node)
+      // Somebody dropped the work whose outcome this is.
+      if (done && store.records.effects.get(node)?.[0]?.id !== done.id) return entry.record
+      const reaction = react(this.#situation(entry.record), event)
+      const commit = this.#commitOf(entry.record, entry.revision, reaction, done)
+      if (!commit) return entry.record
+      try {
+        await store.commit(commit)
+      } catch (error) {
+        if (error instanceof StaleRevision) continue
+        throw error
+      }
+      for (const warning of reaction.warnings) logger('warn', warning, { node })
+      for (const { kind, at } of reaction.deadlines) if (kind !== 'heartbeat') this.#limits.set(node, kind, at)
+      if (reaction.job) this.#work(node, resumed)
+      else if (store.records.deadlines.get(node)?.has('heartbeat'))
+        this.#inBackground(node, { kind: 'deadline', deadline: 'heartbeat' })
+      return store.records.nodes.get(node)?.record ?? { ...entry.record, ...reaction.patch }
+    }
+  }
+
+  /** Stops; nothing is written any more. Resolves when no work is under way. */
+  async close(): Promise<void> {
+    this.#stop.abort(new UserError('CONDUCTOR_STOPPED', 'the conductor has been stopped'))
+    this.#limits.close()
+    await Promise.all(this.#working.values())
+  }
+
+  get stopped(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  subject(node: string): Subject | undefined {
+    const { records } = this.#options.store
+    const entry = records.nodes.get(node)
+    return entry && { node: entry.record, ports: records.portsOf(node) }
+  }
+
+  #situation(node: Readonly<NodeRecord>): Situation {
+    const { store, clock, host, policy, ironicUrl } = this.#options
+    return { node, ports: store.records.portsOf(node.uuid), at: clock.now(), host, policy, ironicUrl: ironicUrl() }
+  }
+
+  #commitOf(
+    node: Readonly<NodeRecord>,
+    expect: number,
+    reaction: Reaction,
+    done: StoredEffect | undefined,
+  ): Commit | undefined {
+    const { patch, job, dropJobs, deadlines, createPorts, updatePorts, inventory, history } = reaction
+    const known = this.#options.store.records.deadlines.get(node.uuid)
+    const changed = deadlines.filter(({ kind, at }) => (known?.get(kind) ?? null) !== at)
+    const nothing =
+      Object.keys(patch).length === 0 && !job && !dropJobs && !done && changed.length === 0 && createPorts.length === 0
+    if (nothing && updatePorts.length === 0 && !inventory && history.length === 0) return undefined
+    const at = stamp(this.#options.clock.now())
+    return {
+      node: node.uuid,
+      expect,
+      patch,
+      deadlines: changed,
+      effects: job ? [{ kind: job.effect.kind, payload: { ...job } }] : [],
+      ...(done ? { done: done.id } : {}),
+      ...(dropJobs ? { dropEffects: true } : {}),
+      createPorts: createPorts.map((port) => this.#port(node, port, at)),
+      updatePorts,
+      ...(inventory ? { inventory } : {}),
+      history: history.map((note) => this.#history(note, at)),
+    }
+  }
+
+  #port(node: Readonly<NodeRecord>, wanted: { address: string; pxe_enabled: boolean }, at: string): PortRecord {
+    return { ...newPort({ node_uuid: node.uuid, ...wanted }, node.id, at, uuid(this.#options.random)), id: 0 }
+  }
+
+  #history(note: Reaction['history'][number], at: string): HistoryEntry {
+    return { uuid: uuid(this.#options.random), created_at: at, conductor: this.#options.host, ...note }
+  }
+
+  #inBackground(node: string, event: ConductorEvent): void {
+    this.dispatch(node, event).catch((error: unknown) => {
+      if (this.#stop.signal.aborted || !this.#options.store.records.nodes.has(node)) return
+      this.#options.logger('error', `a ${event.kind} of node ${node} could not be handled`, { error })
+    })
+  }
+
+  /** Runs the node's work, one piece after the other, until none is queued. */
+  #work(node: string, again: boolean): void {
+    if (this.#working.has(node)) return
+    const working = this.#drain(node, again)
+      .catch((error: unknown) => {
+        if (!this.#stop.signal.aborted) this.#options.logger('error', `the work of node ${node} has stopped`, { error })
+      })
+      .finally(() => this.#working.delete(node))
+    this.#working.set(node, working)
+  }
+
+  async #drain(node: string, again: boolean): Promise<void> {
+    const { store, world } = this.#options
+    let repeat = again
+    for (;;) {
+      const queued = store.records.effects.get(node)?.[0]
+      const subject = this.subject(node)
+      if (!queued || !subject || this.#stop.signal.aborted) return
+      const job = jobOf(queued)
+      const outcome = await world.perform(subject, job.effect, repeat, this.#stop.signal)
+      await this.#settle(node, queued, job, outcome)
+      repeat = false
+    }
+  }
+
+  /** A flow that cannot deal with an outcome is told that the work failed: no node stays reserved for a defect of ours. */
+  async #settle(node: string, queued: StoredEffect, job: Job, outcome: Outcome): Promise<void> {
+    try {
+      await this.dispatch(node, { kind: 'outcome', job, outcome }, { done: queued })
+    } catch (error) {
+      if (this.#stop.signal.aborted || !this.#options.store.records.nodes.has(node)) throw error
+      // A port that somebody made in between: looking again finds it.
+      if (error instanceof Duplicate) return
+      this.#options.logger('error', `the outcome of ${job.effect.kind} of node ${node} could not be handled`, { error })
+      const failed: Outcome = { ok: false, kind: job.effect.kind, reason: 'other', error: String(error) }
+      await this.dispatch(node, { kind: 'outcome', job, outcome: failed }, { done: queued })
+    }
+  }
+}
+
+const STUCK = new Set<string>(STUCK_STATES)
+
+function jobOf({ payload }: StoredEffect): Job {
+  return payload as { effect: EffectBody & { kind: EffectKind }; rest: EffectBody[]; then: Then; memo: Job['memo'] }
+}

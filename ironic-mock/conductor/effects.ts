@@ -1,0 +1,112 @@
+import type {
+  CommandResult,
+  JsonObject,
+  ManagerVersions,
+  PortRecord,
+  PowerState,
+  RequestedStep,
+  StepInterface,
+  StepKind,
+  AdvertisedStep,
+} from '../../wire/index.js'
+import type { BootSource } from '../drivers/bmc.js'
+
+export type PowerTarget = 'power on' | 'power off' | 'rebooting' | 'soft power off' | 'soft rebooting'
+
+/** Work outside the database. Every kind is safe to run again: it reads before it acts, or acting twice is the same. */
+export type EffectBody =
+  | { kind: 'read-power' }
+  /** `boot` is set before. `timeout` in milliseconds. */
+  | { kind: 'power'; target: PowerTarget; boot?: BootSource; timeout?: number }
+  | { kind: 'boot'; source: BootSource }
+  | { kind: 'find-ports'; addresses: string[] }
+  | { kind: 'agent-steps'; of: StepKind }
+  | { kind: 'agent-commands' }
+  | { kind: 'agent-step'; of: StepKind; step: RequestedStep }
+  | { kind: 'agent-power-off' }
+  | { kind: 'agent-logs' }
+  /** Waits for the agent to have powered the machine off, and does it the hard way when it has not. */
+  | { kind: 'await-power-off' }
+  /** Nothing to do outside: gives way, so that the state shows as it does in Ironic, where a worker takes over. */
+  | { kind: 'proceed' }
+
+export type EffectKind = EffectBody['kind']
+
+/** Steps by the interface that owns them, as `driver_internal_info` caches them. */
+export type CachedSteps = Partial<Record<StepInterface, CachedStep[]>>
+export type CachedStep = AdvertisedStep & { requires_ramdisk?: boolean }
+
+export interface EffectValues {
+  /** null when the power was never set: `fake-hardware` knows no more. */
+  'read-power': PowerState | null
+  power: PowerState
+  boot: null
+  'find-ports': PortRecord[]
+  'agent-steps': { steps: CachedSteps; versions: ManagerVersions }
+  'agent-commands': { names: string[]; last: CommandResult | null }
+  'agent-step': CommandResult
+  'agent-power-off': null
+  'agent-logs': null
+  'await-power-off': PowerState
+  proceed: null
+}
+
+/** Why an effect failed, as far as a flow tells the reasons apart. */
+export type FailureReason = 'agent busy' | 'agent unreachable' | 'agent error' | 'bmc' | 'other'
+
+export type Outcome =
+  | { [K in EffectKind]: { ok: true; kind: K; value: EffectValues[K] } }[EffectKind]
+  | { ok: false; kind: EffectKind; reason: FailureReason; error: string }
+
+/** @throws Error when the outcome is of another effect, or a failure: a defect of the flow */
+export function valueOf<K extends EffectKind>(outcome: Outcome, kind: K): EffectValues[K] {
+  if (!outcome.ok || outcome.kind !== kind) throw new Error(`expected what ${kind} gives, not ${outcome.kind}`)
+  return outcome.value as EffectValues[K]
+}
+
+/** Which part of which flow takes over when a chain of effects has ended. */
+export type Then =
+  | 'adoption.power'
+  | 'cleaning.aborted'
+  | 'cleaning.booted'
+  | 'cleaning.cleaned'
+  | 'cleaning.failed'
+  | 'cleaning.logged'
+  | 'cleaning.planned'
+  | 'cleaning.polled'
+  | 'cleaning.rebooted'
+  | 'cleaning.refreshed'
+  | 'cleaning.sent'
+  | 'cleaning.steps'
+  | 'deployment.agent-off'
+  | 'deployment.booted'
+  | 'deployment.logged'
+  | 'deployment.polled'
+  | 'deployment.prepared'
+  | 'deployment.rebooted'
+  | 'deployment.refreshed'
+  | 'deployment.sent'
+  | 'deployment.stepped'
+  | 'deployment.steps'
+  | 'deployment.told-off'
+  | 'inspection.aborted'
+  | 'inspection.booted'
+  | 'inspection.ended'
+  | 'inspection.fake'
+  | 'inspection.hooks'
+  | 'power.changed'
+  | 'rescue.fake'
+  | 'teardown.off'
+  | 'unrescue.fake'
+  | 'verification.power'
+
+/**
+ * A queued effect: the first of a chain, the rest of the chain, who takes over after the last one or the first failure,
+ * and what it has to remember. A node has one at most, exactly while it is reserved.
+ */
+export interface Job {
+  effect: EffectBody
+  rest: EffectBody[]
+  then: Then
+  memo: JsonObject
+}

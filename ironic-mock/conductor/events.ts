@@ -1,0 +1,22 @@
+import type { JsonObject } from '../../wire/index.js'
+import type { Heartbeat, ProvisionRequest } from './conductor.js'
+import type { Job, Outcome, PowerTarget } from './effects.js'
+
+/** Time limits that a node can be under. `heartbeat` is none: one that came while the node was reserved waits there. */
+export type DeadlineKind = 'inspect callback' | 'clean callback' | 'deploy callback' | 'heartbeat'
+
+/** Everything that can happen to a node. */
+export type ConductorEvent =
+  | { kind: 'verb'; request: ProvisionRequest }
+  | { kind: 'power'; target: PowerTarget; timeout: number | null }
+  | { kind: 'maintenance'; on: boolean; reason: string | null }
+  /** `token` is the one to hand out if there is none yet; null where the agent cannot take one. */
+  | { kind: 'lookup'; token: string | null }
+  | { kind: 'heartbeat'; heartbeat: Heartbeat }
+  | { kind: 'inventory'; data: JsonObject; token: string | null }
+  | { kind: 'outcome'; job: Job; outcome: Outcome }
+  | { kind: 'deadline'; deadline: DeadlineKind }
+  /** A conductor has started and found the node in its database. */
+  | { kind: 'restarted'; job: Job | null }
+  /** What the periodic look at the machine's power showed. */
+  | { kind: 'power-seen'; power: 'power on' | 'power off' | 'error' }

@@ -1,0 +1,62 @@
+import { IronicError, ironicErrors } from '../../wire/index.js'
+import type { Heartbeat } from './conductor.js'
+import { cleaningHeartbeat } from './cleaning-steps.js'
+import { deploymentHeartbeat } from './deployment-steps.js'
+import type { Turn } from './turn.js'
+import { HEARTBEAT_STATES } from './transitions.js'
+
+/**
+ * An agent says that it is there. What is wrong with it is found in upstream's order (facts/ironic.md 5).
+ *
+ * @throws IronicError 400, or 409 when the node is reserved and its agent not known yet
+ */
+export function receiveHeartbeat(turn: Turn, heartbeat: Heartbeat): void {
+  check(turn, heartbeat)
+  // Elsewhere upstream says 202 and forgets it.
+  if (!HEARTBEAT_STATES.includes(turn.node.provision_state)) return
+  if (!turn.resting && turn.info.agent_url === undefined)
+    throw ironicErrors.nodeLocked(turn.uuid, turn.node.reservation ?? turn.situation.host)
+  turn.setInfo({
+    agent_url: heartbeat.callback_url,
+    agent_version: heartbeat.agent_version,
+    agent_last_heartbeat: turn.now,
+    ...(heartbeat.agent_verify_ca === undefined ? {} : { agent_verify_ca: heartbeat.agent_verify_ca }),
+    ...(heartbeat.agent_status === undefined ? {} : { agent_status: heartbeat.agent_status }),
+    ...(heartbeat.agent_status_message === undefined ? {} : { agent_status_message: heartbeat.agent_status_message }),
+  })
+  followHeartbeat(turn)
+}
+
+/**
+ * What a heartbeat sets going. Upstream skips one that comes while the node is reserved, and the agent's next is minutes
+ * away; ours is taken up as soon as the node is free.
+ */
+export function followHeartbeat(turn: Turn): void {
+  if (!turn.resting) {
+    turn.deadline('heartbeat', turn.situation.at)
+    return
+  }
+  turn.deadline('heartbeat', null)
+  if (turn.info.agent_url === undefined) return
+  switch (turn.node.provision_state) {
+    case 'clean wait':
+      return cleaningHeartbeat(turn)
+    case 'wait call-back':
+      return deploymentHeartbeat(turn)
+    default:
+  }
+}
+
+function check({ node, info, policy }: Turn, heartbeat: Heartbeat): void {
+  const { callback_url, agent_token, agent_status, agent_version, agent_verify_ca } = heartbeat
+  if (!callback_url.split(':')[0]?.includes('http')) throw ironicErrors.callbackUrl()
+  if (info.agent_url !== undefined && info.agent_url !== callback_url) throw ironicErrors.callbackUrlChanged()
+  if (!agent_token) throw ironicErrors.agentTokenRequired()
+  if (agent_status !== undefined && !['start', 'end', 'error'].includes(agent_status)) throw ironicErrors.agentStatus()
+  if (!agent_version) throw ironicErrors.agentVersionMissing(node.uuid)
+  if (info.agent_secret_token !== agent_token) throw new IronicError(400, 'Invalid or missing agent token received.')
+  if (policy.requireTls && callback_url.startsWith('http://'))
+    throw new IronicError(400, 'TLS is required by configuration')
+  if (info.agent_verify_ca !== undefined && info.agent_verify_ca !== agent_verify_ca)
+    throw new IronicError(400, 'Detected change in ramdisk provided "agent_verify_ca"')
+}

@@ -1,0 +1,151 @@
+import { uuid as newUuid, type Clock, type Random } from '../../runtime/index.js'
+import {
+  DRIVER_INTERFACES,
+  IronicError,
+  ironicErrors,
+  pythonRepr,
+  type NodeRecord,
+  type PortRecord,
+  type ProvisionState,
+} from '../../wire/index.js'
+import { chooseInterfaces, hardwareType, interfaceField } from '../drivers/hardware-types.js'
+import type { NodeEntry } from '../store/records.js'
+import type { StoreView } from '../store/open-store.js'
+import { Duplicate, StaleRevision, type NodePatch, type Store } from '../store/store.js'
+import type { NewNode, NewPort } from './conductor.js'
+import { newNode, newPort } from './new-records.js'
+import type { Policy } from './policy.js'
+import { stamp } from './stamp.js'
+import { protectedNode } from './verbs.js'
+
+export interface AdminOptions {
+  store: Store & StoreView
+  policy: Policy
+  clock: Clock
+  random: Random
+}
+
+/** Records that clients make, change and remove; everything that needs no machine. */
+export class Admin {
+  readonly #options: AdminOptions
+
+  constructor(options: AdminOptions) {
+    this.#options = options
+  }
+
+  async createNode(fields: NewNode): Promise<NodeRecord> {
+    const { store, random } = this.#options
+    const type = hardwareType(fields.driver, fields.conductor_group ?? '')
+    const record = newNode(fields, chooseInterfaces(type, fields), this.#now, fields.uuid ?? newUuid(random))
+    return (await store.createNode(record).catch(taken)).node
+  }
+
+  async updateNode(uuid: string, change: (node: NodeRecord) => NodePatch): Promise<NodeRecord> {
+    const { store } = this.#options
+    return this.#retrying(uuid, async (entry) => {
+      const node = entry.copy()
+      unlocked(node)
+      const patch = change(node)
+      const interfaces = this.#interfaces(entry.copy(), patch)
+      await store
+        .commit({ node: uuid, expect: entry.revision, patch: { ...patch, ...interfaces, updated_at: this.#now } })
+        .catch(taken)
+      return this.#entry(uuid).copy()
+    })
+  }
+
+  /** A change of driver or interface has to fit together. */
+  #interfaces(before: NodeRecord, patch: NodePatch): NodePatch {
+    if (patch.driver === undefined && !DRIVER_INTERFACES.some((name) => interfaceField(name) in patch)) return {}
+    const after = { ...before, ...patch }
+    return chooseInterfaces(hardwareType(after.driver, after.conductor_group), after)
+  }
+
+  async destroyNode(uuid: string): Promise<void> {
+    const { store, policy } = this.#options
+    await this.#retrying(uuid, async (entry) => {
+      const node = entry.record
+      if (node.protected) throw protectedNode(uuid)
+      unlocked(node)
+      const allowed: ProvisionState[] = ['manageable', 'enroll', 'adopt failed']
+      if (policy.allowDeletingAvailableNodes) allowed.push('available')
+      if (!node.maintenance && !allowed.includes(node.provision_state))
+        throw new IronicError(
+          409,
+          `Can not delete node "${uuid}" while it is in provision state "${node.provision_state}". Valid provision states to perform deletion are: "(${allowed.map(pythonRepr).join(', ')})", or set the node into maintenance mode`,
+        )
+      if (!node.maintenance && node.instance_uuid !== null)
+        throw new IronicError(409, `Node ${uuid} is associated with instance ${node.instance_uuid}.`)
+      await store.removeNode(uuid, entry.revision)
+    })
+  }
+
+  async createPort(fields: NewPort): Promise<PortRecord> {
+    const { store, random } = this.#options
+    const node = this.#entry(fields.node_uuid).record
+    return store.createPort(newPort(fields, node.id, this.#now, fields.uuid ?? newUuid(random))).catch(taken)
+  }
+
+  async updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord> {
+    const { store } = this.#options
+    const port = await store.port(uuid)
+    if (!port) throw ironicErrors.portNotFound(uuid)
+    unlocked(this.#entry(port.node_uuid).record)
+    const changed: PortRecord = { ...port, ...change(port), updated_at: this.#now }
+    const updated = { ...changed, address: changed.address.toLowerCase() }
+    await store.updatePort(updated).catch(taken)
+    return updated
+  }
+
+  async destroyPort(uuid: string): Promise<void> {
+    const { store } = this.#options
+    const port = await store.port(uuid)
+    if (!port) throw ironicErrors.portNotFound(uuid)
+    unlocked(this.#entry(port.node_uuid).record)
+    await store.removePort(uuid)
+  }
+
+  get #now(): string {
+    return stamp(this.#options.clock.now())
+  }
+
+  #entry(uuid: string): NodeEntry {
+    const entry = this.#options.store.records.nodes.get(uuid)
+    if (!entry) throw ironicErrors.nodeNotFound(uuid)
+    return entry
+  }
+
+  /** Again from the start when somebody else was faster. */
+  async #retrying<T>(uuid: string, attempt: (entry: NodeEntry) => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await attempt(this.#entry(uuid))
+      } catch (error) {
+        if (!(error instanceof StaleRevision)) throw error
+      }
+    }
+  }
+}
+
+/** @throws IronicError 409 while somebody works on the node */
+export function unlocked(node: Readonly<NodeRecord>): void {
+  if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
+}
+
+function taken(error: unknown): never {
+  if (!(error instanceof Duplicate)) throw error
+  const { field, value } = error
+  switch (field) {
+    case 'uuid':
+      throw new IronicError(409, `A node with UUID ${value} already exists.`)
+    case 'name':
+      throw new IronicError(409, `A node with name ${value} already exists.`)
+    case 'instance_uuid':
+      throw new IronicError(
+        409,
+        `Instance ${value} is already associated with a node, it cannot be associated with this other node.`,
+      )
+    case 'address':
+      throw new IronicError(409, `A port with MAC address ${value} already exists.`)
+  }
+}

@@ -1,0 +1,172 @@
+import { urlSafeToken, type Clock, type Logger, type Probe, type Random } from '../../runtime/index.js'
+import { ironicErrors, type JsonObject, type NodeRecord, type Transport } from '../../wire/index.js'
+import type { Bmcs } from '../drivers/bmc.js'
+import { HARDWARE_TYPES } from '../drivers/hardware-types.js'
+import { validateInterfaces } from '../drivers/validate.js'
+import type { StoreView } from '../store/open-store.js'
+import type { Store } from '../store/store.js'
+import { BootDevices } from './boot-devices.js'
+import type { Conductor, DriverDescription } from './conductor.js'
+import { Dispatcher } from './dispatcher.js'
+import { findInspected } from './find-inspected.js'
+import { agentConfig } from './lookup.js'
+import { Admin } from './node-admin.js'
+import { World } from './perform.js'
+import type { Policy } from './policy.js'
+import { isPowerTarget } from './power.js'
+import { watchPower } from './watch-power.js'
+
+export interface IronicOptions {
+  store: Store & StoreView
+  /** This conductor's name: the value of `reservation` and of the API's `conductor`. */
+  host: string
+  policy: Policy
+  bmcs: Bmcs
+  /** How agents are reached. */
+  agents: Transport
+  clock: Clock
+  random: Random
+  probe: Probe
+  logger: Logger
+  /** What ramdisks are told as `ipa-api-url`, without trailing slash; asked at every boot. */
+  ironicUrl: () => string
+}
+
+export interface Ironic extends AsyncDisposable {
+  readonly conductor: Conductor
+  readonly store: Store
+}
+
+/**
+ * Starts a conductor on a store, taking over what an earlier one left there, as Ironic does when it starts. Disposing
+ * it stops effects and time limits and leaves the database as a kill would; the store stays open.
+ *
+ * ```ts
+ * const store = openStore({ path: ':memory:', clock })
+ * await using ironic = await openIronic({ store, host: 'ironstage', policy: UPSTREAM_POLICY, bmcs, agents, clock, random, probe, logger, ironicUrl })
+ * const node = await ironic.conductor.createNode({ driver: 'redfish', driver_info: { redfish_address: 'http://bmc' } })
+ * await ironic.conductor.provision(node.uuid, { target: 'manage' })
+ * ```
+ */
+export async function openIronic(options: IronicOptions): Promise<Ironic> {
+  const { store, clock, policy, bmcs, agents, probe, logger } = options
+  const world = new World({ bmcs, agents, clock, probe, policy, logger, records: () => store.records })
+  const dispatcher = new Dispatcher({ ...options, world })
+  await dispatcher.recover()
+  watchPower({ dispatcher, world, store, clock, policy, logger })
+  return {
+    conductor: new LocalConductor(options, dispatcher),
+    store,
+    [Symbol.asyncDispose]: () => dispatcher.close(),
+  }
+}
+
+class LocalConductor implements Conductor {
+  readonly host: string
+  readonly #options: IronicOptions
+  readonly #dispatcher: Dispatcher
+  readonly #bootDevices: BootDevices
+
+  readonly createNode: Conductor['createNode']
+  readonly updateNode: Conductor['updateNode']
+  readonly destroyNode: Conductor['destroyNode']
+  readonly createPort: Conductor['createPort']
+  readonly updatePort: Conductor['updatePort']
+  readonly destroyPort: Conductor['destroyPort']
+  readonly setBootDevice: Conductor['setBootDevice']
+  readonly bootDevice: Conductor['bootDevice']
+  readonly supportedBootDevices: Conductor['supportedBootDevices']
+
+  constructor(options: IronicOptions, dispatcher: Dispatcher) {
+    this.host = options.host
+    this.#options = options
+    this.#dispatcher = dispatcher
+    const admin = new Admin(options)
+    this.#bootDevices = new BootDevices(options)
+    this.createNode = (fields) => admin.createNode(fields)
+    this.updateNode = (uuid, change) => admin.updateNode(uuid, change)
+    this.destroyNode = (uuid) => admin.destroyNode(uuid)
+    this.createPort = (fields) => admin.createPort(fields)
+    this.updatePort = (uuid, change) => admin.updatePort(uuid, change)
+    this.destroyPort = (uuid) => admin.destroyPort(uuid)
+    this.setBootDevice = (uuid, device, persistent) => this.#bootDevices.set(uuid, device, persistent)
+    this.bootDevice = (uuid) => this.#bootDevices.get(uuid)
+    this.supportedBootDevices = (uuid) => this.#bootDevices.supported(uuid)
+  }
+
+  drivers(): DriverDescription[] {
+    return HARDWARE_TYPES.map(({ name, interfaces, properties }) => ({
+      name,
+      hosts: [this.host],
+      type: 'dynamic',
+      interfaces: structuredClone(interfaces) as DriverDescription['interfaces'],
+      properties: { ...properties },
+    }))
+  }
+
+  async provision(uuid: string, request: Parameters<Conductor['provision']>[1]): Promise<void> {
+    await this.#dispatcher.dispatch(uuid, { kind: 'verb', request })
+  }
+
+  async changePower(uuid: string, target: string, timeout?: number): Promise<void> {
+    const { node } = this.#subject(uuid)
+    if (!isPowerTarget(target)) throw ironicErrors.invalidStateRequested(target, uuid, node.power_state ?? 'None')
+    const limit = timeout === undefined ? null : timeout * 1000
+    await this.#dispatcher.dispatch(uuid, { kind: 'power', target, timeout: limit })
+  }
+
+  async setMaintenance(uuid: string, on: boolean, reason: string | null = null): Promise<void> {
+    await this.#dispatcher.dispatch(uuid, { kind: 'maintenance', on, reason })
+  }
+
+  async validate(uuid: string): ReturnType<Conductor['validate']> {
+    const { node, ports } = this.#subject(uuid)
+    return validateInterfaces(node, ports)
+  }
+
+  async lookup(
+    uuid: string,
+    { issueToken }: { issueToken: boolean },
+  ): Promise<{ node: NodeRecord; config: JsonObject }> {
+    const token = issueToken ? urlSafeToken(this.#options.random) : null
+    const node = await this.#dispatcher.dispatch(uuid, { kind: 'lookup', token })
+    return { node: structuredClone(node), config: this.#config(node, token) }
+  }
+
+  async heartbeat(uuid: string, heartbeat: Parameters<Conductor['heartbeat']>[1]): Promise<void> {
+    await this.#dispatcher.dispatch(uuid, { kind: 'heartbeat', heartbeat })
+  }
+
+  async continueInspection(data: JsonObject, nodeUuid?: string): Promise<NodeRecord> {
+    const { node } = await this.#inspected(data, nodeUuid, null)
+    return node
+  }
+
+  async continueInspectionAsLookup(data: JsonObject, nodeUuid?: string): ReturnType<Conductor['lookup']> {
+    const token = urlSafeToken(this.#options.random)
+    const { node } = await this.#inspected(data, nodeUuid, token)
+    return { node, config: this.#config(node, token) }
+  }
+
+  async #inspected(
+    data: JsonObject,
+    nodeUuid: string | undefined,
+    token: string | null,
+  ): Promise<{ node: NodeRecord }> {
+    const uuid = findInspected(this.#options.store.records, data, nodeUuid)
+    const node = await this.#dispatcher.dispatch(uuid, { kind: 'inventory', data, token })
+    return { node: structuredClone(node) }
+  }
+
+  /** The token is said in clear only to whom it was made for. */
+  #config(node: Readonly<NodeRecord>, token: string | null): JsonObject {
+    const said = token === null ? null : node.driver_internal_info.agent_secret_token === token ? token : '******'
+    return agentConfig(this.#options.policy, node.driver, said)
+  }
+
+  #subject(uuid: string) {
+    const subject = this.#dispatcher.subject(uuid)
+    if (!subject) throw ironicErrors.nodeNotFound(uuid)
+    return subject
+  }
+}

@@ -1,0 +1,149 @@
+import type { Clock, Logger, Probe } from '../../runtime/index.js'
+import { errorChain } from '../../runtime/index.js'
+import type { PowerState, Transport } from '../../wire/index.js'
+import type { Bmc, Bmcs } from '../drivers/bmc.js'
+import { rememberedPower, remembersPower } from '../drivers/remembered-power.js'
+import type { Records } from '../store/records.js'
+import type { EffectBody, EffectKind, EffectValues, Outcome, PowerTarget } from './effects.js'
+import { AgentWork, agentFailure, type Subject } from './perform-agent.js'
+import type { Policy } from './policy.js'
+
+export interface WorldOptions {
+  bmcs: Bmcs
+  agents: Transport
+  clock: Clock
+  probe: Probe
+  policy: Policy
+  logger: Logger
+  records: () => Records
+}
+
+/** The world outside the database, as the conductor's effects reach it. */
+export class World {
+  readonly #options: WorldOptions
+  readonly #agent: AgentWork
+
+  constructor(options: WorldOptions) {
+    this.#options = options
+    this.#agent = new AgentWork(options.agents, options.clock, options.policy)
+  }
+
+  /**
+   * Runs one effect. Whatever goes wrong is an outcome too.
+   *
+   * @param again it may have run before, in a process that died
+   */
+  async perform(subject: Subject, effect: EffectBody, again: boolean, signal: AbortSignal): Promise<Outcome> {
+    const point = { kind: 'conductor-effect', node: subject.node.uuid, effect: effect.kind }
+    try {
+      const value = await this.#options.probe.around(point, () => this.#run(subject, effect, again, signal))
+      return { ok: true, kind: effect.kind, value } as Outcome
+    } catch (error) {
+      signal.throwIfAborted()
+      const reason = agentFailure(error) ?? (BMC_EFFECTS.includes(effect.kind) ? 'bmc' : 'other')
+      return { ok: false, kind: effect.kind, reason, error: errorChain(error).join(': ') }
+    }
+  }
+
+  /** The machine's power, for the periodic look; null when there is nothing to look at. */
+  async seePower(subject: Subject): Promise<'power on' | 'power off' | 'error' | null> {
+    if (remembersPower(subject.node, this.#options.policy)) return null
+    const bmc = await this.#options.bmcs(subject.node, subject.ports)
+    return bmc.power()
+  }
+
+  async #run(
+    subject: Subject,
+    effect: EffectBody,
+    again: boolean,
+    signal: AbortSignal,
+  ): Promise<EffectValues[EffectKind]> {
+    switch (effect.kind) {
+      case 'proceed':
+        return null
+      case 'find-ports': {
+        const { ports, portsByAddress } = this.#options.records()
+        return effect.addresses.flatMap((address) => ports.get(portsByAddress.get(address) ?? '') ?? [])
+      }
+      case 'read-power':
+        return (await this.#bmc(subject)).power()
+      case 'boot':
+        await (await this.#bmc(subject)).setBoot(effect.source)
+        return null
+      case 'power': {
+        const bmc = await this.#bmc(subject)
+        if (effect.boot) await bmc.setBoot(effect.boot)
+        return this.#setPower(bmc, effect.target, effect.timeout, signal)
+      }
+      case 'await-power-off':
+        return this.#awaitPowerOff(subject, signal)
+      case 'agent-steps':
+        return this.#agent.steps(subject, effect.of, signal)
+      case 'agent-commands':
+        return this.#agent.commands(subject, signal)
+      case 'agent-step':
+        return this.#agent.step(subject, effect.of, effect.step, again, signal)
+      case 'agent-power-off':
+        return this.#agent.powerOff(subject, signal)
+      case 'agent-logs':
+        return this.#agent.logs(subject, signal)
+    }
+  }
+
+  #bmc({ node, ports }: Subject): Promise<Bmc | RememberedBmc> {
+    if (remembersPower(node, this.#options.policy)) return Promise.resolve(rememberedPower(node))
+    return this.#options.bmcs(node, ports)
+  }
+
+  /** Softly where asked; a machine that cannot is switched hard (facts/ironic.md 1.5). */
+  async #setPower(
+    bmc: Bmc | RememberedBmc,
+    target: PowerTarget,
+    timeout: number | undefined,
+    signal: AbortSignal,
+  ): Promise<PowerState> {
+    const limit = timeout ?? this.#options.policy.powerStateChangeTimeout
+    const goal = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
+    if ((target === 'power on' || target === 'power off') && (await bmc.power()) === target) return target
+    const hard = target === 'soft power off' ? 'power off' : target === 'soft rebooting' ? 'rebooting' : undefined
+    try {
+      await this.#within(limit, goal, bmc.setPower(target), signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!hard) throw error
+      this.#options.logger('warn', `${target} was refused (${errorChain(error).join(': ')}); ${hard} instead`)
+      await this.#within(limit, goal, bmc.setPower(hard), signal)
+    }
+    return goal
+  }
+
+  async #within(limit: number, goal: string, work: Promise<void>, signal: AbortSignal): Promise<void> {
+    if (limit <= 0) return work
+    const done = new AbortController()
+    const late = this.#options.clock.sleep(limit, { signal: AbortSignal.any([signal, done.signal]) }).then(() => {
+      throw new Error(`Failed to set node power state to ${goal}.`)
+    })
+    try {
+      await Promise.race([work, late])
+    } finally {
+      done.abort()
+      late.catch(() => {})
+    }
+  }
+
+  /** Six looks five seconds apart, then hard (facts/ironic.md 6.4). A power that is only remembered cannot change by itself. */
+  async #awaitPowerOff(subject: Subject, signal: AbortSignal): Promise<PowerState> {
+    const { clock, policy } = this.#options
+    const bmc = await this.#bmc(subject)
+    if (!remembersPower(subject.node, policy))
+      for (let look = 1; look <= policy.agentPowerOffPolls; look++) {
+        if ((await bmc.power()) === 'power off') return 'power off'
+        await clock.sleep(policy.agentPowerOffInterval, { signal })
+      }
+    return this.#setPower(bmc, 'power off', undefined, signal)
+  }
+}
+
+const BMC_EFFECTS: readonly EffectKind[] = ['read-power', 'power', 'boot', 'await-power-off']
+
+type RememberedBmc = ReturnType<typeof rememberedPower>

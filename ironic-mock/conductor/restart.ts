@@ -1,0 +1,26 @@
+import type { Job } from './effects.js'
+import { STUCK_STATES } from './transitions.js'
+import type { Turn } from './turn.js'
+
+/**
+ * What a starting conductor does with a node it was responsible for, as Ironic's does (facts/ironic.md 1.2): work that
+ * cannot be resumed has failed, an agent that is waited for is still waited for. What is left of other work (the tail
+ * of an abort) is done again.
+ */
+export function recover(turn: Turn, job: Job | null): void {
+  const { node } = turn
+  const { provision_state: state } = node
+  turn.dropJobs()
+  if (STUCK_STATES.includes(state)) {
+    node.target_power_state = null
+    turn.fail(`The ${state} state can't be resumed by conductor ${turn.situation.host}. Moving to fail state.`, state)
+    turn.process('fail')
+    return turn.rest()
+  }
+  if (job && job.then !== 'power.changed') return turn.run([job.effect, ...job.rest], job.then, job.memo)
+  if (node.target_power_state !== null) {
+    node.target_power_state = null
+    node.last_error = 'Pending power operation was aborted due to conductor restart'
+  }
+  turn.rest()
+}

@@ -1,0 +1,36 @@
+import { pythonRepr } from '../../wire/index.js'
+import { cleanFailedOff } from './cleaning-failure.js'
+import { deployFailed } from './deployment-failure.js'
+import type { DeadlineKind } from './events.js'
+import { followHeartbeat } from './heartbeat.js'
+import { inspectionFailed } from './inspection.js'
+import type { Turn } from './turn.js'
+
+/** A time limit has passed. */
+export function deadlinePassed(turn: Turn, deadline: DeadlineKind): void {
+  if (deadline === 'heartbeat') return followHeartbeat(turn)
+  // Ironic's periodic check passes over nodes in maintenance and reserved ones, and comes again.
+  if (turn.node.maintenance || !turn.resting) {
+    turn.deadline(deadline, turn.situation.at + turn.policy.checkInterval)
+    return
+  }
+  turn.deadline(deadline, null)
+  switch (deadline) {
+    case 'inspect callback':
+      if (turn.node.provision_state !== 'inspect wait') return
+      return inspectionFailed(
+        turn,
+        'Timeout reached while inspecting the node. Please check if the ramdisk responsible for the inspection is running on the node.',
+      )
+    case 'clean callback':
+      if (turn.node.provision_state !== 'clean wait') return
+      return cleanFailedOff(
+        turn,
+        `Timeout reached while cleaning the node. Please check if the ramdisk responsible for the cleaning is running on the node. Failed on step ${pythonRepr(turn.node.clean_step)}.`,
+        { maintenance: true },
+      )
+    case 'deploy callback':
+      if (turn.node.provision_state !== 'wait call-back') return
+      return deployFailed(turn, `Timeout reached while waiting for callback for node ${turn.uuid}`)
+  }
+}

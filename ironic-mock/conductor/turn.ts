@@ -1,0 +1,221 @@
+import type { JsonObject, NodeRecord, PortRecord, ProvisionState } from '../../wire/index.js'
+import type { Deadline, NodePatch } from '../store/store.js'
+import type { EffectBody, Job, Then } from './effects.js'
+import type { DeadlineKind } from './events.js'
+import type { Policy } from './policy.js'
+import { stamp, millis } from './stamp.js'
+import { transition, type TransitionEvent } from './transitions.js'
+
+/** What a reaction may look at. */
+export interface Situation {
+  readonly node: Readonly<NodeRecord>
+  readonly ports: readonly PortRecord[]
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly host: string
+  readonly policy: Policy
+  /** What ramdisks are told as `ipa-api-url`, without trailing slash. */
+  readonly ironicUrl: string
+}
+
+export interface HistoryNote {
+  severity: 'INFO' | 'ERROR'
+  event: string
+  event_type: string
+  state: ProvisionState
+  target_provision_state: ProvisionState | null
+  duration_seconds: number
+}
+
+/** A port to make; the shell gives it uuid and id. */
+export interface PortWanted {
+  address: string
+  pxe_enabled: boolean
+}
+
+/** What an event comes to: committed in one transaction. */
+export interface Reaction {
+  patch: NodePatch
+  job: Job | null
+  dropJobs: boolean
+  deadlines: Deadline[]
+  history: HistoryNote[]
+  createPorts: PortWanted[]
+  updatePorts: PortRecord[]
+  inventory: { inventory: JsonObject; plugin_data: JsonObject } | null
+  /** Sentences for the operator's log. */
+  warnings: string[]
+}
+
+const WAITING: Partial<Record<ProvisionState, { deadline: DeadlineKind; limit: (policy: Policy) => number }>> = {
+  'inspect wait': { deadline: 'inspect callback', limit: (policy) => policy.inspectWaitTimeout },
+  'clean wait': { deadline: 'clean callback', limit: (policy) => policy.cleanCallbackTimeout },
+  'wait call-back': { deadline: 'deploy callback', limit: (policy) => policy.deployCallbackTimeout },
+}
+
+/**
+ * One reaction being worked out. Flows read and change the node as if it were theirs; {@link reaction} tells what came
+ * of it. Nothing outside is touched, so the whole is a function of situation and event.
+ */
+export class Turn {
+  readonly situation: Situation
+  readonly node: NodeRecord
+  #info: JsonObject | undefined
+  #job: Job | null = null
+  #dropJobs = false
+  #deadlines = new Map<DeadlineKind, number | null>()
+  readonly #history: HistoryNote[] = []
+  readonly createPorts: PortWanted[] = []
+  readonly updatePorts: PortRecord[] = []
+  readonly #warnings: string[] = []
+  inventory: Reaction['inventory'] = null
+
+  constructor(situation: Situation) {
+    this.situation = situation
+    this.node = { ...situation.node }
+  }
+
+  get policy(): Policy {
+    return this.situation.policy
+  }
+
+  get uuid(): string {
+    return this.node.uuid
+  }
+
+  /** The present as the database writes it. */
+  get now(): string {
+    return stamp(this.situation.at)
+  }
+
+  /** `driver_internal_info`, for reading. */
+  get info(): Readonly<JsonObject> {
+    return this.node.driver_internal_info
+  }
+
+  setInfo(values: JsonObject): void {
+    Object.assign(this.#ownInfo(), values)
+  }
+
+  dropInfo(...keys: string[]): void {
+    if (keys.some((key) => key in this.info)) for (const key of keys) delete this.#ownInfo()[key]
+  }
+
+  #ownInfo(): JsonObject {
+    return (this.#info ??= this.node.driver_internal_info = { ...this.node.driver_internal_info })
+  }
+
+  /** Moves the node along the table, with what every such move brings: times, time limits. */
+  process(event: TransitionEvent): void {
+    const from = this.node.provision_state
+    const { state, target } = transition({ state: from, target: this.node.target_provision_state }, event)
+    const left = WAITING[from]
+    if (left) this.#deadlines.set(left.deadline, null)
+    this.node.provision_state = state
+    this.node.target_provision_state = target
+    this.node.provision_updated_at = this.now
+    this.#limit()
+    if (state === 'inspecting') {
+      this.node.inspection_started_at = this.now
+      this.node.inspection_finished_at = null
+    } else if (from === 'inspecting' || from === 'inspect wait') {
+      if (state === 'manageable') this.node.inspection_finished_at = this.now
+      if (state !== 'inspect wait') this.node.inspection_started_at = null
+    }
+  }
+
+  /** The agent lives: the time limit of the waiting state begins anew. */
+  touch(): void {
+    this.node.provision_updated_at = this.now
+    this.#limit()
+  }
+
+  #limit(): void {
+    const waiting = WAITING[this.node.provision_state]
+    const limit = waiting?.limit(this.policy) ?? 0
+    if (waiting && limit > 0) this.#deadlines.set(waiting.deadline, this.situation.at + limit)
+  }
+
+  deadline(kind: DeadlineKind, at: number | null): void {
+    this.#deadlines.set(kind, at)
+  }
+
+  /** A verb begins its work: the error of the one before is history (facts/ironic.md 1.1). */
+  begin(event: TransitionEvent): void {
+    this.process(event)
+    this.node.last_error = null
+  }
+
+  /** Goes on with work outside; the node stays reserved until {@link rest}. */
+  run(effects: readonly [EffectBody, ...EffectBody[]], then: Then, memo: JsonObject = {}): void {
+    const [effect, ...rest] = effects
+    this.#job = { effect, rest, then, memo }
+    this.node.reservation = this.situation.host
+    if (effect.kind === 'power') this.#announcePower(effect.target)
+  }
+
+  #announcePower(target: string): void {
+    const wanted = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
+    // Nothing is announced for a state that is thought to be reached already, as recorded.
+    if (this.node.power_state === wanted && (target === 'power on' || target === 'power off')) return
+    this.node.target_power_state = wanted
+    this.setInfo({ last_power_state_change: this.now })
+  }
+
+  /** The work is over: nobody holds the node any more. */
+  rest(): void {
+    this.#job = null
+    this.node.reservation = null
+  }
+
+  get resting(): boolean {
+    return this.node.reservation === null
+  }
+
+  /** Forgets work that was queued earlier. */
+  dropJobs(): void {
+    this.#dropJobs = true
+  }
+
+  fail(error: string, event_type: string): void {
+    this.node.last_error = error
+    this.record('ERROR', error, event_type)
+  }
+
+  record(severity: HistoryNote['severity'], event: string, event_type: string): void {
+    if (!this.policy.nodeHistory) return
+    const { provision_state, target_provision_state, provision_updated_at } = this.node
+    const since = provision_updated_at === null ? this.situation.at : millis(provision_updated_at)
+    const duration_seconds = Math.max(0, Math.floor((this.situation.at - since) / 1000))
+    this.#history.push({
+      severity,
+      event,
+      event_type,
+      state: provision_state,
+      target_provision_state,
+      duration_seconds,
+    })
+  }
+
+  warn(sentence: string): void {
+    this.#warnings.push(sentence)
+  }
+
+  reaction(): Reaction {
+    const patch: NodePatch = {}
+    for (const key of Object.keys(this.node) as (keyof NodeRecord)[])
+      if (this.node[key] !== this.situation.node[key]) Object.assign(patch, { [key]: this.node[key] })
+    if (Object.keys(patch).length > 0) patch.updated_at = this.now
+    return {
+      patch,
+      job: this.#job,
+      dropJobs: this.#dropJobs,
+      deadlines: [...this.#deadlines].map(([kind, at]) => ({ kind, at })),
+      history: this.#history,
+      createPorts: this.createPorts,
+      updatePorts: this.updatePorts,
+      inventory: this.inventory,
+      warnings: this.#warnings,
+    }
+  }
+}

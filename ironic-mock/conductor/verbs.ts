@@ -1,0 +1,97 @@
+import { IronicError, ironicErrors, type JsonObject } from '../../wire/index.js'
+import { startAdoption } from './adoption.js'
+import { abortCleaning } from './cleaning-failure.js'
+import { startManualCleaning, startProvide } from './cleaning.js'
+import type { ProvisionRequest } from './conductor.js'
+import { abortDeployment } from './deployment-failure.js'
+import { startDeployment } from './deployment.js'
+import { abortInspection, startInspection } from './inspection.js'
+import { startRescue, startUnrescue } from './rescue.js'
+import { startTeardown } from './teardown.js'
+import { VERBS } from './transitions.js'
+import type { Turn } from './turn.js'
+import { startVerification } from './verification.js'
+
+/**
+ * A change of provision state that a client asks for.
+ *
+ * @throws IronicError 400 for a verb that the state does not know, 409 while the node is reserved, 403 for a protected
+ *   node, 400 in maintenance
+ */
+export function applyVerb(turn: Turn, request: ProvisionRequest): void {
+  const { node } = turn
+  const { target } = request
+  const verb = VERBS[target]
+  const deploys = verb?.event === 'deploy' || verb?.event === 'rebuild'
+  if (deploys && node.maintenance) throw ironicErrors.nodeInMaintenance('provisioning', node.uuid)
+  if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
+  if (!verb?.from.includes(node.provision_state))
+    throw ironicErrors.invalidStateRequested(target, node.uuid, node.provision_state)
+  if (node.protected && (verb.event === 'rebuild' || verb.event === 'delete')) throw protectedNode(node.uuid)
+
+  switch (verb.event) {
+    case 'manage':
+      return node.provision_state === 'enroll' ? startVerification(turn) : manage(turn)
+    case 'provide':
+      if (node.retired) throw new IronicError(400, `Node ${node.uuid} is retired and cannot be made available.`)
+      return startProvide(turn)
+    case 'inspect':
+      return startInspection(turn)
+    case 'clean':
+      if (node.maintenance) throw ironicErrors.nodeInMaintenance('cleaning', node.uuid)
+      return startManualCleaning(turn, request.clean_steps ?? [], request.disable_ramdisk ?? false)
+    case 'adopt':
+      return startAdoption(turn)
+    case 'deploy':
+    case 'rebuild':
+      return startDeployment(turn, verb.event, request)
+    case 'delete':
+      return startTeardown(turn)
+    case 'abort':
+      return abort(turn)
+    case 'rescue':
+      return startRescue(turn, request.rescue_password)
+    case 'unrescue':
+      return startUnrescue(turn)
+    case 'unhold':
+    case 'service':
+      throw new IronicError(400, `Driver ${node.driver} does not support ${verb.event} (disabled or not implemented).`)
+    case 'done':
+    case 'fail':
+    case 'hold':
+    case 'resume':
+    case 'wait':
+      throw new Error(`${verb.event} is no verb`)
+  }
+}
+
+export const protectedNode = (uuid: string): IronicError =>
+  new IronicError(403, `Node ${uuid} is protected and cannot be undeployed, rebuilt or deleted`)
+
+/** `manage` where there is nothing to do but to move. The error of a failure stays to be read, as recorded. */
+function manage(turn: Turn): void {
+  turn.process('manage')
+}
+
+function abort(turn: Turn): void {
+  const { node } = turn
+  switch (node.provision_state) {
+    case 'inspect wait':
+      return abortInspection(turn)
+    case 'clean wait':
+    case 'clean hold':
+      if (postponed(node.clean_step)) node.clean_step = { ...node.clean_step, abort_after: true }
+      else abortCleaning(turn)
+      return
+    case 'wait call-back':
+    case 'deploy hold':
+      if (postponed(node.deploy_step)) node.deploy_step = { ...node.deploy_step, abort_after: true }
+      else abortDeployment(turn)
+      return
+    default:
+      throw ironicErrors.invalidStateRequested('abort', node.uuid, node.provision_state)
+  }
+}
+
+/** A step that must not be interrupted is let to its end first. */
+const postponed = (step: JsonObject): boolean => step.step !== undefined && step.abortable === false

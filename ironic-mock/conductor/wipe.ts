@@ -1,0 +1,43 @@
+import type { StepKind } from '../../wire/index.js'
+import type { Turn } from './turn.js'
+
+/** What was known of the ramdisk that is gone now (facts/ironic.md 6.9). */
+export function wipeAgent(turn: Turn): void {
+  turn.dropInfo(
+    'agent_secret_token',
+    'agent_url',
+    'agent_cached_deploy_steps',
+    'agent_cached_clean_steps',
+    'agent_verify_ca',
+    'agent_start_attempted',
+  )
+  turn.deadline('heartbeat', null)
+}
+
+/** A failed cleaning step forgets how to reach the agent and keeps what it could do, as recorded. */
+export function wipeAgentAccess(turn: Turn): void {
+  turn.dropInfo('agent_secret_token', 'agent_url')
+  turn.deadline('heartbeat', null)
+}
+
+/** The marks that a kind of work leaves while it goes on. */
+export function wipeFlags(turn: Turn, kind: StepKind): void {
+  const rebooted = { deploy: 'deployment', clean: 'cleaning', service: 'servicing' }[kind]
+  turn.dropInfo(`${rebooted}_reboot`, `${rebooted}_polling`, `skip_current_${kind}_step`, `${kind}_step_index`)
+}
+
+export function wipeDeployment(turn: Turn): void {
+  turn.node.deploy_step = {}
+  turn.setInfo({ deploy_steps: null })
+  turn.dropInfo('user_deploy_steps', 'steps_validated')
+  wipeFlags(turn, 'deploy')
+  wipeAgent(turn)
+}
+
+export function wipeCleaning(turn: Turn): void {
+  turn.node.clean_step = {}
+  turn.setInfo({ clean_steps: null })
+  turn.dropInfo('cleaning_disable_ramdisk', 'declarative_cleaning')
+  wipeFlags(turn, 'clean')
+  wipeAgent(turn)
+}

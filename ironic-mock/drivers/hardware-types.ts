@@ -1,0 +1,153 @@
+import { DRIVER_INTERFACES, IronicError, pythonRepr, type DriverInterface, type NodeRecord } from '../../wire/index.js'
+import { driverProperties } from './properties.js'
+
+export interface HardwareType {
+  readonly name: string
+  /** The class as upstream's sentences name it. */
+  readonly className: string
+  /** Enabled implementations by interface, the default first; the sets are those recorded. */
+  readonly interfaces: Readonly<Record<DriverInterface, readonly string[]>>
+  readonly properties: Readonly<Record<string, string>>
+}
+
+const AGENT_DEPLOY = ['custom-agent', 'direct', 'ramdisk']
+
+const FAKE: HardwareType = {
+  name: 'fake-hardware',
+  className: 'FakeHardware',
+  interfaces: {
+    bios: ['fake', 'no-bios'],
+    boot: ['fake', 'ipxe'],
+    console: ['fake', 'no-console'],
+    deploy: [...AGENT_DEPLOY, 'fake'],
+    firmware: ['fake', 'no-firmware'],
+    inspect: ['agent', 'fake', 'no-inspect'],
+    management: ['fake'],
+    network: ['noop'],
+    power: ['fake'],
+    raid: ['fake', 'agent', 'no-raid'],
+    rescue: ['fake', 'agent', 'no-rescue'],
+    storage: ['noop', 'fake'],
+    vendor: ['fake', 'no-vendor'],
+  },
+  properties: driverProperties('fake'),
+}
+
+const GENERIC = {
+  bios: ['no-bios'],
+  boot: ['ipxe'],
+  console: ['no-console'],
+  deploy: AGENT_DEPLOY,
+  firmware: ['no-firmware'],
+  inspect: ['agent', 'no-inspect'],
+  network: ['noop'],
+  raid: ['no-raid', 'agent'],
+  rescue: ['no-rescue', 'agent'],
+  storage: ['noop'],
+}
+
+const IPMI: HardwareType = {
+  name: 'ipmi',
+  className: 'IPMIHardware',
+  interfaces: {
+    ...GENERIC,
+    management: ['ipmitool', 'noop'],
+    power: ['ipmitool'],
+    vendor: ['ipmitool', 'no-vendor'],
+  },
+  properties: driverProperties('ipmi'),
+}
+
+const MANUAL: HardwareType = {
+  name: 'manual-management',
+  className: 'ManualManagementHardware',
+  interfaces: {
+    ...GENERIC,
+    deploy: [...AGENT_DEPLOY, 'noop'],
+    management: ['noop', 'fake'],
+    power: ['agent', 'fake'],
+    vendor: ['no-vendor'],
+  },
+  properties: driverProperties('manual'),
+}
+
+const REDFISH_INTERFACES = {
+  ...GENERIC,
+  bios: ['redfish', 'no-bios'],
+  boot: ['ipxe', 'redfish-virtual-media', 'redfish-https'],
+  firmware: ['redfish', 'no-firmware'],
+  inspect: ['agent', 'no-inspect', 'redfish'],
+  management: ['redfish', 'noop'],
+  power: ['redfish'],
+  raid: ['redfish', 'agent', 'no-raid'],
+  vendor: ['redfish', 'no-vendor'],
+}
+
+const REDFISH: HardwareType = {
+  name: 'redfish',
+  className: 'RedfishHardware',
+  interfaces: REDFISH_INTERFACES,
+  properties: driverProperties('redfish'),
+}
+
+/** Redfish under its vendor's names, as BareMetal Operator asks for them (facts/baremetal-operator.md 2.1). */
+const IDRAC: HardwareType = {
+  name: 'idrac',
+  className: 'IDRACHardware',
+  interfaces: {
+    ...REDFISH_INTERFACES,
+    bios: ['idrac-redfish', 'no-bios'],
+    boot: ['ipxe', 'idrac-redfish-virtual-media', 'redfish-https'],
+    management: ['idrac-redfish'],
+    power: ['idrac-redfish'],
+    raid: ['idrac-redfish', 'agent', 'no-raid'],
+    vendor: ['idrac-redfish', 'no-vendor'],
+  },
+  properties: driverProperties('redfish'),
+}
+
+/** In the order in which they are listed. */
+export const HARDWARE_TYPES: readonly HardwareType[] = [FAKE, IDRAC, IPMI, MANUAL, REDFISH]
+
+/** @throws IronicError 400, as when no conductor supports the driver */
+export function hardwareType(driver: string, group: string): HardwareType {
+  const found = HARDWARE_TYPES.find((type) => type.name === driver)
+  if (found && group === '') return found
+  throw new IronicError(
+    400,
+    `No valid host was found. Reason: No conductor service registered which supports driver ${driver} for conductor group "${group}". Ensure the driver is valid and enabled.`,
+  )
+}
+
+type InterfaceField = `${DriverInterface}_interface`
+export type Interfaces = Pick<NodeRecord, InterfaceField>
+export const interfaceField = (name: DriverInterface): InterfaceField => `${name}_interface`
+
+/**
+ * The interfaces of a node: what was asked for, the driver's defaults for the rest.
+ *
+ * @throws IronicError 400 for one that does not exist or that the driver does not support
+ */
+export function chooseInterfaces(type: HardwareType, wanted: Partial<Interfaces>): Interfaces {
+  const chosen: Partial<Interfaces> = {}
+  for (const name of DRIVER_INTERFACES) {
+    const field = interfaceField(name)
+    const value = wanted[field] ?? type.interfaces[name][0]!
+    if (!type.interfaces[name].includes(value)) throw unsupportedInterface(type, name, value)
+    chosen[field] = value
+  }
+  return chosen as Interfaces
+}
+
+function unsupportedInterface(type: HardwareType, name: DriverInterface, value: string): IronicError {
+  const known = [...new Set(HARDWARE_TYPES.flatMap((other) => other.interfaces[name]))].sort()
+  if (known.includes(value))
+    return new IronicError(
+      400,
+      `${name} interface implementation '${value}' is not supported by hardware type ${type.className}.`,
+    )
+  return new IronicError(
+    400,
+    `Could not find the following interface in the 'ironic.hardware.interfaces.${name}' entrypoint: ${value}. Valid interfaces are ${pythonRepr(known)}.`,
+  )
+}

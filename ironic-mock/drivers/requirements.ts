@@ -1,0 +1,91 @@
+import type { NodeRecord, PortRecord } from '../../wire/index.js'
+
+/** What a power interface must find in `driver_info`, as its validation words it. */
+const REQUIRED: Readonly<Record<string, { fields: string[]; problem: (missing: string[], uuid: string) => string }>> = {
+  redfish: {
+    fields: ['redfish_address'],
+    problem: (missing, uuid) =>
+      `Missing redfish properties [${quoted(missing)}] in node's driver_info for node ${uuid}`,
+  },
+  ipmitool: {
+    fields: ['ipmi_address'],
+    problem: (missing) => `Missing the following IPMI credentials in node's driver_info: [${quoted(missing)}].`,
+  },
+}
+const POWER_DRIVERS: Readonly<Record<string, string>> = {
+  redfish: 'redfish',
+  'idrac-redfish': 'redfish',
+  ipmitool: 'ipmitool',
+}
+
+const quoted = (names: string[]): string => names.map((name) => `'${name}'`).join(', ')
+
+/** Why the node's power cannot be controlled, as far as its record tells; undefined when nothing is wrong. */
+export function powerProblem(node: Readonly<NodeRecord>): string | undefined {
+  const required = REQUIRED[POWER_DRIVERS[node.power_interface] ?? '']
+  if (!required) return undefined
+  const missing = required.fields.filter((field) => !node.driver_info[field])
+  if (missing.length > 0) return required.problem(missing, node.uuid)
+  const address = node.driver_info.redfish_address
+  if (typeof address === 'string' && !isAddress(address))
+    return `Invalid redfish address ${address} set in driver_info/redfish_address on node ${node.uuid}`
+  return undefined
+}
+
+function isAddress(address: string): boolean {
+  return URL.canParse(address.includes('://') ? address : `https://${address}`)
+}
+
+/** The noop network needs nothing. */
+export function networkProblem(_node: Readonly<NodeRecord>): string | undefined {
+  return undefined
+}
+
+/** Network booting needs to know a NIC; recorded of a redfish node without ports. */
+export function bootProblem(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
+  const fromNetwork = node.boot_interface === 'ipxe' || node.boot_interface === 'pxe'
+  if (fromNetwork && ports.length === 0) return `Node ${node.uuid} does not have any port associated with it`
+  return undefined
+}
+
+const HINTS = [
+  'size',
+  'model',
+  'wwn',
+  'serial',
+  'vendor',
+  'wwn_with_extension',
+  'wwn_vendor_extension',
+  'name',
+  'hctl',
+  'by_path',
+  'tran',
+  'rotational',
+]
+
+/** Why the node cannot be deployed as it is. What the hints match is the agent's business; their names are checked. */
+export function deployProblem(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
+  if (node.deploy_interface === 'fake') return undefined
+  if (node.deploy_interface !== 'custom-agent')
+    return `the deploy interface ${node.deploy_interface} is not available in this release; custom-agent and fake are`
+  const boot = bootProblem(node, ports)
+  if (boot !== undefined) return boot
+  const hints = node.instance_info.root_device ?? node.properties.root_device
+  if (hints === undefined || hints === null) return undefined
+  if (typeof hints !== 'object')
+    return `Failed to validate the root device hints for node ${node.uuid}. Error: the hints must be an object`
+  const unknown = Object.keys(hints).filter((name) => !HINTS.includes(name))
+  if (unknown.length > 0)
+    return `Failed to validate the root device hints for node ${node.uuid}. Error: the hint(s) ${quoted(unknown)} are not known; known are ${quoted(HINTS)}`
+  return undefined
+}
+
+export function inspectProblem(node: Readonly<NodeRecord>): string | undefined {
+  if (node.inspect_interface === 'no-inspect') return unsupported(node, 'inspect')
+  if (!['agent', 'fake'].includes(node.inspect_interface))
+    return `the inspect interface ${node.inspect_interface} is not available in this release; agent is`
+  return undefined
+}
+
+export const unsupported = (node: Readonly<NodeRecord>, what: string): string =>
+  `Driver ${node.driver} does not support ${what} (disabled or not implemented).`

@@ -1,0 +1,46 @@
+import { DRIVER_INTERFACES, type DriverInterface, type NodeRecord, type PortRecord } from '../../wire/index.js'
+import type { Validation } from '../conductor/conductor.js'
+import {
+  bootProblem,
+  deployProblem,
+  inspectProblem,
+  networkProblem,
+  powerProblem,
+  unsupported,
+} from './requirements.js'
+
+/** `GET /v1/nodes/X/validate`, interface by interface. */
+export function validateInterfaces(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): Validation {
+  return Object.fromEntries(
+    DRIVER_INTERFACES.map((name) => {
+      const reason = problem(name, node, ports)
+      return [name, reason === undefined ? { result: true } : { result: false, reason }]
+    }),
+  ) as Validation
+}
+
+function problem(name: DriverInterface, node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
+  switch (name) {
+    case 'boot':
+      return bootProblem(node, ports)
+    case 'deploy':
+      return deployProblem(node, ports)
+    case 'inspect':
+      return inspectProblem(node)
+    case 'network':
+      return networkProblem(node)
+    case 'management':
+    case 'power':
+      return powerProblem(node)
+    case 'console':
+    case 'rescue':
+      // Only these two say so of an implementation that stands for none, as recorded.
+      return node[`${name}_interface`].startsWith('no-') ? unsupported(node, name) : undefined
+    case 'bios':
+    case 'firmware':
+    case 'raid':
+    case 'storage':
+    case 'vendor':
+      return undefined
+  }
+}

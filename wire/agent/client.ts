@@ -1,0 +1,182 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { Clock } from '../../runtime/index.js'
+import { ConnectionFailed, type Transport, type WireResponse } from '../exchange.js'
+import type { JsonObject } from '../ironic/node.js'
+import type { CommandList, CommandResult } from './commands.js'
+
+/** An agent as the conductor knows it: from its heartbeats, its lookup and the node they were for. */
+export interface AgentPeer {
+  /** The callback URL, without trailing slash. */
+  readonly url: string
+  /** Goes into the query; left out when none is known. */
+  readonly token: string | undefined
+  /** The node's uuid, for sentences. */
+  readonly node: string
+}
+
+/** Nobody answered, also not when asked again. */
+export class AgentConnectionFailed extends Error {
+  override name = 'AgentConnectionFailed'
+}
+
+/** The agent is at something else; the caller comes back at the next heartbeat. */
+export class AgentInProgress extends Error {
+  override name = 'AgentInProgress'
+}
+
+/** The agent answered with an error, or with something that is no answer. */
+export class AgentApiError extends Error {
+  override name = 'AgentApiError'
+}
+
+export interface AgentClientOptions {
+  transport: Transport
+  clock: Clock
+  /** Milliseconds until an exchange counts as unanswered. */
+  timeout: number
+  /** How often an unanswered command is sent. */
+  attempts: number
+}
+
+/**
+ * The conductor's side of the agent's commands API (facts/ironic.md 6.1). Paths keep their trailing slash: the agent
+ * redirects without it.
+ *
+ * @throws AgentConnectionFailed | AgentInProgress | AgentApiError from every method
+ */
+export interface AgentClient {
+  /** All commands since the agent's start, oldest first. */
+  commands(peer: AgentPeer, signal?: AbortSignal): Promise<CommandResult[]>
+  /**
+   * Sends a command, named `extension.command`. With `wait` the answer comes when it has ended. One that went unanswered
+   * but shows up running in the agent's list was received, and counts as sent.
+   */
+  execute(
+    peer: AgentPeer,
+    name: string,
+    params: JsonObject,
+    options?: { wait?: boolean; signal?: AbortSignal },
+  ): Promise<CommandResult>
+}
+
+export function agentClient(options: AgentClientOptions): AgentClient {
+  const { attempts } = options
+
+  const commands = async (peer: AgentPeer, signal?: AbortSignal): Promise<CommandResult[]> => {
+    const response = await send(options, 'GET', commandsUrl(peer), undefined, signal).catch((error: unknown) =>
+      unreachable(peer, 'get_commands_status', error),
+    )
+    return parse(peer, response, isCommandList).commands
+  }
+
+  const execute: AgentClient['execute'] = async (peer, name, params, { wait = false, signal } = {}) => {
+    const url = commandsUrl(peer, { wait: String(wait) })
+    const body = JSON.stringify({ name, params })
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return parse(peer, await send(options, 'POST', url, body, signal), isCommandResult, name)
+      } catch (error) {
+        if (!(error instanceof ConnectionFailed)) throw error
+        if (attempt < attempts) continue
+        const last = (await commands(peer, signal).catch(() => [])).at(-1)
+        if (last?.command_status === 'RUNNING' && last.command_name === name.split('.').at(-1)) return last
+        return unreachable(peer, name, error)
+      }
+    }
+  }
+
+  return { commands, execute }
+}
+
+function commandsUrl({ url, token }: AgentPeer, query: Record<string, string> = {}): string {
+  const parameters = new URLSearchParams(query)
+  if (token !== undefined) parameters.set('agent_token', token)
+  const text = parameters.toString()
+  return `${url}/v1/commands/${text === '' ? '' : `?${text}`}`
+}
+
+async function send(
+  { transport, clock, timeout }: AgentClientOptions,
+  method: string,
+  url: string,
+  body: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<WireResponse> {
+  const ended = new AbortController()
+  const exchange = new AbortController()
+  const both = signal ? AbortSignal.any([signal, exchange.signal]) : exchange.signal
+  const timer = clock.sleep(timeout, { signal: ended.signal }).then(
+    () => exchange.abort(new ConnectionFailed(`no answer within ${timeout / 1000} s`)),
+    () => {},
+  )
+  try {
+    return await transport.send({
+      method,
+      url,
+      headers: { accept: '*/*', 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body }),
+      signal: both,
+    })
+  } finally {
+    ended.abort()
+    await timer
+  }
+}
+
+function unreachable(peer: AgentPeer, command: string, error: unknown): never {
+  if (!(error instanceof ConnectionFailed)) throw error
+  throw new AgentConnectionFailed(
+    `Connection to agent failed: Failed to connect to the agent running on node ${peer.node} for invoking command ${command}. Error: ${error.message}`,
+    { cause: error },
+  )
+}
+
+const ajv = new Ajv()
+const commandSchema = {
+  type: 'object',
+  required: ['command_name', 'command_status'],
+  properties: { command_name: { type: 'string' }, command_status: { type: 'string' } },
+}
+const listSchema = {
+  type: 'object',
+  required: ['commands'],
+  properties: { commands: { type: 'array', items: commandSchema } },
+}
+
+type Check<T> = (value: unknown) => value is T
+
+/** Compiled at first use. */
+function check<T>(schema: object): Check<T> {
+  let validate: ValidateFunction<T> | undefined
+  return (value): value is T => (validate ??= ajv.compile<T>(schema))(value)
+}
+const isCommandResult = check<CommandResult>(commandSchema)
+const isCommandList = check<CommandList>(listSchema)
+
+function parse<T>(peer: AgentPeer, response: WireResponse, isAnswer: Check<T>, command?: string): T {
+  const { status, body = '' } = response
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch (cause) {
+    throw new AgentApiError(
+      `Unable to decode the response of the agent of node ${peer.node} as JSON. Status code: ${status}, response: ${body.slice(0, 200)}`,
+      { cause },
+    )
+  }
+  if (status >= 400) throw rejected(peer, status, value, command)
+  if (isAnswer(value)) return value
+  throw new AgentApiError(
+    `The agent of node ${peer.node} answered with something that is no command: ${body.slice(0, 200)}`,
+  )
+}
+
+function rejected(peer: AgentPeer, status: number, value: unknown, command = 'get_commands_status'): Error {
+  const fault = (value as { faultstring?: unknown } | null)?.faultstring
+  const error = typeof fault === 'string' ? fault : JSON.stringify(value)
+  if (status === 409 || error.toLowerCase().includes('agent is busy'))
+    return new AgentInProgress(
+      `Node ${peer.node} command "${command}" failed. Agent is presently executing a command. Error ${error}`,
+    )
+  return new AgentApiError(`Agent API for node ${peer.node} returned HTTP status code ${status} with error: ${error}`)
+}
