@@ -36,7 +36,8 @@ export function ramdiskTree(spec: MachineSpec, boot: Boot): ReadonlyMap<string, 
   tree.file('/run/ostree-live', '')
   tree.file('/etc/hostname', `${hostName(spec)}\n`)
   tree.file('/etc/os-release', OS_RELEASE)
-  tree.file('/etc/machine-id', `${boot.id.replaceAll('-', '')}\n`, 0o444)
+  // A live system makes up a new one at every boot.
+  tree.file('/etc/machine-id', `${createHash('sha256').update(boot.id).digest('hex').slice(0, 32)}\n`, 0o444)
   processes(tree, spec, boot)
   firmware(tree, spec)
   for (const nic of spec.nics) network(tree, spec, nic)

@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/index.js'
 import { withBootVolume, type BootVolume } from '../disk/boot-volume.js'
+import { FatVolume } from '../fat-volume.js'
 import { fileError, normalPath } from '../file-tree.js'
 import { findNode } from './block-nodes.js'
 import type { Inside } from './program.js'
@@ -42,6 +43,8 @@ export function fileView(inside: Inside, clock: Clock): FileView {
     const node = await findNode(inside, mount.device)
     if (!node) throw fileError('EIO', path)
     const inner = normal.slice(point === '/' ? 0 : point.length) || '/'
+    if (node.filesystem?.type === 'vfat')
+      return volume(readOnlyFat(await FatVolume.open(node.device, node.offset)), inner)
     return withBootVolume(node.device, node.offset, clock, (mounted) => volume(mounted, inner), {
       readOnly: !access.writes,
     })
@@ -104,6 +107,26 @@ export function fileView(inside: Inside, clock: Clock): FileView {
     },
   }
   return view
+}
+
+/** What Linux makes of FAT, which knows no owners and modes. mount(8) lets it be mounted read-only here, nothing else. */
+function readOnlyFat(fat: FatVolume): BootVolume {
+  const refuse = (path: string) => Promise.reject(fileError('EROFS', path))
+  return {
+    read: (path) => fat.read(path),
+    list: (path) => fat.list(path),
+    exists: async (path) => (await fat.find(path)) !== undefined,
+    stat: async (path) => {
+      const entry = await fat.find(path)
+      if (!entry) throw fileError('ENOENT', path)
+      return { kind: entry.kind, mode: 0o755, uid: 0, gid: 0, size: entry.size }
+    },
+    readlink: (path) => Promise.reject(fileError('ENOENT', path)),
+    write: refuse,
+    create: refuse,
+    mkdir: refuse,
+    remove: refuse,
+  }
 }
 
 /** The deepest mount point that the path is in. */

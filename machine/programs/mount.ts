@@ -39,13 +39,12 @@ export const mount = tool(
       throw failed(
         `wrong fs type, bad option, bad superblock on /dev/${node.name}, missing codepage or helper program, or other error.`,
       )
-    // The simulated kernel knows ext filesystems only: the ones that steps and coreos-installer look into.
-    if (!type.startsWith('ext')) throw failed(`unknown filesystem type '${type}'.`)
+    // The simulated kernel knows what steps and coreos-installer look into: ext, and FAT for reading.
+    if (!type.startsWith('ext') && type !== 'vfat') throw failed(`unknown filesystem type '${type}'.`)
     const words = options.values('options').flatMap((list) => list.split(','))
-    inside.mounts.set(point, {
-      device: `/dev/${node.name}`,
-      readOnly: options.has('read-only') || words.includes('ro'),
-    })
+    const readOnly = options.has('read-only') || words.includes('ro')
+    if (type === 'vfat' && !readOnly) throw failed(`cannot mount /dev/${node.name} read-write.`)
+    inside.mounts.set(point, { device: `/dev/${node.name}`, readOnly })
     await inside.keep()
   },
 )

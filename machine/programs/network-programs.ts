@@ -58,7 +58,9 @@ function links({ spec }: Inside): Link[] {
     ...spec.nics.map((nic, index) => ({
       ifindex: index + 2,
       ifname: nic.name,
-      flags: ['BROADCAST', 'MULTICAST', 'UP', nic.carrier ? 'LOWER_UP' : 'NO-CARRIER'],
+      flags: nic.carrier
+        ? ['BROADCAST', 'MULTICAST', 'UP', 'LOWER_UP']
+        : ['NO-CARRIER', 'BROADCAST', 'MULTICAST', 'UP'],
       mtu: 1500,
       qdisc: 'fq_codel',
       operstate: nic.carrier ? 'UP' : 'DOWN',

@@ -19,7 +19,8 @@ const size = (bytes: number): string => {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
   let value = bytes
   let unit = 0
-  for (; value >= 1024 && unit < units.length - 1; unit++) value /= 1024
+  // gdisk keeps the smaller unit at exactly 1024: recorded as `1024.0 KiB`.
+  for (; value > 1024 && unit < units.length - 1; unit++) value /= 1024
   return unit === 0 ? `${value} bytes` : `${value.toFixed(1)} ${units[unit]!}`
 }
 
