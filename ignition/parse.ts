@@ -30,7 +30,7 @@ export function parseIgnition(input: Uint8Array | string | object): IgnitionConf
       { remedy },
     )
   if (!hasShape(value))
-    throw new UserError('ignition-invalid', `the Ignition config is not valid: ${shapeError(hasShape.errors?.[0])}`, {
+    throw new UserError('ignition-invalid', `the Ignition config is not valid: ${shapeError()}`, {
       remedy,
     })
   return value

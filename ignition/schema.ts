@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject, type SchemaObject } from 'ajv'
+import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv'
 import type { IgnitionConfig } from './config.js'
 
 const listOf = (items: SchemaObject): SchemaObject => ({ type: 'array', nullable: true, items })
@@ -47,10 +47,16 @@ const shape: SchemaObject = {
   },
 }
 
-export const hasShape = new Ajv({ allErrors: false, strictTypes: false }).compile<IgnitionConfig>(shape)
+let compiled: ValidateFunction<IgnitionConfig> | undefined
 
-/** What ajv found first, with the place as Ignition writes places: `$.storage.files.0.mode must be integer`. */
-export function shapeError(error: ErrorObject | undefined): string {
+/** Compiled when first needed: not every program that starts reads a config. */
+const check = () => (compiled ??= new Ajv({ strictTypes: false }).compile<IgnitionConfig>(shape))
+
+export const hasShape = (value: unknown): value is IgnitionConfig => check()(value)
+
+/** Why the latest value had not the shape, with the place as Ignition writes places: `$.storage.files.0.mode must be integer`. */
+export function shapeError(): string {
+  const [error] = check().errors ?? []
   if (!error) return 'its shape is not that of a config'
   const place = `$${error.instancePath.replaceAll('/', '.')}`
   // A schema's words only: the value itself may be a secret.

@@ -1,5 +1,6 @@
-import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv'
+import type { ErrorObject, SchemaObject } from 'ajv'
 import type { AdvertisedStep, ArgsInfo, JsonObject, StepInterface, StepKind } from '../wire/index.js'
+import { schemaCheck } from './schema-check.js'
 import { StepError, type Step, type StepContext } from './sdk.js'
 
 /** One argument of a step: any JSON Schema, with the sentence that `argsinfo` shows. */
@@ -74,7 +75,7 @@ function argsInfo({ properties, required = [] }: ArgsSchema): ArgsInfo | undefin
 }
 
 function checker<Args>(step: string, args: ArgsSchema): (given: JsonObject) => Args {
-  const valid: ValidateFunction<Args> = new Ajv({ allErrors: true, allowUnionTypes: true }).compile<Args>({
+  const schema = schemaCheck<Args>({
     type: 'object',
     additionalProperties: false,
     properties: args.properties,
@@ -83,8 +84,8 @@ function checker<Args>(step: string, args: ArgsSchema): (given: JsonObject) => A
   return (given) => {
     // A null is how several clients write "not given".
     const present: unknown = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
-    if (valid(present)) return present
-    throw new StepError(complaint(step, args, valid.errors ?? []))
+    if (schema.accepts(present)) return present
+    throw new StepError(complaint(step, args, schema.errors()))
   }
 }
 

@@ -114,9 +114,11 @@ function firstWords({ stdout, stderr }: Finished): string | undefined {
 }
 
 /** A command line for people: quoted where a shell would need it, passwords in URLs masked. */
-export function shown(argv: readonly string[]): string {
-  return argv
-    .map((arg) => arg.replace(/(\/\/[^/\s:@]*):[^/\s@]*@/g, '$1:******@'))
+export const shown = (argv: readonly string[]): string =>
+  argv
+    .map(withoutPasswords)
     .map((arg) => (/^[\w@%+=:,./*-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", `'\\''`)}'`))
     .join(' ')
-}
+
+/** Text in which the passwords of URLs are masked: `https://me:******@host/`. */
+export const withoutPasswords = (text: string): string => text.replace(/(\/\/[^/\s:@]*):[^/\s@]*@/g, '$1:******@')

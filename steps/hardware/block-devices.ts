@@ -1,7 +1,7 @@
-import { Ajv } from 'ajv'
 import { during, UserError } from '../../runtime/index.js'
 import type { Executor, Target } from '../executors/executor.js'
 import { finish, runCommand } from '../run-command.js'
+import { schemaCheck, type SchemaCheck } from '../schema-check.js'
 
 /** A disk, or something that can stand in for one: a RAID array, a multipath device. */
 export interface BlockDevice {
@@ -74,7 +74,7 @@ type Cell = string | number | boolean | null
 type RawRow = Record<string, Cell> & { kname: string; children?: RawRow[] }
 
 const cell = { type: ['string', 'number', 'boolean', 'null'] }
-const isListing = new Ajv({ allowUnionTypes: true }).compile<{ blockdevices: RawRow[] }>({
+const listing: SchemaCheck<{ blockdevices: RawRow[] }> = schemaCheck({
   type: 'object',
   required: ['blockdevices'],
   properties: { blockdevices: { $ref: '#/$defs/rows' } },
@@ -101,7 +101,7 @@ export function parseLsblk(json: string): LsblkRow[] {
       cause,
     })
   }
-  if (!isListing(value)) throw new UserError('lsblk-unreadable', 'lsblk answered in a form that is not known')
+  if (!listing.accepts(value)) throw new UserError('lsblk-unreadable', 'lsblk answered in a form that is not known')
   return flat(value.blockdevices).map((raw) => ({
     kname: raw.kname,
     type: text(raw['type']) ?? '',

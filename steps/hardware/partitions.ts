@@ -1,7 +1,7 @@
-import { Ajv } from 'ajv'
 import { during, UserError } from '../../runtime/index.js'
 import type { Target } from '../executors/executor.js'
 import { runCommand } from '../run-command.js'
+import { schemaCheck, type SchemaCheck } from '../schema-check.js'
 
 /** A partition as lsblk and udev see it. */
 export interface Partition {
@@ -38,7 +38,7 @@ interface Row {
 }
 
 const text = { type: 'string', nullable: true }
-const isListing = new Ajv().compile<{ blockdevices: Row[] }>({
+const listing: SchemaCheck<{ blockdevices: Row[] }> = schemaCheck({
   type: 'object',
   required: ['blockdevices'],
   properties: { blockdevices: { $ref: '#/$defs/rows' } },
@@ -81,7 +81,7 @@ export async function readPartitions(target: Target, device: string): Promise<Pa
 
 export function parsePartitions(json: string, device: string): PartitionTable {
   const value: unknown = parseJson(json)
-  if (!isListing(value)) throw new UserError('lsblk-unreadable', 'lsblk answered in a form that is not known')
+  if (!listing.accepts(value)) throw new UserError('lsblk-unreadable', 'lsblk answered in a form that is not known')
   const rows = flat(value.blockdevices)
   const disk = rows.find((row) => `/dev/${row.kname}` === device)
   return {

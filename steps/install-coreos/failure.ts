@@ -62,6 +62,11 @@ function inUse(lines: readonly string[]): string[] {
  */
 const KNOWN: { pattern: RegExp; transient: boolean; remedy: string | null }[] = [
   {
+    pattern: /coreos-installer: (command )?not found/,
+    transient: false,
+    remedy: 'The target has to run a live CoreOS, or have coreos-installer installed.',
+  },
+  {
     pattern: /No space left on device/,
     transient: false,
     remedy: 'The disk is smaller than the image: choose a larger one by root device hints.',

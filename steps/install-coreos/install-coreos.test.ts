@@ -100,10 +100,13 @@ describe('an installation', () => {
     expect(installs()).toEqual(['coreos-installer install --offline /dev/sda'])
   })
 
-  test('shows no secret in its logs', async () => {
-    const { logged } = await machine().run({ ignition })
-    expect(logged.length).toBeGreaterThan(2)
-    expect(JSON.stringify(logged)).not.toContain('hunter2')
+  test('shows no secret in its logs, its output and its failure', async () => {
+    const image_url = 'http://me:hunter2@192.0.2.1/x.raw.xz'
+    const failed = { code: 1, stderr: `Downloading image from ${image_url}\nError: fetching '${image_url}'\n` }
+    const { logged, error } = await machine([failed]).run({ ignition, image_url })
+    expect(logged.length).toBeGreaterThan(3)
+    expect(error?.details).toContain('http://me:******@192.0.2.1/x.raw.xz')
+    expect(JSON.stringify([logged, error])).not.toContain('hunter2')
   })
 
   test('makes a boot entry on a machine with UEFI, in place of those of the same label', async () => {

@@ -8,6 +8,7 @@ import { createBootEntry } from '../hardware/efi.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { chooseRootDevice } from '../hardware/root-device.js'
 import { deletableArrays, deleteArray, listRaidArrays, type RaidArray } from '../hardware/software-raid.js'
+import { withoutPasswords } from '../run-command.js'
 import { StepError, type StepContext } from '../sdk.js'
 import { INSTALL_ARGS, type InstallArgs } from './args.js'
 import { installerArgv } from './argv.js'
@@ -137,7 +138,7 @@ function logInput({ logger }: StepContext, input: InstallInput): void {
   const { ignition, image, ...rest } = input
   logger('info', 'what is to be installed', {
     ...rest,
-    image: image?.url.replace(/(\/\/[^/\s:@]*):[^/\s@]*@/, '$1:******@') ?? 'carried by the live system',
+    image: image ? withoutPasswords(image.url) : 'carried by the live system',
     ignition: ignition && { config: MASKED_IGNITION, ...summarizeIgnition(ignition) },
   })
 }

@@ -1,6 +1,6 @@
 import { seconds } from '../../runtime/index.js'
 import type { Command } from '../executors/executor.js'
-import { finish, shown } from '../run-command.js'
+import { finish, shown, withoutPasswords } from '../run-command.js'
 import { StepError, type StepContext } from '../sdk.js'
 import { readFailure } from './failure.js'
 import { progressPercent } from './progress.js'
@@ -35,7 +35,8 @@ async function runOnce({ target, progress, logger, signal }: StepContext, argv: 
   const { exit } = await finish(target.executor, argv, {
     effect: 'writes',
     signal,
-    onLine: (line) => {
+    onLine: (printed) => {
+      const line = withoutPasswords(printed)
       lines.push(line)
       if (line.trim() === '') return
       const percent = progressPercent(line)
