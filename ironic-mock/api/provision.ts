@@ -116,8 +116,8 @@ function checkConfigdrive(configdrive: unknown, target: string, version: Microve
     if (problem) throw new IronicError(400, `Invalid configdrive: ${problem.message}`)
     return
   }
-  const text = String(configdrive)
-  if (!text.includes('://') && !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text))
+  const text = String(configdrive).replaceAll(/\s/g, '')
+  if (!text.includes('://') && !/^[A-Za-z0-9+/]*={0,2}$/.test(text))
     throw new IronicError(400, 'Invalid configdrive: it is neither a URL nor base64 text nor an object')
 }
 

@@ -1,57 +1,5 @@
-import type { Microversion } from './microversion.js'
-import { inspectionDataSchema, nodeSchema, patchSchema, portSchema, type JsonSchema } from './schemas.js'
-
-/**
- * What an argument may be, in the query, in the path or as a member of a body: a JSON schema of one of these forms.
- * In a query every value is text, which the type says how to read; `uuid-or-name` and `mac` are Ironic's own formats.
- */
-export const arg = {
-  string: { type: 'string' },
-  integer: { type: 'integer' },
-  boolean: { type: 'boolean' },
-  /** Comma-separated in a query. */
-  list: { type: 'array', items: { type: 'string' } },
-  uuid: { type: 'string', format: 'uuid' },
-  ident: { type: 'string', format: 'uuid-or-name' },
-  mac: { type: 'string', format: 'mac' },
-  /** A list or null, its items checked later against the schema that the verb asks for. */
-  steps: { type: ['null', 'array'] },
-  configdrive: { type: ['null', 'object', 'string'] },
-} as const
-export type ArgSchema = (typeof arg)[keyof typeof arg]
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-
-/** How an operation's body is read. */
-export type BodySpec =
-  /** One document, checked as a whole; `label` is its name in error sentences. */
-  | { readonly document: JsonSchema; readonly label: string }
-  /** An object whose members are arguments like those of the query. */
-  | { readonly args: Readonly<Record<string, ArgSchema>> }
-
-/** A call of Ironic's API. Paths have no trailing slash; `{name}` stands for one segment, whose text is an argument. */
-export interface Operation {
-  readonly id: string
-  readonly method: Method
-  readonly path: string
-  /**
-   * Further paths of the same call. Ironic reads path segments as positional arguments, so some calls can also be made
-   * with the argument in the query (`DELETE /v1/nodes?node_ident=X`); the methods of such a path count for `Allow`.
-   */
-  readonly also?: readonly string[]
-  readonly since: Microversion
-  /**
-   * What a client below `since` gets: the controller's 404 (`resource`), or the router's for a subresource that it does
-   * not know yet (`route`).
-   */
-  readonly hidden?: 'resource' | 'route'
-  readonly query?: Readonly<Record<string, ArgSchema>>
-  /** Arguments without which the call is a 400. */
-  readonly required?: readonly string[]
-  readonly body?: BodySpec
-  /** The status of success. */
-  readonly status: 200 | 201 | 202 | 204
-}
+import { arg, type Operation } from './operation.js'
+import { inspectionDataSchema, nodeSchema, patchSchema, portSchema } from './schemas.js'
 
 const paging = { limit: arg.integer, marker: arg.string, sort_key: arg.string, sort_dir: arg.string } as const
 const nodeFilters = {
@@ -414,23 +362,3 @@ export const IRONIC_OPERATIONS = [
 type Row = (typeof IRONIC_OPERATIONS)[number]
 export type OperationId = Row['id']
 export type OperationOf<Id extends OperationId> = Extract<Row, { id: Id }>
-
-type ArgValue<Schema> = Schema extends { type: 'string' }
-  ? string
-  : Schema extends { type: 'integer' }
-    ? number
-    : Schema extends { type: 'boolean' }
-      ? boolean
-      : Schema extends { type: 'array' }
-        ? string[]
-        : unknown
-type ArgValues<Schemas> = { -readonly [Name in keyof Schemas]?: ArgValue<Schemas[Name]> | null }
-type PathNames<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathNames<Rest> : never
-type QueryOf<Op> = Op extends { query: infer Query } ? Query : object
-type BodyArgsOf<Op> = Op extends { body: { args: infer Args } } ? Args : object
-
-/** The arguments of a call, from its path, query and body, read and checked for their form. */
-export type ArgsOf<Op extends { path: string }> = { [Name in PathNames<Op['path']>]: string } & ArgValues<
-  Omit<QueryOf<Op>, PathNames<Op['path']>>
-> &
-  ArgValues<BodyArgsOf<Op>>

@@ -1,25 +1,21 @@
 import {
   ironicErrors,
-  localLinkConnectionSchema,
   PATCHABLE_PORT_FIELDS,
-  PORT_FIELDS,
   PORT_LIST_FIELDS,
-  portSchema,
   SINCE,
   type JsonObject,
-  type Microversion,
   type NodeRecord,
   type PortRecord,
 } from '../../../wire/index.js'
-import type { Backend, Call, HandlersOf } from '../call.js'
 import type { NewPort } from '../../conductor/conductor.js'
 import type { PortQuery } from '../../store/store.js'
+import type { Backend, Call, HandlersOf } from '../call.js'
 import { findNode } from '../find-node.js'
-import { isLogicalName, isMac, isUuid, parseBoolean } from '../formats.js'
-import { applyPatch, type PatchOperation } from '../json-patch.js'
+import { isUuid } from '../formats.js'
+import type { PatchOperation } from '../json-patch.js'
 import { page, readFields, readPaging, readSelection, type PagingArgs } from '../listing.js'
+import { normalisedPort, patchPort, refuseNewerPortFields } from '../port-rules.js'
 import { renderPort } from '../render.js'
-import { checkDocument } from '../schema.js'
 
 type ListArgs = PagingArgs & { fields?: string[] | null; detail?: boolean | null }
 
@@ -45,8 +41,14 @@ async function list(
   }
 }
 
-async function find(call: Call<object>, { store }: Backend, ident: string): Promise<PortRecord> {
-  const port = isUuid(ident) || call.version >= SINCE.portNames ? await store.port(ident) : undefined
+/** Names count from microversion 1.88. */
+async function find({ version }: Call<object>, { store }: Backend, ident: string): Promise<PortRecord> {
+  const named = (port: PortRecord) => port.name === ident
+  const port = isUuid(ident)
+    ? await store.port(ident.toLowerCase())
+    : version >= SINCE.portNames
+      ? (await store.ports({ where: named }))[0]
+      : undefined
   if (!port) throw ironicErrors.portNotFound(ident)
   return port
 }
@@ -76,52 +78,6 @@ async function filtered(call: Call<ListArgs & Filters>, backend: Backend): Promi
 }
 
 const selection = ({ args, version }: Call<ListArgs>) => readSelection('port', args, version, PORT_LIST_FIELDS)
-
-function refuseNewerFields(names: readonly string[], version: Microversion): void {
-  for (const name of names) {
-    const since =
-      name === 'node_ident'
-        ? SINCE.portNodeIdent
-        : name === 'portgroup_uuid'
-          ? 24
-          : (PORT_FIELDS.find((field) => field.name === name)?.since ?? 1)
-    if (since > version) throw ironicErrors.notAcceptable()
-  }
-}
-
-const BOOLEANS = ['pxe_enabled', 'is_smartnic', 'available_for_dynamic_portgroup']
-const DEFAULTS: JsonObject = {
-  pxe_enabled: true,
-  is_smartnic: false,
-  available_for_dynamic_portgroup: true,
-  extra: {},
-  local_link_connection: {},
-}
-
-/** The fields of a port as they are kept: address in lower case, booleans of words, defaults for nulls. */
-function normalised(fields: JsonObject): JsonObject {
-  const out: JsonObject = { ...fields }
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === null) {
-      if (Object.hasOwn(DEFAULTS, name)) out[name] = structuredClone(DEFAULTS[name])
-    } else if (BOOLEANS.includes(name)) {
-      const flag = parseBoolean(value)
-      if (flag === undefined) throw ironicErrors.notBoolean(name, String(value))
-      out[name] = flag
-    }
-  }
-  const { address, local_link_connection: link, uuid, portgroup_uuid: portgroup, name } = out
-  if (typeof address === 'string') {
-    if (!isMac(address)) throw ironicErrors.expected('valid MAC address', 'address', address)
-    out.address = address.toLowerCase()
-  }
-  if (typeof uuid === 'string' && !isUuid(uuid)) throw ironicErrors.expected('UUID', 'uuid', uuid)
-  if (typeof name === 'string' && !isLogicalName(name)) throw ironicErrors.expected('name', 'name', name)
-  if (link !== undefined) checkDocument(localLinkConnectionSchema, 'local_link_connection', link)
-  if (typeof portgroup === 'string') throw ironicErrors.portgroupNotFound(portgroup, 400)
-  delete out.portgroup_uuid
-  return out
-}
 
 /** In a body an unknown node is the client's mistake, 400; in a path it is a 404. */
 async function bodyNode({ store }: Backend, ident: string): Promise<NodeRecord> {
@@ -162,8 +118,8 @@ export const portHandlers: HandlersOf<
   'ports.create': async (call, backend) => {
     const { version, links } = call
     const given = call.document as JsonObject
-    refuseNewerFields(Object.keys(given), version)
-    const { node_ident, node_uuid, ...fields } = normalised(given)
+    refuseNewerPortFields(Object.keys(given), version)
+    const { node_ident, node_uuid, ...fields } = normalisedPort(given)
     if (node_ident !== undefined && node_uuid !== undefined)
       throw ironicErrors.schema('port', "only one of 'node_uuid' and 'node_ident' can be given")
     if (typeof node_uuid === 'string' && !isUuid(node_uuid)) throw ironicErrors.expected('UUID', 'node_uuid', node_uuid)
@@ -179,11 +135,11 @@ export const portHandlers: HandlersOf<
     for (const { path } of patch) {
       const name = path.split('/')[1]!
       if (!allowed.includes(name)) throw ironicErrors.notPatchable(path, allowed)
-      refuseNewerFields([name], version)
+      refuseNewerPortFields([name], version)
     }
     const found = await find(call, backend, call.args.port_ident)
     const target = await movedTo(backend, found, patch)
-    const port = await backend.conductor.updatePort(found.uuid, (current) => changes(current, patch, target))
+    const port = await backend.conductor.updatePort(found.uuid, (current) => patchPort(current, patch, target))
     return { body: renderPort(port, { links, version }) }
   },
 
@@ -202,22 +158,4 @@ async function movedTo(
 ): Promise<NodeRecord | undefined> {
   const move = patch.filter(({ path, op }) => /^\/node_(uuid|ident)$/.test(path) && op !== 'remove').at(-1)
   return move && move.value !== port.node_uuid ? bodyNode(backend, String(move.value)) : undefined
-}
-
-function changes(port: PortRecord, patch: readonly PatchOperation[], target?: NodeRecord): Partial<PortRecord> {
-  const before: JsonObject = { portgroup_uuid: null, node_ident: port.node_uuid }
-  for (const name of PATCHABLE_PORT_FIELDS)
-    if (name !== 'portgroup_uuid' && name !== 'node_ident') before[name] = port[name]
-  const applied = applyPatch(before, patch)
-  for (const name of PATCHABLE_PORT_FIELDS)
-    if (!(name in applied) && name !== 'address' && name !== 'node_uuid') applied[name] = null
-  const { node_ident: _, ...document } = applied
-  checkDocument(portSchema, 'patch', document)
-  const after = normalised(document) as Partial<PortRecord>
-  if (target) Object.assign(after, { node_uuid: target.uuid, node_id: target.id })
-  return Object.fromEntries(
-    Object.entries(after).filter(
-      ([name, value]) => JSON.stringify(value) !== JSON.stringify(port[name as keyof PortRecord]),
-    ),
-  ) as Partial<PortRecord>
 }

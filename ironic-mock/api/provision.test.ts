@@ -1,0 +1,179 @@
+import { expect, test } from 'vitest'
+import { PROVISION_STATES, type NodeRecord } from '../../wire/index.js'
+import { VERBS } from '../conductor/transitions.js'
+import { checkProvision, type ProvisionArgs } from './provision.js'
+import { aNode } from './testing/records.js'
+
+const check = (fields: Partial<NodeRecord>, args: ProvisionArgs, version = 115) =>
+  checkProvision(aNode(fields), 'node-b', args, version)
+const available = { provision_state: 'available' } as const
+const manageable = { provision_state: 'manageable' } as const
+const step = { interface: 'deploy', step: 'install_coreos', args: {}, priority: 80 }
+
+test.each<[string, Partial<NodeRecord>, ProvisionArgs, object]>([
+  ['a verb', {}, { target: 'manage' }, { target: 'manage' }],
+  [
+    'an empty list of steps with any verb',
+    {},
+    { target: 'manage', clean_steps: [] },
+    { target: 'manage', clean_steps: [] },
+  ],
+  [
+    'what BMO sends',
+    available,
+    { target: 'active', deploy_steps: [step], configdrive: { meta_data: { a: 1 }, network_data: {}, user_data: '{}' } },
+    { target: 'active', deploy_steps: [step], configdrive: { meta_data: { a: 1 }, network_data: {}, user_data: '{}' } },
+  ],
+  [
+    'a configdrive URL',
+    available,
+    { target: 'active', configdrive: 'https://h/x.gz' },
+    { target: 'active', configdrive: 'https://h/x.gz' },
+  ],
+  [
+    'a base64 configdrive',
+    available,
+    { target: 'active', configdrive: 'H4sIAAA=\n' },
+    { target: 'active', configdrive: 'H4sIAAA=\n' },
+  ],
+])('%s is handed on', (_, fields, args, request) => {
+  expect(check(fields, args)).toEqual(request)
+})
+
+test.each<[string, Partial<NodeRecord>, ProvisionArgs, number, number, string]>([
+  ['an unknown verb', {}, { target: 'nosuch' }, 115, 400, 'The requested action "nosuch" can not be performed'],
+  ['a name of JavaScript', {}, { target: 'constructor' }, 115, 400, 'The requested action "constructor"'],
+  ['null', {}, { target: null }, 115, 400, 'The requested action "None" can not be performed on node "b0000000'],
+  [
+    'an impossible verb on a locked node',
+    { reservation: 'here' },
+    { target: 'provide' },
+    115,
+    409,
+    'is locked by host here',
+  ],
+  ['a verb that is too new', {}, { target: 'manage' }, 3, 406, 'Request not acceptable.'],
+  // Upstream gates `deploy`, looked up by that name, and never its alias nor `undeploy`.
+  ['deploy below 1.73', available, { target: 'deploy' }, 72, 406, 'Request not acceptable.'],
+  ['undeploy below 1.73', available, { target: 'undeploy' }, 20, 400, 'The requested action "undeploy"'],
+  [
+    'steps of a verb in the wrong state: the state first',
+    manageable,
+    { target: 'active', deploy_steps: [{ step: 'x' }] },
+    115,
+    400,
+    'The requested action "active"',
+  ],
+  [
+    'clean without steps',
+    manageable,
+    { target: 'clean' },
+    115,
+    400,
+    '"clean_steps" is required when setting target provision state to clean',
+  ],
+  ['clean with an empty list', manageable, { target: 'clean', clean_steps: [] }, 115, 400, '"clean_steps" is required'],
+  [
+    'a clean step without interface',
+    manageable,
+    { target: 'clean', clean_steps: [{ step: 'x' }] },
+    115,
+    400,
+    "Invalid clean_steps: 'interface' is a required property",
+  ],
+  [
+    'an interface nobody knows',
+    manageable,
+    { target: 'clean', clean_steps: [{ interface: 'x', step: 'x' }] },
+    115,
+    400,
+    "Invalid clean_steps: 'x' is not one of ['vendor', 'power', 'management', 'firmware', 'deploy', 'bios', 'raid']",
+  ],
+  [
+    'a deploy step without args',
+    available,
+    { target: 'active', deploy_steps: [{ interface: 'deploy', step: 'x', priority: 1 }] },
+    115,
+    400,
+    "Invalid deploy_steps: 'args' is a required property",
+  ],
+  [
+    'deploy steps with the alias',
+    available,
+    { target: 'deploy', deploy_steps: [step] },
+    115,
+    400,
+    '"deploy_steps" is only valid',
+  ],
+  [
+    'deploy steps below 1.69',
+    available,
+    { target: 'active', deploy_steps: [step] },
+    68,
+    406,
+    'Request not acceptable.',
+  ],
+  ['a configdrive for cleaning', manageable, { target: 'clean', configdrive: {} }, 115, 400, 'config drive'],
+  [
+    'an object as configdrive below 1.56',
+    available,
+    { target: 'active', configdrive: {} },
+    55,
+    406,
+    'Request not acceptable.',
+  ],
+  [
+    'a configdrive of unknown parts',
+    available,
+    { target: 'active', configdrive: { nosuch: 1 } },
+    115,
+    400,
+    "('nosuch' was unexpected)",
+  ],
+  [
+    'a configdrive that is neither',
+    available,
+    { target: 'active', configdrive: '{"ignition": {}}' },
+    115,
+    400,
+    'neither a URL nor base64',
+  ],
+  ['deployment in maintenance', { ...available, maintenance: true }, { target: 'active' }, 115, 400, 'maintenance'],
+  [
+    'abort of an inspection below 1.41',
+    { provision_state: 'inspect wait' },
+    { target: 'abort' },
+    40,
+    406,
+    'Request not acceptable.',
+  ],
+  [
+    'abort in wait call-back below 1.110',
+    { provision_state: 'wait call-back' },
+    { target: 'abort' },
+    109,
+    406,
+    'Request not acceptable.',
+  ],
+])('%s is refused', (_, fields, args, version, status, sentence) => {
+  try {
+    check(fields, args, version)
+    expect.unreachable()
+  } catch (error) {
+    expect(error).toMatchObject({ status, message: expect.stringContaining(sentence) })
+  }
+})
+
+test('every verb in every state: handed on where the machine knows it, 400 everywhere else', () => {
+  const needs: Record<string, ProvisionArgs> = {
+    clean: { clean_steps: [{ interface: 'deploy', step: 'x' }] },
+    service: { service_steps: [{ interface: 'deploy', step: 'x' }] },
+    rescue: { rescue_password: 'pw' },
+  }
+  for (const [target, verb] of Object.entries(VERBS))
+    for (const provision_state of PROVISION_STATES) {
+      const attempt = () => check({ provision_state }, { target, ...needs[target] })
+      if (verb.from.includes(provision_state)) expect(attempt()).toMatchObject({ target })
+      else expect(attempt).toThrow(`The requested action "${target}" can not be performed`)
+    }
+})
