@@ -21,7 +21,7 @@ deployment=5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e
 boot_uuid=96d15588-3596-4b3c-adca-a2ff7279ea63
 root_uuid=910678ff-f77e-4a7d-8d53-86f2ac47a823
 # In MiB. CoreOS: 1, 127, 384 and the rest.
-bios=1 efi=8 boot=32 root=54
+bios=1 efi=4 boot=24 root=17
 efi_start=$((1 + bios)) boot_start=$((1 + bios + efi)) root_start=$((1 + bios + efi + boot))
 total=$((root_start + root + 1))
 
@@ -131,5 +131,5 @@ place "$work/root.img" $root_start
 
 sgdisk -v "$raw" | grep -q 'No problems found'
 mkdir -p "$(dirname "$out")"
-xz -9 -T1 --check=crc64 -c "$raw" >"$out"
+xz -9 -T1 --check=crc32 -c "$raw" >"$out"
 ls -l "$out"

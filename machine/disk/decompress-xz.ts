@@ -1,0 +1,117 @@
+import { createRequire } from 'node:module'
+import { held, type Clock } from '../../runtime/index.js'
+import type { PeekableSource } from './byte-source.js'
+import { DecodeError, expectEnd } from './decode-error.js'
+
+/** What of lzma-native is used: its native coder, below the package's stream, which joins xz streams together. */
+interface NativeCoder {
+  streamDecoder(options: object): void
+  setBufsize(bytes: number): void
+  resetUnderlying(): void
+  code(input: Uint8Array, asynchronous: true): void
+  /** Called with output; with null at the end of the xz stream or an error; with a count once input is used up. */
+  bufferHandler: (
+    output: Buffer | null | undefined,
+    processed: number | undefined,
+    error: (Error & { name: string }) | null | undefined,
+    totalIn: number | null,
+  ) => void
+}
+
+/**
+ * The coder decodes all of what it is given before anything can be taken from it, and zeros are stored at 1 : 7000. So
+ * it is fed in pieces that are expected to become about this much.
+ */
+const WANTED_OUTPUT = 4 * 1024 * 1024
+const SMALLEST_PIECE = 1024
+const LARGEST_PIECE = 16 * 1024
+const OUTPUT_BUFFER = 256 * 1024
+
+let makeCoder: (() => NativeCoder) | undefined
+
+function newCoder(): NativeCoder {
+  makeCoder ??= (() => {
+    const { Stream } = createRequire(import.meta.url)('lzma-native') as { Stream: new () => NativeCoder }
+    return () => new Stream()
+  })()
+  return makeCoder()
+}
+
+export async function* unxz(input: PeekableSource, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
+  const decoder = new XzDecoder(clock)
+  try {
+    let size = SMALLEST_PIECE
+    for (;;) {
+      const chunk = await input.next()
+      if (!chunk) throw new DecodeError('xz compressed stream is truncated or otherwise corrupt')
+      for (let at = 0; at < chunk.length;) {
+        const piece = chunk.subarray(at, at + size)
+        const { output, length, ended } = await decoder.decode(piece)
+        at += piece.length
+        yield* output
+        if (ended) {
+          input.unread(chunk.subarray(at - (decoder.fed - decoder.used)))
+          return await expectEnd(input, 2)
+        }
+        const ratio = Math.max(1, length / piece.length)
+        size = Math.min(LARGEST_PIECE, Math.max(SMALLEST_PIECE, Math.floor(WANTED_OUTPUT / ratio)))
+      }
+    }
+  } finally {
+    decoder.close()
+  }
+}
+
+class XzDecoder {
+  /** Bytes given, and bytes that belonged to the stream. */
+  fed = 0
+  used = 0
+  readonly #clock: Clock
+  readonly #coder: NativeCoder
+  #output: Uint8Array[] = []
+  #ended = false
+  #error: (Error & { name: string }) | undefined
+  #done: () => void = () => {}
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#coder = newCoder()
+    this.#coder.streamDecoder({})
+    this.#coder.setBufsize(OUTPUT_BUFFER)
+    this.#coder.bufferHandler = (output, processed, error, totalIn) => {
+      if (totalIn !== null) this.used = totalIn
+      if (typeof processed === 'number') this.#done()
+      else if (output) this.#output.push(output)
+      else if (error) this.#error = error
+      else this.#ended = true
+    }
+  }
+
+  decode(piece: Uint8Array): Promise<{ output: Uint8Array[]; length: number; ended: boolean }> {
+    return held(this.#clock, 'decompressing xz', async () => {
+      this.fed += piece.length
+      await new Promise<void>((resolve) => {
+        this.#done = resolve
+        this.#coder.code(piece, true)
+      })
+      if (this.#error) throw new DecodeError(SENTENCES[this.#error.name] ?? this.#error.message, { cause: this.#error })
+      const output = this.#output
+      this.#output = []
+      return { output, length: output.reduce((sum, { length }) => sum + length, 0), ended: this.#ended }
+    })
+  }
+
+  close(): void {
+    this.#coder.resetUnderlying()
+  }
+}
+
+/** coreos-installer's words for liblzma's codes; the first is recorded. */
+const SENTENCES: Record<string, string> = {
+  LZMA_DATA_ERROR: 'lzma data error',
+  LZMA_FORMAT_ERROR: 'stream/file format not recognized',
+  LZMA_OPTIONS_ERROR: 'invalid/unsupported options',
+  LZMA_MEMLIMIT_ERROR: 'memory limit reached',
+  LZMA_MEM_ERROR: 'memory allocation failed',
+  LZMA_BUF_ERROR: 'xz compressed stream is truncated or otherwise corrupt',
+}

@@ -1,0 +1,39 @@
+import type { BootVolume } from '../../disk/boot-volume.js'
+import { Failure } from './failure.js'
+
+const ENTRIES = '/loader/entries'
+const OPTIONS = 'options '
+
+/** Path of the boot entry that is edited: the last one by name. */
+async function lastEntry(volume: BootVolume): Promise<string> {
+  const names = (await volume.list(ENTRIES)).filter((name) => name.endsWith('.conf'))
+  const last = names.at(-1)
+  if (last === undefined) throw new Failure(`Found no BLS entries in ${ENTRIES}`)
+  return `${ENTRIES}/${last}`
+}
+
+/**
+ * Rewrites the kernel arguments of the last boot loader entry; the whole file comes out without trailing blanks, as
+ * from coreos-installer.
+ *
+ * @param edit is given the arguments and returns the new ones
+ */
+export async function editBootEntry(volume: BootVolume, edit: (kernelArguments: string) => string): Promise<void> {
+  const path = await lastEntry(volume)
+  const lines = (await volume.read(path)).toString('utf8').replace(/\n$/, '').split('\n')
+  const found = lines.filter((line) => line.startsWith(OPTIONS))
+  if (found.length === 0) throw new Failure("Couldn't locate 'options' line")
+  if (found.length > 1) throw new Failure("Multiple 'options' lines found")
+  const edited = lines.map((line) => (line === found[0] ? OPTIONS + edit(line.slice(OPTIONS.length).trim()) : line))
+  await volume.write(path, Buffer.from(edited.map((line) => `${line.trimEnd()}\n`).join('')))
+}
+
+/** The kernel arguments of the last boot loader entry. */
+export async function readBootEntry(
+  volume: BootVolume,
+): Promise<{ path: string; text: string; kernelArguments: string }> {
+  const path = await lastEntry(volume)
+  const text = (await volume.read(path)).toString('utf8')
+  const line = text.split('\n').find((line) => line.startsWith(OPTIONS))
+  return { path, text, kernelArguments: line?.slice(OPTIONS.length).trim() ?? '' }
+}

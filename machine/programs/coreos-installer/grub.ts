@@ -1,0 +1,28 @@
+import type { BootVolume } from '../../disk/boot-volume.js'
+import { Failure } from './failure.js'
+import type { ConsoleSpec } from './options.js'
+
+const START = '# CONSOLE-SETTINGS-START'
+const END = '# CONSOLE-SETTINGS-END'
+
+/** GRUB's commands for these consoles, as coreos-installer writes them (recorded for tty0 with ttyS1). */
+export function grubCommands(consoles: readonly ConsoleSpec[]): string[] {
+  const serial = consoles.flatMap(({ grub }) =>
+    grub.kind === 'serial'
+      ? [`serial --unit=${grub.unit} --speed=${grub.speed} --word=${grub.word} --parity=${grub.parity}`]
+      : [],
+  )
+  const terminals = [...new Set(consoles.map(({ grub }) => (grub.kind === 'serial' ? 'serial' : 'console')))].sort()
+  return [...serial, `terminal_input ${terminals.join(' ')}`, `terminal_output ${terminals.join(' ')}`]
+}
+
+/** Puts commands between the marker lines of console.cfg, which newer images have, or grub.cfg. */
+export async function setGrubConsole(volume: BootVolume, commands: readonly string[]): Promise<void> {
+  const path = (await volume.exists('/grub2/console.cfg')) ? '/grub2/console.cfg' : '/grub2/grub.cfg'
+  const lines = (await volume.read(path)).toString('utf8').split('\n')
+  const start = lines.indexOf(START)
+  const end = lines.indexOf(END, start)
+  if (start < 0 || end < 0) throw new Failure('missing substitution marker in grub.cfg')
+  lines.splice(start + 1, end - start - 1, ...commands)
+  await volume.write(path, Buffer.from(lines.join('\n')))
+}

@@ -1,0 +1,28 @@
+/** Changes of a kernel command line, applied in this order. */
+export interface KargsEdit {
+  delete?: readonly string[]
+  append?: readonly string[]
+}
+
+/**
+ * Edits a space-separated command line as coreos-installer does: a deletion takes every whole-word match and may span
+ * words, one without a match is fine; what is appended goes to the end, duplicates allowed. Nothing is quoted.
+ */
+export function editKargs(line: string, edit: KargsEdit): string {
+  let padded = ` ${line} `
+  for (const argument of edit.delete ?? []) {
+    const target = ` ${argument.trim()} `
+    // Neighbouring matches share a space: once more until nothing is left.
+    while (target.trim() !== '' && padded.includes(target)) padded = padded.replaceAll(target, () => ' ')
+  }
+  return [padded.trim(), ...(edit.append ?? [])].filter((part) => part !== '').join(' ')
+}
+
+const PLATFORM_ARGUMENT = 'ignition.platform.id'
+
+/** Replaces `ignition.platform.id=metal`; undefined when the line has none. */
+export function setPlatform(line: string, platform: string): string | undefined {
+  const padded = ` ${line} `
+  const changed = padded.replace(` ${PLATFORM_ARGUMENT}=metal `, () => ` ${PLATFORM_ARGUMENT}=${platform} `)
+  return changed === padded ? undefined : changed.trim()
+}

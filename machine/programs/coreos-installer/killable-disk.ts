@@ -1,0 +1,29 @@
+import type { BlockDevice } from '../../disk/block-device.js'
+import { canAdopt, type AdoptingDevice } from '../../disk/described-disk.js'
+
+/** A disk that its program can no longer reach once it was killed: nothing is cleaned up, as with SIGKILL. */
+export function killable(device: BlockDevice, signal: AbortSignal): BlockDevice {
+  const alive = async <T>(access: () => Promise<T>): Promise<T> => {
+    signal.throwIfAborted()
+    const result = await access()
+    signal.throwIfAborted()
+    return result
+  }
+  const base: BlockDevice = {
+    name: device.name,
+    size: device.size,
+    sectorSize: device.sectorSize,
+    read: (offset, length) => alive(() => device.read(offset, length)),
+    write: (offset, bytes) => alive(() => device.write(offset, bytes)),
+    discard: (offset, length) => alive(() => device.discard(offset, length)),
+    flush: () => alive(() => device.flush()),
+    // The disk belongs to the machine, not to the program.
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }
+  if (!canAdopt(device)) return base
+  const adopting: AdoptingDevice = {
+    ...base,
+    adopt: (offset, length, image) => alive(() => device.adopt(offset, length, image)),
+  }
+  return adopting
+}

@@ -1,0 +1,49 @@
+import { createRequire } from 'node:module'
+import { held, type Clock } from '../../../runtime/index.js'
+import type { BootVolume } from '../../disk/boot-volume.js'
+import type { FileTree } from '../program.js'
+import { readBootEntry } from './boot-entry.js'
+import { cpio } from './cpio.js'
+import { during, Failure } from './failure.js'
+
+const INSIDE = 'etc/coreos-firstboot-network'
+
+/**
+ * Appends the keyfiles of a folder to the installed initramfs, as an xz-compressed cpio, which is how 0.27.0 copies a
+ * network configuration (before, they were files on the boot filesystem).
+ */
+export async function copyNetwork(options: {
+  volume: BootVolume
+  files: FileTree
+  folder: string
+  clock: Clock
+  print: (line: string) => void
+}): Promise<void> {
+  const { volume, files, folder, clock, print } = options
+  print(`Copying networking configuration from ${folder}`)
+  const base = folder.replace(/\/+$/, '')
+  const keyfiles = await during(`reading directory ${folder}`, () =>
+    files.list(base || '/').filter((name) => files.stat(`${base}/${name}`).kind === 'file'),
+  )
+  if (keyfiles.length === 0) return
+  const members = keyfiles.map((name) => {
+    print(`Copying ${base}/${name} to initramfs`)
+    return { path: `${INSIDE}/${name}`, mode: 0o600, bytes: files.read(`${base}/${name}`) }
+  })
+  const { text } = await readBootEntry(volume)
+  const initrd = /^initrd\s+(\S+)/m.exec(text)?.[1]
+  if (initrd === undefined) throw new Failure("Couldn't locate 'initrd' line")
+  // The boot filesystem is mounted at /boot of the installed system, and boot loader entries say so.
+  const path = initrd.replace(/^\/boot\//, '/')
+  const old = await during(`opening ${initrd}`, () => volume.read(path))
+  await volume.write(path, Buffer.concat([old, await xz(cpio(members), clock)]))
+  print(`Appended network configuration to initramfs ${initrd}`)
+}
+
+/** Kernels unpack an xz-compressed initramfs only with CRC32 as its check. */
+function xz(bytes: Buffer, clock: Clock): Promise<Buffer> {
+  const { compress } = createRequire(import.meta.url)('lzma-native') as {
+    compress(bytes: Buffer, options: object, done: (result: Buffer) => void): unknown
+  }
+  return held(clock, 'compressing xz', () => new Promise((resolve) => compress(bytes, { preset: 9 }, resolve)))
+}

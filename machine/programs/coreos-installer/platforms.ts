@@ -1,0 +1,27 @@
+import type { BootVolume } from '../../disk/boot-volume.js'
+import { during } from './failure.js'
+
+/** What /coreos/platforms.json of an image says of one platform. */
+export interface Platform {
+  kernelArguments: string[]
+  grubCommands: string[]
+}
+
+const PATH = '/coreos/platforms.json'
+
+/** A platform's settings; empty for one that the image does not know, or when it has no table. */
+export async function readPlatform(volume: BootVolume, name: string): Promise<Platform> {
+  if (!(await volume.exists(PATH))) return { kernelArguments: [], grubCommands: [] }
+  const table = await during(`parsing ${PATH}`, async () => JSON.parse((await volume.read(PATH)).toString()) as unknown)
+  const entry = property(table, name)
+  return {
+    kernelArguments: strings(property(entry, 'kernel_arguments')),
+    grubCommands: strings(property(entry, 'grub_commands')),
+  }
+}
+
+const property = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+
+const strings = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []

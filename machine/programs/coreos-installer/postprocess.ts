@@ -1,0 +1,120 @@
+import type { Clock } from '../../../runtime/index.js'
+import { withBootVolume, type BootVolume } from '../../disk/boot-volume.js'
+import type { BlockDevice } from '../../disk/block-device.js'
+import { readLayout } from '../../disk/partitions.js'
+import type { FileTree } from '../program.js'
+import { editBootEntry } from './boot-entry.js'
+import { consoleNote } from './console-note.js'
+import { during, Failure } from './failure.js'
+import { grubCommands, setGrubConsole } from './grub.js'
+import { checkDigest } from './ignition-config.js'
+import { editKargs, setPlatform } from './kargs.js'
+import { copyNetwork } from './network.js'
+import { parseConsole, type InstallOptions } from './options.js'
+import { readPlatform } from './platforms.js'
+
+const NETWORK_DIR = '/etc/NetworkManager/system-connections/'
+
+export interface PostProcessing {
+  device: BlockDevice
+  /** As it was named on the command line, for messages. */
+  devicePath: string
+  options: InstallOptions
+  ignition: Uint8Array | undefined
+  files: FileTree
+  clock: Clock
+  print: (line: string) => void
+}
+
+/** Whether the boot filesystem is touched at all. */
+export function needsPostProcessing(options: InstallOptions, ignition: Uint8Array | undefined): boolean {
+  return (
+    ignition !== undefined ||
+    options.firstbootArgs !== undefined ||
+    options.appendKarg.length > 0 ||
+    options.deleteKarg.length > 0 ||
+    options.platform !== undefined ||
+    options.console.length > 0 ||
+    options.copyNetwork
+  )
+}
+
+/** Edits the installed boot filesystem in coreos-installer's order, telling of each step as it does. */
+export async function postProcess(work: PostProcessing): Promise<void> {
+  const { device, devicePath, clock } = work
+  const { partitions } = await readLayout(device)
+  if (partitions.length === 0) throw new Failure(`couldn't find any partitions on ${devicePath}`)
+  const found = partitions.filter(({ filesystem }) => filesystem?.label === 'boot')
+  if (found.length > 1) throw new Failure(`found multiple devices on ${devicePath} with label "boot"`)
+  const boot = found[0]
+  if (!boot) throw new Failure(`couldn't find boot device for ${devicePath}`)
+  await withBootVolume(device, boot.offset, clock, (volume) => edit(volume, work))
+  await during('syncing data to disk', () => device.flush())
+}
+
+async function edit(volume: BootVolume, work: PostProcessing): Promise<void> {
+  const { options, ignition, print } = work
+  const platform = options.platform === 'metal' ? undefined : options.platform
+  const consoles = options.console.map((spec) => parseConsole(spec)!)
+  if (ignition) {
+    print('Writing Ignition config')
+    await writeIgnition(volume, ignition, options.ignitionHash)
+  }
+  if (platform !== undefined) {
+    print(`Setting platform to ${platform}`)
+    await writePlatform(volume, platform, consoles.length > 0)
+  }
+  if (consoles.length > 0) {
+    print('Configuring console settings')
+    const metal = await readPlatform(volume, 'metal')
+    await editBootEntry(volume, (line) =>
+      editKargs(line, { delete: metal.kernelArguments, append: consoles.map(({ karg }) => karg) }),
+    )
+  }
+  if (options.firstbootArgs !== undefined) {
+    print('Writing first-boot kernel arguments')
+    await writeFirstbootArgs(volume, options.firstbootArgs)
+  }
+  if (options.appendKarg.length > 0 || options.deleteKarg.length > 0) {
+    print('Modifying kernel arguments')
+    const note = consoleNote(options.appendKarg, options.deleteKarg)
+    if (note !== undefined) print(note)
+    await editBootEntry(volume, (line) => editKargs(line, { delete: options.deleteKarg, append: options.appendKarg }))
+  }
+  if (consoles.length > 0) await setGrubConsole(volume, grubCommands(consoles))
+  else if (platform !== undefined) await setGrubPlatform(volume, platform)
+  if (options.copyNetwork) await copyNetwork({ volume, folder: options.networkDir ?? NETWORK_DIR, ...work })
+}
+
+async function writeIgnition(volume: BootVolume, bytes: Uint8Array, hash: string | undefined): Promise<void> {
+  checkDigest(bytes, hash)
+  if (!(await volume.exists('/ignition')))
+    await during('creating Ignition config directory', () => volume.mkdir('/ignition', { mode: 0o700 }))
+  await during('opening destination Ignition config', () =>
+    volume.create('/ignition/config.ign', bytes, { mode: 0o600 }),
+  )
+}
+
+async function writePlatform(volume: BootVolume, platform: string, consolesGiven: boolean): Promise<void> {
+  const [chosen, metal] = [await readPlatform(volume, platform), await readPlatform(volume, 'metal')]
+  await editBootEntry(volume, (line) => {
+    const changed = setPlatform(line, platform)
+    if (changed === undefined) throw new Failure("couldn't locate platform ID")
+    if (consolesGiven) return changed
+    return editKargs(changed, { delete: metal.kernelArguments, append: chosen.kernelArguments })
+  })
+}
+
+async function setGrubPlatform(volume: BootVolume, platform: string): Promise<void> {
+  const [chosen, metal] = [await readPlatform(volume, platform), await readPlatform(volume, 'metal')]
+  if (chosen.grubCommands.join('\n') !== metal.grubCommands.join('\n'))
+    await setGrubConsole(volume, chosen.grubCommands)
+}
+
+async function writeFirstbootArgs(volume: BootVolume, args: string): Promise<void> {
+  const old = await during('opening first-boot file', () => volume.read('/ignition.firstboot'))
+  await volume.write(
+    '/ignition.firstboot',
+    Buffer.concat([old, Buffer.from(`set ignition_network_kcmdline="${args}"\n`)]),
+  )
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '../../../runtime/index.js'
+
+/** Bytes for people: the largest unit that leaves at least 1, one decimal. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  const unit = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)))
+  return unit === 0 ? `${bytes} B` : `${(bytes / 1024 ** unit).toFixed(1)} ${units[unit]}`
+}
+
+/**
+ * The progress of reading an image. A line comes after a read when a second has passed since the last, and after every
+ * read at the end, so the last one is repeated (recorded).
+ */
+export class ProgressMeter {
+  readonly #clock: Clock
+  readonly #length: number | undefined
+  readonly #tty: boolean
+  readonly #print: (text: string) => void
+  #last: number
+  #shown = false
+
+  constructor(options: { clock: Clock; length: number | undefined; tty: boolean; print: (text: string) => void }) {
+    this.#clock = options.clock
+    this.#length = options.length
+    this.#tty = options.tty
+    this.#print = options.print
+    this.#last = options.clock.elapsed()
+  }
+
+  seen(position: number): void {
+    const now = this.#clock.elapsed()
+    if (now - this.#last < 1000 && position !== this.#length) return
+    this.#last = now
+    this.#shown = true
+    const text =
+      this.#length === undefined
+        ? `Read disk ${formatBytes(position)}`
+        : `Read disk ${formatBytes(position)}/${formatBytes(this.#length)} (${Math.floor((position * 100) / Math.max(1, this.#length))}%)`
+    this.#print(this.#tty ? `> ${text}   \r` : `${text}\n`)
+  }
+
+  /** On a terminal the line stays where it is until this. */
+  end(): void {
+    if (this.#tty && this.#shown) this.#print('\n')
+  }
+}

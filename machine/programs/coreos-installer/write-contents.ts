@@ -1,0 +1,62 @@
+import type { BlockDevice } from '../../disk/block-device.js'
+import { canAdopt } from '../../disk/described-disk.js'
+import { DiskError } from '../../disk/disk-error.js'
+import type { LoadedImage } from '../../disk/image-contents.js'
+import type { Pacer } from './pacer.js'
+import type { ProgressMeter } from './progress.js'
+
+const STEP = 16 * 1024 * 1024
+/** What coreos-installer reads of a compressed image at once. */
+const READ = 128 * 1024
+
+/**
+ * Writes an image that is in memory, in steps: a described disk takes each over, a file is given what is not zero.
+ * Progress tells what coreos-installer would have read by then.
+ */
+export async function writeContents(options: {
+  device: BlockDevice
+  image: LoadedImage
+  from: number
+  pacer: Pacer
+  paced: boolean
+  meter: ProgressMeter
+}): Promise<void> {
+  const { device, image, from, pacer, paced, meter } = options
+  // Read in one go, a small file is at its end before anything is written; a pace is there to be watched, though.
+  const position = (offset: number) => {
+    const share = (offset / image.size) * image.compressedLength
+    return Math.min(image.compressedLength, paced ? Math.floor(share) : Math.ceil(share / READ) * READ)
+  }
+  let reported = -1
+  const report = (offset: number) => {
+    const now = position(offset)
+    if (now !== reported || now !== image.compressedLength) meter.seen(now)
+    reported = now
+  }
+  report(from)
+  for (let at = from; at < image.size; at += STEP) {
+    const length = Math.min(STEP, image.size - at)
+    await put(device, image, at, length)
+    await pacer.written(at + length)
+    report(at + length)
+  }
+  // The end is looked for once more, twice with xz and zstd (recorded).
+  for (let time = image.compression === 'raw' || image.compression === 'gz' ? 1 : 2; time > 0; time--)
+    meter.seen(image.compressedLength)
+}
+
+async function put(device: BlockDevice, image: LoadedImage, offset: number, length: number): Promise<void> {
+  if (canAdopt(device)) return device.adopt(offset, length, image)
+  const end = Math.min(offset + length, device.size)
+  let at = offset
+  for (const run of image.runs) {
+    const start = Math.max(run.offset, at)
+    const stop = Math.min(run.offset + run.bytes.length, end)
+    if (start >= stop) continue
+    if (start > at) await device.discard(at, start - at)
+    await device.write(start, run.bytes.subarray(start - run.offset, stop - run.offset))
+    at = stop
+  }
+  if (at < end) await device.discard(at, end - at)
+  if (end < offset + length) throw new DiskError('ENOSPC', device.name, end)
+}

@@ -1,0 +1,117 @@
+import type { BlockDevice } from '../../disk/block-device.js'
+import { counted, type ByteSource } from '../../disk/byte-source.js'
+import { decompress } from '../../disk/decompress.js'
+import { DecodeError } from '../../disk/decode-error.js'
+import { canAdopt, readContents } from '../../disk/described-disk.js'
+import { gptSectorSize, writeEmptyGpt } from '../../disk/gpt.js'
+import { type LoadedImage } from '../../disk/image-contents.js'
+import type { Process } from '../program.js'
+import { during, Failure } from './failure.js'
+import { Pacer } from './pacer.js'
+import { ProgressMeter } from './progress.js'
+import { shelf, type ImageSource } from './source.js'
+import { writeContents } from './write-contents.js'
+
+const MIB = 1024 * 1024
+/** Small pieces of a decoder's output are joined before they are written. */
+const WRITE = MIB / 2
+/** A compressed file up to this size is decompressed once for all disks; larger ones only for described disks. */
+const SMALL_FILE = 8 * MIB
+
+/**
+ * Puts the image on the disk, in the order that keeps a disk unbootable until it is complete: an empty partition table,
+ * everything from 1 MiB on, the first MiB.
+ */
+export async function writeImage(process: Process, device: BlockDevice, source: ImageSource): Promise<void> {
+  const { clock, signal, tty } = process
+  const meter = new ProgressMeter({ clock, length: source.bytes.length, tty, print: (text) => process.stderr(text) })
+  try {
+    const image = await shelved(process, device, source)
+    if (image) return await writeLoaded(process, device, image, meter)
+    const input = counted(source.bytes, (position) => {
+      signal.throwIfAborted()
+      meter.seen(position)
+    })
+    await writeStream(process, device, input)
+  } finally {
+    if (!signal.aborted) meter.end()
+  }
+}
+
+async function shelved(
+  { clock }: Process,
+  device: BlockDevice,
+  { path, bytes }: ImageSource,
+): Promise<LoadedImage | undefined> {
+  if (path === undefined || !(canAdopt(device) || (bytes.length ?? Infinity) <= SMALL_FILE)) return undefined
+  try {
+    const image = await shelf.load(path, clock)
+    return image.whole || canAdopt(device) ? image : undefined
+  } catch (error) {
+    // A broken image is written as far as it goes.
+    if (error instanceof DecodeError) return undefined
+    throw error
+  }
+}
+
+async function writeStream({ clock, random, pace, signal }: Process, device: BlockDevice, input: ByteSource) {
+  const decoded = decompress(input, clock)
+  const pacer = new Pacer(clock, pace.writeRate, signal)
+  const head = await during('decoding first MiB of image', () => readHead(decoded))
+  const firstMib = head.subarray(0, MIB)
+  checkSectorSize(firstMib, device)
+  await during('clearing partition table', () => writeEmptyGpt(device, random))
+  await during('decoding and writing image', async () => {
+    let offset = MIB
+    let parts: Uint8Array[] = [head.subarray(MIB)]
+    let length = parts[0]!.length
+    const flush = async () => {
+      await device.write(offset, parts.length === 1 ? parts[0]! : Buffer.concat(parts))
+      offset += length
+      parts = []
+      length = 0
+      await pacer.written(offset)
+    }
+    for (;;) {
+      if (length >= WRITE) await flush()
+      const { done, value } = await decoded.next()
+      if (done) break
+      parts.push(value)
+      length += value.length
+    }
+    if (length > 0) await flush()
+  })
+  await during('writing first MiB', () => device.write(0, firstMib))
+}
+
+async function writeLoaded(process: Process, device: BlockDevice, image: LoadedImage, meter: ProgressMeter) {
+  const { clock, random, pace, signal } = process
+  if (image.size < MIB) throw new Failure('decoding first MiB of image', new Failure('failed to fill whole buffer'))
+  const firstMib = await readContents(image, 0, MIB)
+  checkSectorSize(firstMib, device)
+  await during('clearing partition table', () => writeEmptyGpt(device, random))
+  const pacer = new Pacer(clock, pace.writeRate, signal)
+  await during('decoding and writing image', () =>
+    writeContents({ device, image, from: MIB, pacer, paced: pace.writeRate > 0, meter }),
+  )
+  await during('writing first MiB', () => device.write(0, firstMib))
+}
+
+/** The first MiB and what came with it. */
+async function readHead(decoded: AsyncGenerator<Uint8Array, void, undefined>): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  while (length < MIB) {
+    const { done, value } = await decoded.next()
+    if (done) throw new Failure('failed to fill whole buffer')
+    parts.push(value)
+    length += value.length
+  }
+  return Buffer.concat(parts)
+}
+
+function checkSectorSize(firstMib: Uint8Array, device: BlockDevice): void {
+  const sectorSize = gptSectorSize(firstMib)
+  if (sectorSize !== undefined && sectorSize !== device.sectorSize)
+    throw new Failure(`source has sector size ${sectorSize} but destination has sector size ${device.sectorSize}`)
+}
