@@ -125,7 +125,10 @@ async function announced(target: Target, folder: string, suffix: string): Promis
       const loader = parseBootCsv(stdout, vendor)
       if (loader) return loader
     }
-    const shim = [`shim${suffix}.efi`, `grub${suffix}.efi`].find((name) => files.includes(name))
+    // FAT does not tell letters by their case.
+    const shim = [`shim${suffix}.efi`, `grub${suffix}.efi`]
+      .map((wanted) => files.find((name) => name.toLowerCase() === wanted))
+      .find((name) => name !== undefined)
     if (shim) return { label: vendor, path: `\\EFI\\${vendor}\\${shim}` }
   }
   return undefined

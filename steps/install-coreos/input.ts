@@ -1,4 +1,4 @@
-import { looksLikeCloudConfig, parseIgnition, withHostname, type IgnitionConfig } from '../../ignition/index.js'
+import { parseIgnition, withHostname, type IgnitionConfig } from '../../ignition/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { StepError } from '../sdk.js'
@@ -42,7 +42,7 @@ export function resolveInput({ args, node, environment, liveHostname }: InputSou
   const metaData = object(configdrive['meta_data'], 'configdrive meta_data')
   const given =
     args.ignition === undefined
-      ? readIgnition(configdrive['user_data'], 'user_data of the configdrive')
+      ? readUserData(configdrive['user_data'])
       : readIgnition(args.ignition, 'the argument ignition')
   const hostname = args.hostname ?? metaHostname(metaData) ?? liveHostname
   return {
@@ -69,10 +69,15 @@ function readConfigdrive(configdrive: unknown): JsonObject {
   return object(configdrive, 'configdrive')
 }
 
-function readIgnition(value: unknown, what: string): IgnitionConfig | null {
-  if (value === undefined || value === null || value === '') return null
-  if (typeof value === 'object' && Object.keys(value).length === 0 && !what.includes('argument')) return null
-  if (typeof value !== 'string' && typeof value !== 'object') throw refused(`${what} is not an Ignition config`)
+/** As the shipped step takes it: whatever counts as empty in Python is no user data. */
+function readUserData(value: unknown): IgnitionConfig | null {
+  const empty = value === undefined || value === null || value === '' || (isObject(value) && isEmpty(value))
+  return empty ? null : readIgnition(value, 'user_data of the configdrive')
+}
+
+function readIgnition(value: unknown, what: string): IgnitionConfig {
+  if (typeof value !== 'string' && (typeof value !== 'object' || value === null))
+    throw refused(`${what} is not an Ignition config`)
   try {
     return parseIgnition(value)
   } catch (error) {
@@ -115,25 +120,23 @@ function flag(value: unknown): boolean | undefined {
   return Boolean(value)
 }
 
+/** An object, or JSON text of one; nothing counts as an empty object. */
 function object(value: unknown, what: string): JsonObject {
   if (value === undefined || value === null || value === '') return {}
-  if (typeof value === 'string' && !looksLikeCloudConfig(value)) {
-    const parsed = parsedObject(value)
-    if (parsed) return parsed
-  }
-  if (isObject(value)) return value
+  const parsed = typeof value === 'string' ? parseJson(value) : value
+  if (isObject(parsed)) return parsed
   throw refused(`${what} is not a JSON object`)
 }
 
-function parsedObject(text: string): JsonObject | undefined {
+function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }
 }
 
+const isEmpty = (value: JsonObject) => Object.keys(value).length === 0
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
