@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import lzma from 'lzma-native'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Probe, seededRandom, silent, systemClock } from '../runtime/index.js'
@@ -148,11 +149,49 @@ test('a disk that cannot be read is passed over', async () => {
 })
 
 test('an installation survives the death of the process: the disk boots in the next one', async () => {
-  const before = await lab()
+  await using before = await lab()
   const machine = await before.machines.create(spec({ kind: 'file' }))
   await install(machine, CONFIG)
   await using after = await lab({ seed: 2 })
   const same = after.machines.get('m1')!
   expect(await boot(same, 'disk')).toMatchObject({ outcome: 'disk' })
   expect(after.told).toMatchObject([{ hostname: 'node-0' }])
+})
+
+describe('coreos-installer on a machine', () => {
+  const imageFile = fileURLToPath(new URL('../images/coreos-metal.raw.xz', import.meta.url))
+  const start = async (machine: Machine) => {
+    await machine.executor.files.write('/tmp/ironic.ign', Buffer.from(CONFIG), { mode: 0o600 })
+    const argv = ['coreos-installer', 'install', '--offline', '--ignition-file', '/tmp/ironic.ign', '/dev/sda'] as const
+    return machine.executor.start({ argv: [...argv], effect: 'writes', id: 'install' })
+  }
+
+  test('installs what the machine then boots', async () => {
+    await using l = await lab()
+    const machine = await l.machines.create({ ...spec({ kind: 'file' }), liveImage: imageFile })
+    await boot(machine, 'ramdisk')
+    const run = await start(machine)
+    let text = ''
+    for await (const { bytes } of run.output) text += Buffer.from(bytes).toString()
+    expect([await run.exit, text]).toEqual([{ kind: 'exited', code: 0 }, expect.stringContaining('Install complete.')])
+    expect(await boot(machine, 'disk')).toMatchObject({ outcome: 'disk' })
+    expect(machine.firstBoot()).toMatchObject({ hostname: 'node-0', failure: null })
+  })
+
+  test('loses power on the way, and leaves a disk that does not boot', async () => {
+    const probe = new Probe()
+    await using l = await lab({ probe })
+    const machine = await l.machines.create({ ...spec({ kind: 'file' }), liveImage: imageFile })
+    await boot(machine, 'ramdisk')
+    let off: Promise<void> | undefined
+    using _cut = probe.attach((point, next) => {
+      if (point.kind === 'disk-write' && (point['offset'] as number) >= 8 * MIB) off ??= machine.setPower('off')
+      return next()
+    })
+    const run = await start(machine)
+    expect(await run.exit).toEqual({ kind: 'unknown', why: 'm1 lost power' })
+    await off
+    expect(machine.power()).toBe('off')
+    expect(await boot(machine, 'disk')).toMatchObject({ outcome: 'no bootable device' })
+  })
 })

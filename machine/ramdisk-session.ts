@@ -78,7 +78,7 @@ interface RunEntry {
 }
 
 /** Ended runs whose id the caller did not choose; nobody else can ask for them. */
-const ANONYMOUS_RUNS = 16
+const ANONYMOUS_RUNS = 4
 
 /** One boot of the ramdisk, from the moment it is up: its files and the programs that run in it. */
 export class RamdiskSession {

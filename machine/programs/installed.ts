@@ -1,4 +1,5 @@
 import { blkid } from './blkid.js'
+import { coreosInstaller } from './coreos-installer/coreos-installer.js'
 import { dd } from './dd.js'
 import { efibootmgr } from './efibootmgr.js'
 import { blkdiscard, shred } from './erase.js'
@@ -34,6 +35,7 @@ export const installed: ReadonlyMap<string, Program> = new Map<string, Program>(
   ['blkid', blkid],
   ['blockdev', blockdev],
   ['cat', cat],
+  ['coreos-installer', coreosInstaller],
   ['dd', dd],
   ['dmidecode', dmidecode],
   ['echo', echo],
