@@ -17,7 +17,15 @@ export async function probeFilesystem(
   offset: number,
   length: number,
 ): Promise<Filesystem | undefined> {
-  const start = bufferOf(await device.read(offset, Math.min(length, 4096)))
+  return recogniseFilesystem(await device.read(offset, Math.min(length, SUPERBLOCKS)))
+}
+
+/** Where all superblocks that are looked at lie: so many bytes from the start of the filesystem. */
+export const SUPERBLOCKS = 4096
+
+/** The same from the filesystem's first {@link SUPERBLOCKS} bytes. */
+export function recogniseFilesystem(bytes: Uint8Array): Filesystem | undefined {
+  const start = bufferOf(bytes)
   return ext(start) ?? xfs(start) ?? swap(start) ?? vfat(start)
 }
 

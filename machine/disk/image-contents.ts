@@ -26,7 +26,7 @@ export interface LoadedImage extends ImageContents {
  * Images by file, so that a thousand machines installed from one file decompress it once. A file that was written to
  * since is read again. Two that ask at the same time share the work.
  */
-export class ImageShelf {
+class ImageShelf {
   readonly #images = new Map<string, Promise<LoadedImage>>()
 
   /** @throws DecodeError; the file system's errors */
@@ -41,12 +41,13 @@ export class ImageShelf {
     for (const oldest of this.#images.keys()) if (this.#images.size > IMAGES) this.#images.delete(oldest)
     return image
   }
-
-  /** What has been loaded, without loading. */
-  async loaded(path: string, clock: Clock): Promise<LoadedImage | undefined> {
-    return this.#images.get(await identity(path, clock))
-  }
 }
+
+/** The one that installations, checks and comparisons of this process share: files are what they are for everybody. */
+export const imageShelf = new ImageShelf()
+
+/** A compressed file up to this size is decompressed once for all, whatever is done with it. */
+export const SMALL_IMAGE_FILE = 8 * MIB
 
 const identity = (path: string, clock: Clock): Promise<string> =>
   held(clock, `looking at ${path}`, async () => {

@@ -1,7 +1,4 @@
-import type { ByteSource } from '../../disk/byte-source.js'
-import { fileSource, memorySource } from '../../disk/byte-source.js'
-import type { LoadedImage } from '../../disk/image-contents.js'
-import { ImageShelf } from '../../disk/image-contents.js'
+import { fileSource, memorySource, type ByteSource } from '../../disk/byte-source.js'
 import type { Process } from '../program.js'
 import { during, Failure } from './failure.js'
 import { fetchAll, openUrl, type Fetching } from './http.js'
@@ -15,9 +12,6 @@ export interface ImageSource {
   /** A file of this host, whose contents may be had from the shelf. */
   path: string | undefined
 }
-
-/** Images that processes of this program have decompressed; shared, since files are what they are for everybody. */
-export const shelf = new ImageShelf()
 
 /** Finds the image as the options say, telling where from, and its signature. */
 export async function openSource(process: Process, options: InstallOptions, fetching: Fetching): Promise<ImageSource> {
@@ -81,5 +75,3 @@ export function imageTitle(path: string): string {
   const names: Record<string, string> = { coreos: 'CoreOS', rhcos: 'RHEL CoreOS', scos: 'CentOS Stream CoreOS' }
   return words.map((word) => names[word] ?? word.charAt(0).toUpperCase() + word.slice(1)).join(' ') || 'CoreOS'
 }
-
-export type { LoadedImage }

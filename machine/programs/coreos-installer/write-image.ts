@@ -4,19 +4,17 @@ import { decompress } from '../../disk/decompress.js'
 import { DecodeError } from '../../disk/decode-error.js'
 import { canAdopt, readContents } from '../../disk/described-disk.js'
 import { gptSectorSize, writeEmptyGpt } from '../../disk/gpt.js'
-import { type LoadedImage } from '../../disk/image-contents.js'
+import { imageShelf, SMALL_IMAGE_FILE, type LoadedImage } from '../../disk/image-contents.js'
 import type { Process } from '../program.js'
 import { during, Failure } from './failure.js'
 import { Pacer } from './pacer.js'
 import { ProgressMeter } from './progress.js'
-import { shelf, type ImageSource } from './source.js'
+import type { ImageSource } from './source.js'
 import { writeContents } from './write-contents.js'
 
 const MIB = 1024 * 1024
 /** Small pieces of a decoder's output are joined before they are written. */
 const WRITE = MIB / 2
-/** A compressed file up to this size is decompressed once for all disks; larger ones only for described disks. */
-const SMALL_FILE = 8 * MIB
 
 /**
  * Puts the image on the disk, in the order that keeps a disk unbootable until it is complete: an empty partition table,
@@ -43,9 +41,9 @@ async function shelved(
   device: BlockDevice,
   { path, bytes }: ImageSource,
 ): Promise<LoadedImage | undefined> {
-  if (path === undefined || !(canAdopt(device) || (bytes.length ?? Infinity) <= SMALL_FILE)) return undefined
+  if (path === undefined || !(canAdopt(device) || (bytes.length ?? Infinity) <= SMALL_IMAGE_FILE)) return undefined
   try {
-    const image = await shelf.load(path, clock)
+    const image = await imageShelf.load(path, clock)
     return image.whole || canAdopt(device) ? image : undefined
   } catch (error) {
     // A broken image is written as far as it goes.

@@ -1,0 +1,212 @@
+import { UserError, type Clock } from '../../runtime/index.js'
+import { fileSource } from './byte-source.js'
+import { DecodeError, TRAILING_DATA } from './decode-error.js'
+import { decompress, sniff, type Compression } from './decompress.js'
+import { readContents } from './described-disk.js'
+import { recogniseFilesystem, SUPERBLOCKS } from './filesystem-probe.js'
+import { gptSectorSize, NotAGpt, parseGpt, type Gpt, type GptPartition } from './gpt.js'
+import { imageShelf, SMALL_IMAGE_FILE } from './image-contents.js'
+import { xzSize } from './xz-index.js'
+
+const MIB = 1024 * 1024
+
+/** A metal image that can be installed. */
+export interface CheckedImage {
+  path: string
+  compression: Compression
+  /** Bytes of the file. */
+  fileSize: number
+  /** Bytes that a disk needs at least. */
+  size: number
+  /** Of the disks that it is for. */
+  sectorSize: 512 | 4096
+  /** The partition with the filesystem labelled `boot`. */
+  boot: { offset: number; length: number }
+}
+
+/** The parts of an image that tell whether it is one. */
+interface Glance {
+  compression: Compression
+  fileSize: number
+  /** Decompressed; undefined when that was not found out. */
+  size: number | undefined
+  head: Buffer
+  /** First bytes of each partition, by number. */
+  starts: Map<number, Buffer>
+}
+
+/**
+ * Whether a file is a usable metal image, before anything depends on it: partition table, a filesystem labelled `boot`,
+ * complete, nothing behind it. Small files are decompressed whole (and kept for the installation); a large .xz only up
+ * to the boot filesystem, its end being judged by its index.
+ *
+ * @throws UserError image-unreadable, image-not-a-disk, image-truncated, image-corrupt, image-trailing-data,
+ *   image-no-boot
+ */
+export async function checkImage(path: string, clock: Clock): Promise<CheckedImage> {
+  const image = await glance(path, clock)
+  const { gpt, sectorSize } = tableOf(path, image.head)
+  const size = image.size ?? (gpt.backupLba + 1) * sectorSize
+  const needed = Math.max((gpt.backupLba + 1) * sectorSize, ...gpt.partitions.map((part) => part.offset + part.length))
+  if (size < needed)
+    throw new UserError(
+      'image-truncated',
+      `the image ${path} is truncated: its partition table describes ${needed} bytes, and it has ${size}`,
+      { remedy: 'Download it again, and compare its checksum.' },
+    )
+  if (size > needed && image.compression === 'raw') await refuseJunk(path, needed, clock)
+  const boot = gpt.partitions.find(({ number }) => recogniseFilesystem(image.starts.get(number)!)?.label === 'boot')
+  if (!boot)
+    throw new UserError('image-no-boot', `the image ${path} has no filesystem labelled boot`, {
+      remedy: 'Give a CoreOS metal image: the installer puts Ignition config and kernel arguments on that filesystem.',
+    })
+  return {
+    path,
+    compression: image.compression,
+    fileSize: image.fileSize,
+    size,
+    sectorSize,
+    boot: { offset: boot.offset, length: boot.length },
+  }
+}
+
+async function glance(path: string, clock: Clock): Promise<Glance> {
+  try {
+    const source = await fileSource(path, clock)
+    const fileSize = source.length ?? 0
+    try {
+      const first = (await source.next()) ?? new Uint8Array()
+      const compression = sniff(first)
+      if (compression !== 'raw' && fileSize <= SMALL_IMAGE_FILE) return await glanceWhole(path, clock)
+      const knownSize = compression === 'raw' ? fileSize : compression === 'xz' ? await xzSize(path, clock) : undefined
+      return await glanceStream(path, compression, fileSize, knownSize, clock)
+    } finally {
+      await source[Symbol.asyncDispose]()
+    }
+  } catch (error) {
+    throw explained(path, error)
+  }
+}
+
+async function glanceWhole(path: string, clock: Clock): Promise<Glance> {
+  const image = await imageShelf.load(path, clock)
+  const head = await readContents(image, 0, MIB)
+  const starts = new Map<number, Buffer>()
+  for (const { number, offset } of partitionsOf(head))
+    starts.set(number, await readContents(image, offset, SUPERBLOCKS))
+  return { compression: image.compression, fileSize: image.compressedLength, size: image.size, head, starts }
+}
+
+/** Reads on until every partition's start was seen, or to the end when the size is not known otherwise. */
+async function glanceStream(
+  path: string,
+  compression: Compression,
+  fileSize: number,
+  knownSize: number | undefined,
+  clock: Clock,
+): Promise<Glance> {
+  const source = await fileSource(path, clock)
+  try {
+    const parts: Buffer[] = []
+    let wanted: readonly GptPartition[] | undefined
+    const starts = new Map<number, Buffer>()
+    let at = 0
+    for await (const bytes of decompress(source, clock)) {
+      if (at < MIB) parts.push(Buffer.from(bytes))
+      const end = at + bytes.length
+      if (end >= MIB) wanted ??= partitionsOf(Buffer.concat(parts))
+      for (const { number, offset } of wanted ?? []) {
+        const start = starts.get(number) ?? Buffer.alloc(SUPERBLOCKS)
+        const [from, to] = [Math.max(at, offset), Math.min(end, offset + SUPERBLOCKS)]
+        if (from < to) start.set(bytes.subarray(from - at, to - at), from - offset)
+        starts.set(number, start)
+      }
+      at = end
+      const seen = wanted?.every(({ offset, name }) => offset + SUPERBLOCKS <= at || name === 'root') ?? false
+      if (seen && knownSize !== undefined) break
+    }
+    const head = Buffer.concat(parts).subarray(0, MIB)
+    return { compression, fileSize, size: knownSize ?? at, head, starts }
+  } finally {
+    await source[Symbol.asyncDispose]()
+  }
+}
+
+function partitionsOf(head: Buffer): GptPartition[] {
+  const sectorSize = gptSectorSize(head)
+  if (sectorSize === undefined) return []
+  try {
+    return parseGpt(head, sectorSize).partitions
+  } catch (error) {
+    if (error instanceof NotAGpt) return []
+    throw error
+  }
+}
+
+function tableOf(path: string, head: Buffer): { gpt: Gpt; sectorSize: 512 | 4096 } {
+  const sectorSize = gptSectorSize(head)
+  const remedy = 'Give a CoreOS metal image: .raw, or .raw.xz, .raw.gz, .raw.zst.'
+  if (sectorSize === undefined) {
+    const kind = otherKind(head)
+    throw new UserError(
+      'image-not-a-disk',
+      kind ? `${path} is ${kind}, not a metal image` : `${path} is not a disk image: it has no GPT partition table`,
+      { remedy },
+    )
+  }
+  try {
+    return { gpt: parseGpt(head, sectorSize), sectorSize }
+  } catch (cause) {
+    if (!(cause instanceof NotAGpt)) throw cause
+    throw new UserError('image-not-a-disk', `the partition table of ${path} is damaged: ${cause.message}`, {
+      remedy,
+      cause,
+    })
+  }
+}
+
+function otherKind(head: Buffer): string | undefined {
+  if (head.toString('latin1', 32769, 32774) === 'CD001') return 'an ISO image'
+  if (head.toString('latin1', 0, 3) === 'QFI') return 'a qcow2 image'
+  if (head.toString('latin1', 0, 4) === 'KDMV') return 'a VMDK image'
+  return undefined
+}
+
+/** Zeros behind the end are padding. */
+async function refuseJunk(path: string, from: number, clock: Clock): Promise<void> {
+  const source = await fileSource(path, clock)
+  try {
+    let at = 0
+    for (let bytes = await source.next(); bytes; bytes = await source.next()) {
+      const behind = bytes.subarray(Math.min(bytes.length, Math.max(0, from - at)))
+      if (behind.some((byte) => byte !== 0)) throw trailing(path)
+      at += bytes.length
+    }
+  } finally {
+    await source[Symbol.asyncDispose]()
+  }
+}
+
+const trailing = (path: string, cause?: unknown): UserError =>
+  new UserError('image-trailing-data', `the image ${path} is followed by bytes that do not belong to it`, {
+    remedy: 'Download it again, and compare its checksum.',
+    cause,
+  })
+
+function explained(path: string, error: unknown): unknown {
+  const remedy = 'Download it again, and compare its checksum.'
+  if (error instanceof DecodeError) {
+    if (error.message === TRAILING_DATA) return trailing(path, error)
+    const truncated = /truncated|premature EOF|unexpected end/.test(error.message)
+    return truncated
+      ? new UserError('image-truncated', `the image ${path} is truncated: ${error.message}`, { remedy, cause: error })
+      : new UserError('image-corrupt', `the image ${path} is damaged: ${error.message}`, { remedy, cause: error })
+  }
+  if (error instanceof Error && 'code' in error && !(error instanceof UserError))
+    return new UserError('image-unreadable', `the image ${path} cannot be read: ${error.message}`, {
+      remedy: 'Check the path and its permissions.',
+      cause: error,
+      kind: 'failure',
+    })
+  return error
+}

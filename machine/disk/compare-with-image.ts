@@ -1,0 +1,98 @@
+import type { Clock } from '../../runtime/index.js'
+import type { BlockDevice } from './block-device.js'
+import { fileSource } from './byte-source.js'
+import { decompress } from './decompress.js'
+import { readContents } from './described-disk.js'
+import { imageShelf, SMALL_IMAGE_FILE } from './image-contents.js'
+import { partitionsLabelled } from './partitions.js'
+import { bufferOf } from './zeros.js'
+
+const MIB = 1024 * 1024
+const BLOCK = 4096
+/** Differences that are told one by one. */
+const MOST_TOLD = 16
+
+export interface ImageComparison {
+  /** Whether everything but the boot filesystem is the image's. */
+  identical: boolean
+  /** Bytes compared: the image's size. */
+  compared: number
+  /** Ranges outside the boot filesystem that differ, in whole blocks of 4 KiB, the first ones. */
+  differences: { offset: number; length: number }[]
+  /** Blocks of 4 KiB changed in the boot filesystem, where the installer writes config and arguments. */
+  changedBootBlocks: number
+}
+
+/**
+ * Compares a disk's bytes with the image that was installed on it. The tail of the disk behind the image is not looked
+ * at: an installation leaves an empty backup partition table there.
+ *
+ * @param imagePath raw or compressed
+ * @throws DecodeError for a broken image
+ */
+export async function compareWithImage(device: BlockDevice, imagePath: string, clock: Clock): Promise<ImageComparison> {
+  const result: ImageComparison = { identical: true, compared: 0, differences: [], changedBootBlocks: 0 }
+  const boot = await bootRange(device)
+  for await (const block of blocks(imageBytes(imagePath, clock))) {
+    const offset = result.compared
+    result.compared += block.length
+    const read = bufferOf(await device.read(offset, block.length))
+    if (!read.equals(block)) note(result, boot, offset, block, read)
+  }
+  return result
+}
+
+function note(
+  result: ImageComparison,
+  boot: { from: number; to: number },
+  offset: number,
+  image: Buffer,
+  disk: Buffer,
+): void {
+  for (let at = 0; at < image.length; at += BLOCK) {
+    if (image.subarray(at, at + BLOCK).equals(disk.subarray(at, at + BLOCK))) continue
+    const from = offset + at
+    if (from >= boot.from && from < boot.to) {
+      result.changedBootBlocks++
+      continue
+    }
+    result.identical = false
+    const last = result.differences.at(-1)
+    if (last && last.offset + last.length === from) last.length += BLOCK
+    else if (result.differences.length < MOST_TOLD) result.differences.push({ offset: from, length: BLOCK })
+  }
+}
+
+async function bootRange(device: BlockDevice): Promise<{ from: number; to: number }> {
+  const [boot] = await partitionsLabelled(device, 'boot')
+  return boot ? { from: boot.offset, to: boot.offset + boot.length } : { from: 0, to: 0 }
+}
+
+/** The image's bytes, from memory when the file is small and was decompressed before. */
+async function* imageBytes(path: string, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
+  const source = await fileSource(path, clock)
+  try {
+    if ((source.length ?? Infinity) > SMALL_IMAGE_FILE) return yield* decompress(source, clock)
+  } finally {
+    await source[Symbol.asyncDispose]()
+  }
+  const image = await imageShelf.load(path, clock)
+  for (let at = 0; at < image.size; at += MIB) yield await readContents(image, at, MIB)
+}
+
+/** The same bytes in pieces of a MiB, whatever came in. */
+async function* blocks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
+  let held: Uint8Array[] = []
+  let length = 0
+  for await (const piece of pieces) {
+    held.push(piece)
+    length += piece.length
+    if (length < MIB) continue
+    const all = Buffer.concat(held)
+    let at = 0
+    for (; at + MIB <= length; at += MIB) yield all.subarray(at, at + MIB)
+    held = [all.subarray(at)]
+    length -= at
+  }
+  if (length > 0) yield Buffer.concat(held)
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../runtime/index.js'
+import type { BlockDevice } from './block-device.js'
+import { withBootVolume, type BootVolume } from './boot-volume.js'
+import type { FilesystemType } from './filesystem-probe.js'
+import { openFileDisk } from './file-disk.js'
+import { readLayout } from './partitions.js'
+
+/** What stands on a disk, read from its bytes. */
+export interface DiskReport {
+  /** Bytes. */
+  size: number
+  sectorSize: number
+  table: 'gpt' | 'dos' | null
+  diskGuid: string | null
+  partitions: {
+    number: number
+    /** Of the GPT entry. */
+    name: string | null
+    type: string | null
+    /** Bytes from the start of the disk. */
+    offset: number
+    length: number
+    filesystem: { type: FilesystemType; label: string | null; uuid: string | null } | null
+  }[]
+  /** The first partition with a filesystem labelled `boot`; null without one. */
+  boot: BootReport | null
+}
+
+export interface BootReport {
+  partition: number
+  /** `/ignition/config.ign` as it is, with its permission bits and SHA-256 in hex. */
+  ignition: { bytes: Buffer; mode: number; sha256: string } | null
+  /** Whether the next boot is a first boot: Ignition will run. */
+  firstBoot: boolean
+  /** What `ignition.firstboot` adds to the first boot's kernel arguments. */
+  firstBootSettings: string
+  /** Of the last boot loader entry by name, which is the one that boots. */
+  entry: { path: string; title: string; kernelArguments: string[] } | null
+}
+
+/**
+ * Reads a disk back.
+ *
+ * @param disk a device, or a raw disk file of this host
+ * @throws the file system's or the disk's error; an error with code EINVAL for a damaged boot filesystem
+ */
+export async function inspectDisk(
+  disk: BlockDevice | { path: string; sectorSize?: number },
+  clock: Clock,
+): Promise<DiskReport> {
+  if ('read' in disk) return inspect(disk, clock)
+  const sectorSize = disk.sectorSize ?? 512
+  const device = await openFileDisk({ path: disk.path, name: 'disk', sectorSize, clock, readOnly: true })
+  try {
+    return await inspect(device, clock)
+  } finally {
+    await device[Symbol.asyncDispose]()
+  }
+}
+
+async function inspect(device: BlockDevice, clock: Clock): Promise<DiskReport> {
+  const { table, gpt, partitions } = await readLayout(device)
+  const boot = partitions.find(({ filesystem }) => filesystem?.label === 'boot' && filesystem.type.startsWith('ext'))
+  return {
+    size: device.size,
+    sectorSize: device.sectorSize,
+    table,
+    diskGuid: gpt?.diskGuid ?? null,
+    partitions: partitions.map(({ number, offset, length, gpt, filesystem }) => ({
+      number,
+      name: gpt?.name ?? null,
+      type: gpt?.type ?? null,
+      offset,
+      length,
+      filesystem: filesystem ?? null,
+    })),
+    boot: boot
+      ? await withBootVolume(device, boot.offset, clock, (volume) => readBoot(volume, boot.number), { readOnly: true })
+      : null,
+  }
+}
+
+async function readBoot(volume: BootVolume, partition: number): Promise<BootReport> {
+  const firstBoot = await volume.exists('/ignition.firstboot')
+  return {
+    partition,
+    ignition: await readIgnition(volume),
+    firstBoot,
+    firstBootSettings: firstBoot ? (await volume.read('/ignition.firstboot')).toString('utf8') : '',
+    entry: await readEntry(volume),
+  }
+}
+
+async function readIgnition(volume: BootVolume): Promise<BootReport['ignition']> {
+  const path = '/ignition/config.ign'
+  if (!(await volume.exists(path))) return null
+  const bytes = await volume.read(path)
+  const { mode } = await volume.stat(path)
+  return { bytes, mode, sha256: createHash('sha256').update(bytes).digest('hex') }
+}
+
+async function readEntry(volume: BootVolume): Promise<BootReport['entry']> {
+  const folder = '/loader/entries'
+  if (!(await volume.exists(folder))) return null
+  const name = (await volume.list(folder)).filter((name) => name.endsWith('.conf')).at(-1)
+  if (name === undefined) return null
+  const path = `${folder}/${name}`
+  const text = (await volume.read(path)).toString('utf8')
+  const field = (key: string) => new RegExp(`^${key}[ \\t]+(.*)$`, 'm').exec(text)?.[1]?.trim() ?? ''
+  return { path, title: field('title'), kernelArguments: field('options').split(/\s+/).filter(Boolean) }
+}
