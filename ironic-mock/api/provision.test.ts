@@ -44,6 +44,16 @@ test.each<[string, Partial<NodeRecord>, ProvisionArgs, number, number, string]>(
   ['an unknown verb', {}, { target: 'nosuch' }, 115, 400, 'The requested action "nosuch" can not be performed'],
   ['a name of JavaScript', {}, { target: 'constructor' }, 115, 400, 'The requested action "constructor"'],
   ['null', {}, { target: null }, 115, 400, 'The requested action "None" can not be performed on node "b0000000'],
+  ['a rebuild of nothing', { provision_state: 'active' }, { target: 'rebuild' }, 115, 400, 'neither image_source'],
+  ['servicing below 1.87: the state first', manageable, { target: 'service' }, 86, 400, 'The requested action'],
+  [
+    'servicing below 1.87',
+    { provision_state: 'active' },
+    { target: 'service', service_steps: [{}] },
+    86,
+    406,
+    'Request',
+  ],
   [
     'an impossible verb on a locked node',
     { reservation: 'here' },
@@ -172,7 +182,8 @@ test('every verb in every state: handed on where the machine knows it, 400 every
   }
   for (const [target, verb] of Object.entries(VERBS))
     for (const provision_state of PROVISION_STATES) {
-      const attempt = () => check({ provision_state }, { target, ...needs[target] })
+      const instance_info = { image_source: 'http://images/x.raw' }
+      const attempt = () => check({ provision_state, instance_info }, { target, ...needs[target] })
       if (verb.from.includes(provision_state)) expect(attempt()).toMatchObject({ target })
       else expect(attempt).toThrow(`The requested action "${target}" can not be performed`)
     }

@@ -73,32 +73,10 @@ export const ramdiskHandlers: HandlersOf<'lookup' | 'heartbeat' | 'continueInspe
     // Agents from before 1.84 send no version at all, which is 1.1.
     const current = version >= SINCE.continueInspection
     if (!current && (version !== 1 || args.node_uuid != null)) throw ironicErrors.resourceNotFound()
-    const data = call.document as InspectionData
-    const { inventory } = data
-    const macs = inventory.interfaces.map(({ mac_address }) => mac_address.toLowerCase()).filter(isMac)
-    if (macs.length === 0 && !inventory.bmc_address && !inventory.bmc_v6address && !args.node_uuid)
-      throw ironicErrors.nothingToLookUp()
-    // The token is made first: once the data is taken, the node is locked for the work on it.
-    const greeted = current ? await greet(args.node_uuid ?? undefined, macs, backend) : undefined
-    const node = await backend.conductor.continueInspection(data, ...(args.node_uuid ? [args.node_uuid] : []))
-    if (!current) return { body: { uuid: node.uuid } }
-    const known = greeted ?? (await backend.conductor.lookup(node.uuid, { issueToken: false }))
-    return { body: lookupAnswer(known, call, backend.conductor.host) }
+    // An inventory of unusable MACs and no BMC address is the conductor's to refuse: it knows what it can go by.
+    const given = [call.document as JsonObject, ...(args.node_uuid ? [args.node_uuid] : [])] as const
+    if (!current) return { body: { uuid: (await backend.conductor.continueInspection(...given)).uuid } }
+    const found = await backend.conductor.continueInspectionAsLookup(...given)
+    return { body: lookupAnswer(found, call, backend.conductor.host) }
   },
-}
-
-type InspectionData = JsonObject & { inventory: JsonObject & { interfaces: { mac_address: string }[] } }
-
-/** The node that waits for this inventory, greeted as in a lookup; undefined when only its BMC tells which one it is. */
-async function greet(
-  nodeUuid: string | undefined,
-  macs: readonly string[],
-  { store, conductor }: Backend,
-): Promise<{ node: NodeRecord; config: JsonObject } | undefined> {
-  const owners = nodeUuid ? [nodeUuid] : (await store.ports({ addresses: macs })).map((port) => port.node_uuid)
-  const [uuid, ...others] = new Set(owners)
-  if (uuid === undefined || others.length > 0) return undefined
-  const found = await store.node(uuid)
-  if (found?.node.provision_state !== 'inspect wait') return undefined
-  return conductor.lookup(uuid, { issueToken: true })
 }

@@ -1,0 +1,41 @@
+import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js'
+import { createIronicApi, openIronic, openStore, UPSTREAM_POLICY, type Ironic } from '../../ironic-mock/index.js'
+import { IronicClient, InProcessTransport, type Dispatch } from '../../wire/index.js'
+
+export interface Stage extends AsyncDisposable {
+  readonly api: Dispatch
+  readonly ironic: Ironic
+  readonly client: IronicClient
+}
+
+/** The API over a conductor in memory, as the recorded Ironic was set up: fake hardware, and no machine behind a BMC. */
+export async function openStage({ host = 'peers-conductor', seed = 1 } = {}): Promise<Stage> {
+  const clock = systemClock()
+  const [random, probe, logger] = [seededRandom(seed), new Probe(), silent]
+  const store = openStore({ path: ':memory:', clock })
+  const transport = new InProcessTransport()
+  const endpoint = 'http://ironic.test:6385'
+  const ironic = await openIronic({
+    store,
+    host,
+    policy: UPSTREAM_POLICY,
+    bmcs: () => Promise.reject(new Error('no machine answers at this address')),
+    agents: transport,
+    clock,
+    random,
+    probe,
+    logger,
+    ironicUrl: () => endpoint,
+  })
+  const api = createIronicApi({ conductor: ironic.conductor, store, clock, random, probe, logger })
+  transport.register(endpoint, api)
+  return {
+    api,
+    ironic,
+    client: new IronicClient({ transport, endpoint, clock }),
+    [Symbol.asyncDispose]: async () => {
+      await ironic[Symbol.asyncDispose]()
+      await store[Symbol.asyncDispose]()
+    },
+  }
+}
