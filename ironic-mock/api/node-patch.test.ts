@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { NodeRecord } from '../../wire/index.js'
 import type { PatchOperation } from './json-patch.js'
 import { checkPatch, patchNode, type NodePatchRequest } from './node-patch.js'
-import { aNode, someDrivers } from './testing/records.js'
+import { aNode, someDrivers } from '../../test/kit/ironic-records.js'
 
 const request = (patch: PatchOperation[], more: Partial<NodePatchRequest> = {}): NodePatchRequest => ({
   ident: 'node-b',

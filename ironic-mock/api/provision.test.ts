@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { PROVISION_STATES, type NodeRecord } from '../../wire/index.js'
 import { VERBS } from '../conductor/transitions.js'
 import { checkProvision, type ProvisionArgs } from './provision.js'
-import { aNode } from './testing/records.js'
+import { aNode } from '../../test/kit/ironic-records.js'
 
 const check = (fields: Partial<NodeRecord>, args: ProvisionArgs, version = 115) =>
   checkProvision(aNode(fields), 'node-b', args, version)

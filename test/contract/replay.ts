@@ -106,7 +106,7 @@ function compare(
   if (changed && !changed.keys) {
     expectSame('status', changed.status ?? exchange.status, response.status)
     if (changed.error !== undefined) {
-      const ours = sentence(body) ?? ''
+      const ours = String(sentence(body) ?? '')
       if (changed.error.endsWith('...') ? !ours.startsWith(changed.error.slice(0, -3)) : ours !== changed.error)
         found.push(`sentence is ${JSON.stringify(ours)}, meant ${JSON.stringify(changed.error)}`)
     }

@@ -1,6 +1,5 @@
-import type { NodeRecord } from '../../../wire/index.js'
-import { DRIVER_INTERFACES } from '../../../wire/index.js'
-import type { DriverDescription } from '../../conductor/conductor.js'
+import type { DriverDescription } from '../../ironic-mock/index.js'
+import { DRIVER_INTERFACES, type NodeRecord } from '../../wire/index.js'
 
 const interfaces = Object.fromEntries(DRIVER_INTERFACES.map((kind) => [`${kind}_interface`, 'fake']))
 
