@@ -18,7 +18,7 @@ export function cleanFailed(turn: Turn, error: string, { maintenance }: Leaving 
   }
   turn.node.clean_step = {}
   turn.dropInfo('clean_step_index')
-  if (turn.node.provision_state !== 'clean failed') turn.process('fail')
+  turn.process('fail')
   turn.rest()
 }
 
@@ -31,6 +31,19 @@ export function cleaningFailedOff(turn: Turn, outcome: Outcome, memo: { error: s
   wipeAgent(turn)
   const failure = outcome.ok ? '' : ` Failed to tear down from cleaning for node ${turn.uuid}: ${outcome.error}`
   cleanFailed(turn, memo.error + failure, { maintenance: memo.maintenance || !outcome.ok })
+}
+
+/** Nobody reported: the state says so at once, the machine is switched off after. */
+export function timeOutCleaning(turn: Turn, error: string): void {
+  cleanFailed(turn, error, { maintenance: true })
+  turn.run([{ kind: 'power', target: 'power off' }], 'cleaning.timed-out')
+}
+
+export function cleaningTimedOut(turn: Turn, outcome: Outcome): void {
+  if (!outcome.ok)
+    turn.warn(`node ${turn.uuid} could not be switched off after its cleaning timed out: ${outcome.error}`)
+  wipeAgent(turn)
+  turn.rest()
 }
 
 /** A step failed in the agent: its logs are fetched, then the node stays as it is, powered, for somebody to look. */

@@ -9,6 +9,7 @@ import { isManual, planCleaning } from './cleaning-plan.js'
 import type { PlannedStep } from './plan-steps.js'
 import { bootRamdisk } from './ramdisk.js'
 import type { Turn } from './turn.js'
+import { wipeCleaningPlan } from './wipe.js'
 
 /** `provide`. */
 export function startProvide(turn: Turn): void {
@@ -19,6 +20,7 @@ export function startProvide(turn: Turn): void {
 /** `clean`: the user's steps, in the user's order. */
 export function startManualCleaning(turn: Turn, steps: readonly PlannedStep[], disableRamdisk: boolean): void {
   turn.begin('clean')
+  wipeCleaningPlan(turn)
   turn.setInfo({
     clean_steps: steps,
     cleaning_disable_ramdisk: disableRamdisk,
@@ -29,9 +31,7 @@ export function startManualCleaning(turn: Turn, steps: readonly PlannedStep[], d
 
 /** Cleaning that nobody asked for by name, after `provide` and after tear-down. The node is in `cleaning` already. */
 export function automatedCleaning(turn: Turn): void {
-  turn.node.clean_step = {}
-  turn.setInfo({ clean_steps: null })
-  turn.dropInfo('cleaning_disable_ramdisk', 'declarative_cleaning')
+  wipeCleaningPlan(turn)
   if (turn.node.automated_clean ?? turn.policy.automatedClean) return prepare(turn)
   turn.process(turn.node.retired ? 'manage' : 'done')
   turn.rest()

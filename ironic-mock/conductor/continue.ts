@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../wire/index.js'
 import { adoptionPower } from './adoption.js'
-import { cleaningAborted, cleaningFailedOff, cleaningLogged } from './cleaning-failure.js'
+import { cleaningAborted, cleaningFailedOff, cleaningLogged, cleaningTimedOut } from './cleaning-failure.js'
 import {
   cleaningCleaned,
   cleaningPolled,
@@ -60,6 +60,7 @@ const CONTINUATIONS: Continuations = {
   'cleaning.refreshed': cleaningRefreshed,
   'cleaning.sent': cleaningSent,
   'cleaning.steps': cleaningSteps,
+  'cleaning.timed-out': cleaningTimedOut,
   'deployment.agent-off': deploymentAgentOff,
   'deployment.booted': deploymentBooted,
   'deployment.logged': (turn, _, memo) => deploymentLogged(turn, memo),

@@ -8,7 +8,7 @@ import type { Outcome } from './effects.js'
 import { stepsProblem } from './deployment-plan.js'
 import { deploySteps, type PlannedStep } from './plan-steps.js'
 import type { Turn } from './turn.js'
-import { wipeFlags } from './wipe.js'
+import { wipeDeploymentPlan } from './wipe.js'
 
 /**
  * `active` and `rebuild`.
@@ -24,10 +24,7 @@ export function startDeployment(turn: Turn, verb: 'deploy' | 'rebuild', request:
 
   turn.begin(verb)
   keepInstance(turn, request.configdrive)
-  turn.node.deploy_step = {}
-  turn.setInfo({ deploy_steps: null })
-  turn.dropInfo('user_deploy_steps', 'steps_validated')
-  wipeFlags(turn, 'deploy')
+  wipeDeploymentPlan(turn)
   turn.run(
     [usesAgent(turn.node) ? { kind: 'power', target: 'power off' } : { kind: 'proceed' }],
     'deployment.prepared',

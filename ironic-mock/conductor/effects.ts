@@ -78,6 +78,7 @@ export type Then =
   | 'cleaning.refreshed'
   | 'cleaning.sent'
   | 'cleaning.steps'
+  | 'cleaning.timed-out'
   | 'deployment.agent-off'
   | 'deployment.booted'
   | 'deployment.logged'

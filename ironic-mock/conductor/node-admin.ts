@@ -45,7 +45,7 @@ export class Admin {
     return this.#retrying(uuid, async (entry) => {
       const node = entry.copy()
       unlocked(node)
-      const patch = change(node)
+      const patch = structuredClone(change(node))
       const interfaces = this.#interfaces(entry.copy(), patch)
       await store
         .commit({ node: uuid, expect: entry.revision, patch: { ...patch, ...interfaces, updated_at: this.#now } })

@@ -126,7 +126,7 @@ export class World {
     try {
       await Promise.race([work, late])
     } finally {
-      done.abort()
+      done.abort(DONE)
       late.catch(() => {})
     }
   }
@@ -143,6 +143,9 @@ export class World {
     return this.#setPower(bmc, 'power off', undefined, signal)
   }
 }
+
+/** A reason, so that no exception with a stack is made for the usual case. */
+const DONE = new Error('done')
 
 const BMC_EFFECTS: readonly EffectKind[] = ['read-power', 'power', 'boot', 'await-power-off']
 

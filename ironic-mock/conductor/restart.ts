@@ -1,6 +1,7 @@
 import type { Job } from './effects.js'
 import { STUCK_STATES } from './transitions.js'
 import type { Turn } from './turn.js'
+import { wipeCleaningPlan, wipeDeploymentPlan } from './wipe.js'
 
 /**
  * What a starting conductor does with a node it was responsible for, as Ironic's does (facts/ironic.md 1.2): work that
@@ -15,6 +16,9 @@ export function recover(turn: Turn, job: Job | null): void {
     node.target_power_state = null
     turn.fail(`The ${state} state can't be resumed by conductor ${turn.situation.host}. Moving to fail state.`, state)
     turn.process('fail')
+    // Where the work stood is of no use to the next attempt, which begins anew.
+    if (state === 'deploying') wipeDeploymentPlan(turn)
+    if (state === 'cleaning') wipeCleaningPlan(turn)
     return turn.rest()
   }
   if (job && job.then !== 'power.changed') return turn.run([job.effect, ...job.rest], job.then, job.memo)

@@ -11,6 +11,7 @@ export function startTeardown(turn: Turn): void {
 }
 
 export function teardownOff(turn: Turn, outcome: Outcome): void {
+  wipeDeployment(turn)
   if (!outcome.ok) {
     turn.fail(`Failed to tear down: ${outcome.error}`, 'deleting')
     turn.process('fail')
@@ -21,7 +22,6 @@ export function teardownOff(turn: Turn, outcome: Outcome): void {
   node.instance_uuid = null
   node.instance_name = null
   node.service_step = {}
-  wipeDeployment(turn)
   turn.dropInfo('is_whole_disk_image')
   turn.process('clean')
   automatedCleaning(turn)

@@ -1,5 +1,7 @@
 import type { Clock } from '../../runtime/index.js'
 
+const MOVED = new Error('the time limit was moved')
+
 interface Entry {
   node: string
   kind: string
@@ -35,7 +37,7 @@ export class TimeLimits {
 
   close(): void {
     this.#closed = true
-    this.#armed?.cancel.abort()
+    this.#armed?.cancel.abort(MOVED)
     this.#armed = undefined
   }
 
@@ -48,7 +50,7 @@ export class TimeLimits {
     while (this.#heap[0] && !this.#valid(this.#heap[0])) this.#pop()
     const first = this.#heap[0]
     if (this.#armed?.at === first?.at) return
-    this.#armed?.cancel.abort()
+    this.#armed?.cancel.abort(MOVED)
     this.#armed = undefined
     if (!first) return
     const armed = { at: first.at, cancel: new AbortController() }

@@ -1,5 +1,5 @@
 import { pythonRepr } from '../../wire/index.js'
-import { cleanFailedOff } from './cleaning-failure.js'
+import { timeOutCleaning } from './cleaning-failure.js'
 import { deployFailed } from './deployment-failure.js'
 import type { DeadlineKind } from './events.js'
 import { followHeartbeat } from './heartbeat.js'
@@ -24,10 +24,9 @@ export function deadlinePassed(turn: Turn, deadline: DeadlineKind): void {
       )
     case 'clean callback':
       if (turn.node.provision_state !== 'clean wait') return
-      return cleanFailedOff(
+      return timeOutCleaning(
         turn,
         `Timeout reached while cleaning the node. Please check if the ramdisk responsible for the cleaning is running on the node. Failed on step ${pythonRepr(turn.node.clean_step)}.`,
-        { maintenance: true },
       )
     case 'deploy callback':
       if (turn.node.provision_state !== 'wait call-back') return

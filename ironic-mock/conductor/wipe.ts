@@ -27,17 +27,25 @@ export function wipeFlags(turn: Turn, kind: StepKind): void {
 }
 
 export function wipeDeployment(turn: Turn): void {
+  wipeDeploymentPlan(turn)
+  wipeAgent(turn)
+}
+
+export function wipeDeploymentPlan(turn: Turn): void {
   turn.node.deploy_step = {}
   turn.setInfo({ deploy_steps: null })
   turn.dropInfo('user_deploy_steps', 'steps_validated')
   wipeFlags(turn, 'deploy')
-  wipeAgent(turn)
 }
 
 export function wipeCleaning(turn: Turn): void {
+  wipeCleaningPlan(turn)
+  wipeAgent(turn)
+}
+
+export function wipeCleaningPlan(turn: Turn): void {
   turn.node.clean_step = {}
   turn.setInfo({ clean_steps: null })
   turn.dropInfo('cleaning_disable_ramdisk', 'declarative_cleaning')
   wipeFlags(turn, 'clean')
-  wipeAgent(turn)
 }

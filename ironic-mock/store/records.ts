@@ -14,7 +14,8 @@ export class NodeEntry {
   readonly #text: string
   #record: NodeRecord | undefined
 
-  constructor(columns: NodeColumns, revision: Revision, text: string) {
+  constructor(columns: NodeColumns, revision: Revision, text: string, record?: NodeRecord) {
+    this.#record = record
     this.columns = columns
     this.revision = revision
     this.#text = text

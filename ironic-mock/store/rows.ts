@@ -17,6 +17,7 @@ const SQL = {
   allPorts: 'SELECT record FROM ports ORDER BY id',
   lastIds: "SELECT name, seq FROM sqlite_sequence WHERE name IN ('nodes', 'ports', 'effects')",
   insertEffect: 'INSERT INTO effects (id, node, kind, payload) VALUES (?, ?, ?, ?)',
+  replaceEffect: 'UPDATE effects SET id = ?, kind = ?, payload = ? WHERE id = ?',
   deleteEffect: 'DELETE FROM effects WHERE id = ?',
   deleteEffects: 'DELETE FROM effects WHERE node = ?',
   allEffects: 'SELECT id, node, kind, payload FROM effects ORDER BY id',

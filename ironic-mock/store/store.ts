@@ -35,7 +35,10 @@ export interface HistoryEntry {
   duration_seconds?: number
 }
 
-/** What changes together. Everything in it is there after a SIGKILL, or nothing is. */
+/**
+ * What changes together. Everything in it is there after a SIGKILL, or nothing is. The values become the store's: whoever
+ * committed them does not change them any more.
+ */
 export interface Commit {
   node: string
   expect: Revision

@@ -50,20 +50,9 @@ export class Writer {
     const text = JSON.stringify(updated)
     const { id, name, instance_uuid, provision_state, driver } = updated
     this.sql.updateNode.run(name, instance_uuid, provision_state, driver, revision, text, id)
-    this.records.putNode(new NodeEntry(columnsOf(updated), revision, text))
+    this.records.putNode(new NodeEntry(columnsOf(updated), revision, text, updated))
 
-    if (change.dropEffects) {
-      this.sql.deleteEffects.run(uuid)
-      this.records.effects.delete(uuid)
-    } else if (change.done !== undefined) {
-      this.sql.deleteEffect.run(change.done)
-      this.records.removeEffect(uuid, change.done)
-    }
-    for (const { kind, payload } of change.effects ?? []) {
-      const id = this.records.lastEffect + 1
-      this.sql.insertEffect.run(id, uuid, kind, JSON.stringify(payload))
-      this.records.addEffect({ id, node: uuid, kind, payload })
-    }
+    this.#changeEffects(change)
     for (const { kind, at } of change.deadlines ?? []) {
       const known = this.records.deadlines.get(uuid)?.get(kind)
       if (at === null && known === undefined) continue
@@ -77,6 +66,24 @@ export class Writer {
     if (change.inventory) this.sql.putInventory.run(uuid, JSON.stringify(change.inventory))
     for (const item of change.history ?? []) this.sql.insertHistory.run(uuid, JSON.stringify(item))
     return revision
+  }
+
+  #changeEffects({ node, dropEffects, done, effects = [] }: Commit): void {
+    let replaced = dropEffects ? undefined : done
+    if (dropEffects) {
+      this.sql.deleteEffects.run(node)
+      this.records.effects.delete(node)
+    } else if (done !== undefined) this.records.removeEffect(node, done)
+    for (const { kind, payload } of effects) {
+      const id = this.records.lastEffect + 1
+      const text = JSON.stringify(payload)
+      // One that follows another, the usual case, takes its row.
+      if (replaced === undefined) this.sql.insertEffect.run(id, node, kind, text)
+      else this.sql.replaceEffect.run(id, kind, text, replaced)
+      replaced = undefined
+      this.records.addEffect({ id, node, kind, payload })
+    }
+    if (replaced !== undefined) this.sql.deleteEffect.run(replaced)
   }
 
   createPort(port: Omit<PortRecord, 'id'>): PortRecord {

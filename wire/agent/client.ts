@@ -95,6 +95,9 @@ function commandsUrl({ url, token }: AgentPeer, query: Record<string, string> = 
   return `${url}/v1/commands/${text === '' ? '' : `?${text}`}`
 }
 
+/** Given as the reason, so that no exception with a stack is made for the usual case. */
+const ANSWERED = new Error('answered')
+
 async function send(
   { transport, clock, timeout }: AgentClientOptions,
   method: string,
@@ -118,7 +121,7 @@ async function send(
       signal: both,
     })
   } finally {
-    ended.abort()
+    ended.abort(ANSWERED)
     await timer
   }
 }

@@ -1,0 +1,281 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { IronicError, type CommandResult, type NodeRecord, type ProvisionState } from '../../wire/index.js'
+import { chooseInterfaces, hardwareType } from '../drivers/hardware-types.js'
+import type { EffectBody, Job, Outcome } from './effects.js'
+import type { ConductorEvent, DeadlineKind } from './events.js'
+import { newNode } from './new-records.js'
+import { UPSTREAM_POLICY } from './policy.js'
+import { react } from './react.js'
+import { STABLE_STATES, STUCK_STATES, TRANSITIONS, VERBS } from './transitions.js'
+import type { Reaction } from './turn.js'
+
+/** What a test draws; made into an event that fits the node. */
+type Draw =
+  | { draw: 'verb'; target: string; steps: 'none' | 'known' | 'unknown' }
+  | { draw: 'outcome'; luck: number; choice: number }
+  /** What a patient operator and a healthy machine would do next. */
+  | { draw: 'onward' }
+  | { draw: 'power'; target: 'power on' | 'power off' | 'rebooting' | 'soft power off' }
+  | { draw: 'heartbeat' | 'lookup' | 'inventory' | 'deadline' | 'restart' | 'maintenance' | 'out of maintenance' }
+
+const draws: fc.Arbitrary<Draw> = fc.oneof(
+  { weight: 40, arbitrary: fc.constant({ draw: 'onward' as const }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      draw: fc.constant('verb' as const),
+      target: fc.constantFrom(...Object.keys(VERBS)),
+      steps: fc.constantFrom('none' as const, 'known' as const, 'unknown' as const),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      draw: fc.constant('outcome' as const),
+      luck: fc.double({ min: 0, max: 1, noNaN: true }),
+      choice: fc.nat(5),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      draw: fc.constant('power' as const),
+      target: fc.constantFrom(
+        'power on' as const,
+        'power off' as const,
+        'rebooting' as const,
+        'soft power off' as const,
+      ),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ draw: fc.constantFrom('heartbeat' as const, 'lookup' as const, 'inventory' as const) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      draw: fc.constantFrom(
+        'deadline' as const,
+        'restart' as const,
+        'maintenance' as const,
+        'out of maintenance' as const,
+      ),
+    }),
+  },
+)
+
+const INSTALL = { interface: 'deploy', step: 'install_coreos', args: {}, priority: 80 }
+const INVENTORY = {
+  inventory: { interfaces: [{ name: 'eth0', mac_address: '52:54:00:00:00:01' }], cpu: { architecture: 'x86_64' } },
+}
+const FAILURES: ProvisionState[] = ['deploy failed', 'clean failed', 'inspect failed', 'adopt failed', 'error']
+
+class Model {
+  at = Date.UTC(2026, 0, 1)
+  node: NodeRecord
+  job: Job | null = null
+  deadlines = new Map<string, number>()
+
+  constructor(driver: string, more: Partial<NodeRecord>) {
+    const type = hardwareType(driver, '')
+    const fields = { driver, driver_info: { redfish_address: 'http://bmc' }, ...more }
+    this.node = { ...newNode(fields, chooseInterfaces(type, fields), '2026-01-01T00:00:00.000000', 'u'), id: 1 }
+  }
+
+  event(draw: Draw): ConductorEvent | undefined {
+    const info = this.node.driver_internal_info
+    switch (draw.draw) {
+      case 'onward':
+        return this.event(this.onward())
+      case 'verb': {
+        const step = draw.steps === 'unknown' ? { ...INSTALL, step: 'nosuch' } : INSTALL
+        const steps = draw.steps === 'none' ? [] : [step]
+        return { kind: 'verb', request: { target: draw.target, deploy_steps: steps, clean_steps: steps } }
+      }
+      case 'outcome':
+        return this.job ? { kind: 'outcome', job: this.job, outcome: this.outcome(this.job.effect, draw) } : undefined
+      case 'power':
+        return { kind: 'power', target: draw.target, timeout: null }
+      case 'heartbeat': {
+        const agent_token = String(info.agent_secret_token ?? '')
+        return { kind: 'heartbeat', heartbeat: { callback_url: 'http://agent', agent_token, agent_version: '1' } }
+      }
+      case 'lookup':
+        return { kind: 'lookup', token: 'a-token' }
+      case 'inventory':
+        return { kind: 'inventory', data: INVENTORY, token: null }
+      case 'deadline': {
+        const [kind, at] = [...this.deadlines][0] ?? []
+        if (kind === undefined) return undefined
+        this.at = Math.max(this.at, at ?? 0)
+        return { kind: 'deadline', deadline: kind as DeadlineKind }
+      }
+      case 'restart':
+        return { kind: 'restarted', job: this.job }
+      case 'maintenance':
+      case 'out of maintenance':
+        return { kind: 'maintenance', on: draw.draw === 'maintenance', reason: null }
+    }
+  }
+
+  onward(): Draw {
+    if (this.job) return { draw: 'outcome', luck: 1, choice: 0 }
+    const { provision_state: state, driver_internal_info: info } = this.node
+    if (state === 'inspect wait') return { draw: 'inventory' }
+    if (state.includes('wait')) return { draw: info.agent_secret_token === undefined ? 'lookup' : 'heartbeat' }
+    if (this.node.maintenance) return { draw: 'out of maintenance' }
+    const next: Partial<Record<ProvisionState, string>> = {
+      enroll: 'manage',
+      manageable: this.at % 2 === 0 ? 'provide' : 'inspect',
+      'inspect failed': 'manage',
+      'clean failed': 'manage',
+      'adopt failed': 'manage',
+      available: 'active',
+      'deploy failed': 'active',
+      active: 'deleted',
+      error: 'deleted',
+      rescue: 'unrescue',
+    }
+    return { draw: 'verb', target: next[state] ?? 'deleted', steps: 'known' }
+  }
+
+  outcome(effect: EffectBody, { luck, choice }: { luck: number; choice: number }): Outcome {
+    const { kind } = effect
+    const reasons = ['agent busy', 'agent unreachable', 'agent error', 'bmc', 'other'] as const
+    if (luck < 0.15 && kind !== 'proceed' && kind !== 'find-ports')
+      return { ok: false, kind, reason: reasons[choice % 5]!, error: 'no luck' }
+    const result = (status: CommandResult['command_status']): CommandResult => {
+      const flow = this.node.provision_state.startsWith('clean') ? 'clean' : 'deploy'
+      const step = this.node[`${flow}_step`]
+      return {
+        id: '1',
+        command_name: `execute_${flow}_step`,
+        command_status: status,
+        command_error: status === 'FAILED' ? { type: 'X', code: 500, message: 'm', details: 'd' } : null,
+        command_result: { [`${flow}_step`]: step },
+      }
+    }
+    switch (kind) {
+      case 'read-power':
+        return { ok: true, kind, value: choice % 2 ? 'power on' : null }
+      case 'power':
+        return { ok: true, kind, value: effect.target.includes('off') ? 'power off' : 'power on' }
+      case 'await-power-off':
+        return { ok: true, kind, value: 'power off' }
+      case 'find-ports':
+        return { ok: true, kind, value: [] }
+      case 'agent-steps': {
+        const steps = [
+          {
+            ...INSTALL,
+            interface: 'deploy' as const,
+            priority: effect.of === 'clean' ? 10 : 0,
+            argsinfo: {},
+            reboot_requested: choice === 5,
+          },
+        ]
+        return { ok: true, kind, value: { steps: { deploy: steps }, versions: {} } }
+      }
+      case 'agent-step':
+        return { ok: true, kind, value: result('RUNNING') }
+      case 'agent-commands': {
+        const status = (['SUCCEEDED', 'SUCCEEDED', 'RUNNING', 'FAILED', 'CLEAN_VERSION_MISMATCH'] as const)[choice]
+        if (!status) return { ok: true, kind, value: { names: [], last: null } }
+        const last = result(status)
+        return { ok: true, kind, value: { names: [last.command_name], last } }
+      }
+      case 'boot':
+      case 'agent-power-off':
+      case 'agent-logs':
+      case 'proceed':
+        return { ok: true, kind, value: null } as Outcome
+    }
+  }
+
+  apply(event: ConductorEvent): Reaction | IronicError {
+    this.at += 1000
+    const situation = {
+      node: this.node,
+      ports: [],
+      at: this.at,
+      host: 'h',
+      policy: UPSTREAM_POLICY,
+      ironicUrl: 'http://i',
+    }
+    const before = JSON.stringify(this.node)
+    let reaction: Reaction
+    try {
+      reaction = react(situation, event)
+    } catch (error) {
+      if (!(error instanceof IronicError)) throw error
+      return error
+    } finally {
+      expect(JSON.stringify(this.node), 'the situation is only read').toBe(before)
+    }
+    this.node = { ...this.node, ...reaction.patch }
+    if (event.kind === 'outcome' || reaction.dropJobs) this.job = null
+    if (reaction.job) {
+      expect(this.job, 'one piece of work at a time').toBeNull()
+      this.job = reaction.job
+    }
+    for (const { kind, at } of reaction.deadlines) {
+      if (at === null) this.deadlines.delete(kind)
+      else this.deadlines.set(kind, at)
+    }
+    return reaction
+  }
+
+  check(event: ConductorEvent, before: NodeRecord): void {
+    const { node } = this
+    const { provision_state: state } = node
+    const what = `${JSON.stringify(event).slice(0, 200)} in ${before.provision_state} -> ${state}`
+    expect(node.reservation !== null, `reserved exactly while there is work: ${what}`).toBe(this.job !== null)
+    const expected =
+      state.startsWith('clean') && node.target_provision_state === 'manageable'
+        ? 'manageable'
+        : TRANSITIONS[state].target
+    expect(node.target_provision_state, what).toBe(expected)
+    if (FAILURES.includes(state) && state !== before.provision_state)
+      expect(node.last_error, `a failure says why: ${what}`).toBeTruthy()
+    const began = event.kind === 'verb' && STUCK_STATES.includes(state) && state !== before.provision_state
+    if (began) expect(node.last_error, `a verb that begins work clears the error: ${what}`).toBeNull()
+    if (STUCK_STATES.includes(state)) expect(this.job, `something is going on: ${what}`).not.toBeNull()
+    const waiting = ['inspect wait', 'clean wait', 'wait call-back'].includes(state)
+    const limited = [...this.deadlines.keys()].filter((kind) => kind !== 'heartbeat').length
+    expect(limited, `a time limit exactly while waiting: ${what}`).toBe(waiting ? 1 : 0)
+    if (STABLE_STATES.includes(state) && this.job === null) {
+      expect(node.deploy_step, what).toEqual({})
+      expect(node.clean_step, what).toEqual({})
+    }
+    if (this.job === null && node.provision_state !== before.provision_state)
+      expect(node.target_power_state, what).toBeNull()
+  }
+}
+
+const cases: [string, string, Partial<NodeRecord>][] = [
+  ['redfish with custom-agent', 'redfish', { boot_interface: 'redfish-virtual-media' }],
+  ['fake-hardware with custom-agent', 'fake-hardware', {}],
+  ['all fake', 'fake-hardware', { deploy_interface: 'fake', inspect_interface: 'fake' }],
+]
+
+test.each(cases)('whatever happens to a node, it stays in order: %s', (_, driver, more) => {
+  const visited = new Set<string>()
+  fc.assert(
+    fc.property(fc.array(draws, { minLength: 40, maxLength: 150, size: 'max' }), (sequence) => {
+      const model = new Model(driver, more)
+      for (const draw of sequence) {
+        const event = model.event(draw)
+        if (!event) continue
+        const before = model.node
+        const result = model.apply(event)
+        if (result instanceof IronicError) expect(result.status).toBeLessThan(500)
+        else model.check(event, before)
+        visited.add(model.node.provision_state)
+      }
+    }),
+    { numRuns: 60 },
+  )
+  expect(visited).toContain('active')
+})
