@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import type * as Ext2fs from 'ext2fs'
 import { held, Mutex, type Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
@@ -40,8 +41,14 @@ export interface BootVolume {
   remove(path: string): Promise<void>
 }
 
-/** The library is one WebAssembly instance with one memory: one mount at a time in a process. */
+/**
+ * The library is one WebAssembly instance with one memory of 16 MiB, and calls suspend in it: one mount at a time in a
+ * process. A mount with a few edits takes two to four milliseconds, less than a worker thread's messages would, so none
+ * is used.
+ */
 const turns = new Mutex()
+/** Files are passed through that memory in pieces. */
+const PIECE = 1024 * 1024
 let library: typeof Ext2fs | undefined
 
 /**
@@ -64,11 +71,18 @@ export function withBootVolume<T>(
     turns.run(async () => {
       const { mount, umount } = (library ??= load())
       const disk = new DiskAdapter(device, options.readOnly ?? false)
-      const filesystem = await disk.explaining(() => mount(disk, offset))
+      let clean = false
       try {
-        return await disk.explaining(() => work(new Volume(filesystem.promises)))
+        const filesystem = await disk.explaining(() => naming(device.name, () => mount(disk, offset)))
+        try {
+          return await disk.explaining(() => work(new Volume(filesystem.promises)))
+        } finally {
+          await disk.explaining(() => umount(filesystem))
+          clean = true
+        }
       } finally {
-        await disk.explaining(() => umount(filesystem))
+        // What a failed mount or unmount leaves behind stays in the library's small memory: begin with a new one.
+        if (!clean) library = undefined
       }
     }),
   )
@@ -78,7 +92,10 @@ export function withBootVolume<T>(
 function load(): typeof Ext2fs {
   const events = ['uncaughtException', 'unhandledRejection'] as const
   const before = events.map((event) => process.listeners(event as 'uncaughtException'))
-  const loaded = createRequire(import.meta.url)('ext2fs') as typeof Ext2fs
+  const require = createRequire(import.meta.url)
+  const folder = dirname(require.resolve('ext2fs'))
+  for (const file of Object.keys(require.cache)) if (file.startsWith(folder)) delete require.cache[file]
+  const loaded = require('ext2fs') as typeof Ext2fs
   // Emscripten's start-up code puts itself in charge of the whole process's uncaught errors.
   for (const [index, event] of events.entries())
     for (const listener of process.listeners(event as 'uncaughtException'))
@@ -153,13 +170,25 @@ export class VolumeError extends Error {
   }
 }
 
+/** Error numbers of libext2fs itself, which its binding leaves unnamed; seen in experiments with 4.2.5. */
+const LIBRARY_CODES = new Map([
+  [2133571347, 'EINVAL'],
+  [2133571400, 'ENOSPC'],
+  [2133571401, 'ENOSPC'],
+  [2133571402, 'ENOTDIR'],
+])
+
 /** The library's errors tell pointers instead of paths. */
 async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof Error && error.name === 'ErrnoException' && 'code' in error)
-      throw new VolumeError(String(error.code), path, error)
+      throw new VolumeError(
+        LIBRARY_CODES.get(Number('errno' in error && error.errno)) ?? String(error.code),
+        path,
+        error,
+      )
     throw error
   }
 }
@@ -174,8 +203,14 @@ class Volume implements BootVolume {
       const { size } = stats
       const bytes = Buffer.alloc(size)
       if (size === 0) return bytes
-      const { bytesRead } = await this.fs.read(fd, bytes, 0, size, 0)
-      return bytes.subarray(0, bytesRead)
+      let at = 0
+      while (at < size) {
+        const part = bytes.subarray(at, at + PIECE)
+        const { bytesRead } = await this.fs.read(fd, part, 0, part.length, at)
+        if (bytesRead === 0) break
+        at += bytesRead
+      }
+      return bytes.subarray(0, at)
     })
   }
 
@@ -183,7 +218,7 @@ class Volume implements BootVolume {
     const { O_WRONLY, O_TRUNC } = this.fs.constants
     if (!(await this.exists(path))) return this.create(path, bytes, owner)
     await this.#opened(path, O_WRONLY | O_TRUNC, 0, async (fd) => {
-      await this.#put(fd, bytes)
+      await this.#put(path, fd, bytes)
       await this.#own(fd, owner)
     })
   }
@@ -192,12 +227,13 @@ class Volume implements BootVolume {
     const { O_WRONLY, O_CREAT, O_EXCL } = this.fs.constants
     if (await this.exists(path)) throw new VolumeError('EEXIST', path)
     await this.#opened(path, O_WRONLY | O_CREAT | O_EXCL, owner.mode ?? 0o644, async (fd) => {
-      await this.#put(fd, bytes)
+      await this.#put(path, fd, bytes)
       await this.#own(fd, { mode: 0o644, uid: 0, gid: 0, ...owner })
     })
   }
 
   async mkdir(path: string, owner: VolumeOwner = {}): Promise<void> {
+    if (await this.exists(path)) throw new VolumeError('EEXIST', path)
     await naming(path, () => this.fs.mkdir(path, owner.mode ?? 0o755))
     await this.#opened(path, this.fs.constants.O_RDONLY, 0, (fd) =>
       this.#own(fd, { mode: 0o755, uid: 0, gid: 0, ...owner }),
@@ -237,12 +273,14 @@ class Volume implements BootVolume {
     await naming(path, () => (kind === 'directory' ? this.fs.rmdir(path) : this.fs.unlink(path)))
   }
 
-  async #put(fd: number, bytes: Uint8Array): Promise<void> {
+  async #put(path: string, fd: number, bytes: Uint8Array): Promise<void> {
     // The library ignores the offset of a buffer, hence the subarrays.
     const buffer = bufferOf(bytes)
     for (let at = 0; at < buffer.length;) {
-      const part = buffer.subarray(at)
-      at += (await this.fs.write(fd, part, 0, part.length, at)).bytesWritten
+      const part = buffer.subarray(at, at + PIECE)
+      const { bytesWritten } = await this.fs.write(fd, part, 0, part.length, at)
+      if (bytesWritten === 0) throw new VolumeError('ENOSPC', path)
+      at += bytesWritten
     }
   }
 

@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../runtime/index.js'
+import { imagePath } from '../../test/kit/installer.js'
+import { withBootVolume } from './boot-volume.js'
+import { describedDisk, type AdoptingDevice } from './described-disk.js'
+import { DiskError } from './disk-error.js'
+import { imageShelf, type LoadedImage } from './image-contents.js'
+import { partitionsLabelled, readLayout } from './partitions.js'
+
+const clock = systemClock()
+let image: LoadedImage
+let offset: number
+
+beforeAll(async () => {
+  image = await imageShelf.load(imagePath, clock)
+  offset = (await partitionsLabelled(await installed(), 'boot'))[0]!.offset
+})
+
+async function installed(): Promise<AdoptingDevice> {
+  const disk = describedDisk({ name: 'nvme0n1', size: image.size, sectorSize: 512 })
+  await disk.adopt(0, image.size, image)
+  return disk
+}
+
+test("the committed image has CoreOS's partitions and filesystems", async () => {
+  const { table, gpt, partitions } = await readLayout(await installed())
+  expect([table, gpt?.diskGuid]).toEqual(['gpt', '00000000-0000-4000-a000-000000000001'])
+  expect(partitions.map(({ name, gpt, filesystem }) => [name, gpt?.name, filesystem])).toEqual([
+    ['nvme0n1p1', 'BIOS-BOOT', undefined],
+    ['nvme0n1p2', 'EFI-SYSTEM', { type: 'vfat', label: 'EFI-SYSTEM', uuid: '7B77-95E7' }],
+    ['nvme0n1p3', 'boot', { type: 'ext4', label: 'boot', uuid: '96d15588-3596-4b3c-adca-a2ff7279ea63' }],
+    ['nvme0n1p4', 'root', { type: 'ext4', label: 'root', uuid: '910678ff-f77e-4a7d-8d53-86f2ac47a823' }],
+  ])
+})
+
+describe('the boot volume', () => {
+  test('is read through its symlinks', async () => {
+    const disk = await installed()
+    await withBootVolume(disk, offset, clock, async (volume) => {
+      expect(await volume.list('/loader/entries')).toEqual(['ostree-1-fedora-coreos.conf'])
+      expect(await volume.readlink('/loader')).toBe('loader.1')
+      expect(await volume.stat('/loader', { follow: false })).toMatchObject({ kind: 'symlink' })
+      expect(await volume.stat('/loader')).toMatchObject({ kind: 'directory', mode: 0o755, uid: 0, gid: 0 })
+      expect(await volume.stat('/boot/grub2/grub.cfg')).toMatchObject({ kind: 'file', mode: 0o644 })
+      expect((await volume.read('/loader/entries/ostree-1-fedora-coreos.conf')).toString()).toContain(
+        'ironstage rehearsal CoreOS',
+      )
+    })
+  })
+
+  test('keeps what was written, with modes and owners, over mounts', async () => {
+    const disk = await installed()
+    const long = Buffer.alloc(300_000, 'long ')
+    await withBootVolume(disk, offset, clock, async (volume) => {
+      await volume.mkdir('/ignition', { mode: 0o700 })
+      await volume.create('/ignition/config.ign', Buffer.from('{}'), { mode: 0o600, uid: 7, gid: 8 })
+      await volume.write('/long', long)
+      await volume.write('/ignition.firstboot', Buffer.from('set x=1\n'))
+    })
+    await withBootVolume(disk, offset, clock, async (volume) => {
+      await volume.write('/long', Buffer.from('short'))
+      await volume.remove('/efi')
+    })
+    await withBootVolume(disk, offset, clock, async (volume) => {
+      expect(await volume.stat('/ignition')).toMatchObject({ kind: 'directory', mode: 0o700 })
+      expect(await volume.stat('/ignition/config.ign')).toEqual({ kind: 'file', mode: 0o600, uid: 7, gid: 8, size: 2 })
+      expect((await volume.read('/long')).toString()).toBe('short')
+      expect((await volume.read('/ignition.firstboot')).toString()).toBe('set x=1\n')
+      expect(await volume.exists('/efi')).toBe(false)
+    })
+  })
+
+  test('says what is wrong by errno name', async () => {
+    const disk = await installed()
+    await withBootVolume(disk, offset, clock, async (volume) => {
+      await expect(volume.read('/nothing')).rejects.toMatchObject({ code: 'ENOENT', message: '/nothing: ENOENT' })
+      await expect(volume.read('/grub2')).rejects.toMatchObject({ code: 'EISDIR' })
+      await expect(volume.create('/grub2/grub.cfg', Buffer.from(''))).rejects.toMatchObject({ code: 'EEXIST' })
+      await expect(volume.mkdir('/grub2')).rejects.toMatchObject({ code: 'EEXIST' })
+      expect(await volume.exists('/grub2/grub.cfg/below')).toBe(false)
+      await expect(volume.write('/big', Buffer.alloc(25 * 1024 * 1024, 1))).rejects.toMatchObject({ code: 'ENOSPC' })
+    })
+  })
+
+  test('a failing disk is told as such, and nothing is written behind the failure', async () => {
+    const disk = await installed()
+    let writes = 0
+    const failing = {
+      ...disk,
+      read: disk.read.bind(disk),
+      write: () => {
+        writes++
+        return Promise.reject(new DiskError('EIO', 'sda', 1))
+      },
+    } as unknown as AdoptingDevice
+    await expect(
+      withBootVolume(failing, offset, clock, (volume) => volume.create('/x', Buffer.from('x'))),
+    ).rejects.toMatchObject({ name: 'DiskError', code: 'EIO' })
+    expect(writes).toBe(1)
+  })
+
+  test('mounts of one process take turns', async () => {
+    const disks = await Promise.all([1, 2, 3].map(() => installed()))
+    await Promise.all(
+      disks.map((disk, index) =>
+        withBootVolume(disk, offset, clock, (volume) => volume.create('/mine', Buffer.from(`${index}`))),
+      ),
+    )
+    for (const [index, disk] of disks.entries())
+      expect(
+        (await withBootVolume(disk, offset, clock, (volume) => volume.read('/mine'), { readOnly: true })).toString(),
+      ).toBe(`${index}`)
+  })
+
+  test('where there is no filesystem it cannot be mounted', async () => {
+    const disk = describedDisk({ name: 'sda', size: 64 * 1024 * 1024, sectorSize: 512 })
+    await expect(withBootVolume(disk, 0, clock, () => Promise.resolve())).rejects.toMatchObject({ code: 'EINVAL' })
+  })
+
+  test('the library does not meddle with the process', () => {
+    const meddling = process
+      .listeners('uncaughtException')
+      .map(String)
+      .filter((text) => text.includes('ExitStatus'))
+    expect(meddling).toEqual([])
+  })
+})
