@@ -104,8 +104,10 @@ export class Faults {
   #matches(match: FaultMatch, point: ProbePoint): boolean {
     const machine = point['machine'] as string | undefined
     if (match.machine !== undefined && match.machine !== machine) return false
-    if (match.node !== undefined && (machine === undefined || this.#world.machineOf(match.node) !== machine)) return false
-    if (match.phase !== undefined && (machine === undefined || this.#world.phaseOf(machine) !== match.phase)) return false
+    if (match.node !== undefined && (machine === undefined || this.#world.machineOf(match.node) !== machine))
+      return false
+    if (match.phase !== undefined && (machine === undefined || this.#world.phaseOf(machine) !== match.phase))
+      return false
     if (match.program !== undefined && programOf(point) !== match.program) return false
     if (match.disk !== undefined && point['disk'] !== match.disk) return false
     return match.route === undefined || matchesRoute(match.route, point)
@@ -138,7 +140,7 @@ function matchesRoute(route: string, point: ProbePoint): boolean {
   if (point.kind !== 'exchange') return false
   const [, method, path] = /^(?:([A-Z]+) )?(.*)$/.exec(route)!
   if (method !== undefined && method !== point['method']) return false
-  return (point['path'] as string).startsWith(path!)
+  return (point['target'] as string).startsWith(path!)
 }
 
 function check({ match, effect }: Fault): void {

@@ -1,3 +1,15 @@
 /** Ironic, machines, agents, clock and faults composed; what the package exports. */
-export { hours, minutes, seconds, UserError, type Clock, type Logger } from '../runtime/index.js'
+export { hours, minutes, seconds, UserError, VirtualClock, type Clock, type Logger } from '../runtime/index.js'
+export {
+  createLab,
+  installCoreos,
+  type EnrollOptions,
+  type InstallCoreosArgs,
+  type Lab,
+  type LabOptions,
+} from './create-lab.js'
+export type { LabEvent } from './events.js'
+export { type Fault, type FaultEffect, type FaultMatch, type Faults, type Phase } from './faults.js'
+export { LabNode, type Deployment } from './lab-node.js'
 export { openStateFolder, type StateFolder } from './state-folder.js'
+export { stage, type Stage, type StageOptions } from './stage.js'

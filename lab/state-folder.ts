@@ -10,6 +10,9 @@ const LAYOUT = 1
 export interface StateFolder extends Disposable {
   readonly path: string
   readonly ironicDb: string
+  /** A small thing to find again at the next start: a port that others were told of. */
+  remembered(name: string): string | undefined
+  remember(name: string, value: string): void
 }
 
 /**
@@ -22,7 +25,14 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
   await makeFolder(path)
   await checkVersion(path)
   const lock = takeLock(path)
-  return { path, ironicDb: join(path, 'ironic.db'), [Symbol.dispose]: () => void lock.close() }
+  return {
+    path,
+    ironicDb: join(path, 'ironic.db'),
+    remembered: (name) =>
+      (lock.prepare('SELECT value FROM remembered WHERE name = ?').get(name) as { value: string } | undefined)?.value,
+    remember: (name, value) => void lock.prepare('INSERT OR REPLACE INTO remembered VALUES (?, ?)').run(name, value),
+    [Symbol.dispose]: () => void lock.close(),
+  }
 }
 
 async function makeFolder(path: string): Promise<void> {
@@ -55,7 +65,9 @@ async function checkVersion(path: string): Promise<void> {
   }
   const layout = Number(/^ironstage (\d+)\n?$/.exec(text)?.[1] ?? NaN)
   if (layout === LAYOUT) return
-  const what = Number.isNaN(layout) ? `its VERSION says ${JSON.stringify(text.slice(0, 40))}` : `its layout is ${layout}`
+  const what = Number.isNaN(layout)
+    ? `its VERSION says ${JSON.stringify(text.slice(0, 40))}`
+    : `its layout is ${layout}`
   throw new UserError('foreign-folder', `${path} cannot be used by this ironstage: ${what}, expected ${LAYOUT}`, {
     remedy: 'use the ironstage that made it, or name a new folder with --state-dir',
     kind: 'usage',
@@ -67,7 +79,7 @@ function takeLock(path: string): Database.Database {
   const lock = new Database(join(path, 'lock'))
   try {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE')
-    lock.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS owner (pid INTEGER); COMMIT')
+    lock.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS remembered (name TEXT PRIMARY KEY, value TEXT); COMMIT')
     return lock
   } catch (cause) {
     lock.close()

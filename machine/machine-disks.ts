@@ -62,6 +62,11 @@ export class MachineDisks implements AsyncDisposable {
     return new Map([...this.#devices].map(([name, device]) => [name, whilePowered(device, signal)]))
   }
 
+  /** Path of the file behind a disk; undefined for one that is described. */
+  async fileOf(name: string): Promise<string | undefined> {
+    return this.#files.find((file) => file.name === name)?.path()
+  }
+
   async close(): Promise<void> {
     for (const file of this.#files) await file.close()
   }
@@ -102,6 +107,10 @@ class FileBacked implements BlockDevice {
     this.#clock = clock
   }
 
+  async path(): Promise<string> {
+    return typeof this.#path === 'string' ? this.#path : this.#path()
+  }
+
   async read(offset: number, length: number): Promise<Uint8Array> {
     return (await this.#open()).read(offset, length)
   }
@@ -138,7 +147,7 @@ class FileBacked implements BlockDevice {
   }
 
   async #openFile(): Promise<BlockDevice> {
-    const path = typeof this.#path === 'string' ? this.#path : await this.#path()
+    const path = await this.path()
     const options = { path, name: this.name, sectorSize: this.sectorSize, clock: this.#clock }
     const size = await held(this.#clock, `looking for ${path}`, () => fileSize(path))
     if (size === undefined) {

@@ -94,6 +94,8 @@ export interface Machine {
   /** Reaches the booted ramdisk; every call rejects while it is off or runs something else. */
   readonly executor: Executor
   readonly target: Target
+  /** Path of the file that a disk's bytes are in, by kernel name; undefined for a described disk. */
+  diskFile(disk: string): Promise<string | undefined>
   /** What a process on the machine saved, kept over restarts of ironstage and forgotten at the next boot. */
   saved(name: string): unknown
   save(name: string, value: unknown): Promise<void>

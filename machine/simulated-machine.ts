@@ -113,6 +113,10 @@ export class SimulatedMachine implements Machine {
     return this.#state.firstBoot ?? undefined
   }
 
+  diskFile(disk: string): Promise<string | undefined> {
+    return this.#parts.disks.fileOf(disk)
+  }
+
   saved(name: string): unknown {
     return this.#saved.get(name)
   }

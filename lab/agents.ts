@@ -1,0 +1,118 @@
+import { AgentListener, startAgent, type Agent, type AgentPace, type AgentProgress } from '../agent/index.js'
+import type { Boot, Machine } from '../machine/index.js'
+import { Probe, errorChain, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { standardManagers } from '../steps/index.js'
+import { InProcessTransport, probed, type Dispatch, type Transport } from '../wire/index.js'
+import type { Phase } from './faults.js'
+
+/** Where agents can be reached. */
+export interface AgentAddresses {
+  urlOf(machine: string): string
+  mount(machine: string, dispatch: Dispatch): Disposable
+}
+
+export const listenerAddresses = (listener: AgentListener): AgentAddresses => ({
+  urlOf: (machine) => listener.urlOf(machine),
+  mount: (machine, dispatch) => listener.mount(machine, dispatch),
+})
+
+/** Agents without sockets: each has an authority of its own in the transport that everybody uses. */
+export function inProcessAddresses(transport: InProcessTransport): AgentAddresses {
+  const urlOf = (machine: string) => `http://agents.invalid/${encodeURIComponent(machine)}`
+  return { urlOf, mount: (machine, dispatch) => transport.register(urlOf(machine), dispatch) }
+}
+
+export interface AgentsOptions {
+  addresses: AgentAddresses
+  /** To Ironic, for one machine's agent. */
+  transport: (machine: string) => Transport
+  clock: Clock
+  random: Random
+  probe: Probe
+  logger: Logger
+  pace: AgentPace
+  onProgress: (machine: string, progress: AgentProgress) => void
+}
+
+interface Running {
+  boot: string
+  agent: Agent
+  mounted: Disposable
+}
+
+/** The agents in the ramdisks: each starts when its machine has booted one and is gone with that boot. */
+export class Agents implements AsyncDisposable {
+  readonly #options: AgentsOptions
+  readonly #running = new Map<string, Running>()
+  readonly #phases = new Map<string, Phase>()
+  readonly #stopping = new Set<Promise<void>>()
+
+  constructor(options: AgentsOptions) {
+    this.#options = options
+  }
+
+  phaseOf(machine: string): Phase | undefined {
+    return this.#phases.get(machine)
+  }
+
+  ramdiskUp(machine: Machine, boot: Boot): void {
+    const { addresses, transport, probe, clock, random, logger, pace, onProgress } = this.#options
+    const { id } = machine.spec
+    const parameters = boot.source.kind === 'ramdisk' ? boot.source.parameters : {}
+    this.#phases.set(id, 'ipa-inspection-callback-url' in parameters ? 'inspect' : 'deploy')
+    const own = this.#probeOf(id, probe)
+    try {
+      const agent = startAgent({
+        target: machine.target,
+        managers: standardManagers,
+        boot: { id: boot.id, parameters },
+        environment: {},
+        callbackUrl: addresses.urlOf(id),
+        transport: probed(transport(id), own, { from: 'agent', to: 'ironic' }),
+        saved: { read: () => machine.saved('agent'), write: (value) => machine.save('agent', value) },
+        clock,
+        random,
+        probe: own,
+        logger,
+        pace,
+        onProgress: (progress) => onProgress(id, progress),
+      })
+      this.#running.set(id, { boot: boot.id, agent, mounted: addresses.mount(id, agent.dispatch) })
+    } catch (error) {
+      logger('error', `the agent of ${id} does not start: ${errorChain(error).join(': ')}`)
+    }
+  }
+
+  down(machine: Machine, boot: Boot): void {
+    const { id } = machine.spec
+    const running = this.#running.get(id)
+    if (running?.boot !== boot.id) return
+    this.#running.delete(id)
+    this.#phases.delete(id)
+    running.mounted[Symbol.dispose]()
+    const stopping = running.agent.stop().finally(() => this.#stopping.delete(stopping))
+    this.#stopping.add(stopping)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const agents = [...this.#running.values()]
+    this.#running.clear()
+    for (const { mounted } of agents) mounted[Symbol.dispose]()
+    await Promise.all([...agents.map(({ agent }) => agent.stop()), ...this.#stopping])
+  }
+
+  /** Everything that this agent reports carries its machine, and its commands tell what the machine is in. */
+  #probeOf(machine: string, probe: Probe): Probe {
+    const own = new Probe()
+    own.attach((point, next) => {
+      if (point.kind === 'agent-command') this.#entered(machine, point['command'] as string, point['step'] as string)
+      return probe.around({ ...point, machine }, next)
+    })
+    return own
+  }
+
+  #entered(machine: string, command: string, step: string): void {
+    if (command.startsWith('clean.')) this.#phases.set(machine, 'clean')
+    else if (command.startsWith('deploy.')) this.#phases.set(machine, step === 'install_coreos' ? 'install' : 'deploy')
+  }
+}

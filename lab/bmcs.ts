@@ -1,0 +1,149 @@
+import { Mutex, UserError } from '../runtime/index.js'
+import { defaultMachineSpec, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
+import type { Bmc, Bmcs } from '../ironic-mock/index.js'
+import type { JsonObject, NodeRecord, PortRecord } from '../wire/index.js'
+
+export interface BmcOptions {
+  machines: () => Machines
+  /** What a machine is made of that exists only because a node named its BMC. */
+  profile: (spec: MachineSpec) => MachineSpec
+  /** Told which node a machine is used as, before anything is done to the machine. */
+  used: (machine: string, node: string) => void
+}
+
+/**
+ * Finds the machine behind a node. A BMC that no machine has gets one, keyed by its address and system id; it comes into
+ * being at its first power-on, with a NIC for each of the ports that the node has by then.
+ */
+export function machineBmcs(options: BmcOptions): Bmcs {
+  const creating = new Mutex()
+  return (node, ports) => {
+    const key = bmcOf(node)
+    return Promise.resolve(new MachineBmc({ ...options, key, ports, creating, node: node.uuid }))
+  }
+}
+
+/** Id of the machine behind a node, once there is one. */
+export function machineOf(node: NodeRecord, machines: Machines): Machine | undefined {
+  try {
+    return findMachine(machines, bmcOf(node))
+  } catch {
+    return undefined
+  }
+}
+
+export interface BmcKey {
+  /** Host, with the port where it is not the protocol's own. */
+  address: string
+  /** Last part of a Redfish system id; empty where the address says it all. */
+  systemId: string
+}
+
+/**
+ * How a node's driver_info names its machine.
+ *
+ * @throws UserError when it names none
+ */
+export function bmcOf({
+  driver,
+  driver_info: info,
+  uuid,
+}: Pick<NodeRecord, 'driver' | 'driver_info' | 'uuid'>): BmcKey {
+  switch (driver) {
+    case 'redfish':
+    case 'idrac':
+      return { address: authority(text(info, 'redfish_address')), systemId: lastPart(text(info, 'redfish_system_id')) }
+    case 'ipmi': {
+      const port = text(info, 'ipmi_port') || '623'
+      return { address: `${text(info, 'ipmi_address')}${port === '623' ? '' : `:${port}`}`, systemId: '' }
+    }
+    default:
+      // Nothing leads from such a node to a machine; each has its own.
+      return { address: `${driver}:${uuid}`, systemId: '' }
+  }
+}
+
+const text = (info: JsonObject, key: string): string => (info[key] === undefined ? '' : String(info[key] as unknown))
+const lastPart = (path: string): string => path.split('/').filter(Boolean).at(-1) ?? ''
+
+function authority(address: string): string {
+  const url = /^[a-z]+:\/\//i.test(address) ? address : `https://${address}`
+  if (!URL.canParse(url))
+    throw new UserError('bmc-address', `the BMC address ${JSON.stringify(address)} is neither a host nor a URL`)
+  return new URL(url).host
+}
+
+function findMachine(machines: Machines, { address, systemId }: BmcKey): Machine | undefined {
+  const found = machines.byBmc(address, systemId)
+  if (found || systemId !== '') return found
+  // Without a system id Redfish takes the only system there is.
+  const there = machines.list().filter(({ spec }) => spec.bmc?.address === address)
+  return there.length === 1 ? there[0] : undefined
+}
+
+interface MachineBmcParts extends BmcOptions {
+  key: BmcKey
+  node: string
+  ports: readonly PortRecord[]
+  creating: Mutex
+}
+
+class MachineBmc implements Bmc {
+  readonly #options: MachineBmcParts
+
+  constructor(options: MachineBmcParts) {
+    this.#options = options
+  }
+
+  power(): Promise<'power on' | 'power off'> {
+    return Promise.resolve(this.#find()?.power() === 'on' ? 'power on' : 'power off')
+  }
+
+  async setPower(target: Parameters<Bmc['setPower']>[0]): Promise<void> {
+    switch (target) {
+      case 'power on':
+        return (await this.#findOrCreate()).setPower('on')
+      case 'power off':
+        return this.#find()?.setPower('off')
+      case 'soft power off':
+        return this.#find()?.setPower('off', { soft: true })
+      case 'rebooting':
+        return (await this.#findOrCreate()).setPower('reboot')
+      case 'soft rebooting':
+        return (await this.#findOrCreate()).setPower('reboot', { soft: true })
+    }
+  }
+
+  async setBoot(source: Parameters<Bmc['setBoot']>[0]): Promise<void> {
+    await (await this.#findOrCreate()).setBoot(source)
+  }
+
+  #find(): Machine | undefined {
+    return findMachine(this.#options.machines(), this.#options.key)
+  }
+
+  async #findOrCreate(): Promise<Machine> {
+    const { creating, machines, key, ports, profile, used, node } = this.#options
+    const machine =
+      this.#find() ??
+      (await creating.run(async () => this.#find() ?? (await machines().create(profile(specFor(key, ports))))))
+    used(machine.spec.id, node)
+    return machine
+  }
+}
+
+function specFor({ address, systemId }: BmcKey, ports: readonly PortRecord[]): MachineSpec {
+  const id = systemId === '' ? address : `${address}-${systemId}`
+  const spec = defaultMachineSpec({ id, bmc: { address, systemId } })
+  if (ports.length === 0) return spec
+  const pxe = ports.find((port) => port.pxe_enabled) ?? ports[0]!
+  return {
+    ...spec,
+    nics: ports.map(({ address: mac }, index) => ({
+      ...(spec.nics[index] ?? { ...spec.nics[1]!, name: `eno${index + 1}` }),
+      mac,
+      carrier: true,
+      pxe: mac === pxe.address,
+    })),
+  }
+}

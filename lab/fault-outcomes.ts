@@ -1,0 +1,15 @@
+import type { CommandEnd } from '../machine/index.js'
+import { ConnectionFailed, type WireResponse } from '../wire/index.js'
+import type { FaultOutcomes } from './faults.js'
+
+/** Faults in the words of the rooms that they strike. */
+export const faultOutcomes: FaultOutcomes = {
+  connectionLost: () => new ConnectionFailed('the connection was lost (a fault of this lab)'),
+  answer: (status, body): WireResponse => ({
+    status,
+    headers: { 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  }),
+  exit: (exitCode, stderr): CommandEnd => ({ exitCode, stderr }),
+  diskError: () => Object.assign(new Error('input/output error (a fault of this lab)'), { code: 'EIO' }),
+}

@@ -1,0 +1,10 @@
+import { fileURLToPath } from 'node:url'
+
+/** The rehearsal image that comes with ironstage: a CoreOS-layout metal image of a few KiB. */
+export const REHEARSAL_IMAGE = packageFile('images/coreos-metal.raw.xz')
+
+/** A file of the package, found from the sources (`lab/`) as well as from the build (`dist/lab/`). */
+function packageFile(path: string): string {
+  const here = import.meta.url
+  return fileURLToPath(new URL(here.includes('/dist/lab/') ? `../../${path}` : `../${path}`, here))
+}

@@ -1,0 +1,295 @@
+import { AgentListener, PROMPT_PACE, type AgentPace } from '../agent/index.js'
+import {
+  createIronicApi,
+  openIronic,
+  openStore,
+  UPSTREAM_POLICY,
+  type Conductor,
+  type Policy,
+  type Store,
+} from '../ironic-mock/index.js'
+import {
+  defaultMachineSpec,
+  NO_PACE,
+  openMachines,
+  type MachinePace,
+  type Machines,
+  type MachineSpec,
+} from '../machine/index.js'
+import {
+  Probe,
+  Scope,
+  silent,
+  systemClock,
+  systemRandom,
+  UserError,
+  userError,
+  withFields,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../runtime/index.js'
+import { HttpTransport, InProcessTransport, IronicClient, probed, serveHttp, type Transport } from '../wire/index.js'
+import { Agents, inProcessAddresses, listenerAddresses, type AgentAddresses } from './agents.js'
+import { machineBmcs, machineOf } from './bmcs.js'
+import { Events } from './events.js'
+import { faultOutcomes } from './fault-outcomes.js'
+import { Faults } from './faults.js'
+import { labApi } from './lab-api.js'
+import { observedStore } from './observed-store.js'
+import { REHEARSAL_IMAGE } from './paths.js'
+import type { StateFolder } from './state-folder.js'
+import { Turns } from './turns.js'
+
+/** The conductor's name: `reservation` of a locked node, `conductor` in the API. */
+export const CONDUCTOR_HOST = 'ironstage'
+
+export interface StageOptions {
+  /** Where everything is kept; null keeps nothing. */
+  folder?: StateFolder | null
+  /** Sockets on this address, or none: everything in process. */
+  network?: { host: string; port: number } | null
+  clock?: Clock
+  random?: Random
+  logger?: Logger
+  policy?: Partial<Policy>
+  machinePace?: MachinePace
+  agentPace?: AgentPace
+  /** What live ramdisks carry and `--offline` installs. */
+  liveImage?: string
+  /** Whether machines keep real bytes in sparse files (`file`) or only the structures on their disks (`described`). */
+  disks?: 'file' | 'described'
+  /** Told of everything from the start. */
+  onEvent?: (event: Parameters<Events['emit']>[0]) => void
+}
+
+/** An Ironic, machines and their agents, composed and running. */
+export interface Stage extends AsyncDisposable {
+  /** Of the API, without `/v1`. */
+  readonly url: string
+  readonly client: IronicClient
+  /** Reaches {@link url}, whether there is a socket or not. */
+  readonly transport: Transport
+  readonly conductor: Conductor
+  readonly store: Store
+  readonly machines: Machines
+  readonly clock: Clock
+  readonly events: Events
+  readonly faults: Faults
+  readonly probe: Probe
+  /** A machine's specification as this stage makes them. */
+  spec(n: Parameters<typeof defaultMachineSpec>[0]): MachineSpec
+  /** Registers a machine as a node in `enroll` with its ports; gives the node's uuid. A machine that has a node keeps it. */
+  enroll(spec: MachineSpec, fields?: Record<string, unknown>): Promise<string>
+}
+
+const IN_PROCESS_URL = 'http://ironic.invalid'
+
+/**
+ * Puts a lab together: the composition root.
+ *
+ * @throws UserError when it cannot listen, or the folder cannot be used
+ */
+export async function stage(options: StageOptions = {}): Promise<Stage> {
+  const scope = new Scope()
+  try {
+    return await compose(options, scope)
+  } catch (error) {
+    await scope[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
+  const { folder = null, network = null, logger = silent } = options
+  const clock = options.clock ?? systemClock()
+  const random = options.random ?? systemRandom
+  const probe = new Probe()
+  const events = new Events()
+  if (options.onEvent) events.listen(options.onEvent)
+
+  const http = network ? scope.use(new HttpTransport({ clock })) : undefined
+  const inProcess = new InProcessTransport(http)
+  const transport: Transport = http ?? inProcess
+  const addresses = network ? await agentListener(network, folder, clock, logger, scope) : inProcessAddresses(inProcess)
+
+  // Each part needs another that is made after it: what they call is only reached once all are there.
+  let url = IN_PROCESS_URL
+  // eslint-disable-next-line prefer-const -- machines tell agents, agents answer to an API that asks machines
+  let machines: Machines
+  const store = scope.use(openStore({ path: folder?.ironicDb ?? ':memory:', clock }))
+  const turns = new Turns(store, events)
+  const agentPace = options.agentPace ?? PROMPT_PACE
+  const agents = new Agents({
+    transport: (machine) => (agentPace === PROMPT_PACE ? turns.patient(machine, transport) : transport),
+    ...{ addresses, clock, random, probe, pace: agentPace },
+    logger: withFields(logger, { room: 'agent' }),
+    onProgress: (machine, progress) => {
+      const { step } = progress
+      const told =
+        progress.kind === 'stage'
+          ? { stage: progress.name }
+          : progress.kind === 'percent'
+            ? { percent: progress.value }
+            : { line: progress.text }
+      events.emit({ kind: 'progress', machine, step, progress: told })
+    },
+  })
+  const spec: Stage['spec'] = (n) => ({
+    ...withDisks(defaultMachineSpec(n), options.disks ?? 'file'),
+    liveImage: (typeof n === 'object' ? n.liveImage : undefined) ?? options.liveImage ?? REHEARSAL_IMAGE,
+  })
+
+  const watched = observedStore(store, (uuid) => {
+    const entry = store.records.nodes.get(uuid)
+    events.emit(entry ? { kind: 'node', node: entry.record } : { kind: 'node-gone', uuid })
+  })
+
+  // Ironic is reachable before the machines are: those that lived on call it at once.
+  const bmcs = machineBmcs({
+    machines: () => machines,
+    profile: (made) => spec(made),
+    used: (machine, node) => turns.belongs(machine, node),
+  })
+  machines = await openMachines({
+    ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
+    logger: withFields(logger, { room: 'machine' }),
+    events: {
+      ramdiskUp: (machine, boot) => {
+        agents.ramdiskUp(machine, boot)
+        events.emit({ kind: 'ramdisk-up', machine: machine.spec.id })
+      },
+      down: (machine, boot) => agents.down(machine, boot),
+      firstBoot: (machine, report) => events.emit({ kind: 'first-boot', machine: machine.spec.id, report }),
+    },
+  })
+  scope.use(machines)
+  scope.use(agents)
+
+  const ironic = scope.use(
+    await openIronic({
+      ...{ store: watched, host: CONDUCTOR_HOST, bmcs, clock, random, probe },
+      policy: { ...UPSTREAM_POLICY, ...options.policy },
+      agents: probed(transport, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' }),
+      logger: withFields(logger, { room: 'conductor' }),
+      ironicUrl: () => url,
+    }),
+  )
+  const api = createIronicApi({
+    ...{ conductor: ironic.conductor, store: watched, clock, random, probe },
+    logger: withFields(logger, { room: 'api' }),
+  })
+  const dispatch = labApi({ api, machines })
+  if (network) url = scope.use(await serveHttp({ ...network, dispatch, clock, logger })).url
+  else inProcess.register(IN_PROCESS_URL, dispatch)
+
+  turns.open()
+
+  const faults = new Faults(
+    {
+      clock,
+      machineOf: (uuid) => {
+        const entry = store.records.nodes.get(uuid)
+        return entry && machineOf(entry.record, machines)?.spec.id
+      },
+      phaseOf: (machine) => agents.phaseOf(machine),
+    },
+    faultOutcomes,
+  )
+  probe.attach(faults.interceptor)
+
+  const client = new IronicClient({
+    transport: probed(transport, probe, { from: 'client', to: 'ironic' }),
+    endpoint: url,
+    clock,
+  })
+  return {
+    ...{
+      url,
+      client,
+      transport,
+      conductor: ironic.conductor,
+      store: watched,
+      machines,
+      clock,
+      events,
+      faults,
+      probe,
+      spec,
+    },
+    enroll: (made, fields) => enroll(client, machines, made, fields),
+    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+  }
+}
+
+/** The listener keeps its port over restarts: agents that lived on were known by it. */
+async function agentListener(
+  { host }: { host: string },
+  folder: StateFolder | null,
+  clock: Clock,
+  logger: Logger,
+  scope: Scope,
+): Promise<AgentAddresses> {
+  const open = (port: number) => AgentListener.open({ host, port, clock, logger })
+  const before = Number(folder?.remembered('agent-port') ?? 0)
+  const listener = await open(before).catch((error: unknown) => {
+    if (before === 0 || userError(error)?.code !== 'port-in-use') throw error
+    logger(
+      'warn',
+      `port ${before}, where agents were reached before, is taken: those that are running are lost to Ironic`,
+    )
+    return open(0)
+  })
+  folder?.remember('agent-port', String(listener.port))
+  return listenerAddresses(scope.use(listener))
+}
+
+/** What the conductor sends to an agent carries the machine it goes to, for faults to match. */
+function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
+  const own = new Probe()
+  const base = addresses.urlOf('')
+  own.attach((point, next) => {
+    const url = point['url'] as string
+    const machine = url.startsWith(base) ? decodeURIComponent(/^[^/]*/.exec(url.slice(base.length))![0]) : undefined
+    return probe.around({ ...point, machine }, next)
+  })
+  return own
+}
+
+function withDisks(spec: MachineSpec, kind: 'file' | 'described'): MachineSpec {
+  if (kind === 'file') return spec
+  return { ...spec, disks: spec.disks.map((disk) => ({ ...disk, backing: { kind: 'described' } })) }
+}
+
+/** How a machine of ours is registered: as BareMetal Operator registers a Redfish host with customDeploy. */
+async function enroll(
+  client: IronicClient,
+  machines: Machines,
+  spec: MachineSpec,
+  fields: Record<string, unknown> = {},
+): Promise<string> {
+  if (!spec.bmc) throw new UserError('no-bmc', `the machine ${spec.id} has no BMC, so Ironic cannot switch it on`)
+  if (!machines.get(spec.id)) await machines.create(spec)
+  const name = (fields['name'] as string | undefined) ?? spec.id
+  const known = (await client.nodes({ fields: 'uuid,name' })).find((node) => node.name === name)
+  const node =
+    known ??
+    (await client.createNode({
+      name,
+      driver: 'redfish',
+      driver_info: {
+        redfish_address: `http://${spec.bmc.address}`,
+        redfish_system_id: `/redfish/v1/Systems/${spec.bmc.systemId}`,
+        redfish_username: 'admin',
+        redfish_password: 'password',
+      },
+      properties: { capabilities: `boot_mode:${spec.firmware}`, cpu_arch: spec.architecture },
+      deploy_interface: 'custom-agent',
+      inspect_interface: 'agent',
+      ...fields,
+    }))
+  const registered = new Set((await client.ports(node.uuid)).map((port) => port.address))
+  for (const { mac, pxe } of spec.nics)
+    if (pxe && !registered.has(mac)) await client.createPort({ node_uuid: node.uuid, address: mac, pxe_enabled: true })
+  return node.uuid
+}
