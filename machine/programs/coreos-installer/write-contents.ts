@@ -5,7 +5,10 @@ import type { LoadedImage } from '../../disk/image-contents.js'
 import type { Pacer } from './pacer.js'
 import type { ProgressMeter } from './progress.js'
 
-const STEP = 16 * 1024 * 1024
+const MIB = 1024 * 1024
+const STEP = 16 * MIB
+/** Steps of a paced disk take so many seconds. */
+const PACED_STEP = 0.25
 /** What coreos-installer reads of a compressed image at once. */
 const READ = 128 * 1024
 
@@ -18,10 +21,11 @@ export async function writeContents(options: {
   image: LoadedImage
   from: number
   pacer: Pacer
-  paced: boolean
   meter: ProgressMeter
 }): Promise<void> {
-  const { device, image, from, pacer, paced, meter } = options
+  const { device, image, from, pacer, meter } = options
+  const paced = pacer.rate > 0
+  const step = paced ? Math.min(STEP, Math.ceil((pacer.rate * PACED_STEP) / MIB) * MIB) : STEP
   // Read in one go, a small file is at its end before anything is written; a pace is there to be watched, though.
   const position = (offset: number) => {
     const share = (offset / image.size) * image.compressedLength
@@ -34,8 +38,8 @@ export async function writeContents(options: {
     reported = now
   }
   report(from)
-  for (let at = from; at < image.size; at += STEP) {
-    const length = Math.min(STEP, image.size - at)
+  for (let at = from; at < image.size; at += step) {
+    const length = Math.min(step, image.size - at)
     await put(device, image, at, length)
     await pacer.written(at + length)
     report(at + length)

@@ -89,9 +89,7 @@ async function writeLoaded(process: Process, device: BlockDevice, image: LoadedI
   checkSectorSize(firstMib, device)
   await during('clearing partition table', () => writeEmptyGpt(device, random))
   const pacer = new Pacer(clock, pace.writeRate, signal)
-  await during('decoding and writing image', () =>
-    writeContents({ device, image, from: MIB, pacer, paced: pace.writeRate > 0, meter }),
-  )
+  await during('decoding and writing image', () => writeContents({ device, image, from: MIB, pacer, meter }))
   await during('writing first MiB', () => device.write(0, firstMib))
 }
 

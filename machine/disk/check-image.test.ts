@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock, UserError } from '../../runtime/index.js'
+import { imagePath, readImage } from '../../test/kit/installer.js'
+import { checkImage } from './check-image.js'
+import { readContents } from './described-disk.js'
+import { imageShelf } from './image-contents.js'
+import { xzSize } from './xz-index.js'
+
+const clock = systemClock()
+const folder = mkdtempSync(join(tmpdir(), 'ironstage-images-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+let raw: Buffer
+
+beforeAll(async () => {
+  const image = await imageShelf.load(imagePath, clock)
+  raw = await readContents(image, 0, image.size)
+})
+
+function file(name: string, bytes: Uint8Array): string {
+  const path = join(folder, name)
+  writeFileSync(path, bytes)
+  return path
+}
+
+test('the committed image is small, and one', async () => {
+  expect(readImage().length).toBeLessThan(100 * 1024)
+  expect(await checkImage(imagePath, clock)).toEqual({
+    path: imagePath,
+    compression: 'xz',
+    fileSize: readImage().length,
+    size: 48 * 1024 * 1024,
+    sectorSize: 512,
+    boot: { offset: 6 * 1024 * 1024, length: 24 * 1024 * 1024 },
+  })
+  expect(await xzSize(imagePath, clock)).toBe(48 * 1024 * 1024)
+})
+
+test('so is what is in it', async () => {
+  expect(await checkImage(file('whole.raw', raw), clock)).toMatchObject({ compression: 'raw', size: raw.length })
+})
+
+const noBoot = () => {
+  const copy = Buffer.from(raw)
+  copy.fill(0, 6 * 1024 * 1024, 6 * 1024 * 1024 + 4096)
+  return copy
+}
+const iso = () => {
+  const bytes = Buffer.alloc(2 * 1024 * 1024)
+  bytes.write('CD001', 32769)
+  return bytes
+}
+const badTable = () => {
+  const copy = Buffer.from(raw)
+  copy[1024]! ^= 1
+  return copy
+}
+
+test.each([
+  ['cut.raw', () => raw.subarray(0, 40_000_000), 'image-truncated', /describes 50331648 bytes, and it has 40000000$/],
+  ['cut.raw.xz', () => readImage().subarray(0, 9000), 'image-truncated', /is truncated/],
+  ['junk.raw', () => Buffer.concat([raw, Buffer.from('junk')]), 'image-trailing-data', /followed by bytes/],
+  ['junk.raw.xz', () => Buffer.concat([readImage(), Buffer.from('junk')]), 'image-trailing-data', /followed by bytes/],
+  ['noboot.raw', noBoot, 'image-no-boot', /no filesystem labelled boot/],
+  ['live.iso', iso, 'image-not-a-disk', /is an ISO image, not a metal image/],
+  ['disk.qcow2', () => Buffer.from('QFI\u00fb'), 'image-not-a-disk', /is a qcow2 image/],
+  ['notes.txt', () => Buffer.from('hello'), 'image-not-a-disk', /has no GPT/],
+  ['table.raw', badTable, 'image-not-a-disk', /partition table of .* is damaged: the GPT entries/],
+])('%s is refused, saying why and what to do', async (name, bytes, code, sentence) => {
+  const error: unknown = await checkImage(file(name, bytes()), clock).catch((error: unknown) => error)
+  expect(error).toBeInstanceOf(UserError)
+  expect(error).toMatchObject({ code, message: expect.stringMatching(sentence) as string })
+  expect((error as UserError).remedy).toBeTruthy()
+})
+
+test('what cannot be read is said to be so', async () => {
+  await expect(checkImage(join(folder, 'none'), clock)).rejects.toMatchObject({ code: 'image-unreadable' })
+  await expect(checkImage(folder, clock)).rejects.toMatchObject({ code: 'image-unreadable' })
+})

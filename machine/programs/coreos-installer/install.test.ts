@@ -1,0 +1,214 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import { Probe, seededRandom, systemClock, VirtualClock } from '../../../runtime/index.js'
+import { imagePath, insideWith, readImage, runInstaller } from '../../../test/kit/installer.js'
+import type { BlockDevice } from '../../disk/block-device.js'
+import { compareWithImage } from '../../disk/compare-with-image.js'
+import { describedDisk } from '../../disk/described-disk.js'
+import { DiskError } from '../../disk/disk-error.js'
+import { createFileDisk } from '../../disk/file-disk.js'
+import { readGpt } from '../../disk/gpt.js'
+import { inspectDisk } from '../../disk/inspect-disk.js'
+import { probed, type DiskPoint } from '../../disk/probed-disk.js'
+
+const MIB = 1024 * 1024
+const SENTINEL = '00000000-0000-4000-a000-000000000001'
+const IGNITION = '{"ignition":{"version":"3.4.0"}}'
+const folder = mkdtempSync(join(tmpdir(), 'ironstage-install-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const clock = systemClock()
+
+const described = (size = 128 * MIB, sectorSize = 512) => describedDisk({ name: 'sda', size, sectorSize })
+const withDisk = (disk: BlockDevice) =>
+  insideWith({ disks: [disk], files: { '/c.ign': IGNITION }, liveImage: imagePath })
+const OFFLINE = ['install', '/dev/sda', '--offline', '--ignition-file', '/c.ign']
+
+/** Fails, or otherwise acts, when a write touches a byte. */
+function onWrite(at: number, act: () => void): Probe {
+  const probe = new Probe()
+  probe.attach((point, next) => {
+    const { kind, offset, length } = point as unknown as DiskPoint
+    if (kind === 'disk-write' && offset <= at && at < offset + length) act()
+    return next()
+  })
+  return probe
+}
+const fail = (at: number) => () => {
+  throw new DiskError('EIO', 'sda', at)
+}
+
+describe.each([
+  ['described', () => Promise.resolve<BlockDevice>(described())],
+  [
+    'file',
+    () => createFileDisk({ path: join(folder, 'sda.raw'), name: 'sda', size: 128 * MIB, sectorSize: 512, clock }),
+  ],
+])('on a %s disk', (kind, make) => {
+  test('a disk with old data ends up with the image, the config and nothing else', async () => {
+    const disk = await make()
+    for (const at of [0, 1.5 * MIB, 20 * MIB, 40 * MIB]) await disk.write(at, seededRandom(5).bytes(100_000))
+    const inside = withDisk(disk)
+
+    const outcome = await runInstaller(inside, [
+      ...OFFLINE,
+      ...['--append-karg', 'foo=bar', '--append-karg', 'a b', '--delete-karg', 'mitigations=auto,nosmt'],
+    ])
+
+    expect(outcome.code, outcome.stderr).toBe(0)
+    expect(await compareWithImage(disk, imagePath, clock)).toMatchObject({ identical: true, differences: [] })
+    const { boot } = await inspectDisk(disk, clock)
+    expect(boot?.ignition).toMatchObject({ bytes: Buffer.from(IGNITION), mode: 0o600 })
+    expect(boot?.entry?.kernelArguments).toEqual(expect.arrayContaining(['foo=bar', 'a', 'b']))
+    expect(boot?.entry?.kernelArguments).not.toContain('mitigations=auto,nosmt')
+    expect(kind === 'file' || (await disk.read(100 * MIB, 10)).every((byte) => byte === 0)).toBe(true)
+    await disk[Symbol.asyncDispose]()
+  })
+})
+
+test('offline, a terminal sees the progress rewritten in place', async () => {
+  const { stderr } = await runInstaller(withDisk(described()), OFFLINE, { tty: true })
+  expect(stderr).toBe(
+    'Installing CoreOS x86_64 (512-byte sectors)\n' +
+      '> Read disk 10.1 KiB/10.1 KiB (100%)   \r'.repeat(3) +
+      '\nWriting Ignition config\nInstall complete.\n',
+  )
+})
+
+test('a medium error in the image leaves an empty table', async () => {
+  const disk = described()
+  const { code, stderr } = await runInstaller(withDisk(probed(disk, onWrite(30 * MIB, fail(30 * MIB)), 'm')), OFFLINE)
+  expect(code).toBe(1)
+  expect(stderr).toContain(`
+Error: decoding and writing image
+
+Caused by:
+    Input/output error (os error 5)
+
+Resetting partition table
+Error: install failed
+`)
+  expect(await readGpt(disk)).toMatchObject({ partitions: [] })
+})
+
+test('a medium error in the boot filesystem, after the image is whole, leaves an empty table too', async () => {
+  const disk = described()
+  let armed = false
+  const probe = onWrite(6 * MIB + 1024, () => {
+    if (armed) fail(6 * MIB)()
+    armed = true
+  })
+  const { code, stderr } = await runInstaller(withDisk(probed(disk, probe, 'm')), OFFLINE)
+  expect(code).toBe(1)
+  expect(stderr).toContain('Writing Ignition config\n\nError: Input/output error (os error 5)\n')
+  expect(stderr).toMatch(/Resetting partition table\nError: install failed\n$/)
+  expect((await readGpt(disk))?.partitions).toEqual([])
+})
+
+test('--preserve-on-error keeps what is there: the image when only its config was wrong', async () => {
+  const disk = described()
+  const digest = `sha256-${'0'.repeat(64)}`
+  const { code, stderr } = await runInstaller(withDisk(disk), [
+    ...OFFLINE,
+    ...['--ignition-hash', digest, '--preserve-on-error'],
+  ])
+  expect(code).toBe(1)
+  expect(stderr).toContain(
+    'Error: failed to validate Ignition configuration digest\n\nCaused by:\n    hash mismatch, computed',
+  )
+  expect(stderr).toMatch(/Preserving partition table as requested\nError: install failed\n$/)
+  expect((await readGpt(disk))?.diskGuid).toBe(SENTINEL)
+})
+
+test('an image for other sectors is refused, and the table reset all the same', async () => {
+  const disk = described(128 * MIB, 4096)
+  const { code, stderr } = await runInstaller(withDisk(disk), OFFLINE)
+  expect(code).toBe(1)
+  expect(stderr).toContain('\nError: source has sector size 512 but destination has sector size 4096\n\nResetting')
+  expect((await readGpt(disk))?.partitions).toEqual([])
+})
+
+test('killed at any byte, it stops there: never a table of a half-written image, nothing cleaned up', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: 48 * MIB - 1 }), async (at) => {
+      const disk = described()
+      const killed = new AbortController()
+      let writesAfter = 0
+      const probe = onWrite(at, () => killed.abort(new Error('killed')))
+      probe.attach((point, next) => {
+        if (killed.signal.aborted && point.kind === 'disk-write') writesAfter++
+        return next()
+      })
+      const run = runInstaller(withDisk(probed(disk, probe, 'm')), OFFLINE, { signal: killed.signal })
+      await expect(run).rejects.toThrow('killed')
+      expect(writesAfter).toBeLessThanOrEqual(1)
+      const gpt = await readGpt(disk)
+      if (gpt && gpt.partitions.length > 0) {
+        const { differences } = await compareWithImage(disk, imagePath, clock)
+        expect(differences).toEqual([])
+      }
+    }),
+    { numRuns: 25, examples: [[0], [513], [2 * MIB], [6 * MIB + 1024], [48 * MIB - 1]] },
+  )
+})
+
+test('a paced disk takes the time that it would, and tells how far it is', async () => {
+  const lab = new VirtualClock()
+  const run = runInstaller(withDisk(described()), OFFLINE, { clock: lab, writeRate: 8 * MIB })
+  const { stderr } = await lab.until(run)
+  expect(lab.elapsed()).toBeGreaterThan(5_900)
+  expect(lab.elapsed()).toBeLessThan(6_200)
+  const percents = [...stderr.matchAll(/\((\d+)%\)/g)].map(([, percent]) => Number(percent))
+  expect(percents).toEqual([18, 35, 52, 68, 85, 100, 100, 100])
+})
+
+test('an image given as a file, the network configuration in its initramfs', async () => {
+  const disk = described()
+  const inside = insideWith({
+    disks: [disk],
+    files: { '/image': readImage(), '/nm/a.nmconnection': 'A', '/nm/b.nmconnection': 'B', '/nm/sub/c': 'C' },
+  })
+  const { code, stderr } = await runInstaller(inside, [
+    ...['install', '/dev/sda', '--image-file=/image', '--insecure', '-n', '--network-dir', '/nm/'],
+  ])
+  expect(code, stderr).toBe(0)
+  expect(stderr).toContain('Copying /nm/a.nmconnection to initramfs\nCopying /nm/b.nmconnection to initramfs\n')
+  expect(stderr).not.toContain('Copying /nm/sub')
+})
+
+test('another disk with a filesystem labelled boot is pointed out', async () => {
+  const old = describedDisk({ name: 'sdb', size: 128 * MIB, sectorSize: 512 })
+  await runInstaller(insideWith({ disks: [old], liveImage: imagePath }), ['install', '/dev/sdb'])
+  const uuid = Buffer.from('00112233445566778899aabbccddeeff', 'hex')
+  await old.write(6 * MIB + 1024 + 104, uuid)
+  const { stderr } = await runInstaller(insideWith({ disks: [described(), old], liveImage: imagePath }), [
+    'install',
+    '/dev/sda',
+  ])
+  expect(stderr).toContain('\nNote: detected other devices with a filesystem labeled `boot`:\n  - /dev/sdb3\n')
+})
+
+test.each([
+  [['install', '/dev/sda1', '--offline'], 'Error: checking whether /dev/sda1 is an IBM DASD disk'],
+  [['install', '/dev/sda', '--offline', '-a', 'aarch64'], 'Error: cannot perform offline install; metadata missing\n'],
+  [
+    ['install', '/dev/sda', '-s', 'stable'],
+    'Error: fetching stream metadata\n\nCaused by:\n    CoreOS streams are not',
+  ],
+  [['install', '/dev/sda', '--offline', '--save-partindex', '5'], 'Error: saving partitions is not rehearsed'],
+  [['install', '-c', '/none.yaml'], 'Error: reading config file /none.yaml\n\nCaused by:\n    No such file'],
+  [['install', '-c', '/c.ign'], 'Error: parsing config file /c.ign\n\nCaused by:\n    unknown field `ignition`\n'],
+])('%j fails before the disk is touched', async (args, sentence) => {
+  const disk = described()
+  const { code, stderr } = await runInstaller(withDisk(disk), args)
+  expect([code, stderr.slice(0, sentence.length)]).toEqual([1, sentence])
+  expect(await readGpt(disk)).toBeUndefined()
+})
+
+test('described disks are installed by the dozen', async () => {
+  const disks = Array.from({ length: 50 }, () => described(10 * 1024 * MIB))
+  const outcomes = await Promise.all(disks.map((disk) => runInstaller(withDisk(disk), OFFLINE)))
+  expect(outcomes.every(({ code }) => code === 0)).toBe(true)
+})
