@@ -48,7 +48,7 @@ export function heartbeatTaken(state: AgentState, { at, chance }: Moment, pace: 
   return { state: withHeartbeat(state, heartbeat), effects: [waitForHeartbeat(ordinary, true)] }
 }
 
-/** Refused or not answered: again after 5 to 10 s. */
+/** Refused or not answered: again after 5 to 10 s; an agent without pace begins sooner and gets there by doubling. */
 export function heartbeatFailed(
   state: AgentState,
   why: string,
@@ -63,11 +63,12 @@ export function heartbeatFailed(
     failures: before.failures + 1,
   }
   const weak = !heartbeat.urgent || heartbeat.failures > PATIENCE
+  const hurry = Math.min(1, pace.retryFactor * 2 ** before.failures)
   return {
     state: withHeartbeat(state, heartbeat),
     effects: [
       { kind: 'log', level: 'warn', message: `Ironic did not take the heartbeat, trying again: ${why}` },
-      waitForHeartbeat(at + 5000 * (1 + chance) * pace.retryFactor, weak),
+      waitForHeartbeat(at + 5000 * (1 + chance) * hurry, weak),
     ],
   }
 }
