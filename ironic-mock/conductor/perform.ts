@@ -40,7 +40,10 @@ export class World {
       return { ok: true, kind: effect.kind, value } as Outcome
     } catch (error) {
       signal.throwIfAborted()
-      const reason = agentFailure(error) ?? (BMC_EFFECTS.includes(effect.kind) ? 'bmc' : 'other')
+      const agent = agentFailure(error)
+      // An agent's failure says all by itself; its cause is for programmers.
+      if (agent) return { ok: false, kind: effect.kind, reason: agent, error: (error as Error).message }
+      const reason = BMC_EFFECTS.includes(effect.kind) ? 'bmc' : 'other'
       return { ok: false, kind: effect.kind, reason, error: errorChain(error).join(': ') }
     }
   }

@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import type { Clock } from '../../runtime/index.js'
+import { errorChain, type Clock } from '../../runtime/index.js'
 import { ConnectionFailed, type Transport, type WireResponse } from '../exchange.js'
 import type { JsonObject } from '../ironic/node.js'
 import type { CommandList, CommandResult } from './commands.js'
@@ -129,7 +129,7 @@ async function send(
 function unreachable(peer: AgentPeer, command: string, error: unknown): never {
   if (!(error instanceof ConnectionFailed)) throw error
   throw new AgentConnectionFailed(
-    `Connection to agent failed: Failed to connect to the agent running on node ${peer.node} for invoking command ${command}. Error: ${error.message}`,
+    `Connection to agent failed: Failed to connect to the agent running on node ${peer.node} for invoking command ${command}. Error: ${errorChain(error).join(': ')}`,
     { cause: error },
   )
 }
