@@ -7,7 +7,7 @@ import { imagePath, readImage } from '../../test/kit/installer.js'
 import { checkImage } from './check-image.js'
 import { readContents } from './described-disk.js'
 import { imageShelf } from './image-contents.js'
-import { xzSize } from './xz-index.js'
+import { readXzIndex } from './xz-index.js'
 
 const clock = systemClock()
 const folder = mkdtempSync(join(tmpdir(), 'ironstage-images-'))
@@ -35,7 +35,7 @@ test('the committed image is small, and one', async () => {
     sectorSize: 512,
     boot: { offset: 6 * 1024 * 1024, length: 24 * 1024 * 1024 },
   })
-  expect(await xzSize(imagePath, clock)).toBe(48 * 1024 * 1024)
+  expect((await readXzIndex(imagePath, clock))?.size).toBe(48 * 1024 * 1024)
 })
 
 test('so is what is in it', async () => {

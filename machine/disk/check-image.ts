@@ -6,7 +6,7 @@ import { readContents } from './described-disk.js'
 import { recogniseFilesystem, SUPERBLOCKS } from './filesystem-probe.js'
 import { gptSectorSize, NotAGpt, parseGpt, type Gpt, type GptPartition } from './gpt.js'
 import { imageShelf, SMALL_IMAGE_FILE } from './image-contents.js'
-import { xzSize } from './xz-index.js'
+import { readXzIndex } from './xz-index.js'
 
 const MIB = 1024 * 1024
 
@@ -78,7 +78,8 @@ async function glance(path: string, clock: Clock): Promise<Glance> {
       const first = (await source.next()) ?? new Uint8Array()
       const compression = sniff(first)
       if (compression !== 'raw' && fileSize <= SMALL_IMAGE_FILE) return await glanceWhole(path, clock)
-      const knownSize = compression === 'raw' ? fileSize : compression === 'xz' ? await xzSize(path, clock) : undefined
+      const knownSize =
+        compression === 'raw' ? fileSize : compression === 'xz' ? (await readXzIndex(path, clock))?.size : undefined
       return await glanceStream(path, compression, fileSize, knownSize, clock)
     } finally {
       await source[Symbol.asyncDispose]()

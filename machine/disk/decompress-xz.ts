@@ -26,6 +26,7 @@ const WANTED_OUTPUT = 4 * 1024 * 1024
 const SMALLEST_PIECE = 1024
 const LARGEST_PIECE = 16 * 1024
 const OUTPUT_BUFFER = 256 * 1024
+const TRUNCATED = 'xz compressed stream is truncated or otherwise corrupt'
 
 let makeCoder: (() => NativeCoder) | undefined
 
@@ -40,23 +41,48 @@ function newCoder(): NativeCoder {
 export async function* unxz(input: PeekableSource, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
   const decoder = new XzDecoder(clock)
   try {
-    let size = SMALLEST_PIECE
     for (;;) {
       const chunk = await input.next()
-      if (!chunk) throw new DecodeError('xz compressed stream is truncated or otherwise corrupt')
+      if (!chunk) throw new DecodeError(TRUNCATED)
       for (let at = 0; at < chunk.length;) {
-        const piece = chunk.subarray(at, at + size)
-        const { output, length, ended } = await decoder.decode(piece)
-        at += piece.length
+        const { output, taken } = await decoder.decode(chunk.subarray(at))
+        at += taken
         yield* output
-        if (ended) {
+        if (decoder.ended) {
           input.unread(chunk.subarray(at - (decoder.fed - decoder.used)))
           return await expectEnd(input, 2)
         }
-        const ratio = Math.max(1, length / piece.length)
-        size = Math.min(LARGEST_PIECE, Math.max(SMALLEST_PIECE, Math.floor(WANTED_OUTPUT / ratio)))
       }
     }
+  } finally {
+    decoder.close()
+  }
+}
+
+/**
+ * The decompressed bytes of one block of an xz stream, for decompressing several at once.
+ *
+ * @param header the stream's header
+ * @param input the block's bytes and nothing else
+ */
+export async function* unxzBlock(
+  header: Uint8Array,
+  input: AsyncIterable<Uint8Array>,
+  outputLength: number,
+  clock: Clock,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const decoder = new XzDecoder(clock)
+  try {
+    await decoder.decode(header)
+    let length = 0
+    for await (const chunk of input)
+      for (let at = 0; at < chunk.length;) {
+        const { output, taken } = await decoder.decode(chunk.subarray(at))
+        at += taken
+        for (const part of output) length += part.length
+        yield* output
+      }
+    if (length !== outputLength) throw new DecodeError(TRUNCATED)
   } finally {
     decoder.close()
   }
@@ -66,10 +92,12 @@ class XzDecoder {
   /** Bytes given, and bytes that belonged to the stream. */
   fed = 0
   used = 0
+  /** Whether the stream's end was found. */
+  ended = false
+  #size = SMALLEST_PIECE
   readonly #clock: Clock
   readonly #coder: NativeCoder
   #output: Uint8Array[] = []
-  #ended = false
   #error: (Error & { name: string }) | undefined
   #done: () => void = () => {}
 
@@ -83,11 +111,13 @@ class XzDecoder {
       if (typeof processed === 'number') this.#done()
       else if (output) this.#output.push(output)
       else if (error) this.#error = error
-      else this.#ended = true
+      else this.ended = true
     }
   }
 
-  decode(piece: Uint8Array): Promise<{ output: Uint8Array[]; length: number; ended: boolean }> {
+  /** Decodes the beginning of `bytes`, telling how much of it. */
+  decode(bytes: Uint8Array): Promise<{ output: Uint8Array[]; taken: number }> {
+    const piece = bytes.subarray(0, this.#size)
     return held(this.#clock, 'decompressing xz', async () => {
       this.fed += piece.length
       await new Promise<void>((resolve) => {
@@ -97,7 +127,9 @@ class XzDecoder {
       if (this.#error) throw new DecodeError(SENTENCES[this.#error.name] ?? this.#error.message, { cause: this.#error })
       const output = this.#output
       this.#output = []
-      return { output, length: output.reduce((sum, { length }) => sum + length, 0), ended: this.#ended }
+      const ratio = Math.max(1, output.reduce((sum, { length }) => sum + length, 0) / piece.length)
+      this.#size = Math.min(LARGEST_PIECE, Math.max(SMALLEST_PIECE, Math.floor(WANTED_OUTPUT / ratio)))
+      return { output, taken: piece.length }
     })
   }
 
@@ -113,5 +145,5 @@ const SENTENCES: Record<string, string> = {
   LZMA_OPTIONS_ERROR: 'invalid/unsupported options',
   LZMA_MEMLIMIT_ERROR: 'memory limit reached',
   LZMA_MEM_ERROR: 'memory allocation failed',
-  LZMA_BUF_ERROR: 'xz compressed stream is truncated or otherwise corrupt',
+  LZMA_BUF_ERROR: TRUNCATED,
 }

@@ -2,37 +2,56 @@ import { open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { held, type Clock } from '../../runtime/index.js'
 
-/** Of the xz file format 1.1: stream header and footer are as long. */
-const FOOTER = 12
+/** Of the xz file format 1.1: the stream's header and footer are as long. */
+const FRAME = 12
+
+/** A part of an .xz file that can be decompressed by itself. Bytes. */
+export interface XzBlock {
+  offset: number
+  length: number
+  outputOffset: number
+  outputLength: number
+}
+
+export interface XzIndex {
+  /** Decompressed bytes in all. */
+  size: number
+  /** The stream's header, which every block needs in front of it. */
+  header: Buffer
+  blocks: XzBlock[]
+}
 
 /**
- * The decompressed size of an .xz file, from the index at its end; undefined unless it ends exactly like one xz stream.
- * So a download that was cut short is noticed without decompressing it.
+ * The index at the end of an .xz file; undefined unless the file is exactly one xz stream from its first byte to its
+ * last. So a download that was cut short is noticed without decompressing it.
  */
-export const xzSize = (path: string, clock: Clock): Promise<number | undefined> =>
+export const readXzIndex = (path: string, clock: Clock): Promise<XzIndex | undefined> =>
   held(clock, `reading the index of ${path}`, async () => {
     const file = await open(path, 'r')
     try {
       const { size } = await file.stat()
-      const footer = await bytesAt(size - FOOTER, FOOTER)
-      if (footer.toString('latin1', 10) !== 'YZ' || crc32(footer.subarray(4, 10)) !== footer.readUInt32LE(0))
-        return undefined
+      const bytesAt = async (offset: number, length: number): Promise<Buffer | undefined> => {
+        if (offset < 0) return undefined
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset)
+        return bytesRead === length ? buffer : undefined
+      }
+      const header = await bytesAt(0, FRAME)
+      const footer = await bytesAt(size - FRAME, FRAME)
+      if (!header || footer?.toString('latin1', 10) !== 'YZ') return undefined
+      if (crc32(footer.subarray(4, 10)) !== footer.readUInt32LE(0)) return undefined
       const length = (footer.readUInt32LE(4) + 1) * 4
-      const index = await bytesAt(size - FOOTER - length, length)
-      if (index.length < 8 || crc32(index.subarray(0, -4)) !== index.readUInt32LE(index.length - 4)) return undefined
-      return totalSize(index)
+      const index = await bytesAt(size - FRAME - length, length)
+      if (!index || crc32(index.subarray(0, -4)) !== index.readUInt32LE(length - 4)) return undefined
+      const blocks = parseRecords(index)
+      const last = blocks.at(-1)
+      if (!last || last.offset + last.length + length + FRAME !== size) return undefined
+      return { size: last.outputOffset + last.outputLength, header, blocks }
     } finally {
       await file.close()
     }
-
-    async function bytesAt(offset: number, length: number): Promise<Buffer> {
-      if (offset < 0) return Buffer.alloc(FOOTER)
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset)
-      return bytesRead === length ? buffer : Buffer.alloc(FOOTER)
-    }
   })
 
-function totalSize(index: Buffer): number | undefined {
+function parseRecords(index: Buffer): XzBlock[] {
   let at = 1
   const number = () => {
     let value = 0
@@ -43,11 +62,14 @@ function totalSize(index: Buffer): number | undefined {
     }
     return value
   }
-  if (index[0] !== 0) return undefined
-  let total = 0
-  for (let left = number(); left > 0; left--) {
-    number()
-    total += number()
+  const blocks: XzBlock[] = []
+  let [offset, outputOffset] = [FRAME, 0]
+  for (let left = number(); left > 0 && at < index.length; left--) {
+    const [unpadded, outputLength] = [number(), number()]
+    const length = Math.ceil(unpadded / 4) * 4
+    blocks.push({ offset, length, outputOffset, outputLength })
+    offset += length
+    outputOffset += outputLength
   }
-  return total
+  return blocks
 }

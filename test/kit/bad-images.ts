@@ -72,7 +72,10 @@ export async function badImageServer(images: TestImages, ignition: Buffer) {
     const status = body === undefined || behaviour === '404' ? 404 : behaviour === 'flaky' && failures++ < 2 ? 503 : 200
     requests.push(`GET ${request.url} ${status}`)
     response.statusCode = status
-    if (status !== 200) return response.end('no')
+    if (status !== 200) {
+      response.end('no')
+      return
+    }
     if (behaviour !== 'chunked') response.setHeader('content-length', body!.length)
     if (behaviour === 'trunc' || behaviour === 'stall') {
       response.write(body!.subarray(0, body!.length >> 1), () =>

@@ -1,15 +1,19 @@
+import { stat } from 'node:fs/promises'
+import { held } from '../../../runtime/index.js'
 import type { BlockDevice } from '../../disk/block-device.js'
-import { counted, type ByteSource } from '../../disk/byte-source.js'
+import { counted, fileSource, type ByteSource } from '../../disk/byte-source.js'
 import { decompress } from '../../disk/decompress.js'
 import { DecodeError } from '../../disk/decode-error.js'
 import { canAdopt, readContents } from '../../disk/described-disk.js'
 import { gptSectorSize, writeEmptyGpt } from '../../disk/gpt.js'
 import { imageShelf, SMALL_IMAGE_FILE, type LoadedImage } from '../../disk/image-contents.js'
+import { readXzIndex, type XzIndex } from '../../disk/xz-index.js'
 import type { Process } from '../program.js'
 import { during, Failure } from './failure.js'
 import { Pacer } from './pacer.js'
 import { ProgressMeter } from './progress.js'
 import type { ImageSource } from './source.js'
+import { writeBlocks } from './write-blocks.js'
 import { writeContents } from './write-contents.js'
 
 const MIB = 1024 * 1024
@@ -26,6 +30,8 @@ export async function writeImage(process: Process, device: BlockDevice, source: 
   try {
     const image = await shelved(process, device, source)
     if (image) return await writeLoaded(process, device, image, meter)
+    const blocks = await largeXz(process, source)
+    if (blocks) return await writeLarge(process, device, blocks, meter)
     const input = counted(source.bytes, (position) => {
       signal.throwIfAborted()
       meter.seen(position)
@@ -50,6 +56,47 @@ async function shelved(
     if (error instanceof DecodeError) return undefined
     throw error
   }
+}
+
+/** A file of several xz blocks is worth decompressing side by side. */
+async function largeXz({ clock }: Process, { path }: ImageSource): Promise<LargeXz | undefined> {
+  if (path === undefined) return undefined
+  const index = await readXzIndex(path, clock)
+  return index && index.blocks.length > 1 && index.size > MIB ? { path, index } : undefined
+}
+
+interface LargeXz {
+  path: string
+  index: XzIndex
+}
+
+async function writeLarge(process: Process, device: BlockDevice, { path, index }: LargeXz, meter: ProgressMeter) {
+  const { clock, random, pace, signal } = process
+  const head = await during('decoding first MiB of image', async () => {
+    const source = await fileSource(path, clock)
+    const decoded = decompress(source, clock)
+    try {
+      return await readHead(decoded)
+    } finally {
+      await decoded.return()
+      await source[Symbol.asyncDispose]()
+    }
+  })
+  const firstMib = head.subarray(0, MIB)
+  checkSectorSize(firstMib, device)
+  await during('clearing partition table', () => writeEmptyGpt(device, random))
+  const pacer = new Pacer(clock, pace.writeRate, signal)
+  const read = (position: number) => {
+    signal.throwIfAborted()
+    meter.seen(position)
+  }
+  await during('decoding and writing image', async () => {
+    await writeBlocks({ path, index, device, from: MIB, clock, pacer, read })
+    // The end of the file is found three times (recorded); its index is not read as blocks are.
+    const { size } = await held(clock, `looking at ${path}`, () => stat(path))
+    for (let time = 0; time < 3; time++) meter.seen(size)
+  })
+  await during('writing first MiB', () => device.write(0, firstMib))
 }
 
 async function writeStream({ clock, random, pace, signal }: Process, device: BlockDevice, input: ByteSource) {
