@@ -1,29 +1,64 @@
 import type { Machine, Machines } from '../machine/index.js'
-import type { Dispatch, WireResponse } from '../wire/index.js'
+import { UserError } from '../runtime/index.js'
+import type { Dispatch, NodeRecord, Transport, WireResponse } from '../wire/index.js'
+import { machineOf } from './bmcs.js'
 
 /** What belongs to the lab and not to Ironic; no path of Ironic's begins so. */
-export const LAB_PREFIX = '/_lab'
+const LAB = '/_lab'
 
-/** A machine as `GET /_lab/machines` shows it. */
+/** A machine as the lab's API shows it. */
 export interface LabMachine {
   id: string
   bmc: { address: string; systemId: string } | null
   power: 'on' | 'off'
   boot: { id: string; outcome: string } | null
+  /** `file` on the host that ironstage runs on; null for a described disk. */
   disks: { name: string; size: number; file: string | null }[]
   firstBoot: ReturnType<Machine['firstBoot']> | null
 }
 
-/** Ironic's API with the lab's own read-only view of the machines beside it. */
-export function labApi({ api, machines }: { api: Dispatch; machines: Machines }): Dispatch {
+export interface LabApiOptions {
+  /** Answers everything else. */
+  api: Dispatch
+  machines: Machines
+  node: (uuid: string) => Readonly<NodeRecord> | undefined
+}
+
+/**
+ * Ironic's API with the lab's own read-only view of the machines beside it: `GET /_lab/machines`, and
+ * `GET /_lab/nodes/UUID/machine` for the one behind a node.
+ */
+export function labApi({ api, machines, node }: LabApiOptions): Dispatch {
   return async (request) => {
     const path = request.target.replace(/\?.*$/, '').replace(/\/+$/, '')
-    if (path !== LAB_PREFIX && !path.startsWith(`${LAB_PREFIX}/`)) return api(request)
-    if (path !== `${LAB_PREFIX}/machines`)
-      return json(404, { error: `there is no ${path}`, known: [`${LAB_PREFIX}/machines`] })
+    if (path !== LAB && !path.startsWith(`${LAB}/`)) return api(request)
     if (request.method !== 'GET') return json(405, { error: `${request.method} is not allowed here` })
-    return json(200, { machines: await Promise.all(machines.list().map(shown)) })
+    if (path === `${LAB}/machines`) return json(200, { machines: await Promise.all(machines.list().map(shown)) })
+    const uuid = /^\/_lab\/nodes\/([^/]+)\/machine$/.exec(path)?.[1]
+    if (uuid === undefined) return json(404, { error: `there is no ${path}; there is ${LAB}/machines` })
+    const found = node(uuid)
+    const machine = found && machineOf(found, machines)
+    if (machine) return json(200, await shown(machine))
+    return json(404, { error: found ? `node ${uuid} has no machine yet` : `there is no node ${uuid}` })
   }
+}
+
+/**
+ * The machine behind a node of an ironstage, over the wire.
+ *
+ * @throws UserError when what answers there is no ironstage
+ */
+export async function machineBehind(transport: Transport, url: string, node: string): Promise<LabMachine> {
+  const address = `${url.replace(/\/+(v1\/*)?$/, '')}${LAB}/nodes/${node}/machine`
+  const { status, body } = await transport.send({
+    method: 'GET',
+    url: address,
+    headers: { accept: 'application/json' },
+  })
+  if (status === 200) return JSON.parse(body ?? '') as LabMachine
+  throw new UserError('no-lab', `${address} answered ${status}, so the disk of node ${node} cannot be found`, {
+    remedy: 'deploy through an ironstage of this version: a real Ironic does not know where simulated disks are',
+  })
 }
 
 async function shown(machine: Machine): Promise<LabMachine> {

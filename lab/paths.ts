@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url'
 /** The rehearsal image that comes with ironstage: a CoreOS-layout metal image of a few KiB. */
 export const REHEARSAL_IMAGE = packageFile('images/coreos-metal.raw.xz')
 
+/** An Ignition config with a user, a file and a unit, for who has none at hand. */
+export const EXAMPLE_IGNITION = packageFile('images/example.ign')
+
 /** A file of the package, found from the sources (`lab/`) as well as from the build (`dist/lab/`). */
 function packageFile(path: string): string {
   const here = import.meta.url

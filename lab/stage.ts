@@ -179,7 +179,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     ...{ conductor: ironic.conductor, store: watched, clock, random, probe },
     logger: withFields(logger, { room: 'api' }),
   })
-  const dispatch = labApi({ api, machines })
+  const dispatch = labApi({ api, machines, node: (uuid) => store.records.nodes.get(uuid)?.record })
   if (network) url = scope.use(await serveHttp({ ...network, dispatch, clock, logger })).url
   else inProcess.register(IN_PROCESS_URL, dispatch)
 
@@ -217,7 +217,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       probe,
       spec,
     },
-    enroll: (made, fields) => enroll(client, machines, made, fields),
+    enroll: (made, fields) => enroll({ client, machines, store }, made, fields),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
 }
@@ -263,15 +263,14 @@ function withDisks(spec: MachineSpec, kind: 'file' | 'described'): MachineSpec {
 
 /** How a machine of ours is registered: as BareMetal Operator registers a Redfish host with customDeploy. */
 async function enroll(
-  client: IronicClient,
-  machines: Machines,
+  { client, machines, store }: Pick<Stage, 'client' | 'machines' | 'store'>,
   spec: MachineSpec,
   fields: Record<string, unknown> = {},
 ): Promise<string> {
   if (!spec.bmc) throw new UserError('no-bmc', `the machine ${spec.id} has no BMC, so Ironic cannot switch it on`)
   if (!machines.get(spec.id)) await machines.create(spec)
   const name = (fields['name'] as string | undefined) ?? spec.id
-  const known = (await client.nodes({ fields: 'uuid,name' })).find((node) => node.name === name)
+  const known = (await store.node(name))?.node
   const node =
     known ??
     (await client.createNode({

@@ -6,4 +6,5 @@ export { MachineUnreachable, type CommandEnd, type CommandPoint } from './ramdis
 export { checkImage, type CheckedImage } from './disk/check-image.js'
 export { compareWithImage, type ImageComparison } from './disk/compare-with-image.js'
 export { inspectDisk, type BootReport, type DiskReport } from './disk/inspect-disk.js'
+export { openFileDisk, type FileDiskOptions } from './disk/file-disk.js'
 export type { DiskPoint } from './disk/probed-disk.js'

@@ -1,0 +1,112 @@
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  EXAMPLE_IGNITION,
+  runDeployment,
+  systemClock,
+  systemRandom,
+  UserError,
+  type DeploymentEvent,
+  type DeploymentReport,
+} from '../lab/index.js'
+import type { Environment } from './environment.js'
+import { logTo } from './log.js'
+import { parseSize, type Options } from './options.js'
+import { lineProgress, liveProgress, type ProgressView } from './progress.js'
+import { reportText } from './report.js'
+
+export const DEPLOY_OPTIONS = [
+  'ironic-url',
+  'target',
+  'image',
+  'ignition',
+  'append-karg',
+  'delete-karg',
+  'disk-file',
+  'disk-size',
+  'overwrite',
+  'speed',
+  'realistic',
+  'json',
+] as const
+
+type DeployOptions = Options<(typeof DEPLOY_OPTIONS)[number]>
+
+/** `ironstage deploy`, and the demo. Exit code 0 only when the disk says what was asked. */
+export async function deploy(options: DeployOptions, environment: Environment): Promise<number> {
+  refuseContradictions(options)
+  const { stdout, stopped } = environment
+  const json = options.json ?? false
+  const ignition = await readConfig(options.ignition, environment)
+  const size = parseSize(options['disk-size'] ?? '10GiB')
+  const view = viewFor(environment, json)
+  const clock = systemClock(options.speed ?? 1)
+  let report: DeploymentReport
+  try {
+    report = await runDeployment({
+      ignition,
+      disk: { file: await diskFile(options), size, overwrite: options.overwrite ?? false },
+      appendKargs: options['append-karg'] ?? [],
+      deleteKargs: options['delete-karg'] ?? [],
+      ...(options.image === undefined ? {} : { image: options.image }),
+      ...(options['ironic-url'] === undefined ? {} : { ironicUrl: options['ironic-url'] }),
+      realistic: options.realistic ?? false,
+      ...{ clock, random: systemRandom, signal: stopped },
+      logger: logTo(environment, json),
+      onEvent: (event) => view.show(event, clock.elapsed() / 1000),
+    })
+  } finally {
+    view.end()
+  }
+  stdout.write(json ? `${JSON.stringify({ event: 'report', ...report })}\n` : reportText(report))
+  return report.ok ? 0 : 1
+}
+
+function refuseContradictions(options: DeployOptions): void {
+  const { 'ironic-url': url, image } = options
+  if (url === undefined) return
+  const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
+  for (const name of ['disk-file', 'disk-size', 'overwrite', 'realistic', 'speed'] as const)
+    if (options[name] !== undefined)
+      throw usage(
+        `--${name} cannot be used with --ironic-url: the machine is made by the ironstage at ${url}`,
+        `leave --${name} out`,
+      )
+  if (image !== undefined && !/^https?:\/\//.test(image))
+    throw usage(
+      `the image file ${image} cannot be reached by the ironstage at ${url}`,
+      'serve it over HTTP and give its URL',
+    )
+}
+
+async function readConfig(file: string | undefined, { stdin }: Environment): Promise<Uint8Array> {
+  try {
+    if (file !== '-') return await readFile(file ?? EXAMPLE_IGNITION)
+    const parts: Buffer[] = []
+    for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array))
+    return Buffer.concat(parts)
+  } catch (cause) {
+    throw new UserError('ignition-unreadable', `the Ignition config ${file} cannot be read`, {
+      cause,
+      kind: 'usage',
+      remedy: 'name a file with --ignition, or - for standard input',
+    })
+  }
+}
+
+async function diskFile({ 'disk-file': given, 'ironic-url': url }: DeployOptions): Promise<string> {
+  if (given !== undefined) return given
+  return url === undefined ? join(await mkdtemp(join(tmpdir(), 'ironstage-')), 'sda.img') : ''
+}
+
+function viewFor({ stdout }: Environment, json: boolean): ProgressView {
+  const write = (text: string) => void stdout.write(text)
+  if (json)
+    return {
+      show: (event: DeploymentEvent, elapsed: number) =>
+        write(`${JSON.stringify({ ...event, elapsed: Math.round(elapsed * 1000) / 1000 })}\n`),
+      end: () => {},
+    }
+  return stdout.isTTY ? liveProgress(write, () => stdout.columns) : lineProgress(write)
+}
