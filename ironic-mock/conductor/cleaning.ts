@@ -31,10 +31,12 @@ export function startManualCleaning(turn: Turn, steps: readonly PlannedStep[], d
 
 /** Cleaning that nobody asked for by name, after `provide` and after tear-down. The node is in `cleaning` already. */
 export function automatedCleaning(turn: Turn): void {
+  if (!(turn.node.automated_clean ?? turn.policy.automatedClean)) {
+    turn.process(turn.node.retired ? 'manage' : 'done')
+    return turn.rest()
+  }
   wipeCleaningPlan(turn)
-  if (turn.node.automated_clean ?? turn.policy.automatedClean) return prepare(turn)
-  turn.process(turn.node.retired ? 'manage' : 'done')
-  turn.rest()
+  prepare(turn)
 }
 
 function prepare(turn: Turn): void {

@@ -74,7 +74,6 @@ test('driver_internal_info while deploying and after is as recorded', async () =
     'agent_cached_deploy_steps_refreshed',
     'agent_last_heartbeat',
     'agent_version',
-    'clean_steps',
     'deploy_steps',
     'hardware_manager_version',
     'last_power_state_change',
