@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { during, held, UserError, type Clock, type Probe } from '../runtime/index.js'
@@ -80,9 +80,9 @@ export class MachineDisks implements AsyncDisposable {
       case 'described':
         return describedDisk(disk)
       case 'file': {
-        const given = disk.backing.file
+        const { file: given } = disk.backing
         const path = given ?? (async () => join(await folder.of(spec.id), `${disk.name}.img`))
-        const file = new FileBacked(disk, path, clock)
+        const file = new FileBacked(disk, path, clock, { ours: given === undefined })
         this.#files.push(file)
         return file
       }
@@ -97,14 +97,17 @@ class FileBacked implements BlockDevice {
   readonly sectorSize: number
   readonly #path: string | (() => Promise<string>)
   readonly #clock: Clock
+  readonly #ours: boolean
   #opened: Promise<BlockDevice> | undefined
 
-  constructor(disk: DiskSpec, path: string | (() => Promise<string>), clock: Clock) {
+  /** @param ours whether the file is one of the state folder, which nobody else touches */
+  constructor(disk: DiskSpec, path: string | (() => Promise<string>), clock: Clock, { ours }: { ours: boolean }) {
     this.name = disk.name
     this.size = disk.size
     this.sectorSize = disk.sectorSize
     this.#path = path
     this.#clock = clock
+    this.#ours = ours
   }
 
   async path(): Promise<string> {
@@ -148,13 +151,15 @@ class FileBacked implements BlockDevice {
 
   async #openFile(): Promise<BlockDevice> {
     const path = await this.path()
-    const options = { path, name: this.name, sectorSize: this.sectorSize, clock: this.#clock }
+    const options = { path, name: this.name, sectorSize: this.sectorSize, clock: this.#clock, mayCut: this.#ours }
     const size = await held(this.#clock, `looking for ${path}`, () => fileSize(path))
     if (size === undefined) {
       await held(this.#clock, `making the folder of ${path}`, () => mkdir(dirname(path), { recursive: true }))
       return during(`creating the disk ${this.name}`, () => createFileDisk({ ...options, size: this.size }))
     }
-    if (size !== this.size)
+    // An earlier process was killed while it made or emptied the file: what is missing are zeros.
+    if (this.#ours && size < this.size) await held(this.#clock, `completing ${path}`, () => truncate(path, this.size))
+    else if (size !== this.size)
       throw new UserError('disk-size', `the disk file ${path} has ${size} bytes, but ${this.name} is ${this.size}`, {
         remedy: 'give the machine a disk of the size of its file, or another file',
       })

@@ -16,12 +16,13 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const clock = systemClock()
 let files = 0
 
-const newFile = () => {
+const newFile = (mayCut = false) => {
   const path = join(folder, `${files++}.raw`)
-  return createFileDisk({ path, name: 'sda', size: SIZE, sectorSize: 512, clock })
+  return createFileDisk({ path, name: 'sda', size: SIZE, sectorSize: 512, clock, mayCut })
 }
 const kinds: [string, () => Promise<BlockDevice>][] = [
-  ['file', newFile],
+  ['file', () => newFile()],
+  ['file (cut)', () => newFile(true)],
   ['described', () => Promise.resolve(describedDisk({ name: 'sda', size: SIZE, sectorSize: 512 }))],
   [
     'probed',
@@ -89,6 +90,19 @@ test('a file disk stays sparse under zeros, and is found again', async () => {
   await again.write(1024 * 1024, Buffer.alloc(4))
   expect(Buffer.from(await again.read(1024 * 1024, 4))).toEqual(Buffer.alloc(4))
   await again[Symbol.asyncDispose]()
+})
+
+test('a file of ours that was used before is emptied without being read', async () => {
+  const options = { path: join(folder, 'used.raw'), name: 'sda', sectorSize: 512, clock, mayCut: true }
+  const made = await createFileDisk({ ...options, size: 2 ** 40 })
+  await made.write(2 ** 39, Buffer.from('data'))
+  await made[Symbol.asyncDispose]()
+
+  const disk = await openFileDisk(options)
+  await disk.discard(0, disk.size)
+  expect(await disk.read(2 ** 39, 4)).toEqual(Buffer.alloc(4))
+  await disk[Symbol.asyncDispose]()
+  expect(statSync(options.path)).toMatchObject({ size: 2 ** 40, blocks: 0 })
 })
 
 test('a described disk takes an image over, changes its own copy only, and fetches what the image did not keep', async () => {

@@ -1,3 +1,4 @@
+import { ftruncateSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { held, type Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
@@ -17,6 +18,11 @@ export interface FileDiskOptions {
   clock: Clock
   /** Makes {@link BlockDevice.flush} reach the medium; without it, what was written survives this process only. */
   durable?: boolean
+  /**
+   * Whether the end of the file may be cut off and put back, which empties it at once instead of by reading it. A
+   * process that dies in between leaves a shorter file: only for who knows how long it has to be.
+   */
+  mayCut?: boolean
 }
 
 /**
@@ -57,6 +63,7 @@ class FileDisk implements BlockDevice {
   readonly #handle: FileHandle
   readonly #clock: Clock
   readonly #durable: boolean
+  readonly #mayCut: boolean
   /** By chunk: 1 where the file may hold something else than zeros. */
   readonly #used: Uint8Array
   #closed: Promise<void> | undefined
@@ -68,6 +75,7 @@ class FileDisk implements BlockDevice {
     this.#handle = handle
     this.#clock = options.clock
     this.#durable = options.durable ?? false
+    this.#mayCut = options.mayCut ?? false
     this.#used = new Uint8Array(Math.ceil(size / CHUNK)).fill(fresh ? 0 : 1)
   }
 
@@ -78,10 +86,14 @@ class FileDisk implements BlockDevice {
       let filled = 0
       while (filled < wanted) {
         const { bytesRead } = await this.#handle.read(buffer, filled, wanted - filled, offset + filled)
-        if (bytesRead === 0) break
+        // Past the end of a file that is being cut.
+        if (bytesRead === 0) {
+          buffer.fill(0, filled)
+          break
+        }
         filled += bytesRead
       }
-      return buffer.subarray(0, filled)
+      return buffer
     })
   }
 
@@ -101,6 +113,7 @@ class FileDisk implements BlockDevice {
   discard(offset: number, length: number): Promise<void> {
     return held(this.#clock, `discarding on ${this.name}`, async () => {
       const end = Math.min(this.size, offset + length)
+      if (this.#cut(offset, end)) return
       for (let at = offset; at < end;) {
         const next = Math.min(end, at + CHUNK - (at % CHUNK))
         if (!this.#untouched(at, next - at)) {
@@ -120,6 +133,17 @@ class FileDisk implements BlockDevice {
 
   [Symbol.asyncDispose](): Promise<void> {
     return (this.#closed ??= held(this.#clock, `closing ${this.name}`, () => this.#handle.close()))
+  }
+
+  /** Empties everything from `offset` on, when nothing behind `end` has to stay. */
+  #cut(offset: number, end: number): boolean {
+    const behind = end === this.size ? this.#used.length : Math.floor(end / CHUNK)
+    if (!this.#mayCut || this.#untouched(offset, end - offset) || this.#used.includes(1, behind)) return false
+    // At once, so that the shorter file is seen by as few as possible.
+    ftruncateSync(this.#handle.fd, offset)
+    ftruncateSync(this.#handle.fd, this.size)
+    this.#used.fill(0, Math.ceil(offset / CHUNK))
+    return true
   }
 
   async #put(offset: number, bytes: Uint8Array): Promise<void> {

@@ -5,11 +5,12 @@ import { tool, ToolFailure } from './tool.js'
 const PIECE = 256 * 1024 * 1024
 const RANDOM_PIECE = 1024 * 1024
 
+/** From the end: a file that nothing is in any more behind a place can be cut there, instead of being read. */
 async function zero({ clock, pace, signal }: Process, node: BlockNode, from: number, length: number): Promise<void> {
-  for (let at = from; at < from + length; at += PIECE) {
+  for (let end = from + length; end > from; end -= PIECE) {
     signal.throwIfAborted()
-    const piece = Math.min(PIECE, from + length - at)
-    await node.device.discard(node.offset + at, piece)
+    const piece = Math.min(PIECE, end - from)
+    await node.device.discard(node.offset + end - piece, piece)
     if (pace.writeRate > 0) await clock.sleep((piece / pace.writeRate) * 1000, { signal })
   }
 }
