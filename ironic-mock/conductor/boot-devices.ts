@@ -1,8 +1,7 @@
 import { IronicError, ironicErrors, type NodeRecord } from '../../wire/index.js'
 import { remembersPower } from '../drivers/remembered-power.js'
-import { unlocked } from './node-admin.js'
+import { unlocked, type Admin } from './node-admin.js'
 import type { IronicOptions } from './open-ironic.js'
-import { stamp } from './stamp.js'
 
 const ALL = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'uefihttp']
 
@@ -12,9 +11,11 @@ const ALL = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'uefihttp']
  */
 export class BootDevices {
   readonly #options: IronicOptions
+  readonly #admin: Admin
 
-  constructor(options: IronicOptions) {
+  constructor(options: IronicOptions, admin: Admin) {
     this.#options = options
+    this.#admin = admin
   }
 
   async supported(uuid: string): Promise<string[]> {
@@ -30,17 +31,16 @@ export class BootDevices {
   }
 
   async set(uuid: string, device: string, persistent: boolean): Promise<void> {
-    const { store, policy, bmcs, clock } = this.#options
-    const entry = store.records.nodes.get(uuid)
+    const { store, policy, bmcs } = this.#options
     const node = this.#node(uuid)
     unlocked(node)
     if (!supportedDevices(node).includes(device)) throw new IronicError(400, `Invalid boot device ${device} specified.`)
     if (device === 'disk' && !remembersPower(node, policy))
       await (await bmcs(node, store.records.portsOf(uuid))).setBoot({ kind: 'disk' })
     if (node.management_interface === 'fake') return
-    const driver_internal_info = { ...node.driver_internal_info, boot_device: { boot_device: device, persistent } }
-    const patch = { driver_internal_info, updated_at: stamp(clock.now()) }
-    await store.commit({ node: uuid, expect: entry!.revision, patch })
+    await this.#admin.updateNode(uuid, ({ driver_internal_info }) => ({
+      driver_internal_info: { ...driver_internal_info, boot_device: { boot_device: device, persistent } },
+    }))
   }
 
   #node(uuid: string): Readonly<NodeRecord> {

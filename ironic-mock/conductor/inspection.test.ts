@@ -126,6 +126,20 @@ describe('which node is meant', () => {
     expect(uuid).toBeDefined()
   })
 
+  test("the one with the BMC's address, when no MAC is known", async () => {
+    const lab = await ScriptedLab.open()
+    const { uuid } = await lab.conductor.createNode({
+      driver: 'fake-hardware',
+      driver_info: { redfish_address: 'https://[2001:db8::7]:8000' },
+    })
+    await lab.provision(uuid, 'manage', 'manageable')
+    await lab.provision(uuid, 'inspect', 'inspect wait')
+    const found = data([eth('52:54:00:aa:cc:01')], {}, { bmc_v6address: '2001:db8::7', bmc_address: '0.0.0.0' })
+    expect((await lab.conductor.continueInspection(found)).uuid).toBe(uuid)
+    const node = await lab.until(uuid, 'manageable')
+    expect(node.driver_internal_info).not.toHaveProperty('lookup_bmc_addresses')
+  })
+
   test('the newer form of the answer has the token, once', async () => {
     const { lab, uuid } = await waiting()
     const { config } = await lab.conductor.continueInspectionAsLookup(data([eth(MAC)]))

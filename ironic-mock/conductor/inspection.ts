@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { IronicError, type JsonObject, type PortRecord } from '../../wire/index.js'
 import { inspectProblem, powerProblem } from '../drivers/requirements.js'
 import { valueOf, type Outcome } from './effects.js'
@@ -23,7 +24,18 @@ export function startInspection(turn: Turn): void {
   wipeAgent(turn)
   // Ironic leaves it to the environment what the machine boots from the network (facts/ironic.md 6.2).
   turn.setInfo({ inspector_manage_boot: false })
+  const addresses = bmcAddresses(turn.node.driver_info)
+  if (addresses.length > 0) turn.setInfo({ lookup_bmc_addresses: addresses })
   turn.run([{ kind: 'power', target: 'power off' }, startInspectionRamdisk(turn)], 'inspection.booted')
+}
+
+/** By which the posted data is matched when no MAC is known. Names are not resolved. */
+function bmcAddresses({ redfish_address, ipmi_address }: JsonObject): string[] {
+  const address = typeof redfish_address === 'string' ? redfish_address : ipmi_address
+  if (typeof address !== 'string') return []
+  const url = address.includes('://') ? address : `https://${address}`
+  const host = URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : ''
+  return isIP(host) === 0 ? [] : [host]
 }
 
 export function inspectionFake(turn: Turn): void {
@@ -52,7 +64,7 @@ export function inspectionHooks(turn: Turn, outcome: Outcome, memo: { data: Json
   const taken: PortRecord[] = outcome.ok ? valueOf(outcome, 'find-ports') : []
   const found = runHooks(turn.node, turn.situation.ports, taken, memo.data)
   // What the data asked for is gone from here on, also when it is of no use.
-  turn.dropInfo('inspector_manage_boot')
+  turn.dropInfo('inspector_manage_boot', 'lookup_bmc_addresses')
   if ('error' in found) {
     const hooks = `failed to run inspection hooks: Failed to inspect hardware. Reason: ${found.error}`
     const error = `Failed to inspect hardware. Reason: ${hooks}`
@@ -92,7 +104,7 @@ export function inspectionEnded(turn: Turn, outcome: Outcome, memo: Ended): void
 
 export function inspectionFailed(turn: Turn, error: string): void {
   turn.fail(error, EVENT_TYPE)
-  turn.dropInfo('inspector_manage_boot')
+  turn.dropInfo('inspector_manage_boot', 'lookup_bmc_addresses')
   turn.process('fail')
   turn.rest()
 }
@@ -106,7 +118,7 @@ export function inspectionAborted(turn: Turn, outcome: Outcome): void {
   if (!outcome.ok)
     turn.warn(`node ${turn.uuid} could not be switched off after its inspection was aborted: ${outcome.error}`)
   turn.fail('Inspection was aborted by request.', EVENT_TYPE)
-  turn.dropInfo('inspector_manage_boot')
+  turn.dropInfo('inspector_manage_boot', 'lookup_bmc_addresses')
   wipeAgent(turn)
   turn.process('abort')
   turn.rest()

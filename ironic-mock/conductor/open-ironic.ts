@@ -82,7 +82,7 @@ class LocalConductor implements Conductor {
     this.#options = options
     this.#dispatcher = dispatcher
     const admin = new Admin(options)
-    this.#bootDevices = new BootDevices(options)
+    this.#bootDevices = new BootDevices(options, admin)
     this.createNode = (fields) => admin.createNode(fields)
     this.updateNode = (uuid, change) => admin.updateNode(uuid, change)
     this.destroyNode = (uuid) => admin.destroyNode(uuid)
