@@ -9,6 +9,9 @@ const SQL = {
     'INSERT INTO nodes (id, uuid, name, instance_uuid, provision_state, driver, revision, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   updateNode:
     'UPDATE nodes SET name = ?, instance_uuid = ?, provision_state = ?, driver = ?, revision = ?, record = ? WHERE id = ?',
+  /** Without the indexed columns, whose indexes SQLite would otherwise rewrite every time. */
+  updateRecord: 'UPDATE nodes SET revision = ?, record = ? WHERE id = ?',
+  updateState: 'UPDATE nodes SET provision_state = ?, revision = ?, record = ? WHERE id = ?',
   deleteNode: 'DELETE FROM nodes WHERE id = ?',
   allNodes: 'SELECT id, uuid, name, instance_uuid, provision_state, driver, revision, record FROM nodes ORDER BY id',
   insertPort: 'INSERT INTO ports (id, uuid, address, node, record) VALUES (?, ?, ?, ?, ?)',
@@ -19,7 +22,6 @@ const SQL = {
   insertEffect: 'INSERT INTO effects (id, node, kind, payload) VALUES (?, ?, ?, ?)',
   replaceEffect: 'UPDATE effects SET id = ?, kind = ?, payload = ? WHERE id = ?',
   deleteEffect: 'DELETE FROM effects WHERE id = ?',
-  deleteEffects: 'DELETE FROM effects WHERE node = ?',
   allEffects: 'SELECT id, node, kind, payload FROM effects ORDER BY id',
   putDeadline: 'INSERT OR REPLACE INTO deadlines (node, kind, at) VALUES (?, ?, ?)',
   deleteDeadline: 'DELETE FROM deadlines WHERE node = ? AND kind = ?',

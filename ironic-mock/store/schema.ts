@@ -4,6 +4,7 @@ import { UserError } from '../../runtime/index.js'
 /** Raised with every change of the tables; a database of another version is refused, not guessed at. */
 export const SCHEMA_VERSION = 1
 
+/** No more indexes than uniqueness and history need: everything else is looked up in memory. */
 const TABLES = `
   CREATE TABLE nodes (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -15,7 +16,6 @@ const TABLES = `
     revision INTEGER NOT NULL,
     record TEXT NOT NULL
   );
-  CREATE INDEX nodes_by_state ON nodes (provision_state);
   CREATE TABLE ports (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     uuid TEXT NOT NULL UNIQUE,
@@ -23,9 +23,7 @@ const TABLES = `
     node TEXT NOT NULL,
     record TEXT NOT NULL
   );
-  CREATE INDEX ports_by_node ON ports (node);
   CREATE TABLE effects (id INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, kind TEXT NOT NULL, payload TEXT NOT NULL);
-  CREATE INDEX effects_by_node ON effects (node);
   CREATE TABLE deadlines (node TEXT NOT NULL, kind TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (node, kind)) WITHOUT ROWID;
   CREATE TABLE inventories (node TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE history (id INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, record TEXT NOT NULL);

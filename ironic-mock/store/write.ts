@@ -32,7 +32,7 @@ export class Writer {
     const entry = this.#expected(uuid, expect)
     this.sql.deleteNode.run(entry.columns.id)
     for (const port of this.records.portsOf(uuid)) this.sql.deletePort.run(port.id)
-    this.sql.deleteEffects.run(uuid)
+    this.#deleteEffects(uuid)
     this.sql.deleteDeadlines.run(uuid)
     this.sql.deleteInventory.run(uuid)
     this.sql.deleteHistory.run(uuid)
@@ -48,9 +48,9 @@ export class Writer {
 
     const revision = change.expect + 1
     const text = JSON.stringify(updated)
-    const { id, name, instance_uuid, provision_state, driver } = updated
-    this.sql.updateNode.run(name, instance_uuid, provision_state, driver, revision, text, id)
-    this.records.putNode(new NodeEntry(columnsOf(updated), revision, text, updated))
+    const columns = columnsOf(updated)
+    this.#updateRow(entry.columns, columns, revision, text)
+    this.records.putNode(new NodeEntry(columns, revision, text, updated))
 
     this.#changeEffects(change)
     for (const { kind, at } of change.deadlines ?? []) {
@@ -68,12 +68,23 @@ export class Writer {
     return revision
   }
 
+  #updateRow(before: NodeColumns, after: NodeColumns, revision: Revision, text: string): void {
+    const { id, name, instance_uuid, provision_state, driver } = after
+    if (before.name !== name || before.instance_uuid !== instance_uuid || before.driver !== driver)
+      this.sql.updateNode.run(name, instance_uuid, provision_state, driver, revision, text, id)
+    else if (before.provision_state !== provision_state) this.sql.updateState.run(provision_state, revision, text, id)
+    else this.sql.updateRecord.run(revision, text, id)
+  }
+
+  #deleteEffects(node: string): void {
+    for (const { id } of this.records.effects.get(node) ?? []) this.sql.deleteEffect.run(id)
+    this.records.effects.delete(node)
+  }
+
   #changeEffects({ node, dropEffects, done, effects = [] }: Commit): void {
     let replaced = dropEffects ? undefined : done
-    if (dropEffects) {
-      this.sql.deleteEffects.run(node)
-      this.records.effects.delete(node)
-    } else if (done !== undefined) this.records.removeEffect(node, done)
+    if (dropEffects) this.#deleteEffects(node)
+    else if (done !== undefined) this.records.removeEffect(node, done)
     for (const { kind, payload } of effects) {
       const id = this.records.lastEffect + 1
       const text = JSON.stringify(payload)
