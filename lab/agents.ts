@@ -1,9 +1,8 @@
-import { AgentListener, startAgent, type Agent, type AgentPace, type AgentProgress } from '../agent/index.js'
+import { startAgent, type AgentListener, type Agent, type AgentPace, type AgentProgress } from '../agent/index.js'
 import type { Boot, Machine } from '../machine/index.js'
 import { Probe, errorChain, type Clock, type Logger, type Random } from '../runtime/index.js'
 import { standardManagers } from '../steps/index.js'
-import { InProcessTransport, probed, type Dispatch, type Transport } from '../wire/index.js'
-import type { Phase } from './faults.js'
+import { probed, type InProcessTransport, type Dispatch, type Transport } from '../wire/index.js'
 
 /** Where agents can be reached. */
 export interface AgentAddresses {
@@ -44,22 +43,23 @@ interface Running {
 export class Agents implements AsyncDisposable {
   readonly #options: AgentsOptions
   readonly #running = new Map<string, Running>()
-  readonly #phases = new Map<string, Phase>()
+  readonly #installing = new Set<string>()
   readonly #stopping = new Set<Promise<void>>()
 
   constructor(options: AgentsOptions) {
     this.#options = options
   }
 
-  phaseOf(machine: string): Phase | undefined {
-    return this.#phases.get(machine)
+  /** Whether install_coreos has begun in this boot of the machine. */
+  isInstalling(machine: string): boolean {
+    return this.#installing.has(machine)
   }
 
   ramdiskUp(machine: Machine, boot: Boot): void {
     const { addresses, transport, probe, clock, random, logger, pace, onProgress } = this.#options
     const { id } = machine.spec
     const parameters = boot.source.kind === 'ramdisk' ? boot.source.parameters : {}
-    this.#phases.set(id, 'ipa-inspection-callback-url' in parameters ? 'inspect' : 'deploy')
+    this.#installing.delete(id)
     const own = this.#probeOf(id, probe)
     try {
       const agent = startAgent({
@@ -88,7 +88,7 @@ export class Agents implements AsyncDisposable {
     const running = this.#running.get(id)
     if (running?.boot !== boot.id) return
     this.#running.delete(id)
-    this.#phases.delete(id)
+    this.#installing.delete(id)
     running.mounted[Symbol.dispose]()
     const stopping = running.agent.stop().finally(() => this.#stopping.delete(stopping))
     this.#stopping.add(stopping)
@@ -101,18 +101,13 @@ export class Agents implements AsyncDisposable {
     await Promise.all([...agents.map(({ agent }) => agent.stop()), ...this.#stopping])
   }
 
-  /** Everything that this agent reports carries its machine, and its commands tell what the machine is in. */
+  /** Everything that this agent reports carries its machine. */
   #probeOf(machine: string, probe: Probe): Probe {
     const own = new Probe()
     own.attach((point, next) => {
-      if (point.kind === 'agent-command') this.#entered(machine, point['command'] as string, point['step'] as string)
+      if (point.kind === 'agent-command' && point['step'] === 'install_coreos') this.#installing.add(machine)
       return probe.around({ ...point, machine }, next)
     })
     return own
-  }
-
-  #entered(machine: string, command: string, step: string): void {
-    if (command.startsWith('clean.')) this.#phases.set(machine, 'clean')
-    else if (command.startsWith('deploy.')) this.#phases.set(machine, step === 'install_coreos' ? 'install' : 'deploy')
   }
 }

@@ -1,14 +1,11 @@
 import { UserError, type Clock, type Interceptor, type ProbePoint } from '../runtime/index.js'
-
-/** What a machine is in the middle of, as far as faults are concerned. */
-export type Phase = 'inspect' | 'clean' | 'deploy' | 'install' | 'active'
+import type { Phase } from './phase.js'
 
 /** All given conditions must hold. */
 export interface FaultMatch {
   /** A node's uuid. */
   node?: string
   machine?: string
-  /** `install`: from the moment install_coreos starts until the machine boots anew. */
   phase?: Phase
   /** An exchange whose path matches, as in `/v1/heartbeat`; with a method in front, `POST /v1/nodes`. */
   route?: string

@@ -9,7 +9,8 @@ export {
   type LabOptions,
 } from './create-lab.js'
 export type { LabEvent } from './events.js'
-export { type Fault, type FaultEffect, type FaultMatch, type Faults, type Phase } from './faults.js'
+export { type Fault, type FaultEffect, type FaultMatch, type Faults } from './faults.js'
+export type { Phase } from './phase.js'
 export { LabNode, type Deployment } from './lab-node.js'
 export { openStateFolder, type StateFolder } from './state-folder.js'
 export { stage, type Stage, type StageOptions } from './stage.js'

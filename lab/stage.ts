@@ -35,6 +35,7 @@ import { machineBmcs, machineOf } from './bmcs.js'
 import { Events } from './events.js'
 import { faultOutcomes } from './fault-outcomes.js'
 import { Faults } from './faults.js'
+import { phaseOf } from './phase.js'
 import { labApi } from './lab-api.js'
 import { observedStore } from './observed-store.js'
 import { REHEARSAL_IMAGE } from './paths.js'
@@ -183,6 +184,10 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   if (network) url = scope.use(await serveHttp({ ...network, dispatch, clock, logger })).url
   else inProcess.register(IN_PROCESS_URL, dispatch)
 
+  for (const { record } of store.records.nodes.values()) {
+    const machine = machineOf(record, machines)
+    if (machine) turns.belongs(machine.spec.id, record.uuid)
+  }
   turns.open()
 
   const faults = new Faults(
@@ -192,7 +197,10 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
         const entry = store.records.nodes.get(uuid)
         return entry && machineOf(entry.record, machines)?.spec.id
       },
-      phaseOf: (machine) => agents.phaseOf(machine),
+      phaseOf: (machine) => {
+        const node = store.records.nodes.get(turns.nodeOf(machine) ?? '')
+        return node && phaseOf(node.record.provision_state, agents.isInstalling(machine))
+      },
     },
     faultOutcomes,
   )

@@ -25,6 +25,11 @@ export class Turns {
     this.#nodes.set(machine, node)
   }
 
+  /** The node that a machine was last used as. */
+  nodeOf(machine: string): string | undefined {
+    return this.#nodes.get(machine)
+  }
+
   /** Ironic can be reached. */
   open(): void {
     this.#open = true

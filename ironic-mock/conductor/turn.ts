@@ -133,7 +133,8 @@ export class Turn {
   #limit(): void {
     const waiting = WAITING[this.node.provision_state]
     const limit = waiting?.limit(this.policy) ?? 0
-    if (waiting && limit > 0) this.#deadlines.set(waiting.deadline, this.situation.at + limit)
+    // Upstream looks for nodes that have waited longer than the limit, so at the limit itself it is not over yet.
+    if (waiting && limit > 0) this.#deadlines.set(waiting.deadline, this.situation.at + limit + 1)
   }
 
   deadline(kind: DeadlineKind, at: number | null): void {
