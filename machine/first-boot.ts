@@ -1,23 +1,25 @@
 import { createHash } from 'node:crypto'
-import { errorChain, type Clock } from '../runtime/index.js'
+import { errorChain, type Clock, type Random } from '../runtime/index.js'
 import { parseIgnition, summarizeIgnition } from '../ignition/index.js'
 import { FIRST_BOOT_FLAG, type Bootable } from './bootable.js'
 import { withBootVolume } from './disk/boot-volume.js'
+import { setUpGpt } from './disk/gpt-setup.js'
 import type { FirstBoot } from './machine.js'
 
 /**
- * Boots an installed system: on its first boot Ignition reads its config from the boot partition, and the OS deletes
- * the flag that made this the first boot. With a config that Ignition refuses the machine stays in the emergency shell
+ * Boots an installed system: on its first boot the partition table is made the disk's own, Ignition reads its config
+ * from the boot partition, and the OS deletes the flag that made this the first boot. With a config that Ignition refuses the machine stays in the emergency shell
  * and the flag stays, so the next boot tries again.
  *
  * @param keep called with the report before the flag goes, so that neither can be lost alone
  */
 export async function bootFromDisk(
   bootable: Bootable,
-  clock: Clock,
+  { clock, random }: { clock: Clock; random: Random },
   keep: (report: FirstBoot) => Promise<void>,
 ): Promise<void> {
   if (!bootable.firstBoot) return
+  await setUpGpt(bootable.device, random)
   const report = firstBootReport(bootable)
   await keep(report)
   if (report.failure !== null) return

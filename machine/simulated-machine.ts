@@ -230,7 +230,7 @@ export class SimulatedMachine implements Machine {
     const state = this.#state
     const boot = state.boot!
     state.efi.current = bootable.efiEntry
-    await bootFromDisk(bootable, this.#parts.clock, async (report) => {
+    await bootFromDisk(bootable, this.#parts, async (report) => {
       signal.throwIfAborted()
       state.firstBoot = report
       boot.reported = true

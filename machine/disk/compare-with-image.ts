@@ -3,6 +3,7 @@ import type { BlockDevice } from './block-device.js'
 import { fileSource } from './byte-source.js'
 import { decompress } from './decompress.js'
 import { readContents } from './described-disk.js'
+import { HEADER_OF_DISK, MBR_ENTRIES } from './gpt-setup.js'
 import { imageShelf, SMALL_IMAGE_FILE } from './image-contents.js'
 import { partitionsLabelled } from './partitions.js'
 import { bufferOf } from './zeros.js'
@@ -25,7 +26,8 @@ export interface ImageComparison {
 
 /**
  * Compares a disk's bytes with the image that was installed on it. The tail of the disk behind the image is not looked
- * at: an installation leaves an empty backup partition table there.
+ * at: a backup partition table is there. Nor is what the first boot writes into the primary table, the disk's own GUID
+ * and the place of that backup; its partitions are compared.
  *
  * @param imagePath raw or compressed
  * @throws DecodeError for a broken image
@@ -37,6 +39,7 @@ export async function compareWithImage(device: BlockDevice, imagePath: string, c
     const offset = result.compared
     result.compared += block.length
     const read = bufferOf(await device.read(offset, block.length))
+    if (offset === 0) for (const bytes of [block, read]) forgetDisk(bytes, device.sectorSize)
     if (!read.equals(block)) note(result, boot, offset, block, read)
   }
   return result
@@ -61,6 +64,12 @@ function note(
     if (last && last.offset + last.length === from) last.length += BLOCK
     else if (result.differences.length < MOST_TOLD) result.differences.push({ offset: from, length: BLOCK })
   }
+}
+
+/** Blanks what of a protective MBR and a GPT header belongs to the disk. */
+function forgetDisk(start: Buffer, sectorSize: number): void {
+  start.fill(0, MBR_ENTRIES.from, MBR_ENTRIES.to)
+  for (const { from, to } of HEADER_OF_DISK) start.fill(0, sectorSize + from, sectorSize + to)
 }
 
 async function bootRange(device: BlockDevice): Promise<{ from: number; to: number }> {
