@@ -252,14 +252,17 @@ async function agentListener(
   return listenerAddresses(scope.use(listener))
 }
 
-/** What the conductor sends to an agent carries the machine it goes to, for faults to match. */
+/** What the conductor sends to an agent carries the machine it goes to and the path as the agent sees it, for faults to match. */
 function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
   const own = new Probe()
   const base = addresses.urlOf('')
   own.attach((point, next) => {
     const url = point['url'] as string
-    const machine = url.startsWith(base) ? decodeURIComponent(/^[^/]*/.exec(url.slice(base.length))![0]) : undefined
-    return probe.around({ ...point, machine }, next)
+    const [, machine, target] = (url.startsWith(base) && /^([^/]*)(.*)$/.exec(url.slice(base.length))) || []
+    return probe.around(
+      machine === undefined ? point : { ...point, machine: decodeURIComponent(machine), target },
+      next,
+    )
   })
   return own
 }

@@ -43,7 +43,7 @@ export async function blockNodes(inside: Inside): Promise<BlockDiskNode[]> {
 
 async function diskNode(inside: Inside, disk: DiskSpec): Promise<BlockDiskNode> {
   const device = inside.disks.get(disk.name)!
-  const { table, gpt, partitions, filesystem } = await readLayout(device)
+  const { table, gpt, partitions, filesystem } = await readLayout(withoutBadSectors(device))
   const { byPath, byId } = diskNames(inside.spec, disk)
   const common = { disk, device, table, diskGuid: gpt?.diskGuid ?? null }
   const stable = [...byId.map((id) => `/dev/disk/by-id/${id}`), `/dev/disk/by-path/${byPath}`]
@@ -73,6 +73,16 @@ async function diskNode(inside: Inside, disk: DiskSpec): Promise<BlockDiskNode> 
     })),
   }
 }
+
+/** The kernel and udev find nothing where they cannot read, and list the disk all the same. */
+const withoutBadSectors = (device: BlockDevice): BlockDevice => ({
+  ...device,
+  read: (offset, length) =>
+    device.read(offset, length).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'EIO') return new Uint8Array(length)
+      throw error
+    }),
+})
 
 function contentLinks(gpt: BlockNode['gpt'], filesystem: Filesystem | undefined): string[] {
   return [
