@@ -108,5 +108,5 @@ function viewFor({ stdout }: Environment, json: boolean): ProgressView {
         write(`${JSON.stringify({ ...event, elapsed: Math.round(elapsed * 1000) / 1000 })}\n`),
       end: () => {},
     }
-  return stdout.isTTY ? liveProgress(write, () => stdout.columns) : lineProgress(write)
+  return stdout.isTTY ? liveProgress(write, () => stdout.columns ?? 80) : lineProgress(write)
 }

@@ -1,11 +1,18 @@
 import type { Readable } from 'node:stream'
 
+/** Where a command prints; `columns` is the width of a terminal. */
+export interface Output {
+  write(text: string): unknown
+  isTTY?: boolean
+  columns?: number
+}
+
 /** Everything that a command takes from the process around it; read here and handed down. */
 export interface Environment {
   argv: readonly string[]
   variables: Readonly<Record<string, string | undefined>>
-  stdout: NodeJS.WriteStream
-  stderr: NodeJS.WriteStream
+  stdout: Output
+  stderr: Output
   stdin: Readable
   /** Aborted by SIGINT and SIGTERM; a second signal ends the process at once. */
   stopped: AbortSignal

@@ -1,1 +1,3 @@
-export {}
+/** The `ironstage` command. */
+export { Stopped, type Environment } from './environment.js'
+export { run } from './program.js'

@@ -2,7 +2,15 @@ import { IPA_PACE } from '../agent/index.js'
 import { parseIgnition, type IgnitionConfig } from '../ignition/index.js'
 import { checkImage, defaultMachineSpec, type CheckedImage, type MachineSpec } from '../machine/index.js'
 import { seconds, UserError, uuid, type Clock, type Logger, type Random } from '../runtime/index.js'
-import { HttpTransport, IronicClient, type ApiNode, type ProvisionState, type Transport } from '../wire/index.js'
+import {
+  ConnectionFailed,
+  HttpTransport,
+  IronicClient,
+  IronicRefused,
+  type ApiNode,
+  type ProvisionState,
+  type Transport,
+} from '../wire/index.js'
 import { installCoreos } from './create-lab.js'
 import type { DeploymentEvent, StageName } from './deployment-events.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
@@ -84,7 +92,13 @@ async function deployHere(
     disks: [{ ...defaultMachineSpec(1).disks[0]!, size: disk.size, backing: { kind: 'file', file: disk.file } }],
   }
   const way = new Way({ ...options, client: own.client, transport: own.transport, url: own.url, config })
-  return await way.go(() => own.enroll(spec))
+  // Without a hint an agent passes over disks of less than 4 GiB.
+  const properties = {
+    capabilities: `boot_mode:${spec.firmware}`,
+    cpu_arch: spec.architecture,
+    root_device: { serial: spec.disks[0]!.serial },
+  }
+  return await way.go(() => own.enroll(spec, { properties }))
 }
 
 /** In an ironstage that runs already: a new node, whose BMC nobody has configured, gets a machine there. */
@@ -155,8 +169,21 @@ class Way {
       return value
     } catch (error) {
       onEvent({ event: 'stage', stage, status: 'failed', seconds: took() })
-      throw error
+      throw this.#forPeople(error)
     }
+  }
+
+  /** What Ironic refuses and what does not answer is no defect of ours. */
+  #forPeople(error: unknown): unknown {
+    const { url } = this.#parts
+    if (error instanceof IronicRefused)
+      return new UserError('ironic-refused', `Ironic refused ${error.call} (${error.status}): ${error.message}`)
+    if (error instanceof ConnectionFailed)
+      return new UserError('ironic-unreachable', `no Ironic answers at ${url}`, {
+        cause: error,
+        remedy: 'start one with ironstage up, or correct --ironic-url',
+      })
+    return error
   }
 
   async #verb(

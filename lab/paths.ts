@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** The rehearsal image that comes with ironstage: a CoreOS-layout metal image of a few KiB. */
@@ -5,6 +6,10 @@ export const REHEARSAL_IMAGE = packageFile('images/coreos-metal.raw.xz')
 
 /** An Ignition config with a user, a file and a unit, for who has none at hand. */
 export const EXAMPLE_IGNITION = packageFile('images/example.ign')
+
+export function packageVersion(): string {
+  return (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }).version
+}
 
 /** A file of the package, found from the sources (`lab/`) as well as from the build (`dist/lab/`). */
 function packageFile(path: string): string {

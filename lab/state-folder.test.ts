@@ -12,6 +12,8 @@ describe('a state folder', () => {
     for (let i = 0; i < 2; i++) {
       using folder = await openStateFolder(path)
       expect(folder.ironicDb).toBe(join(path, 'ironic.db'))
+      expect(folder.remembered('port')).toBe(i === 0 ? undefined : '1')
+      folder.remember('port', '1')
     }
     expect((await stat(path)).mode & 0o777).toBe(0o700)
     expect(await readFile(join(path, 'VERSION'), 'utf8')).toBe('ironstage 1\n')

@@ -31,7 +31,7 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
     remembered: (name) =>
       (lock.prepare('SELECT value FROM remembered WHERE name = ?').get(name) as { value: string } | undefined)?.value,
     remember: (name, value) => void lock.prepare('INSERT OR REPLACE INTO remembered VALUES (?, ?)').run(name, value),
-    [Symbol.dispose]: () => void lock.close(),
+    [Symbol.dispose]: () => release(lock),
   }
 }
 
@@ -88,4 +88,10 @@ function takeLock(path: string): Database.Database {
       remedy: 'stop that one, or name another folder with --state-dir',
     })
   }
+}
+
+/** Closing alone keeps the lock for as long as a statement waits for the garbage collector. */
+function release(lock: Database.Database): void {
+  lock.exec('PRAGMA locking_mode = NORMAL; SELECT count(*) FROM remembered')
+  lock.close()
 }

@@ -1,0 +1,69 @@
+import { Command, CommanderError, Option } from 'commander'
+import { errorChain, packageVersion, UserError, userError } from '../lab/index.js'
+import { DEPLOY_OPTIONS, deploy } from './deploy.js'
+import { Stopped, type Environment, type Output } from './environment.js'
+import { OPTIONS, resolveOptions, variableOf, type OptionName, type Options } from './options.js'
+import { up, UP_OPTIONS } from './up.js'
+
+/** Runs the command that the arguments name; gives its exit code: 0, 1 for a failure, 2 for wrong usage. */
+export async function run(environment: Environment): Promise<number> {
+  const { argv, stdout, stderr } = environment
+  let code = 0
+  const program = new Command('ironstage')
+    .description(
+      'Rehearse bare-metal CoreOS deployments: a mock Ironic, simulated machines, and the install_coreos step.',
+    )
+    .version(packageVersion())
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(text) })
+  const add = <N extends OptionName>(
+    name: string,
+    description: string,
+    names: readonly N[],
+    action: (options: Options<N>, environment: Environment) => Promise<number>,
+  ) => {
+    const command = program.command(name).description(description).exitOverride()
+    for (const option of names) command.addOption(asFlag(option))
+    command.addOption(new Option('--config <FILE>', 'YAML file with any of these options (IRONSTAGE_CONFIG)'))
+    command.action(async (flags: Record<string, unknown>) => {
+      code = await action(await resolveOptions(names, byName(flags), environment.variables), environment)
+    })
+  }
+  add('up', 'run a mock Ironic with simulated machines until it is stopped', UP_OPTIONS, up)
+  add('deploy', 'take one machine from enroll to a booted CoreOS and read its disk back', DEPLOY_OPTIONS, deploy)
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return code
+  } catch (error) {
+    return failed(error, stderr)
+  }
+}
+
+function asFlag(name: OptionName): Option {
+  const { description, schema, ...rest } = OPTIONS[name]
+  const value = 'value' in rest ? ` <${rest.value}>` : ''
+  const option = new Option(`--${name}${value}`, `${description} (${variableOf(name)})`)
+  // A repeated list is gathered; its pieces are checked with everything else.
+  if (schema.type === 'array') option.argParser((text, before: string[] | undefined) => [...(before ?? []), text])
+  return option
+}
+
+/** Commander hands `--append-karg` over as `appendKarg`. */
+const byName = (flags: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(flags).map(([key, value]) => [key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), value]),
+  )
+
+/** One sentence, what caused it, and what to do. */
+function failed(error: unknown, stderr: Output): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  const stopped = error instanceof Stopped ? error : undefined
+  if (stopped) return stopped.signal === 'SIGINT' ? 130 : 143
+  const user = userError(error)
+  const [sentence, ...causes] = errorChain(user ?? error)
+  stderr.write(`ironstage: ${sentence}\n`)
+  for (const cause of causes) stderr.write(`  because: ${cause}\n`)
+  if (user?.remedy) stderr.write(`  try: ${user.remedy}\n`)
+  if (!user && error instanceof Error) stderr.write(`  this is a defect of ironstage:\n${error.stack ?? ''}\n`)
+  return user instanceof UserError && user.kind === 'usage' ? 2 : 1
+}

@@ -1,0 +1,99 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { command } from '../kit/command.js'
+
+const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-up-'))
+const latest = { 'X-OpenStack-Ironic-API-Version': 'latest' }
+const nodesAt = async (url: string) =>
+  (
+    (await (await fetch(`${url}/v1/nodes`, { headers: latest })).json()) as {
+      nodes: { name: string; provision_state: string }[]
+    }
+  ).nodes
+
+describe('ironstage up', () => {
+  test('serves machines with nodes in enroll and says how to point clients at it', async () => {
+    const up = command(['up', '--port', '0', '--nodes', '2'])
+    const [, url] = await up.printed(/ready at (\S+) with 2 simulated machines/)
+    await up.printed(/try: curl/)
+    expect(up.stdout).toContain(`export IRONIC_ENDPOINT=${url}/v1/`)
+    expect(up.stdout).toContain(`baremetal_endpoint_override: ${url}`)
+    expect(await nodesAt(url!)).toMatchObject([
+      { name: 'node-0', provision_state: 'enroll' },
+      { name: 'node-1', provision_state: 'enroll' },
+    ])
+    up.stop()
+    expect(await up.ended).toBe(0)
+    await expect(fetch(url!)).rejects.toThrow()
+  })
+
+  test('--json says the same to programs', async () => {
+    const up = command(['up', '--json'], { variables: { IRONSTAGE_PORT: '0' } })
+    const [line] = await up.printed(/.*"ready".*/)
+    const ready = JSON.parse(line) as { ironic_url: string; environment: Record<string, string> }
+    expect(ready.environment['IRONIC_ENDPOINT']).toBe(`${ready.ironic_url}/v1/`)
+    up.stop()
+    expect(await up.ended).toBe(0)
+  })
+
+  test('keeps its nodes in a state folder', async () => {
+    const dir = join(await scratch(), 'state')
+    for (const nodes of ['1', '2']) {
+      const up = command(['up', '--port', '0', '--nodes', nodes, '--state-dir', dir])
+      const [, url] = await up.printed(/ready at (\S+)/)
+      expect(await nodesAt(url!)).toHaveLength(Number(nodes))
+      const second = command(['up', '--port', '0', '--state-dir', dir])
+      expect(await second.ended).toBe(1)
+      expect(second.stderr).toContain(`the state folder ${dir} is in use by another ironstage`)
+      up.stop()
+      expect(await up.ended).toBe(0)
+    }
+  })
+
+  test('refuses a port that is taken, saying which', async () => {
+    const up = command(['up', '--port', '0'])
+    const [, port] = await up.printed(/ready at http:\/\/127\.0\.0\.1:(\d+)/)
+    const second = command(['up', '--port', port!])
+    expect(await second.ended).toBe(1)
+    expect(second.stderr).toMatch(new RegExp(`^ironstage: Port ${port} on 127.0.0.1 is already in use.`))
+    expect(second.stderr).toContain('  try: ')
+    up.stop()
+    await up.ended
+  })
+
+  test.each<[string, string[], number, RegExp]>([
+    [
+      'an address that others reach',
+      ['--host', '0.0.0.0'],
+      2,
+      /0\.0\.0\.0 can be reached from outside.*\n.*try: listen on 127\.0\.0\.1/s,
+    ],
+    ['an unknown option', ['--prot', '1'], 2, /unknown option '--prot'/],
+    ['a port that is none', ['--port', '99999'], 2, /--port is "99999"/],
+    ['a speed of nothing', ['--speed', '0'], 2, /--speed is "0"/],
+    ['a config file that is not there', ['--config', '/nope.yaml'], 2, /the config file \/nope\.yaml cannot be read/],
+  ])('refuses %s', async (_, args, code, message) => {
+    const up = command(['up', '--port', '0', ...args])
+    expect(await up.ended).toBe(code)
+    expect(up.stderr).toMatch(message)
+  })
+
+  test('refuses a folder that holds something else', async () => {
+    const dir = await scratch()
+    await writeFile(join(dir, 'letters.txt'), '')
+    const up = command(['up', '--port', '0', '--state-dir', dir])
+    expect(await up.ended).toBe(2)
+    expect(up.stderr).toContain('is not a state folder of ironstage')
+  })
+
+  test('explains itself', async () => {
+    const help = command(['up', '--help'])
+    expect(await help.ended).toBe(0)
+    expect(help.stdout).toContain('--state-dir <DIR>')
+    expect(help.stdout).toContain('IRONSTAGE_STATE_DIR')
+    expect(await command(['--version']).ended).toBe(0)
+    expect(await command(['fly']).ended).toBe(2)
+  })
+})
