@@ -7,6 +7,7 @@ import {
   systemClock,
   systemRandom,
   UserError,
+  type Clock,
   type DeploymentEvent,
   type DeploymentReport,
 } from '../lab/index.js'
@@ -41,7 +42,10 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   const ignition = await readConfig(options.ignition, environment)
   const size = parseSize(options['disk-size'] ?? '10GiB')
   const view = viewFor(environment, json)
-  const clock = systemClock(options.speed ?? 1)
+  const speed = options.speed ?? 1
+  const clock = systemClock(speed)
+  const ended = new AbortController()
+  void ticking(view, clock, ended.signal, speed)
   let report: DeploymentReport
   try {
     report = await runDeployment({
@@ -57,10 +61,19 @@ export async function deploy(options: DeployOptions, environment: Environment): 
       onEvent: (event) => view.show(event, clock.elapsed() / 1000),
     })
   } finally {
+    ended.abort()
     view.end()
   }
   stdout.write(json ? `${JSON.stringify({ event: 'report', ...report })}\n` : reportText(report))
   return report.ok ? 0 : 1
+}
+
+/** Keeps the elapsed time moving while nothing happens; `speed` lab seconds pass in one of the terminal's. */
+async function ticking(view: ProgressView, clock: Clock, signal: AbortSignal, speed: number): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(100 * speed, { weak: true, signal }).catch(() => {})
+    if (!signal.aborted) view.tick(clock.elapsed() / 1000)
+  }
 }
 
 function refuseContradictions(options: DeployOptions): void {
@@ -106,6 +119,7 @@ function viewFor({ stdout }: Environment, json: boolean): ProgressView {
     return {
       show: (event: DeploymentEvent, elapsed: number) =>
         write(`${JSON.stringify({ ...event, elapsed: Math.round(elapsed * 1000) / 1000 })}\n`),
+      tick: () => {},
       end: () => {},
     }
   return stdout.isTTY ? liveProgress(write, () => stdout.columns ?? 80) : lineProgress(write)

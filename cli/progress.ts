@@ -4,6 +4,8 @@ import { STAGES, type DeploymentEvent, type StageName } from '../lab/index.js'
 export interface ProgressView {
   /** @param elapsed seconds since the command began */
   show(event: DeploymentEvent, elapsed: number): void
+  /** Time passes. */
+  tick(elapsed: number): void
   /** Nothing more will come. */
   end(): void
 }
@@ -22,6 +24,7 @@ export function lineProgress(write: (text: string) => void): ProgressView {
       const text = lineOf(event)
       if (text !== null) write(`${elapsed.toFixed(2).padStart(7)}s  ${text}\n`)
     },
+    tick() {},
     end() {},
   }
 }
@@ -76,6 +79,8 @@ export function liveProgress(write: (text: string) => void, columns: () => numbe
           current = null
           return
         case 'state':
+          // While Ironic waits for the agent, what the agent does says more.
+          if (detail.includes(':') && event.provision_state.includes('wait')) break
           detail = event.provision_state
           percent = null
           break
@@ -87,6 +92,7 @@ export function liveProgress(write: (text: string) => void, columns: () => numbe
       }
       redraw(elapsed)
     },
+    tick: redraw,
     end() {
       if (current) write('\n')
     },
