@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { createLab, installCoreos, type Lab, type LabNode } from '../../lab/index.js'
+import { isExchange } from '../../wire/index.js'
+import { configdrive, ignition, machineOf } from '../kit/deployed.js'
+
+const deploy_steps = [installCoreos({ ignition })]
+
+async function enrolled(lab: Lab, count: number): Promise<LabNode[]> {
+  const nodes: LabNode[] = []
+  for (let n = 1; n <= count; n++) nodes.push(await lab.enroll({ deploySteps: deploy_steps }))
+  return nodes
+}
+
+test('twenty machines are deployed at once, each with its own disk and name', async () => {
+  await using lab = await createLab()
+  const nodes = await enrolled(lab, 20)
+  await Promise.all(nodes.map((node) => node.deploy()))
+  const settled = await Promise.all(nodes.map((node) => node.settled()))
+  expect(settled.map(({ provision_state }) => provision_state)).toEqual(nodes.map(() => 'active'))
+  const machines = await Promise.all(nodes.map(machineOf))
+  expect(machines.map((machine) => machine.firstBoot()!.hostname)).toEqual(machines.map(({ spec }) => spec.id))
+})
+
+test('one that fails among many takes no other with it', async () => {
+  await using lab = await createLab()
+  const nodes = await enrolled(lab, 8)
+  lab.faults.add({ match: { node: nodes[3]!.uuid, phase: 'install' }, effect: { kind: 'agent-silent' } })
+  lab.faults.add({
+    match: { node: nodes[5]!.uuid, disk: 'sda', phase: 'install' },
+    effect: { kind: 'disk-error', at: 2 ** 20 },
+  })
+  await Promise.all(nodes.map((node) => node.deploy()))
+  const states = (await Promise.all(nodes.map((node) => node.settled()))).map(({ provision_state }) => provision_state)
+  expect(states).toEqual(nodes.map((_, index) => (index === 3 || index === 5 ? 'deploy failed' : 'active')))
+})
+
+/** A deployment, with every exchange in it as `METHOD TARGET STATUS`, in the order in which they ended. */
+async function transcript(seed: number): Promise<string[]> {
+  await using lab = await createLab({ seed })
+  const lines: string[] = []
+  lab.probe.attach(async (point, next) => {
+    const answer = await next()
+    if (isExchange(point))
+      lines.push(`${lab.clock.elapsed()} ${point.method} ${point.target} ${(answer as { status: number }).status}`)
+    return answer
+  })
+  const nodes = await enrolled(lab, 3)
+  await Promise.all(nodes.map((node) => node.deploy()))
+  await Promise.all(nodes.map((node) => node.settled()))
+  await nodes[0]!.provision('deleted')
+  await nodes[0]!.settled()
+  await nodes[0]!.provision('active', { deploy_steps, configdrive })
+  await nodes[0]!.settled()
+  return lines
+}
+
+test('the same seed gives the same exchanges at the same times; another seed gives others', async () => {
+  const first = await transcript(3)
+  expect(first.length).toBeGreaterThan(100)
+  expect(await transcript(3)).toEqual(first)
+  expect(await transcript(4)).not.toEqual(first)
+})
