@@ -25,6 +25,8 @@ export function startDeployment(turn: Turn, verb: 'deploy' | 'rebuild', request:
   turn.begin(verb)
   keepInstance(turn, request.configdrive)
   wipeDeploymentPlan(turn)
+  // The agent is told from the first deployment on, and not before, that this conductor (there is one) looks after it.
+  turn.node.conductor_affinity = 1
   turn.run(
     [usesAgent(turn.node) ? { kind: 'power', target: 'power off' } : { kind: 'proceed' }],
     'deployment.prepared',

@@ -11,7 +11,7 @@ export function newNode(fields: NewNode, interfaces: Interfaces, at: string, uui
     boot_mode: null,
     chassis_id: null,
     clean_step: {},
-    conductor_affinity: 1,
+    conductor_affinity: null,
     conductor_group: '',
     console_enabled: false,
     deploy_step: {},

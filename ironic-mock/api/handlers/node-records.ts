@@ -19,15 +19,23 @@ function shownEntry(entry: HistoryEntry, { node, links, version, detail }: Histo
     severity: entry.severity,
   }
   if (detail) out.event_type = entry.event_type
-  out.event = entry.event
+  out.event = detail ? entry.event : shortened(entry.event)
   if (detail) {
     out.conductor = entry.conductor
     out.user = null
     if (version >= 113) out.project = null
+    if (version >= 115) {
+      out.state = entry.state ?? null
+      out.target_provision_state = entry.target_provision_state ?? null
+      out.duration_seconds = entry.duration_seconds ?? 0
+    }
   }
   out.links = [links.self(`nodes/${node.uuid}/history/${entry.uuid}`)]
   return out
 }
+
+/** A list shows the beginning of a long event (recorded: 254 characters of it, the last three of them dots). */
+const shortened = (event: string): string => (event.length > 255 ? `${event.slice(0, 251)}...` : event)
 
 /** What is kept beside a node: what it was inspected to have, and what has happened to it. */
 export const recordHandlers: HandlersOf<
