@@ -1,6 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { readFile } from 'node:fs/promises'
-import { parse } from 'yaml'
 import { UserError } from '../lab/index.js'
 
 interface OptionShape {
@@ -145,6 +144,8 @@ async function configSource(file: string, names: readonly OptionName[]): Promise
     new UserError('config-file', message, { kind: 'usage', remedy, ...(cause === undefined ? {} : { cause }) })
   let values: unknown
   try {
+    // Only whoever has a config file waits for the parser to load.
+    const { parse } = await import('yaml')
     values = parse(await readFile(file, 'utf8')) ?? {}
   } catch (cause) {
     throw usage(`the config file ${file} cannot be read`, 'name a YAML file with --config', cause)

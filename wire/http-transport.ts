@@ -1,4 +1,4 @@
-import { Agent, request as send } from 'undici'
+import type { Agent, request } from 'undici'
 import { held, seconds, type Clock } from '../runtime/index.js'
 import { ConnectionFailed, type Transport, type WireResponse } from './exchange.js'
 
@@ -14,22 +14,25 @@ export interface HttpTransportOptions {
  */
 export class HttpTransport implements Transport, AsyncDisposable {
   readonly #clock: Clock
-  readonly #agent: Agent
+  readonly #timeout: number
+  /** Loaded with the first request: a server that nobody asks to call anyone starts without it. */
+  #client: Promise<{ send: typeof request; agent: Agent }> | undefined
 
   constructor({ clock, timeoutMs = seconds(60) }: HttpTransportOptions) {
     this.#clock = clock
-    this.#agent = new Agent({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: { timeout: timeoutMs } })
+    this.#timeout = timeoutMs
   }
 
   send: Transport['send'] = async ({ method, url, headers, body, signal }) => {
     signal?.throwIfAborted()
     return held(this.#clock, `${method} ${url}`, async (): Promise<WireResponse> => {
       try {
+        const { send, agent } = await (this.#client ??= this.#load())
         const response = await send(url, {
           method: method as 'GET',
           headers,
           body: body ?? null,
-          dispatcher: this.#agent,
+          dispatcher: agent,
           ...(signal ? { signal } : {}),
         })
         const text = await response.body.text()
@@ -46,8 +49,15 @@ export class HttpTransport implements Transport, AsyncDisposable {
   };
 
   /** Ends every connection, also those under way. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#agent.destroy()
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#client)?.agent.destroy()
+  }
+
+  async #load(): Promise<{ send: typeof request; agent: Agent }> {
+    const { Agent, request } = await import('undici')
+    const timeout = this.#timeout
+    const agent = new Agent({ headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } })
+    return { send: request, agent }
   }
 }
 

@@ -1,5 +1,5 @@
+import { held } from '../../runtime/index.js'
 import { blkid } from './blkid.js'
-import { coreosInstaller } from './coreos-installer/coreos-installer.js'
 import { dd } from './dd.js'
 import { efibootmgr } from './efibootmgr.js'
 import { blkdiscard, shred } from './erase.js'
@@ -27,6 +27,14 @@ import {
 } from './system-programs.js'
 import { udevadm } from './udevadm.js'
 import { wipefs } from './wipefs.js'
+
+/** Loaded when it first runs: it brings decompressors and an HTTP client, which an idle machine does not need. */
+const coreosInstaller: Program = async (process) => {
+  const program = await held(process.clock, 'loading coreos-installer', () => {
+    return import('./coreos-installer/coreos-installer.js')
+  })
+  return program.coreosInstaller(process)
+}
 
 /** What the live ramdisk has on its PATH, by name. */
 export const installed: ReadonlyMap<string, Program> = new Map<string, Program>([
