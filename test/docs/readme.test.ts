@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { command } from '../kit/command.js'
+
+const fromRoot = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+
+/** What differs from run to run: times, ids, ports, paths, and which states a poll happened to see. */
+const steady = (transcript: string): string[] =>
+  transcript
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !/^ +[\d.]+s {4}[a-z -]+(, power o(n|ff))?$/.test(line))
+    .map((line) =>
+      line
+        .replace(/^ +[\d.]+s/, 'TIME')
+        .replace(/\b[\d.]+ m?s\b/g, 'SECONDS')
+        .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')
+        .replace(/127\.0\.0\.1:\d+/g, 'ADDRESS')
+        .replace(/\S*ironstage-\w{6}\//g, 'FOLDER/'),
+    )
+
+test('the transcript in the README is what the demo prints', async () => {
+  const [, shown] = /```text\n([\s\S]*?)```/.exec(fromRoot('README.md'))!
+  const { scripts } = JSON.parse(fromRoot('package.json')) as { scripts: { demo: string } }
+  const argv = scripts.demo.split(' ').slice(2)
+  const demo = command(argv)
+  expect(await demo.ended, demo.stderr).toBe(0)
+  expect(steady(demo.stdout)).toEqual(steady(shown!))
+})
+
+test('the scenario in the README is one of the tests', () => {
+  const [, shown] = /```ts\n([\s\S]*?)```/.exec(fromRoot('README.md'))!
+  const body = shown!.slice(shown!.indexOf('test('))
+  expect(fromRoot('test/scenarios/silent-agent.test.ts')).toContain(body)
+})
