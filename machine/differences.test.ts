@@ -1,0 +1,125 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { insideWith, readImage, runInstaller } from '../test/kit/installer.js'
+import { Probe, seededRandom, silent, systemClock } from '../runtime/index.js'
+import { defaultMachineSpec, NO_PACE, openMachines, type Machine } from './index.js'
+
+/** Differences of the simulated computer from real ones on purpose; rows of docs/fidelity.md. */
+
+async function opened(stateDir: string | null = null) {
+  return openMachines({
+    ...{ stateDir, clock: systemClock(), random: seededRandom(1), probe: new Probe(), logger: silent, pace: NO_PACE },
+    events: { ramdiskUp: () => {}, down: () => {} },
+  })
+}
+
+function spec() {
+  const profile = defaultMachineSpec({ id: 'm1' })
+  return { ...profile, disks: profile.disks.map((disk) => ({ ...disk, backing: { kind: 'described' } as const })) }
+}
+
+async function ramdisk(machine: Machine): Promise<Machine> {
+  await machine.setBoot({ kind: 'ramdisk', parameters: {} })
+  await machine.setPower('on')
+  while (!machine.boot()) await new Promise((resolve) => setTimeout(resolve, 1))
+  return machine
+}
+
+async function run(machine: Machine, line: string, stdin?: Uint8Array) {
+  const argv = line.split(' ') as [string, ...string[]]
+  const started = await machine.executor.start({ argv, effect: 'writes', ...(stdin && { stdin }) })
+  let text = ''
+  for await (const { bytes } of started.output) text += Buffer.from(bytes).toString()
+  const exit = await started.exit
+  return { text, code: exit.kind === 'exited' ? exit.code : -1 }
+}
+
+/** The beginning of a disk that holds XFS, as far as anybody looks. */
+function xfsDisk(): Buffer {
+  const disk = Buffer.alloc(4096)
+  disk.write('XFSB', 0, 'latin1')
+  return disk
+}
+
+describe('the kernel of a ramdisk', () => {
+  test('sees a new partition table the moment it is written', async () => {
+    await using machines = await opened()
+    const machine = await ramdisk(await machines.create(spec()))
+    expect((await run(machine, 'lsblk -nr -o NAME /dev/sda')).text).toBe('sda\n')
+    await run(machine, 'dd of=/dev/sda status=none', await rehearsalImage())
+    expect((await run(machine, 'lsblk -nr -o NAME /dev/sda')).text).toBe('sda\nsda1\nsda2\nsda3\nsda4\n')
+  })
+
+  test('mounts ext, FAT to read from, and nothing else', async () => {
+    await using machines = await opened()
+    const machine = await ramdisk(await machines.create(spec()))
+    await run(machine, 'dd of=/dev/sda status=none', await rehearsalImage())
+    await run(machine, 'dd of=/dev/sdb status=none', xfsDisk())
+    expect(await run(machine, 'mount /dev/sda3 /mnt')).toMatchObject({ code: 0 })
+    await run(machine, 'umount /mnt')
+    expect(await run(machine, 'mount -o ro /dev/sda2 /mnt')).toMatchObject({ code: 0 })
+    await run(machine, 'umount /mnt')
+    expect(await run(machine, 'mount /dev/sda2 /mnt')).toMatchObject({ code: 32 })
+    expect(await run(machine, 'mount /dev/sdb /mnt')).toEqual({
+      code: 32,
+      text: "mount: /mnt: unknown filesystem type 'xfs'.\n",
+    })
+  })
+})
+
+test('a soft power-off is a hard one: the OS gets no time', async () => {
+  await using machines = await opened()
+  const machine = await ramdisk(await machines.create(spec()))
+  const running = await machine.executor.start({ argv: ['sleep', '3600'], effect: 'reads' })
+  await machine.setPower('off', { soft: true })
+  expect(machine.power()).toBe('off')
+  expect(await running.exit).toMatchObject({ kind: 'unknown' })
+})
+
+test('a described disk is empty after a restart of ironstage; one in a file is not', async () => {
+  const stateDir = await mkdtemp(join(tmpdir(), 'ironstage-described-'))
+  try {
+    const mixed = spec()
+    mixed.disks[1] = { ...mixed.disks[1]!, backing: { kind: 'file' } } as never
+    {
+      await using machines = await opened(stateDir)
+      const machine = await ramdisk(await machines.create(mixed))
+      for (const disk of ['sda', 'sdb']) await run(machine, `dd of=/dev/${disk} status=none`, Buffer.from('still here'))
+    }
+    await using machines = await opened(stateDir)
+    const machine = machines.get('m1')!
+    while (!machine.boot()) await new Promise((resolve) => setTimeout(resolve, 1))
+    expect((await run(machine, 'dd if=/dev/sda bs=10 count=1 status=none')).text).toBe('\0'.repeat(10))
+    expect((await run(machine, 'dd if=/dev/sdb bs=10 count=1 status=none')).text).toBe('still here')
+  } finally {
+    await rm(stateDir, { recursive: true })
+  }
+})
+
+describe('coreos-installer', () => {
+  test('believes whatever is a signature: a rehearsal has no keys', async () => {
+    const signed = (signature: string) =>
+      insideWith({ files: { '/i.raw.xz': readImage(), '/i.raw.xz.sig': signature } })
+    const install = (signature: string) =>
+      runInstaller(signed(signature), ['install', '/dev/sda', '--image-file', '/i.raw.xz'])
+    expect(await install('-----BEGIN PGP SIGNATURE-----\n')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Signature found; not verified, since a rehearsal has no keys') as unknown,
+    })
+    expect(await install('nonsense')).toMatchObject({ code: 1 })
+  })
+
+  test.each(['download', 'list-stream', 'iso', 'pxe', 'pack'])('has no subcommand %s', async (command) => {
+    expect(await runInstaller(insideWith({}), [command])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`error: unrecognized subcommand '${command}'`) as unknown,
+    })
+  })
+})
+
+async function rehearsalImage(): Promise<Buffer> {
+  const { default: lzma } = await import('lzma-native')
+  return new Promise((resolve) => lzma.decompress(readImage(), {}, resolve))
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import { createLab, hours } from '../../lab/index.js'
+import { LATER_ROUTES } from '../../wire/index.js'
+import { BASE } from './replay.js'
+import { openStage, type Stage } from './stage.js'
+
+/** Differences from upstream on purpose that no recording shows; rows of docs/fidelity.md. */
+
+async function ask(stage: Stage, method: string, target: string, body?: string) {
+  const response = await stage.api({
+    ...{ method, target, base: BASE, headers: { 'x-openstack-ironic-api-version': '1.115' } },
+    ...(body === undefined ? {} : { body }),
+  })
+  const answer = JSON.parse(response.body ?? 'null') as { error_message?: string } | null
+  const { faultstring, description } = JSON.parse(answer?.error_message ?? '{}') as Record<string, string>
+  return { status: response.status, sentence: faultstring ?? description, answer }
+}
+
+test('a field that nodes do not have is a 400 that names it, in lists too', async () => {
+  await using stage = await openStage()
+  await stage.client.createNode({ driver: 'fake-hardware', name: 'one' })
+  for (const target of ['/v1/nodes?fields=uuid,nosuch', '/v1/nodes/one?fields=nosuch'])
+    expect(await ask(stage, 'GET', target)).toMatchObject({
+      status: 400,
+      sentence: expect.stringContaining('nosuch') as unknown,
+    })
+})
+
+describe('bodies beyond what a call takes', () => {
+  test('too deep is a 400', async () => {
+    await using stage = await openStage()
+    const extra = JSON.stringify({
+      driver: 'fake-hardware',
+      extra: JSON.parse('{"a":'.repeat(40) + '1' + '}'.repeat(40)) as unknown,
+    })
+    expect(await ask(stage, 'POST', '/v1/nodes', extra)).toMatchObject({
+      status: 400,
+      sentence: 'The request body is nested more than 25 levels deep.',
+    })
+  })
+
+  test('too large is a 413, later where a configdrive is carried', async () => {
+    await using stage = await openStage()
+    const { uuid } = await stage.client.createNode({ driver: 'fake-hardware' })
+    const large = 'x'.repeat(1024 * 1024)
+    expect(await ask(stage, 'POST', '/v1/nodes', JSON.stringify({ description: large }))).toMatchObject({
+      status: 413,
+      sentence: 'The request body is larger than 1024 KiB, the most that this call takes.',
+    })
+    const provision = JSON.stringify({ target: 'active', configdrive: large })
+    expect(await ask(stage, 'PUT', `/v1/nodes/${uuid}/states/provision`, provision)).toMatchObject({ status: 400 })
+  })
+})
+
+test.each(LATER_ROUTES)('%s, which is not served yet, says so', async (route) => {
+  await using stage = await openStage()
+  expect(await ask(stage, 'GET', route.replaceAll(/\{\w+\}/g, 'x'))).toMatchObject({
+    status: 404,
+    sentence: expect.stringContaining('is not served by ironstage yet') as unknown,
+  })
+})
+
+test('the conductor is alive however long it has run', async () => {
+  await using lab = await createLab()
+  await lab.clock.advance(hours(3))
+  const { body } = await lab.transport.send({
+    ...{ method: 'GET', url: `${lab.url}/v1/conductors` },
+    headers: { 'x-openstack-ironic-api-version': '1.49' },
+  })
+  expect(JSON.parse(body!)).toMatchObject({ conductors: [{ alive: true }] })
+})
+
+describe('what is not there yet is refused, saying so', () => {
+  test.each(['direct', 'ramdisk'])('deploying by the interface %s', async (deploy_interface) => {
+    await using stage = await openStage()
+    const { uuid } = await stage.ironic.conductor.createNode({
+      ...{ driver: 'fake-hardware', deploy_interface, provision_state: 'available' },
+    })
+    expect(await ask(stage, 'PUT', `/v1/nodes/${uuid}/states/provision`, '{"target": "active"}')).toMatchObject({
+      status: 400,
+      sentence: expect.stringContaining(
+        `the deploy interface ${deploy_interface} is not available in this release; custom-agent and fake are`,
+      ) as unknown,
+    })
+  })
+
+  test('rescue through an agent, and servicing', async () => {
+    await using stage = await openStage()
+    const { uuid } = await stage.ironic.conductor.createNode({
+      ...{ driver: 'fake-hardware', deploy_interface: 'custom-agent', rescue_interface: 'agent' },
+      provision_state: 'active',
+    })
+    const provision = (body: object) => ask(stage, 'PUT', `/v1/nodes/${uuid}/states/provision`, JSON.stringify(body))
+    expect(await provision({ target: 'rescue', rescue_password: 'x' })).toMatchObject({
+      status: 400,
+      sentence: 'Driver fake-hardware does not support rescue (disabled or not implemented).',
+    })
+    const service_steps = [{ interface: 'deploy', step: 'x', args: {} }]
+    expect(await provision({ target: 'service', service_steps })).toMatchObject({ status: 400 })
+  })
+})
