@@ -22,7 +22,6 @@ import {
   silent,
   systemClock,
   systemRandom,
-  UserError,
   userError,
   withFields,
   type Clock,
@@ -32,6 +31,7 @@ import {
 import { HttpTransport, InProcessTransport, IronicClient, probed, serveHttp, type Transport } from '../wire/index.js'
 import { Agents, inProcessAddresses, listenerAddresses, type AgentAddresses } from './agents.js'
 import { machineBmcs, machineOf } from './bmcs.js'
+import { enroll } from './enroll.js'
 import { Events } from './events.js'
 import { faultOutcomes } from './fault-outcomes.js'
 import { Faults } from './faults.js'
@@ -270,36 +270,4 @@ function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
 function withDisks(spec: MachineSpec, kind: 'file' | 'described'): MachineSpec {
   if (kind === 'file') return spec
   return { ...spec, disks: spec.disks.map((disk) => ({ ...disk, backing: { kind: 'described' } })) }
-}
-
-/** How a machine of ours is registered: as BareMetal Operator registers a Redfish host with customDeploy. */
-async function enroll(
-  { client, machines, store }: Pick<Stage, 'client' | 'machines' | 'store'>,
-  spec: MachineSpec,
-  fields: Record<string, unknown> = {},
-): Promise<string> {
-  if (!spec.bmc) throw new UserError('no-bmc', `the machine ${spec.id} has no BMC, so Ironic cannot switch it on`)
-  if (!machines.get(spec.id)) await machines.create(spec)
-  const name = (fields['name'] as string | undefined) ?? spec.id
-  const known = (await store.node(name))?.node
-  const node =
-    known ??
-    (await client.createNode({
-      name,
-      driver: 'redfish',
-      driver_info: {
-        redfish_address: `http://${spec.bmc.address}`,
-        redfish_system_id: `/redfish/v1/Systems/${spec.bmc.systemId}`,
-        redfish_username: 'admin',
-        redfish_password: 'password',
-      },
-      properties: { capabilities: `boot_mode:${spec.firmware}`, cpu_arch: spec.architecture },
-      deploy_interface: 'custom-agent',
-      inspect_interface: 'agent',
-      ...fields,
-    }))
-  const registered = new Set((await client.ports(node.uuid)).map((port) => port.address))
-  for (const { mac, pxe } of spec.nics)
-    if (pxe && !registered.has(mac)) await client.createPort({ node_uuid: node.uuid, address: mac, pxe_enabled: true })
-  return node.uuid
 }

@@ -46,7 +46,7 @@ export class HttpTransport implements Transport, AsyncDisposable {
         throw new ConnectionFailed(`${method} ${url}: ${reason(cause)}`, { cause })
       }
     })
-  };
+  }
 
   /** Ends every connection, also those under way. */
   async [Symbol.asyncDispose](): Promise<void> {

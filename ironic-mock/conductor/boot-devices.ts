@@ -1,19 +1,27 @@
 import { IronicError, ironicErrors, type NodeRecord } from '../../wire/index.js'
+import type { Bmcs } from '../drivers/bmc.js'
 import { remembersPower } from '../drivers/remembered-power.js'
+import type { StoreView } from '../store/open-store.js'
 import { unlocked, type Admin } from './node-admin.js'
-import type { IronicOptions } from './open-ironic.js'
+import type { Policy } from './policy.js'
 
 const ALL = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'uefihttp']
+
+interface Parts {
+  store: StoreView
+  policy: Policy
+  bmcs: Bmcs
+}
 
 /**
  * The boot device that a client asks for. What deploying needs is set by the conductor itself; of the client's, a disk
  * reaches the machine, anything else takes effect when Ironic boots its ramdisk.
  */
 export class BootDevices {
-  readonly #options: IronicOptions
+  readonly #options: Parts
   readonly #admin: Admin
 
-  constructor(options: IronicOptions, admin: Admin) {
+  constructor(options: Parts, admin: Admin) {
     this.#options = options
     this.#admin = admin
   }

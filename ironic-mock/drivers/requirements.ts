@@ -1,4 +1,6 @@
-import type { NodeRecord, PortRecord } from '../../wire/index.js'
+import { ROOT_DEVICE_HINTS, type NodeRecord, type PortRecord } from '../../wire/index.js'
+
+const KNOWN_HINTS: readonly string[] = ROOT_DEVICE_HINTS
 
 /** What a power interface must find in `driver_info`, as its validation words it. */
 const REQUIRED: Readonly<Record<string, { fields: string[]; problem: (missing: string[], uuid: string) => string }>> = {
@@ -18,7 +20,7 @@ const POWER_DRIVERS: Readonly<Record<string, string>> = {
   ipmitool: 'ipmitool',
 }
 
-const quoted = (names: string[]): string => names.map((name) => `'${name}'`).join(', ')
+const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ')
 
 /** Why the node's power cannot be controlled, as far as its record tells; undefined when nothing is wrong. */
 export function powerProblem(node: Readonly<NodeRecord>): string | undefined {
@@ -48,21 +50,6 @@ export function bootProblem(node: Readonly<NodeRecord>, ports: readonly PortReco
   return undefined
 }
 
-const HINTS = [
-  'size',
-  'model',
-  'wwn',
-  'serial',
-  'vendor',
-  'wwn_with_extension',
-  'wwn_vendor_extension',
-  'name',
-  'hctl',
-  'by_path',
-  'tran',
-  'rotational',
-]
-
 /** Why the node cannot be deployed as it is. What the hints match is the agent's business; their names are checked. */
 export function deployProblem(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
   if (node.deploy_interface === 'fake') return undefined
@@ -74,9 +61,9 @@ export function deployProblem(node: Readonly<NodeRecord>, ports: readonly PortRe
   if (hints === undefined || hints === null) return undefined
   if (typeof hints !== 'object')
     return `Failed to validate the root device hints for node ${node.uuid}. Error: the hints must be an object`
-  const unknown = Object.keys(hints).filter((name) => !HINTS.includes(name))
+  const unknown = Object.keys(hints).filter((name) => !KNOWN_HINTS.includes(name))
   if (unknown.length > 0)
-    return `Failed to validate the root device hints for node ${node.uuid}. Error: the hint(s) ${quoted(unknown)} are not known; known are ${quoted(HINTS)}`
+    return `Failed to validate the root device hints for node ${node.uuid}. Error: the hint(s) ${quoted(unknown)} are not known; known are ${quoted(KNOWN_HINTS)}`
   return undefined
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/index.js'
+import { TEXT_HINTS, type JsonObject, type TextHint } from '../../wire/index.js'
 import type { BlockDevice } from './block-devices.js'
 import { compare, parseExpression, type Expression } from './hint-expression.js'
 
@@ -6,20 +6,6 @@ import { compare, parseExpression, type Expression } from './hint-expression.js'
 export class BadHint extends Error {
   override name = 'BadHint'
 }
-
-const STRINGS = [
-  'model',
-  'wwn',
-  'serial',
-  'vendor',
-  'wwn_with_extension',
-  'wwn_vendor_extension',
-  'name',
-  'hctl',
-  'by_path',
-  'tran',
-] as const
-type StringHint = (typeof STRINGS)[number]
 
 const GIB = 2 ** 30
 type Test = (device: BlockDevice) => boolean
@@ -46,7 +32,7 @@ export const findByHints = (devices: readonly BlockDevice[], hints: JsonObject):
 function compileHint(hint: string, value: unknown): Test {
   if (hint === 'size') return sizeTest(value)
   if (hint === 'rotational') return rotationalTest(value)
-  const name = STRINGS.find((known) => known === hint)
+  const name = TEXT_HINTS.find((known) => known === hint)
   if (name === undefined) throw new BadHint(`the hint ${hint} is not known`)
   if (typeof value !== 'string' || value.trim() === '')
     throw new BadHint(`the hint ${hint} must be text that is not empty`)
@@ -81,7 +67,7 @@ function rotationalTest(value: unknown): Test {
   throw new BadHint('the hint rotational must be true or false')
 }
 
-function attribute(device: BlockDevice, hint: StringHint): string[] {
+function attribute(device: BlockDevice, hint: TextHint): string[] {
   const one = (value: string | null) => (value === null || value === '' ? [] : [value])
   switch (hint) {
     case 'model':

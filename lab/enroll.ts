@@ -1,0 +1,42 @@
+import type { Store } from '../ironic-mock/index.js'
+import type { Machines, MachineSpec } from '../machine/index.js'
+import { UserError } from '../runtime/index.js'
+import type { IronicClient } from '../wire/index.js'
+
+export interface EnrollParts {
+  client: IronicClient
+  machines: Machines
+  store: Store
+}
+
+/** How a machine of ours is registered: as BareMetal Operator registers a Redfish host with customDeploy. */
+export async function enroll(
+  { client, machines, store }: EnrollParts,
+  spec: MachineSpec,
+  fields: Record<string, unknown> = {},
+): Promise<string> {
+  if (!spec.bmc) throw new UserError('no-bmc', `the machine ${spec.id} has no BMC, so Ironic cannot switch it on`)
+  if (!machines.get(spec.id)) await machines.create(spec)
+  const name = (fields['name'] as string | undefined) ?? spec.id
+  const known = (await store.node(name))?.node
+  const node =
+    known ??
+    (await client.createNode({
+      name,
+      driver: 'redfish',
+      driver_info: {
+        redfish_address: `http://${spec.bmc.address}`,
+        redfish_system_id: `/redfish/v1/Systems/${spec.bmc.systemId}`,
+        redfish_username: 'admin',
+        redfish_password: 'password',
+      },
+      properties: { capabilities: `boot_mode:${spec.firmware}`, cpu_arch: spec.architecture },
+      deploy_interface: 'custom-agent',
+      inspect_interface: 'agent',
+      ...fields,
+    }))
+  const registered = new Set((await client.ports(node.uuid)).map((port) => port.address))
+  for (const { mac, pxe } of spec.nics)
+    if (pxe && !registered.has(mac)) await client.createPort({ node_uuid: node.uuid, address: mac, pxe_enabled: true })
+  return node.uuid
+}

@@ -1,0 +1,17 @@
+/** Root device hints whose values are text, as both Ironic and the agent know them (facts/ironic-python-agent.md 5). */
+export const TEXT_HINTS = [
+  'model',
+  'wwn',
+  'serial',
+  'vendor',
+  'wwn_with_extension',
+  'wwn_vendor_extension',
+  'name',
+  'hctl',
+  'by_path',
+  'tran',
+] as const
+export type TextHint = (typeof TEXT_HINTS)[number]
+
+/** All root device hints. */
+export const ROOT_DEVICE_HINTS = ['size', ...TEXT_HINTS, 'rotational'] as const
