@@ -75,14 +75,18 @@ class SimulatedMachines implements Machines {
           entry.boot.runs.push([name, value as RunRecord])
       }
     }
-    const resumed = [...kept.values()].flatMap(({ spec, state, boot }) =>
-      spec ? [{ machine: this.#add(spec, state ?? newState()), boot }] : [],
-    )
+    const resumed: SimulatedMachine[] = []
+    for (const { spec, state, boot } of kept.values()) {
+      if (!spec) continue
+      const machine = this.#add(spec, state ?? newState())
+      machine.restore(boot)
+      resumed.push(machine)
+    }
     if (resumed.length === 0) return
     // After the caller has the machines in hand, which its event handlers will want.
     const hold = this.#options.clock.hold('resuming machines')
     setImmediate(() => {
-      if (!this.#closed) for (const { machine, boot } of resumed) machine.resume(boot)
+      if (!this.#closed) for (const machine of resumed) machine.resume()
       hold[Symbol.dispose]()
     })
   }

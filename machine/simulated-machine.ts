@@ -144,15 +144,22 @@ export class SimulatedMachine implements Machine {
     )
   }
 
-  /** Takes up where an earlier process was killed: the machine itself never noticed. */
-  resume(kept: KeptOfBoot): void {
+  /** Takes up where an earlier process was killed: the machine itself never noticed. Nothing happens before {@link resume}. */
+  restore(kept: KeptOfBoot): void {
     for (const [name, value] of kept.saved) this.#saved.set(name, value)
     const { power, boot } = this.#state
-    if (power === 'off' || !boot) return
+    if (power === 'off' || !boot || boot.outcome === null) return
     const { id, source, outcome } = boot
-    if (outcome === null) return this.#startBoot()
     this.#up = { id, source, outcome }
-    if (outcome === 'ramdisk') this.#ramdiskUp(this.#up, kept)
+    if (outcome === 'ramdisk') this.#startSession(this.#up, kept)
+  }
+
+  /** Lets it live on from where it was restored. */
+  resume(): void {
+    const { power, boot } = this.#state
+    if (power === 'off' || !boot || this.#booting) return
+    if (boot.outcome === null) this.#startBoot()
+    else if (this.#up && this.#session) this.#parts.events.ramdiskUp(this, this.#up)
   }
 
   /** Closes this process's part. The machine stays as it is in the state folder. */
@@ -252,7 +259,12 @@ export class SimulatedMachine implements Machine {
     return this.#up
   }
 
-  #ramdiskUp(boot: Boot, restored?: KeptOfBoot): void {
+  #ramdiskUp(boot: Boot): void {
+    this.#startSession(boot)
+    this.#parts.events.ramdiskUp(this, boot)
+  }
+
+  #startSession(boot: Boot, restored?: KeptOfBoot): void {
     const { disks, store, clock, random, probe, pace, logger } = this.#parts
     this.#session = new RamdiskSession({
       spec: this.spec,
@@ -270,7 +282,6 @@ export class SimulatedMachine implements Machine {
       request: (action) => this.#fromInside(action),
       ...(restored && { restored }),
     })
-    this.#parts.events.ramdiskUp(this, boot)
   }
 
   /** The OS switches its own machine off: nobody waits for that. */

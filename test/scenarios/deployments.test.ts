@@ -170,7 +170,7 @@ test.each(['rebuild', 'active'] as const)('%s without deploy steps never install
   await using lab = await createLab()
   // A rebuild is refused where nothing says what to build (docs/fidelity.md).
   const fields = { instance_info: { image_source: 'http://images.invalid/a.raw' } }
-  const node = await lab.enroll({ fields, deploySteps: verb === 'rebuild' ? [] : undefined })
+  const node = await lab.enroll({ fields })
   const ran: unknown[] = []
   lab.probe.attach((point, next) => {
     if (point.kind === 'command') ran.push((point['argv'] as string[])[0])
