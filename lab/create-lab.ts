@@ -2,6 +2,7 @@ import type { MachineSpec } from '../machine/index.js'
 import { seededRandom, systemClock, VirtualClock, type Clock } from '../runtime/index.js'
 import type { RequestedStep } from '../wire/index.js'
 import { LabNode, type Deployment, type Wait } from './lab-node.js'
+import { sharedWait } from './shared-wait.js'
 import { stage, type Stage, type StageOptions } from './stage.js'
 
 export interface LabOptions extends Omit<StageOptions, 'clock' | 'random' | 'network' | 'folder'> {
@@ -46,7 +47,7 @@ export async function createLab(options: LabOptions = {}): Promise<Lab> {
   const virtual = typeof mode === 'number' ? undefined : new VirtualClock()
   const clock: Clock = virtual ?? systemClock(mode as number)
   const staged = await stage({ disks: 'described', ...rest, clock, random: seededRandom(seed) })
-  const wait: Wait = mode === 'auto' ? (awaited) => virtual!.until(awaited) : (awaited) => awaited
+  const wait: Wait = mode === 'auto' ? sharedWait(virtual!) : (awaited) => awaited
   let machines = 0
   return {
     ...staged,

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { NothingLeftToHappen, VirtualClock } from '../runtime/index.js'
+import { createLab, installCoreos } from './index.js'
+import { sharedWait } from './shared-wait.js'
+
+describe('several who wait on one clock', () => {
+  test('wake each at its time', async () => {
+    const clock = new VirtualClock()
+    const wait = sharedWait(clock)
+    const woken: number[] = []
+    await Promise.all([30, 10, 20].map((ms) => wait(clock.sleep(ms)).then(() => woken.push(clock.elapsed()))))
+    expect(woken).toEqual([10, 20, 30])
+  })
+
+  test('may wait for what another does later', async () => {
+    const clock = new VirtualClock()
+    const wait = sharedWait(clock)
+    let done: () => void = () => {}
+    const first = wait(new Promise<void>((resolve) => (done = resolve)))
+    await wait(clock.sleep(10))
+    await wait(clock.sleep(10))
+    done()
+    await first
+    expect(clock.elapsed()).toBe(20)
+  })
+
+  test('are all told when nothing is left to happen, and can wait again', async () => {
+    const clock = new VirtualClock()
+    const wait = sharedWait(clock)
+    const never = () => wait(new Promise(() => {}))
+    const ends = await Promise.allSettled([never(), never(), wait(Promise.reject(new Error('its own')))])
+    expect(ends.map((end) => (end as PromiseRejectedResult).reason as Error)).toEqual([
+      expect.any(NothingLeftToHappen),
+      expect.any(NothingLeftToHappen),
+      expect.objectContaining({ message: 'its own' }),
+    ])
+    await wait(clock.sleep(5))
+    expect(clock.elapsed()).toBe(5)
+  })
+
+  test('a node can be waited for before it is asked for anything', async () => {
+    await using lab = await createLab()
+    const node = await lab.enroll({ deploySteps: [installCoreos()] })
+    const active = node.until(({ provision_state }) => provision_state === 'active')
+    await node.deploy()
+    expect(await active).toMatchObject({ provision_state: 'active' })
+  })
+})
