@@ -13,7 +13,7 @@ import { readHardware, type HardwareManager, type Target } from '../steps/index.
 import { agentErrors, ConnectionFailed, type CommandRequest, type Dispatch, type Transport } from '../wire/index.js'
 import { agentDispatch } from './api.js'
 import { CommandRunner, type AgentProgress } from './command-runner.js'
-import { parseConfiguration } from './configuration.js'
+import { parseConfiguration, standaloneConfiguration } from './configuration.js'
 import { Endings } from './endings.js'
 import type { AgentEvent, Effect, Wake } from './events.js'
 import { findCommand, splitName } from './extensions/index.js'
@@ -24,6 +24,7 @@ import { PROMPT_PACE, type AgentPace } from './pace.js'
 import { reduce, type Reduction, type Rules } from './reduce.js'
 import {
   initialState,
+  isServing,
   newBoot,
   runningCommand,
   type AgentState,
@@ -54,6 +55,10 @@ export interface AgentOptions {
   random: Random
   probe?: Probe
   logger: Logger
+  /** The node to look up by its uuid, where its MAC addresses do not lead to it. */
+  nodeUuid?: string
+  /** Serves its API without any Ironic: no inspection, no lookup, no heartbeats. Whoever commands it has this token. */
+  standalone?: { token: string }
   /** {@link PROMPT_PACE} unless told otherwise. */
   pace?: AgentPace
   /** Told where a running step is. */
@@ -103,10 +108,13 @@ class RunningAgent implements Agent {
 
   constructor(options: AgentOptions) {
     const { boot, clock, callbackUrl, transport, target } = options
-    const { collectors, ...config } = parseConfiguration(boot.parameters)
+    const { standalone, nodeUuid = null } = options
+    const { collectors, ...config } = standalone
+      ? standaloneConfiguration(standalone.token)
+      : parseConfiguration(boot.parameters)
     this.#options = options
     this.#collectors = collectors
-    this.#rules = { config, pace: options.pace ?? PROMPT_PACE }
+    this.#rules = { config, pace: options.pace ?? PROMPT_PACE, nodeUuid, standalone: standalone !== undefined }
     this.#state = initialState(readKept(options.saved.read(), boot.id) ?? newBoot(boot.id, callbackUrl, config))
     this.#logger = withFields(options.logger, { agent: target.name })
     this.#timer = new Timer(clock)
@@ -127,7 +135,7 @@ class RunningAgent implements Agent {
       onProgress: options.onProgress ?? (() => {}),
     })
     const api = agentDispatch({
-      serving: () => this.#state.live.phase === 'serving' && !signal.aborted,
+      serving: () => isServing(this.#state.live.phase) && !signal.aborted,
       token: () => this.#state.kept.token,
       startedAt: clock.now(),
       commands: () => this.#state.kept.commands,

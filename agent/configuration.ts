@@ -29,6 +29,12 @@ export function parseConfiguration(
   }
 }
 
+/** What is left of it for an agent that no Ironic knows of. */
+export const standaloneConfiguration = (token: string): AgentConfig & { collectors: string[] } => ({
+  ...{ apiUrls: [], inspectionUrls: [], collectors: [], lookupTimeout: 0, lookupInterval: 0 },
+  agentToken: token,
+})
+
 const list = (text: string | undefined): string[] =>
   (text ?? '')
     .split(',')

@@ -38,16 +38,19 @@ export class AgentListener implements AsyncDisposable {
     return this.#server.port
   }
 
-  /** The callback URL of the agent that is, or will be, mounted as `name`. */
-  urlOf(name: string): string {
-    return `${this.url}/${encodeURIComponent(name)}`
+  /** The callback URL of the agent that is, or will be, mounted as `name`; null for one that has the listener to itself. */
+  urlOf(name: string | null): string {
+    return this.url + pathOf(name)
   }
 
-  mount(name: string, dispatch: Dispatch): Disposable {
-    return this.#mounts.add(`/${encodeURIComponent(name)}`, dispatch)
+  mount(name: string | null, dispatch: Dispatch): Disposable {
+    return this.#mounts.add(pathOf(name), dispatch)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server[Symbol.asyncDispose]()
   }
 }
+
+/** IPA's own callback URLs have no path. */
+const pathOf = (name: string | null): string => (name === null ? '' : `/${encodeURIComponent(name)}`)

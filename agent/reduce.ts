@@ -22,6 +22,9 @@ export interface Reduction {
 export interface Rules {
   readonly config: AgentConfig
   readonly pace: AgentPace
+  /** Looked up where no inspection has told of another. */
+  readonly nodeUuid?: string | null
+  readonly standalone?: boolean
 }
 
 /** Waits before the second and later attempts at inspection, and how often it is attempted. */
@@ -97,6 +100,10 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
 
 function start(state: AgentState, moment: Moment, rules: Rules): Reduction {
   const { kept } = state
+  if (rules.standalone) {
+    const running = runningCommand(kept)
+    return { state: inPhase(state, 'standalone'), effects: running ? [{ kind: 'resume', command: running }] : [] }
+  }
   if (kept.nodeUuid !== null && kept.token !== null) {
     // Restarted on the same boot. A lookup would only bring a masked token; the kept one is still good.
     const running = runningCommand(kept)
@@ -152,8 +159,9 @@ function afterInspection(
 function beginLookup(state: AgentState, inspectedNode: string | null, moment: Moment, rules: Rules): Reduction {
   if (rules.config.apiUrls.length === 0) return { state: inPhase(state, 'idle'), effects: [] }
   const { live } = inPhase(state, 'looking up')
+  const node = inspectedNode ?? rules.nodeUuid ?? null
   return {
-    state: { ...state, live: { ...live, inspectedNode, attempts: 0, conflicts: 0, lookupSince: moment.at } },
+    state: { ...state, live: { ...live, inspectedNode: node, attempts: 0, conflicts: 0, lookupSince: moment.at } },
     effects: [{ kind: 'discover' }],
   }
 }

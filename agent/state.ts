@@ -42,8 +42,12 @@ export interface KeptState {
  * - `locked down`: Ironic gave the token to somebody else, so nobody may command this agent until the next boot
  * - `gave up`: the lookup found nothing for too long; starts over in a moment, as its service manager would have it
  * - `idle`: nothing was asked for beyond an inspection
+ * - `standalone`: taking commands without any Ironic
  */
-export type Phase = 'new' | 'inspecting' | 'looking up' | 'idle' | 'serving' | 'locked down' | 'gave up'
+export type Phase = 'new' | 'inspecting' | 'looking up' | 'idle' | 'serving' | 'standalone' | 'locked down' | 'gave up'
+
+/** Whether the API is there for others. */
+export const isServing = (phase: Phase): boolean => phase === 'serving' || phase === 'standalone'
 
 export interface LiveState {
   readonly phase: Phase
