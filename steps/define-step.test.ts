@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { scriptedTarget } from '../test/kit/scripted-target.js'
 import { stepContext } from '../test/kit/step-context.js'
-import { defineStep, genericHardwareManager, installCoreos, StepError } from './index.js'
+import { BadStepArguments, defineStep, genericHardwareManager, installCoreos } from './index.js'
 
 const ran = vi.fn()
 const sleep = defineStep<{ seconds: number; note?: string }>({
@@ -73,7 +73,7 @@ describe('the arguments of a step', () => {
     [{ seconds: -1 }, 'argument seconds of step sleep is not valid: it must be >= 0'],
   ])('%j are refused before the step begins', async (args, sentence) => {
     ran.mockClear()
-    await expect(sleep.run(context(), args)).rejects.toThrow(new StepError(sentence))
+    await expect(sleep.run(context(), args)).rejects.toThrow(new BadStepArguments(sentence))
     expect(ran).not.toHaveBeenCalled()
   })
 

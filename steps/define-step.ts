@@ -1,16 +1,12 @@
-import type { ErrorObject, SchemaObject } from 'ajv'
+import type { ErrorObject } from 'ajv'
 import type { AdvertisedStep, ArgsInfo, JsonObject, StepInterface, StepKind } from '../wire/index.js'
+import type { ArgsOf, ArgsSchema } from './arg-types.js'
+import { checkDefinition } from './check-definition.js'
+import { stepHardware } from './hardware/step-hardware.js'
 import { schemaCheck } from './schema-check.js'
-import { StepError, type Step, type StepContext } from './sdk.js'
+import { BadStepArguments, type Step, type StepContext } from './sdk.js'
 
-/** One argument of a step: any JSON Schema, with the sentence that `argsinfo` shows. */
-export type ArgSchema = SchemaObject & { description: string }
-
-/** The arguments that a step takes. Others are refused. */
-export interface ArgsSchema {
-  properties: Record<string, ArgSchema>
-  required?: readonly string[]
-}
+export type { ArgSchema, ArgsSchema } from './arg-types.js'
 
 export interface StepDefinition<Args> {
   name: string
@@ -30,17 +26,27 @@ export interface StepDefinition<Args> {
 
 /**
  * Makes a step. `argsinfo` is derived from the arguments' schema; arguments are checked before `run` sees them, so bad
- * ones are refused before anything is touched.
+ * ones are refused before anything is touched. An argument that has a `default` gets it when it is not given.
+ *
+ * The type of `args` comes from the schema; where it cannot (a schema that is put together elsewhere), say it:
+ * `defineStep<MyArgs>({ ... })`.
  *
  * ```ts
- * const wait = defineStep<{ seconds: number }>({
+ * const wait = defineStep({
  *   name: 'wait', interface: 'deploy', on: ['clean'],
  *   args: { properties: { seconds: { type: 'number', description: 'How long.' } }, required: ['seconds'] },
  *   run: ({ clock, signal }, { seconds }) => clock.sleep(seconds * 1000, { signal }),
  * })
  * ```
+ *
+ * @throws UserError for a definition that makes no step: without a name, on no kind of work, an argument undescribed
  */
-export function defineStep<Args = Record<never, never>>(definition: StepDefinition<Args>): Step {
+export function defineStep<const S extends ArgsSchema = { properties: Record<never, never> }>(
+  definition: Omit<StepDefinition<ArgsOf<S>>, 'args'> & { args?: S },
+): Step
+export function defineStep<Args>(definition: StepDefinition<Args>): Step
+export function defineStep<Args>(definition: StepDefinition<Args>): Step {
+  checkDefinition(definition)
   const { name, args = { properties: {} }, priority = {}, abortable = false, rebootRequested = false } = definition
   const accepts = checker<Args>(name, args)
   const argsinfo = argsInfo(args)
@@ -51,6 +57,7 @@ export function defineStep<Args = Record<never, never>>(definition: StepDefiniti
     priority,
     abortable,
     rebootRequested,
+    args,
     advertise(kind): AdvertisedStep {
       return {
         step: name,
@@ -62,7 +69,8 @@ export function defineStep<Args = Record<never, never>>(definition: StepDefiniti
         ...(argsinfo && { argsinfo }),
       }
     },
-    run: async (context, given) => definition.run(context, accepts(given)),
+    run: async (context, given) =>
+      definition.run({ ...context, hardware: stepHardware(context.target, context.node) }, accepts(given)),
   }
 }
 
@@ -81,11 +89,16 @@ function checker<Args>(step: string, args: ArgsSchema): (given: JsonObject) => A
     properties: args.properties,
     required: args.required ?? [],
   })
+  const withDefault = Object.entries(args.properties).filter(([, property]) => property['default'] !== undefined)
+  const defaults = Object.fromEntries(withDefault.map(([arg, property]) => [arg, property['default'] as unknown]))
   return (given) => {
     // A null is how several clients write "not given".
-    const present: unknown = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+    const present: unknown = {
+      ...defaults,
+      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)),
+    }
     if (schema.accepts(present)) return present
-    throw new StepError(complaint(step, args, schema.errors()))
+    throw new BadStepArguments(complaint(step, args, schema.errors()))
   }
 }
 

@@ -1,9 +1,21 @@
 /** What acts on a target: the step SDK, the steps, executors, hardware. */
 export * from './executors/executor.js'
 export * from './sdk.js'
+export type { ArgsOf, SchemaType } from './arg-types.js'
 export { defineStep, type ArgSchema, type ArgsSchema, type StepDefinition } from './define-step.js'
 export { coreosHardwareManager, genericHardwareManager, standardManagers } from './hardware-managers.js'
-export { CommandFailed, finish, runCommand, shown, type Finished, type RunOptions } from './run-command.js'
+export { CUSTOM_MANAGER, managersWith } from './custom-managers.js'
+export { planTarget, type PlannedWrite } from './executors/plan.js'
+export { stepHardware, type StepHardware } from './hardware/step-hardware.js'
+export {
+  CommandFailed,
+  finish,
+  runCommand,
+  shown,
+  withoutPasswords,
+  type Finished,
+  type RunOptions,
+} from './run-command.js'
 export { eraseDevices, eraseDevicesMetadata } from './erase-devices/erase-devices.js'
 export { installCoreos } from './install-coreos/install-coreos.js'
 export type { InstallArgs } from './install-coreos/args.js'

@@ -1,6 +1,8 @@
 import type { Clock, Logger } from '../runtime/index.js'
 import type { AdvertisedStep, JsonObject, StepInterface, StepKind } from '../wire/index.js'
 import type { Target } from './executors/executor.js'
+import type { ArgsSchema } from './arg-types.js'
+import type { StepHardware } from './hardware/step-hardware.js'
 
 /** Where a running step is, for people and progress bars. */
 export interface Progress {
@@ -12,8 +14,8 @@ export interface Progress {
   line(text: string): void
 }
 
-/** Everything a step may use. */
-export interface StepContext {
+/** What whoever runs a step gives it. */
+export interface StepSurroundings {
   readonly target: Target
   /** The node as Ironic sent it: its database record, configdrive in clear for deploy steps only. */
   readonly node: JsonObject
@@ -27,6 +29,12 @@ export interface StepContext {
   readonly signal: AbortSignal
 }
 
+/** Everything a step may use. */
+export interface StepContext extends StepSurroundings {
+  /** The machine's disks and how it was booted, read from the target. */
+  readonly hardware: StepHardware
+}
+
 /** A step with its arguments' JSON Schema. Made by {@link defineStep}. */
 export interface Step {
   readonly name: string
@@ -36,13 +44,15 @@ export interface Step {
   readonly priority: Readonly<Partial<Record<StepKind, number>>>
   readonly abortable: boolean
   readonly rebootRequested: boolean
+  /** What it takes, for people: agents advertise less of it. */
+  readonly args?: ArgsSchema
   advertise(kind: StepKind): AdvertisedStep
   /**
    * Checks the arguments, then runs. Its value becomes `deploy_result` (`clean_result`, `service_result`).
    *
-   * @throws StepError for bad arguments, before anything is touched, and for every failure of the step itself
+   * @throws BadStepArguments before anything is touched; StepError for failures of the step itself
    */
-  run(context: StepContext, args: JsonObject): Promise<unknown>
+  run(context: StepSurroundings, args: JsonObject): Promise<unknown>
 }
 
 /** A named set of steps, as IPA's hardware managers are. */
@@ -71,4 +81,9 @@ export class StepError extends Error {
     this.type = options.type
     this.details = details
   }
+}
+
+/** Arguments that a step does not take. Nothing has been touched. */
+export class BadStepArguments extends StepError {
+  override name = 'BadStepArguments'
 }

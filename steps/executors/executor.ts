@@ -72,6 +72,8 @@ export interface Target {
   readonly executor: Executor
   readonly disks: DiskPolicy
   readonly clock: Clock
+  /** True where writes are only told: what a step has written there cannot be read back. */
+  readonly planned?: boolean
   /** Path of a file of the target as seen by the programs that steps run there (a chroot may lie between). */
   hostPath(path: string): string
   has(capability: Capability): boolean

@@ -90,6 +90,8 @@ async function install(context: StepContext, input: InstallInput, device: string
     // It holds secrets, and the live system may go on running. A stopped agent comes back for it.
     if (file && !signal.aborted) await target.executor.files.remove(file).catch(() => {})
   }
+  // Nothing was installed, so there is nothing to read back, and no boot loader to point the firmware at.
+  if (target.planned) return
   progress.stage('reading the disk back')
   await rescanDevice(target, device, logger)
   const digest = config && createHash('sha256').update(config).digest('hex')

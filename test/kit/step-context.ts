@@ -1,5 +1,5 @@
 import { silent } from '../../runtime/index.js'
-import type { StepContext, Target } from '../../steps/index.js'
+import { stepHardware, type StepContext, type Target } from '../../steps/index.js'
 
 export interface RecordingContext extends StepContext {
   readonly stages: string[]
@@ -12,9 +12,13 @@ export function stepContext(target: Target, given: Partial<StepContext> = {}): R
   const stages: string[] = []
   const percents: number[] = []
   const logged: RecordingContext['logged'] = []
+  const node = given.node ?? {
+    ...{ uuid: '1be26c0b-03f2-4d2e-ae87-c02d7f33c123', properties: {}, instance_info: {}, driver_internal_info: {} },
+  }
   return {
     target,
-    node: { uuid: '1be26c0b-03f2-4d2e-ae87-c02d7f33c123', properties: {}, instance_info: {}, driver_internal_info: {} },
+    hardware: stepHardware(target, node),
+    node,
     ports: [],
     environment: {},
     progress: { stage: (name) => stages.push(name), percent: (value) => percents.push(value), line: () => {} },

@@ -1,0 +1,90 @@
+import type { Command, Executor, Files, Run, RunId, Target } from './executor.js'
+
+/** A change that a step would have made. */
+export type PlannedWrite =
+  | { kind: 'run'; argv: Command['argv']; stdin: Uint8Array | null }
+  | { kind: 'write'; path: string; bytes: Uint8Array; mode: number | null }
+  | { kind: 'remove'; path: string }
+
+/**
+ * A target on which a step can be tried without harm: what reads is really run, what writes is only told, and answered
+ * as a success that printed nothing. Files that were planned are read back as planned; nothing else is, so what a step
+ * sees after its first write may not be what it would see.
+ *
+ * @param onWrite told each write in order, in place of it
+ */
+export function planTarget(target: Target, onWrite: (write: PlannedWrite) => void): Target {
+  return {
+    name: target.name,
+    disks: target.disks,
+    clock: target.clock,
+    planned: true,
+    hostPath: (path) => target.hostPath(path),
+    has: (capability) => target.has(capability),
+    executor: planExecutor(target.executor, onWrite),
+  }
+}
+
+function planExecutor(real: Executor, onWrite: (write: PlannedWrite) => void): Executor {
+  const told = new Set<RunId>()
+  return {
+    files: planFiles(real.files, onWrite),
+    start: async (command) => {
+      if (command.effect === 'reads') return real.start(command)
+      const id = command.id ?? `planned-${told.size + 1}`
+      if (!told.has(id)) onWrite({ kind: 'run', argv: command.argv, stdin: command.stdin ?? null })
+      told.add(id)
+      return succeeded(id)
+    },
+    attach: async (id, offset) => (told.has(id) ? succeeded(id) : real.attach(id, offset)),
+  }
+}
+
+const succeeded = (id: RunId): Run => ({
+  id,
+  output: (async function* () {})(),
+  exit: Promise.resolve({ kind: 'exited', code: 0 }),
+  cancel: () => Promise.resolve(),
+})
+
+function planFiles(real: Files, onWrite: (write: PlannedWrite) => void): Files {
+  /** Bytes of a file that would be there; null for one that would be gone. */
+  const planned = new Map<string, Uint8Array | null>()
+  const below = (folder: string) => {
+    const start = folder.endsWith('/') ? folder : `${folder}/`
+    const inside = [...planned].filter(([path]) => path.startsWith(start))
+    return inside.map(([path, bytes]) => {
+      const [name = '', ...deeper] = path.slice(start.length).split('/')
+      return { name, there: bytes !== null, direct: deeper.length === 0 }
+    })
+  }
+  return {
+    read: async (path) => {
+      const bytes = planned.get(path)
+      if (bytes === null) throw Object.assign(new Error(`ENOENT: no such file: ${path}`), { code: 'ENOENT' })
+      return bytes ?? real.read(path)
+    },
+    write: async (path, bytes, options) => {
+      planned.set(path, bytes)
+      onWrite({ kind: 'write', path, bytes, mode: options?.mode ?? null })
+    },
+    remove: async (path) => {
+      const there = planned.get(path) ?? ((await real.exists(path)) || null)
+      if (planned.get(path) === null || there === null) return
+      planned.set(path, null)
+      onWrite({ kind: 'remove', path })
+    },
+    exists: async (path) => {
+      const bytes = planned.get(path)
+      if (bytes !== undefined) return bytes !== null
+      return below(path).some(({ there }) => there) || (await real.exists(path))
+    },
+    list: async (path) => {
+      const changes = below(path)
+      const added = changes.filter(({ there }) => there).map(({ name }) => name)
+      const gone = new Set(changes.filter(({ there, direct }) => direct && !there).map(({ name }) => name))
+      const names = added.length > 0 && !(await real.exists(path)) ? [] : await real.list(path)
+      return [...new Set([...names.filter((name) => !gone.has(name)), ...added])].sort()
+    },
+  }
+}

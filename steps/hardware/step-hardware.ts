@@ -1,0 +1,29 @@
+import type { Inventory, JsonObject } from '../../wire/index.js'
+import type { Target } from '../executors/executor.js'
+import { listBlockDevices, type BlockDevice } from './block-devices.js'
+import { bootMode } from './boot-mode.js'
+import { collectInventory } from './inventory.js'
+import { chooseRootDevice } from './root-device.js'
+
+/** What a step may ask about the machine it works on. Every call asks the machine anew: a step changes it. */
+export interface StepHardware {
+  /** The disks, and what can stand in for one, in lsblk's order. */
+  blockDevices(): Promise<BlockDevice[]>
+  /**
+   * The disk that an operating system goes to: by the node's root device hints, or the smallest of at least 4 GiB.
+   *
+   * @throws StepError of type DeviceNotFound when there is none
+   */
+  rootDevice(): Promise<BlockDevice>
+  bootMode(): Promise<'uefi' | 'bios'>
+  /** CPU, memory, NICs, vendor, in the form in which an agent posts them to Ironic. */
+  inventory(): Promise<Inventory>
+}
+
+/** The hardware behind a target, for a step that works for `node`. */
+export const stepHardware = (target: Target, node: JsonObject): StepHardware => ({
+  blockDevices: () => listBlockDevices(target),
+  rootDevice: async () => chooseRootDevice(await listBlockDevices(target), node),
+  bootMode: () => bootMode(target.executor),
+  inventory: () => collectInventory(target),
+})
