@@ -16,6 +16,7 @@ import { logTo } from './log.js'
 import { parseSize, type Options } from './options.js'
 import { lineProgress, liveProgress, type ProgressView } from './progress.js'
 import { reportText } from './report.js'
+import { simulatedOnly } from './target.js'
 
 export const DEPLOY_OPTIONS = [
   'ironic-url',
@@ -37,6 +38,7 @@ type DeployOptions = Options<(typeof DEPLOY_OPTIONS)[number]>
 /** `ironstage deploy`, and the demo. Exit code 0 only when the disk says what was asked. */
 export async function deploy(options: DeployOptions, environment: Environment): Promise<number> {
   refuseContradictions(options)
+  simulatedOnly(options.target)
   const { stdout, stopped } = environment
   const json = options.json ?? false
   const ignition = await readConfig(options.ignition, environment)

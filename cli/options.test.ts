@@ -32,7 +32,7 @@ describe('options', () => {
   test.each([
     [{ port: 'x' }, {}, /^--port is "x", which is not a whole number$/],
     [{ port: '70000' }, {}, /^--port is "70000", which must be <= 65535$/],
-    [{ target: 'ssh' }, {}, /^--target is "ssh", which is not one of sim$/],
+    [{ target: 'ssh' }, {}, /^--target is "ssh", which is not of the expected form$/],
     [{ 'disk-size': 'big' }, {}, /^--disk-size is "big", which is not of the expected form$/],
     [{}, { IRONSTAGE_SPEED: '0' }, /^IRONSTAGE_SPEED is "0", which must be > 0$/],
     [{}, { IRONSTAGE_PROT: '1' }, /^the environment has IRONSTAGE_PROT, which is no option/],

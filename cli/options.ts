@@ -47,13 +47,14 @@ export const OPTIONS = {
   json: { description: 'print one JSON object a line, for programs', schema: { type: 'boolean' } },
   'ironic-url': {
     value: 'URL',
-    description: 'deploy through an ironstage that runs there (default: start one for this deployment)',
+    description:
+      'the Ironic to work with (deploy: an ironstage that runs there; default: start one for this deployment)',
     schema: { type: 'string', pattern: '^https?://' },
   },
   target: {
     value: 'TARGET',
-    description: 'what to deploy to: sim, a simulated machine (default: sim)',
-    schema: { enum: ['sim'], type: 'string' },
+    description: 'what to work on: sim, a simulated machine (default: sim)',
+    schema: { type: 'string', pattern: '^(sim|local:.+|ssh://.+)$' },
   },
   image: {
     value: 'FILE|URL',
@@ -88,6 +89,44 @@ export const OPTIONS = {
   overwrite: {
     description: 'use the disk file even though ironstage did not make it',
     schema: { type: 'boolean' },
+  },
+  'node-uuid': {
+    value: 'UUID',
+    description: "the agent's node, where the MAC address does not lead to it",
+    schema: { type: 'string', pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' },
+  },
+  mac: {
+    value: 'MAC',
+    description: 'MAC address of the NIC that the machine boots from (default: that of the simulated machine)',
+    schema: { type: 'string', pattern: '^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$' },
+  },
+  machine: {
+    value: 'ID',
+    description: 'which machine of the state folder to use (default: a new one)',
+    schema: { type: 'string', minLength: 1 },
+  },
+  listen: {
+    value: 'HOST:PORT',
+    description: 'where the agent answers; port 0 picks a free one (default: 127.0.0.1:0)',
+    schema: { type: 'string', pattern: '^(\\[[0-9a-fA-F:]+\\]|[^:\\s]+):[0-9]{1,5}$' },
+  },
+  'kernel-params': {
+    value: 'PARAMS',
+    description: 'kernel parameters of the agent\'s ramdisk, as in "ipa-inspection-callback-url=URL ipa-agent-token=T"',
+    schema: { type: 'string', minLength: 1 },
+  },
+  respawn: {
+    description: 'boot the ramdisk again whenever the machine was switched off (default: end then)',
+    schema: { type: 'boolean' },
+  },
+  standalone: {
+    description: 'serve the API of the agent to whoever has the token, without any Ironic',
+    schema: { type: 'boolean' },
+  },
+  token: {
+    value: 'TOKEN',
+    description: 'token of a standalone agent (default: a new one, which is printed)',
+    schema: { type: 'string', minLength: 1, pattern: '^\\S+$' },
   },
 } as const satisfies Record<string, OptionShape>
 

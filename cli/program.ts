@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { errorChain, packageVersion, UserError, userError } from '../lab/index.js'
+import { agent, AGENT_OPTIONS } from './agent.js'
 import { DEPLOY_OPTIONS, deploy } from './deploy.js'
 import { Stopped, type Environment, type Output } from './environment.js'
 import { OPTIONS, resolveOptions, variableOf, type OptionName, type Options } from './options.js'
@@ -31,6 +32,7 @@ export async function run(environment: Environment): Promise<number> {
   }
   add('up', 'run a mock Ironic with simulated machines until it is stopped', UP_OPTIONS, up)
   add('deploy', 'take one machine from enroll to a booted CoreOS and read its disk back', DEPLOY_OPTIONS, deploy)
+  add('agent', 'run one agent on a simulated machine for an Ironic elsewhere', AGENT_OPTIONS, agent)
   try {
     await program.parseAsync(argv, { from: 'user' })
     return code

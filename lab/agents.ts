@@ -31,6 +31,12 @@ export interface AgentsOptions {
   logger: Logger
   pace: AgentPace
   onProgress: (machine: string, progress: AgentProgress) => void
+  /** Told why an agent cannot start; logged unless somebody wants to know. */
+  onRefused?: (machine: string, error: unknown) => void
+  /** The node of an agent that its MAC addresses do not lead to. */
+  nodeUuid?: string
+  /** Agents that no Ironic knows of, for whoever has the token. */
+  standalone?: { token: string }
 }
 
 interface Running {
@@ -56,7 +62,8 @@ export class Agents implements AsyncDisposable {
   }
 
   ramdiskUp(machine: Machine, boot: Boot): void {
-    const { addresses, transport, probe, clock, random, logger, pace, onProgress } = this.#options
+    const { addresses, transport, probe, clock, random, logger, pace, onProgress, onRefused } = this.#options
+    const { nodeUuid, standalone } = this.#options
     const { id } = machine.spec
     const parameters = boot.source.kind === 'ramdisk' ? boot.source.parameters : {}
     this.#installing.delete(id)
@@ -76,10 +83,13 @@ export class Agents implements AsyncDisposable {
         logger,
         pace,
         onProgress: (progress) => onProgress(id, progress),
+        ...(nodeUuid === undefined ? {} : { nodeUuid }),
+        ...(standalone ? { standalone } : {}),
       })
       this.#running.set(id, { boot: boot.id, agent, mounted: addresses.mount(id, agent.dispatch) })
     } catch (error) {
-      logger('error', `the agent of ${id} does not start: ${errorChain(error).join(': ')}`)
+      if (onRefused) onRefused(id, error)
+      else logger('error', `the agent of ${id} does not start: ${errorChain(error).join(': ')}`)
     }
   }
 

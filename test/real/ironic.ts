@@ -1,0 +1,230 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { openSync, closeSync } from 'node:fs'
+import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { debianProgram, tool } from './peers.js'
+
+/** Every distribution that is installed, pinned; its hash names the folder that they are installed in. */
+const PINNED = fileURLToPath(new URL('./peers/ironic.txt', import.meta.url))
+
+/** Where peers are kept over runs and over checkouts. */
+const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
+
+/** A real Ironic, API and conductor in one process. */
+export interface RealIronic extends AsyncDisposable {
+  /** Of the API, without `/v1`. */
+  readonly url: string
+  /** The end of what it logged. */
+  logged(): Promise<string>
+}
+
+/**
+ * Starts a real Ironic with an empty database on loopback, installing it first where it is not.
+ *
+ * @throws when it cannot be installed or does not answer: a missing peer is a failure, never a skip
+ */
+export async function realIronic(settings: Readonly<Record<string, Record<string, string | number>>> = {}) {
+  const venv = await installed(PINNED)
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-ironic-'))
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  await configure(folder, port, settings)
+  const program = (name: string): [string, string] => [join(venv, 'bin/python'), join(venv, 'bin', name)]
+  const made = await tool(...program('ironic-dbsync'), '--config-file', join(folder, 'ironic.conf'), 'create_schema')
+  if (made.code !== 0) throw new Error(`ironic-dbsync ended with ${made.code}: ${made.stderr.slice(-2000)}`)
+
+  const out = openSync(join(folder, 'stdout.log'), 'a')
+  const [python, ironic] = program('ironic')
+  // A process group of its own: Ironic forks, and whoever is left of it goes by the group's number.
+  const child = spawn(python, [ironic, '--config-file', join(folder, 'ironic.conf')], {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', out, out],
+  })
+  closeSync(out)
+  const killed = () => signalGroup(child, 'SIGKILL')
+  process.once('exit', killed)
+  const logged = async () =>
+    (await Promise.all(['ironic.log', 'stdout.log'].map((name) => tail(join(folder, name))))).join('\n')
+  const self: RealIronic = {
+    url,
+    logged,
+    async [Symbol.asyncDispose]() {
+      process.removeListener('exit', killed)
+      await stop(child)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  try {
+    await answering(`${url}/v1/`, child)
+    return self
+  } catch (cause) {
+    const log = await logged()
+    await self[Symbol.asyncDispose]()
+    throw new Error(`Ironic did not start:\n${log}`, { cause })
+  }
+}
+
+/**
+ * The folder of a virtual environment with exactly what a list pins. It is built aside and appears whole, so a run that was
+ * cut short leaves nothing that the next one would take for complete.
+ */
+async function installed(list: string): Promise<string> {
+  const pinned = await readFile(list)
+  const venv = join(CACHE, createHash('sha256').update(pinned).digest('hex').slice(0, 16))
+  if (await exists(join(venv, 'bin/ironic'))) return venv
+  await debianProgram('python3', 'python3')
+  await mkdir(CACHE, { recursive: true })
+  const building = await mkdtemp(join(CACHE, 'building-'))
+  try {
+    if ((await tool('python3', '-m', 'venv', building)).code !== 0) {
+      // Debian has the module apart.
+      await tool('apt-get', 'install', '-y', '--no-install-recommends', 'python3-venv')
+      await done('making a virtual environment', tool('python3', '-m', 'venv', '--clear', building))
+    }
+    // Scripts name the folder that they were installed in; they are run as `bin/python bin/SCRIPT`, so it may move.
+    const pip = [
+      join(building, 'bin/python'),
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--no-input',
+      '--retries',
+      '5',
+    ] as const
+    await done(`installing ${list}`, tool(...pip, '--no-deps', '--requirement', list))
+    await rename(building, venv).catch(async (error: unknown) => {
+      // Another run was faster.
+      if (!(await exists(join(venv, 'bin/ironic')))) throw error
+    })
+  } finally {
+    await rm(building, { recursive: true, force: true })
+  }
+  return venv
+}
+
+async function done(what: string, running: ReturnType<typeof tool>): Promise<void> {
+  const { code, stderr } = await running
+  if (code !== 0) throw new Error(`${what} failed with ${code}: ${stderr.slice(-4000)}`)
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function tail(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return text.slice(-6000)
+}
+
+/** One process without authentication or message bus; waits as short as they can be. */
+async function configure(
+  folder: string,
+  port: number,
+  settings: Readonly<Record<string, Record<string, string | number>>>,
+): Promise<void> {
+  const at = (name: string) => join(folder, name)
+  const url = `http://127.0.0.1:${port}`
+  const sections: Record<string, Record<string, string | number>> = {
+    DEFAULT: {
+      ...{ auth_strategy: 'noauth', rpc_transport: 'none', host: 'real-conductor', my_ip: '127.0.0.1' },
+      ...{ use_stderr: 'false', log_file: at('ironic.log'), state_path: at('state'), tempdir: at('tmp') },
+      ...{ force_raw_images: 'false', enabled_hardware_types: 'fake-hardware' },
+      ...{
+        enabled_bios_interfaces: 'fake,no-bios',
+        enabled_boot_interfaces: 'fake',
+        enabled_console_interfaces: 'fake',
+      },
+      ...{ enabled_deploy_interfaces: 'custom-agent,direct,fake', enabled_firmware_interfaces: 'fake,no-firmware' },
+      ...{ enabled_inspect_interfaces: 'agent,fake,no-inspect', enabled_management_interfaces: 'fake' },
+      ...{ enabled_network_interfaces: 'noop', enabled_power_interfaces: 'fake' },
+      ...{ enabled_raid_interfaces: 'agent,fake,no-raid', enabled_rescue_interfaces: 'agent,fake,no-rescue' },
+      ...{ enabled_storage_interfaces: 'noop', enabled_vendor_interfaces: 'no-vendor,fake' },
+      ...{ default_network_interface: 'noop', default_storage_interface: 'noop' },
+      ...{ default_deploy_interface: 'custom-agent', default_inspect_interface: 'agent' },
+      default_vendor_interface: 'no-vendor',
+    },
+    // Agents heartbeat after 0.3 to 0.6 of this; Ironic drops those that meet its lock, and the next one counts.
+    api: { host_ip: '127.0.0.1', port, api_workers: 1, ramdisk_heartbeat_timeout: 10 },
+    database: { connection: `sqlite:///${at('ironic.sqlite')}` },
+    conductor: {
+      ...{ automated_clean: 'true', heartbeat_interval: 10, heartbeat_timeout: 60, sync_power_state_interval: 0 },
+      ...{ check_provision_state_interval: 5, graceful_shutdown_timeout: 2, enable_mdns: 'false' },
+    },
+    agent: {
+      ...{ require_tls: 'false', verify_ca: 'True', command_wait_interval: 1, certificates_path: at('certs') },
+      ...{ post_deploy_get_power_state_retries: 2, post_deploy_get_power_state_retry_interval: 1 },
+      ...{ deploy_logs_collect: 'on_failure', deploy_logs_local_path: at('deploy-logs') },
+    },
+    deploy: {
+      ...{ http_root: at('http'), http_url: `${url}/unused`, fast_track: 'false', default_boot_option: 'local' },
+      ...{ erase_devices_priority: 0, erase_devices_metadata_priority: 10 },
+    },
+    dhcp: { dhcp_provider: 'none' },
+    pxe: {
+      ...{ tftp_root: at('tftp'), tftp_master_path: at('images/tftp-master'), images_path: at('images') },
+      instance_master_path: at('images/instance-master'),
+    },
+    inspector: { require_managed_boot: 'false', power_off: 'true' },
+    inventory: { data_backend: 'database' },
+    service_catalog: { auth_type: 'none', endpoint_override: url },
+    oslo_concurrency: { lock_path: at('lock') },
+  }
+  for (const [section, values] of Object.entries(settings)) Object.assign((sections[section] ??= {}), values)
+  for (const name of ['state', 'tmp', 'certs', 'deploy-logs', 'http', 'tftp', 'images', 'lock'])
+    await mkdir(at(name), { recursive: true })
+  const text = Object.entries(sections).map(
+    ([section, values]) =>
+      `[${section}]\n${Object.entries(values)
+        .map(([name, value]) => `${name} = ${value}\n`)
+        .join('')}`,
+  )
+  await writeFile(at('ironic.conf'), text.join('\n'))
+}
+
+async function answering(url: string, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + 120_000
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended (${child.exitCode})`)
+    const response = await fetch(url, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
+    if (response?.ok) return
+    await sleep(100)
+  }
+  throw new Error(`no answer from ${url} in two minutes`)
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const gone = once(child, 'exit')
+    child.kill('SIGTERM')
+    await Promise.race([gone, sleep(10_000, undefined, { ref: false })])
+  }
+  signalGroup(child, 'SIGKILL')
+}
+
+/** The group is led by a process that this one started, so its number is nobody else's while any of it lives. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal)
+  } catch {
+    // All of it is gone already.
+  }
+}
