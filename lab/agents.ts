@@ -1,7 +1,7 @@
 import { startAgent, type AgentListener, type Agent, type AgentPace, type AgentProgress } from '../agent/index.js'
 import type { Boot, Machine } from '../machine/index.js'
 import { Probe, errorChain, type Clock, type Logger, type Random } from '../runtime/index.js'
-import { standardManagers } from '../steps/index.js'
+import { standardManagers, type HardwareManager } from '../steps/index.js'
 import { probed, type InProcessTransport, type Dispatch, type Transport } from '../wire/index.js'
 
 /** Where agents can be reached. */
@@ -23,6 +23,8 @@ export function inProcessAddresses(transport: InProcessTransport): AgentAddresse
 
 export interface AgentsOptions {
   addresses: AgentAddresses
+  /** {@link standardManagers} unless told otherwise. */
+  managers?: readonly HardwareManager[]
   /** To Ironic, for one machine's agent. */
   transport: (machine: string) => Transport
   clock: Clock
@@ -71,7 +73,7 @@ export class Agents implements AsyncDisposable {
     try {
       const agent = startAgent({
         target: machine.target,
-        managers: standardManagers,
+        managers: this.#options.managers ?? standardManagers,
         boot: { id: boot.id, parameters },
         environment: {},
         callbackUrl: addresses.urlOf(id),

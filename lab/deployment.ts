@@ -2,6 +2,7 @@ import { IPA_PACE } from '../agent/index.js'
 import { parseIgnition, type IgnitionConfig } from '../ignition/index.js'
 import { checkImage, defaultMachineSpec, type CheckedImage, type MachineSpec } from '../machine/index.js'
 import { seconds, UserError, uuid, type Clock, type Logger, type Random } from '../runtime/index.js'
+import type { HardwareManager } from '../steps/index.js'
 import {
   ConnectionFailed,
   HttpTransport,
@@ -32,6 +33,8 @@ export interface DeploymentOptions {
   /** An ironstage that runs elsewhere; without, one is started for this deployment, and gone with it. */
   ironicUrl?: string
   realistic?: boolean
+  /** What the machine's agent offers; the standard managers unless told otherwise. */
+  managers?: readonly HardwareManager[]
   clock: Clock
   random: Random
   logger: Logger
@@ -82,6 +85,7 @@ async function deployHere(
   await using own = await stage({
     ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
     liveImage: isUrl(image) ? REHEARSAL_IMAGE : image,
+    ...(options.managers ? { managers: options.managers } : {}),
     ...(realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}),
     onEvent: (event) => {
       if (event.kind === 'progress') onEvent({ event: 'progress', step: event.step, ...event.progress })

@@ -21,3 +21,47 @@ export { openStandaloneAgent, type StandaloneAgent, type StandaloneAgentOptions 
 export { serve, type Served, type ServeOptions } from './serve.js'
 export { EXAMPLE_IGNITION, packageVersion, REHEARSAL_IMAGE } from './paths.js'
 export { errorChain, systemClock, systemRandom, urlSafeToken, userError } from '../runtime/index.js'
+export { loadManagers } from './step-files.js'
+export { knownStep, runStep, type StepRunEvent, type StepRunOptions, type StepRunResult } from './run-step.js'
+export {
+  BadStepArguments,
+  CommandFailed,
+  defineStep,
+  finish,
+  listBlockDevices,
+  managersWith,
+  planTarget,
+  readPartitions,
+  runCommand,
+  shown,
+  standardManagers,
+  StepError,
+  stepHardware,
+  type ArgSchema,
+  type ArgsOf,
+  type ArgsSchema,
+  type BlockDevice,
+  type Capability,
+  type Command,
+  type DiskPolicy,
+  type Executor,
+  type Exit,
+  type Files,
+  type Finished,
+  type HardwareManager,
+  type OutputChunk,
+  type Partition,
+  type PartitionTable,
+  type PlannedWrite,
+  type Progress,
+  type Run,
+  type RunOptions,
+  type Step,
+  type StepContext,
+  type StepDefinition,
+  type StepHardware,
+  type StepSurroundings,
+  type Target,
+} from '../steps/index.js'
+export { defaultMachineSpec, type DiskSpec, type Machine, type MachineSpec } from '../machine/index.js'
+export type { AdvertisedStep, JsonObject, RequestedStep, StepInterface, StepKind } from '../wire/index.js'

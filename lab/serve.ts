@@ -1,5 +1,6 @@
 import { IPA_PACE } from '../agent/index.js'
 import { Scope, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
+import type { HardwareManager } from '../steps/index.js'
 import type { LabEvent } from './events.js'
 import { REALISTIC_MACHINES } from './realistic.js'
 import { stage, type Stage } from './stage.js'
@@ -12,6 +13,8 @@ export interface ServeOptions {
   nodes: number
   stateDir: string | null
   realistic: boolean
+  /** What agents offer; the standard managers unless told otherwise. */
+  managers?: readonly HardwareManager[]
   clock: Clock
   random: Random
   logger: Logger
@@ -39,6 +42,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       await stage({
         ...{ folder, network: { host, port }, clock, random, logger },
         ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}),
+        ...(options.managers ? { managers: options.managers } : {}),
         ...(onEvent ? { onEvent } : {}),
       }),
     )

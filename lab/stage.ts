@@ -28,6 +28,7 @@ import {
   type Logger,
   type Random,
 } from '../runtime/index.js'
+import type { HardwareManager } from '../steps/index.js'
 import { HttpTransport, InProcessTransport, IronicClient, probed, serveHttp, type Transport } from '../wire/index.js'
 import { Agents, inProcessAddresses, listenerAddresses, type AgentAddresses } from './agents.js'
 import { machineBmcs, machineOf } from './bmcs.js'
@@ -56,6 +57,8 @@ export interface StageOptions {
   policy?: Partial<Policy>
   machinePace?: MachinePace
   agentPace?: AgentPace
+  /** What agents offer; the standard managers unless told otherwise. */
+  managers?: readonly HardwareManager[]
   /** What live ramdisks carry and `--offline` installs. */
   liveImage?: string
   /** Whether machines keep real bytes in sparse files (`file`) or only the structures on their disks (`described`). */
@@ -124,6 +127,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const agents = new Agents({
     transport: (machine) => (agentPace === PROMPT_PACE ? turns.patient(machine, transport) : transport),
     ...{ addresses, clock, random, probe, pace: agentPace },
+    ...(options.managers ? { managers: options.managers } : {}),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: (machine, progress) => {
       const { step } = progress

@@ -1,0 +1,25 @@
+import { MASKED_IGNITION } from '../ignition/index.js'
+import { withoutPasswords } from '../steps/index.js'
+
+const SECRET_KEY = /(password|passphrase|secret|token|private_?key)$/i
+
+/** Text as it may be shown: passwords of URLs and whole Ignition configs masked. */
+export function maskedText(text: string): string {
+  return withoutPasswords(text).replace(/\{\s*\\?"ignition\\?"\s*:.*\}/s, MASKED_IGNITION)
+}
+
+/** A JSON value as it may be shown: as {@link maskedText}, and what is kept under the name of a secret masked too. */
+export function masked(value: unknown): unknown {
+  if (typeof value === 'string') return maskedText(value)
+  if (Array.isArray(value)) return value.map(masked)
+  if (typeof value !== 'object' || value === null) return value
+  if (isIgnition(value)) return MASKED_IGNITION
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, SECRET_KEY.test(key) ? MASKED_IGNITION : masked(inner)]),
+  )
+}
+
+function isIgnition(value: object): boolean {
+  const ignition: unknown = 'ignition' in value ? value.ignition : undefined
+  return typeof ignition === 'object' && ignition !== null && 'version' in ignition
+}

@@ -1,0 +1,135 @@
+import { Managers } from '../agent/index.js'
+import { UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
+import {
+  BadStepArguments,
+  CommandFailed,
+  planTarget,
+  shown,
+  standardManagers,
+  StepError,
+  type HardwareManager,
+  type PlannedWrite,
+} from '../steps/index.js'
+import type { JsonObject } from '../wire/index.js'
+import { masked, maskedText } from './masked.js'
+import type { StateFolder } from './state-folder.js'
+import { placeOf } from './step-files.js'
+import { openStepMachine } from './step-machine.js'
+
+/** What happens while a step runs; nothing in it is secret. */
+export type StepRunEvent =
+  | { event: 'started'; step: string; machine: string; plan: boolean }
+  | { event: 'stage'; stage: string }
+  | { event: 'percent'; percent: number }
+  | { event: 'line'; line: string }
+  /** What a plan does not do. */
+  | { event: 'planned'; write: 'run'; command: string; stdin_bytes: number | null }
+  | { event: 'planned'; write: 'file'; path: string; bytes: number; mode: string | null }
+  | { event: 'planned'; write: 'remove'; path: string }
+
+export interface StepRunOptions {
+  step: string
+  args: JsonObject
+  /** {@link standardManagers} unless told otherwise. */
+  managers?: readonly HardwareManager[]
+  /** One of a state folder; a new one, gone with the run, without. */
+  machine?: { folder: StateFolder; id: string }
+  /** Really read, but only tell writes. */
+  plan?: boolean
+  clock: Clock
+  random: Random
+  logger: Logger
+  signal: AbortSignal
+  onEvent?: (event: StepRunEvent) => void
+}
+
+export interface StepRunResult {
+  /** What the step gave, secrets masked. */
+  value: unknown
+  seconds: number
+}
+
+/**
+ * Runs one step on a simulated machine as an agent would, with no Ironic.
+ *
+ * @throws UserError of kind usage for a step that nobody offers and for bad arguments, before anything is touched; of
+ *   kind failure when the step fails
+ */
+export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
+  const { step, args, managers = standardManagers, plan = false, clock, random, logger, signal } = options
+  const tell = options.onEvent ?? (() => {})
+  knownStep(managers, step)
+  const from = options.machine === undefined ? {} : { from: options.machine }
+  await using on = await openStepMachine({ ...from, clock, random, logger })
+  const { machine, node, ports } = on
+  tell({ event: 'started', step, machine: machine.spec.id, plan })
+  const target = plan ? planTarget(machine.target, (write) => tell(told(write))) : machine.target
+  const since = clock.elapsed()
+  try {
+    const offered = await Managers.probe(managers, target)
+    const value = await offered.dispatch(step, (found) =>
+      found.run(
+        {
+          ...{ target, node, ports, environment: {}, logger, clock, signal },
+          progress: {
+            stage: (stage) => tell({ event: 'stage', stage: maskedText(stage) }),
+            percent: (percent) => tell({ event: 'percent', percent }),
+            line: (line) => tell({ event: 'line', line: maskedText(line) }),
+          },
+        },
+        args,
+      ),
+    )
+    return { value: masked(value ?? null), seconds: Math.round(clock.elapsed() - since) / 1000 }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw failed(step, error)
+  }
+}
+
+/**
+ * A step of these managers, by name, as an agent would choose it.
+ *
+ * @throws UserError (usage) that names the ones there are
+ */
+export function knownStep(managers: readonly HardwareManager[], name: string): void {
+  const names = managers.flatMap(({ steps }) => steps.map((step) => step.name))
+  if (names.includes(name)) return
+  throw new UserError('no-step', `there is no step ${name}`, {
+    remedy: `there are ${[...new Set(names)].sort().join(', ')}; more come with --steps FILE`,
+    kind: 'usage',
+  })
+}
+
+function told(write: PlannedWrite): StepRunEvent {
+  switch (write.kind) {
+    case 'run': {
+      const [program, ...more] = write.argv
+      const command = shown([program, ...more.map(maskedText)])
+      return { event: 'planned', write: 'run', command, stdin_bytes: write.stdin?.length ?? null }
+    }
+    case 'write': {
+      const mode = write.mode === null ? null : `0${write.mode.toString(8)}`
+      return { event: 'planned', write: 'file', path: write.path, bytes: write.bytes.length, mode }
+    }
+    case 'remove':
+      return { event: 'planned', write: 'remove', path: write.path }
+  }
+}
+
+function failed(step: string, error: unknown): UserError {
+  if (error instanceof BadStepArguments)
+    return new UserError('bad-step-arguments', error.details, {
+      remedy: `see what it takes with ironstage step show ${step}`,
+      kind: 'usage',
+    })
+  if (error instanceof UserError) return error
+  if (error instanceof StepError)
+    return new UserError('step-failed', `the step ${step} failed`, { cause: new Error(maskedText(error.details)) })
+  // What a program of the target said is no defect of the step's; anything else may be, and then its place helps.
+  const place = error instanceof CommandFailed ? undefined : placeOf(error)
+  return new UserError('step-failed', `the step ${step} failed`, {
+    cause: error,
+    ...(place === undefined ? {} : { remedy: `look at ${place}` }),
+  })
+}
