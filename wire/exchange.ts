@@ -29,6 +29,8 @@ export interface OutgoingRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** PEM of the certificate that the peer has to show, or that its one is signed by; without, those that everybody trusts. */
+  readonly ca?: string
   /** Aborts the exchange; the transport rejects with its reason. */
   readonly signal?: AbortSignal
 }

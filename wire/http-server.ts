@@ -1,8 +1,22 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
 import express, { type ErrorRequestHandler, type Request, type Response } from 'express'
 import { held, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
 import type { Dispatch, WireRequest } from './exchange.js'
+
+/** What a server shows for itself: a certificate and its private key, both PEM. */
+export interface TlsIdentity {
+  readonly certificate: string
+  readonly key: string
+}
+
+export interface TlsOptions extends TlsIdentity {
+  /** `TLSv1.2` unless told otherwise, as in IPA. */
+  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3'
+  /** In OpenSSL's notation. */
+  readonly ciphers?: string
+}
 
 export interface HttpServerOptions {
   dispatch: Dispatch
@@ -14,12 +28,21 @@ export interface HttpServerOptions {
   logger?: Logger
   /** Largest body in bytes; Ironic takes up to 64 MiB, for a provision request with its configdrive. */
   bodyLimit?: number
+  /** Speaks TLS from the start; see {@link HttpServer.secure}. */
+  tls?: TlsOptions
 }
 
 export interface HttpServer extends AsyncDisposable {
-  /** `http://127.0.0.1:6385`: no trailing slash; IPv6 in brackets. */
+  /** `http://127.0.0.1:6385`: no trailing slash; IPv6 in brackets; `https` once it is secure. */
   readonly url: string
   readonly port: number
+  /**
+   * From now on TLS and nothing else is spoken on this port; who is connected without it is cut off. An agent learns only
+   * after it listens whether its Ironic can make use of a certificate.
+   *
+   * @throws UserError `tls-identity` when the certificate and its key cannot be used
+   */
+  secure(tls: TlsOptions): void
 }
 
 /** How long requests under way may take to end once the server closes, in milliseconds of wall time: sockets are real. */
@@ -29,7 +52,7 @@ const CLOSING_GRACE = 500
  * Listens and hands every request to `dispatch`. Express does the socket, the body and its limit; everything that has a
  * meaning in a protocol (routes, methods, errors, request ids) is the dispatch's.
  *
- * @throws UserError `port-in-use` or `address-unusable`
+ * @throws UserError `port-in-use`, `address-unusable` or `tls-identity`
  */
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
   const { dispatch, host = '127.0.0.1', clock, logger = silent, bodyLimit = 64 * 1024 * 1024 } = options
@@ -41,14 +64,35 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   app.use((request, response) => void answer(request, response).catch((error: unknown) => failed(error, response)))
   app.use(unreadable)
 
+  let secured: Server | undefined
+  if (options.tls) secure(options.tls)
   await listen(server, host, options.port, clock)
   const { port } = server.address() as AddressInfo
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
   let closing: Promise<void> | undefined
-  return { url, port, [Symbol.asyncDispose]: () => (closing ??= close(server)) }
+  return {
+    get url() {
+      return ownUrl()
+    },
+    port,
+    secure,
+    [Symbol.asyncDispose]: () => (closing ??= close(server, secured)),
+  }
+
+  function ownUrl(): string {
+    return `${secured ? 'https' : 'http'}://${authority}`
+  }
+
+  function secure(tls: TlsOptions): void {
+    const next = tlsServer(tls, app)
+    server.closeAllConnections()
+    server.removeAllListeners('connection')
+    server.on('connection', (socket: Socket) => next.emit('connection', socket))
+    secured = next
+  }
 
   async function answer(request: Request, response: Response): Promise<void> {
-    const reply = await dispatch(received(request, url))
+    const reply = await dispatch(received(request, ownUrl()))
     response.status(reply.status)
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value)
     if (closing) response.setHeader('connection', 'close')
@@ -74,7 +118,7 @@ function received(request: Request, ownUrl: string): WireRequest {
     target: request.originalUrl,
     headers,
     ...(Buffer.isBuffer(body) && body.length > 0 ? { body: body.toString('utf8') } : {}),
-    base: headers.host ? `http://${headers.host}` : ownUrl,
+    base: headers.host ? `${ownUrl.slice(0, ownUrl.indexOf(':'))}://${headers.host}` : ownUrl,
   }
 }
 
@@ -84,6 +128,23 @@ const unreadable: ErrorRequestHandler = (error: { status?: number; message?: str
     .status(error.status ?? 400)
     .setHeader('content-type', 'text/plain; charset=utf-8')
     .end(`${error.message ?? 'The request could not be read.'}\n`)
+}
+
+/** Takes over the connections of a server that listens; it has no port of its own. */
+function tlsServer({ certificate, key, minVersion = 'TLSv1.2', ciphers }: TlsOptions, app: express.Express): Server {
+  try {
+    const server = createTlsServer({ cert: certificate, key, minVersion, ...(ciphers ? { ciphers } : {}) }, app)
+    // A client that hangs up over our certificate is the client's matter.
+    server.on('tlsClientError', (_error, socket) => socket.destroy())
+    // Node keeps track of a server's connections, to find idle ones, from this event on.
+    server.emit('listening')
+    return server
+  } catch (cause) {
+    throw new UserError('tls-identity', `Cannot speak TLS: ${(cause as Error).message}.`, {
+      remedy: 'Give a certificate and the private key that belongs to it, both in PEM.',
+      cause,
+    })
+  }
 }
 
 async function listen(server: Server, host: string, port: number, clock: Clock): Promise<void> {
@@ -112,14 +173,18 @@ async function listen(server: Server, host: string, port: number, clock: Clock):
 }
 
 /** Idle connections end at once; requests under way get a moment; nothing keeps the process alive after that. */
-async function close(server: Server): Promise<void> {
+async function close(server: Server, secured: Server | undefined): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
+  // It never listened, so there is nothing to wait for; this also ends its looking for idle connections.
+  secured?.close(() => {})
+  secured?.closeIdleConnections()
   const over = new AbortController()
   const grace = systemClock().sleep(CLOSING_GRACE, { signal: over.signal })
   await Promise.race([closed, grace])
   over.abort()
   await grace.catch(() => {})
   server.closeAllConnections()
+  secured?.closeAllConnections()
   await closed
 }

@@ -1,12 +1,27 @@
 import type { Agent, request } from 'undici'
 import { held, seconds, type Clock } from '../runtime/index.js'
 import { ConnectionFailed, type Transport, type WireResponse } from './exchange.js'
+import type { TlsIdentity } from './http-server.js'
 
 export interface HttpTransportOptions {
   clock: Clock
   /** Milliseconds of wall time for the connection, for the headers, and between two parts of the body. */
   timeoutMs?: number
+  /** How far peers are believed that come by TLS. */
+  tls?: ClientTls
 }
+
+export interface ClientTls {
+  /** Believe any certificate. */
+  insecure?: boolean
+  /** PEM of further authorities, for requests that name none themselves. */
+  ca?: string
+  /** Who we are, for peers that ask; both PEM. */
+  identity?: TlsIdentity
+}
+
+/** So many peers with a certificate of their own have their connections kept. */
+const REMEMBERED_PEERS = 64
 
 /**
  * Requests over HTTP/1.1 with connections kept alive. Time limits are in wall time, whatever the clock: the wire is
@@ -15,24 +30,28 @@ export interface HttpTransportOptions {
 export class HttpTransport implements Transport, AsyncDisposable {
   readonly #clock: Clock
   readonly #timeout: number
+  readonly #tls: ClientTls
   /** Loaded with the first request: a server that nobody asks to call anyone starts without it. */
-  #client: Promise<{ send: typeof request; agent: Agent }> | undefined
+  #client: Promise<Client> | undefined
+  /** Connections to peers with a certificate of their own, by that; the latest used last. */
+  readonly #trusting = new Map<string, Agent>()
 
-  constructor({ clock, timeoutMs = seconds(60) }: HttpTransportOptions) {
+  constructor({ clock, timeoutMs = seconds(60), tls = {} }: HttpTransportOptions) {
     this.#clock = clock
     this.#timeout = timeoutMs
+    this.#tls = tls
   }
 
-  send: Transport['send'] = async ({ method, url, headers, body, signal }) => {
+  send: Transport['send'] = async ({ method, url, headers, body, ca, signal }) => {
     signal?.throwIfAborted()
     return held(this.#clock, `${method} ${url}`, async (): Promise<WireResponse> => {
       try {
-        const { send, agent } = await (this.#client ??= this.#load())
-        const response = await send(url, {
+        const client = await (this.#client ??= this.#load())
+        const response = await client.send(url, {
           method: method as 'GET',
           headers,
           body: body ?? null,
-          dispatcher: agent,
+          dispatcher: ca === undefined ? client.agent : this.#trustingIn(ca, client),
           ...(signal ? { signal } : {}),
         })
         const text = await response.body.text()
@@ -50,15 +69,46 @@ export class HttpTransport implements Transport, AsyncDisposable {
 
   /** Ends every connection, also those under way. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.#client)?.agent.destroy()
+    const client = await this.#client
+    await Promise.all([client?.agent.destroy(), ...[...this.#trusting.values()].map((agent) => agent.destroy())])
   }
 
-  async #load(): Promise<{ send: typeof request; agent: Agent }> {
+  async #load(): Promise<Client> {
     const { Agent, request } = await import('undici')
     const timeout = this.#timeout
-    const agent = new Agent({ headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } })
-    return { send: request, agent }
+    const { insecure = false, ca, identity } = this.#tls
+    const make = (trusted: string | undefined): Agent =>
+      new Agent({
+        headersTimeout: timeout,
+        bodyTimeout: timeout,
+        connect: {
+          timeout,
+          rejectUnauthorized: !insecure,
+          ...(trusted === undefined ? {} : { ca: trusted }),
+          ...(identity ? { cert: identity.certificate, key: identity.key } : {}),
+        },
+      })
+    return { send: request, make, agent: make(ca) }
   }
+
+  #trustingIn(ca: string, { make }: Client): Agent {
+    const agent = this.#trusting.get(ca) ?? make(ca)
+    this.#trusting.delete(ca)
+    this.#trusting.set(ca, agent)
+    for (const [other, unused] of this.#trusting) {
+      if (this.#trusting.size <= REMEMBERED_PEERS) break
+      this.#trusting.delete(other)
+      // Requests under way end first.
+      void unused.close()
+    }
+    return agent
+  }
+}
+
+interface Client {
+  readonly send: typeof request
+  readonly make: (ca: string | undefined) => Agent
+  readonly agent: Agent
 }
 
 function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {

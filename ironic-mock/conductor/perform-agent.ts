@@ -96,7 +96,7 @@ export function agentFailure(error: unknown): FailureReason | undefined {
 }
 
 function peer(node: Readonly<NodeRecord>): AgentPeer {
-  const { agent_url, agent_secret_token } = node.driver_internal_info
+  const { agent_url, agent_secret_token, agent_verify_ca } = node.driver_internal_info
   if (typeof agent_url !== 'string')
     throw new AgentConnectionFailed(
       `Connection to agent failed: the agent of node ${node.uuid} has not reported where it is`,
@@ -104,6 +104,7 @@ function peer(node: Readonly<NodeRecord>): AgentPeer {
   return {
     url: agent_url,
     token: typeof agent_secret_token === 'string' ? agent_secret_token : undefined,
+    ...(typeof agent_verify_ca === 'string' ? { verifyCa: agent_verify_ca } : {}),
     node: node.uuid,
   }
 }

@@ -10,6 +10,8 @@ export interface AgentPeer {
   readonly url: string
   /** Goes into the query; left out when none is known. */
   readonly token: string | undefined
+  /** PEM of the certificate that it sent with its heartbeats. */
+  readonly verifyCa?: string
   /** The node's uuid, for sentences. */
   readonly node: string
 }
@@ -63,7 +65,7 @@ export function agentClient(options: AgentClientOptions): AgentClient {
   const { attempts } = options
 
   const commands = async (peer: AgentPeer, signal?: AbortSignal): Promise<CommandResult[]> => {
-    const response = await send(options, 'GET', commandsUrl(peer), undefined, signal).catch((error: unknown) =>
+    const response = await send(options, peer, { method: 'GET', url: commandsUrl(peer) }, signal).catch((error: unknown) =>
       unreachable(peer, 'get_commands_status', error),
     )
     return parse(peer, response, isCommandList).commands
@@ -74,7 +76,7 @@ export function agentClient(options: AgentClientOptions): AgentClient {
     const body = JSON.stringify({ name, params })
     for (let attempt = 1; ; attempt++) {
       try {
-        return parse(peer, await send(options, 'POST', url, body, signal), isCommandResult, name)
+        return parse(peer, await send(options, peer, { method: 'POST', url, body }, signal), isCommandResult, name)
       } catch (error) {
         if (!(error instanceof ConnectionFailed)) throw error
         if (attempt < attempts) continue
@@ -100,9 +102,8 @@ const ANSWERED = new Error('answered')
 
 async function send(
   { transport, clock, timeout }: AgentClientOptions,
-  method: string,
-  url: string,
-  body: string | undefined,
+  { verifyCa }: AgentPeer,
+  request: { method: string; url: string; body?: string },
   signal: AbortSignal | undefined,
 ): Promise<WireResponse> {
   const ended = new AbortController()
@@ -114,10 +115,9 @@ async function send(
   )
   try {
     return await transport.send({
-      method,
-      url,
+      ...request,
       headers: { accept: '*/*', 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body }),
+      ...(verifyCa === undefined ? {} : { ca: verifyCa }),
       signal: both,
     })
   } finally {

@@ -1,0 +1,54 @@
+/**
+ * As much of DER (X.690) as a certificate needs. Every function gives a whole element: tag, length, content.
+ */
+type Bytes = Uint8Array
+
+function element(tag: number, ...contents: Bytes[]): Bytes {
+  const content = Buffer.concat(contents)
+  return Buffer.concat([Uint8Array.of(tag, ...length(content.length)), content])
+}
+
+/** Up to 127 in one byte; longer ones after a byte that says how many bytes they take. */
+function length(value: number): number[] {
+  if (value < 0x80) return [value]
+  const bytes: number[] = []
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) bytes.unshift(rest % 256)
+  return [0x80 | bytes.length, ...bytes]
+}
+
+export const sequence = (...parts: Bytes[]): Bytes => element(0x30, ...parts)
+export const set = (...parts: Bytes[]): Bytes => element(0x31, ...parts)
+export const octets = (content: Bytes): Bytes => element(0x04, content)
+export const utf8 = (text: string): Bytes => element(0x0c, Buffer.from(text, 'utf8'))
+/** @param content big-endian two's complement without needless leading bytes */
+export const integer = (content: Bytes): Bytes => element(0x02, content)
+/** Of whole bytes. */
+export const bitString = (content: Bytes): Bytes => element(0x03, Uint8Array.of(0), content)
+
+/** Context-specific: a wrapper around an element, or (`primitive`) the content itself under this tag. */
+export const contextual = (tag: number, content: Bytes, form: 'explicit' | 'primitive' = 'explicit'): Bytes =>
+  element((form === 'explicit' ? 0xa0 : 0x80) | tag, content)
+
+/** @param dotted such as `2.5.4.3` */
+export function oid(dotted: string): Bytes {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
+  return element(0x06, Uint8Array.from([first * 40 + second, ...rest.flatMap(base128)]))
+}
+
+function base128(arc: number): number[] {
+  const bytes = [arc % 128]
+  for (let rest = Math.floor(arc / 128); rest > 0; rest = Math.floor(rest / 128)) bytes.unshift(0x80 | rest % 128)
+  return bytes
+}
+
+/** Good for dates before 2050, as RFC 5280 has it. @param at seconds since the epoch */
+export function utcTime(at: number): Bytes {
+  const digits = new Date(at * 1000).toISOString().replace(/\D/g, '')
+  return element(0x17, Buffer.from(`${digits.slice(2, 14)}Z`, 'ascii'))
+}
+
+/** The textual form: base64 in lines of 64. */
+export function pem(label: string, der: Bytes): string {
+  const lines = Buffer.from(der).toString('base64').match(/.{1,64}/g) ?? []
+  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
+}
