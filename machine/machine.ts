@@ -14,6 +14,11 @@ export interface DiskSpec {
   /** Logical sector size in bytes: 512 or 4096. */
   sectorSize: number
   /**
+   * Whether it can erase itself: ATA security for SATA, NVMe Format. Frozen: the firmware has locked the command until
+   * the next boot. Default: NVMe can, others cannot.
+   */
+  secureErase?: boolean | 'frozen'
+  /**
    * `file`: real bytes in a sparse file (`file` names it; without, one in the state folder). `described`: the same
    * programs on the same structures, bulk contents remembered instead of kept, for fleets.
    */

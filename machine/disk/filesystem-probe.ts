@@ -1,7 +1,8 @@
 import type { BlockDevice } from './block-device.js'
+import { MD_SUPERBLOCK_LENGTH, MD_SUPERBLOCK_OFFSET, parseMdSuperblock } from './md-superblock.js'
 import { bufferOf } from './zeros.js'
 
-export type FilesystemType = 'ext2' | 'ext3' | 'ext4' | 'vfat' | 'xfs' | 'swap'
+export type FilesystemType = 'ext2' | 'ext3' | 'ext4' | 'vfat' | 'xfs' | 'swap' | 'linux_raid_member'
 
 /** What lsblk and blkid say of a partition. */
 export interface Filesystem {
@@ -17,7 +18,7 @@ export async function probeFilesystem(
   offset: number,
   length: number,
 ): Promise<Filesystem | undefined> {
-  return recogniseFilesystem(await device.read(offset, Math.min(length, SUPERBLOCKS)))
+  return recogniseFilesystem(await device.read(offset, Math.min(length, MD_SUPERBLOCK_OFFSET + MD_SUPERBLOCK_LENGTH)))
 }
 
 /** Where all superblocks that are looked at lie: so many bytes from the start of the filesystem. */
@@ -26,7 +27,14 @@ export const SUPERBLOCKS = 4096
 /** The same from the filesystem's first {@link SUPERBLOCKS} bytes. */
 export function recogniseFilesystem(bytes: Uint8Array): Filesystem | undefined {
   const start = bufferOf(bytes)
-  return ext(start) ?? xfs(start) ?? swap(start) ?? vfat(start)
+  return raidMember(start) ?? ext(start) ?? xfs(start) ?? swap(start) ?? vfat(start)
+}
+
+/** Before all others, as blkid looks: what stands behind it belongs to the array. */
+function raidMember(start: Buffer): Filesystem | undefined {
+  const member = parseMdSuperblock(start.subarray(MD_SUPERBLOCK_OFFSET))
+  if (!member) return undefined
+  return { type: 'linux_raid_member', label: member.name || null, uuid: uuid(Buffer.from(member.arrayUuid, 'hex')) }
 }
 
 const EXT_SUPERBLOCK = 1024

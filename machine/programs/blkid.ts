@@ -4,6 +4,8 @@ import { tool, ToolExit } from './tool.js'
 /** What of a device there is nothing known: real blkid ends with 2. */
 const NOTHING_FOUND = 2
 
+const usage = (type: string) => (type === 'swap' ? 'other' : type === 'linux_raid_member' ? 'raid' : 'filesystem')
+
 /** Tags in the order in which util-linux prints them. */
 function tags(node: BlockNode, lowLevel: boolean): [string, string][] {
   const { filesystem, gpt } = node
@@ -12,8 +14,8 @@ function tags(node: BlockNode, lowLevel: boolean): [string, string][] {
     ['UUID', filesystem?.uuid],
     ['TYPE', filesystem?.type],
   ]
-  if (filesystem && lowLevel) found.push(['USAGE', filesystem.type === 'swap' ? 'other' : 'filesystem'])
-  if (node.kind === 'disk' && node.table !== null) found.push(['PTUUID', node.diskGuid], ['PTTYPE', node.table])
+  if (filesystem && lowLevel) found.push(['USAGE', usage(filesystem.type)])
+  if (node.kind !== 'part' && node.table !== null) found.push(['PTUUID', node.diskGuid], ['PTTYPE', node.table])
   if (gpt && lowLevel) {
     found.push(['PART_ENTRY_SCHEME', 'gpt'], ['PART_ENTRY_NAME', gpt.name], ['PART_ENTRY_UUID', gpt.guid])
     found.push(['PART_ENTRY_TYPE', gpt.type], ['PART_ENTRY_NUMBER', String(node.number)])

@@ -1,8 +1,10 @@
 import type { BlockDevice } from '../disk/block-device.js'
+import { mdUuid } from '../disk/md-superblock.js'
 import type { Filesystem } from '../disk/filesystem-probe.js'
 import { readLayout, type DiskLayout } from '../disk/partitions.js'
 import { diskNames } from '../hardware-names.js'
 import type { DiskSpec } from '../machine.js'
+import { findArrays, type MdArray } from './md-arrays.js'
 import type { Inside } from './program.js'
 
 /**
@@ -10,9 +12,10 @@ import type { Inside } from './program.js'
  * re-read the table at once.
  */
 export interface BlockNode {
-  kind: 'disk' | 'part'
-  /** `sda`, `sda3` */
+  kind: 'disk' | 'part' | 'raid'
+  /** `sda`, `sda3`, `md127`, `md127p1` */
   name: string
+  /** Of an array: what of it a disk would say, without an identity. */
   disk: DiskSpec
   /** The disk's device, also for partitions. */
   device: BlockDevice
@@ -32,24 +35,59 @@ export interface BlockNode {
 
 export interface BlockDiskNode extends BlockNode {
   partitions: BlockNode[]
+  /** Of a software RAID array that runs. */
+  array: MdArray | null
 }
 
-/** Every disk in its place, with its partitions. */
+/** Every disk in its place, with its partitions; then the software RAID arrays that run. */
 export async function blockNodes(inside: Inside): Promise<BlockDiskNode[]> {
-  const nodes: BlockDiskNode[] = []
-  for (const disk of inside.spec.disks) nodes.push(await diskNode(inside, disk))
-  return nodes
+  const disks: BlockDiskNode[] = []
+  for (const disk of inside.spec.disks) disks.push(await diskNode(inside, disk))
+  const arrays: BlockDiskNode[] = []
+  for (const array of await findArrays(inside, flatNodes(disks)))
+    if (array.device) arrays.push(await arrayNode(array, array.device))
+  return [...disks, ...arrays.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))]
 }
 
 async function diskNode(inside: Inside, disk: DiskSpec): Promise<BlockDiskNode> {
-  const device = inside.disks.get(disk.name)!
-  const { table, gpt, partitions, filesystem } = await readLayout(withoutBadSectors(device))
   const { byPath, byId } = diskNames(inside.spec, disk)
-  const common = { disk, device, table, diskGuid: gpt?.diskGuid ?? null }
   const stable = [...byId.map((id) => `/dev/disk/by-id/${id}`), `/dev/disk/by-path/${byPath}`]
+  return wholeNode({ kind: 'disk', disk, device: inside.disks.get(disk.name)!, stable, array: null })
+}
+
+function arrayNode(array: MdArray, device: BlockDevice): Promise<BlockDiskNode> {
+  const { arrayUuid, name } = array.superblock
+  const members = array.members.flatMap((member) => member?.disk ?? [])
+  const disk: DiskSpec = {
+    ...{ name: array.name, size: device.size, sectorSize: device.sectorSize },
+    ...{ serial: '', wwn: '', model: '', vendor: '' },
+    rotational: members.some(({ rotational }) => rotational),
+    transport: members[0]!.transport,
+    backing: { kind: 'described' },
+  }
+  const stable = [`/dev/disk/by-id/md-uuid-${mdUuid(arrayUuid)}`, `/dev/disk/by-id/md-name-${name}`]
+  return wholeNode({ kind: 'raid', disk, device, stable, array })
+}
+
+async function wholeNode({
+  kind,
+  disk,
+  device,
+  stable,
+  array,
+}: {
+  kind: 'disk' | 'raid'
+  disk: DiskSpec
+  device: BlockDevice
+  stable: string[]
+  array: MdArray | null
+}): Promise<BlockDiskNode> {
+  const { table, gpt, partitions, filesystem } = await readLayout(withoutBadSectors(device))
+  const common = { disk, device, table, diskGuid: gpt?.diskGuid ?? null }
   return {
     ...common,
-    kind: 'disk',
+    kind,
+    array,
     name: disk.name,
     offset: 0,
     length: disk.size,
@@ -101,7 +139,7 @@ export const flatNodes = (disks: readonly BlockDiskNode[]): BlockNode[] =>
 export async function findNode(inside: Inside, path: string): Promise<BlockNode | BlockDiskNode | undefined> {
   if (!path.startsWith('/dev/')) return undefined
   const name = path.slice('/dev/'.length)
-  if (!name.startsWith('disk/') && ![...inside.disks.keys()].some((disk) => name.startsWith(disk))) return undefined
+  if (!/^(disk\/|md)/.test(name) && ![...inside.disks.keys()].some((disk) => name.startsWith(disk))) return undefined
   const nodes = flatNodes(await blockNodes(inside))
   return nodes.find((node) => node.name === name || node.links.includes(path))
 }

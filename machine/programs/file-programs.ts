@@ -212,6 +212,24 @@ export const tee = tool('tee', { append: 'a' }, async (process, options) => {
   process.stdout(process.stdin)
 })
 
+/** Octal modes of files only: the filesystems at hand take a mode when something is made. */
+export const chmod = tool('chmod', { recursive: 'R', verbose: 'v' }, (process, options) => {
+  const view = fileView(process.inside, process.clock)
+  const [mode = '', ...paths] = options.rest
+  if (!/^[0-7]{3,4}$/.test(mode)) throw new ToolFailure(`invalid mode: ‘${mode}’`)
+  return eachPath(
+    process,
+    paths,
+    (path) => `chmod: cannot access '${path}'`,
+    async (path) => {
+      if ((await view.stat(path)).kind !== 'file') return
+      const bytes = await view.read(path)
+      await view.remove(path)
+      await view.write(path, bytes, { mode: Number.parseInt(mode, 8) })
+    },
+  )
+})
+
 /** Conditions of test(1): one on a file or string, `!` in front, or two joined by an operator. */
 export const test = async ({ argv, inside, clock, stderr }: Process): Promise<number> => {
   const words = argv[0].endsWith('[') ? argv.slice(1, -1) : argv.slice(1)

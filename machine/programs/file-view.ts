@@ -3,6 +3,7 @@ import { withBootVolume, type BootVolume } from '../disk/boot-volume.js'
 import { FatVolume } from '../fat-volume.js'
 import { fileError, normalPath } from '../file-tree.js'
 import { findNode } from './block-nodes.js'
+import { mdstat } from './md-arrays.js'
 import type { Inside } from './program.js'
 
 export interface FileStat {
@@ -57,7 +58,8 @@ export function fileView(inside: Inside, clock: Clock): FileView {
       on(
         path,
         READS,
-        (at) => inside.files.read(at),
+        // The kernel makes it up whenever it is read.
+        async (at) => (at === '/proc/mdstat' ? Buffer.from(await mdstat(inside)) : inside.files.read(at)),
         (volume, at) => volume.read(at),
       ),
     write: (path, bytes, options) =>

@@ -3,13 +3,16 @@ import { blkid } from './blkid.js'
 import { dd } from './dd.js'
 import { efibootmgr } from './efibootmgr.js'
 import { blkdiscard, shred } from './erase.js'
-import { cat, ls, mkdir, readlink, rm, sha256sum, stat, tee, test } from './file-programs.js'
+import { fio, gpuBurn, stressNg } from './burn-in-programs.js'
+import { cat, chmod, ls, mkdir, readlink, rm, sha256sum, stat, tee, test } from './file-programs.js'
 import { dmidecode, lscpu, lshw } from './hardware-programs.js'
 import { lsblk } from './lsblk.js'
 import { mdadm } from './mdadm.js'
 import { blockdev, mount, partprobe, partx, umount } from './mount.js'
 import { ethtool, ip, ipmitool } from './network-programs.js'
+import { podman } from './podman.js'
 import type { Program } from './program.js'
+import { hdparm, nvme } from './secure-erase.js'
 import { sgdisk } from './sgdisk.js'
 import {
   echo,
@@ -43,6 +46,7 @@ export const installed: ReadonlyMap<string, Program> = new Map<string, Program>(
   ['blkid', blkid],
   ['blockdev', blockdev],
   ['cat', cat],
+  ['chmod', chmod],
   ['coreos-installer', coreosInstaller],
   ['dd', dd],
   ['dmidecode', dmidecode],
@@ -50,6 +54,9 @@ export const installed: ReadonlyMap<string, Program> = new Map<string, Program>(
   ['efibootmgr', efibootmgr],
   ['ethtool', ethtool],
   ['false', fail],
+  ['fio', fio],
+  ['gpu-burn', gpuBurn],
+  ['hdparm', hdparm],
   ['hostname', hostname],
   ['hostnamectl', hostnamectl],
   ['ip', ip],
@@ -62,8 +69,10 @@ export const installed: ReadonlyMap<string, Program> = new Map<string, Program>(
   ['mdadm', mdadm],
   ['mkdir', mkdir],
   ['mount', mount],
+  ['nvme', nvme],
   ['partprobe', partprobe],
   ['partx', partx],
+  ['podman', podman],
   ['poweroff', poweroff],
   ['readlink', readlink],
   ['reboot', reboot],
@@ -73,6 +82,7 @@ export const installed: ReadonlyMap<string, Program> = new Map<string, Program>(
   ['shred', shred],
   ['sleep', sleep],
   ['stat', stat],
+  ['stress-ng', stressNg],
   ['sync', sync],
   ['systemctl', systemctl],
   ['tee', tee],

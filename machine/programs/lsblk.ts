@@ -1,5 +1,6 @@
 import { diskNames } from '../hardware-names.js'
 import { blockNodes, findNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
+import { levelName } from './md-arrays.js'
 import type { Inside } from './program.js'
 import { columns, tool, ToolFailure, utilLinuxJson } from './tool.js'
 
@@ -24,7 +25,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   SIZE: (node, _, raw) => (raw ? node.length : humanSize(node.length)),
   START: (node) => (node.kind === 'part' ? node.offset / 512 : null),
   RO: () => false,
-  TYPE: (node) => node.kind,
+  TYPE: (node) => (node.kind === 'raid' && 'array' in node ? raidType(node as BlockDiskNode) : node.kind),
   MOUNTPOINT: (node, inside) => mountPoints(inside, node)[0] ?? null,
   MOUNTPOINTS: (node, inside) => {
     const points = mountPoints(inside, node)
@@ -43,7 +44,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   // sysfs pads vendors to eight characters, and lsblk prints them so.
   VENDOR: ofDisk((node) => (node.disk.transport === 'nvme' ? null : node.disk.vendor.padEnd(8))),
   SERIAL: ofDisk((node) => node.disk.serial),
-  WWN: (node) => node.disk.wwn,
+  WWN: (node) => node.disk.wwn || null,
   HCTL: ofDisk((node, inside) => diskNames(inside.spec, node.disk).hctl),
   TRAN: ofDisk((node) => node.disk.transport),
   REV: ofDisk(() => '1.0'),
@@ -108,6 +109,7 @@ export const lsblk = tool(
     const unknown = chosen.find((name) => COLUMNS[name] === undefined)
     if (unknown !== undefined) throw new ToolFailure(`unknown column: ${unknown}`)
 
+    const all = await blockNodes(inside)
     const roots: (BlockNode | BlockDiskNode)[] = []
     let exitCode = 0
     for (const path of options.rest) {
@@ -118,39 +120,54 @@ export const lsblk = tool(
         exitCode = 32
       }
     }
-    if (options.rest.length === 0) roots.push(...(await blockNodes(inside)))
+    if (options.rest.length === 0) roots.push(...all.filter(({ kind }) => kind === 'disk' || options.has('nodeps')))
 
     const cells = (node: BlockNode): Cell[] =>
       chosen.map((name) => {
         const cell = COLUMNS[name]!(node, inside, options.has('bytes'))
         return options.has('paths') && /^P?K?NAME$/.test(name) && cell !== null ? `/dev/${String(cell)}` : cell
       })
-    const children = (node: BlockNode | BlockDiskNode) =>
-      'partitions' in node && !options.has('nodeps') ? node.partitions : []
+    // An array stands below each of its members.
+    const children = (node: BlockNode | BlockDiskNode): (BlockNode | BlockDiskNode)[] =>
+      options.has('nodeps')
+        ? []
+        : [
+            ...('partitions' in node ? node.partitions : []),
+            ...all.filter(({ array }) => array?.members.some((member) => member?.name === node.name)),
+          ]
     // Without NAME there is no column to draw the tree in, in JSON neither.
     const asTree = (options.has('tree') || chosen.includes('NAME')) && !options.has('list')
 
+    const flat = (node: BlockNode | BlockDiskNode): (BlockNode | BlockDiskNode)[] => [
+      node,
+      ...children(node).flatMap(flat),
+    ]
     if (options.has('json')) {
       const object = (node: BlockNode): Record<string, unknown> =>
         Object.fromEntries(cells(node).map((cell, index) => [chosen[index]!.toLowerCase(), cell]))
-      const devices = asTree
-        ? roots.map((root) => ({
-            ...object(root),
-            ...(children(root).length > 0 && { children: children(root).map(object) }),
-          }))
-        : roots.flatMap((root) => [root, ...children(root)]).map(object)
+      const tree = (node: BlockNode | BlockDiskNode): Record<string, unknown> => {
+        const below = children(node)
+        return { ...object(node), ...(below.length > 0 && { children: below.map(tree) }) }
+      }
+      const devices = asTree ? roots.map(tree) : unique(roots.flatMap(flat)).map(object)
       stdout(utilLinuxJson({ blockdevices: devices }))
       return exitCode
     }
     if (roots.length === 0) return exitCode
-    const rows = roots.flatMap((root) => {
-      const below = children(root)
-      return [root, ...below].map((node, index) => {
-        const last = index === below.length
-        const branch = !asTree || index === 0 ? '' : options.has('ascii') ? (last ? '`-' : '|-') : last ? '└─' : '├─'
-        return { branch, cells: cells(node).map(text) }
-      })
-    })
+    const [through, branchTo, lastTo, blank] = options.has('ascii')
+      ? ['| ', '|-', '`-', '  ']
+      : ['│ ', '├─', '└─', '  ']
+    const drawTree = (node: BlockNode | BlockDiskNode, indent: string, branch: string): Row[] => {
+      const below = children(node)
+      const inner = branch === '' ? '' : indent + (branch === lastTo ? blank! : through!)
+      return [
+        { branch: indent + branch, cells: cells(node).map(text) },
+        ...below.flatMap((child, index) => drawTree(child, inner, index === below.length - 1 ? lastTo! : branchTo!)),
+      ]
+    }
+    const rows = asTree
+      ? roots.flatMap((root) => drawTree(root, '', ''))
+      : unique(roots.flatMap(flat)).map((node) => ({ branch: '', cells: cells(node).map(text) }))
     if (options.has('pairs'))
       stdout(rows.map((row) => `${row.cells.map((cell, index) => `${chosen[index]!}="${cell}"`).join(' ')}\n`).join(''))
     else if (options.has('raw')) {
@@ -168,6 +185,17 @@ export const lsblk = tool(
   },
 )
 
+interface Row {
+  branch: string
+  cells: string[]
+}
+
+/** In a list an array is named once, however many members it has. */
+const unique = (nodes: BlockNode[]): BlockNode[] =>
+  nodes.filter((node, index) => nodes.findIndex(({ name }) => name === node.name) === index)
+
+const raidType = ({ array }: BlockDiskNode) => (array ? levelName(array.superblock.level) : 'raid')
+
 function text(cell: Cell): string {
   if (cell === null) return ''
   if (Array.isArray(cell)) return cell.map((item) => item ?? '').join(',')
@@ -177,6 +205,7 @@ function text(cell: Cell): string {
 
 /** SCSI disks have 16 minors each; NVMe namespaces live in the extended block range. */
 function majorMinor(node: BlockNode, inside: Inside): string {
+  if (/^md/.test(node.disk.name)) return node.kind === 'raid' ? `9:${node.name.slice(2)}` : `259:${node.number!}`
   const index = inside.spec.disks.indexOf(node.disk)
   const major = node.disk.transport === 'nvme' ? 259 : 8
   return `${major}:${index * 16 + (node.number ?? 0)}`

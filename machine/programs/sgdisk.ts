@@ -1,19 +1,7 @@
 import { readGpt, writeEmptyGpt, type Gpt, type GptPartition } from '../disk/gpt.js'
 import { findNode, type BlockNode } from './block-nodes.js'
+import { CODES, EDITS, editTable } from './sgdisk-edits.js'
 import { tool, ToolExit, ToolFailure } from './tool.js'
-
-/** gdisk's own two-byte names of partition types. */
-const CODES: Readonly<Record<string, string>> = {
-  '21686148-6449-6e6f-744e-656564454649': 'EF02',
-  'c12a7328-f81f-11d2-ba4b-00a0c93ec93b': 'EF00',
-  '0fc63daf-8483-4772-8e79-3d69d8477de4': '8300',
-  '4f68bce3-e8cd-4db1-96e7-fbcaf984b709': '8304',
-  'b921b045-1df0-41c3-af44-4c6f280d3fae': '8305',
-  '0657fd6d-a4ab-43c4-84e5-0933c84b4f4f': '8200',
-  'a19d880f-05fc-4d3b-a006-743f0f84911e': 'FD00',
-  '9e1a2d38-c612-4316-aa26-8b49521e5a8b': '4100',
-  '8da63339-0007-60c0-c436-083ac8230908': '8301',
-}
 
 const size = (bytes: number): string => {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
@@ -38,12 +26,23 @@ function freeSegments(gpt: Gpt): number[] {
 
 export const sgdisk = tool(
   'sgdisk',
-  { 'zap-all': 'Z', zap: 'z', print: 'p', verify: 'v', clear: 'o' },
+  {
+    'zap-all': 'Z',
+    zap: 'z',
+    print: 'p',
+    verify: 'v',
+    clear: 'o',
+    delete: 'd=',
+    new: 'n=',
+    typecode: 't=',
+    'change-name': 'c=',
+    'move-second-header': 'e',
+  },
   async ({ inside, stdout, random }, options) => {
     const path = options.rest[0]
     if (path === undefined) throw new ToolFailure('no device specified', 2)
     const node = await findNode(inside, path)
-    if (!node || node.kind !== 'disk') {
+    if (!node || node.kind === 'part') {
       stdout(`Problem opening ${path} for reading! Error is 2.\nThe specified file does not exist!\n`)
       throw new ToolExit(2)
     }
@@ -53,6 +52,10 @@ export const sgdisk = tool(
     }
     if (options.has('clear')) {
       await writeEmptyGpt(node.device, random)
+      stdout('The operation has completed successfully.\n')
+    }
+    if (EDITS.some((edit) => options.has(edit))) {
+      await editTable(node, options, random)
       stdout('The operation has completed successfully.\n')
     }
     if (options.has('verify')) stdout(await verify(node))

@@ -1,6 +1,7 @@
 import { commandLine } from '../ramdisk-tree.js'
 import type { Inside, Process, Program } from './program.js'
 import { tool, ToolExit, ToolFailure } from './tool.js'
+import { hasUnitFile, setStarted, unitState, type UnitState } from './units.js'
 
 const text = (inside: Inside, path: string): string => new TextDecoder().decode(inside.files.read(path)).trim()
 const HOSTNAME = '/proc/sys/kernel/hostname'
@@ -9,7 +10,7 @@ const HOSTNAME = '/proc/sys/kernel/hostname'
 const UNITS = ['NetworkManager', 'chronyd', 'dbus', 'ironic-agent', 'sshd', 'systemd-journald', 'systemd-udevd']
 const stopped = (unit: string) => `/run/systemd/stopped/${unit}`
 const unitName = (given: string): string => given.replace(/\.service$/, '')
-const isActive = ({ files }: Inside, unit: string): boolean => UNITS.includes(unit) && !files.exists(stopped(unit))
+const isKnown = (inside: Inside, unit: string): boolean => UNITS.includes(unit) || hasUnitFile(inside, unit)
 
 /** Flushes the disks, as the OS does before it lets go of them. */
 async function goDown({ inside }: Process, action: 'power off' | 'reboot'): Promise<number> {
@@ -25,10 +26,16 @@ export const systemctl = tool(
   'systemctl',
   { force: 'f', quiet: 'q', now: '', 'no-block': '', 'no-wall': '', 'no-pager': '', property: 'p=', value: '' },
   (process, options) => {
-    const { inside, stdout, stderr } = process
+    const { inside, clock, stdout, stderr } = process
     const [verb, ...given] = options.rest
     const units = given.map(unitName)
-    const missing = units.find((unit) => !UNITS.includes(unit))
+    const missing = units.find((unit) => !isKnown(inside, unit))
+    const stateOf = (unit: string): UnitState => {
+      if (hasUnitFile(inside, unit)) return unitState(inside, unit, clock.now())
+      const active = UNITS.includes(unit) && !inside.files.exists(stopped(unit))
+      return { activeState: active ? 'active' : 'inactive', result: 'success' }
+    }
+    const isActive = (unit: string) => stateOf(unit).activeState === 'active'
     switch (verb) {
       case 'poweroff':
       case 'halt':
@@ -40,8 +47,18 @@ export const systemctl = tool(
       case 'daemon-reload':
         return
       case 'is-active': {
-        if (!options.has('quiet')) for (const unit of units) stdout(isActive(inside, unit) ? 'active\n' : 'inactive\n')
-        return units.some((unit) => isActive(inside, unit)) ? 0 : 3
+        if (!options.has('quiet')) for (const unit of units) stdout(`${stateOf(unit).activeState}\n`)
+        return units.some(isActive) ? 0 : 3
+      }
+      case 'show': {
+        const wanted = options.value('property')?.split(',')
+        for (const unit of units) {
+          const { activeState, result } = stateOf(unit)
+          const properties = { Id: `${unit}.service`, LoadState: isKnown(inside, unit) ? 'loaded' : 'not-found' }
+          for (const [name, value] of Object.entries({ ...properties, ActiveState: activeState, Result: result }))
+            if (!wanted || wanted.includes(name)) stdout(options.has('value') ? `${value}\n` : `${name}=${value}\n`)
+        }
+        return
       }
       case 'start':
       case 'restart':
@@ -53,8 +70,9 @@ export const systemctl = tool(
           throw new ToolExit(5)
         }
         for (const unit of units) {
-          if (verb === 'stop') inside.files.write(stopped(unit), new Uint8Array())
-          else if (!isActive(inside, unit)) inside.files.remove(stopped(unit))
+          if (hasUnitFile(inside, unit)) setStarted(inside, unit, verb === 'stop' ? null : clock.now())
+          else if (verb === 'stop') inside.files.write(stopped(unit), new Uint8Array())
+          else if (!isActive(unit)) inside.files.remove(stopped(unit))
         }
         return
       default:

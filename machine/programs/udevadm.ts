@@ -1,32 +1,24 @@
 import { diskNames } from '../hardware-names.js'
-import { blockNodes, findNode, flatNodes, type BlockNode } from './block-nodes.js'
+import { mdUuid } from '../disk/md-superblock.js'
+import type { DiskSpec } from '../machine.js'
+import { blockNodes, findNode, flatNodes, type BlockDiskNode, type BlockNode } from './block-nodes.js'
+import { levelName } from './md-arrays.js'
 import type { Inside, Program } from './program.js'
 import { tool, ToolFailure } from './tool.js'
 
 /** Properties that udev's rules give a disk or partition. */
 export function udevProperties(inside: Inside, node: BlockNode): Record<string, string> {
   const { disk, filesystem, gpt } = node
-  const names = diskNames(inside.spec, disk)
-  const properties: [string, string | number | null | undefined | false][] = [
-    ['DEVPATH', `/devices/pci0000:00/block/${disk.name}${node.kind === 'part' ? `/${node.name}` : ''}`],
+  const bus = disk.name.startsWith('md') ? 'virtual' : 'pci0000:00'
+  const properties: Property[] = [
+    ['DEVPATH', `/devices/${bus}/block/${disk.name}${node.kind === 'part' ? `/${node.name}` : ''}`],
     ['DEVNAME', `/dev/${node.name}`],
     ['DEVTYPE', node.kind === 'part' ? 'partition' : 'disk'],
     ['PARTN', node.number],
     ['PARTNAME', gpt?.name],
     ['SUBSYSTEM', 'block'],
     ['DEVLINKS', node.links.join(' ')],
-    ['ID_ATA', names.bus === 'ata' && '1'],
-    ['ID_ATA_ROTATION_RATE_RPM', names.bus === 'ata' && (disk.rotational ? '7200' : '0')],
-    ['ID_BUS', names.bus],
-    ['ID_TYPE', 'disk'],
-    ['ID_MODEL', disk.model.trim().replaceAll(/\s+/g, '_')],
-    ['ID_VENDOR', names.bus !== 'ata' && names.bus !== 'nvme' && disk.vendor.trim()],
-    ['ID_SERIAL', serial(disk.model, disk.serial)],
-    ['ID_SERIAL_SHORT', disk.serial],
-    ['ID_WWN', disk.wwn],
-    ['ID_WWN_WITH_EXTENSION', disk.transport !== 'nvme' && disk.wwn],
-    ['ID_PATH', names.byPath],
-    ['ID_PATH_TAG', names.byPath.replaceAll(/[^A-Za-z0-9-]+/g, '_')],
+    ...(bus === 'virtual' ? arrayProperties(node) : hardwareProperties(inside, disk)),
     ['ID_PART_TABLE_TYPE', node.table],
     ['ID_PART_TABLE_UUID', node.diskGuid],
     ['ID_PART_ENTRY_SCHEME', gpt && 'gpt'],
@@ -43,6 +35,38 @@ export function udevProperties(inside: Inside, node: BlockNode): Record<string, 
       value === null || value === undefined || value === false || value === '' ? [] : [[name, String(value)]],
     ),
   )
+}
+
+type Property = [string, string | number | null | undefined | false]
+
+function hardwareProperties(inside: Inside, disk: DiskSpec): Property[] {
+  const names = diskNames(inside.spec, disk)
+  return [
+    ['ID_ATA', names.bus === 'ata' && '1'],
+    ['ID_ATA_ROTATION_RATE_RPM', names.bus === 'ata' && (disk.rotational ? '7200' : '0')],
+    ['ID_BUS', names.bus],
+    ['ID_TYPE', 'disk'],
+    ['ID_MODEL', disk.model.trim().replaceAll(/\s+/g, '_')],
+    ['ID_VENDOR', names.bus !== 'ata' && names.bus !== 'nvme' && disk.vendor.trim()],
+    ['ID_SERIAL', serial(disk.model, disk.serial)],
+    ['ID_SERIAL_SHORT', disk.serial],
+    ['ID_WWN', disk.wwn],
+    ['ID_WWN_WITH_EXTENSION', disk.transport !== 'nvme' && disk.wwn],
+    ['ID_PATH', names.byPath],
+    ['ID_PATH_TAG', names.byPath.replaceAll(/[^A-Za-z0-9-]+/g, '_')],
+  ]
+}
+
+/** As mdadm's rules take them from `mdadm --detail --export`. */
+function arrayProperties(node: BlockNode | BlockDiskNode): Property[] {
+  const superblock = 'array' in node ? node.array?.superblock : undefined
+  return [
+    ['MD_LEVEL', superblock && levelName(superblock.level)],
+    ['MD_DEVICES', superblock?.members],
+    ['MD_METADATA', superblock && '1.2'],
+    ['MD_UUID', superblock && mdUuid(superblock.arrayUuid)],
+    ['MD_NAME', superblock?.name],
+  ]
 }
 
 const serial = (model: string, short: string) => `${model.trim().replaceAll(/\s+/g, '_')}_${short}`

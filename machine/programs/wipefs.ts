@@ -10,6 +10,7 @@ interface Signature {
 
 /** Where the formats that a CoreOS disk may carry put their magic bytes. */
 const FILESYSTEMS: readonly Signature[] = [
+  { type: 'linux_raid_member', offset: 0x1000, magic: Buffer.from([0xfc, 0x4e, 0x2b, 0xa9]) },
   { type: 'ext', offset: 0x438, magic: Buffer.from([0x53, 0xef]) },
   { type: 'xfs', offset: 0, magic: Buffer.from('XFSB') },
   { type: 'swap', offset: 0xff6, magic: Buffer.from('SWAPSPACE2') },

@@ -1,0 +1,209 @@
+import type { BlockDevice } from './block-device.js'
+import { DiskError } from './disk-error.js'
+import type { RaidLevel } from './md-superblock.js'
+import { bufferOf } from './zeros.js'
+
+/** The part of a member that holds the array's data: bytes from the beginning of its device. */
+export interface MdMember {
+  device: BlockDevice
+  offset: number
+}
+
+export interface MdGeometry {
+  /** `md127` */
+  name: string
+  level: RaidLevel
+  /** Bytes; ignored for a mirror. */
+  chunk: number
+  /** Bytes of each member that are used; a multiple of the chunk. */
+  memberSize: number
+  sectorSize: number
+  /** In the order of their roles; undefined where one is missing. */
+  members: readonly (MdMember | undefined)[]
+}
+
+/** How many members must be there for an array to run. Double failures of RAID 6 are not rehearsed. */
+export function runnable({ level, members }: Pick<MdGeometry, 'level' | 'members'>): boolean {
+  const missing = members.filter((member) => member === undefined).length
+  switch (level) {
+    case 0:
+      return missing === 0
+    case 1:
+      return missing < members.length
+    case 5:
+    case 6:
+      return missing <= 1
+    case 10:
+      return members.every((member, role) => member ?? members[role ^ 1])
+  }
+}
+
+/** Bytes that an array offers. */
+export function mdSize(level: RaidLevel, members: number, memberSize: number): number {
+  switch (level) {
+    case 0:
+      return members * memberSize
+    case 1:
+      return memberSize
+    case 5:
+      return (members - 1) * memberSize
+    case 6:
+      return (members - 2) * memberSize
+    case 10:
+      return (members / 2) * memberSize
+  }
+}
+
+/** A run of bytes of the array within one chunk: where it stands on the members. */
+interface Piece {
+  /** Of the array. */
+  at: number
+  length: number
+  /** Bytes into the data of each member. */
+  inMember: number
+  /** Roles that hold the bytes themselves. */
+  data: number[]
+  /** Roles that hold the parities of the row, and the place of the bytes in it. */
+  parity: { p: number; q: number | null; index: number } | null
+}
+
+/**
+ * A software RAID array over its members, in the layouts that mdadm makes by default: left-symmetric for 5 and 6, near
+ * copies for 10. A missing member is worked out from the others.
+ */
+export function mdDevice(geometry: MdGeometry): BlockDevice {
+  const { name, level, chunk, memberSize, sectorSize, members } = geometry
+  const size = mdSize(level, members.length, memberSize)
+  const pieces = (offset: number, length: number) => piecesOf(geometry, offset, Math.min(length, size - offset))
+
+  const readRole = async (role: number, at: number, length: number): Promise<Buffer> => {
+    const member = members[role]
+    if (member) return bufferOf(await member.device.read(member.offset + at, length))
+    throw new DiskError('EIO', name, at)
+  }
+  const writeRole = async (role: number, at: number, bytes: Uint8Array): Promise<void> => {
+    const member = members[role]
+    if (member) await member.device.write(member.offset + at, bytes)
+  }
+
+  const readPiece = async ({ data, parity, inMember, length }: Piece): Promise<Buffer> => {
+    let failure: unknown
+    for (const role of data)
+      if (members[role])
+        try {
+          return await readRole(role, inMember, length)
+        } catch (error) {
+          failure = error
+        }
+    if (!parity) throw failure ?? new DiskError('EIO', name, inMember)
+    const rebuilt = Buffer.alloc(length)
+    for (let role = 0; role < members.length; role++)
+      if (role !== data[0] && role !== parity.q) xor(rebuilt, await readRole(role, inMember, length))
+    return rebuilt
+  }
+
+  const writePiece = async (piece: Piece, bytes: Buffer): Promise<void> => {
+    const { data, parity, inMember, length } = piece
+    if (parity) {
+      const change = Buffer.from(await readPiece(piece))
+      xor(change, bytes)
+      const update = async (role: number, delta: Buffer) => {
+        if (!members[role]) return
+        const sum = Buffer.from(await readRole(role, inMember, length))
+        xor(sum, delta)
+        await writeRole(role, inMember, sum)
+      }
+      await update(parity.p, change)
+      if (parity.q !== null) await update(parity.q, times2(change, parity.index))
+    }
+    for (const role of data) await writeRole(role, inMember, bytes)
+  }
+
+  const device: BlockDevice = {
+    name,
+    size,
+    sectorSize,
+    read: async (offset, length) => {
+      const parts: Buffer[] = []
+      for (const piece of pieces(offset, length)) parts.push(await readPiece(piece))
+      return Buffer.concat(parts)
+    },
+    write: async (offset, bytes) => {
+      const all = bufferOf(bytes)
+      for (const piece of pieces(offset, bytes.length))
+        await writePiece(piece, all.subarray(piece.at - offset, piece.at - offset + piece.length))
+      if (offset + bytes.length > size) throw new DiskError('ENOSPC', name, size)
+    },
+    discard: async (offset, length) => {
+      const end = Math.min(size, offset + length)
+      // Whole rows of zeros have parities of zeros: they are discarded on every member at once.
+      const row = level === 1 ? 1 : (size / memberSize) * chunk
+      const first = Math.ceil(offset / row)
+      const last = Math.floor(end / row)
+      const step = level === 1 ? 1 : chunk
+      if (first >= last) return device.write(offset, Buffer.alloc(Math.max(0, end - offset)))
+      for (const member of members)
+        if (member) await member.device.discard(member.offset + first * step, (last - first) * step)
+      await device.write(offset, Buffer.alloc(first * row - offset))
+      await device.write(last * row, Buffer.alloc(end - last * row))
+    },
+    flush: async () => {
+      for (const member of members) await member?.device.flush()
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }
+  return device
+}
+
+function piecesOf({ level, chunk, members }: MdGeometry, offset: number, length: number): Piece[] {
+  const count = members.length
+  const everyone = members.map((_, role) => role)
+  if (level === 1) return length > 0 ? [{ at: offset, length, inMember: offset, data: everyone, parity: null }] : []
+  const pieces: Piece[] = []
+  for (let at = offset; at < offset + length;) {
+    const number = Math.floor(at / chunk)
+    const within = at - number * chunk
+    const place = placeOf(level, count, number)
+    const piece = Math.min(chunk - within, offset + length - at)
+    pieces.push({ at, length: piece, inMember: place.row * chunk + within, data: place.data, parity: place.parity })
+    at += piece
+  }
+  return pieces
+}
+
+function placeOf(level: Exclude<RaidLevel, 1>, count: number, number: number) {
+  switch (level) {
+    case 0:
+      return { row: Math.floor(number / count), data: [number % count], parity: null }
+    case 10:
+      return {
+        row: Math.floor((2 * number) / count),
+        data: [(2 * number) % count, (2 * number + 1) % count],
+        parity: null,
+      }
+    case 5:
+    case 6: {
+      const width = count - (level - 4)
+      const row = Math.floor(number / width)
+      const index = number % width
+      const p = count - 1 - (row % count)
+      const q = level === 6 ? (p + 1) % count : null
+      return { row, data: [((q ?? p) + 1 + index) % count], parity: { p, q, index } }
+    }
+  }
+}
+
+function xor(into: Buffer, bytes: Buffer): void {
+  for (let at = 0; at < into.length; at++) into[at]! ^= bytes[at]!
+}
+
+/** Multiplied by 2 so many times in the field of RAID 6's second parity, whose polynomial is 0x11d. */
+function times2(bytes: Buffer, times: number): Buffer {
+  const product = Buffer.from(bytes)
+  for (let time = 0; time < times; time++)
+    for (let at = 0; at < product.length; at++) {
+      const value = product[at]!
+      product[at] = ((value << 1) ^ (value & 0x80 ? 0x1d : 0)) & 0xff
+    }
+  return product
+}
