@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   EXAMPLE_IGNITION,
+  loadManagers,
   runDeployment,
   systemClock,
   systemRandom,
@@ -30,6 +31,7 @@ export const DEPLOY_OPTIONS = [
   'overwrite',
   'speed',
   'realistic',
+  'steps',
   'json',
 ] as const
 
@@ -42,6 +44,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   const { stdout, stopped } = environment
   const json = options.json ?? false
   const ignition = await readConfig(options.ignition, environment)
+  const managers = options.steps && (await loadManagers(options.steps))
   const size = parseSize(options['disk-size'] ?? '10GiB')
   const view = viewFor(environment, json)
   const speed = options.speed ?? 1
@@ -58,6 +61,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
       ...(options.image === undefined ? {} : { image: options.image }),
       ...(options['ironic-url'] === undefined ? {} : { ironicUrl: options['ironic-url'] }),
       realistic: options.realistic ?? false,
+      ...(managers ? { managers } : {}),
       ...{ clock, random: systemRandom, signal: stopped },
       logger: logTo(environment, json),
       onEvent: (event) => view.show(event, clock.elapsed() / 1000),
@@ -82,7 +86,7 @@ function refuseContradictions(options: DeployOptions): void {
   const { 'ironic-url': url, image } = options
   if (url === undefined) return
   const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
-  for (const name of ['disk-file', 'disk-size', 'overwrite', 'realistic', 'speed'] as const)
+  for (const name of ['disk-file', 'disk-size', 'overwrite', 'realistic', 'speed', 'steps'] as const)
     if (options[name] !== undefined)
       throw usage(
         `--${name} cannot be used with --ironic-url: the machine is made by the ironstage at ${url}`,

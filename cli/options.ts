@@ -128,6 +128,25 @@ export const OPTIONS = {
     description: 'token of a standalone agent (default: a new one, which is printed)',
     schema: { type: 'string', minLength: 1, pattern: '^\\S+$' },
   },
+  steps: {
+    value: 'FILE',
+    description: 'file or package with steps of your own, in TypeScript or JavaScript; may be repeated',
+    schema: { type: 'array', items: { type: 'string', minLength: 1 } },
+  },
+  args: {
+    value: 'FILE|JSON',
+    description: "the step's arguments: a JSON object, a file that holds one, or - for standard input (default: none)",
+    schema: { type: 'string', minLength: 1 },
+  },
+  plan: {
+    description: 'really read, but only print what would be written',
+    schema: { type: 'boolean' },
+  },
+  dir: {
+    value: 'DIR',
+    description: 'folder to write to (default: this one)',
+    schema: { type: 'string', minLength: 1 },
+  },
 } as const satisfies Record<string, OptionShape>
 
 export type OptionName = keyof typeof OPTIONS

@@ -4,6 +4,8 @@ import { agent, AGENT_OPTIONS } from './agent.js'
 import { DEPLOY_OPTIONS, deploy } from './deploy.js'
 import { Stopped, type Environment, type Output } from './environment.js'
 import { OPTIONS, resolveOptions, variableOf, type OptionName, type Options } from './options.js'
+import { STEP_LIST_OPTIONS, STEP_RUN_OPTIONS, STEP_SHOW_OPTIONS, stepList, stepRun, stepShow } from './step.js'
+import { STEP_NEW_OPTIONS, stepNew } from './step-new.js'
 import { up, UP_OPTIONS } from './up.js'
 
 /** Runs the command that the arguments name; gives its exit code: 0, 1 for a failure, 2 for wrong usage. */
@@ -21,18 +23,30 @@ export async function run(environment: Environment): Promise<number> {
     name: string,
     description: string,
     names: readonly N[],
-    action: (options: Options<N>, environment: Environment) => Promise<number>,
+    action: (options: Options<N>, environment: Environment, operand: string) => Promise<number>,
+    { under = program, operand }: { under?: Command; operand?: string } = {},
   ) => {
-    const command = program.command(name).description(description).exitOverride()
+    const command = under.command(name).description(description).exitOverride()
+    if (operand !== undefined) command.argument(`<${operand}>`)
     for (const option of names) command.addOption(asFlag(option))
     command.addOption(new Option('--config <FILE>', 'YAML file with any of these options (IRONSTAGE_CONFIG)'))
-    command.action(async (flags: Record<string, unknown>) => {
-      code = await action(await resolveOptions(names, byName(flags), environment.variables), environment)
+    command.action(async () => {
+      const options = await resolveOptions(names, byName(command.opts()), environment.variables)
+      code = await action(options, environment, command.args[0] ?? '')
     })
   }
   add('up', 'run a mock Ironic with simulated machines until it is stopped', UP_OPTIONS, up)
   add('deploy', 'take one machine from enroll to a booted CoreOS and read its disk back', DEPLOY_OPTIONS, deploy)
   add('agent', 'run one agent on a simulated machine for an Ironic elsewhere', AGENT_OPTIONS, agent)
+  const under = program
+    .command('step')
+    .description('work on steps: list, show, run one, begin a new one')
+    .exitOverride()
+  const named = { under, operand: 'NAME' }
+  add('list', 'list the steps that an agent offers', STEP_LIST_OPTIONS, stepList, { under })
+  add('show', 'show what a step takes and how it is asked for', STEP_SHOW_OPTIONS, stepShow, named)
+  add('run', 'run one step on a simulated machine, with no Ironic', STEP_RUN_OPTIONS, stepRun, named)
+  add('new', 'write a step and its passing test', STEP_NEW_OPTIONS, stepNew, named)
   try {
     await program.parseAsync(argv, { from: 'user' })
     return code

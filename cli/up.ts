@@ -1,9 +1,9 @@
-import { errorChain, serve, systemClock, systemRandom, type LabEvent } from '../lab/index.js'
+import { errorChain, loadManagers, serve, systemClock, systemRandom, type LabEvent } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
 
-export const UP_OPTIONS = ['host', 'port', 'nodes', 'state-dir', 'speed', 'realistic', 'json'] as const
+export const UP_OPTIONS = ['host', 'port', 'nodes', 'state-dir', 'speed', 'realistic', 'steps', 'json'] as const
 
 /** `ironstage up`: serves until a signal stops it. */
 export async function up(options: Options<(typeof UP_OPTIONS)[number]>, environment: Environment): Promise<number> {
@@ -16,6 +16,7 @@ export async function up(options: Options<(typeof UP_OPTIONS)[number]>, environm
     nodes: options.nodes ?? 0,
     stateDir: options['state-dir'] ?? null,
     realistic: options.realistic ?? false,
+    ...(options.steps ? { managers: await loadManagers(options.steps) } : {}),
     clock: systemClock(options.speed ?? 1),
     random: systemRandom,
     logger: logTo(environment, json),

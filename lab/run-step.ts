@@ -83,7 +83,7 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
     return { value: masked(value ?? null), seconds: Math.round(clock.elapsed() - since) / 1000 }
   } catch (error) {
     signal.throwIfAborted()
-    throw failed(step, error)
+    throw failed(step, error, plan)
   }
 }
 
@@ -117,7 +117,10 @@ function told(write: PlannedWrite): StepRunEvent {
   }
 }
 
-function failed(step: string, error: unknown): UserError {
+const PLAN_ENDS =
+  'the plan ends here; where the step looks for what it would have written, let it look only unless target.planned'
+
+function failed(step: string, error: unknown, plan: boolean): UserError {
   if (error instanceof BadStepArguments)
     return new UserError('bad-step-arguments', error.details, {
       remedy: `see what it takes with ironstage step show ${step}`,
@@ -125,11 +128,15 @@ function failed(step: string, error: unknown): UserError {
     })
   if (error instanceof UserError) return error
   if (error instanceof StepError)
-    return new UserError('step-failed', `the step ${step} failed`, { cause: new Error(maskedText(error.details)) })
+    return new UserError('step-failed', `the step ${step} failed`, {
+      cause: new Error(maskedText(error.details)),
+      ...(plan ? { remedy: PLAN_ENDS } : {}),
+    })
   // What a program of the target said is no defect of the step's; anything else may be, and then its place helps.
   const place = error instanceof CommandFailed ? undefined : placeOf(error)
+  const remedy = place === undefined ? (plan ? PLAN_ENDS : undefined) : `look at ${place}`
   return new UserError('step-failed', `the step ${step} failed`, {
     cause: error,
-    ...(place === undefined ? {} : { remedy: `look at ${place}` }),
+    ...(remedy === undefined ? {} : { remedy }),
   })
 }

@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises'
+import {
+  knownStep,
+  loadManagers,
+  openStateFolder,
+  runStep,
+  systemClock,
+  systemRandom,
+  UserError,
+  type HardwareManager,
+  type JsonObject,
+  type Step,
+  type StepRunEvent,
+} from '../lab/index.js'
+import type { Environment } from './environment.js'
+import { logTo } from './log.js'
+import type { Options } from './options.js'
+import { listText, showText, summary } from './step-text.js'
+import { simulatedOnly } from './target.js'
+
+export const STEP_LIST_OPTIONS = ['steps', 'json'] as const
+export const STEP_SHOW_OPTIONS = ['steps', 'json'] as const
+export const STEP_RUN_OPTIONS = ['steps', 'target', 'args', 'plan', 'state-dir', 'machine', 'json'] as const
+
+type ListOptions = Options<(typeof STEP_LIST_OPTIONS)[number]>
+type RunOptions = Options<(typeof STEP_RUN_OPTIONS)[number]>
+
+/** A step and who offers it. */
+export interface Offered {
+  step: Step
+  manager: HardwareManager
+}
+
+/** `ironstage step list`: every step that an agent here would offer. */
+export async function stepList(options: ListOptions, { stdout }: Environment): Promise<number> {
+  const offered = await offeredSteps(options.steps)
+  if (options.json) for (const one of offered) stdout.write(`${JSON.stringify(summary(one))}\n`)
+  else stdout.write(listText(offered))
+  return 0
+}
+
+/** `ironstage step show NAME`: what a step takes, and how it is asked for. */
+export async function stepShow(options: ListOptions, { stdout }: Environment, name: string): Promise<number> {
+  const offered = await offeredSteps(options.steps)
+  knownStep(
+    offered.map(({ manager }) => manager),
+    name,
+  )
+  const found = offered.find(({ step }) => step.name === name)!
+  stdout.write(options.json ? `${JSON.stringify({ ...summary(found), args: found.step.args })}\n` : showText(found))
+  return 0
+}
+
+async function offeredSteps(files: readonly string[] = []): Promise<Offered[]> {
+  const managers = await loadManagers(files)
+  return managers.flatMap((manager) => manager.steps.map((step) => ({ step, manager })))
+}
+
+/** `ironstage step run NAME`: one step on a simulated machine, with no Ironic. */
+export async function stepRun(options: RunOptions, environment: Environment, name: string): Promise<number> {
+  simulatedOnly(options.target)
+  const { stdout, stopped } = environment
+  const { 'state-dir': stateDir, machine: id, json = false, plan = false } = options
+  if ((stateDir === undefined) !== (id === undefined))
+    throw new UserError('usage', '--state-dir and --machine go together', {
+      remedy: 'name a state folder and one of its machines, or neither for a new machine',
+      kind: 'usage',
+    })
+  const managers = await loadManagers(options.steps ?? [])
+  const args = await readArgs(options.args, environment)
+  const say = (event: object, text: string | null) => {
+    if (json) stdout.write(`${JSON.stringify(event)}\n`)
+    else if (text !== null) stdout.write(`${text}\n`)
+  }
+  let percent = -Infinity
+  using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
+  const { value, seconds } = await runStep({
+    ...{ step: name, args, managers, plan, signal: stopped },
+    ...(folder && id !== undefined ? { machine: { folder, id } } : {}),
+    ...{ clock: systemClock(), random: systemRandom, logger: logTo(environment, json) },
+    onEvent: (event) => {
+      if (event.event === 'stage') percent = -Infinity
+      if (event.event === 'percent' && !json) {
+        // Programs tell their percentage many times a second.
+        const { percent: now } = event
+        if (now === percent || (now < percent + 10 && now !== 100)) return
+        percent = now
+      }
+      say(event, eventText(name, event))
+    },
+  })
+  say(
+    { event: 'result', step: name, plan, seconds, result: value },
+    plan ? `${name} is planned; nothing was written` : `${name} is done, ${Math.round(seconds * 1000)} ms`,
+  )
+  if (!json && value !== null) stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+  return 0
+}
+
+function eventText(step: string, event: StepRunEvent): string | null {
+  switch (event.event) {
+    case 'started':
+      return `${event.plan ? 'planning' : 'running'} ${step} on the simulated machine ${event.machine}`
+    case 'stage':
+      return `  ${step}: ${event.stage}`
+    case 'percent':
+      return `  ${step}: ${event.percent} %`
+    case 'line':
+      return event.line.startsWith('Read disk') ? null : `  | ${event.line}`
+    case 'planned':
+      return `  would ${plannedText(event)}`
+  }
+}
+
+function plannedText(event: StepRunEvent & { event: 'planned' }): string {
+  switch (event.write) {
+    case 'run':
+      return `run ${event.command}${event.stdin_bytes === null ? '' : ` with ${event.stdin_bytes} bytes of input`}`
+    case 'file':
+      return `write ${event.path}, ${event.bytes} bytes${event.mode === null ? '' : `, mode ${event.mode}`}`
+    case 'remove':
+      return `remove ${event.path}`
+  }
+}
+
+/** What is given is never repeated: it may hold secrets. */
+async function readArgs(given: string | undefined, { stdin }: Environment): Promise<JsonObject> {
+  if (given === undefined) return {}
+  const inline = given.trimStart().startsWith('{')
+  const wrong = (problem: string, cause?: unknown) =>
+    new UserError('step-args', `${inline ? 'the JSON of --args' : `the arguments in ${given}`} ${problem}`, {
+      kind: 'usage',
+      remedy: 'give an object as JSON, a file that holds one, or - for standard input',
+      ...(cause === undefined ? {} : { cause }),
+    })
+  let text = given
+  try {
+    if (given === '-') text = await everything(stdin)
+    else if (!inline) text = await readFile(given, 'utf8')
+  } catch (cause) {
+    throw wrong('cannot be read', cause)
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // The parser's own message quotes the text.
+    throw wrong(`${inline ? 'is' : 'are'} not JSON`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw wrong(`${inline ? 'is' : 'are'} no object`)
+  return value as JsonObject
+}
+
+async function everything(stdin: Environment['stdin']): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array))
+  return Buffer.concat(parts).toString('utf8')
+}
