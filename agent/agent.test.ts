@@ -123,10 +123,10 @@ describe('at the start of a boot', () => {
 
   test.each([
     { parameters: {}, says: 'without ipa-api-url' },
-    { parameters: { 'ipa-api-url': 'ironic:6385' }, says: 'ipa-api-url=ironic:6385, which is no http(s) URL' },
+    { parameters: { 'ipa-api-url': 'ironic:6385' }, says: 'ipa-api-url=ironic:6385, which it cannot use' },
     {
       parameters: { 'ipa-api-url': 'http://i', 'ipa-lookup-timeout': 'long' },
-      says: 'ipa-lookup-timeout=long, which is no number of seconds',
+      says: 'ipa-lookup-timeout=long, which it cannot use',
     },
   ])('parameters that say $says are refused', ({ parameters, says }) => {
     expect(() => new AgentScene().start({ boot: { id: 'b', parameters } })).toThrow(says)

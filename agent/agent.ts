@@ -10,14 +10,22 @@ import {
   type Random,
 } from '../runtime/index.js'
 import { readHardware, type HardwareManager, type Target } from '../steps/index.js'
-import { agentErrors, ConnectionFailed, type CommandRequest, type Dispatch, type Transport } from '../wire/index.js'
+import {
+  agentErrors,
+  ConnectionFailed,
+  type CommandRequest,
+  type Dispatch,
+  type TlsIdentity,
+  type Transport,
+} from '../wire/index.js'
 import { agentDispatch } from './api.js'
 import { CommandRunner, type AgentProgress } from './command-runner.js'
-import { parseConfiguration, standaloneConfiguration } from './configuration.js'
+import { readSettings, type AgentSettings } from './configuration.js'
 import { Endings } from './endings.js'
 import type { AgentEvent, Effect, Wake } from './events.js'
 import { findCommand, splitName } from './extensions/index.js'
 import type { HardwareReader } from './inspection.js'
+import type { ConfigFile } from './ini.js'
 import { IronicLink } from './ironic-link.js'
 import { readKept } from './kept-state.js'
 import { PROMPT_PACE, type AgentPace } from './pace.js'
@@ -45,6 +53,13 @@ export interface AgentOptions {
   environment: Readonly<Record<string, string>>
   /** Where Ironic reaches {@link Agent.dispatch}. The one of the boot's first start stays in force until the next boot. */
   callbackUrl: string
+  /**
+   * Makes {@link callbackUrl} be served by TLS, with `https` in its place; without, an agent is served without TLS. Asked
+   * once Ironic is known to take certificates, unless the configuration says `enable_auto_tls = False`.
+   */
+  tls?: AgentTls
+  /** Override the boot's parameters, later files the earlier ones. */
+  configFiles?: readonly ConfigFile[]
   /** To Ironic. */
   transport: Transport
   /** Keeps one JSON value over restarts of this process; resolves once it is safe. */
@@ -63,6 +78,17 @@ export interface AgentOptions {
   pace?: AgentPace
   /** Told where a running step is. */
   onProgress?: (progress: AgentProgress) => void
+}
+
+export interface AgentTls {
+  /**
+   * Resolves when it is so.
+   *
+   * @param kept what it was served with before this agent restarted; null when there is nothing yet
+   * @param hostname of the machine, for a new certificate's common name
+   * @returns what it is served with now: a listener that several agents share has one identity for all
+   */
+  serve(kept: TlsIdentity | null, hostname: string): Promise<TlsIdentity>
 }
 
 /** An agent at work on a target. */
@@ -96,7 +122,7 @@ class RunningAgent implements Agent {
   /** Requests that start commands wait for each other, also for the end of a synchronous command. */
   readonly #posting = new Mutex()
   readonly #rules: Rules
-  readonly #collectors: readonly string[]
+  readonly #settings: AgentSettings
   readonly #link: IronicLink
   readonly #timer: Timer
   readonly #surroundings: Surroundings
@@ -109,20 +135,21 @@ class RunningAgent implements Agent {
   constructor(options: AgentOptions) {
     const { boot, clock, callbackUrl, transport, target } = options
     const { standalone, nodeUuid = null } = options
-    const { collectors, ...config } = standalone
-      ? standaloneConfiguration(standalone.token)
-      : parseConfiguration(boot.parameters)
+    const settings = readSettings(boot.parameters, { files: options.configFiles ?? [], standalone })
     this.#options = options
-    this.#collectors = collectors
-    this.#rules = { config, pace: options.pace ?? PROMPT_PACE, nodeUuid, standalone: standalone !== undefined }
-    this.#state = initialState(readKept(options.saved.read(), boot.id) ?? newBoot(boot.id, callbackUrl, config))
+    this.#settings = settings
+    this.#rules = {
+      ...{ config: settings, pace: options.pace ?? PROMPT_PACE, nodeUuid, standalone: standalone !== undefined },
+      tls: options.tls !== undefined && settings.server.auto,
+    }
+    this.#state = initialState(readKept(options.saved.read(), boot.id) ?? newBoot(boot.id, callbackUrl, settings))
     this.#logger = withFields(options.logger, { agent: target.name })
     this.#timer = new Timer(clock)
     this.#scope.onClose(() => this.#timer.cancel())
     // A save that is under way ends before whoever stops this agent closes what it saves to.
     this.#scope.onClose(() => this.#turn.run(() => {}))
     const { signal } = this.#scope
-    this.#link = new IronicLink({ transport, signal, ...config })
+    this.#link = new IronicLink({ transport, signal, ...settings })
     this.#surroundings = new Surroundings({
       ...{ target, clock, signal, managers: options.managers, hardware: options.hardware ?? readHardware },
       ownLog: () => this.#runner.ownLog,
@@ -152,7 +179,16 @@ class RunningAgent implements Agent {
         'warn',
         `this boot began with the callback URL ${this.#state.kept.callbackUrl}, which stays in force`,
       )
-    this.#tell({ kind: 'started' })
+    if (settings.unknown.length > 0)
+      this.#logger('warn', `these are no options of ironic-python-agent and do nothing: ${settings.unknown.join(', ')}`)
+    this.#begin()
+  }
+
+  /** Some controllers show their disks late. */
+  #begin(): void {
+    const { startDelay } = this.#settings
+    if (startDelay === 0) return this.#tell({ kind: 'started' })
+    this.#timer.set(this.#options.clock.now() + startDelay, false, () => this.#tell({ kind: 'started' }))
   }
 
   get phase(): Phase {
@@ -206,9 +242,11 @@ class RunningAgent implements Agent {
       case 'inspect':
         return this.#spawn(async () => this.#apply(await this.#inspect()))
       case 'discover':
-        return this.#spawn(async () => this.#apply(await this.#link.discover()))
+        return this.#spawn(async () => this.#apply(await this.#discover()))
       case 'look up':
         return this.#spawn(async () => this.#apply(await this.#lookUp(effect.nodeUuid)))
+      case 'secure':
+        return this.#spawn(async () => this.#apply(await this.#secure(kept)))
       case 'heartbeat':
         return this.#spawn(async () => this.#apply(await this.#heartbeat(kept)))
       case 'run':
@@ -228,9 +266,24 @@ class RunningAgent implements Agent {
 
   async #inspect(): Promise<AgentEvent> {
     try {
-      return await this.#link.inspect(await this.#surroundings.inspectionData(this.#collectors))
+      return await this.#link.inspect(await this.#surroundings.inspectionData(this.#settings.collectors))
     } catch (error) {
       return { kind: 'inspection failed', why: errorChain(error).join(': ') }
+    }
+  }
+
+  async #discover(): Promise<AgentEvent> {
+    const { ironicVersion: version } = this.#settings
+    return version === null ? this.#link.discover() : { kind: 'version found', version }
+  }
+
+  async #secure({ tls = null }: KeptState): Promise<AgentEvent> {
+    try {
+      const { hostname } = (await this.#surroundings.hardware()).inventory
+      return { kind: 'secured', identity: await this.#options.tls!.serve(tls, hostname) }
+    } catch (error) {
+      this.#scope.signal.throwIfAborted()
+      return { kind: 'not secured', why: errorChain(error).join(': ') }
     }
   }
 
@@ -243,8 +296,8 @@ class RunningAgent implements Agent {
     }
   }
 
-  #heartbeat({ nodeUuid, ironicVersion, callbackUrl, token }: KeptState): Promise<AgentEvent> {
-    return this.#link.heartbeat(nodeUuid ?? '', { callbackUrl, token }, ironicVersion ?? OLDEST_IRONIC)
+  #heartbeat(kept: KeptState): Promise<AgentEvent> {
+    return this.#link.heartbeat(kept.nodeUuid ?? '', kept, kept.ironicVersion ?? OLDEST_IRONIC)
   }
 
   #post({ name: fullName, params }: CommandRequest): Promise<CommandRecord> {

@@ -1,67 +1,116 @@
 import { UserError } from '../runtime/index.js'
+import type { ClientTls } from '../wire/index.js'
+import type { CertificateCurve } from './certificate.js'
+import type { ConfigFile } from './ini.js'
+import { readOptions } from './options.js'
 import type { AgentConfig } from './state.js'
 
+/** Everything that an agent's ramdisk tells it, as its parts need it. */
+export interface AgentSettings extends AgentConfig {
+  readonly collectors: readonly string[]
+  /** Milliseconds before anything is done. */
+  readonly startDelay: number
+  /** Sent along with every call to Ironic. */
+  readonly requestId: string | null
+  readonly ignoreBootloaderFailure: boolean
+  /** `ironic_api_version`: Ironic's own is then not asked for. */
+  readonly ironicVersion: string | null
+  /** Where to listen, and how Ironic gets there if that is not the same. */
+  readonly listen: { host: string | null; port: number }
+  readonly advertise: { host: string | null; port: number; protocol: 'http' | 'https' }
+  readonly server: ServerTls
+  readonly client: { insecure: boolean; caFile: string | null; certFile: string | null; keyFile: string | null }
+  /** Milliseconds. */
+  readonly requestTimeout: number
+  /** What was given and is none of ironic-python-agent's options. */
+  readonly unknown: readonly string[]
+}
+
+export interface ServerTls {
+  /** With the certificate of these files, always. */
+  readonly files: { certificate: string; key: string } | null
+  /** With a certificate of its own, when Ironic can make use of it. */
+  readonly auto: boolean
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
+  readonly ciphers: string | null
+  readonly curve: CertificateCurve
+}
+
 /**
- * What kernel parameters make of the agent: the `ipa-*` options with IPA's defaults (facts/ironic-python-agent.md 5).
- * Inspection is asked for by a callback URL, or by a list of collectors together with an API URL. Ironic boots machines
- * that it only inspects with a callback URL alone.
+ * What kernel parameters and configuration files make of the agent (facts/ironic-python-agent.md 5). Inspection is asked
+ * for by a callback URL, or by a list of collectors together with an API URL. Ironic boots machines that it only inspects
+ * with a callback URL alone.
  *
- * @throws UserError without any URL, or with one that is none
+ * @throws UserError for values that cannot be used, and without any URL unless the agent is standalone
  */
-export function parseConfiguration(
+export function readSettings(
   parameters: Readonly<Record<string, string>>,
-): AgentConfig & { collectors: string[] } {
-  const apiUrls = urls(parameters, 'ipa-api-url')
-  const callbacks = urls(parameters, 'ipa-inspection-callback-url')
-  if (apiUrls.length === 0 && callbacks.length === 0)
+  { files = [], standalone }: { files?: readonly ConfigFile[]; standalone?: { token: string } | undefined } = {},
+): AgentSettings {
+  const { values, unknown } = readOptions(parameters, files)
+  const apiUrls = standalone ? [] : values.api_url
+  const callbacks = standalone ? [] : values.inspection_callback_url
+  if (apiUrls.length === 0 && callbacks.length === 0 && !standalone)
     throw new UserError('AGENT_API_URL', 'the agent was started without ipa-api-url, so it cannot find its Ironic', {
       remedy: 'give the ramdisk the kernel parameter ipa-api-url=http://HOST:6385',
     })
-  const collectors = list(parameters['ipa-inspection-collectors'])
+  const collectors = values.inspection_collectors
   const fromApi = collectors.length > 0 ? apiUrls.map((url) => `${url}/v1/continue_inspection`) : []
   return {
     apiUrls,
     inspectionUrls: callbacks.length > 0 ? callbacks : fromApi,
     collectors: collectors.length > 0 ? collectors : ['default', 'logs'],
-    lookupTimeout: secondsOf(parameters, 'ipa-lookup-timeout', 600),
-    lookupInterval: secondsOf(parameters, 'ipa-lookup-interval', 1),
-    agentToken: parameters['ipa-agent-token'] ?? null,
+    lookupTimeout: values.lookup_timeout * 1000,
+    lookupInterval: values.lookup_interval * 1000,
+    agentToken: standalone?.token ?? values.agent_token,
+    startDelay: values.hardware_initialization_delay * 1000,
+    requestId: values.global_request_id,
+    ignoreBootloaderFailure: values.ignore_bootloader_failure,
+    ironicVersion: values.ironic_api_version,
+    listen: { host: values.listen_host, port: values.listen_port },
+    advertise: { host: values.advertise_host, port: values.advertise_port, protocol: values.advertise_protocol },
+    server: {
+      files: values.listen_tls ? certificateFiles(values) : null,
+      auto: values.enable_auto_tls && !values.listen_tls,
+      minVersion: `TLSv${values.tls_min_version}`,
+      ciphers: values.tls_cipher_suites,
+      curve: values.tls_certificate_curve,
+    },
+    client: {
+      insecure: values.insecure,
+      caFile: values.cafile,
+      certFile: values.certfile,
+      keyFile: values.keyfile,
+    },
+    requestTimeout: values.http_request_timeout * 1000,
+    unknown,
   }
 }
 
-/** What is left of it for an agent that no Ironic knows of. */
-export const standaloneConfiguration = (token: string): AgentConfig & { collectors: string[] } => ({
-  ...{ apiUrls: [], inspectionUrls: [], collectors: [], lookupTimeout: 0, lookupInterval: 0 },
-  agentToken: token,
-})
-
-const list = (text: string | undefined): string[] =>
-  (text ?? '')
-    .split(',')
-    .map((item) => item.trim().replace(/\/+$/, ''))
-    .filter((item) => item !== '')
-
-function urls(parameters: Readonly<Record<string, string>>, name: string): string[] {
-  const found = list(parameters[name])
-  for (const url of found)
-    if (!/^https?:\/\/./.test(url))
-      throw new UserError('AGENT_URL', `the agent was started with ${name}=${url}, which is no http(s) URL`, {
-        remedy: 'give a URL of the Ironic API, for example http://192.0.2.1:6385',
-      })
-  return found
+function certificateFiles(values: { tls_cert_file: string | null; tls_key_file: string | null }) {
+  const { tls_cert_file: certificate, tls_key_file: key } = values
+  if (certificate !== null && key !== null) return { certificate, key }
+  throw new UserError('AGENT_PARAMETER', 'the agent was started with listen_tls and without a certificate', {
+    remedy:
+      'give tls_cert_file and tls_key_file too, or leave listen_tls out: the agent then makes a certificate itself',
+  })
 }
 
-function secondsOf(parameters: Readonly<Record<string, string>>, name: string, otherwise: number): number {
-  const text = parameters[name]
-  if (text === undefined) return otherwise * 1000
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0)
-    throw new UserError(
-      'AGENT_PARAMETER',
-      `the agent was started with ${name}=${text}, which is no number of seconds`,
-      {
-        remedy: `leave it out for ${otherwise} seconds`,
-      },
-    )
-  return value * 1000
+/**
+ * How far an agent's own transport believes its Ironic.
+ *
+ * @param read gives the text of a file
+ */
+export async function clientTls(
+  { client }: Pick<AgentSettings, 'client'>,
+  read: (path: string) => Promise<string>,
+): Promise<ClientTls> {
+  const { insecure, caFile, certFile, keyFile } = client
+  return {
+    insecure,
+    ...(caFile === null ? {} : { ca: await read(caFile) }),
+    ...(certFile === null || keyFile === null
+      ? {}
+      : { identity: { certificate: await read(certFile), key: await read(keyFile) } }),
+  }
 }

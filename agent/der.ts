@@ -37,7 +37,7 @@ export function oid(dotted: string): Bytes {
 
 function base128(arc: number): number[] {
   const bytes = [arc % 128]
-  for (let rest = Math.floor(arc / 128); rest > 0; rest = Math.floor(rest / 128)) bytes.unshift(0x80 | rest % 128)
+  for (let rest = Math.floor(arc / 128); rest > 0; rest = Math.floor(rest / 128)) bytes.unshift(0x80 | (rest % 128))
   return bytes
 }
 
@@ -49,6 +49,9 @@ export function utcTime(at: number): Bytes {
 
 /** The textual form: base64 in lines of 64. */
 export function pem(label: string, der: Bytes): string {
-  const lines = Buffer.from(der).toString('base64').match(/.{1,64}/g) ?? []
+  const lines =
+    Buffer.from(der)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? []
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
 }

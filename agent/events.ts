@@ -1,5 +1,5 @@
-import type { CommandError, CommandStatus, LookupAnswer } from '../wire/index.js'
-import type { CommandRecord } from './state.js'
+import type { CommandError, CommandStatus, JsonObject, LookupAnswer, TlsIdentity } from '../wire/index.js'
+import type { Closing, CommandRecord } from './state.js'
 
 /** What the agent's one timer is for. */
 export type Wake = 'inspect' | 'discover' | 'look up' | 'heartbeat' | 'start over'
@@ -16,6 +16,9 @@ export type AgentEvent =
   | { kind: 'version not found'; why: string }
   | { kind: 'looked up'; answer: LookupAnswer }
   | { kind: 'lookup failed'; why: string; conflict: boolean }
+  /** The agent is served by TLS from now on. */
+  | { kind: 'secured'; identity: TlsIdentity }
+  | { kind: 'not secured'; why: string }
   | { kind: 'heartbeat taken' }
   | { kind: 'heartbeat failed'; why: string }
   /** An asynchronous command was posted. */
@@ -24,6 +27,10 @@ export type AgentEvent =
   | { kind: 'command answered'; record: CommandRecord }
   | { kind: 'program started'; id: string; run: string }
   | { kind: 'command ended'; id: string; status: CommandStatus; error: CommandError | null; result: unknown }
+  /** A command told something about the node. */
+  | { kind: 'node seen'; hints: JsonObject | null }
+  /** A command has ended this agent's work. */
+  | { kind: 'closed'; as: Closing }
   /** Somebody with the token has read how commands went. */
   | { kind: 'results read' }
 
@@ -37,6 +44,8 @@ export type Effect =
   | { kind: 'inspect' }
   | { kind: 'discover' }
   | { kind: 'look up'; nodeUuid: string | null }
+  /** Serve the agent by TLS. */
+  | { kind: 'secure' }
   | { kind: 'heartbeat' }
   | { kind: 'run'; command: CommandRecord }
   /** A command that was running when the agent stopped: take up its program, or say that it is lost. */

@@ -1,6 +1,9 @@
 /** The agent: IPA's wire protocol around steps. */
-export { startAgent, type Agent, type AgentOptions } from './agent.js'
+export { startAgent, type Agent, type AgentOptions, type AgentTls } from './agent.js'
+export { selfSigned, type CertificateOptions } from './certificate.js'
 export type { AgentProgress } from './command-runner.js'
+export { clientTls, readSettings, type AgentSettings, type ServerTls } from './configuration.js'
+export type { ConfigFile } from './ini.js'
 export type { HardwareReader } from './inspection.js'
 export { AgentListener, type AgentListenerOptions } from './listener.js'
 export { Managers } from './managers.js'

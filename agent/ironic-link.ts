@@ -14,6 +14,7 @@ import {
   type WireResponse,
 } from '../wire/index.js'
 import type { AgentEvent } from './events.js'
+import type { KeptState } from './state.js'
 
 const JSON_HEADERS = { accept: 'application/json', 'content-type': 'application/json' }
 
@@ -24,6 +25,7 @@ const JSON_HEADERS = { accept: 'application/json', 'content-type': 'application/
 export class IronicLink {
   readonly #transport: Transport
   readonly #signal: AbortSignal
+  readonly #headers: Readonly<Record<string, string>>
   #apiUrls: readonly string[]
   #inspectionUrls: readonly string[]
 
@@ -32,7 +34,10 @@ export class IronicLink {
     apiUrls: readonly string[]
     inspectionUrls: readonly string[]
     signal: AbortSignal
+    /** Sent along with every call, so that Ironic's log can be searched for it. */
+    requestId?: string | null
   }) {
+    this.#headers = options.requestId ? { ...JSON_HEADERS, 'x-openstack-request-id': options.requestId } : JSON_HEADERS
     this.#transport = options.transport
     this.#signal = options.signal
     this.#apiUrls = options.apiUrls
@@ -80,10 +85,15 @@ export class IronicLink {
 
   async heartbeat(
     nodeUuid: string,
-    { callbackUrl, token }: { callbackUrl: string; token: string | null },
+    { callbackUrl, token, tls }: Pick<KeptState, 'callbackUrl' | 'token' | 'tls'>,
     ironicVersion: string,
   ): Promise<AgentEvent> {
-    const body: HeartbeatBody = { callback_url: callbackUrl, agent_token: token, agent_version: AGENT_VERSION }
+    const body: HeartbeatBody = {
+      callback_url: tls ? callbackUrl.replace(/^http:/, 'https:') : callbackUrl,
+      agent_token: token,
+      agent_version: AGENT_VERSION,
+      ...(tls ? { agent_verify_ca: tls.certificate } : {}),
+    }
     try {
       const version = lowerVersion(ironicVersion, HEARTBEAT_VERSION)
       const path = `/v1/heartbeat/${encodeURIComponent(nodeUuid)}`
@@ -109,7 +119,7 @@ export class IronicLink {
         const response = await this.#transport.send({
           method: call.method,
           url: `${url}${call.path}`,
-          headers: { ...JSON_HEADERS, ...(call.version === undefined ? {} : { [VERSION_HEADER]: call.version }) },
+          headers: { ...this.#headers, ...(call.version === undefined ? {} : { [VERSION_HEADER]: call.version }) },
           ...(call.body === undefined ? {} : { body: call.body }),
           signal: this.#signal,
         })
@@ -139,12 +149,15 @@ function parsed({ body = '' }: WireResponse): unknown {
   try {
     return JSON.parse(body)
   } catch (cause) {
-    throw new Error(`Ironic's answer is not JSON: ${body.slice(0, 200)}`, { cause })
+    const shown = body === '' ? 'it is empty' : body.slice(0, 200)
+    throw new Error(`Ironic's answer is not JSON: ${shown}`, { cause })
   }
 }
 
 /** Ironic's errors carry JSON in JSON (facts/ironic.md 2); what is inside is the sentence that helps. */
-function sentence({ status, body = '' }: WireResponse): string {
+function sentence({ status, headers, body = '' }: WireResponse): string {
+  if (status >= 300 && status < 400)
+    return `${status}, a redirect to ${headers.location ?? 'nowhere'}, which is not followed: give the URL of the Ironic API itself`
   let text = body.slice(0, 500)
   try {
     const outer = JSON.parse(body) as { error_message?: unknown } | null

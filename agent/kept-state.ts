@@ -27,6 +27,14 @@ const schema = {
     ironicVersion: textOrNull,
     heartbeatTimeout: { type: 'number' },
     inspected: { type: 'boolean' },
+    tls: {
+      type: 'object',
+      nullable: true,
+      required: ['certificate', 'key'],
+      properties: { certificate: text, key: text },
+    },
+    hints: { type: 'object', nullable: true },
+    closed: { enum: ['rescued', 'locked down'] },
     commands: {
       type: 'array',
       items: {

@@ -1,5 +1,8 @@
-import type { Clock, Logger } from '../runtime/index.js'
-import { Mounts, serveHttp, type Dispatch, type HttpServer } from '../wire/index.js'
+import { type Clock, type Logger, type Random } from '../runtime/index.js'
+import { Mounts, serveHttp, type Dispatch, type HttpServer, type TlsIdentity, type TlsOptions } from '../wire/index.js'
+import type { AgentTls } from './agent.js'
+import { selfSigned } from './certificate.js'
+import type { ServerTls } from './configuration.js'
 
 export interface AgentListenerOptions {
   /** Address to listen on; `127.0.0.1` unless told otherwise. */
@@ -8,6 +11,8 @@ export interface AgentListenerOptions {
   advertise?: string
   /** 0 picks a free port. */
   port: number
+  /** TLS from the start, with a certificate that Ironic trusts by itself. */
+  tls?: TlsOptions
   clock: Clock
   logger?: Logger
 }
@@ -18,20 +23,23 @@ export interface AgentListenerOptions {
 export class AgentListener implements AsyncDisposable {
   readonly #mounts: Mounts
   readonly #server: HttpServer
+  readonly #clock: Clock
+  #identity: Promise<TlsIdentity> | undefined
 
-  /** What callback URLs begin with: no trailing slash. */
+  /** What callback URLs begin with: no trailing slash. Stays as it is when the listener turns to TLS of its own. */
   readonly url: string
 
-  private constructor(mounts: Mounts, server: HttpServer, advertise: string | undefined) {
+  private constructor(mounts: Mounts, server: HttpServer, { advertise, clock }: AgentListenerOptions) {
     this.#mounts = mounts
     this.#server = server
+    this.#clock = clock
     this.url = advertise?.replace(/\/+$/, '') ?? server.url
   }
 
   /** @throws UserError when it cannot listen there */
   static async open(options: AgentListenerOptions): Promise<AgentListener> {
     const mounts = new Mounts()
-    return new AgentListener(mounts, await serveHttp({ ...options, dispatch: mounts.dispatch }), options.advertise)
+    return new AgentListener(mounts, await serveHttp({ ...options, dispatch: mounts.dispatch }), options)
   }
 
   get port(): number {
@@ -45,6 +53,30 @@ export class AgentListener implements AsyncDisposable {
 
   mount(name: string | null, dispatch: Dispatch): Disposable {
     return this.#mounts.add(pathOf(name), dispatch)
+  }
+
+  /**
+   * For {@link AgentOptions.tls}: the first agent that asks turns the whole listener to TLS, with the identity that it
+   * had before or a new one for the advertised address; the others share it.
+   */
+  tls({ random, settings = {} }: { random: Random; settings?: Partial<ServerTls> }): AgentTls {
+    const { minVersion, ciphers, curve } = settings
+    const make = (hostname: string): Promise<TlsIdentity> => {
+      const address = new URL(this.url).hostname.replace(/^\[|\]$/g, '')
+      return selfSigned({ hostname, address, random, clock: this.#clock, ...(curve ? { curve } : {}) })
+    }
+    const turn = async (kept: TlsIdentity | null, hostname: string): Promise<TlsIdentity> => {
+      const { certificate, key } = kept ?? (await make(hostname))
+      this.#server.secure({ certificate, key, ...(minVersion ? { minVersion } : {}), ...(ciphers ? { ciphers } : {}) })
+      return { certificate, key }
+    }
+    return {
+      serve: (kept, hostname) => {
+        const serving = (this.#identity ??= turn(kept, hostname))
+        serving.catch(() => (this.#identity = undefined))
+        return serving
+      },
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,14 @@
-import { agentErrors, MASKED_TOKEN, SHORTEST_TOKEN, type AgentError, type LookupAnswer } from '../wire/index.js'
+import { isDeepStrictEqual } from 'node:util'
+import { rootDeviceHints } from '../steps/index.js'
+import {
+  agentErrors,
+  HEARTBEAT_VERSION,
+  lowerVersion,
+  MASKED_TOKEN,
+  SHORTEST_TOKEN,
+  type AgentError,
+  type LookupAnswer,
+} from '../wire/index.js'
 import type { AgentEvent, Effect, Moment, Wake } from './events.js'
 import { heard, heartbeatDue, heartbeatFailed, heartbeatTaken, urgentHeartbeat } from './heartbeat.js'
 import type { AgentPace } from './pace.js'
@@ -7,7 +17,9 @@ import {
   runningCommand,
   type AgentConfig,
   type AgentState,
+  type Closing,
   type CommandRecord,
+  type KeptState,
   type LiveState,
 } from './state.js'
 
@@ -25,6 +37,8 @@ export interface Rules {
   /** Looked up where no inspection has told of another. */
   readonly nodeUuid?: string | null
   readonly standalone?: boolean
+  /** Whether it can be served by TLS. */
+  readonly tls?: boolean
 }
 
 /** Waits before the second and later attempts at inspection, and how often it is attempted. */
@@ -33,6 +47,10 @@ const INSPECTION_WAITS = [5000, 5000, 6000, 12_000]
 const CONFLICT_WAITS = [5000, 10_000, 30_000]
 const LOCKED_DOWN =
   'Ironic has already given the token of this boot to somebody else and will not accept this agent: locked down until the next boot'
+const CLOSED: Record<Closing, string> = {
+  rescued: 'the machine is being rescued: nobody commands it any more',
+  'locked down': 'locked down by command until the next boot',
+}
 /** The service manager's pause before it starts a failed agent again. */
 const START_OVER_WAIT = 5000
 
@@ -67,6 +85,10 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
       return lookedUp(state, event.answer, moment, rules)
     case 'lookup failed':
       return retryLookup(state, 'look up', event.why, event.conflict, moment, rules)
+    case 'secured':
+      return serve(withKept(state, { tls: event.identity }), moment, rules)
+    case 'not secured':
+      return startOver(state, `cannot be served by TLS: ${event.why}`, moment)
     case 'heartbeat taken':
       return heartbeatTaken(state, moment, rules.pace)
     case 'heartbeat failed':
@@ -93,6 +115,13 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
       }))
       return ended === state ? { state, effects: [] } : urgentHeartbeat(ended, moment, rules.pace)
     }
+    case 'node seen':
+      return {
+        state: isDeepStrictEqual(event.hints, kept.hints ?? null) ? state : withKept(state, { hints: event.hints }),
+        effects: [],
+      }
+    case 'closed':
+      return closed(withKept(state, { closed: event.as }), event.as)
     case 'results read':
       return { state: heard(state), effects: [] }
   }
@@ -104,14 +133,43 @@ function start(state: AgentState, moment: Moment, rules: Rules): Reduction {
     const running = runningCommand(kept)
     return { state: inPhase(state, 'standalone'), effects: running ? [{ kind: 'resume', command: running }] : [] }
   }
-  if (kept.nodeUuid !== null && kept.token !== null) {
-    // Restarted on the same boot. A lookup would only bring a masked token; the kept one is still good.
-    const running = runningCommand(kept)
-    const { state: serving, effects } = urgentHeartbeat(inPhase(state, 'serving'), moment, rules.pace)
-    return { state: serving, effects: running ? [{ kind: 'resume', command: running }, ...effects] : effects }
-  }
+  if (kept.closed) return closed(state, kept.closed)
+  // Restarted on the same boot. A lookup would only bring a masked token; the kept one is still good.
+  if (kept.nodeUuid !== null && kept.token !== null) return secureFirst(state, moment, rules)
   if (!kept.inspected) return { state: inPhase(state, 'inspecting'), effects: [{ kind: 'inspect' }] }
   return beginLookup(state, null, moment, rules)
+}
+
+/** Before the first heartbeat tells where the agent is, it is settled how it is served: for the whole boot. */
+function secureFirst(state: AgentState, moment: Moment, rules: Rules): Reduction {
+  const { tls, ironicVersion } = state.kept
+  if (!rules.tls || tls === null) return serve(state, moment, rules)
+  const understood = lowerVersion(ironicVersion ?? '1.1', HEARTBEAT_VERSION) === HEARTBEAT_VERSION
+  if (tls || understood) return { state: inPhase(state, 'looking up'), effects: [{ kind: 'secure' }] }
+  const old = `this Ironic (${ironicVersion ?? 'of unknown version'}) takes no certificate, which needs ${HEARTBEAT_VERSION}: no TLS`
+  const next = serve(withKept(state, { tls: null }), moment, rules)
+  return { ...next, effects: [{ kind: 'log', level: 'info', message: old }, ...next.effects] }
+}
+
+function serve(state: AgentState, moment: Moment, rules: Rules): Reduction {
+  const running = runningCommand(state.kept)
+  const { state: serving, effects } = urgentHeartbeat(inPhase(state, 'serving'), moment, rules.pace)
+  return { state: serving, effects: running ? [{ kind: 'resume', command: running }, ...effects] : effects }
+}
+
+function closed(state: AgentState, as: Closing): Reduction {
+  return { state: inPhase(state, as), effects: [{ kind: 'log', level: 'info', message: CLOSED[as] }] }
+}
+
+function startOver(state: AgentState, message: string, moment: Moment): Reduction {
+  return {
+    state: inPhase(state, 'gave up'),
+    effects: [
+      { kind: 'log', level: 'error', message: `${message}; starting over` },
+      // Weak: an agent whom nobody expects must not keep a virtual clock going for ever.
+      { kind: 'wait', until: moment.at + START_OVER_WAIT, weak: true, for: 'start over' },
+    ],
+  }
 }
 
 function woke(state: AgentState, wake: Wake, moment: Moment, rules: Rules): Reduction {
@@ -125,7 +183,7 @@ function woke(state: AgentState, wake: Wake, moment: Moment, rules: Rules): Redu
     case 'start over':
       return start(initialState(state.kept), moment, rules)
     case 'heartbeat':
-      return heartbeatDue(state, moment)
+      return state.live.phase === 'serving' ? heartbeatDue(state, moment) : { state, effects: [] }
   }
 }
 
@@ -178,14 +236,7 @@ function retryLookup(
 ): Reduction {
   const { live } = state
   if (moment.at - live.lookupSince >= config.lookupTimeout)
-    return {
-      state: inPhase(state, 'gave up'),
-      effects: [
-        { kind: 'log', level: 'error', message: `could not find this machine's node, starting over: ${why}` },
-        // Weak: an agent whom nobody expects must not keep a virtual clock going for ever.
-        { kind: 'wait', until: moment.at + START_OVER_WAIT, weak: true, for: 'start over' },
-      ],
-    }
+    return startOver(state, `could not find this machine's node: ${why}`, moment)
   const longest = Math.max(config.lookupInterval, Math.min(60_000, 1000 * 2 ** live.attempts))
   const usual = config.lookupInterval + moment.chance * (longest - config.lookupInterval)
   const extra = conflict ? CONFLICT_WAITS[Math.min(live.conflicts, CONFLICT_WAITS.length - 1)]! : 0
@@ -212,11 +263,22 @@ function lookedUp(state: AgentState, { node, config }: LookupAnswer, moment: Mom
   const token = given !== MASKED_TOKEN && given.length >= SHORTEST_TOKEN ? given : kept.token
   const known: AgentState = {
     ...state,
-    kept: { ...kept, token, nodeUuid: node.uuid, heartbeatTimeout: config.heartbeat_timeout },
+    kept: {
+      ...kept,
+      token,
+      nodeUuid: node.uuid,
+      heartbeatTimeout: config.heartbeat_timeout,
+      hints: rootDeviceHints(node),
+    },
   }
-  const next = urgentHeartbeat(inPhase(known, 'serving'), moment, rules.pace)
+  const next = secureFirst(known, moment, rules)
   return { ...next, effects: [{ kind: 'log', level: 'info', message: `found node ${node.uuid}` }, ...next.effects] }
 }
+
+const withKept = (state: AgentState, changes: Partial<KeptState>): AgentState => ({
+  ...state,
+  kept: { ...state.kept, ...changes },
+})
 
 const inPhase = (state: AgentState, phase: LiveState['phase']): AgentState => ({
   ...state,

@@ -1,4 +1,4 @@
-import type { CommandError, CommandStatus } from '../wire/index.js'
+import type { CommandError, CommandStatus, JsonObject, TlsIdentity } from '../wire/index.js'
 
 /** A command that was accepted, from its start to the end of the boot. */
 export interface CommandRecord {
@@ -33,7 +33,16 @@ export interface KeptState {
   readonly inspected: boolean
   /** Oldest first; at most the last one runs. */
   readonly commands: readonly CommandRecord[]
+  /** What {@link KeptState.callbackUrl} is served with in this boot; null without TLS, absent until that is decided. */
+  readonly tls?: TlsIdentity | null
+  /** The node's root device hints when it was last seen. */
+  readonly hints?: JsonObject | null
+  /** A command has ended the agent's work for this boot. */
+  readonly closed?: Closing
 }
+
+/** Why an agent that was at work is not any more: the machine is somebody else's, or must not be touched. */
+export type Closing = 'rescued' | 'locked down'
 
 /**
  * - `new`: not started
@@ -42,9 +51,10 @@ export interface KeptState {
  * - `locked down`: Ironic gave the token to somebody else, so nobody may command this agent until the next boot
  * - `gave up`: the lookup found nothing for too long; starts over in a moment, as its service manager would have it
  * - `idle`: nothing was asked for beyond an inspection
+ * - `rescued`: the machine is its user's, who logs in to the ramdisk
  * - `standalone`: taking commands without any Ironic
  */
-export type Phase = 'new' | 'inspecting' | 'looking up' | 'idle' | 'serving' | 'standalone' | 'locked down' | 'gave up'
+export type Phase = 'new' | 'inspecting' | 'looking up' | 'idle' | 'serving' | 'standalone' | Closing | 'gave up'
 
 /** Whether the API is there for others. */
 export const isServing = (phase: Phase): boolean => phase === 'serving' || phase === 'standalone'

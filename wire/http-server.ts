@@ -65,6 +65,8 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   app.use(unreadable)
 
   let secured: Server | undefined
+  /** Below TLS; neither server knows of those that are still shaking hands. */
+  const sockets = new Set<Socket>()
   if (options.tls) secure(options.tls)
   await listen(server, host, options.port, clock)
   const { port } = server.address() as AddressInfo
@@ -76,7 +78,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     },
     port,
     secure,
-    [Symbol.asyncDispose]: () => (closing ??= close(server, secured)),
+    [Symbol.asyncDispose]: () => (closing ??= close(server, secured, sockets)),
   }
 
   function ownUrl(): string {
@@ -87,7 +89,13 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     const next = tlsServer(tls, app)
     server.closeAllConnections()
     server.removeAllListeners('connection')
-    server.on('connection', (socket: Socket) => next.emit('connection', socket))
+    server.on('connection', (socket: Socket) => {
+      // As below any TLS server of Node; a client that has refused our certificate would otherwise stay half connected.
+      socket.allowHalfOpen = false
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+      next.emit('connection', socket)
+    })
     secured = next
   }
 
@@ -173,7 +181,7 @@ async function listen(server: Server, host: string, port: number, clock: Clock):
 }
 
 /** Idle connections end at once; requests under way get a moment; nothing keeps the process alive after that. */
-async function close(server: Server, secured: Server | undefined): Promise<void> {
+async function close(server: Server, secured: Server | undefined, sockets: ReadonlySet<Socket>): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
   // It never listened, so there is nothing to wait for; this also ends its looking for idle connections.
@@ -185,6 +193,6 @@ async function close(server: Server, secured: Server | undefined): Promise<void>
   over.abort()
   await grace.catch(() => {})
   server.closeAllConnections()
-  secured?.closeAllConnections()
+  for (const socket of sockets) socket.destroy()
   await closed
 }

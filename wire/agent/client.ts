@@ -65,8 +65,8 @@ export function agentClient(options: AgentClientOptions): AgentClient {
   const { attempts } = options
 
   const commands = async (peer: AgentPeer, signal?: AbortSignal): Promise<CommandResult[]> => {
-    const response = await send(options, peer, { method: 'GET', url: commandsUrl(peer) }, signal).catch((error: unknown) =>
-      unreachable(peer, 'get_commands_status', error),
+    const response = await send(options, peer, { method: 'GET', url: commandsUrl(peer) }, signal).catch(
+      (error: unknown) => unreachable(peer, 'get_commands_status', error),
     )
     return parse(peer, response, isCommandList).commands
   }

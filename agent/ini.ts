@@ -1,0 +1,49 @@
+import { UserError } from '../runtime/index.js'
+
+export interface ConfigFile {
+  /** For complaints. */
+  readonly name: string
+  readonly text: string
+}
+
+/**
+ * Reads a configuration file in the format of OpenStack's services: sections, `key = value` or `key: value`, lines that
+ * go on where they are indented, `#` and `;` for remarks. Of a key that comes twice the last value counts.
+ *
+ * @returns section to key to value
+ * @throws UserError `AGENT_CONFIG_FILE` naming file and line
+ */
+export function parseIni({ name, text }: ConfigFile): Map<string, Map<string, string>> {
+  const sections = new Map<string, Map<string, string>>()
+  let section: Map<string, string> | undefined
+  let last: string | undefined
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const trimmed = line.trim()
+    const wrong = (what: string): UserError =>
+      new UserError(
+        'AGENT_CONFIG_FILE',
+        `line ${index + 1} of ${name} ${what}: ${trimmed.replace(/[=:].*/, '= ...')}`,
+        {
+          remedy: 'write a section like [DEFAULT], and below it lines like api_url = http://192.0.2.1:6385',
+        },
+      )
+    if (trimmed === '' || /^[#;]/.test(trimmed)) {
+      last = undefined
+    } else if (/^\s/.test(line) && section && last !== undefined) {
+      section.set(last, `${section.get(last)!}\n${trimmed}`)
+    } else if (trimmed.startsWith('[')) {
+      const title = /^\[([^\]]+)\]$/.exec(trimmed)?.[1]
+      if (title === undefined) throw wrong('is no section')
+      section = sections.get(title) ?? new Map<string, string>()
+      sections.set(title, section)
+      last = undefined
+    } else {
+      const [, key, value] = /^([^=:]+?)\s*[=:]\s*(.*)$/.exec(trimmed) ?? []
+      if (key === undefined || value === undefined) throw wrong('is no setting')
+      if (!section) throw wrong('comes before any section')
+      section.set(key, value.replace(/^(["'])(.*)\1$/, '$2'))
+      last = key
+    }
+  }
+  return sections
+}

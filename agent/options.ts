@@ -1,0 +1,182 @@
+import { UserError } from '../runtime/index.js'
+import { CURVES, type CertificateCurve } from './certificate.js'
+import { parseIni, type ConfigFile } from './ini.js'
+
+interface OptionShape<T> {
+  readonly otherwise: T
+  /** Only in configuration files: the kernel command line has no such parameter. */
+  readonly fileOnly?: boolean
+  /** @throws string what is expected instead */
+  read(text: string): T
+}
+
+const text = (otherwise: string | null = null): OptionShape<string | null> => ({ otherwise, read: (given) => given })
+const flag = (otherwise: boolean): OptionShape<boolean> => ({
+  otherwise,
+  read: (given) => {
+    // A kernel parameter without a value is a switch.
+    if (/^(|1|true|yes|on|t|y)$/i.test(given)) return true
+    if (/^(0|false|no|off|f|n)$/i.test(given)) return false
+    throw 'true or false'
+  },
+})
+const amount = (otherwise: number, what: string, whole = true): OptionShape<number> => ({
+  otherwise,
+  read: (given) => {
+    const value = Number(given)
+    if (given.trim() === '' || !Number.isFinite(value) || value < 0 || (whole && !Number.isInteger(value))) throw what
+    return value
+  },
+})
+const seconds = (otherwise: number) => amount(otherwise, `a number of seconds (default ${otherwise})`, false)
+const times = (otherwise: number) => amount(otherwise, `a whole number (default ${otherwise})`)
+const port = (otherwise: number): OptionShape<number> => ({
+  otherwise,
+  read: (given) => {
+    const value = Number(given)
+    if (!/^\d+$/.test(given) || value > 65_535) throw 'a port, 0 to 65535'
+    return value
+  },
+})
+const words = (): OptionShape<readonly string[]> => ({
+  otherwise: [],
+  read: (given) =>
+    given
+      .split(',')
+      .map((word) => word.trim())
+      .filter((word) => word !== ''),
+})
+const urls = (): OptionShape<readonly string[]> => ({
+  otherwise: [],
+  read: (given) =>
+    words()
+      .read(given)
+      .map((url) => {
+        if (url.startsWith('mdns')) throw 'http(s) URLs: this agent does not look for its Ironic by multicast DNS'
+        if (!/^https?:\/\/./.test(url)) throw 'one or more http(s) URLs, for example http://192.0.2.1:6385'
+        return url.replace(/\/+$/, '')
+      }),
+})
+const choice = <T extends string>(otherwise: T, ...values: T[]): OptionShape<T> => ({
+  otherwise,
+  read: (given) => {
+    const found = values.find((value) => value === given)
+    if (found === undefined) throw `one of ${values.join(', ')}`
+    return found
+  },
+})
+const inFile = <T>(shape: OptionShape<T>): OptionShape<T> => ({ ...shape, fileOnly: true })
+const matching = (pattern: RegExp, expected: string): OptionShape<string | null> => ({
+  otherwise: null,
+  read: (given) => {
+    if (!pattern.test(given)) throw expected
+    return given
+  },
+})
+
+/**
+ * ironic-python-agent's options with its defaults (facts/ironic-python-agent.md 5). On the kernel command line they have
+ * `ipa-` in front and dashes. Times in seconds. Those in the last group are taken and checked, but what they are about is
+ * none of this agent's doing: the live system's network, its disks settling, container engines.
+ */
+export const OPTIONS = {
+  api_url: urls(),
+  agent_token: text(),
+  inspection_callback_url: urls(),
+  inspection_collectors: words(),
+  listen_host: text(),
+  listen_port: port(9999),
+  advertise_host: text(),
+  advertise_port: port(9999),
+  advertise_protocol: choice('http', 'http', 'https'),
+  lookup_timeout: seconds(600),
+  lookup_interval: seconds(1),
+  insecure: flag(false),
+  global_request_id: matching(/^req-[0-9a-f-]{36}$/i, 'an id like req-UUID'),
+  ironic_api_version: matching(/^1\.\d+$/, 'a microversion like 1.68'),
+  hardware_initialization_delay: seconds(0),
+  http_request_timeout: seconds(30),
+  ignore_bootloader_failure: flag(false),
+  tls_min_version: choice('1.2', '1.2', '1.3'),
+  tls_cipher_suites: text(),
+  tls_certificate_curve: choice<CertificateCurve>('p384', ...(Object.keys(CURVES) as CertificateCurve[])),
+  listen_tls: inFile(flag(false)),
+  tls_cert_file: inFile(text()),
+  tls_key_file: inFile(text()),
+  enable_auto_tls: inFile(flag(true)),
+  cafile: inFile(text()),
+  certfile: inFile(text()),
+  keyfile: inFile(text()),
+
+  inspection_benchmarks: words(),
+  inspection_dhcp_wait_timeout: seconds(60),
+  inspection_dhcp_all_interfaces: flag(false),
+  ip_lookup_attempts: times(6),
+  ip_lookup_timeout: seconds(10),
+  network_interface: text(),
+  debug: flag(false),
+  ntp_server: text(),
+  collect_lldp: flag(false),
+  lldp_timeout: seconds(30),
+  enable_vlan_interfaces: text(),
+  disk_wait_attempts: times(10),
+  disk_wait_delay: seconds(3),
+  image_download_connection_timeout: seconds(60),
+  image_download_connection_retries: times(9),
+  image_download_connection_retry_interval: seconds(10),
+  image_download_max_duration: seconds(0),
+  inject_files_priority: times(0),
+  guard_special_filesystems: flag(true),
+  use_mdns: flag(false),
+  md5_enabled: inFile(flag(false)),
+} as const satisfies Record<string, OptionShape<unknown>>
+
+export type OptionName = keyof typeof OPTIONS
+export type OptionValues = { [N in OptionName]: ReturnType<(typeof OPTIONS)[N]['read']> }
+
+/** Of other parts of the ramdisk, or of steps, that read them themselves. */
+const ELSEWHERE = /^(image_server_|image_request_|log_|use_stderr$|use_syslog$|default_log_levels$)/
+
+/**
+ * Values of all options: of the last file that has it, or else of the kernel's command line, or else the default.
+ *
+ * @returns `unknown` names what is none of IPA's options, as it was written
+ * @throws UserError `AGENT_PARAMETER` for a value that an option does not take; `AGENT_CONFIG_FILE` for an unreadable file
+ */
+export function readOptions(
+  parameters: Readonly<Record<string, string>>,
+  files: readonly ConfigFile[] = [],
+): { values: OptionValues; unknown: string[] } {
+  const unknown: string[] = []
+  const given = new Map<OptionName, { as: string; text: string }>()
+  const isOption = (name: string): name is OptionName => Object.hasOwn(OPTIONS, name)
+  for (const [parameter, value] of Object.entries(parameters)) {
+    if (!parameter.startsWith('ipa-')) continue
+    const name = parameter.slice(4).replaceAll('-', '_')
+    if (!isOption(name) || (OPTIONS[name] as OptionShape<unknown>).fileOnly) unknown.push(parameter)
+    else given.set(name, { as: `${parameter}=${value}`, text: value })
+  }
+  for (const file of files)
+    for (const [name, value] of parseIni(file).get('DEFAULT') ?? []) {
+      if (isOption(name)) given.set(name, { as: `${name} = ${value} in ${file.name}`, text: value })
+      else if (!ELSEWHERE.test(name)) unknown.push(`${name} in ${file.name}`)
+    }
+  const values = Object.fromEntries(
+    Object.entries(OPTIONS).map(([name, shape]: [string, OptionShape<unknown>]) => {
+      const found = given.get(name as OptionName)
+      return [name, found ? read(shape, found) : shape.otherwise]
+    }),
+  ) as OptionValues
+  return { values, unknown }
+}
+
+function read<T>(shape: OptionShape<T>, { as, text }: { as: string; text: string }): T {
+  try {
+    return shape.read(text)
+  } catch (expected) {
+    if (typeof expected !== 'string') throw expected
+    throw new UserError('AGENT_PARAMETER', `the agent was started with ${as}, which it cannot use`, {
+      remedy: `give ${expected}, or leave it out`,
+    })
+  }
+}
