@@ -22,7 +22,6 @@ import {
   silent,
   systemClock,
   systemRandom,
-  userError,
   withFields,
   type Clock,
   type Logger,
@@ -38,10 +37,17 @@ import { faultOutcomes } from './fault-outcomes.js'
 import { Faults } from './faults.js'
 import { phaseOf } from './phase.js'
 import { labApi } from './lab-api.js'
+import { onKeptPort } from './kept-port.js'
 import { observedStore } from './observed-store.js'
 import { REHEARSAL_IMAGE } from './paths.js'
 import type { StateFolder } from './state-folder.js'
 import { Turns } from './turns.js'
+
+/**
+ * Ironic looks every five seconds whether a machine that was told to has switched itself off. One that takes no time to
+ * is looked at right away, for as long altogether.
+ */
+const PROMPT_LOOKS: Partial<Policy> = { agentPowerOffPolls: 3000, agentPowerOffInterval: 10 }
 
 /** The conductor's name: `reservation` of a locked node, `conductor` in the API. */
 export const CONDUCTOR_HOST = 'ironstage'
@@ -57,6 +63,8 @@ export interface StageOptions {
   policy?: Partial<Policy>
   machinePace?: MachinePace
   agentPace?: AgentPace
+  /** Agents make themselves certificates and are reached by TLS; with {@link network} only. Default false. */
+  agentTls?: boolean
   /** What agents offer; the standard managers unless told otherwise. */
   managers?: readonly HardwareManager[]
   /** What live ramdisks carry and `--offline` installs. */
@@ -115,7 +123,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const http = network ? scope.use(new HttpTransport({ clock })) : undefined
   const inProcess = new InProcessTransport(http)
   const transport: Transport = http ?? inProcess
-  const addresses = network ? await agentListener(network, folder, clock, logger, scope) : inProcessAddresses(inProcess)
+  const listenForAgents = async (host: string): Promise<AgentAddresses> => {
+    const lost = 'the agents that are running are lost to Ironic'
+    const open = (port: number) => AgentListener.open({ host, port, clock, logger })
+    return listenerAddresses(scope.use(await onKeptPort('agent-port', lost, { folder, logger }, open)))
+  }
+  const addresses = network ? await listenForAgents(network.host) : inProcessAddresses(inProcess)
 
   // Each part needs another that is made after it: what they call is only reached once all are there.
   let url = IN_PROCESS_URL
@@ -126,7 +139,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const agentPace = options.agentPace ?? PROMPT_PACE
   const agents = new Agents({
     transport: (machine) => (agentPace === PROMPT_PACE ? turns.patient(machine, transport) : transport),
-    ...{ addresses, clock, random, probe, pace: agentPace },
+    ...{ addresses, clock, random, probe, pace: agentPace, tls: options.agentTls ?? false },
     ...(options.managers ? { managers: options.managers } : {}),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: (machine, progress) => {
@@ -174,7 +187,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const ironic = scope.use(
     await openIronic({
       ...{ store: watched, host: CONDUCTOR_HOST, bmcs, clock, random, probe },
-      policy: { ...UPSTREAM_POLICY, ...options.policy },
+      policy: { ...UPSTREAM_POLICY, ...(agentPace === PROMPT_PACE ? PROMPT_LOOKS : {}), ...options.policy },
       agents: probed(transport, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' }),
       logger: withFields(logger, { room: 'conductor' }),
       ironicUrl: () => url,
@@ -185,7 +198,13 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     logger: withFields(logger, { room: 'api' }),
   })
   const dispatch = labApi({ api, machines, node: (uuid) => store.records.nodes.get(uuid)?.record })
-  if (network) url = scope.use(await serveHttp({ ...network, dispatch, clock, logger })).url
+  const listen = async ({ host, port: wanted }: { host: string; port: number }): Promise<string> => {
+    const lost = 'the machines that are running no longer find Ironic'
+    const open = (port: number) => serveHttp({ host, port, dispatch, clock, logger })
+    const server = wanted > 0 ? open(wanted) : onKeptPort('api-port', lost, { folder, logger }, open)
+    return scope.use(await server).url
+  }
+  if (network) url = await listen(network)
   else inProcess.register(IN_PROCESS_URL, dispatch)
 
   for (const { record } of store.records.nodes.values()) {
@@ -234,34 +253,13 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   }
 }
 
-/** The listener keeps its port over restarts: agents that lived on were known by it. */
-async function agentListener(
-  { host }: { host: string },
-  folder: StateFolder | null,
-  clock: Clock,
-  logger: Logger,
-  scope: Scope,
-): Promise<AgentAddresses> {
-  const open = (port: number) => AgentListener.open({ host, port, clock, logger })
-  const before = Number(folder?.remembered('agent-port') ?? 0)
-  const listener = await open(before).catch((error: unknown) => {
-    if (before === 0 || userError(error)?.code !== 'port-in-use') throw error
-    logger(
-      'warn',
-      `port ${before}, where agents were reached before, is taken: those that are running are lost to Ironic`,
-    )
-    return open(0)
-  })
-  folder?.remember('agent-port', String(listener.port))
-  return listenerAddresses(scope.use(listener))
-}
-
 /** What the conductor sends to an agent carries the machine it goes to and the path as the agent sees it, for faults to match. */
 function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
   const own = new Probe()
-  const base = addresses.urlOf('')
+  const base = addresses.urlOf('').replace(/^\w+:/, '')
   own.attach((point, next) => {
-    const url = point['url'] as string
+    // Whether by TLS or not.
+    const url = (point['url'] as string).replace(/^\w+:/, '')
     const [, machine, target] = (url.startsWith(base) && /^([^/]*)(.*)$/.exec(url.slice(base.length))) || []
     return probe.around(
       machine === undefined ? point : { ...point, machine: decodeURIComponent(machine), target },

@@ -5,6 +5,7 @@ import { withBootVolume, type BootVolume } from './disk/boot-volume.js'
 import { readLayout, type DiskLayout } from './disk/partitions.js'
 import type { MachineSpec } from './machine.js'
 import type { Inside } from './programs/program.js'
+import { MachineUnreachable } from './ramdisk-session.js'
 
 /** What each firmware looks for on a disk: the EFI system partition, or GRUB's second stage on GPT. */
 const LOADER_PARTITION = {
@@ -47,6 +48,8 @@ export async function findBootable(
     try {
       return await work()
     } catch (error) {
+      // Nobody boots any more, so there is no next disk to try either.
+      if (error instanceof MachineUnreachable) throw error
       logger('warn', `${spec.id} passes over a disk: ${errorChain(error).join(': ')}`)
       return undefined
     }

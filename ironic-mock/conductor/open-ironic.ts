@@ -52,7 +52,13 @@ export async function openIronic(options: IronicOptions): Promise<Ironic> {
   const { store, clock, policy, bmcs, agents, probe, logger } = options
   const world = new World({ bmcs, agents, clock, probe, policy, logger, records: () => store.records })
   const dispatcher = new Dispatcher({ ...options, world })
-  await dispatcher.recover()
+  try {
+    await dispatcher.recover()
+  } catch (error) {
+    // Nobody else knows of it yet, and its time limits would keep the process alive.
+    await dispatcher.close()
+    throw error
+  }
   watchPower({ dispatcher, world, store, clock, policy, logger })
   return {
     conductor: new LocalConductor(options, dispatcher),
