@@ -1,0 +1,29 @@
+import { expect } from 'vitest'
+import { machineBehind } from '../../../lab/lab-api.js'
+import { REHEARSAL_IMAGE } from '../../../lab/index.js'
+import { compareWithImage, inspectDisk, openFileDisk } from '../../../machine/index.js'
+import { systemClock } from '../../../runtime/index.js'
+import { IronicClient, type Transport } from '../../../wire/index.js'
+import { pause } from './link.js'
+import type { Operator } from './operator.js'
+
+/** The node's disk, read back: the image, the last config that was asked for, its kernel argument; and it has booted. */
+export async function expectInstalled(transport: Transport, url: string, { node, wanted }: Operator): Promise<void> {
+  const clock = systemClock()
+  const { uuid } = await new IronicClient({ transport, endpoint: url, clock }).node(node)
+  let machine = await machineBehind(transport, url, uuid)
+  for (let looks = 0; machine.boot === null && looks < 500; looks++) {
+    await pause(20)
+    machine = await machineBehind(transport, url, uuid)
+  }
+  expect(machine).toMatchObject({ power: 'on', boot: { outcome: 'disk' } })
+  const path = machine.disks[0]!.file!
+  const { boot } = await inspectDisk({ path }, clock)
+  expect(JSON.parse(boot!.ignition!.bytes.toString('utf8'))).toEqual(wanted.ignition)
+  expect(boot!.ignition!.mode & 0o7777).toBe(0o600)
+  expect(boot!.entry!.kernelArguments).toContain(wanted.karg)
+  expect(boot!.firstBoot).toBe(false)
+  expect(machine.firstBoot?.configDigest).toBe(boot!.ignition!.sha256)
+  await using disk = await openFileDisk({ path, name: 'sda', sectorSize: 512, clock, readOnly: true })
+  expect((await compareWithImage(disk, REHEARSAL_IMAGE, clock)).identical).toBe(true)
+}

@@ -1,0 +1,85 @@
+import { expect } from 'vitest'
+import { STUCK_STATES, TRANSITIONS } from '../../../ironic-mock/conductor/transitions.js'
+import type { NodeRecord, ProvisionState } from '../../../wire/index.js'
+import type { NodeLine, UpProcess } from '../up-process.js'
+import type { KeptAgent, LeftBehind } from './left-behind.js'
+import type { AcceptedVerb } from './operator.js'
+
+type Standing = Pick<NodeRecord, 'provision_state' | 'last_error'>
+
+export const machineOf = (node: string): string => `machine-${Number(node.replace('node-', '')) + 1}`
+
+/** Ironic's sentence for work that a restart has cut short (facts/ironic.md 1.2). */
+const cutShort = (state: ProvisionState): string =>
+  `The ${state} state can't be resumed by conductor ironstage. Moving to fail state.`
+
+/** Where a restarted Ironic puts a node, given what the killed one had kept; the machine lived on. */
+export function takenOver({ provision_state: state, last_error }: Standing): Standing {
+  if (!STUCK_STATES.includes(state)) return { provision_state: state, last_error }
+  return { provision_state: TRANSITIONS[state].on.fail!, last_error: cutShort(state) }
+}
+
+/** Ironic waits for this node's agent, gave it a token, and the agent has none. */
+export function isLockedOut(node: NodeRecord, agent: KeptAgent | null | undefined): boolean {
+  if (!node.provision_state.includes('wait')) return false
+  return node.driver_internal_info.agent_secret_token !== undefined && agent !== undefined && !agent?.token
+}
+
+const FAILED = (state: ProvisionState): boolean => state === 'error' || state.endsWith(' failed')
+
+/**
+ * Holds what a life of the process did against what it began with and what it left.
+ *
+ * @param before null for the very first life
+ */
+export function judge(before: LeftBehind | null, life: UpProcess, after: LeftBehind, verbs: readonly AcceptedVerb[]) {
+  // An agent's errors are those of its machine; anybody else's are defects.
+  expect(life.log.filter(({ level, room }) => level === 'error' && room !== 'agent')).toEqual([])
+  for (const [name, left] of after.nodes) {
+    const lines = life.nodes.filter((line) => line.uuid === left.uuid)
+    const began = before?.nodes.get(name)
+    const aborted = verbs.some(({ node, verb, process }) => node === name && verb === 'abort' && process === life)
+    const kept = before?.agents.get(machineOf(name))
+    for (const line of lines) expectExplained(line, { began, kept, aborted, name })
+    if (FAILED(left.provision_state)) expect(left.last_error, `${name} in ${left.provision_state}`).not.toBeNull()
+    expectPath(name, [...(began ? [began] : []), ...lines, left])
+  }
+  for (const { node, verb, begins, process, after: from } of verbs) {
+    if (process !== life) continue
+    const lines = life.nodes.slice(from).filter(({ name }) => name === node)
+    const states = [...lines.map((line) => line.provision_state), after.nodes.get(node)?.provision_state]
+    expect(states, `${verb} of ${node} was accepted`).toContain(begins)
+  }
+}
+
+interface Circumstances {
+  began: NodeRecord | undefined
+  kept: KeptAgent | null | undefined
+  aborted: boolean
+  name: string
+}
+
+/** Nothing fails but for a kill, or because somebody asked. */
+function expectExplained(line: NodeLine, { began, kept, aborted, name }: Circumstances): void {
+  const { provision_state: state, last_error: error } = line
+  if (!FAILED(state) && error === null) return
+  const what = `${name} in ${state}`
+  expect(error, what).not.toBeNull()
+  if (state === began?.provision_state && error === began.last_error) return
+  if (began && error === takenOver(began).last_error) return
+  if (aborted && /aborted/.test(error!)) return
+  const command = kept?.commands.at(-1)
+  const lost = command && command.status !== 'SUCCEEDED'
+  expect(lost ? error : `${error} (the agent had ${JSON.stringify(command)})`, what).toMatch(
+    lost ? /was under way when the agent was killed|SIGKILL/ : /never/,
+  )
+}
+
+/** Every state leads to the next by the table. A verification that fails goes back to enroll with an error. */
+function expectPath(name: string, path: readonly Standing[]): void {
+  path.slice(1).forEach(({ provision_state: to }, index) => {
+    const { provision_state: from } = path[index]!
+    const next: ProvisionState[] = Object.values(TRANSITIONS[from].on)
+    if (from !== to) expect(next, `${name} went from ${from} to ${to}`).toContain(to)
+  })
+}

@@ -1,0 +1,237 @@
+import { expect } from 'vitest'
+import { seededRandom, systemClock, type Random } from '../../../runtime/index.js'
+import { HttpTransport, IronicClient, type ApiNode, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
+import { fixedPort, UpProcess } from '../up-process.js'
+import { expectInstalled } from './installed.js'
+import { isLockedOut, judge, machineOf, takenOver } from './judge.js'
+import { leftBehind, type LeftBehind } from './left-behind.js'
+import { Link, pause, pick } from './link.js'
+import { Operator } from './operator.js'
+import { Registrar } from './registrar.js'
+
+/** Where half of the kills are aimed: at a node that has just got there, or a little later. */
+const AIMS: readonly ProvisionState[] = [
+  'inspecting',
+  'inspect wait',
+  'cleaning',
+  'clean wait',
+  'deploying',
+  'wait call-back',
+  'active',
+  'deleting',
+  'available',
+  'manageable',
+]
+/** Nodes are verified once in their lives, at the beginning, so that is what the first kills are for. */
+const VERIFICATIONS = 8
+/** How long after a node got where a kill is aimed, in milliseconds. */
+const LATER = 150
+
+/** The longest that a life lasts after it is ready, in milliseconds: about a lifecycle of two nodes. */
+const LIFE = 1600
+/** How much of a start may pass before a kill that comes during the start. */
+const START = 500
+/** What recovery may take, in milliseconds. */
+const SOON = 10_000
+
+/** A process that is killed and started again on the same state folder while clients use it. */
+export class KillingRun {
+  kills = 0
+  readonly #stateDir: string
+  readonly #random: Random
+  readonly #clock = systemClock()
+  readonly #transport = new HttpTransport({ clock: this.#clock })
+  readonly #link = new Link()
+  readonly #operators: Operator[]
+  readonly #registrar: Registrar
+  readonly #working: Promise<unknown>[]
+  #failed: { error: unknown } | undefined
+  #process: UpProcess | undefined
+  #port = 0
+  #before: LeftBehind | null = null
+  readonly #phases = new Map<string, number>()
+  #lockedOut = 0
+  #starts = 0
+
+  private constructor({ stateDir, seed }: { stateDir: string; seed: number }) {
+    this.#stateDir = stateDir
+    this.#random = seededRandom(seed)
+    this.#operators = [0, 1].map((n) => new Operator(`node-${n}`, this.#link, seededRandom(seed * 100 + n)))
+    this.#registrar = new Registrar(this.#link, seededRandom(seed * 100 + 99))
+    this.#working = [...this.#operators, this.#registrar].map((client) =>
+      client.work().catch((error: unknown) => void (this.#failed ??= { error })),
+    )
+  }
+
+  static async start(options: { stateDir: string; seed: number }): Promise<KillingRun> {
+    const run = new KillingRun(options)
+    const random = seededRandom(options.seed)
+    run.#port = await fixedPort(() => (random.next() + process.pid / 2 ** 16) % 1)
+    return run
+  }
+
+  /** One life: start, look, work, kill, look at what is left. */
+  async killOnce(): Promise<void> {
+    const life = this.#spawn()
+    const duringStart = this.#random.next() < 0.12
+    const moment = this.#random.next()
+    const quiet = this.#random.next() < 0.2
+    if (duringStart) await pause(moment * START)
+    else {
+      const url = await life.ready
+      await this.#look(url, life)
+      if (quiet) await this.#settled(url)
+      this.#open(url, life)
+      await this.#during(moment, life)
+    }
+    this.#link.close()
+    expect(life.alive, life.stray.join('\n')).toBe(true)
+    await life.kill()
+    this.kills++
+    await this.#takeStock(life, duringStart)
+  }
+
+  /** Without any more kills each node gets deployed once more, and its disk says what was asked. */
+  async finish(): Promise<void> {
+    this.#link.stop()
+    const life = this.#spawn()
+    const url = await life.ready
+    await this.#look(url, life)
+    this.#open(url, life)
+    await Promise.all(this.#working)
+    this.#throwIfFailed()
+    for (const operator of this.#operators) {
+      await operator.finish()
+      await expectInstalled(this.#transport, url, operator)
+    }
+    expect(await life.stop()).toBe(0)
+    await this.#takeStock(life, false)
+  }
+
+  async end(): Promise<void> {
+    this.#link.stop()
+    if (this.#process?.alive) await this.#process.kill()
+    await this.#transport[Symbol.asyncDispose]()
+  }
+
+  summary(): string {
+    const phases = [...this.#phases]
+      .sort(([, a], [, b]) => b - a)
+      .map(([phase, count]) => `${String(count).padStart(5)}  ${phase}`)
+    const deployed = this.#operators.map(({ node, deployed }) => `${node} ${deployed}`).join(', ')
+    const aborts = this.#operators.reduce((sum, operator) => sum + operator.aborts, 0)
+    return [
+      `${this.kills} kills, ${this.#starts} of them before the process was ready; nodes found in (two a kill):`,
+      ...phases,
+      `looks at an active node: ${deployed}; changes of records: ${this.#registrar.changes}`,
+      `agents locked out by a kill between token and its keeping: ${this.#lockedOut} (${aborts} aborted)`,
+    ].join('\n')
+  }
+
+  #spawn(): UpProcess {
+    this.#process = new UpProcess(['--nodes', '2', '--port', String(this.#port), '--state-dir', this.#stateDir])
+    return this.#process
+  }
+
+  #client(url: string): IronicClient {
+    return new IronicClient({ transport: this.#transport, endpoint: url, clock: this.#clock })
+  }
+
+  #open(url: string, life: UpProcess): void {
+    const left = this.#before
+    const lockedOut = this.#operators
+      .map(({ node }) => node)
+      .filter((node) => left?.nodes.has(node) && isLockedOut(left.nodes.get(node)!, left.agents.get(machineOf(node))))
+    this.#lockedOut += lockedOut.length
+    this.#link.open({ client: this.#client(url), process: life, lockedOut: new Set(lockedOut) })
+  }
+
+  /** The first look at a restarted Ironic, before any client may change anything. */
+  async #look(url: string, life: UpProcess): Promise<void> {
+    const client = this.#client(url)
+    const nodes = await client.nodes({ detail: true })
+    const ports = await client.ports()
+    this.#registrar.check(nodes, ports)
+    for (const operator of this.#operators) {
+      const node = nodes.find(({ name }) => name === operator.node)!
+      expect(ports.filter((port) => port.node_uuid === node.uuid && port.pxe_enabled)).toHaveLength(1)
+      operator.counter.check(node.extra, operator.node)
+      const left = this.#before?.nodes.get(operator.node)
+      if (left) expectTakenOver(left, node)
+    }
+    expect(nodes.filter(({ name }) => name?.startsWith('node-'))).toHaveLength(2)
+    expect(life.stray).toEqual([])
+  }
+
+  /** Left alone, everything that can go on comes to its end, and nothing stays reserved. */
+  async #settled(url: string): Promise<void> {
+    const client = this.#client(url)
+    const until = performance.now() + SOON
+    for (;;) {
+      const nodes = await client.nodes({ detail: true })
+      const busy = nodes.filter((node) => !isAtRest(node) && !this.#isLockedOut(node))
+      if (busy.length === 0) return
+      if (performance.now() > until)
+        expect(busy.map(({ name, provision_state, reservation }) => ({ name, provision_state, reservation }))).toEqual(
+          [],
+        )
+      await pause(20)
+    }
+  }
+
+  #isLockedOut({ name }: ApiNode): boolean {
+    const left = this.#before?.nodes.get(name ?? '')
+    return left !== undefined && isLockedOut(left, this.#before?.agents.get(machineOf(name!)))
+  }
+
+  /** Until the moment of the kill: at any time, or when a node gets to where it is aimed. */
+  async #during(moment: number, life: UpProcess): Promise<void> {
+    const aim =
+      this.kills < VERIFICATIONS ? 'verifying' : this.#random.next() < 0.5 ? pick(this.#random, AIMS) : undefined
+    let until = performance.now() + (aim === undefined ? moment : 2) * LIFE
+    for (let known = life.nodes.length; performance.now() < until;) {
+      this.#throwIfFailed()
+      if (life.nodes.slice(known).some((line) => line.provision_state === aim)) {
+        until = Math.min(until, performance.now() + moment ** 2 * (aim === 'verifying' ? 2 : LATER))
+        known = Infinity
+      }
+      await pause(Math.min(2, Math.max(0, until - performance.now())))
+    }
+    this.#throwIfFailed()
+  }
+
+  #throwIfFailed(): void {
+    if (this.#failed) throw this.#failed.error
+  }
+
+  async #takeStock(life: UpProcess, duringStart: boolean): Promise<void> {
+    const left = await leftBehind(this.#stateDir)
+    if (duringStart) this.#starts++
+    for (const { node } of this.#operators) {
+      const phase = phaseOf(left, node)
+      this.#phases.set(phase, (this.#phases.get(phase) ?? 0) + 1)
+    }
+    judge(
+      this.#before,
+      life,
+      left,
+      this.#operators.flatMap(({ accepted }) => accepted),
+    )
+    this.#before = left
+  }
+}
+
+function expectTakenOver(left: NodeRecord, node: ApiNode): void {
+  const { provision_state, last_error } = takenOver(left)
+  if (provision_state.includes('wait')) return
+  expect(node, `${node.name}, left in ${left.provision_state}`).toMatchObject({ provision_state, last_error })
+}
+
+const isAtRest = ({ provision_state: state, target_provision_state: target, reservation }: ApiNode): boolean =>
+  reservation === null && (target === null || state.endsWith(' failed'))
+
+function phaseOf({ nodes, agents }: LeftBehind, name: string): string {
+  const state = nodes.get(name)?.provision_state ?? 'not yet created'
+  const last = agents.get(machineOf(name))?.commands.at(-1)
+  return last?.status === 'RUNNING' ? `${state}, agent at ${last.name}` : state
+}

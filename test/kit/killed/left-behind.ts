@@ -1,0 +1,76 @@
+import Database from 'libsql'
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { NodeRecord, PortRecord } from '../../../wire/index.js'
+
+/** What an agent had kept for its boot. */
+export interface KeptAgent {
+  token: string | null
+  commands: { name: string; status: string }[]
+}
+
+/** What a killed ironstage had kept, read from a copy of its state folder, before the next one touches it. */
+export interface LeftBehind {
+  /** By name. */
+  nodes: ReadonlyMap<string, NodeRecord>
+  ports: readonly PortRecord[]
+  /** Machine -> the agent of its boot, if it ever kept anything; undefined for a machine that is off. */
+  agents: ReadonlyMap<string, KeptAgent | null>
+}
+
+export async function leftBehind(stateDir: string): Promise<LeftBehind> {
+  const copy = await mkdtemp(join(tmpdir(), 'ironstage-left-'))
+  try {
+    for (const file of await readdir(stateDir))
+      if (/^(ironic|machines)\.db/.test(file)) await copyFile(join(stateDir, file), join(copy, file))
+    const ironic = rows(join(copy, 'ironic.db'))
+    const nodes = ironic('SELECT record, provision_state, name, uuid FROM nodes').map(
+      ({ record, ...columns }) => ({ ...parsed(record), ...columns }) as unknown as NodeRecord,
+    )
+    return {
+      nodes: new Map(nodes.map((node) => [String(node.name), node])),
+      ports: ironic('SELECT record FROM ports').map(({ record }) => parsed(record) as unknown as PortRecord),
+      agents: agentsIn(rows(join(copy, 'machines.db'))('SELECT machine, kind, name, value FROM record')),
+    }
+  } finally {
+    await rm(copy, { recursive: true })
+  }
+}
+
+type Row = Record<string, string>
+
+/** Nothing from a database that had no tables yet. */
+function rows(file: string): (sql: string) => Row[] {
+  return (sql) => {
+    const db = new Database(file)
+    try {
+      return db.prepare(sql).all() as Row[]
+    } catch (error) {
+      if (error instanceof Error && error.message.includes('no such table')) return []
+      throw error
+    } finally {
+      db.close()
+    }
+  }
+}
+
+const parsed = (text: string | undefined): Record<string, unknown> => JSON.parse(text ?? '') as Record<string, unknown>
+
+function agentsIn(records: Row[]): LeftBehind['agents'] {
+  const agents = new Map<string, KeptAgent | null>()
+  const boots = new Map<string, string>()
+  for (const { machine, kind, value } of records) {
+    if (kind !== 'state') continue
+    const state = parsed(value) as { power: string; boot: { id: string; source: { kind: string } } | null }
+    if (state.power !== 'on' || state.boot?.source.kind !== 'ramdisk') continue
+    boots.set(machine!, state.boot.id)
+    agents.set(machine!, null)
+  }
+  for (const { machine, kind, name, value } of records) {
+    if (kind !== 'saved' || name !== 'agent') continue
+    const kept = parsed(value) as unknown as (KeptAgent & { bootId: string }) | null
+    if (kept && kept.bootId === boots.get(machine!)) agents.set(machine!, kept)
+  }
+  return agents
+}

@@ -1,0 +1,69 @@
+import type { Random } from '../../../runtime/index.js'
+import { ConnectionFailed, IronicRefused, type IronicClient } from '../../../wire/index.js'
+import type { UpProcess } from '../up-process.js'
+
+/** One life of the process, as its clients see it. */
+export interface Life {
+  client: IronicClient
+  process: UpProcess
+  /** Nodes whose agent nobody can command until its next boot: Ironic gave out its token and the agent never kept it. */
+  lockedOut: Set<string>
+}
+
+/** What became of a request: `unknown` when the process was killed under it. */
+export type Answer = 'accepted' | 'refused' | 'unknown'
+
+/** Lets clients through only while a process serves and may be talked to. */
+export class Link {
+  #life: Life | undefined
+  #waiting: ((life: Life) => void)[] = []
+  #stopped = false
+
+  get stopped(): boolean {
+    return this.#stopped
+  }
+
+  open(life: Life): void {
+    this.#life = life
+    for (const go of this.#waiting.splice(0)) go(life)
+  }
+
+  close(): void {
+    this.#life = undefined
+  }
+
+  /** Clients end with their current action. */
+  stop(): void {
+    this.#stopped = true
+  }
+
+  life(): Promise<Life> {
+    return this.#life ? Promise.resolve(this.#life) : new Promise((go) => this.#waiting.push(go))
+  }
+}
+
+/** @throws whatever is neither a kill nor a lock that somebody else holds for a moment */
+export async function answered(request: Promise<unknown>): Promise<Answer> {
+  try {
+    await request
+    return 'accepted'
+  } catch (error) {
+    if (error instanceof ConnectionFailed) return 'unknown'
+    if (error instanceof IronicRefused && error.status === 409) return 'refused'
+    throw error
+  }
+}
+
+/** A value, or undefined when the process was killed before it answered. */
+export async function seen<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request
+  } catch (error) {
+    if (error instanceof ConnectionFailed) return undefined
+    throw error
+  }
+}
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+export const pick = <T>(random: Random, of: readonly T[]): T | undefined => of[Math.floor(random.next() * of.length)]
