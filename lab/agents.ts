@@ -1,4 +1,12 @@
-import { startAgent, type AgentListener, type Agent, type AgentPace, type AgentProgress } from '../agent/index.js'
+import {
+  startAgent,
+  type AgentListener,
+  type AgentTls,
+  type ConfigFile,
+  type Agent,
+  type AgentPace,
+  type AgentProgress,
+} from '../agent/index.js'
 import type { Boot, Machine } from '../machine/index.js'
 import { Probe, errorChain, type Clock, type Logger, type Random } from '../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../steps/index.js'
@@ -8,11 +16,14 @@ import { probed, type InProcessTransport, type Dispatch, type Transport } from '
 export interface AgentAddresses {
   urlOf(machine: string): string
   mount(machine: string, dispatch: Dispatch): Disposable
+  /** Where agents can be reached by TLS too. */
+  tls?(random: Random): AgentTls
 }
 
 export const listenerAddresses = (listener: AgentListener): AgentAddresses => ({
   urlOf: (machine) => listener.urlOf(machine),
   mount: (machine, dispatch) => listener.mount(machine, dispatch),
+  tls: (random) => listener.tls({ random }),
 })
 
 /** Agents without sockets: each has an authority of its own in the transport that everybody uses. */
@@ -39,6 +50,10 @@ export interface AgentsOptions {
   nodeUuid?: string
   /** Agents that no Ironic knows of, for whoever has the token. */
   standalone?: { token: string }
+  /** Whether they make themselves certificates, as IPA does. */
+  tls?: boolean
+  /** Over the kernel parameters, in ironic-python-agent's format. */
+  configFiles?: readonly ConfigFile[]
 }
 
 interface Running {
@@ -65,7 +80,7 @@ export class Agents implements AsyncDisposable {
 
   ramdiskUp(machine: Machine, boot: Boot): void {
     const { addresses, transport, probe, clock, random, logger, pace, onProgress, onRefused } = this.#options
-    const { nodeUuid, standalone } = this.#options
+    const { configFiles, tls, nodeUuid, standalone } = this.#options
     const { id } = machine.spec
     const parameters = boot.source.kind === 'ramdisk' ? boot.source.parameters : {}
     this.#installing.delete(id)
@@ -87,6 +102,8 @@ export class Agents implements AsyncDisposable {
         onProgress: (progress) => onProgress(id, progress),
         ...(nodeUuid === undefined ? {} : { nodeUuid }),
         ...(standalone ? { standalone } : {}),
+        ...(configFiles ? { configFiles } : {}),
+        ...(tls && addresses.tls ? { tls: addresses.tls(random) } : {}),
       })
       this.#running.set(id, { boot: boot.id, agent, mounted: addresses.mount(id, agent.dispatch) })
     } catch (error) {

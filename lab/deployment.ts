@@ -86,7 +86,7 @@ async function deployHere(
     ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
     liveImage: isUrl(image) ? REHEARSAL_IMAGE : image,
     ...(options.managers ? { managers: options.managers } : {}),
-    ...(realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}),
+    ...(realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
     onEvent: (event) => {
       if (event.kind === 'progress') onEvent({ event: 'progress', step: event.step, ...event.progress })
     },

@@ -41,7 +41,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     const running = scope.use(
       await stage({
         ...{ folder, network: { host, port }, clock, random, logger },
-        ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}),
+        ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
         ...(options.managers ? { managers: options.managers } : {}),
         ...(onEvent ? { onEvent } : {}),
       }),
