@@ -1,4 +1,5 @@
 import {
+  loadManagers,
   openStandaloneAgent,
   openStateFolder,
   systemClock,
@@ -22,6 +23,7 @@ export const AGENT_OPTIONS = [
   'listen',
   'kernel-params',
   'respawn',
+  'steps',
   'standalone',
   'token',
   'speed',
@@ -39,6 +41,7 @@ export async function agent(options: AgentOptions, environment: Environment): Pr
   const say = (event: string, text: string, fields: Record<string, unknown> = {}) =>
     void stdout.write(json ? `${JSON.stringify({ event, ...fields })}\n` : `${text}\n`)
   const { 'state-dir': stateDir, machine: id, mac } = options
+  const managers = options.steps && (await loadManagers(options.steps))
   using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
   const serves = servedBy(options)
   await using running = await openStandaloneAgent({
@@ -47,6 +50,7 @@ export async function agent(options: AgentOptions, environment: Environment): Pr
     listen: address(options.listen ?? '127.0.0.1:0'),
     machine: folder && id !== undefined ? { folder, id } : mac === undefined ? {} : { mac: mac.toLowerCase() },
     respawn: options.respawn ?? false,
+    ...(managers ? { managers } : {}),
     clock: systemClock(options.speed ?? 1),
     random: systemRandom,
     logger: logTo(environment, json),
