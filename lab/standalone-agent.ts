@@ -1,4 +1,13 @@
-import { AgentListener, IPA_PACE, type AgentPace, type AgentProgress } from '../agent/index.js'
+import { readFile } from 'node:fs/promises'
+import {
+  AgentListener,
+  clientTls,
+  IPA_PACE,
+  readSettings,
+  type AgentPace,
+  type AgentProgress,
+  type ConfigFile,
+} from '../agent/index.js'
 import {
   defaultMachineSpec,
   NO_PACE,
@@ -7,10 +16,9 @@ import {
   type MachinePace,
   type Machines,
 } from '../machine/index.js'
-import { Probe, Scope, UserError, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { held, Probe, Scope, UserError, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
-import type { HardwareManager } from '../steps/index.js'
-import { HttpTransport } from '../wire/index.js'
+import { HttpTransport, probedDispatch } from '../wire/index.js'
 import { Agents, type AgentAddresses } from './agents.js'
 import { onKeptPort } from './kept-port.js'
 import { REHEARSAL_IMAGE } from './paths.js'
@@ -21,12 +29,12 @@ export interface StandaloneAgentOptions {
   serves: { ironicUrl: string; nodeUuid?: string } | { token: string }
   /** The ramdisk's kernel parameters (`ipa-inspection-callback-url` ...); `ipa-api-url` is there already. */
   parameters?: Readonly<Record<string, string>>
+  /** In ironic-python-agent's format; they override {@link parameters}. */
+  configFiles?: readonly ConfigFile[]
   /** The machine: a new one that is gone with this, or one of a state folder. */
   machine?: { mac?: string; liveImage?: string } | { folder: StateFolder; id: string }
   /** Where it answers; port 0 picks one, for a machine of a state folder always the same. */
   listen?: { host: string; port: number }
-  /** What the agent offers; the standard managers unless told otherwise. */
-  managers?: readonly HardwareManager[]
   /** What the agent offers; the standard managers unless told otherwise. */
   managers?: readonly HardwareManager[]
   /** Power that always comes back: the machine boots its ramdisk again whenever it was switched off. */
@@ -77,12 +85,19 @@ export async function openStandaloneAgent(options: StandaloneAgentOptions): Prom
 async function open(options: StandaloneAgentOptions, scope: Scope): Promise<StandaloneAgent> {
   const { serves, clock, random, logger, machine: wanted = {}, respawn = false } = options
   const probe = options.probe ?? new Probe()
-  const transport = scope.use(new HttpTransport({ clock }))
+  const settings = readSettings(parametersOf(options), {
+    files: options.configFiles ?? [],
+    standalone: 'token' in serves ? serves : undefined,
+  })
+  const tls = await clientTls(settings, (path) => held(clock, `reading ${path}`, () => readFile(path, 'utf8')))
+  const transport = scope.use(new HttpTransport({ clock, tls, timeoutMs: settings.requestTimeout }))
   const listener = scope.use(await listen(options))
   // The listener is this agent's alone.
   const addresses: AgentAddresses = {
     urlOf: () => listener.urlOf(null),
-    mount: (_machine, dispatch) => listener.mount(null, dispatch),
+    tls: () => listener.tls({ random, settings: settings.server }),
+    mount: (_machine, dispatch) =>
+      listener.mount(null, probedDispatch(dispatch, probe, { from: 'ironic', to: 'agent' })),
   }
 
   let end = (_error?: unknown): void => {}
@@ -94,11 +109,12 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
   const agents = new Agents({
     ...{ addresses, clock, random, probe, pace: options.agentPace ?? IPA_PACE },
     transport: () => transport,
+    tls: true,
+    configFiles: options.configFiles ?? [],
+    ...(options.managers ? { managers: options.managers } : {}),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: (_machine, progress) => options.onProgress?.(progress),
     onRefused: (_machine, error) => end(error),
-    ...(options.managers ? { managers: options.managers } : {}),
-    ...(options.managers ? { managers: options.managers } : {}),
     ...('token' in serves ? { standalone: serves } : {}),
     ...('nodeUuid' in serves && serves.nodeUuid !== undefined ? { nodeUuid: serves.nodeUuid } : {}),
   })
