@@ -58,44 +58,48 @@ interface TestReport {
   testResults: { assertionResults: { duration: number }[] }[]
 }
 
-test('who follows the guide gets a step whose tests pass, each within a second', { timeout: 60_000, retry: 1 }, async () => {
-  const folder = await readersFolder()
-  const tested: TestReport[] = []
-  let printed = ''
-  for (const { language, name, text } of blocks('docs/writing-a-step.md'))
-    switch (language) {
-      case 'ts':
-        await writeFile(join(folder, name), text)
-        break
-      case 'sh':
-        for (const line of text.trim().split('\n')) {
-          const argv = argvOf(line)
-          if (name === 'up') await upAndStop(argv, folder)
-          else printed = (await run(process.execPath, argv, { cwd: folder })).stdout
-          if (argv.includes('--outputFile=tests.json'))
-            tested.push(JSON.parse(readFileSync(join(folder, 'tests.json'), 'utf8')) as TestReport)
-        }
-        break
-      case 'output':
-        expect(steady(printed)).toBe(steady(text))
-        break
-      case 'json':
-        expect(JSON.parse(text)).toMatchObject({ step: 'wipe_nvme', interface: 'deploy' })
-        break
-      default:
-        // What installs packages is what readersFolder does.
-        expect(text).toBe('npm init -y && npm install ironstage vitest\n')
-    }
+test(
+  'who follows the guide gets a step whose tests pass, each within a second',
+  { timeout: 60_000, retry: 1 },
+  async () => {
+    const folder = await readersFolder()
+    const tested: TestReport[] = []
+    let printed = ''
+    for (const { language, name, text } of blocks('docs/writing-a-step.md'))
+      switch (language) {
+        case 'ts':
+          await writeFile(join(folder, name), text)
+          break
+        case 'sh':
+          for (const line of text.trim().split('\n')) {
+            const argv = argvOf(line)
+            if (name === 'up') await upAndStop(argv, folder)
+            else printed = (await run(process.execPath, argv, { cwd: folder })).stdout
+            if (argv.includes('--outputFile=tests.json'))
+              tested.push(JSON.parse(readFileSync(join(folder, 'tests.json'), 'utf8')) as TestReport)
+          }
+          break
+        case 'output':
+          expect(steady(printed)).toBe(steady(text))
+          break
+        case 'json':
+          expect(JSON.parse(text)).toMatchObject({ step: 'wipe_nvme', interface: 'deploy' })
+          break
+        default:
+          // What installs packages is what readersFolder does.
+          expect(text).toBe('npm init -y && npm install ironstage vitest\n')
+      }
 
-  expect(tested).toMatchObject([
-    { numPassedTests: 2, numFailedTests: 0 },
-    { numPassedTests: 2, numFailedTests: 0 },
-  ])
-  const durations = tested.flatMap(({ testResults }) =>
-    testResults.flatMap(({ assertionResults }) => assertionResults.map(({ duration }) => duration)),
-  )
-  expect(Math.max(...durations)).toBeLessThan(1000)
-})
+    expect(tested).toMatchObject([
+      { numPassedTests: 2, numFailedTests: 0 },
+      { numPassedTests: 2, numFailedTests: 0 },
+    ])
+    const durations = tested.flatMap(({ testResults }) =>
+      testResults.flatMap(({ assertionResults }) => assertionResults.map(({ duration }) => duration)),
+    )
+    expect(Math.max(...durations)).toBeLessThan(1000)
+  },
+)
 
 async function upAndStop(argv: string[], cwd: string): Promise<void> {
   const up = run(process.execPath, argv, { cwd })
