@@ -58,7 +58,16 @@ export interface Executor {
 }
 
 /** What a target allows and has. Steps ask for capabilities, never for the kind of target. */
-export type Capability = 'power' | 'reboot' | 'efi-variables' | 'hostname' | 'software-raid' | 'burn-in' | 'cleaning'
+export type Capability =
+  | 'power'
+  | 'reboot'
+  | 'efi-variables'
+  | 'hostname'
+  | 'software-raid'
+  | 'burn-in'
+  | 'cleaning'
+  /** Leaving the machine to a user, or cutting it off its networks. */
+  | 'hand-over'
 
 /** Which disks a target's steps may write. Simulated targets allow all. */
 export interface DiskPolicy {
