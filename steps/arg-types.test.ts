@@ -31,7 +31,7 @@ const noted = defineStep({
     expectTypeOf(args.disks).toEqualTypeOf<string[] | undefined>()
     expectTypeOf(args.only).toEqualTypeOf<string | false | undefined>()
     expectTypeOf(args.limits).toExtend<{ low: number; high?: number } | undefined>()
-    expectTypeOf(args.limits!.high).toEqualTypeOf<number | undefined>()
+    expectTypeOf<NonNullable<typeof args.limits>['high']>().toEqualTypeOf<number | undefined>()
     expectTypeOf(args.free).toEqualTypeOf<unknown>()
     expectTypeOf(hardware.rootDevice).returns.resolves.toEqualTypeOf<BlockDevice>()
     // @ts-expect-error -- the schema has no such argument

@@ -18,6 +18,16 @@ export interface StepDefinition<Args> {
   args?: ArgsSchema
   /** Whether Ironic may give up waiting for it when cleaning or servicing is aborted. Default false. */
   abortable?: boolean
+  /**
+   * The kinds of work for which it is advertised whether it is abortable; Ironic takes its absence for no. Default
+   * cleaning and service: a deployment is always abortable in wait (recording agent-full-lifecycle).
+   */
+  abortableOn?: readonly StepKind[]
+  /**
+   * How its arguments are advertised: as they are, or as some of upstream's steps do it, which name none of theirs or
+   * say explicitly that there is none (recording agent-api-direct). Default `derived`.
+   */
+  argsinfo?: 'derived' | 'absent' | 'empty'
   /** Whether Ironic reboots the machine after it. Default false. */
   rebootRequested?: boolean
   /** Does the work. What it throws becomes a failure of the step; its value travels back to Ironic. */
@@ -48,8 +58,9 @@ export function defineStep<Args>(definition: StepDefinition<Args>): Step
 export function defineStep<Args>(definition: StepDefinition<Args>): Step {
   checkDefinition(definition)
   const { name, args = { properties: {} }, priority = {}, abortable = false, rebootRequested = false } = definition
+  const { abortableOn = ['clean', 'service'] } = definition
   const accepts = checker<Args>(name, args)
-  const argsinfo = argsInfo(args)
+  const argsinfo = advertised(args, definition.argsinfo ?? 'derived')
   return {
     name,
     interface: definition.interface,
@@ -64,13 +75,23 @@ export function defineStep<Args>(definition: StepDefinition<Args>): Step {
         priority: priority[kind] ?? 0,
         interface: definition.interface,
         reboot_requested: rebootRequested,
-        // Deploy steps have no such key (recording agent-full-lifecycle): a deployment is always abortable in wait.
-        ...(kind !== 'deploy' && { abortable }),
+        ...(abortableOn.includes(kind) && { abortable }),
         ...(argsinfo && { argsinfo }),
       }
     },
     run: async (context, given) =>
       definition.run({ ...context, hardware: stepHardware(context.target, context.node) }, accepts(given)),
+  }
+}
+
+function advertised(args: ArgsSchema, how: 'derived' | 'absent' | 'empty'): ArgsInfo | undefined {
+  switch (how) {
+    case 'derived':
+      return argsInfo(args)
+    case 'absent':
+      return undefined
+    case 'empty':
+      return {}
   }
 }
 

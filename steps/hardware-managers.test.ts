@@ -1,9 +1,52 @@
-import { expect, test } from 'vitest'
-import { standardManagers } from './index.js'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { scriptedTarget } from '../test/kit/scripted-target.js'
+import type { AdvertisedStep, StepKind } from '../wire/index.js'
+import { containerHardwareManager, standardManagers } from './index.js'
 
-test('what an agent can do unless it is given more: IPA has many more steps, OpenShift one', () => {
-  expect(standardManagers.map(({ name, version, steps }) => [name, version, steps.map((step) => step.name)])).toEqual([
-    ['CoreOSInstallHardwareManager', '1', ['install_coreos']],
-    ['generic_hardware_manager', '1.2', ['erase_devices', 'erase_devices_metadata']],
-  ])
+type Recorded = Record<StepKind, Record<string, AdvertisedStep[]>>
+const recorded = JSON.parse(
+  readFileSync(new URL('../test/fixtures/agent-api/advertised-steps.json', import.meta.url), 'utf8'),
+) as Recorded
+
+const byName = (steps: readonly AdvertisedStep[]) => [...steps].sort((a, b) => (a.step < b.step ? -1 : 1))
+
+/** What upstream has and we do not. */
+const LEFT_OUT = ['execute_bootc_install']
+
+describe.each(['clean', 'deploy', 'service'] as const)('%s steps', (kind) => {
+  const managers = standardManagers.filter(({ steps }) => steps.some((step) => step.on.includes(kind)))
+
+  test.each(managers.map(({ className }) => className))('of %s are advertised as recorded', (className) => {
+    const { steps } = standardManagers.find((manager) => manager.className === className)!
+    const ours = steps.filter((step) => step.on.includes(kind)).map((step) => step.advertise(kind))
+    const theirs = recorded[kind][className]!.filter(({ step }) => !LEFT_OUT.includes(step))
+    // install_coreos takes arguments here, on purpose.
+    const plain = (list: AdvertisedStep[]) =>
+      byName(list).map((step) => (step.step === 'install_coreos' ? { ...step, argsinfo: {} } : step))
+    expect(plain(ours)).toEqual(plain(theirs))
+  })
+
+  test('are of the managers that upstream has', () => {
+    expect(managers.map(({ className }) => className).sort()).toEqual(Object.keys(recorded[kind]).sort())
+  })
+})
+
+test('what an agent can do unless it is given more: names and versions as recorded', () => {
+  expect(Object.fromEntries(standardManagers.map(({ name, version }) => [name, version]))).toEqual({
+    CoreOSInstallHardwareManager: '1',
+    ContainerHardwareManager: '2',
+    generic_hardware_manager: '1.2',
+  })
+})
+
+test('execute_bootc_install is left out', () => {
+  expect(standardManagers.flatMap(({ steps }) => steps.map(({ name }) => name))).not.toContain('execute_bootc_install')
+})
+
+test('containers need podman', async () => {
+  expect(await containerHardwareManager.support(scriptedTarget({}))).toBe(0)
+  expect(await containerHardwareManager.support(scriptedTarget({ 'podman --version': 'podman version 5.0.0\n' }))).toBe(
+    2,
+  )
 })

@@ -1,6 +1,15 @@
-import { eraseDevices, eraseDevicesMetadata } from './erase-devices/erase-devices.js'
+import { startAssistedInstall } from './assisted-install/start-assisted-install.js'
+import { burninCpu, burninDisk, burninGpu, burninMemory, burninNetwork } from './burn-in/burn-in.js'
+import { containerCleanStep, genericContainerStep } from './containers/container-step.js'
+import { eraseDevices, eraseDevicesExpress, eraseDevicesMetadata } from './erase-devices/erase-devices.js'
+import { cleanUefiNvram } from './firmware/clean-uefi-nvram.js'
+import { erasePstore } from './firmware/erase-pstore.js'
+import { injectFiles } from './inject-files/inject-files.js'
 import { installCoreos } from './install-coreos/install-coreos.js'
+import { applyConfiguration, createConfiguration, deleteConfiguration } from './raid/raid-steps.js'
+import { finish } from './run-command.js'
 import type { HardwareManager } from './sdk.js'
+import { writeImage } from './write-image/write-image.js'
 
 /** What every machine can do. Names and version as in ironic-python-agent, which Ironic compares between calls. */
 export const genericHardwareManager: HardwareManager = {
@@ -8,7 +17,23 @@ export const genericHardwareManager: HardwareManager = {
   name: 'generic_hardware_manager',
   version: '1.2',
   support: () => Promise.resolve(1),
-  steps: [eraseDevices, eraseDevicesMetadata],
+  steps: [
+    eraseDevices,
+    eraseDevicesMetadata,
+    eraseDevicesExpress,
+    erasePstore,
+    cleanUefiNvram,
+    deleteConfiguration,
+    applyConfiguration,
+    createConfiguration,
+    burninCpu,
+    burninGpu,
+    burninDisk,
+    burninMemory,
+    burninNetwork,
+    writeImage,
+    injectFiles,
+  ],
 }
 
 /** The manager that OpenShift's agent image adds. */
@@ -17,8 +42,24 @@ export const coreosHardwareManager: HardwareManager = {
   name: 'CoreOSInstallHardwareManager',
   version: '1',
   support: () => Promise.resolve(3),
-  steps: [installCoreos],
+  steps: [installCoreos, startAssistedInstall],
+}
+
+/** Steps in containers, where the live system has podman. */
+export const containerHardwareManager: HardwareManager = {
+  className: 'ContainerHardwareManager',
+  name: 'ContainerHardwareManager',
+  version: '2',
+  support: async (target) => {
+    const { exit } = await finish(target.executor, ['podman', '--version'])
+    return exit.kind === 'exited' && exit.code === 0 ? 2 : 0
+  },
+  steps: [genericContainerStep, containerCleanStep],
 }
 
 /** The managers of an agent that was given no others. */
-export const standardManagers: readonly HardwareManager[] = [coreosHardwareManager, genericHardwareManager]
+export const standardManagers: readonly HardwareManager[] = [
+  coreosHardwareManager,
+  containerHardwareManager,
+  genericHardwareManager,
+]

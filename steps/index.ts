@@ -3,7 +3,14 @@ export * from './executors/executor.js'
 export * from './sdk.js'
 export type { ArgsOf, SchemaType } from './arg-types.js'
 export { defineStep, type ArgSchema, type ArgsSchema, type StepDefinition } from './define-step.js'
-export { coreosHardwareManager, genericHardwareManager, standardManagers } from './hardware-managers.js'
+export {
+  containerHardwareManager,
+  coreosHardwareManager,
+  genericHardwareManager,
+  standardManagers,
+} from './hardware-managers.js'
+export { prepareImage, type WriteImageArgs } from './write-image/write-image.js'
+export { chooseWritableRoot } from './hardware/writable-root.js'
 export { CUSTOM_MANAGER, managersWith } from './custom-managers.js'
 export { planTarget, type PlannedWrite } from './executors/plan.js'
 export { stepHardware, type StepHardware } from './hardware/step-hardware.js'

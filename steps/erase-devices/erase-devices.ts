@@ -6,8 +6,9 @@ import { runCommand } from '../run-command.js'
 import { StepError, type StepContext } from '../sdk.js'
 import { erasableDisks, knobs } from './erasable.js'
 import { eraseMetadata } from './metadata.js'
+import { eraseItself, isNvme } from './secure-erase.js'
 
-/** Overwrites every disk whole. Gives what was done, by disk. */
+/** Has every disk erase itself where it can, and overwrites all others whole. Gives what was done, by disk. */
 export const eraseDevices = defineStep({
   name: 'erase_devices',
   interface: 'deploy',
@@ -18,7 +19,7 @@ export const eraseDevices = defineStep({
     const disks = await disksWithoutRaid(context)
     const done: Record<string, string> = {}
     await eraseEach(context, disks, 'erasing', async (disk) => {
-      done[disk] = await shred(context, disk)
+      done[disk] = (await eraseItself(context, disk)) ?? (await shred(context, disk))
     })
     return done
   },
@@ -35,6 +36,24 @@ export const eraseDevicesMetadata = defineStep({
     const disks = await disksWithoutRaid(context)
     await eraseEach(context, disks, 'erasing the metadata of', (disk) => eraseMetadata(context, disk))
     return null
+  },
+})
+
+/** As fast as it can be: NVMe disks erase themselves, of all others the metadata goes. Gives what was done, by disk. */
+export const eraseDevicesExpress = defineStep({
+  name: 'erase_devices_express',
+  interface: 'deploy',
+  on: ['clean'],
+  abortable: true,
+  run: async (context) => {
+    const disks = await disksWithoutRaid(context)
+    const done: Record<string, string> = {}
+    await eraseEach(context, disks, 'erasing', async (disk) => {
+      const erased = isNvme(disk) ? await eraseItself(context, disk) : null
+      if (erased === null) await eraseMetadata(context, disk)
+      done[disk] = erased ?? 'metadata destroyed'
+    })
+    return done
   },
 })
 

@@ -30,6 +30,8 @@ export interface BlockDevice {
   /** Every serial number and WWN by which lsblk or udev know it; hints may name any of them. */
   serials: string[]
   wwns: string[]
+  /** Of a software RAID array: what it was called when it was made. */
+  volumeName?: string
 }
 
 /** Exactly what ironic-python-agent runs (facts/ironic-python-agent.md 5), so every target is asked the same. */
@@ -162,6 +164,8 @@ async function described(executor: Executor, row: LsblkRow): Promise<BlockDevice
     transport: row.transport,
     serials,
     wwns,
+    // `HOST:NAME`, as the superblock has it.
+    ...(row.type.startsWith('raid') && udev['MD_NAME'] && { volumeName: udev['MD_NAME'].replace(/^[^:]*:/, '') }),
   }
 }
 

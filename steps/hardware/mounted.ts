@@ -16,15 +16,44 @@ export async function withMounted<T>(
   logger: Logger,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = `/run/ironstage/${partition.replace(/^\/dev\//, '').replaceAll('/', '-')}`
+  const folder = folderOf(partition)
   await runCommand(target.executor, ['mkdir', '-p', folder])
   // An agent that was killed meanwhile has left it mounted; mostly there is nothing to unmount.
   await finish(target.executor, ['umount', folder])
-  await runCommand(target.executor, ['mount', '-o', 'ro', partition, folder])
+  return mounted(target, partition, folder, 'ro', logger, work)
+}
+
+/**
+ * The same for writing. The folder is another one each time: an agent that restarts finds the commands of its first
+ * time by what they are, and must not take the old mount for the new one.
+ */
+export async function withMountedForWriting<T>(
+  target: Target,
+  partition: string,
+  logger: Logger,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = `${folderOf(partition)}-${target.clock.now()}`
+  await runCommand(target.executor, ['mkdir', '-p', folder], { effect: 'writes' })
+  return mounted(target, partition, folder, 'rw', logger, work)
+}
+
+const folderOf = (partition: string) => `/run/ironstage/${partition.replace(/^\/dev\//, '').replaceAll('/', '-')}`
+
+async function mounted<T>(
+  target: Target,
+  partition: string,
+  folder: string,
+  access: 'ro' | 'rw',
+  logger: Logger,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  const effect = access === 'ro' ? 'reads' : 'writes'
+  await runCommand(target.executor, ['mount', '-o', access, partition, folder], { effect })
   try {
     return await work(folder)
   } finally {
-    const { exit, stderr } = await finish(target.executor, ['umount', folder])
+    const { exit, stderr } = await finish(target.executor, ['umount', folder], { effect })
     if (exit.kind !== 'exited' || exit.code !== 0)
       logger('warn', `${partition} could not be unmounted from ${folder}`, { stderr: stderr.trim() })
   }

@@ -100,7 +100,9 @@ export function parsePartitions(json: string, device: string): PartitionTable {
   }
 }
 
-const flat = (rows: Row[]): Row[] => rows.flatMap((row) => [row, ...flat(row.children ?? [])])
+/** What stands below an array is the array's, not the disk's that is a member of it. */
+const flat = (rows: Row[], top = true): Row[] =>
+  rows.flatMap((row) => (!top && row.type.startsWith('raid') ? [] : [row, ...flat(row.children ?? [], false)]))
 
 function parseJson(json: string): unknown {
   try {
@@ -109,6 +111,10 @@ function parseJson(json: string): unknown {
     throw new UserError('lsblk-unreadable', 'lsblk did not answer in JSON', { cause })
   }
 }
+
+/** The kernel puts a `p` in between when the disk's name ends with a digit: `/dev/nvme0n1p3`. */
+export const partitionPath = (disk: string, number: number): string =>
+  /\d$/.test(disk) ? `${disk}p${number}` : `${disk}${number}`
 
 /** `/dev/sda3` of `/dev/sda` is 3, and so is `/dev/nvme0n1p3` of `/dev/nvme0n1`. */
 function partitionNumber(device: string, partition: string): number | null {

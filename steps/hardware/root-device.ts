@@ -17,11 +17,15 @@ export function rootDeviceHints(node: JsonObject): JsonObject | null {
 
 /**
  * The disk to install to, as ironic-python-agent chooses it: the first that satisfies all hints, or without hints the
- * smallest of at least 4 GiB. Nothing is fallen back to when hints match nothing.
+ * smallest of at least 4 GiB. Nothing is fallen back to when hints match nothing. A software RAID volume that the node
+ * has declared its root wins over both, once it exists.
  *
  * @throws StepError of type DeviceNotFound, in the agent's words
  */
 export function chooseRootDevice(devices: readonly BlockDevice[], node: JsonObject): BlockDevice {
+  const volume = rootVolume(node)
+  const declared = volume === null ? undefined : devices.find(({ volumeName }) => volumeName === volume)
+  if (declared) return declared
   const hints = rootDeviceHints(node)
   if (hints === null) return smallest(devices)
   let found: BlockDevice | undefined
@@ -33,6 +37,21 @@ export function chooseRootDevice(devices: readonly BlockDevice[], node: JsonObje
   }
   if (!found) throw notFound(`No suitable device was found for deployment using these hints ${pythonRepr(hints)}`)
   return found
+}
+
+/** Name of the software RAID volume that the node's RAID configuration makes its root; null without one. */
+export function rootVolume(node: JsonObject): string | null {
+  for (const field of ['raid_config', 'target_raid_config']) {
+    const disks = isObject(node[field]) ? node[field]['logical_disks'] : undefined
+    for (const disk of Array.isArray(disks) ? disks.filter(isObject) : [])
+      if (
+        disk['is_root_volume'] === true &&
+        disk['controller'] === 'software' &&
+        typeof disk['volume_name'] === 'string'
+      )
+        return disk['volume_name']
+  }
+  return null
 }
 
 function smallest(devices: readonly BlockDevice[]): BlockDevice {

@@ -1,0 +1,28 @@
+import type { JsonObject } from '../../wire/index.js'
+import { StepError } from '../sdk.js'
+
+/**
+ * What a node's driver_info says about one burn-in test: `agent_burnin_cpu_timeout` and its like.
+ *
+ * @throws StepError from `text` when a value is no word that a program could take
+ */
+export function burnInSettings(node: JsonObject, test: 'cpu' | 'vm' | 'fio_disk' | 'fio_network' | 'gpu') {
+  const info = object(node['driver_info'])
+  const key = (setting: string) => `agent_burnin_${test}_${setting}`
+  const text = (setting: string, otherwise: string): string => {
+    const value = info[key(setting)] ?? otherwise
+    if ((typeof value === 'number' && value >= 0) || (typeof value === 'string' && /^[\w%./][\w%./-]*$/.test(value)))
+      return String(value)
+    throw new StepError(`${key(setting)} in the driver_info of the node cannot be used: ${JSON.stringify(value)}`)
+  }
+  return {
+    text,
+    record: (setting: string): JsonObject => object(info[key(setting)]),
+    /** Where the node wants the program's report, as the option of that program. */
+    output: (option: string): string[] =>
+      info[key('outputfile')] === undefined ? [] : [option, text('outputfile', '')],
+  }
+}
+
+const object = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}

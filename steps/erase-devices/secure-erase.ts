@@ -1,0 +1,73 @@
+import { errorChain } from '../../runtime/index.js'
+import type { Target } from '../executors/executor.js'
+import { programJson, isNode } from '../hardware/program-json.js'
+import { finish, runCommand } from '../run-command.js'
+import { StepError, type StepContext } from '../sdk.js'
+import { knobs } from './erasable.js'
+
+export const isNvme = (disk: string): boolean => disk.startsWith('/dev/nvme')
+
+/**
+ * Has a disk erase itself, where it can and the node does not forbid it.
+ *
+ * @returns what was done; null when the disk is to be overwritten instead
+ * @throws StepError when the disk can erase itself but does not, unless the node says to go on then
+ */
+export async function eraseItself(context: StepContext, disk: string): Promise<string | null> {
+  const wanted = isNvme(disk) ? 'agent_enable_nvme_secure_erase' : 'agent_enable_ata_secure_erase'
+  if (knobs(context.node)[wanted] === false) return null
+  try {
+    return isNvme(disk) ? await eraseNvme(context, disk) : await eraseAta(context, disk)
+  } catch (error) {
+    context.signal.throwIfAborted()
+    if (knobs(context.node)['agent_continue_if_secure_erase_failed'] !== true) throw error
+    context.logger('warn', `${disk} did not erase itself, and is overwritten: ${errorChain(error).join(': ')}`)
+    return null
+  }
+}
+
+/** The security part of `hdparm -I`; null for a disk without it, and where there is no hdparm. */
+async function ataSecurity(target: Target, disk: string) {
+  const { stdout, exit } = await finish(target.executor, ['hdparm', '-I', disk])
+  if (exit.kind !== 'exited' || exit.code !== 0) return null
+  const lines = (stdout.split(/^Security:/m)[1] ?? '').split('\n').map((line) => line.trim().replace(/\s+/g, ' '))
+  if (!lines.includes('supported')) return null
+  return {
+    enabled: lines.includes('enabled'),
+    frozen: lines.includes('frozen'),
+    enhanced: lines.some((line) => line === 'supported: enhanced erase'),
+  }
+}
+
+async function eraseAta({ target, signal }: StepContext, disk: string): Promise<string | null> {
+  const security = await ataSecurity(target, disk)
+  if (security === null) return null
+  if (security.frozen)
+    throw new StepError(
+      `${disk} cannot erase itself: the firmware has frozen its security feature. Power-cycle the disk, change the firmware's setting, or switch agent_enable_ata_secure_erase off.`,
+      { type: 'BlockDeviceEraseError' },
+    )
+  const run = (option: string) =>
+    runCommand(target.executor, ['hdparm', '--user-master', 'u', option, 'NULL', disk], { effect: 'writes', signal })
+  // A password that an interrupted erasure left is the same one.
+  if (!security.enabled) await run('--security-set-pass')
+  await run(security.enhanced ? '--security-erase-enhanced' : '--security-erase')
+  if ((await ataSecurity(target, disk))?.enabled)
+    throw new StepError(`${disk} still has its security password: it did not erase itself`, {
+      type: 'BlockDeviceEraseError',
+    })
+  return security.enhanced ? 'erased itself (ATA enhanced secure erase)' : 'erased itself (ATA secure erase)'
+}
+
+async function eraseNvme({ target, signal }: StepContext, disk: string): Promise<string | null> {
+  const { stdout } = await finish(target.executor, ['nvme', 'id-ctrl', disk, '-o', 'json'])
+  const abilities = programJson(stdout)
+  if (!isNode(abilities) || (Number(abilities['oacs']) & 2) === 0) return null
+  // Forgetting the key takes no time; where there is none, the user data is erased.
+  const byKey = (Number(abilities['fna']) & 4) !== 0
+  await runCommand(target.executor, ['nvme', 'format', disk, '-s', byKey ? '2' : '1', '-f'], {
+    effect: 'writes',
+    signal,
+  })
+  return byKey ? 'erased itself (NVMe format, cryptographic)' : 'erased itself (NVMe format, user data)'
+}

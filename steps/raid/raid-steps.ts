@@ -1,0 +1,72 @@
+import type { JsonObject } from '../../wire/index.js'
+import { defineStep } from '../define-step.js'
+import { StepError, type StepContext } from '../sdk.js'
+import { createVolumes } from './create.js'
+import { deleteVolumes } from './delete.js'
+import { readRaidConfig } from './raid-config.js'
+
+function checkAllowed({ target }: StepContext): void {
+  if (!target.has('software-raid')) throw new StepError(`${target.name} does not allow software RAID to be changed`)
+}
+
+/** Deletes all software RAID. */
+export const deleteConfiguration = defineStep({
+  name: 'delete_configuration',
+  interface: 'raid',
+  on: ['clean', 'service'],
+  abortable: true,
+  run: async (context) => {
+    checkAllowed(context)
+    await deleteVolumes(context)
+    return null
+  },
+})
+
+/** Makes the software RAID that the node's `target_raid_config` describes. Gives that configuration. */
+export const createConfiguration = defineStep({
+  name: 'create_configuration',
+  interface: 'raid',
+  on: ['clean', 'service'],
+  abortable: true,
+  run: async (context) => {
+    const config = context.node['target_raid_config']
+    if (!isObject(config) || Object.keys(config).length === 0) {
+      context.logger('info', 'the node has no target_raid_config: no RAID is created')
+      return {}
+    }
+    checkAllowed(context)
+    await createVolumes(context, readRaidConfig(config))
+    return config
+  },
+})
+
+/** Makes the software RAID that its argument describes, by default in place of what there is. */
+export const applyConfiguration = defineStep<{ raid_config: JsonObject; delete_existing: boolean }>({
+  name: 'apply_configuration',
+  interface: 'raid',
+  on: ['deploy', 'service'],
+  abortableOn: [],
+  args: {
+    properties: {
+      raid_config: { type: 'object', description: 'The RAID configuration to apply.' },
+      delete_existing: {
+        type: 'boolean',
+        default: true,
+        description:
+          "Setting this to 'True' indicates to delete existing RAID configuration prior to creating the new configuration. Default value is 'True'.",
+      },
+    },
+    required: ['raid_config'],
+  },
+  run: async (context, { raid_config: config, delete_existing: deleteExisting }) => {
+    checkAllowed(context)
+    // A configuration that cannot be made leaves what there is.
+    const volumes = readRaidConfig(config)
+    if (deleteExisting) await deleteVolumes(context)
+    await createVolumes(context, volumes)
+    return config
+  },
+})
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

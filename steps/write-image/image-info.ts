@@ -1,0 +1,100 @@
+import type { JsonObject } from '../../wire/index.js'
+import { schemaCheck, type SchemaCheck } from '../schema-check.js'
+import { StepError } from '../sdk.js'
+
+export type ChecksumAlgorithm = 'md5' | 'sha1' | 'sha256' | 'sha512'
+
+/** The image that is to be written, as Ironic describes it to an agent. */
+export interface ImageInfo {
+  id: string
+  /** http, https or file; tried in this order. */
+  urls: string[]
+  /** As Ironic knows it; null when it does not say, and the image's own bytes tell. */
+  format: 'raw' | 'qcow2' | null
+  /** What the file must have: a digest, or a place where it is written. */
+  checksum: { algorithm: ChecksumAlgorithm; digest: string } | { list: string }
+}
+
+interface Raw {
+  id: string
+  urls: string[]
+  disk_format?: string | null
+  image_type?: string | null
+  checksum?: string | null
+  os_hash_algo?: string | null
+  os_hash_value?: string | null
+}
+
+const text = { type: ['string', 'null'] }
+const shape: SchemaCheck<Raw> = schemaCheck({
+  type: 'object',
+  required: ['id', 'urls'],
+  properties: {
+    id: { type: 'string', minLength: 1 },
+    urls: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^(https?|file)://' } },
+    disk_format: text,
+    image_type: text,
+    checksum: text,
+    os_hash_algo: text,
+    os_hash_value: text,
+  },
+})
+
+const LENGTHS: Readonly<Record<ChecksumAlgorithm, number>> = { md5: 32, sha1: 40, sha256: 64, sha512: 128 }
+
+/**
+ * Reads `image_info`.
+ *
+ * @throws StepError when it cannot be written whole to a disk, or has nothing to verify it by
+ */
+export function readImageInfo(info: JsonObject, node: JsonObject): ImageInfo {
+  if (!shape.accepts(info)) {
+    const [error] = shape.errors()
+    throw new StepError(`image_info cannot be used: ${error?.instancePath || 'it'} ${error?.message ?? 'is wrong'}`)
+  }
+  const { id, urls, disk_format: format, image_type: type } = info
+  if (type && type !== 'whole-disk')
+    throw new StepError(`image_info has the image_type ${type}: only images of whole disks are written`)
+  if (format && format !== 'raw' && format !== 'qcow2')
+    throw new StepError(`image_info has the disk_format ${format}: only raw and qcow2 are written`)
+  return { id, urls, format: format === 'raw' || format === 'qcow2' ? format : null, checksum: checksumOf(info, node) }
+}
+
+function checksumOf(
+  { checksum, os_hash_algo: name, os_hash_value: value }: Raw,
+  node: JsonObject,
+): ImageInfo['checksum'] {
+  if (name && value) {
+    const algorithm = (['md5', 'sha1', 'sha256', 'sha512'] as const).find((known) => known === name.toLowerCase())
+    if (!algorithm) throw new StepError(`image_info has the os_hash_algo ${name}, which is not known`)
+    return { algorithm: allowed(algorithm, node), digest: hex(value) }
+  }
+  if (!checksum)
+    throw new StepError('image_info has no checksum, or os_hash_algo and os_hash_value, to verify the image by')
+  if (/^(https?|file):\/\//.test(checksum)) return { list: checksum }
+  const digest = hex(checksum)
+  const algorithm = algorithmOf(digest)
+  if (!algorithm) throw new StepError('image_info has a checksum of an unknown length')
+  return { algorithm: allowed(algorithm, node), digest }
+}
+
+/** By its length, as a list of checksums does not say it. */
+export const algorithmOf = (digest: string): ChecksumAlgorithm | undefined =>
+  (['md5', 'sha1', 'sha256', 'sha512'] as const).find((algorithm) => LENGTHS[algorithm] === digest.length)
+
+function hex(digest: string): string {
+  if (/^[0-9a-f]+$/i.test(digest)) return digest.toLowerCase()
+  throw new StepError('the checksum in image_info is not hexadecimal')
+}
+
+/** MD5 is only believed where Ironic says so, as by IPA. */
+export function allowed(algorithm: ChecksumAlgorithm, node: JsonObject): ChecksumAlgorithm {
+  const internal = node['driver_internal_info']
+  const md5 =
+    typeof internal === 'object' && internal !== null && 'agent_md5_checksum_enable' in internal
+      ? (internal as JsonObject)['agent_md5_checksum_enable'] === true
+      : false
+  if (algorithm === 'md5' && !md5)
+    throw new StepError('the image has an MD5 checksum, which is not accepted: give a SHA-256 or SHA-512 checksum')
+  return algorithm
+}

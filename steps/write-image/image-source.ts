@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdtemp, open, readFile, rm, type FileHandle } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import { Agent, interceptors, request } from 'undici'
+import { errorChain, held, seconds } from '../../runtime/index.js'
+import { withoutPasswords } from '../run-command.js'
+import { StepError, type StepContext } from '../sdk.js'
+import type { ChecksumAlgorithm } from './image-info.js'
+
+/** IPA's: `image_download_connection_retries` and `_retry_interval`. */
+const RETRIES = 9
+const PAUSE = seconds(10)
+
+/** An image as a file at hand. */
+export interface StagedImage extends AsyncDisposable {
+  size: number
+  /** Short at the end. */
+  read(offset: number, length: number): Promise<Buffer>
+  digest(algorithm: ChecksumAlgorithm): Promise<string>
+}
+
+/**
+ * Brings an image here: one behind http into a temporary file of the agent's host, one behind `file` is read where it
+ * is. Its own host's files, not the target's: an image comes to a machine over the wire.
+ *
+ * @throws StepError of type ImageDownloadError when none of the URLs gives it
+ */
+export async function stageImage(context: StepContext, urls: readonly string[]): Promise<StagedImage> {
+  const failures: string[] = []
+  for (const url of urls)
+    try {
+      return url.startsWith('file:') ? await openFile(context, fileURLToPath(url)) : await download(context, url)
+    } catch (error) {
+      context.signal.throwIfAborted()
+      failures.push(`${withoutPasswords(url)}: ${errorChain(error).join(': ')}`)
+    }
+  throw new StepError(`the image could not be fetched: ${failures.join('; ')}`, { type: 'ImageDownloadError' })
+}
+
+/** A small document, whole. */
+export async function fetchSmall({ clock, signal }: StepContext, url: string): Promise<Buffer> {
+  if (url.startsWith('file:')) return held(clock, `reading ${url}`, () => readFile(fileURLToPath(url)))
+  return held(clock, `fetching ${url}`, async () => {
+    const { body, agent } = await get(url, signal)
+    try {
+      return Buffer.from(await body.arrayBuffer())
+    } finally {
+      await agent.destroy()
+    }
+  })
+}
+
+/** An answer that asking again would not change. */
+class Refused extends Error {
+  override name = 'Refused'
+}
+
+async function get(url: string, signal: AbortSignal) {
+  const agent = new Agent()
+  const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: 10 }))
+  try {
+    const { statusCode, body } = await request(url, { dispatcher, signal })
+    if (statusCode === 200) return { body, agent }
+    throw statusCode < 500 ? new Refused(`HTTP status ${statusCode}`) : new Error(`HTTP status ${statusCode}`)
+  } catch (error) {
+    await agent.destroy()
+    throw error
+  }
+}
+
+async function download(context: StepContext, url: string): Promise<StagedImage> {
+  const { clock, signal, logger } = context
+  const folder = await held(clock, 'making a folder for an image', () => mkdtemp(join(tmpdir(), 'ironstage-image-')))
+  const drop = () => held(clock, 'deleting an image', () => rm(folder, { recursive: true, force: true }))
+  try {
+    const path = join(folder, 'image')
+    for (let attempt = 0; ; attempt++)
+      try {
+        await held(clock, `downloading ${url}`, async () => {
+          const { body, agent } = await get(url, signal)
+          try {
+            await pipeline(body as Readable, createWriteStream(path), { signal })
+          } finally {
+            await agent.destroy()
+          }
+        })
+        break
+      } catch (error) {
+        signal.throwIfAborted()
+        if (error instanceof Refused || attempt === RETRIES) throw error
+        logger('warn', `downloading the image failed, and is tried again: ${errorChain(error).join(': ')}`)
+        await clock.sleep(PAUSE, { signal })
+      }
+    const file = await openFile(context, path)
+    return {
+      ...file,
+      [Symbol.asyncDispose]: async () => {
+        await file[Symbol.asyncDispose]()
+        await drop()
+      },
+    }
+  } catch (error) {
+    await drop()
+    throw error
+  }
+}
+
+async function openFile({ clock, signal }: StepContext, path: string): Promise<StagedImage> {
+  const file: FileHandle = await held(clock, `opening ${path}`, () => open(path, 'r'))
+  const { size } = await held(clock, `looking at ${path}`, () => file.stat())
+  return {
+    size,
+    read: (offset, length) =>
+      held(clock, `reading ${path}`, async () => {
+        const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - offset)))
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, offset)
+        return buffer.subarray(0, bytesRead)
+      }),
+    digest: (algorithm) =>
+      held(clock, `verifying ${path}`, async () => {
+        const hash = createHash(algorithm)
+        await pipeline(createReadStream(path), hash, { signal })
+        return hash.digest('hex')
+      }),
+    [Symbol.asyncDispose]: () => held(clock, `closing ${path}`, () => file.close()),
+  }
+}

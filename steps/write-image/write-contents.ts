@@ -1,0 +1,57 @@
+import { runCommand } from '../run-command.js'
+import type { StepContext } from '../sdk.js'
+import type { DiskContents } from './qcow2.js'
+
+/** dd's unit. Data goes in runs of several, so that a slow connection does not pay for each. */
+const BLOCK = 1024 * 1024
+const BLOCKS_A_RUN = 8
+const ZEROS = Buffer.alloc(BLOCK)
+
+/**
+ * Writes contents to a disk of the target with dd, zeros too: what was on the disk before must not show through. The
+ * first block comes last, so that an image which was cut off half-way has no partition table.
+ */
+export async function writeContents(context: StepContext, disk: string, contents: DiskContents): Promise<void> {
+  const { target, progress, signal } = context
+  const dd = (words: string[], stdin?: Uint8Array) =>
+    runCommand(target.executor, ['dd', ...words, `of=${disk}`, 'bs=1M', 'iflag=fullblock', 'status=none'], {
+      effect: 'writes',
+      signal,
+      ...(stdin && { stdin }),
+    })
+  const blocks = Math.ceil(contents.size / BLOCK)
+  let data: { from: number; parts: Buffer[] } = { from: 1, parts: [] }
+  const flush = async (next: number) => {
+    if (data.parts.length > 0) await dd([`seek=${data.from}`], Buffer.concat(data.parts))
+    data = { from: next, parts: [] }
+  }
+  const zero = (from: number, count: number) => dd(['if=/dev/zero', `seek=${from}`, `count=${count}`])
+
+  await zero(0, Math.min(1, Math.floor(contents.size / BLOCK)))
+  for (let block = 1; block < blocks;) {
+    const hole = Math.floor((await contents.zeros(block * BLOCK)) / BLOCK)
+    let zeros = hole
+    let bytes: Buffer | undefined
+    while (zeros < BLOCKS_A_RUN * 32 && block + zeros < blocks) {
+      bytes = await contents.read((block + zeros) * BLOCK, BLOCK)
+      if (bytes.length < BLOCK || !bytes.equals(ZEROS)) break
+      bytes = undefined
+      zeros++
+    }
+    if (zeros > 0) {
+      await flush(block + zeros)
+      await zero(block, zeros)
+      block += zeros
+      data.from = block
+    }
+    if (bytes) {
+      data.parts.push(bytes)
+      block++
+      if (data.parts.length === BLOCKS_A_RUN) await flush(block)
+    }
+    progress.percent(Math.floor((block / blocks) * 100))
+  }
+  await flush(blocks)
+  await dd(['seek=0'], await contents.read(0, BLOCK))
+  await runCommand(target.executor, ['sync'], { effect: 'writes', signal })
+}

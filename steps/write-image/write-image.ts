@@ -1,0 +1,137 @@
+import { errorChain } from '../../runtime/index.js'
+import type { JsonObject } from '../../wire/index.js'
+import { defineStep } from '../define-step.js'
+import { chooseWritableRoot } from '../hardware/writable-root.js'
+import { readPartitions } from '../hardware/partitions.js'
+import { rescanDevice } from '../hardware/rescan.js'
+import { runCommand } from '../run-command.js'
+import { StepError, type StepContext } from '../sdk.js'
+import { readConfigDrive, writeConfigDrive } from './config-drive.js'
+import { algorithmOf, allowed, readImageInfo, type ImageInfo } from './image-info.js'
+import { fetchSmall, stageImage, type StagedImage } from './image-source.js'
+import { isQcow2, openQcow2, type DiskContents } from './qcow2.js'
+import { writeContents } from './write-contents.js'
+
+export interface WriteImageArgs {
+  image_info: JsonObject
+  configdrive?: unknown
+}
+
+/** Writes the image of a whole disk to the root device. */
+export const writeImage = defineStep<WriteImageArgs>({
+  name: 'write_image',
+  interface: 'deploy',
+  on: ['deploy', 'service'],
+  abortableOn: [],
+  argsinfo: 'absent',
+  args: {
+    properties: {
+      image_info: { type: 'object', description: 'The image: id, urls, disk_format and its checksum.' },
+      configdrive: { description: 'A config drive: base64 of a gzipped filesystem, or a URL of that.' },
+    },
+    required: ['image_info'],
+  },
+  run: (context, { image_info: info, configdrive }) => prepareImage(context, info, configdrive),
+})
+
+/**
+ * What `write_image` and `standby.prepare_image` do: fetches the image, verifies it, writes it to the root device and a
+ * config drive behind it. The disk is not touched before the image is verified.
+ *
+ * @returns IPA's sentence: `image (ID) written to device /dev/sda root_uuid=0x00000000`
+ * @throws StepError of IPA's types: ImageDownloadError, ImageChecksumError, ImageWriteError, DeviceNotFound
+ */
+export async function prepareImage(context: StepContext, info: JsonObject, configdrive?: unknown): Promise<string> {
+  const { target, node, progress, logger } = context
+  const image = readImageInfo(info, node)
+  const drive = await readConfigDrive(context, configdrive)
+  const device = await chooseWritableRoot(context)
+  progress.stage(`fetching the image ${image.id}`)
+  await using staged = await stageImage(context, image.urls)
+  progress.stage('verifying the image')
+  await verify(context, image, staged)
+  const contents = await contentsOf(image, staged)
+  if (contents.size > device.size)
+    throw new StepError(`the image needs ${contents.size} bytes, and ${device.name} has ${device.size}`, {
+      type: 'ImageWriteError',
+    })
+  progress.stage(`writing the image to ${device.name}`)
+  const failing = (error: unknown) => {
+    context.signal.throwIfAborted()
+    if (error instanceof StepError) throw error
+    throw new StepError(`writing the image to ${device.name}: ${errorChain(error).join(': ')}`, {
+      type: 'ImageWriteError',
+      cause: error,
+    })
+  }
+  await writeContents(context, device.name, contents).catch(failing)
+  await rescanDevice(target, device.name, logger)
+  await moveBackupTable(context, device.name).catch(failing)
+  if (drive) {
+    progress.stage('writing the config drive')
+    await writeConfigDrive(context, device.name, drive).catch(failing)
+  }
+  await rescanDevice(target, device.name, logger)
+  // The MBR's disk signature, which is zero beside a GPT.
+  const signature = (await contents.read(440, 4)).toString('hex').match(/../g) ?? []
+  return `image (${image.id}) written to device ${device.name} root_uuid=0x${signature.reverse().join('').padStart(8, '0')}`
+}
+
+async function verify(context: StepContext, image: ImageInfo, staged: StagedImage): Promise<void> {
+  const { algorithm, digest } =
+    'list' in image.checksum ? await fromList(context, image.checksum.list, image.urls) : image.checksum
+  const found = await staged.digest(algorithm)
+  if (found === digest) return
+  throw new StepError(`the image ${image.id} has the ${algorithm} checksum ${found}, and not ${digest}`, {
+    type: 'ImageChecksumError',
+  })
+}
+
+/** `DIGEST  NAME`, `DIGEST *NAME` and `SHA256 (NAME) = DIGEST`, or nothing but a digest. */
+async function fromList(context: StepContext, url: string, images: readonly string[]) {
+  const text = (
+    await fetchSmall(context, url).catch((cause: unknown) => {
+      throw new StepError(`the checksum could not be fetched: ${errorChain(cause).join(': ')}`, {
+        type: 'ImageDownloadError',
+        cause,
+      })
+    })
+  ).toString()
+  const names = images.map((image) => decodeURIComponent(new URL(image).pathname.split('/').at(-1) ?? ''))
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  const single = lines.length === 1 && /^[0-9a-f]+$/i.test(lines[0]!) ? lines[0] : undefined
+  const digest =
+    single ??
+    lines
+      .map((line) => /^([0-9a-f]{32,})\s+\*?(?:.*\/)?([^/]+)$/i.exec(line) ?? reversed(line))
+      .find((match) => match && names.includes(match[2]!))?.[1]
+  const algorithm = digest && algorithmOf(digest)
+  if (!digest || !algorithm)
+    throw new StepError(`${url} has no checksum for ${names.join(' or ')}`, { type: 'ImageChecksumError' })
+  return { algorithm: allowed(algorithm, context.node), digest: digest.toLowerCase() }
+}
+
+function reversed(line: string): [string, string, string] | null {
+  const match = /^\w+ \((?:.*\/)?([^/]+)\) = ([0-9a-f]{32,})$/i.exec(line)
+  return match ? [match[0], match[2]!, match[1]!] : null
+}
+
+/** Believes the image's bytes, and refuses when Ironic said something else: a disguised image is an attack. */
+async function contentsOf({ id, format }: ImageInfo, staged: StagedImage): Promise<DiskContents> {
+  const found = isQcow2(await staged.read(0, 4)) ? 'qcow2' : 'raw'
+  if (format !== null && format !== found)
+    throw new StepError(`the image ${id} is said to be ${format}, but is ${found}`, { type: 'ImageWriteError' })
+  return found === 'qcow2'
+    ? openQcow2(staged)
+    : { size: staged.size, read: (offset, length) => staged.read(offset, length), zeros: () => Promise.resolve(0) }
+}
+
+/** An image is smaller than its disk: the copy of its table belongs to the disk's end. */
+async function moveBackupTable({ target, signal, logger }: StepContext, disk: string): Promise<void> {
+  if ((await readPartitions(target, disk)).type !== 'gpt') return
+  await runCommand(target.executor, ['sgdisk', '--move-second-header', disk], { effect: 'writes', signal })
+  await rescanDevice(target, disk, logger)
+}
