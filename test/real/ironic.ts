@@ -170,7 +170,7 @@ async function configure(
       ...{ check_provision_state_interval: 5, graceful_shutdown_timeout: 2, enable_mdns: 'false' },
     },
     agent: {
-      ...{ require_tls: 'false', verify_ca: 'True', command_wait_interval: 1, certificates_path: at('certs') },
+      ...{ require_tls: 'true', verify_ca: 'True', command_wait_interval: 1, certificates_path: at('certs') },
       ...{ post_deploy_get_power_state_retries: 2, post_deploy_get_power_state_retry_interval: 1 },
       ...{ deploy_logs_collect: 'on_failure', deploy_logs_local_path: at('deploy-logs') },
     },

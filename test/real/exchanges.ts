@@ -1,0 +1,89 @@
+import { differences } from '../contract/conforms.js'
+import { MOMENTARY, type Seen } from '../contract/lifecycle-stage.js'
+import type { LifecycleExchange, LifecycleRecording } from '../contract/lifecycle-recording.js'
+
+/** Our machine shows no BMC to its OS; a command that fails is still RUNNING in its first answer. */
+const APART = [...MOMENTARY, 'bmc_address', 'bmc_v6address', 'command_error']
+
+/**
+ * Where what our agent and a real Ironic said to each other parts from what the real agent and Ironic had said: which
+ * exchanges in which order, the versions asked for, and the shapes of what our agent sent. Empty when nothing does.
+ *
+ * @param part how the step of the recording begins
+ * @param apart exchanges of the recording, by sequence number, that are not made here, with the reason
+ */
+export function partsFrom(
+  recording: LifecycleRecording,
+  part: string,
+  seen: readonly Seen[],
+  uuid: string,
+  apart: Readonly<Record<number, string>> = {},
+): string[] {
+  const recorded = recording.exchanges.filter(
+    ({ step, from, seq }) => step?.startsWith(part) && from !== 'client' && apart[seq] === undefined,
+  )
+  if (recorded.length === 0) throw new Error(`nothing was recorded of "${part}"`)
+  const ours = heard(seen)
+  const [wanted, made] = [recorded.map(labelOf), ours.map((each) => labelOf(asRecorded(each, uuid)))]
+  if (wanted.join('\n') !== made.join('\n'))
+    return [`exchanged\n  ${made.join('\n  ')}\nrecorded\n  ${wanted.join('\n  ')}`]
+  return recorded.flatMap((exchange, index) => {
+    const { from, request, answer, headers } = ours[index]!
+    const found: string[] = []
+    const version = headers['x-openstack-ironic-api-version'] ?? headers['X-OpenStack-Ironic-API-Version']
+    if (from === 'agent' && version !== exchange.version)
+      found.push(` version is ${version}, recorded ${exchange.version}`)
+    // The other half is the real Ironic's.
+    const [value, row] = from === 'agent' ? [withoutCertificate(request), exchange.request] : [answer, exchange.answer]
+    if (row !== undefined)
+      found.push(...differences(value, recording.shapes[row]!, { internals: recording.internals, momentary: APART }))
+    return found.slice(0, 8).map((each) => `#${exchange.seq} ${labelOf(exchange)}:${each}`)
+  })
+}
+
+/**
+ * Without what depends on when the other side happened to be busy: a request that nobody answered because the machine went
+ * off, a lookup or heartbeat that met Ironic's lock and was made again, a question after a command that still ran.
+ */
+function heard(seen: readonly Seen[]): Seen[] {
+  const told = seen.filter((each) => {
+    if (isLookup(each)) return each.status === 200
+    return each.status !== 0 && !(each.from === 'ironic' && each.method === 'GET' && stillRunning(each.answer))
+  })
+  return told.filter((each, index) => {
+    const next = told[index + 1]
+    if (each.from === 'agent' && each.target === '/') return isLookup(next)
+    return each.from !== 'agent' || !each.target.startsWith('/v1/heartbeat') || next?.from === 'ironic'
+  })
+}
+
+/** These recordings are of agents without TLS; the one with it adds nothing else to a heartbeat (agent-tls). */
+function withoutCertificate(request: unknown): unknown {
+  const { agent_verify_ca: certificate, ...rest } = (request ?? {}) as Record<string, unknown>
+  return typeof certificate === 'string' && certificate.startsWith('-----BEGIN CERTIFICATE-----') ? rest : request
+}
+
+const isLookup = (each: Seen | undefined): each is Seen => each?.target.startsWith('/v1/lookup') ?? false
+
+function stillRunning(answer: unknown): boolean {
+  const { commands = [] } = (answer ?? {}) as { commands?: { command_status: string }[] }
+  return commands.at(-1)?.command_status === 'RUNNING'
+}
+
+const asRecorded = ({ from, method, target, status, request }: Seen, uuid: string) => ({
+  ...{ from, method, status },
+  path: target.replaceAll(uuid, '{node}').replace(/agent_token=[\w-]{43}/, 'agent_token={token}'),
+  command: from === 'ironic' ? (request as { name?: string } | null)?.name : undefined,
+})
+
+/** One line that says which exchange it is. MAC addresses differ, and whether the uuid is known beforehand. */
+function labelOf({
+  from,
+  method,
+  path,
+  command,
+  status,
+}: Pick<LifecycleExchange, 'from' | 'method' | 'path' | 'status'> & { command?: string | undefined }): string {
+  const where = path.replace(/^\/v1\/lookup\?.*$/, '/v1/lookup')
+  return [from, method, where, command ?? '', status].filter((each) => each !== '').join(' ')
+}
