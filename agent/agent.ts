@@ -9,12 +9,13 @@ import {
   type Logger,
   type Random,
 } from '../runtime/index.js'
-import { readHardware, type HardwareManager, type Target } from '../steps/index.js'
+import { readHardware, rootDeviceHints, type HardwareManager, type Target } from '../steps/index.js'
 import {
   agentErrors,
   ConnectionFailed,
   type CommandRequest,
   type Dispatch,
+  type JsonObject,
   type TlsIdentity,
   type Transport,
 } from '../wire/index.js'
@@ -23,6 +24,7 @@ import { CommandRunner, type AgentProgress } from './command-runner.js'
 import { readSettings, type AgentSettings } from './configuration.js'
 import { Endings } from './endings.js'
 import type { AgentEvent, Effect, Wake } from './events.js'
+import type { Outcome } from './extensions/extension.js'
 import { findCommand, splitName } from './extensions/index.js'
 import type { HardwareReader } from './inspection.js'
 import type { ConfigFile } from './ini.js'
@@ -36,6 +38,7 @@ import {
   newBoot,
   runningCommand,
   type AgentState,
+  type Closing,
   type CommandRecord,
   type KeptState,
   type Phase,
@@ -130,6 +133,8 @@ class RunningAgent implements Agent {
   readonly #endings = new Endings()
   readonly #logger: Logger
   #state: AgentState
+  /** As a command last brought it along. */
+  #node: JsonObject | undefined
   readonly dispatch: Dispatch
 
   constructor(options: AgentOptions) {
@@ -160,6 +165,14 @@ class RunningAgent implements Agent {
       managers: () => this.#surroundings.managers(),
       inventory: async () => (await this.#surroundings.hardware({ again: true })).inventory,
       onProgress: options.onProgress ?? (() => {}),
+      standalone: standalone !== undefined,
+      ...{ ignoreBootloaderFailure: settings.ignoreBootloaderFailure, md5: settings.md5 },
+      node: () => this.#node ?? { instance_info: { root_device: this.#state.kept.hints ?? null } },
+      seen: (node) => {
+        this.#node = node
+        this.#tell({ kind: 'node seen', hints: rootDeviceHints(node) })
+      },
+      commands: () => this.#state.kept.commands,
     })
     const api = agentDispatch({
       serving: () => isServing(this.#state.live.phase) && !signal.aborted,
@@ -310,13 +323,26 @@ class RunningAgent implements Agent {
       const id = uuid(this.#options.random)
       if (command.kind === 'sync') {
         const outcome = await this.#runner.run({ id, name, fullName }, command, params, this.#options.target)
-        // IPA names what failed synchronously in full.
-        const record = { id, name: outcome.status === 'SUCCEEDED' ? name : fullName, fullName, ...outcome }
-        return this.#accepted(await this.#apply({ kind: 'command answered', record }), record)
+        return this.#answered({ id, name, fullName }, outcome, outcome.closing)
       }
+      const refused = this.#runner.refused({ id, name, fullName }, command, params)
+      if (refused) return this.#answered({ id, name, fullName }, refused)
       const posted = await this.#apply({ kind: 'command posted', id, name, fullName, params })
       return this.#accepted(posted, this.#state.kept.commands.at(-1)!)
     })
+  }
+
+  async #answered(
+    { id, name, fullName }: Pick<CommandRecord, 'id' | 'name' | 'fullName'>,
+    { status, error, result, refusal }: Outcome,
+    closing?: Closing,
+  ): Promise<CommandRecord> {
+    if (refusal) throw refusal
+    // IPA names what failed synchronously in full.
+    const record = { id, name: status === 'SUCCEEDED' ? name : fullName, fullName, status, error, result }
+    const answered = this.#accepted(await this.#apply({ kind: 'command answered', record }), record)
+    if (closing) await this.#apply({ kind: 'closed', as: closing })
+    return answered
   }
 
   #accepted({ refusal }: Reduction, record: CommandRecord): CommandRecord {
@@ -329,8 +355,14 @@ class RunningAgent implements Agent {
     const target = this.#runner.followed(id, async (run) => {
       await this.#apply({ kind: 'program started', id, run })
     })
-    const outcome = await this.#runner.run({ id, name, fullName }, findCommand(extension, name), params, target)
-    await this.#apply({ kind: 'command ended', id, ...outcome })
+    const { closing, status, error, result } = await this.#runner.run(
+      { id, name, fullName },
+      findCommand(extension, name),
+      params,
+      target,
+    )
+    await this.#apply({ kind: 'command ended', id, status, error, result })
+    if (closing) await this.#apply({ kind: 'closed', as: closing })
   }
 
   /**

@@ -1,11 +1,19 @@
-import { errorChain, type Clock, type Logger, type Probe } from '../runtime/index.js'
+import { type Clock, type Logger, type Probe } from '../runtime/index.js'
 import type { Progress, Target } from '../steps/index.js'
-import { AgentError, type Inventory } from '../wire/index.js'
-import { settle, type ExtensionCommand, type Outcome } from './extensions/extension.js'
+import { AgentError, type Inventory, type JsonObject } from '../wire/index.js'
+import {
+  failed,
+  isRefusal,
+  settle,
+  type ExtensionCommand,
+  type Outcome,
+  type Validation,
+} from './extensions/extension.js'
+import { findCommand, splitName } from './extensions/index.js'
 import { followedTarget } from './followed-target.js'
 import type { Managers } from './managers.js'
 import { unlessAborted } from './unless-aborted.js'
-import type { CommandRecord } from './state.js'
+import type { Closing, CommandRecord } from './state.js'
 
 /** Where a command is, for people and progress bars. */
 export type AgentProgress = {
@@ -39,8 +47,10 @@ export class CommandRunner {
     command: ExtensionCommand,
     params: Readonly<Record<string, unknown>>,
     target: Target,
-  ): Promise<Outcome> {
+  ): Promise<Outcome & { closing?: Closing }> {
     const { probe, signal, clock, environment, managers, inventory } = this.#options
+    const { standalone, ignoreBootloaderFailure, node, seen, commands } = this.#options
+    let closing: Closing | undefined
     const step = stepName(params) ?? name
     const logger = this.#remembering(fullName)
     const point = { kind: 'agent-command', target: target.name, command: fullName, step, id }
@@ -51,14 +61,48 @@ export class CommandRunner {
         managers: await managers(),
         progress: this.#progress(id, step),
         ownLog: () => this.#log,
+        ...{ standalone, ignoreBootloaderFailure, node, seen, commands },
+        close: (as: Closing) => void (closing = as),
+        execute: async (other: string, given: Readonly<Record<string, unknown>>): Promise<Outcome> => {
+          const parts = splitName(other)
+          const found = findCommand(parts.extension, parts.command)
+          try {
+            found.validate?.(given, this.validation)
+          } catch (error) {
+            return failed(error)
+          }
+          return settle(parts.command, found, given, context)
+        },
       }
       return settle(name, { ...command, run: (p, c) => probe.around(point, () => command.run(p, c)) }, params, context)
     })()
-    const outcome = await unlessAborted(ending.catch(failedOutside), signal)
+    const outcome = await unlessAborted(ending.catch(failed), signal)
     // What a stopped agent's command throws is the stop itself, not how the command ended.
     signal.throwIfAborted()
     logger('info', `${fullName} ${outcome.status}${outcome.error ? `: ${outcome.error.details}` : ''}`)
-    return outcome
+    return closing !== undefined && outcome.status === 'SUCCEEDED' ? { ...outcome, closing } : outcome
+  }
+
+  /** What is wrong with an asynchronous command before it starts. */
+  refused({ fullName }: Named, command: ExtensionCommand, params: Readonly<Record<string, unknown>>): Outcome | null {
+    try {
+      command.validate?.(params, this.validation)
+      return null
+    } catch (error) {
+      const outcome = failed(error)
+      this.#remembering(fullName)('warn', `${fullName} was not accepted: ${outcome.error?.details ?? ''}`)
+      return isRefusal(error) ? { ...outcome, refusal: error } : outcome
+    }
+  }
+
+  get validation(): Validation {
+    return {
+      find: (fullName) => {
+        const { extension, command } = splitName(fullName)
+        findCommand(extension, command)
+      },
+      md5: this.#options.md5,
+    }
   }
 
   followed(commandId: string, starting: (run: string) => Promise<void>): Target {
@@ -124,11 +168,12 @@ export interface CommandRunnerOptions {
   managers(): Promise<Managers>
   inventory(): Promise<Inventory>
   onProgress(progress: AgentProgress): void
-}
-
-function failedOutside(error: unknown): Outcome {
-  const details = errorChain(error).join(': ')
-  return { status: 'FAILED', error: new AgentError('CommandExecutionError', details).toWire(), result: null }
+  readonly standalone: boolean
+  readonly ignoreBootloaderFailure: boolean
+  readonly md5: boolean
+  node(): JsonObject
+  seen(node: JsonObject): void
+  commands(): readonly CommandRecord[]
 }
 
 function stepName({ step }: Readonly<Record<string, unknown>>): string | undefined {

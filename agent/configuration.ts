@@ -13,6 +13,7 @@ export interface AgentSettings extends AgentConfig {
   /** Sent along with every call to Ironic. */
   readonly requestId: string | null
   readonly ignoreBootloaderFailure: boolean
+  readonly md5: boolean
   /** `ironic_api_version`: Ironic's own is then not asked for. */
   readonly ironicVersion: string | null
   /** Where to listen, and how Ironic gets there if that is not the same. */
@@ -66,6 +67,7 @@ export function readSettings(
     startDelay: values.hardware_initialization_delay * 1000,
     requestId: values.global_request_id,
     ignoreBootloaderFailure: values.ignore_bootloader_failure,
+    md5: values.md5_enabled,
     ironicVersion: values.ironic_api_version,
     listen: { host: values.listen_host, port: values.listen_port },
     advertise: { host: values.advertise_host, port: values.advertise_port, protocol: values.advertise_protocol },

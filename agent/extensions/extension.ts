@@ -1,7 +1,8 @@
 import { errorChain, type Clock, type Logger } from '../../runtime/index.js'
-import type { Progress, Target } from '../../steps/index.js'
-import { AgentError, type CommandError, type CommandStatus, type Inventory } from '../../wire/index.js'
+import { StepError, type Progress, type Target } from '../../steps/index.js'
+import { AgentError, type CommandError, type CommandStatus, type Inventory, type JsonObject } from '../../wire/index.js'
 import type { Managers } from '../managers.js'
+import type { Closing, CommandRecord } from '../state.js'
 
 /** Everything a command may use. */
 export interface CommandContext {
@@ -16,6 +17,26 @@ export interface CommandContext {
   inventory(): Promise<Inventory>
   /** What the agent itself has logged, oldest first. */
   ownLog(): readonly string[]
+  readonly standalone: boolean
+  readonly ignoreBootloaderFailure: boolean
+  /** The node as it was last seen; at least its root device hints are known again after a restart. */
+  node(): JsonObject
+  /** A command brought the node along. */
+  seen(node: JsonObject): void
+  /** Ends the agent's work for this boot, once the command has been answered. */
+  close(as: Closing): void
+  /** All that were accepted before, oldest first. */
+  commands(): readonly CommandRecord[]
+  /** Runs another command as part of this one. */
+  execute(fullName: string, params: Readonly<Record<string, unknown>>): Promise<Outcome>
+}
+
+/** What an asynchronous command's parameters are checked with, before it is accepted. */
+export interface Validation {
+  /** @throws AgentError when there is no such command */
+  find(fullName: string): void
+  /** Whether MD5 is good enough. */
+  readonly md5: boolean
 }
 
 export interface ExtensionCommand {
@@ -27,6 +48,8 @@ export interface ExtensionCommand {
   readonly required: readonly string[]
   /** Further parameters; `any` for commands that ignore what they do not know. */
   readonly optional: readonly string[] | 'any'
+  /** Before an asynchronous command is answered: what it throws is told at once. */
+  validate?(params: Readonly<Record<string, unknown>>, validation: Validation): void
   run(params: Readonly<Record<string, unknown>>, context: CommandContext): Promise<unknown>
 }
 
@@ -37,6 +60,8 @@ export interface Outcome {
   readonly status: CommandStatus
   readonly error: CommandError | null
   readonly result: unknown
+  /** The request itself was wrong: it is refused, and leaves no trace in the list. */
+  readonly refusal?: AgentError
 }
 
 /** Thrown by a step command whose `*_version` is not that of the managers: its status is one of its own. */
@@ -62,11 +87,24 @@ export async function settle(
     const text = command.kind === 'async' ? `${name}: ${String(value)}` : value
     return { status: 'SUCCEEDED', error: null, result: typeof value === 'string' ? { result: text } : value }
   } catch (thrown) {
-    const error =
-      thrown instanceof AgentError ? thrown : new AgentError('CommandExecutionError', errorChain(thrown).join(': '))
-    const status = thrown instanceof ManagersChanged ? 'CLEAN_VERSION_MISMATCH' : 'FAILED'
-    return { status, error: error.toWire(), result: null }
+    const failure = failed(thrown)
+    return command.kind === 'sync' && isRefusal(thrown) ? { ...failure, refusal: thrown } : failure
   }
+}
+
+/** IPA's content errors: those of whoever asked. */
+export const isRefusal = (error: unknown): error is AgentError => error instanceof AgentError && error.code === 400
+
+/** How a command ended that threw. */
+export function failed(thrown: unknown): Outcome {
+  const status = thrown instanceof ManagersChanged ? 'CLEAN_VERSION_MISMATCH' : 'FAILED'
+  return { status, error: asAgentError(thrown).toWire(), result: null }
+}
+
+function asAgentError(thrown: unknown): AgentError {
+  if (thrown instanceof AgentError) return thrown
+  if (thrown instanceof StepError) return new AgentError(thrown.type ?? 'CommandExecutionError', thrown.details)
+  return new AgentError('CommandExecutionError', errorChain(thrown).join(': '))
 }
 
 /** Results are kept and sent as JSON; one that cannot be would otherwise break the list that holds it, as in IPA. */

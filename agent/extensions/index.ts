@@ -1,18 +1,26 @@
 import { agentErrors } from '../../wire/index.js'
 import type { Extension, ExtensionCommand } from './extension.js'
+import { flowExtension } from './flow.js'
+import { imageExtension } from './image.js'
 import { logExtension } from './log.js'
 import { pollExtension } from './poll.js'
+import { rescueExtension } from './rescue.js'
 import { standbyExtension } from './standby.js'
 import { stepsExtension } from './steps.js'
+import { systemExtension } from './system.js'
 
 /** Every extension that this agent has, by name. */
 export const EXTENSIONS: Readonly<Record<string, Extension>> = {
   clean: stepsExtension('clean'),
   deploy: stepsExtension('deploy'),
+  flow: flowExtension,
+  image: imageExtension,
   log: logExtension,
   poll: pollExtension,
+  rescue: rescueExtension,
   service: stepsExtension('service'),
   standby: standbyExtension,
+  system: systemExtension,
 }
 
 /**

@@ -1,6 +1,26 @@
+import { errorChain } from '../../runtime/index.js'
+import { AgentError, parseLookupAnswer } from '../../wire/index.js'
 import type { Extension } from './extension.js'
 
-/** The extension `poll`: the inventory on demand. */
+/** The extension `poll`: for those who come to the agent, instead of the agent to them. */
 export const pollExtension: Extension = {
   get_hardware_info: { kind: 'sync', required: [], optional: [], run: (_params, { inventory }) => inventory() },
+  set_node_info: {
+    kind: 'sync',
+    required: [],
+    optional: ['node_info'],
+    run: async ({ node_info: info }, { standalone, seen }) => {
+      if (!standalone)
+        throw new AgentError(
+          'InvalidCommandError',
+          'Node lookup data can only be set when the Ironic Python Agent is in standalone mode.',
+        )
+      try {
+        seen(parseLookupAnswer(info).node)
+      } catch (error) {
+        throw new AgentError('InvalidCommandParamsError', errorChain(error).join(': '), { cause: error })
+      }
+      return null
+    },
+  },
 }

@@ -1,9 +1,29 @@
 import { finish, type Capability, type Command, type Target } from '../../steps/index.js'
 import { AgentError } from '../../wire/index.js'
+import type { CommandRecord } from '../state.js'
 import type { CommandContext, Extension } from './extension.js'
+import { checkImageInfo } from './image-info.js'
+import { managerStep } from './manager-step.js'
 
-/** The extension `standby`: what ends the ramdisk's work. */
+/** The extension `standby`: writing an image, and what ends the ramdisk's work. */
 export const standbyExtension: Extension = {
+  prepare_image: {
+    kind: 'async',
+    required: ['image_info'],
+    optional: ['configdrive'],
+    validate: ({ image_info: info }, validation) => checkImageInfo(info, validation),
+    run: ({ image_info, configdrive = null }, context) =>
+      managerStep('write_image', { image_info, configdrive }, { node: context.node(), ports: [] }, context),
+  },
+  execute_bootc_install: {
+    kind: 'async',
+    required: ['image_source'],
+    optional: ['instance_info', 'pull_secret', 'configdrive'],
+    run: ({ image_source, configdrive = null, pull_secret: oci_pull_secret = null }, context) => {
+      const args = { image_source, configdrive, oci_pull_secret }
+      return managerStep('execute_bootc_install', args, { node: context.node(), ports: [] }, context)
+    },
+  },
   power_off: {
     kind: 'async',
     required: [],
@@ -25,8 +45,25 @@ export const standbyExtension: Extension = {
       return null
     },
   },
-  // What prepare_image learned of the partitions it wrote; without that command there are none.
-  get_partition_uuids: { kind: 'sync', required: [], optional: [], run: async () => ({}) },
+  get_partition_uuids: {
+    kind: 'sync',
+    required: [],
+    optional: [],
+    run: async (_params, { commands }) => partitionUuids(commands()),
+  },
+}
+
+/** What the last `prepare_image` said of the partitions that it wrote; without that command there are none. */
+function partitionUuids(commands: readonly CommandRecord[]): Record<string, string> {
+  const last = commands.findLast(({ name, status }) => name === 'prepare_image' && status === 'SUCCEEDED')
+  const text = (last?.result as { result?: unknown } | null | undefined)?.result
+  if (typeof text !== 'string') return {}
+  const root = / root_uuid=(\S+)/.exec(text)?.[1]
+  const efi = / efi_system_partition_uuid=(\S+)/.exec(text)?.[1]
+  return {
+    ...(root === undefined ? {} : { 'root uuid': root }),
+    ...(efi === undefined ? {} : { 'efi system partition uuid': efi }),
+  }
 }
 
 async function shutDown(

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { errorChain } from '../../runtime/index.js'
-import { StepError, type Step } from '../../steps/index.js'
-import { AgentError, pythonRepr, type AgentErrorType, type JsonObject, type StepKind } from '../../wire/index.js'
+import { StepError } from '../../steps/index.js'
+import { AgentError, pythonRepr, type AgentErrorType, type StepKind } from '../../wire/index.js'
 import { ManagersChanged, type CommandContext, type Extension } from './extension.js'
+import { isObject, managerStep } from './manager-step.js'
 
 const STEP_ERRORS: Record<StepKind, AgentErrorType> = {
   deploy: 'DeploymentError',
@@ -17,16 +18,17 @@ export function stepsExtension(kind: StepKind): Extension {
       kind: 'sync',
       required: ['node', 'ports'],
       optional: [],
-      run: async (_params, { managers }) => ({
-        [`${kind}_steps`]: managers.advertise(kind),
-        hardware_manager_version: managers.versions(),
-      }),
+      run: async ({ node }, { managers, seen }) => {
+        if (isObject(node)) seen(node)
+        return { [`${kind}_steps`]: managers.advertise(kind), hardware_manager_version: managers.versions() }
+      },
     },
     [`execute_${kind}_step`]: {
       kind: 'async',
       required: ['step', 'node', 'ports'],
       optional: 'any',
       run: async (params, context) => {
+        if (isObject(params.node)) context.seen(params.node)
         checkVersion(params[`${kind}_version`], context)
         const step = params.step
         if (!isObject(step) || typeof step.step !== 'string')
@@ -50,19 +52,12 @@ async function execute(
   name: string,
   args: unknown,
   params: Readonly<Record<string, unknown>>,
-  { managers, target, environment, progress, logger, clock, signal }: CommandContext,
+  context: CommandContext,
 ): Promise<unknown> {
-  const context = {
-    ...{ target, environment, progress, logger, clock, signal },
-    node: isObject(params.node) ? params.node : {},
-    ports: Array.isArray(params.ports) ? params.ports.filter(isObject) : [],
-  }
-  const run = (step: Step): Promise<unknown> => {
-    if (args !== undefined && args !== null && !isObject(args)) throw new TypeError('args is not an object')
-    return step.run(context, args ?? {})
-  }
+  const node = isObject(params.node) ? params.node : {}
+  const ports = Array.isArray(params.ports) ? params.ports.filter(isObject) : []
   try {
-    return await managers.dispatch(name, run)
+    return await managerStep(name, args, { node, ports }, context)
   } catch (error) {
     if (error instanceof AgentError) throw error
     if (error instanceof StepError)
@@ -72,6 +67,3 @@ async function execute(
     throw new AgentError(STEP_ERRORS[kind], details, { cause: error })
   }
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -35,7 +35,10 @@ interface Link {
 
 const lifetime = { valid_life_time: FOREVER, preferred_life_time: FOREVER }
 
-function links({ spec }: Inside): Link[] {
+/** Taken down by hand, which the next boot forgets. */
+const isDown = (files: Inside['files'], nic: NicSpec): boolean => !files.exists(`/sys/class/net/${nic.name}/carrier`)
+
+function links({ spec, files }: Inside): Link[] {
   const lo: Link = {
     ifindex: 1,
     ifname: 'lo',
@@ -58,18 +61,20 @@ function links({ spec }: Inside): Link[] {
     ...spec.nics.map((nic, index) => ({
       ifindex: index + 2,
       ifname: nic.name,
-      flags: nic.carrier
-        ? ['BROADCAST', 'MULTICAST', 'UP', 'LOWER_UP']
-        : ['NO-CARRIER', 'BROADCAST', 'MULTICAST', 'UP'],
+      flags: isDown(files, nic)
+        ? ['BROADCAST', 'MULTICAST']
+        : nic.carrier
+          ? ['BROADCAST', 'MULTICAST', 'UP', 'LOWER_UP']
+          : ['NO-CARRIER', 'BROADCAST', 'MULTICAST', 'UP'],
       mtu: 1500,
       qdisc: 'fq_codel',
-      operstate: nic.carrier ? 'UP' : 'DOWN',
+      operstate: nic.carrier && !isDown(files, nic) ? 'UP' : 'DOWN',
       group: 'default',
       txqlen: 1000,
       link_type: 'ether',
       address: nic.mac,
       broadcast: 'ff:ff:ff:ff:ff:ff',
-      addr_info: nic.carrier ? addresses(nic) : [],
+      addr_info: nic.carrier && !isDown(files, nic) ? addresses(nic) : [],
     })),
   ]
 }
@@ -104,6 +109,7 @@ export const ip: Program = async ({ inside, stdout, stderr, argv }) => {
     stderr(`Object "${object}" is unknown, try "ip help".\n`)
     return 1
   }
+  if (is('link') && rest[0] === 'set') return setLink(inside, rest, stderr)
   const name = rest.includes('dev')
     ? rest[rest.indexOf('dev') + 1]
     : rest.find((word) => !['show', 'list', 'ls', 'up'].includes(word))
@@ -118,6 +124,23 @@ export const ip: Program = async ({ inside, stdout, stderr, argv }) => {
   }))
   if (json) stdout(`${JSON.stringify(chosen.map((link) => (is('address') ? link : withoutAddresses(link))))}\n`)
   else stdout(chosen.map((link) => describe(link, is('address'))).join(''))
+  return 0
+}
+
+/** `ip link set [dev] NAME up|down`. The kernel does not read the carrier of an interface that is down. */
+function setLink({ spec, files }: Inside, words: readonly string[], stderr: (text: string) => void): number {
+  const state = words.find((word) => word === 'up' || word === 'down')
+  const name = words.slice(1).find((word) => !['dev', 'up', 'down'].includes(word))
+  const nic = spec.nics.find((candidate) => candidate.name === name)
+  if (!nic || state === undefined) {
+    stderr(nic ? 'Not enough information: "up" or "down" is required.\n' : `Cannot find device "${name ?? ''}"\n`)
+    return nic ? 255 : 1
+  }
+  const sys = `/sys/class/net/${nic.name}`
+  const up = state === 'up' && nic.carrier
+  files.write(`${sys}/operstate`, Buffer.from(up ? 'up\n' : 'down\n'))
+  if (state === 'down') files.remove(`${sys}/carrier`)
+  else files.write(`${sys}/carrier`, Buffer.from(nic.carrier ? '1\n' : '0\n'))
   return 0
 }
 

@@ -2,9 +2,14 @@ import type { Clock } from '../../runtime/index.js'
 import type { Capability, Command, Exit, Run, Target } from '../../steps/index.js'
 
 /** What a program of a {@link FakeTarget} does; it may take its time. */
-export type FakeProgram = (
-  command: Command,
-) => Promise<{ output?: string; exit: Exit }> | { output?: string; exit: Exit }
+export type FakeProgram = (command: Command) => Promise<FakeEnd> | FakeEnd
+
+/** `output` is on stderr, where programs explain themselves. */
+interface FakeEnd {
+  output?: string
+  stdout?: string
+  exit: Exit
+}
 
 export const exited = (code: number, output = ''): { output: string; exit: Exit } => ({
   output,
@@ -40,7 +45,9 @@ export class FakeTarget implements Target {
       const run: Run = {
         id,
         output: (async function* () {
-          yield { stream: 'stderr' as const, bytes: Buffer.from((await ending).output ?? '') }
+          const { stdout, output } = await ending
+          if (stdout !== undefined) yield { stream: 'stdout' as const, bytes: Buffer.from(stdout) }
+          yield { stream: 'stderr' as const, bytes: Buffer.from(output ?? '') }
         })(),
         exit: ending.then(({ exit }) => exit),
         cancel: async () => {},

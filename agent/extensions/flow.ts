@@ -1,0 +1,40 @@
+import { AgentError } from '../../wire/index.js'
+import type { Extension, Validation } from './extension.js'
+import { isObject } from './manager-step.js'
+
+type Flow = readonly Readonly<Record<string, unknown>>[]
+
+/** The extension `flow`: commands one after the other, until one fails. They do not show in the agent's list. */
+export const flowExtension: Extension = {
+  start_flow: {
+    kind: 'async',
+    required: ['flow'],
+    optional: [],
+    validate: ({ flow }, validation) => checkFlow(flow, validation),
+    run: async ({ flow }, { execute, logger }) => {
+      for (const [name, params] of (flow as Flow).flatMap((task) => Object.entries(task))) {
+        const { status, error } = await execute(name, params as Record<string, unknown>)
+        if (status === 'SUCCEEDED') continue
+        logger(
+          'error',
+          `${name}, which is part of a flow, ended as ${status}: ${error?.details ?? 'it does not say why'}`,
+        )
+        throw new AgentError('CommandExecutionError', `${name} was failed`)
+      }
+      return null
+    },
+  },
+}
+
+function checkFlow(flow: unknown, { find }: Validation): void {
+  const bad = (what: string): AgentError => new AgentError('InvalidCommandParamsError', what)
+  if (!Array.isArray(flow)) throw bad('flow is not a list of tasks')
+  for (const task of flow as unknown[]) {
+    if (!isObject(task)) throw bad('a task of the flow is not an object')
+    for (const [name, params] of Object.entries(task)) {
+      find(name)
+      if (name === 'flow.start_flow') throw bad('a flow cannot be part of a flow')
+      if (!isObject(params)) throw bad(`the parameters of ${name} are not an object`)
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { finish } from '../../steps/index.js'
+import { AgentError } from '../../wire/index.js'
+import type { Extension } from './extension.js'
+
+/** The extension `system`. */
+export const systemExtension: Extension = {
+  /** Ends the agent's work and cuts the machine off its networks, when Ironic does not switch it off in between. */
+  lockdown: {
+    kind: 'sync',
+    required: [],
+    optional: [],
+    run: async (_params, { target, signal, logger, close, inventory }) => {
+      if (!target.has('hand-over'))
+        throw new AgentError('CommandExecutionError', `${target.name} does not allow cutting it off its networks`)
+      for (const { name } of (await inventory()).interfaces) {
+        const { exit, stderr } = await finish(target.executor, ['ip', 'link', 'set', 'dev', name, 'down'], {
+          effect: 'writes',
+          signal,
+        })
+        // The others are cut off all the same.
+        if (exit.kind !== 'exited' || exit.code !== 0) logger('warn', `${name} stays up: ${stderr.trim()}`)
+      }
+      close('locked down')
+      return null
+    },
+  },
+}
