@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { command } from '../kit/command.js'
+import { IRONSTAGE } from '../kit/up-process.js'
 
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-step-'))
 const json = (text: string) =>
@@ -340,6 +343,22 @@ describe('a file of steps', () => {
     const [custom] = await loadManagers(['our-steps'], dir)
     expect(custom!.steps.map(({ name }) => name)).toEqual(['packed'])
     await expect(loadManagers(['other-steps'], dir)).rejects.toThrow(/neither a steps file nor a package other-steps/)
+  })
+
+  test('in TypeScript is read by the command as it is installed, whatever this Node reads by itself', async () => {
+    const argv = [
+      IRONSTAGE,
+      'step',
+      'run',
+      'greet',
+      '--steps',
+      await stepsFile(GREET),
+      '--args',
+      '{"to": "x"}',
+      '--plan',
+    ]
+    const { stdout } = await promisify(execFile)(process.execPath, argv, { cwd: await scratch() })
+    expect(stdout).toContain('  would run wipefs --all /dev/sdb\n')
   })
 
   test('is of the machine, so it is refused with --ironic-url', async () => {
