@@ -107,6 +107,23 @@ describe('one file of steps', () => {
     expect(await up.ended, up.stderr).toBe(0)
   })
 
+  test('in an agent for an Ironic elsewhere', async () => {
+    const agent = command(['agent', '--standalone', '--token', 'T', '--steps', await stepsFile()])
+    const [, url] = await agent.printed(/ is at (\S+), token/)
+    const answer = await fetch(`${url}/v1/commands?wait=true&agent_token=T`, {
+      method: 'POST',
+      body: JSON.stringify({ name: 'clean.get_clean_steps', params: { node: {}, ports: [] } }),
+    })
+    const { command_result: offered } = (await answer.json()) as {
+      command_result: { clean_steps: Record<string, unknown[]> }
+    }
+    expect(offered.clean_steps['CustomHardwareManager']).toMatchObject([
+      { step: 'label_disk', priority: 5, interface: 'deploy', argsinfo: { label: { required: false } } },
+    ])
+    agent.stop()
+    expect(await agent.ended, agent.stderr).toBe(0)
+  })
+
   test('in one deployment from the command line: it cleans', async () => {
     const disk = join(await mkdtemp(join(tmpdir(), 'ironstage-own-')), 'sda.img')
     const run = command(['deploy', '--steps', await stepsFile(), '--disk-file', disk, '--disk-size', '1GiB'])
