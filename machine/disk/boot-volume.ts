@@ -270,7 +270,27 @@ class Volume implements BootVolume {
 
   async remove(path: string): Promise<void> {
     const { kind } = await this.stat(path, { follow: false })
-    await naming(path, () => (kind === 'directory' ? this.fs.rmdir(path) : this.fs.unlink(path)))
+    const real = await this.#withRealParent(path)
+    await naming(path, () => (kind === 'directory' ? this.fs.rmdir(real) : this.fs.unlink(real)))
+  }
+
+  /** The library follows links on the way to what it opens, but not to what it removes. */
+  async #withRealParent(path: string): Promise<string> {
+    const names = path.split('/').filter((name) => name !== '')
+    const last = names.pop() ?? ''
+    let parent = ''
+    for (let links = 0; names.length > 0;) {
+      const next = `${parent}/${names.shift()!}`
+      if ((await this.stat(next, { follow: false })).kind !== 'symlink') {
+        parent = next
+        continue
+      }
+      if (++links > 40) throw new VolumeError('ELOOP', path)
+      const target = await this.readlink(next)
+      if (target.startsWith('/')) parent = ''
+      names.unshift(...target.split('/').filter((name) => name !== '' && name !== '.'))
+    }
+    return `${parent}/${last}`
   }
 
   async #put(path: string, fd: number, bytes: Uint8Array): Promise<void> {

@@ -223,9 +223,7 @@ export const chmod = tool('chmod', { recursive: 'R', verbose: 'v' }, (process, o
     (path) => `chmod: cannot access '${path}'`,
     async (path) => {
       if ((await view.stat(path)).kind !== 'file') return
-      const bytes = await view.read(path)
-      await view.remove(path)
-      await view.write(path, bytes, { mode: Number.parseInt(mode, 8) })
+      await view.write(path, await view.read(path), { mode: Number.parseInt(mode, 8) })
     },
   )
 })

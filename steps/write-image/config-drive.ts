@@ -8,7 +8,7 @@ import { fetchSmall } from './image-source.js'
 
 /** By which systems find it: the partition has the same name as the filesystem in it. */
 const LABEL = 'config-2'
-/** As large as Ironic lets it be. */
+/** As large as Ironic lets it be; the partition gets one more, which alignment may take. */
 const MIB = 64
 
 /** Reads a config drive: a filesystem, packed by gzip, as base64 or behind a URL that gives that. */
@@ -37,7 +37,7 @@ export async function writeConfigDrive(context: StepContext, disk: string, bytes
     if (type === 'dos') throw new StepError(`${disk} has an MBR: a config drive is only added to a GPT`)
     const used = partitions.map(({ number }) => number)
     const number = [...Array(128).keys()].map((n) => n + 1).find((n) => !used.includes(n))!
-    await run(['sgdisk', `--new=${number}:-${MIB}M:0`, `--change-name=${number}:${LABEL}`, disk])
+    await run(['sgdisk', `--new=${number}:-${MIB + 1}M:0`, `--change-name=${number}:${LABEL}`, disk])
     await rescanDevice(target, disk, logger)
     partition = partitionPath(disk, number)
   }
