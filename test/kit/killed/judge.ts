@@ -72,7 +72,7 @@ function expectExplained(line: NodeLine, { began, kept, aborted, name }: Circums
   const command = kept?.commands.findLast(({ name }) => name.startsWith('execute_'))
   const lost = command && command.status !== 'SUCCEEDED'
   expect(
-    lost ? error : `${error} (the agent had ${command?.fullName ?? 'no step'} ${command?.status ?? ''})`,
+    lost ? error : `${error} (the agent had ${command?.name ?? 'no step'} ${command?.status ?? ''})`,
     what,
   ).toMatch(lost ? /was under way when the agent was killed|SIGKILL/ : /never/)
 }
