@@ -157,6 +157,7 @@ class RunningAgent implements Agent {
     this.#link = new IronicLink({ transport, signal, ...settings })
     this.#surroundings = new Surroundings({
       ...{ target, clock, signal, managers: options.managers, hardware: options.hardware ?? readHardware },
+      lldpTimeout: settings.lldpTimeout,
       ownLog: () => this.#runner.ownLog,
     })
     this.#runner = new CommandRunner({

@@ -8,6 +8,8 @@ import type { AgentConfig } from './state.js'
 /** Everything that an agent's ramdisk tells it, as its parts need it. */
 export interface AgentSettings extends AgentConfig {
   readonly collectors: readonly string[]
+  /** Milliseconds. */
+  readonly lldpTimeout: number
   /** Milliseconds before anything is done. */
   readonly startDelay: number
   /** Sent along with every call to Ironic. */
@@ -61,6 +63,7 @@ export function readSettings(
     apiUrls,
     inspectionUrls: callbacks.length > 0 ? callbacks : fromApi,
     collectors: collectors.length > 0 ? collectors : ['default', 'logs'],
+    lldpTimeout: values.lldp_timeout * 1000,
     lookupTimeout: values.lookup_timeout * 1000,
     lookupInterval: values.lookup_interval * 1000,
     agentToken: standalone?.token ?? values.agent_token,

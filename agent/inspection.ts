@@ -1,47 +1,73 @@
-import { errorChain } from '../runtime/index.js'
-import type { Target, TargetHardware } from '../steps/index.js'
+import { errorChain, type Clock } from '../runtime/index.js'
+import { finish, type Target, type TargetHardware } from '../steps/index.js'
 import type { InspectionData } from '../wire/index.js'
+import { pciDevices, usbDevices } from './collectors/buses.js'
+import { dmiData, parseDmi } from './collectors/dmi.js'
+import { lldpNeighbours } from './collectors/lldp.js'
+import { numaTopology } from './collectors/numa.js'
 import type { Managers } from './managers.js'
-
-/** The collectors of IPA that this agent has. */
-const COLLECTORS: readonly string[] = ['default', 'logs']
 
 export type HardwareReader = (target: Target) => Promise<TargetHardware>
 
-/**
- * The body of `POST /v1/continue_inspection` (facts/ironic-python-agent.md 4). A collector that fails does not keep the
- * data back: its error goes along, and Ironic decides.
- */
-export async function inspectionData(options: {
+export interface InspectionOptions {
+  target: Target
   collectors: readonly string[]
   managers: Managers
   hardware: () => Promise<TargetHardware>
   logs: () => Promise<string>
-}): Promise<InspectionData> {
-  const { managers, hardware, logs } = options
-  // Collectors that this agent lacks are left out, and not listed as having run.
-  const collectors = options.collectors.filter((name) => COLLECTORS.includes(name))
+  clock: Clock
+  /** Milliseconds. */
+  lldpTimeout: number
+  signal: AbortSignal
+}
+
+/** What a collector adds to the data. */
+type Collector = (options: InspectionOptions) => Promise<Partial<InspectionData>>
+
+/** The collectors of IPA that this agent has, in the order in which they run; the log of the others is in the last. */
+const COLLECTORS: Readonly<Record<string, Collector>> = {
+  default: async ({ hardware, managers, collectors }) => {
+    const { inventory, rootDisk, bootInterface } = await hardware()
+    return {
+      inventory,
+      ...(rootDisk === null ? {} : { root_disk: rootDisk }),
+      boot_interface: bootInterface,
+      configuration: { collectors: collectors.filter((name) => COLLECTORS[name]), managers: managers.list() },
+    }
+  },
+  'pci-devices': async ({ target }) => ({ pci_devices: await pciDevices(target.executor) }),
+  'usb-devices': async ({ target }) => ({ usb_devices: await usbDevices(target.executor) }),
+  'numa-topology': async ({ target }) => ({ numa_topology: await numaTopology(target.executor) }),
+  'dmi-decode': async ({ target, signal }) => {
+    const { exit, stdout, stderr } = await finish(target.executor, ['dmidecode'], { signal })
+    if (exit.kind !== 'exited' || exit.code !== 0) throw new Error(`dmidecode failed: ${stderr.trim()}`)
+    return { dmi: dmiData(parseDmi(stdout)) }
+  },
+  lldp: async ({ target, hardware, clock, lldpTimeout: timeout, signal }) => {
+    const { interfaces } = (await hardware()).inventory
+    const linked = interfaces.filter((nic) => nic.has_carrier).map((nic) => nic.name)
+    return { lldp_raw: await lldpNeighbours(target, linked, { clock, timeout, signal }) }
+  },
+  logs: async ({ logs }) => ({ logs: await logs() }),
+}
+
+/**
+ * The body of `POST /v1/continue_inspection` (facts/ironic-python-agent.md 4). A collector that fails does not keep the
+ * data back: its error goes along, and Ironic decides. Collectors that this agent lacks are left out, and not listed as
+ * having run.
+ */
+export async function inspectionData(options: InspectionOptions): Promise<InspectionData> {
   const errors: string[] = []
-  const collected: Partial<InspectionData> = {}
-  const collect = async (name: string, work: () => Promise<void>): Promise<void> => {
-    if (!collectors.includes(name)) return
+  let collected: Partial<InspectionData> = {}
+  for (const [name, collector] of Object.entries(COLLECTORS)) {
+    if (!options.collectors.includes(name)) continue
     try {
-      await work()
+      collected = { ...collected, ...(await collector(options)) }
     } catch (error) {
+      options.signal.throwIfAborted()
       errors.push(`collector ${name} failed: ${errorChain(error).join(': ')}`)
     }
   }
-  await collect('default', async () => {
-    const { inventory, rootDisk, bootInterface } = await hardware()
-    collected.inventory = inventory
-    if (rootDisk !== null) collected.root_disk = rootDisk
-    collected.boot_interface = bootInterface
-    collected.configuration = { collectors, managers: managers.list() }
-  })
-  // Last, so that the log of the other collectors is in it.
-  await collect('logs', async () => {
-    collected.logs = await logs()
-  })
   return { ...collected, error: errors.length === 0 ? null : asList(errors) }
 }
 

@@ -12,6 +12,20 @@ const INSPECTED = {
   },
 }
 
+test('stopped in the middle of a step, the agent leaves its program alone', async () => {
+  const scene = await new AgentScene().serving()
+  let cancelled = 0
+  scene.target.programs.work = () => new Promise(() => {})
+  const { start } = scene.target.executor
+  scene.target.executor.start = async (command) => ({ ...(await start(command)), cancel: async () => void cancelled++ })
+  await scene.execute('peers_run')
+  await scene.clock.advance(0)
+  await scene.agent.stop()
+  expect(cancelled).toBe(0)
+  expect(scene.saved).toContain('"RUNNING"')
+  expect(await scene.post('standby.sync')).toMatchObject({ status: 503 })
+})
+
 describe('after a restart on the same boot', () => {
   test('nothing is looked up again: token, node and commands are kept, and a heartbeat goes out', async () => {
     await using scene = await new AgentScene({ boot: INSPECTED }).serving()

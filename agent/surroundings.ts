@@ -39,9 +39,9 @@ export class Surroundings {
   }
 
   async inspectionData(collectors: readonly string[]): Promise<InspectionData> {
-    const { target, clock, signal, ownLog } = this.#options
+    const { target, clock, signal, lldpTimeout, ownLog } = this.#options
     return inspectionData({
-      collectors,
+      ...{ target, collectors, clock, lldpTimeout, signal },
       managers: await this.managers(),
       hardware: () => this.hardware(),
       logs: () => systemLogs({ target, clock, signal, ownLog: ownLog() }),
@@ -54,6 +54,8 @@ export interface SurroundingsOptions {
   managers: readonly HardwareManager[]
   hardware: HardwareReader
   clock: Clock
+  /** Milliseconds. */
+  lldpTimeout: number
   /** Aborted when the agent is stopped. */
   signal: AbortSignal
   ownLog(): readonly string[]

@@ -41,6 +41,7 @@ export function ramdiskTree(spec: MachineSpec, boot: Boot): ReadonlyMap<string, 
   processes(tree, spec, boot)
   firmware(tree, spec)
   for (const nic of spec.nics) network(tree, spec, nic)
+  buses(tree, spec)
   for (const disk of spec.disks) block(tree, spec, disk)
   return tree.nodes
 }
@@ -124,11 +125,34 @@ function network(tree: TreeBuilder, spec: MachineSpec, nic: MachineSpec['nics'][
     speed: String(names.speed),
     type: '1',
     'device/device': names.device,
+    'device/numa_node': '0',
     'device/vendor': names.vendor,
     'device/uevent': `DRIVER=${names.driver}\nPCI_SLOT_NAME=${names.pciAddress}`,
   }
   for (const [name, value] of Object.entries(files))
     tree.file(`/sys/class/net/${nic.name}/${name}`, `${value}\n`, 0o444)
+}
+
+/** PCI and USB devices, and one NUMA node with all memory and every core. */
+function buses(tree: TreeBuilder, spec: MachineSpec): void {
+  const files = (folder: string, texts: Record<string, string>) => {
+    for (const [name, text] of Object.entries(texts)) tree.file(`${folder}/${name}`, `${text}\n`, 0o444)
+  }
+  for (const nic of spec.nics) {
+    const { pciAddress, vendor, device } = nicNames(spec, nic)
+    const facts = { vendor, device, class: '0x020000', revision: '0x01', numa_node: '0' }
+    files(`/sys/bus/pci/devices/${pciAddress}`, facts)
+  }
+  const hub = { idVendor: '1d6b', idProduct: '0002', manufacturer: 'Linux', product: 'xHCI Host Controller' }
+  files('/sys/bus/usb/devices/usb1', { ...hub, busnum: '1', devnum: '1' })
+  for (const [index, disk] of spec.disks.filter(({ transport }) => transport === 'usb').entries())
+    files(`/sys/bus/usb/devices/1-${index + 1}`, {
+      ...{ manufacturer: disk.vendor, product: disk.model, busnum: '1', devnum: String(index + 2) },
+    })
+  const node = '/sys/devices/system/node/node0'
+  files(node, { meminfo: `Node 0 MemTotal:       ${Math.floor(spec.memoryMib * 1024 * 0.98)} kB` })
+  for (let cpu = 0; cpu < spec.cpus; cpu++)
+    files(`${node}/cpu${cpu}/topology`, { core_id: String(cpu), physical_package_id: '0' })
 }
 
 function block(tree: TreeBuilder, spec: MachineSpec, disk: MachineSpec['disks'][number]): void {

@@ -28,6 +28,7 @@ import {
   systemctl,
   uname,
 } from './system-programs.js'
+import { tcpdump } from './tcpdump.js'
 import { udevadm } from './udevadm.js'
 import { wipefs } from './wipefs.js'
 
@@ -85,6 +86,7 @@ export const installed: ReadonlyMap<string, Program> = new Map<string, Program>(
   ['stress-ng', stressNg],
   ['sync', sync],
   ['systemctl', systemctl],
+  ['tcpdump', tcpdump],
   ['tee', tee],
   ['test', test],
   ['true', succeed],

@@ -1,0 +1,51 @@
+import type { Executor } from '../../steps/index.js'
+import { namesIn, readText } from './sysfs.js'
+
+const PCI = '/sys/bus/pci/devices'
+const USB = '/sys/bus/usb/devices'
+
+export interface PciDevice {
+  vendor_id: string
+  product_id: string
+  class: string
+  revision: string
+  /** `0000:01:00.0` */
+  bus: string
+  numa_node_id: number | null
+}
+
+/** Every function on the PCI buses; ids in hexadecimal without `0x`. */
+export async function pciDevices(executor: Executor): Promise<PciDevice[]> {
+  const devices: PciDevice[] = []
+  for (const bus of await namesIn(executor, PCI)) {
+    const hex = async (file: string) => ((await readText(executor, `${PCI}/${bus}/${file}`)) ?? '').replace(/^0x/, '')
+    const node = await readText(executor, `${PCI}/${bus}/numa_node`)
+    devices.push({
+      ...{ vendor_id: await hex('vendor'), product_id: await hex('device'), class: await hex('class') },
+      ...{ revision: await hex('revision'), bus, numa_node_id: node === null ? null : Number(node) },
+    })
+  }
+  return devices
+}
+
+export interface UsbDevice {
+  product: string
+  vendor: string
+  /** As lshw has it, bus and number on it: `USB:1:1` */
+  handle: string
+}
+
+/** What is plugged in to USB; interfaces of devices (`1-1:1.0`) are none themselves. */
+export async function usbDevices(executor: Executor): Promise<UsbDevice[]> {
+  const devices: UsbDevice[] = []
+  for (const name of await namesIn(executor, USB)) {
+    if (name.includes(':')) continue
+    const text = (file: string) => readText(executor, `${USB}/${name}/${file}`)
+    devices.push({
+      product: (await text('product')) ?? (await text('idProduct')) ?? '',
+      vendor: (await text('manufacturer')) ?? (await text('idVendor')) ?? '',
+      handle: `USB:${(await text('busnum')) ?? ''}:${(await text('devnum')) ?? ''}`,
+    })
+  }
+  return devices
+}

@@ -1,0 +1,26 @@
+import type { Executor } from '../../steps/index.js'
+
+/** A file's text without the space around it; null where there is none. */
+export async function readText({ files }: Executor, path: string): Promise<string | null> {
+  try {
+    return Buffer.from(await files.read(path))
+      .toString('utf8')
+      .trim()
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+/** Names in a folder; none where there is no such folder. */
+export async function namesIn({ files }: Executor, path: string): Promise<string[]> {
+  try {
+    return await files.list(path)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && ['ENOENT', 'ENOTDIR', 'EINVAL', 'ENODEV'].includes((error as { code?: string }).code ?? '')
