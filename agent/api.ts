@@ -46,7 +46,11 @@ const OPERATIONS = Object.entries(AGENT_OPERATIONS) as [AgentOperationId, AgentO
  */
 export function agentDispatch(backend: ApiBackend): Dispatch {
   return async (request) => {
-    if (!backend.serving()) return fault(503, '503 Service Unavailable: the agent is not at work: it has not been looked up yet, or its work is over.')
+    if (!backend.serving())
+      return fault(
+        503,
+        '503 Service Unavailable: the agent is not at work: it has not been looked up yet, or its work is over.',
+      )
     const answer = await route(request, backend)
     return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
   }
