@@ -64,7 +64,11 @@ describe.each(LEVELS)('RAID %i over %i members', (level, count, survives) => {
 
   test('is full at its end', async () => {
     const size = mdSize(level, count, MEMBER)
-    await expect(array(level, count).open().write(size - 1, Buffer.from('ab'))).rejects.toMatchObject({ code: 'ENOSPC' })
+    await expect(
+      array(level, count)
+        .open()
+        .write(size - 1, Buffer.from('ab')),
+    ).rejects.toMatchObject({ code: 'ENOSPC' })
   })
 })
 

@@ -20,7 +20,6 @@ export const stressNg = tool(
     timeout: 't=',
     'metrics-brief': '',
     'log-file': '=',
-    gpu: '=',
   },
   async (process, options) => {
     const { inside, stderr } = process

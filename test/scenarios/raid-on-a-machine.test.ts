@@ -3,6 +3,7 @@ import {
   chooseRootDevice,
   genericHardwareManager,
   listBlockDevices,
+  planTarget,
   readPartitions,
   type Step,
 } from '../../steps/index.js'
@@ -170,4 +171,36 @@ describe('a configuration that cannot be made', () => {
 test('without a configuration nothing is created', async () => {
   await using lab = await stepMachine(disks(2))
   expect(await lab.run(step('create_configuration'))).toEqual({})
+})
+
+describe('a disk that may not be written', () => {
+  const only = (lab: Awaited<ReturnType<typeof stepMachine>>, ...names: string[]) => ({
+    target: { ...lab.machine.target, disks: { mayWrite: ({ name }: { name: string }) => names.includes(name) } },
+  })
+
+  test('becomes no member, and keeps the arrays that it is part of', async () => {
+    await using lab = await stepMachine(disks(3))
+    const node = config(volume('1', 20))
+    await lab.run(step('create_configuration'), {}, node, only(lab, '/dev/sda', '/dev/sdb'))
+    expect(await lab.read('/proc/mdstat')).toMatch(/^md0 : active raid1 sdb1\[1\] sda1\[0\]$/m)
+    await lab.run(step('delete_configuration'), {}, {}, only(lab, '/dev/sda', '/dev/sdc'))
+    expect(await arrays(lab.say)).toEqual({ md0: ['raid1', 20] })
+  })
+})
+
+test('a plan names every write of a configuration, and makes none', async () => {
+  await using lab = await stepMachine(disks(2))
+  const writes: string[] = []
+  const target = planTarget(lab.machine.target, (write) =>
+    writes.push(write.kind === 'run' ? write.argv.join(' ') : ''),
+  )
+  await lab.run(step('create_configuration'), {}, config(volume('1', 20, { volume_name: 'os' })), { target })
+  expect(writes.filter((line) => /^(sgdisk|mdadm)/.test(line))).toEqual([
+    'sgdisk --clear /dev/sda',
+    'sgdisk --new=1:551M:+20480M --typecode=1:fd00 /dev/sda',
+    'sgdisk --clear /dev/sdb',
+    'sgdisk --new=1:551M:+20480M --typecode=1:fd00 /dev/sdb',
+    'mdadm --create /dev/md0 --force --run --metadata=1 --level 1 --name os --raid-devices 2 /dev/sda1 /dev/sdb1',
+  ])
+  expect((await readPartitions(lab.machine.target, '/dev/sda')).type).toBeNull()
 })
