@@ -36,13 +36,12 @@ test.each([
   ['ipa-global-request-id', 'x', 'an id like req-UUID'],
   ['ipa-disk-wait-attempts', '1.5', 'a whole number'],
 ])('%s is refused', (parameter, value, remedy) => {
-  const error = (() => {
-    try {
-      readOptions({ [parameter]: value })
-    } catch (thrown) {
-      return userError(thrown)
-    }
-  })()
+  let error: ReturnType<typeof userError>
+  try {
+    readOptions({ [parameter]: value })
+  } catch (thrown) {
+    error = userError(thrown)
+  }
   expect(error?.message).toBe(`the agent was started with ${parameter}=${value}, which it cannot use`)
   expect(error?.remedy).toContain(remedy)
 })

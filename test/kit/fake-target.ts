@@ -41,7 +41,7 @@ export class FakeTarget implements Target {
       if (known) return known
       this.started.push(command)
       const program = this.programs[command.argv[0]] ?? (() => exited(127, `${command.argv[0]}: command not found\n`))
-      const ending = Promise.resolve(program(command))
+      const ending: Promise<FakeEnd> = Promise.resolve(program(command))
       const run: Run = {
         id,
         output: (async function* () {
