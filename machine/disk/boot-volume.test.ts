@@ -48,6 +48,14 @@ describe('the boot volume', () => {
     })
   })
 
+  test('can be looked into any number of times, although the library never gives back what a look takes', async () => {
+    const disk = await installed()
+    for (let mounts = 0; mounts < 4; mounts++)
+      await withBootVolume(disk, offset, clock, async (volume) => {
+        for (let looks = 0; looks < 300; looks++) await volume.list('/loader/entries')
+      })
+  })
+
   test('keeps what was written, with modes and owners, over mounts', async () => {
     const disk = await installed()
     const long = Buffer.alloc(300_000, 'long ')

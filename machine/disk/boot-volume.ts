@@ -50,6 +50,9 @@ const turns = new Mutex()
 /** Files are passed through that memory in pieces. */
 const PIECE = 1024 * 1024
 let library: typeof Ext2fs | undefined
+/** Every look into a folder costs the library 18 KiB of its memory for good (measured with 4.2.5); others cost nothing. */
+const LOOKS_OF_A_LIBRARY = 400
+let looks = 0
 
 /**
  * Mounts the ext4 filesystem that begins `offset` bytes into a disk, for as long as `work` runs. Journals are neither
@@ -69,6 +72,7 @@ export function withBootVolume<T>(
 ): Promise<T> {
   return held(clock, `mounting a filesystem of ${device.name}`, () =>
     turns.run(async () => {
+      if (!library) looks = 0
       const { mount, umount } = (library ??= load())
       const disk = new DiskAdapter(device, options.readOnly ?? false)
       let clean = false
@@ -82,7 +86,7 @@ export function withBootVolume<T>(
         }
       } finally {
         // What a failed mount or unmount leaves behind stays in the library's small memory: begin with a new one.
-        if (!clean) library = undefined
+        if (!clean || looks >= LOOKS_OF_A_LIBRARY) library = undefined
       }
     }),
   )
@@ -241,6 +245,7 @@ class Volume implements BootVolume {
   }
 
   async list(path: string): Promise<string[]> {
+    looks++
     const names = await naming(path, () => this.fs.readdir(path))
     return names.filter((name) => name !== '.' && name !== '..').sort()
   }
