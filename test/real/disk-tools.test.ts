@@ -85,7 +85,7 @@ describe.each([
       if (partition.filesystem === null) continue
       const file = await copyOut(disk, partition)
       const checker = partition.filesystem === 'vfat' ? (['fsck.vfat', '-n'] as const) : (['e2fsck', '-fn'] as const)
-      const { code, stdout, stderr } = await tool(...checker, file)
+      const { code, stdout, stderr } = await tool(checker[0], checker[1], file)
       expect({ partition: partition.name, code }, `${stdout}${stderr}`).toEqual({ partition: partition.name, code: 0 })
     }
   })

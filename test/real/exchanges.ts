@@ -63,7 +63,7 @@ function withoutCertificate(request: unknown): unknown {
   return typeof certificate === 'string' && certificate.startsWith('-----BEGIN CERTIFICATE-----') ? rest : request
 }
 
-const isLookup = (each: Seen | undefined): each is Seen => each?.target.startsWith('/v1/lookup') ?? false
+const isLookup = (each: Seen | undefined): boolean => each?.target.startsWith('/v1/lookup') ?? false
 
 function stillRunning(answer: unknown): boolean {
   const { commands = [] } = (answer ?? {}) as { commands?: { command_status: string }[] }
