@@ -1,0 +1,49 @@
+/** One line of what is printed. */
+export interface Measured {
+  what: string
+  /** Milliseconds or bytes, as `unit` says. */
+  ours: number
+  /** The same done by something else, in the same run on the same machine; null where there is nothing like it. */
+  peer: { name: string; value: number } | null
+  /** What the project wants to reach. */
+  reach: number | 'peer' | null
+  unit: 'ms' | 'MiB'
+  /** How often it was measured; what is printed is the median. */
+  runs: number
+}
+
+/** Milliseconds that something takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const since = performance.now()
+  await work()
+  return performance.now() - since
+}
+
+/** The median of several measurements, one after another. */
+export async function median(runs: number, measure: () => Promise<number>): Promise<number> {
+  const values: number[] = []
+  for (let run = 0; run < runs; run++) values.push(await measure())
+  return values.sort((a, b) => a - b)[Math.floor(runs / 2)]!
+}
+
+export function table(rows: readonly Measured[]): string {
+  const shown = (value: number, unit: string) => `${value >= 100 ? Math.round(value) : value.toFixed(1)} ${unit}`
+  const cells = rows.map(({ what, ours, peer, reach, unit, runs }) => [
+    what,
+    shown(ours, unit),
+    peer === null ? '-' : `${shown(peer.value, unit)} (${peer.name})`,
+    peer === null ? '-' : (ours / peer.value).toFixed(2),
+    reach === null ? '-' : reach === 'peer' ? 'as the peer' : shown(reach, unit),
+    String(runs),
+  ])
+  const all = [['what', 'ours', 'peer', 'ours/peer', 'reach', 'runs'], ...cells]
+  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
