@@ -97,7 +97,8 @@ export async function realNode(
     source: (node) => {
       // Deployment's last step and the end of servicing boot what is on the disk.
       const { step } = (node.deploy_step ?? {}) as { step?: string }
-      if (node.provision_state === 'active' || step === 'boot_instance') return { kind: 'disk' }
+      if (node.provision_state === 'active') return { kind: 'disk' }
+      if (node.provision_state === 'deploying' && step !== 'deploy') return { kind: 'disk' }
       if (self.silent) return { kind: 'disk' }
       const inspection = { 'ipa-inspection-callback-url': `${ironic.url}/v1/continue_inspection` }
       const inspects = node.provision_state.startsWith('inspect')
@@ -108,7 +109,8 @@ export async function realNode(
       if (node && states.at(-1) !== node.provision_state) states.push(node.provision_state)
       for (const look of watchers) look(node)
     },
-    onError: (error) => log.push(`the power could not be followed: ${String(error)}`),
+    onError: (error) => log.push(`error: the power could not be followed: ${String(error)}`),
+    onSwitched: (what) => log.push(what),
   })
 
   function watch(state: string, there: (node: ApiNode) => boolean): Promise<ApiNode> {
