@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { VirtualClock } from '../../../runtime/index.js'
 import { badImageServer, testImages, type TestImages } from '../../../test/kit/bad-images.js'
 import { insideWith, runInstaller } from '../../../test/kit/installer.js'
@@ -155,7 +155,10 @@ test('a killed download leaves the disk as it was at that moment: an empty table
   const killed = new AbortController()
   const reason = new Error('the machine lost power')
   server.reset()
-  server.onStall(() => killed.abort(reason))
+  // The installer may still be reading what came before the stall.
+  const emptied = () =>
+    vi.waitFor(async () => expect(await stateOf(inside.disks.get('sda')!)).toBe('empty table'), 10_000)
+  server.onStall(() => void emptied().finally(() => killed.abort(reason)))
 
   const run = runInstaller(
     inside,
