@@ -21,13 +21,29 @@ export type Listener = (event: LabEvent) => void
 /** Tells whoever listens; a listener that throws is its own problem, not the lab's. */
 export class Events {
   readonly #listeners = new Set<Listener>()
+  /** Those who wait for one node: in a lab of a thousand most do, and each event concerns one of them. */
+  readonly #ofNodes = new Map<string, Set<Listener>>()
 
   emit(event: LabEvent): void {
+    const node = event.kind === 'node' ? event.node.uuid : event.kind === 'node-gone' ? event.uuid : undefined
+    if (node !== undefined) for (const listener of this.#ofNodes.get(node) ?? []) listener(event)
     for (const listener of this.#listeners) listener(event)
   }
 
   listen(listener: Listener): Disposable {
     this.#listeners.add(listener)
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+
+  /** Only what happens to one node's record: `node` and `node-gone`. */
+  listenTo(node: string, listener: Listener): Disposable {
+    const listeners = this.#ofNodes.get(node) ?? new Set()
+    this.#ofNodes.set(node, listeners.add(listener))
+    return {
+      [Symbol.dispose]: () => {
+        listeners.delete(listener)
+        if (listeners.size === 0 && this.#ofNodes.get(node) === listeners) this.#ofNodes.delete(node)
+      },
+    }
   }
 }

@@ -94,11 +94,11 @@ export class LabNode {
     if (!found) throw ironicErrors.nodeNotFound(this.uuid)
     if (condition(found.node)) return
     await new Promise<void>((resolve, reject) => {
-      const listening = events.listen((event) => {
-        if (event.kind === 'node-gone' && event.uuid === this.uuid) {
+      const listening = events.listenTo(this.uuid, (event) => {
+        if (event.kind === 'node-gone') {
           listening[Symbol.dispose]()
           reject(ironicErrors.nodeNotFound(this.uuid))
-        } else if (event.kind === 'node' && event.node.uuid === this.uuid && condition(event.node)) {
+        } else if (event.kind === 'node' && condition(event.node)) {
           listening[Symbol.dispose]()
           resolve()
         }

@@ -50,9 +50,8 @@ export class Turns {
     const node = this.#nodes.get(machine)
     if (node === undefined || !this.#isReserved(node)) return
     await new Promise<void>((resolve, reject) => {
-      const listening = this.#events.listen((event) => {
-        const uuid = event.kind === 'node' ? event.node.uuid : event.kind === 'node-gone' ? event.uuid : undefined
-        if (uuid !== node || this.#isReserved(node)) return
+      const listening = this.#events.listenTo(node, () => {
+        if (this.#isReserved(node)) return
         end()
         resolve()
       })

@@ -10,7 +10,6 @@ const ENTRIES = 128
 /** Refuses tables that only a broken header asks for. */
 const MOST_ENTRIES = 1024
 const SIGNATURE = 'EFI PART'
-const EMPTY_TYPE = '00000000-0000-0000-0000-000000000000'
 
 export interface GptPartition {
   /** From 1. */
@@ -58,9 +57,18 @@ export function parseGpt(bytes: Uint8Array, sectorSize: number, lba = 1): Gpt {
   return { ...gpt, entriesLba, sectorSize, partitions: parseEntries(table, count, entrySize, entriesCrc, sectorSize) }
 }
 
+const hasSignature = (header: Buffer): boolean =>
+  header.length >= HEADER_SIZE && header.toString('latin1', 0, SIGNATURE.length) === SIGNATURE
+
+/** An entry whose type is all zeros is not in use. */
+const isEmpty = (table: Buffer, at: number): boolean =>
+  table.readUInt32LE(at) === 0 &&
+  table.readUInt32LE(at + 4) === 0 &&
+  table.readUInt32LE(at + 8) === 0 &&
+  table.readUInt32LE(at + 12) === 0
+
 function parseHeader(header: Buffer) {
-  if (header.length < HEADER_SIZE || header.toString('latin1', 0, 8) !== SIGNATURE)
-    throw new NotAGpt('there is no GPT signature')
+  if (!hasSignature(header)) throw new NotAGpt('there is no GPT signature')
   const size = header.readUInt32LE(12)
   if (size < HEADER_SIZE || size > header.length) throw new NotAGpt(`the GPT header claims to be ${size} bytes long`)
   const copy = Buffer.from(header.subarray(0, size))
@@ -88,9 +96,10 @@ function parseEntries(table: Buffer, count: number, entrySize: number, crc: numb
   if (crc32(table) !== crc) throw new NotAGpt('the GPT entries do not match their checksum')
   const partitions: GptPartition[] = []
   for (let index = 0; index < count; index++) {
+    // Most are empty, and a disk's table is read at every look at the disk.
+    if (isEmpty(table, index * entrySize)) continue
     const entry = table.subarray(index * entrySize, (index + 1) * entrySize)
     const type = readGuid(entry, 0)
-    if (type === EMPTY_TYPE) continue
     const firstLba = Number(entry.readBigUInt64LE(32))
     const lastLba = Number(entry.readBigUInt64LE(40))
     partitions.push({
@@ -124,6 +133,7 @@ export function gptSectorSize(bytes: Uint8Array): 512 | 4096 | undefined {
  */
 export async function readGpt(device: BlockDevice): Promise<Gpt | undefined> {
   const header = bufferOf(await device.read(device.sectorSize, device.sectorSize))
+  if (!hasSignature(header)) return undefined
   try {
     const { entriesLba, count, entrySize, entriesCrc, ...gpt } = parseHeader(header)
     const table = bufferOf(await device.read(entriesLba * device.sectorSize, count * entrySize))
