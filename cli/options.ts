@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { readFile } from 'node:fs/promises'
 import { UserError } from '../lab/index.js'
 
@@ -236,18 +236,24 @@ function environmentSource(
 }
 
 // Flags and variables are text; ajv's coercion reads numbers and booleans out of it by the same schema.
-const ajv = new Ajv({ coerceTypes: true, allErrors: false, strict: true, allowUnionTypes: true })
-const validators = Object.fromEntries(
-  Object.entries(OPTIONS).map(([name, { schema }]) => [
-    name,
-    ajv.compile<{ value: unknown }>({ type: 'object', properties: { value: schema }, required: ['value'] }),
-  ]),
-)
+// The schemas above are ours: holding them against JSON Schema's own takes longer than reading all options.
+const ajv = new Ajv({ coerceTypes: true, strict: true, allowUnionTypes: true, meta: false, validateSchema: false })
+const validators = new Map<OptionName, ValidateFunction<{ value: unknown }>>()
+
+/** Compiled when an option is given: all of them take longer than the rest of a start. */
+function validatorOf(name: OptionName): ValidateFunction<{ value: unknown }> {
+  const known = validators.get(name)
+  if (known) return known
+  const { schema } = OPTIONS[name]
+  const made = ajv.compile<{ value: unknown }>({ type: 'object', properties: { value: schema }, required: ['value'] })
+  validators.set(name, made)
+  return made
+}
 
 function check(name: OptionName, given: unknown, label: string): unknown {
   const isList = OPTIONS[name].schema.type === 'array'
   const holder = { value: isList && typeof given === 'string' ? given.split(/\s+/).filter(Boolean) : given }
-  const validate = validators[name]!
+  const validate = validatorOf(name)
   if (validate(holder)) return holder.value
   throw new UserError('bad-option', `${label} is ${JSON.stringify(given)}, which ${problem(validate.errors![0]!)}`, {
     kind: 'usage',

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { Agent, interceptors, request } from 'undici'
 import { errorChain, held, seconds } from '../../runtime/index.js'
 import { withoutPasswords } from '../run-command.js'
 import { StepError, type StepContext } from '../sdk.js'
@@ -61,6 +60,8 @@ class Refused extends Error {
 }
 
 async function get(url: string, signal: AbortSignal) {
+  // Loaded when first needed: most processes never fetch an image.
+  const { Agent, interceptors, request } = await import('undici')
   const agent = new Agent()
   const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: 10 }))
   try {

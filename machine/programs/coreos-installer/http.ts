@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http'
-import { Agent, interceptors, request } from 'undici'
 import { held, type Clock } from '../../../runtime/index.js'
 import type { ByteSource } from '../../disk/byte-source.js'
 import { during, Failure } from './failure.js'
@@ -47,6 +46,8 @@ export async function fetchAll(url: string, fetching: Fetching): Promise<Uint8Ar
 type Outcome = { source: ByteSource } | { failure: Failure; short: string; transient: boolean }
 
 async function tryOnce(url: string, { clock, signal }: Fetching): Promise<Outcome> {
+  // Loaded when first needed: most processes never fetch anything, and it takes longer to load than all of ours.
+  const { Agent, interceptors, request } = await import('undici')
   // An agent of its own: closing it with the body leaves no idle socket behind.
   const agent = new Agent({ bodyTimeout: 0 })
   let response
