@@ -24,7 +24,10 @@ beforeAll(async () => {
   await writeFile(join(folder, 'c.ign'), CONFIG)
   await writeFile(join(folder, 'broken.xz'), readImage().subarray(0, 7000))
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await real[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
 
 /** A disk on which something stood before. */
 async function usedDisk(name: string, size: number): Promise<string> {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { access, mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { debianProgram, tool } from './peers.js'
@@ -15,7 +15,7 @@ const PINNED = peer('coreos-installer.txt')
 const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
 
 /** A real coreos-installer that may write to one file, which it takes for a disk. */
-export interface RealInstaller {
+export interface RealInstaller extends AsyncDisposable {
   /**
    * Installs to `disk`, a file, as `coreos-installer install /dev/loopN ...args`.
    *
@@ -37,7 +37,10 @@ export async function realInstaller(): Promise<RealInstaller> {
   const binary = join(folder, 'bin/coreos-installer')
   if (!(await exists(binary))) await build(/^coreos-installer (\S+)$/m.exec(pinned)![1]!, folder)
   const preload = await compile()
-  return { install: (disk, args) => install(binary, preload, disk, args) }
+  return {
+    install: (disk, args) => install(binary, preload, disk, args),
+    [Symbol.asyncDispose]: () => rm(dirname(preload), { recursive: true, force: true }),
+  }
 }
 
 async function debianPackages(names: readonly string[]): Promise<void> {
