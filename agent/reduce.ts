@@ -181,7 +181,7 @@ function woke(state: AgentState, wake: Wake, moment: Moment, rules: Rules): Redu
     case 'look up':
       return { state, effects: [lookUp(state)] }
     case 'start over':
-      return start(initialState(state.kept), moment, rules)
+      return state.live.phase === 'gave up' ? start(initialState(state.kept), moment, rules) : { state, effects: [] }
     case 'heartbeat':
       return state.live.phase === 'serving' ? heartbeatDue(state, moment) : { state, effects: [] }
   }
