@@ -1,0 +1,30 @@
+import { CONDUCTORS } from './conductors.js'
+import { DRIVERS } from './drivers.js'
+import { NODE_MANAGEMENT } from './node-management.js'
+import { NODE_RECORDS } from './node-records.js'
+import { NODE_STATES } from './node-states.js'
+import { NODES } from './nodes.js'
+import { PORTS } from './ports.js'
+import { RAMDISK } from './ramdisk.js'
+import { ROOTS } from './roots.js'
+
+/**
+ * Everything that is served. A row is all that routing, argument checks, the in-process transport and OpenAPI need; its
+ * handler stands under the same id in `ironic-mock/api`. Where a literal segment and a `{name}` could both match, the
+ * literal one does.
+ */
+export const IRONIC_OPERATIONS = [
+  ...ROOTS,
+  ...DRIVERS,
+  ...NODES,
+  ...NODE_STATES,
+  ...NODE_MANAGEMENT,
+  ...NODE_RECORDS,
+  ...PORTS,
+  ...CONDUCTORS,
+  ...RAMDISK,
+] as const
+
+type Row = (typeof IRONIC_OPERATIONS)[number]
+export type OperationId = Row['id']
+export type OperationOf<Id extends OperationId> = Extract<Row, { id: Id }>

@@ -1,0 +1,72 @@
+import { arg, type Operation } from '../operation.js'
+import { paging, selected } from './listing.js'
+
+export const NODE_RECORDS = [
+  {
+    id: 'nodes.ports',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/ports',
+    since: 1,
+    query: { ...paging, ...selected },
+    status: 200,
+  },
+  {
+    id: 'nodes.ports.detail',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/ports/detail',
+    since: 1,
+    query: paging,
+    status: 200,
+  },
+  {
+    id: 'nodes.inventory',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/inventory',
+    since: 81,
+    hidden: 'route',
+    status: 200,
+  },
+  {
+    id: 'nodes.firmware',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/firmware',
+    since: 86,
+    hidden: 'route',
+    query: selected,
+    status: 200,
+  },
+  {
+    id: 'nodes.bios',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/bios',
+    since: 40,
+    hidden: 'route',
+    query: selected,
+    status: 200,
+  },
+  {
+    id: 'nodes.bios.setting',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/bios/{setting_name}',
+    since: 40,
+    hidden: 'route',
+    status: 200,
+  },
+  {
+    id: 'nodes.history',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/history',
+    since: 78,
+    hidden: 'route',
+    query: { detail: arg.boolean, limit: arg.integer, marker: arg.string },
+    status: 200,
+  },
+  {
+    id: 'nodes.history.entry',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/history/{event}',
+    since: 78,
+    hidden: 'route',
+    status: 200,
+  },
+] as const satisfies readonly Operation[]

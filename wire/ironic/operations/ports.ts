@@ -1,0 +1,55 @@
+import { arg, type Operation } from '../operation.js'
+import { patchSchema, portSchema } from '../schemas.js'
+import { paging, selected } from './listing.js'
+
+const portFilters = {
+  ...paging,
+  node: arg.ident,
+  node_uuid: arg.uuid,
+  address: arg.mac,
+  portgroup: arg.ident,
+  shard: arg.list,
+  conductor_group: arg.string,
+} as const
+
+export const PORTS = [
+  { id: 'ports.list', method: 'GET', path: '/v1/ports', since: 1, query: { ...portFilters, ...selected }, status: 200 },
+  { id: 'ports.detail', method: 'GET', path: '/v1/ports/detail', since: 1, query: portFilters, status: 200 },
+  {
+    id: 'ports.create',
+    method: 'POST',
+    path: '/v1/ports',
+    since: 1,
+    body: { document: portSchema, label: 'port' },
+    status: 201,
+  },
+  {
+    id: 'ports.get',
+    method: 'GET',
+    path: '/v1/ports/{port_ident}',
+    since: 1,
+    query: { fields: arg.list },
+    status: 200,
+  },
+  {
+    id: 'ports.patch',
+    method: 'PATCH',
+    path: '/v1/ports/{port_ident}',
+    also: ['/v1/ports'],
+    since: 1,
+    query: { port_ident: arg.ident },
+    required: ['port_ident'],
+    body: { document: patchSchema, label: 'patch' },
+    status: 200,
+  },
+  {
+    id: 'ports.delete',
+    method: 'DELETE',
+    path: '/v1/ports/{port_ident}',
+    also: ['/v1/ports'],
+    since: 1,
+    query: { port_ident: arg.ident },
+    required: ['port_ident'],
+    status: 204,
+  },
+] as const satisfies readonly Operation[]
