@@ -1,20 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { openSync, closeSync } from 'node:fs'
-import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { debianProgram, tool } from './peers.js'
+import { pythonPeer, tool } from './peers.js'
 
-/** Every distribution that is installed, pinned; its hash names the folder that they are installed in. */
+/** Every distribution that is installed, pinned. */
 const PINNED = fileURLToPath(new URL('./peers/ironic.txt', import.meta.url))
-
-/** Where peers are kept over runs and over checkouts. */
-const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
 
 /** A real Ironic, API and conductor in one process. */
 export interface RealIronic extends AsyncDisposable {
@@ -30,7 +26,7 @@ export interface RealIronic extends AsyncDisposable {
  * @throws when it cannot be installed or does not answer: a missing peer is a failure, never a skip
  */
 export async function realIronic(settings: Readonly<Record<string, Record<string, string | number>>> = {}) {
-  const venv = await installed(PINNED)
+  const venv = await pythonPeer(PINNED, 'ironic')
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-ironic-'))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -70,56 +66,6 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
     throw new Error(`Ironic did not start:\n${log}`, { cause })
   }
 }
-
-/**
- * The folder of a virtual environment with exactly what a list pins. It is built aside and appears whole, so a run that was
- * cut short leaves nothing that the next one would take for complete.
- */
-async function installed(list: string): Promise<string> {
-  const pinned = await readFile(list)
-  const venv = join(CACHE, createHash('sha256').update(pinned).digest('hex').slice(0, 16))
-  if (await exists(join(venv, 'bin/ironic'))) return venv
-  await debianProgram('python3', 'python3')
-  await mkdir(CACHE, { recursive: true })
-  const building = await mkdtemp(join(CACHE, 'building-'))
-  try {
-    if ((await tool('python3', '-m', 'venv', building)).code !== 0) {
-      // Debian has the module apart.
-      await tool('apt-get', 'install', '-y', '--no-install-recommends', 'python3-venv')
-      await done('making a virtual environment', tool('python3', '-m', 'venv', '--clear', building))
-    }
-    // Scripts name the folder that they were installed in; they are run as `bin/python bin/SCRIPT`, so it may move.
-    const pip = [
-      join(building, 'bin/python'),
-      '-m',
-      'pip',
-      'install',
-      '--quiet',
-      '--no-input',
-      '--retries',
-      '5',
-    ] as const
-    await done(`installing ${list}`, tool(...pip, '--no-deps', '--requirement', list))
-    await rename(building, venv).catch(async (error: unknown) => {
-      // Another run was faster.
-      if (!(await exists(join(venv, 'bin/ironic')))) throw error
-    })
-  } finally {
-    await rm(building, { recursive: true, force: true })
-  }
-  return venv
-}
-
-async function done(what: string, running: ReturnType<typeof tool>): Promise<void> {
-  const { code, stderr } = await running
-  if (code !== 0) throw new Error(`${what} failed with ${code}: ${stderr.slice(-4000)}`)
-}
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')

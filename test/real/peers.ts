@@ -1,11 +1,17 @@
 import { execFile } from 'node:child_process'
-import { access } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
 /** Where Debian puts what administrators use; often not on an ordinary user's PATH. */
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`
+
+/** Where peers are kept over runs and over checkouts. */
+const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
 
 /** Runs a real tool and gives its exit code and everything it printed. */
 export async function tool(...argv: [string, ...string[]]): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -37,13 +43,59 @@ export async function debianProgram(program: string, packageName: string): Promi
 }
 
 async function onPath(program: string): Promise<boolean> {
-  for (const folder of PATH.split(':'))
-    if (
-      await access(`${folder}/${program}`).then(
-        () => true,
-        () => false,
-      )
-    )
-      return true
+  for (const folder of PATH.split(':')) if (await exists(`${folder}/${program}`)) return true
   return false
 }
+
+/**
+ * The folder of a virtual environment with exactly what a list pins, installed the first time and named after the list's
+ * hash. It is built aside and appears whole, so a run that was cut short leaves nothing that the next one would take for
+ * complete. Scripts name the folder that they were installed in: run them as `bin/python bin/SCRIPT`, since it has moved.
+ *
+ * @param program one of its `bin`
+ * @throws when it cannot be installed: a missing peer is a failure, never a skip
+ */
+export async function pythonPeer(list: string, program: string): Promise<string> {
+  const pinned = await readFile(list)
+  const venv = join(CACHE, createHash('sha256').update(pinned).digest('hex').slice(0, 16))
+  if (await exists(join(venv, 'bin', program))) return venv
+  await debianProgram('python3', 'python3')
+  await mkdir(CACHE, { recursive: true })
+  const building = await mkdtemp(join(CACHE, 'building-'))
+  try {
+    if ((await tool('python3', '-m', 'venv', building)).code !== 0) {
+      // Debian has the module apart.
+      await tool('apt-get', 'install', '-y', '--no-install-recommends', 'python3-venv')
+      await done('making a virtual environment', tool('python3', '-m', 'venv', '--clear', building))
+    }
+    const pip = [
+      join(building, 'bin/python'),
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--no-input',
+      '--retries',
+      '5',
+    ] as const
+    await done(`installing ${list}`, tool(...pip, '--no-deps', '--requirement', list))
+    await rename(building, venv).catch(async (error: unknown) => {
+      // Another run was faster.
+      if (!(await exists(join(venv, 'bin', program)))) throw error
+    })
+  } finally {
+    await rm(building, { recursive: true, force: true })
+  }
+  return venv
+}
+
+async function done(what: string, running: ReturnType<typeof tool>): Promise<void> {
+  const { code, stderr } = await running
+  if (code !== 0) throw new Error(`${what} failed with ${code}: ${stderr.slice(-4000)}`)
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
