@@ -147,5 +147,7 @@ function taken(error: unknown): never {
       )
     case 'address':
       throw new IronicError(409, `A port with MAC address ${value} already exists.`)
+    default:
+      throw error
   }
 }

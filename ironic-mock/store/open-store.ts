@@ -1,11 +1,21 @@
 import Database from 'libsql'
 import type { Clock } from '../../runtime/index.js'
-import type { JsonObject, NodeRecord, PortRecord } from '../../wire/index.js'
+import type { JsonObject, NodeRecord, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
 import { NodeEntry, Records, copyOf, parseObject, type NodeColumns } from './records.js'
 import { prepareStatements, type Statements } from './rows.js'
 import { prepareSchema } from './schema.js'
-import { selectNodes, selectPorts } from './select.js'
-import type { HistoryEntry, NodeQuery, NodeWithRevision, PortQuery, Store, StoredEffect } from './store.js'
+import { selectNodes, selectPorts, selectResources } from './select.js'
+import type {
+  HistoryEntry,
+  NewResource,
+  NodeQuery,
+  NodeWithRevision,
+  PortQuery,
+  ResourcePatch,
+  ResourceQuery,
+  Store,
+  StoredEffect,
+} from './store.js'
 import { Writer } from './write.js'
 
 export interface StoreOptions {
@@ -113,6 +123,34 @@ class SqliteStore implements Store, StoreView {
     return this.#write((writer) => writer.removePort(uuid))
   }
 
+  resource<Kind extends ResourceKind>(kind: Kind, ident: string): Promise<ResourceRecords[Kind] | undefined> {
+    const record = this.#records.resources(kind).find(ident)
+    return Promise.resolve(record && copyOf(record))
+  }
+
+  resources<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): Promise<ResourceRecords[Kind][]> {
+    return Promise.resolve(selectResources(this.#records.resources(kind), query).map(copyOf))
+  }
+
+  createResource<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): Promise<ResourceRecords[Kind]> {
+    return this.#write((writer) => copyOf(writer.resources.create(kind, record)))
+  }
+
+  updateResource<Kind extends ResourceKind>(
+    kind: Kind,
+    uuid: string,
+    change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
+  ): Promise<ResourceRecords[Kind] | undefined> {
+    return this.#write((writer) => {
+      const record = writer.resources.update(kind, uuid, (current) => change(copyOf(current)))
+      return record && copyOf(record)
+    })
+  }
+
+  removeResource(kind: ResourceKind, uuid: string): Promise<boolean> {
+    return this.#write((writer) => writer.resources.remove(kind, uuid))
+  }
+
   inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined> {
     const row = this.#sql.inventory.get(node) as { record: string } | undefined
     return Promise.resolve(row && (JSON.parse(row.record) as { inventory: JsonObject; plugin_data: JsonObject }))
@@ -212,11 +250,14 @@ function load(sql: Statements): Records {
     records.addEffect({ id: row.id, node: row.node, kind: row.kind, payload: parseObject(row.payload) })
   for (const row of sql.allDeadlines.all() as { node: string; kind: string; at: number }[])
     records.setDeadline(row.node, row.kind, row.at)
+  for (const row of sql.allResources.all() as { kind: ResourceKind; record: string }[])
+    records.putResource(row.kind, JSON.parse(row.record) as ResourceRecords[ResourceKind])
   // Ids are never given twice, also not those of rows that are gone.
   for (const { name, seq } of sql.lastIds.all() as { name: string; seq: number }[]) {
     if (name === 'nodes') records.lastNode = seq
     if (name === 'ports') records.lastPort = seq
     if (name === 'effects') records.lastEffect = seq
+    if (name === 'resources') records.lastResource = seq
   }
   return records
 }

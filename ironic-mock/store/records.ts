@@ -1,4 +1,5 @@
-import type { JsonObject, NodeRecord, PortRecord } from '../../wire/index.js'
+import type { JsonObject, NodeRecord, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
+import { emptyTables, RESOURCE_KINDS, type ResourceTable } from './resources.js'
 import type { Revision, StoredEffect } from './store.js'
 
 /** What a node's row says without its record being decoded. */
@@ -47,6 +48,8 @@ export class Records {
   lastNode = 0
   lastPort = 0
   lastEffect = 0
+  lastResource = 0
+  readonly #tables = emptyTables()
 
   putNode(entry: NodeEntry): void {
     const { id, uuid, name, instance_uuid } = entry.columns
@@ -67,6 +70,7 @@ export class Records {
     this.deadlines.delete(uuid)
     for (const port of this.portsByNode.get(uuid) ?? []) this.dropPort(port)
     this.portsByNode.delete(uuid)
+    for (const { kind, uuid: own } of this.resourcesOf(uuid)) this.resources(kind).drop(own)
   }
 
   #forgetKeys({ columns: { name, instance_uuid } }: NodeEntry): void {
@@ -89,6 +93,25 @@ export class Records {
     this.ports.delete(uuid)
     this.portsByAddress.delete(port.address)
     this.portsByNode.get(port.node_uuid)?.delete(uuid)
+  }
+
+  /** The table of a kind; its records are shared. */
+  resources<Kind extends ResourceKind>(kind: Kind): ResourceTable<Kind> {
+    return this.#tables[kind] as unknown as ResourceTable<Kind>
+  }
+
+  putResource<Kind extends ResourceKind>(kind: Kind, record: ResourceRecords[Kind]): void {
+    this.resources(kind).put(record)
+    this.lastResource = Math.max(this.lastResource, record.id)
+  }
+
+  /** Everything of every kind that belongs to a node. */
+  resourcesOf(node: string): { kind: ResourceKind; id: number; uuid: string }[] {
+    return RESOURCE_KINDS.flatMap((kind) =>
+      this.resources(kind)
+        .of(node)
+        .map(({ id, uuid }) => ({ kind, id, uuid })),
+    )
   }
 
   /** In the order of their ids; shared records. */

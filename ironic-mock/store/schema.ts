@@ -2,7 +2,18 @@ import type Database from 'libsql'
 import { UserError } from '../../runtime/index.js'
 
 /** Raised with every change of the tables; a database of another version is refused, not guessed at. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
+
+/** All further kinds of records in one table; what besides the uuid must be unique is looked after in memory. */
+const RESOURCES = `
+  CREATE TABLE resources (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    uuid TEXT NOT NULL,
+    record TEXT NOT NULL,
+    UNIQUE (kind, uuid)
+  );
+`
 
 /** No more indexes than uniqueness and history need: everything else is looked up in memory. */
 const TABLES = `
@@ -28,16 +39,18 @@ const TABLES = `
   CREATE TABLE inventories (node TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE history (id INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, record TEXT NOT NULL);
   CREATE INDEX history_by_node ON history (node);
+  ${RESOURCES}
 `
 
 /**
- * Makes an empty database ours, or checks that it already is.
+ * Makes an empty database ours, or checks that it already is; one of version 1 gets the tables that came after it.
  *
  * @throws UserError when the file was written by another version of the schema
  */
 export function prepareSchema(db: Database.Database, path: string): void {
   const version = Number((db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
   if (version === SCHEMA_VERSION) return
+  if (version === 1) return void db.exec(`BEGIN; ${RESOURCES} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   if (version !== 0)
     throw new UserError(
       'STORE_VERSION',

@@ -1,5 +1,6 @@
-import type { NodeRecord, PortRecord } from '../../wire/index.js'
-import type { NodeQuery, PortQuery } from './store.js'
+import type { NodeRecord, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
+import type { ResourceTable } from './resources.js'
+import type { NodeQuery, PortQuery, ResourceQuery } from './store.js'
 import type { NodeEntry, Records } from './records.js'
 
 /**
@@ -44,6 +45,20 @@ export function selectPorts(records: Records, query: PortQuery): PortRecord[] {
     matches,
     (port) => port,
     sorting<PortRecord, PortRecord>(query, (port) => port),
+    query,
+  )
+}
+
+export function selectResources<Kind extends ResourceKind>(
+  table: ResourceTable<Kind>,
+  query: ResourceQuery<Kind>,
+): ResourceRecords[Kind][] {
+  const candidates = query.node_uuid === undefined ? [...table.byUuid.values()] : table.of(query.node_uuid)
+  return page(
+    candidates,
+    (record) => !query.where || query.where(record),
+    (record) => record,
+    sorting<ResourceRecords[Kind], ResourceRecords[Kind]>(query, (record) => record),
     query,
   )
 }

@@ -9,6 +9,7 @@ import type { NodeRecord, PortRecord } from '../../wire/index.js'
 import { chooseInterfaces, hardwareType } from '../drivers/hardware-types.js'
 import { newNode, newPort } from '../conductor/new-records.js'
 import { openStore } from './open-store.js'
+import type { NewResource } from './store.js'
 
 let folder: string
 let files = 0
@@ -25,6 +26,26 @@ function node(uuid: string, more: Partial<NodeRecord> = {}): Omit<NodeRecord, 'i
 }
 const port = (address: string, node_uuid: string, uuid = `port-${address}`): Omit<PortRecord, 'id'> =>
   newPort({ node_uuid, address }, 1, AT, uuid)
+
+const portgroup = (uuid: string, node_uuid: string, more: Partial<NewResource<'portgroup'>> = {}) => ({
+  uuid,
+  node_uuid,
+  node_id: 1,
+  name: null,
+  address: null,
+  extra: {},
+  internal_info: {},
+  standalone_ports_supported: true,
+  mode: 'active-backup',
+  properties: {},
+  physical_network: null,
+  category: null,
+  dynamic_portgroup: false,
+  created_at: AT,
+  updated_at: null,
+  ...more,
+})
+const chassis = (uuid: string) => ({ uuid, description: null, extra: {}, created_at: AT, updated_at: null })
 
 describe('a commit', () => {
   test('changes everything together, and answers with the next revision', async () => {
@@ -120,6 +141,68 @@ describe('a commit', () => {
     expect(clock.holds()).toEqual(['writing the database'])
     await writing
     expect(clock.holds()).toEqual([])
+  })
+})
+
+describe('further resources', () => {
+  test('are found by uuid and name, listed, changed by field and removed', async () => {
+    const store = open()
+    await Promise.all(['a', 'b'].map((uuid) => store.createNode(node(uuid))))
+    const { id } = await store.createResource('portgroup', portgroup('g1', 'a', { name: 'bond0' }))
+    await store.createResource('portgroup', portgroup('g2', 'b'))
+    expect(await store.resource('portgroup', 'bond0')).toMatchObject({ id, uuid: 'g1' })
+    expect(await store.resource('chassis', 'g1')).toBeUndefined()
+    expect(await store.resources('portgroup', { node_uuid: 'a' })).toMatchObject([{ uuid: 'g1' }])
+    expect(await store.resources('portgroup', { sortDir: 'desc', limit: 1 })).toMatchObject([{ uuid: 'g2' }])
+    const changes = ['mode', 'category'].map((field) =>
+      store.updateResource('portgroup', 'g1', () => ({ [field]: 'x' })),
+    )
+    await Promise.all(changes)
+    expect(await store.resource('portgroup', 'g1')).toMatchObject({ mode: 'x', category: 'x' })
+    expect([await store.removeResource('portgroup', 'g1'), await store.removeResource('portgroup', 'g1')]).toEqual([
+      true,
+      false,
+    ])
+    expect(await store.updateResource('portgroup', 'g1', () => ({}))).toBeUndefined()
+    expect((await store.createResource('portgroup', portgroup('g1', 'a', { name: 'bond0' }))).id).toBeGreaterThan(
+      id + 1,
+    )
+  })
+
+  test.each([
+    ['uuid', portgroup('g1', 'b')],
+    ['name', portgroup('g2', 'b', { name: 'bond0' })],
+    ['address', portgroup('g2', 'b', { address: '52:54:00:00:00:01' })],
+  ])('with a %s that is taken are refused', async (field, record) => {
+    const store = open()
+    await store.createNode(node('a'))
+    await store.createResource('portgroup', portgroup('g1', 'a', { name: 'bond0', address: '52:54:00:00:00:01' }))
+    await store.createResource('chassis', chassis('g1'))
+    await expect(store.createResource('portgroup', record)).rejects.toMatchObject({ field, kind: 'portgroup' })
+    const orphan = store.createResource('portgroup', portgroup('g3', 'gone'))
+    await expect(orphan).rejects.toMatchObject({ name: 'StaleRevision' })
+  })
+
+  test('change with their node or not at all, and go with it', async () => {
+    const store = open()
+    await store.createNode(node('a'))
+    await store.createResource('portgroup', portgroup('g1', 'a'))
+    const create = { do: 'create', kind: 'portgroup', record: portgroup('g2', 'a', { name: 'bond0' }) } as const
+    const rename = { do: 'patch', kind: 'portgroup', uuid: 'g1', patch: { name: 'bond0' } } as const
+    const refused = store.commit({ node: 'a', expect: 1, patch: { name: 'n' }, resources: [create, rename] })
+    await expect(refused).rejects.toMatchObject({ name: 'Duplicate', field: 'name' })
+    await expect(
+      store.commit({ node: 'a', expect: 1, resources: [create, { ...rename, uuid: 'gone' }] }),
+    ).rejects.toMatchObject({ name: 'StaleRevision' })
+    expect(await store.resources('portgroup', {})).toHaveLength(1)
+    await store.commit({ node: 'a', expect: 1, resources: [create, { do: 'remove', kind: 'portgroup', uuid: 'g1' }] })
+    expect(await store.resources('portgroup', {})).toMatchObject([{ uuid: 'g2' }])
+    await store.createResource('chassis', chassis('c'))
+    await store.removeNode('a', 2)
+    expect([await store.resources('portgroup', {}), await store.resources('chassis', {})]).toMatchObject([
+      [],
+      [{ uuid: 'c' }],
+    ])
   })
 })
 
@@ -236,10 +319,36 @@ describe('on disk', () => {
     )
   })
 
+  test('a database of version 1 gets the table that it lacks', async () => {
+    const path = file()
+    await open(path)[Symbol.asyncDispose]()
+    const db = new Database(path)
+    db.exec('DROP TABLE resources; PRAGMA user_version = 1')
+    db.close()
+    const again = open(path)
+    await again.createResource('chassis', chassis('c'))
+    await again[Symbol.asyncDispose]()
+  })
+
   test('memory and database never differ, whatever was done', async () => {
     const uuids = ['a', 'b', 'c']
     const step = fc.record({
-      what: fc.constantFrom('create', 'remove', 'patch', 'queue', 'done', 'drop', 'limit', 'lift', 'port', 'unport'),
+      what: fc.constantFrom(
+        'create',
+        'remove',
+        'patch',
+        'queue',
+        'done',
+        'drop',
+        'limit',
+        'lift',
+        'port',
+        'unport',
+        'group',
+        'regroup',
+        'ungroup',
+        'with',
+      ),
       uuid: fc.constantFrom(...uuids),
       n: fc.nat(3),
     })
@@ -264,6 +373,22 @@ describe('on disk', () => {
               if (what === 'lift') await commit({ deadlines: [{ kind: `d${n}`, at: null }] })
               if (what === 'port') await store.createPort(port(mac, uuid))
               if (what === 'unport') await store.removePort(`port-${mac}`)
+              const group = { uuid: `g${n}`, record: portgroup(`g${n}`, uuid, { name: `${uuid}${n % 2}` }) }
+              if (what === 'group') await store.createResource('portgroup', group.record)
+              if (what === 'regroup')
+                await store.updateResource('portgroup', group.uuid, () => ({
+                  address: n === 0 ? null : mac,
+                  node_uuid: uuid,
+                }))
+              if (what === 'ungroup') await store.removeResource('portgroup', group.uuid)
+              if (what === 'with')
+                await commit({
+                  resources: [
+                    { do: 'create', kind: 'portgroup', record: group.record },
+                    { do: 'patch', kind: 'portgroup', uuid: `g${(n + 1) % 4}`, patch: { mode: what } },
+                    { do: 'remove', kind: 'portgroup', uuid: `g${(n + 2) % 4}` },
+                  ],
+                })
             })
             .map((work, index) =>
               index % 3 === 0
@@ -280,6 +405,9 @@ describe('on disk', () => {
           await s.effects(),
           (await s.deadlines()).sort((x, y) => `${x.node}${x.kind}`.localeCompare(`${y.node}${y.kind}`)),
           await Promise.all(uuids.map(async (uuid) => (await s.node(uuid))?.revision)),
+          await s.resources('portgroup', {}),
+          await Promise.all(uuids.map((uuid) => s.resources('portgroup', { node_uuid: uuid }))),
+          await Promise.all(['a0', 'a1', 'b0', 'c1'].map(async (name) => (await s.resource('portgroup', name))?.uuid)),
           await Promise.all(['n0', 'n1', 'n2', 'n3'].map(async (name) => (await s.node(name))?.node.uuid)),
         ]
         const before = await look(store)
@@ -288,7 +416,7 @@ describe('on disk', () => {
         expect(await look(again)).toEqual(before)
         again.abandon()
       }),
-      { numRuns: 25 },
+      { numRuns: 40 },
     )
   })
 })

@@ -1,4 +1,11 @@
-import type { JsonObject, NodeRecord, PortRecord, ProvisionState } from '../../wire/index.js'
+import type {
+  JsonObject,
+  NodeRecord,
+  PortRecord,
+  ProvisionState,
+  ResourceKind,
+  ResourceRecords,
+} from '../../wire/index.js'
 
 /** Counts the commits of one node; a commit that expects another revision is refused. */
 export type Revision = number
@@ -55,7 +62,21 @@ export interface Commit {
   removePorts?: readonly string[]
   inventory?: { inventory: JsonObject; plugin_data: JsonObject }
   history?: readonly HistoryEntry[]
+  /** In this order. One that makes or gives a value that is taken is refused with the whole commit. */
+  resources?: readonly ResourceChange[]
 }
+
+/** A new record of a kind, without the id, which is the store's to give. */
+export type NewResource<Kind extends ResourceKind> = Omit<ResourceRecords[Kind], 'id'>
+export type ResourcePatch<Kind extends ResourceKind> = Partial<Omit<ResourceRecords[Kind], 'id' | 'uuid'>>
+
+/** A change of a record that is no node and no port. `patch` gives single fields, so that nobody's other change is lost. */
+export type ResourceChange = {
+  [Kind in ResourceKind]:
+    | { readonly do: 'create'; readonly kind: Kind; readonly record: NewResource<Kind> }
+    | { readonly do: 'patch'; readonly kind: Kind; readonly uuid: string; readonly patch: ResourcePatch<Kind> }
+    | { readonly do: 'remove'; readonly kind: Kind; readonly uuid: string }
+}[ResourceKind]
 
 export interface NodeWithRevision {
   node: NodeRecord
@@ -77,6 +98,16 @@ export interface NodeQuery {
   limit?: number
 }
 
+/** Of the records of one kind. */
+export interface ResourceQuery<Kind extends ResourceKind> {
+  node_uuid?: string
+  where?: (record: ResourceRecords[Kind]) => boolean
+  sortKey?: keyof ResourceRecords[Kind]
+  sortDir?: 'asc' | 'desc'
+  marker?: string
+  limit?: number
+}
+
 export interface PortQuery {
   node_uuid?: string
   /** Lower case. */
@@ -88,18 +119,28 @@ export interface PortQuery {
   limit?: number
 }
 
-/** Thrown by {@link Store.commit} when somebody else changed the node first, or it is gone. */
+/** Thrown when somebody else changed the node of a commit first, or the node of a commit or new record is gone. */
 export class StaleRevision extends Error {
   override name = 'StaleRevision'
 }
 
-/** Thrown when a uuid, name, instance_uuid or MAC is taken. */
+/** What nobody may have twice; `connector_id` stands for a connector's type and id, `boot_index` for node and index. */
+export type UniqueField = 'uuid' | 'name' | 'instance_uuid' | 'address' | 'connector_id' | 'boot_index'
+
+/** Thrown when a uuid, name, instance_uuid, MAC or the like is taken. */
 export class Duplicate extends Error {
   override name = 'Duplicate'
-  readonly field: 'uuid' | 'name' | 'instance_uuid' | 'address'
+  readonly field: UniqueField
   readonly value: string
-  constructor(field: 'uuid' | 'name' | 'instance_uuid' | 'address', value: string) {
-    super(`${field} ${value} is taken`)
+  /** Of which resource. */
+  readonly kind: 'node' | 'port' | ResourceKind
+  constructor(
+    field: UniqueField,
+    value: string,
+    kind: 'node' | 'port' | ResourceKind = field === 'address' ? 'port' : 'node',
+  ) {
+    super(`${field} ${value} of a ${kind} is taken`)
+    this.kind = kind
     this.field = field
     this.value = value
   }
@@ -114,7 +155,7 @@ export interface Store extends AsyncDisposable {
   nodes(query: NodeQuery): Promise<NodeRecord[]>
   /** `id` is given by the store. */
   createNode(node: Omit<NodeRecord, 'id'>): Promise<NodeWithRevision>
-  /** Removes the node with its ports, effects, deadlines, inventory and history. */
+  /** Removes the node with its ports, effects, deadlines, inventory, history and whatever other records name it. */
   removeNode(uuid: string, expect: Revision): Promise<void>
   commit(change: Commit): Promise<Revision>
   port(ident: string): Promise<PortRecord | undefined>
@@ -122,6 +163,21 @@ export interface Store extends AsyncDisposable {
   createPort(port: Omit<PortRecord, 'id'>): Promise<PortRecord>
   updatePort(port: PortRecord): Promise<void>
   removePort(uuid: string): Promise<void>
+  /** By uuid, or by name where the kind has names. */
+  resource<Kind extends ResourceKind>(kind: Kind, ident: string): Promise<ResourceRecords[Kind] | undefined>
+  resources<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): Promise<ResourceRecords[Kind][]>
+  createResource<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): Promise<ResourceRecords[Kind]>
+  /**
+   * `change` gets the record as it is when the change is written, so that two changes at once do not lose one another; what
+   * it throws is the refusal. Undefined when the record is gone.
+   */
+  updateResource<Kind extends ResourceKind>(
+    kind: Kind,
+    uuid: string,
+    change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
+  ): Promise<ResourceRecords[Kind] | undefined>
+  /** False when there was none. */
+  removeResource(kind: ResourceKind, uuid: string): Promise<boolean>
   inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined>
   history(node: string): Promise<HistoryEntry[]>
   /** Queued effects in order of their ids; of one node or of all. */

@@ -1,5 +1,6 @@
 import type { NodeRecord, PortRecord } from '../../wire/index.js'
 import { NodeEntry, type NodeColumns, type Records } from './records.js'
+import { ResourceWriter } from './write-resources.js'
 import type { Statements } from './rows.js'
 import { Duplicate, StaleRevision, type Commit, type NodeWithRevision, type Revision } from './store.js'
 
@@ -8,10 +9,14 @@ import { Duplicate, StaleRevision, type Commit, type NodeWithRevision, type Revi
  * anything, so that a refused change leaves the transaction as it was for the others that share it.
  */
 export class Writer {
+  readonly resources: ResourceWriter
+
   constructor(
     readonly sql: Statements,
     readonly records: Records,
-  ) {}
+  ) {
+    this.resources = new ResourceWriter(sql, records)
+  }
 
   createNode(fields: Omit<NodeRecord, 'id'>): NodeWithRevision {
     const { nodes, nodesByName, nodesByInstance } = this.records
@@ -32,6 +37,7 @@ export class Writer {
     const entry = this.#expected(uuid, expect)
     this.sql.deleteNode.run(entry.columns.id)
     for (const port of this.records.portsOf(uuid)) this.sql.deletePort.run(port.id)
+    for (const { id } of this.records.resourcesOf(uuid)) this.sql.deleteResource.run(id)
     this.#deleteEffects(uuid)
     this.sql.deleteDeadlines.run(uuid)
     this.sql.deleteInventory.run(uuid)
@@ -45,6 +51,7 @@ export class Writer {
     const updated: NodeRecord = { ...entry.record, ...change.patch }
     this.#checkKeys(updated)
     this.#checkPorts(change)
+    this.resources.check(change.resources ?? [])
 
     const revision = change.expect + 1
     const text = JSON.stringify(updated)
@@ -65,6 +72,7 @@ export class Writer {
     for (const port of change.removePorts ?? []) this.removePort(port)
     if (change.inventory) this.sql.putInventory.run(uuid, JSON.stringify(change.inventory))
     for (const item of change.history ?? []) this.sql.insertHistory.run(uuid, JSON.stringify(item))
+    this.resources.apply(change.resources ?? [])
     return revision
   }
 
@@ -99,6 +107,7 @@ export class Writer {
 
   createPort(port: Omit<PortRecord, 'id'>): PortRecord {
     this.#checkNewPort(port)
+    if (!this.records.nodes.has(port.node_uuid)) throw new StaleRevision(`node ${port.node_uuid} is gone`)
     return this.#insertPort(port)
   }
 

@@ -1,0 +1,91 @@
+import type { ResourceKind, ResourceRecords } from '../../wire/index.js'
+
+type Keys = readonly (readonly [field: string, value: string | null])[]
+
+/** What no two records of a kind may share, besides the uuid; null is shared freely. */
+const UNIQUE: { readonly [Kind in ResourceKind]: (record: Omit<ResourceRecords[Kind], 'id'>) => Keys } = {
+  portgroup: ({ name, address }) => [
+    ['name', name],
+    ['address', address],
+  ],
+  allocation: ({ name }) => [['name', name]],
+  chassis: () => [],
+  volume_connector: ({ type, connector_id }) => [['connector_id', `${type} ${connector_id}`]],
+  volume_target: ({ node_uuid, boot_index }) => [['boot_index', `${node_uuid} ${boot_index}`]],
+  deploy_template: ({ name }) => [['name', name]],
+  runbook: ({ name }) => [['name', name]],
+  inspection_rule: () => [],
+}
+
+/** The keys of a record as `field value`, without those that are null. */
+export function uniqueKeys<Kind extends ResourceKind>(
+  kind: Kind,
+  record: Omit<ResourceRecords[Kind], 'id'>,
+): { field: string; value: string }[] {
+  return UNIQUE[kind](record).flatMap(([field, value]) => (value === null ? [] : [{ field, value }]))
+}
+
+/** A record's node, with which it goes; null for those that stand alone. */
+export const nodeOf = (record: object): string | null =>
+  'node_uuid' in record ? (record.node_uuid as string | null) : null
+
+/** The records of one kind in memory, in the order of creation; shared, never to be changed. */
+export class ResourceTable<Kind extends ResourceKind> {
+  readonly kind: Kind
+  readonly byUuid = new Map<string, ResourceRecords[Kind]>()
+  readonly #byKey = new Map<string, string>()
+  readonly #byNode = new Map<string, Set<string>>()
+
+  constructor(kind: Kind) {
+    this.kind = kind
+  }
+
+  /** By uuid, or by the name where the kind has names. */
+  find(ident: string): ResourceRecords[Kind] | undefined {
+    return this.byUuid.get(ident) ?? this.byUuid.get(this.owner('name', ident) ?? '')
+  }
+
+  /** The uuid of the record that holds a unique value. */
+  owner(field: string, value: string): string | undefined {
+    return this.#byKey.get(`${field} ${value}`)
+  }
+
+  /** Those of a node, in the order of creation. */
+  of(node: string): ResourceRecords[Kind][] {
+    const uuids = this.#byNode.get(node)
+    if (!uuids || uuids.size === 0) return []
+    return [...uuids].map((uuid) => this.byUuid.get(uuid)!).sort((a, b) => a.id - b.id)
+  }
+
+  put(record: ResourceRecords[Kind]): void {
+    const before = this.byUuid.get(record.uuid)
+    if (before) this.#forgetKeys(before)
+    this.byUuid.set(record.uuid, record)
+    for (const { field, value } of uniqueKeys(this.kind, record)) this.#byKey.set(`${field} ${value}`, record.uuid)
+    const node = nodeOf(record)
+    if (node !== null) this.#byNode.set(node, (this.#byNode.get(node) ?? new Set()).add(record.uuid))
+  }
+
+  drop(uuid: string): void {
+    const record = this.byUuid.get(uuid)
+    if (!record) return
+    this.#forgetKeys(record)
+    this.byUuid.delete(uuid)
+  }
+
+  #forgetKeys(record: ResourceRecords[Kind]): void {
+    for (const { field, value } of uniqueKeys(this.kind, record)) this.#byKey.delete(`${field} ${value}`)
+    const node = nodeOf(record)
+    if (node === null) return
+    const siblings = this.#byNode.get(node)
+    siblings?.delete(record.uuid)
+    if (siblings?.size === 0) this.#byNode.delete(node)
+  }
+}
+
+export const RESOURCE_KINDS = Object.keys(UNIQUE) as ResourceKind[]
+
+export type ResourceTables = { readonly [Kind in ResourceKind]: ResourceTable<Kind> }
+
+export const emptyTables = (): ResourceTables =>
+  Object.fromEntries(RESOURCE_KINDS.map((kind) => [kind, new ResourceTable(kind)])) as unknown as ResourceTables

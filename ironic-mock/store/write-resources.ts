@@ -1,0 +1,107 @@
+import type { ResourceKind, ResourceRecords } from '../../wire/index.js'
+import type { Records } from './records.js'
+import { nodeOf, uniqueKeys } from './resources.js'
+import type { Statements } from './rows.js'
+import {
+  Duplicate,
+  StaleRevision,
+  type NewResource,
+  type ResourceChange,
+  type ResourcePatch,
+  type UniqueField,
+} from './store.js'
+
+/** Changes of records that are no nodes and no ports, in the running transaction. */
+export class ResourceWriter {
+  constructor(
+    readonly sql: Statements,
+    readonly records: Records,
+  ) {}
+
+  create<Kind extends ResourceKind>(kind: Kind, fields: NewResource<Kind>): ResourceRecords[Kind] {
+    this.#checkNew(kind, fields)
+    return this.#insert(kind, fields)
+  }
+
+  update<Kind extends ResourceKind>(
+    kind: Kind,
+    uuid: string,
+    change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
+  ): ResourceRecords[Kind] | undefined {
+    const current = this.records.resources(kind).byUuid.get(uuid)
+    if (!current) return undefined
+    const record: ResourceRecords[Kind] = { ...current, ...change(current) }
+    this.#checkKeys(kind, record)
+    return this.#replace(kind, record)
+  }
+
+  remove(kind: ResourceKind, uuid: string): boolean {
+    const record = this.records.resources(kind).byUuid.get(uuid)
+    if (!record) return false
+    this.sql.deleteResource.run(record.id)
+    this.records.resources(kind).drop(uuid)
+    return true
+  }
+
+  /** All of a commit's changes, before any of them is made. */
+  check(changes: readonly ResourceChange[]): void {
+    const fresh = new Set<string>()
+    const claim = (kind: ResourceKind, record: NewResource<ResourceKind>) => {
+      for (const { field, value } of [{ field: 'uuid', value: record.uuid }, ...uniqueKeys(kind, record as never)]) {
+        if (fresh.has(`${kind} ${field} ${value}`)) throw new Duplicate(field as UniqueField, value, kind)
+        fresh.add(`${kind} ${field} ${value}`)
+      }
+    }
+    for (const change of changes) {
+      if (change.do === 'remove') continue
+      if (change.do === 'create') {
+        this.#checkNew(change.kind, change.record)
+        claim(change.kind, change.record)
+      } else {
+        const current = this.records.resources(change.kind).byUuid.get(change.uuid)
+        if (!current) throw new StaleRevision(`${change.kind} ${change.uuid} is gone`)
+        const record = { ...current, ...change.patch } as ResourceRecords[ResourceKind]
+        this.#checkKeys(change.kind, record)
+        claim(change.kind, record)
+      }
+    }
+  }
+
+  /** Changes that have passed {@link check}. */
+  apply(changes: readonly ResourceChange[]): void {
+    for (const change of changes)
+      if (change.do === 'create') this.#insert(change.kind, change.record)
+      else if (change.do === 'remove') this.remove(change.kind, change.uuid)
+      else {
+        const current = this.records.resources(change.kind).byUuid.get(change.uuid)
+        if (current) this.#replace(change.kind, { ...current, ...change.patch } as ResourceRecords[ResourceKind])
+      }
+  }
+
+  #checkNew<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): void {
+    if (this.records.resources(kind).byUuid.has(record.uuid)) throw new Duplicate('uuid', record.uuid, kind)
+    this.#checkKeys(kind, record)
+  }
+
+  #checkKeys<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): void {
+    const table = this.records.resources(kind)
+    for (const { field, value } of uniqueKeys(kind, record))
+      if ((table.owner(field, value) ?? record.uuid) !== record.uuid)
+        throw new Duplicate(field as UniqueField, value, kind)
+    const node = nodeOf(record)
+    if (node !== null && !this.records.nodes.has(node)) throw new StaleRevision(`node ${node} is gone`)
+  }
+
+  #insert<Kind extends ResourceKind>(kind: Kind, fields: NewResource<Kind>): ResourceRecords[Kind] {
+    const record = { ...fields, id: this.records.lastResource + 1 } as ResourceRecords[Kind]
+    this.sql.insertResource.run(record.id, kind, record.uuid, JSON.stringify(record))
+    this.records.putResource(kind, record)
+    return record
+  }
+
+  #replace<Kind extends ResourceKind>(kind: Kind, record: ResourceRecords[Kind]): ResourceRecords[Kind] {
+    this.sql.updateResource.run(JSON.stringify(record), record.id)
+    this.records.putResource(kind, record)
+    return record
+  }
+}
