@@ -1,0 +1,175 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { MachineBootSource } from '../../machine/index.js'
+import { Scope } from '../../runtime/index.js'
+import type { Inventory } from '../../wire/index.js'
+import { debianProgram, pythonPeer } from './peers.js'
+import { relay } from './peers/ipa/relay.mjs'
+
+const PEER = fileURLToPath(new URL('./peers/ipa/', import.meta.url))
+/** Every distribution that is installed, pinned. */
+const PINNED = fileURLToPath(new URL('./peers/ipa.txt', import.meta.url))
+
+/** What the agent could change this host with. In its namespaces they are stubs. */
+const PROGRAMS = `
+  poweroff reboot shutdown halt chroot hostnamectl coreos-installer hwclock partprobe sgdisk wipefs hdparm mdadm nvme
+  blkdiscard shred dd ip modprobe multipath multipathd efibootmgr umount mount sync blockdev udevadm lsblk lshw iscsistart
+  chronyc chronyd ntpdate timedatectl systemctl parted sfdisk partx journalctl ipmitool dmidecode qemu-img mkfs.ext4
+  mkfs.vfat podman docker stress-ng fio gpu-burn grub-install grub2-install`
+  .trim()
+  .replace(/\s+/g, ' ')
+
+export interface IpaOptions {
+  /** Of an Ironic on loopback, without `/v1`; it is reached at the same address from within the namespace. */
+  ironicUrl: string
+  /** What the machine is made of. */
+  inventory: Inventory
+  /** Further options that it knows from its file alone (`enable_auto_tls` ...). */
+  config?: Readonly<Record<string, string | number | boolean>>
+}
+
+/** A machine whose ramdisk has the real ironic-python-agent in it; nothing of it is this host's. */
+export interface IpaMachine extends AsyncDisposable {
+  /** Host and port at which the agent is reached, and which it advertises. */
+  readonly address: string
+  power(): 'on' | 'off'
+  setBoot(source: MachineBootSource): Promise<void>
+  /** Resolves once the ramdisk is started, not before the agent is up. */
+  setPower(to: 'on' | 'off' | 'reboot'): Promise<void>
+  /** What the agent would have done to its disks, firmware and power, in order. */
+  operations(): Promise<{ operation: string; [detail: string]: unknown }[]>
+  /** How the agent itself last ended the boot; undefined while it has not. */
+  switched(): Promise<'poweroff' | 'reboot' | undefined>
+  /** The end of what it logged. */
+  logged(): Promise<string>
+}
+
+/**
+ * Makes a machine, switched off, for the real agent, installing that first where it is not.
+ *
+ * @throws when it cannot be installed: a missing peer is a failure, never a skip
+ */
+export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptions): Promise<IpaMachine> {
+  const venv = await pythonPeer(PINNED, 'ironic-python-agent')
+  for (const program of ['unshare', 'mount', 'setpriv']) await debianProgram(program, 'util-linux')
+  await debianProgram('ip', 'iproute2')
+  // Short: the path of a Unix socket has 107 characters at most.
+  const folder = await mkdtemp(join(tmpdir(), 'ipa-'))
+  const at = (name: string): string => join(folder, name)
+  const freed = new Scope()
+  freed.onClose(() => rm(folder, { recursive: true, force: true }))
+  try {
+    for (const name of ['boot.sh', 'stub.sh', 'relay.mjs']) await cp(join(PEER, name), at(name))
+    for (const name of ['practice_hardware.py', 'practice-1.dist-info'])
+      await cp(join(PEER, name), at(`managers/${name}`), { recursive: true })
+    await writeFile(at('inventory.json'), JSON.stringify(inventory))
+    // Sockets with a path lead through a network namespace's wall; within, both sides have the ports that they have without.
+    const { port: ironicPort } = new URL(ironicUrl)
+    freed.use(await relay(at('ironic.socket'), ironicPort))
+    const { port } = freed.use(await relay('0', at('agent.socket')))
+    await writeFile(at('ipa.conf'), ini(logging(config, at('ipa.log'))))
+
+    const argv = ['boot.sh', folder, process.execPath, join(venv, 'bin/python'), join(venv, 'bin/ironic-python-agent')]
+    const relayed = [ironicPort, at('ironic.socket'), at('agent.socket'), String(port)]
+    const boot = async (parameters: Readonly<Record<string, string>>): Promise<ChildProcess> => {
+      for (const name of ['power', 'called']) await rm(at(name), { force: true })
+      const given = { 'ipa-api-url': ironicUrl, ...hasty(port), ...parameters }
+      const words = Object.entries(given).map(([name, value]) => `${name}=${value}`)
+      await writeFile(at('cmdline'), `${words.join(' ')}\n`)
+      return spawnTo(at('stdout.log'), 'unshare', [...NAMESPACES, 'bash', ...argv, PROGRAMS, '--', ...relayed], folder)
+    }
+    const text = (name: string): Promise<string> => readFile(at(name), 'utf8').catch(() => '')
+    let source: MachineBootSource = { kind: 'disk' }
+    let power: 'on' | 'off' = 'off'
+    let running: ChildProcess | undefined
+    const end = async (): Promise<void> => {
+      const child = running
+      running = undefined
+      if (child && child.exitCode === null && child.signalCode === null) {
+        const gone = once(child, 'exit')
+        // Takes the namespaces' first process along, and so all in them.
+        child.kill('SIGKILL')
+        await gone
+      }
+    }
+    const killed = (): void => void running?.kill('SIGKILL')
+    process.once('exit', killed)
+    freed.onClose(() => void process.removeListener('exit', killed))
+    freed.onClose(end)
+    return {
+      address: `127.0.0.1:${port}`,
+      power: () => power,
+      setBoot: async (next) => void (source = next),
+      async setPower(to) {
+        if (to === 'on' && power === 'on') return
+        await end()
+        power = to === 'off' ? 'off' : 'on'
+        if (power === 'on' && source.kind === 'ramdisk') running = await boot(source.parameters)
+      },
+      operations: async () =>
+        (await text('operations.jsonl'))
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line) as { operation: string }),
+      async switched() {
+        const word = (await text('power')).trim()
+        return word === 'poweroff' || word === 'reboot' ? word : undefined
+      },
+      logged: async () => (await Promise.all(['ipa.log', 'stdout.log'].map(text))).join('\n').slice(-20_000),
+      [Symbol.asyncDispose]: () => freed[Symbol.asyncDispose](),
+    }
+  } catch (error) {
+    await freed[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+const NAMESPACES = [
+  ...['--net', '--mount', '--pid', '--uts', '--ipc', '--cgroup'],
+  ...['--fork', '--kill-child=SIGKILL', '--propagation', 'private'],
+]
+
+/** Where it is reached, and no waiting for what no machine here has. */
+const hasty = (port: number): Record<string, string> => ({
+  ...{ 'ipa-listen-host': '127.0.0.1', 'ipa-listen-port': `${port}` },
+  ...{ 'ipa-advertise-host': '127.0.0.1', 'ipa-advertise-port': `${port}` },
+  ...{ 'ipa-inspection-dhcp-wait-timeout': '0', 'ipa-disk-wait-attempts': '0', 'ipa-lookup-timeout': '120' },
+})
+
+const logging = (config: IpaOptions['config'], file: string) => ({
+  ...{ debug: true, use_stderr: false, log_file: file },
+  ...config,
+})
+
+const ini = (options: Readonly<Record<string, unknown>>): string =>
+  ['[DEFAULT]', ...Object.entries(options).map(([name, value]) => `${name} = ${String(value)}`), ''].join('\n')
+
+function spawnTo(log: string, program: string, argv: readonly string[], cwd: string): ChildProcess {
+  const out = openSync(log, 'a')
+  // A proxy of this host's environment would be asked for Ironic.
+  const env = { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`, LC_ALL: 'C.UTF-8' }
+  const child = spawn(program, argv, { cwd, stdio: ['ignore', out, out], env })
+  closeSync(out)
+  return child
+}
+
+/**
+ * Waits for the agent to answer its own API.
+ *
+ * @throws with what it logged, when it does not in a minute
+ */
+export async function answering(machine: IpaMachine, protocol = 'http'): Promise<void> {
+  const deadline = Date.now() + 60_000
+  while (Date.now() < deadline) {
+    const response = await fetch(`${protocol}://${machine.address}/v1/status`).catch(() => undefined)
+    if (response?.ok) return
+    await sleep(100)
+  }
+  throw new Error(`the real agent does not answer:\n${await machine.logged()}`)
+}
