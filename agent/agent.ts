@@ -6,6 +6,7 @@ import {
   uuid,
   withFields,
   type Clock,
+  type ConfigFile,
   type Logger,
   type Random,
 } from '../runtime/index.js'
@@ -27,7 +28,6 @@ import type { AgentEvent, Effect, Wake } from './events.js'
 import type { Outcome } from './extensions/extension.js'
 import { findCommand, splitName } from './extensions/index.js'
 import type { HardwareReader } from './inspection.js'
-import type { ConfigFile } from './ini.js'
 import { IronicLink } from './ironic-link.js'
 import { readKept } from './kept-state.js'
 import { PROMPT_PACE, type AgentPace } from './pace.js'

@@ -3,7 +3,7 @@ export { startAgent, type Agent, type AgentOptions, type AgentTls } from './agen
 export { selfSigned, type CertificateOptions } from './certificate.js'
 export type { AgentProgress } from './command-runner.js'
 export { clientTls, readSettings, type AgentSettings, type ServerTls } from './configuration.js'
-export type { ConfigFile } from './ini.js'
+export type { ConfigFile } from '../runtime/index.js'
 export type { HardwareReader } from './inspection.js'
 export { AgentListener, type AgentListenerOptions } from './listener.js'
 export { Managers } from './managers.js'

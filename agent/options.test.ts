@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { userError } from '../runtime/index.js'
+import { parseIni, userError } from '../runtime/index.js'
 import { AgentScene } from '../test/kit/agent-scene.js'
 import { clientTls, readSettings } from './configuration.js'
-import { parseIni } from './ini.js'
 import { OPTIONS, readOptions } from './options.js'
 
 const API = { 'ipa-api-url': 'http://ironic:6385' }
@@ -70,11 +69,11 @@ describe('a configuration file', () => {
     ['[DEFAULT', 'line 1 of agent.conf is no section'],
     ['\nagent_token = secret', 'line 2 of agent.conf comes before any section: agent_token = ...'],
   ])('%j is refused by its line, without its value', (text, says) => {
-    expect(() => parseIni(file(text))).toThrow(says)
+    expect(() => readOptions(API, [file(text)])).toThrow(says)
   })
 
   test('goes on where a line is indented; quotes are no part of a value', () => {
-    const values = parseIni(file('[a]\nlist = one,\n  two\nq = "x y"\n')).get('a')
+    const values = parseIni(file('[a]\nlist = one,\n  two\nq = "x y"\n'), { code: 'file', example: 'a = b' }).get('a')
     expect(Object.fromEntries(values!)).toEqual({ list: 'one,\ntwo', q: 'x y' })
   })
 })

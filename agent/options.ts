@@ -1,51 +1,41 @@
-import { UserError } from '../runtime/index.js'
+import {
+  amount,
+  anyText,
+  matching as matchingText,
+  oneOf,
+  parseIni,
+  portNumber,
+  readSetting,
+  UserError,
+  wordList,
+  yesOrNo,
+  type ConfigFile,
+  type Setting,
+} from '../runtime/index.js'
 import { CURVES, type CertificateCurve } from './certificate.js'
-import { parseIni, type ConfigFile } from './ini.js'
 
-interface OptionShape<T> {
+interface OptionShape<T> extends Setting<T> {
   readonly otherwise: T
   /** Only in configuration files: the kernel command line has no such parameter. */
   readonly fileOnly?: boolean
-  /** @throws string what is expected instead */
-  read(text: string): T
 }
 
-const text = (otherwise: string | null = null): OptionShape<string | null> => ({ otherwise, read: (given) => given })
+const text = (otherwise: string | null = null): OptionShape<string | null> => ({ otherwise, ...anyText })
 const flag = (otherwise: boolean): OptionShape<boolean> => ({
   otherwise,
-  read: (given) => {
-    // A kernel parameter without a value is a switch.
-    if (/^(|1|true|yes|on|t|y)$/i.test(given)) return true
-    if (/^(0|false|no|off|f|n)$/i.test(given)) return false
-    throw 'true or false'
-  },
+  // A kernel parameter without a value is a switch.
+  read: (given) => given === '' || yesOrNo.read(given),
 })
-const amount = (otherwise: number, what: string, whole = true): OptionShape<number> => ({
+const seconds = (otherwise: number): OptionShape<number> => ({
   otherwise,
-  read: (given) => {
-    const value = Number(given)
-    if (given.trim() === '' || !Number.isFinite(value) || value < 0 || (whole && !Number.isInteger(value))) throw what
-    return value
-  },
+  ...amount(`a number of seconds (default ${otherwise})`, { whole: false }),
 })
-const seconds = (otherwise: number) => amount(otherwise, `a number of seconds (default ${otherwise})`, false)
-const times = (otherwise: number) => amount(otherwise, `a whole number (default ${otherwise})`)
-const port = (otherwise: number): OptionShape<number> => ({
+const times = (otherwise: number): OptionShape<number> => ({
   otherwise,
-  read: (given) => {
-    const value = Number(given)
-    if (!/^\d+$/.test(given) || value > 65_535) throw 'a port, 0 to 65535'
-    return value
-  },
+  ...amount(`a whole number (default ${otherwise})`),
 })
-const words = (): OptionShape<readonly string[]> => ({
-  otherwise: [],
-  read: (given) =>
-    given
-      .split(',')
-      .map((word) => word.trim())
-      .filter((word) => word !== ''),
-})
+const port = (otherwise: number): OptionShape<number> => ({ otherwise, ...portNumber })
+const words = (): OptionShape<readonly string[]> => ({ otherwise: [], ...wordList })
 const urls = (): OptionShape<readonly string[]> => ({
   otherwise: [],
   read: (given) =>
@@ -57,21 +47,11 @@ const urls = (): OptionShape<readonly string[]> => ({
         return url.replace(/\/+$/, '')
       }),
 })
-const choice = <T extends string>(otherwise: T, ...values: T[]): OptionShape<T> => ({
-  otherwise,
-  read: (given) => {
-    const found = values.find((value) => value === given)
-    if (found === undefined) throw `one of ${values.join(', ')}`
-    return found
-  },
-})
+const choice = <T extends string>(otherwise: T, ...values: T[]): OptionShape<T> => ({ otherwise, ...oneOf(...values) })
 const inFile = <T>(shape: OptionShape<T>): OptionShape<T> => ({ ...shape, fileOnly: true })
 const matching = (pattern: RegExp, expected: string): OptionShape<string | null> => ({
   otherwise: null,
-  read: (given) => {
-    if (!pattern.test(given)) throw expected
-    return given
-  },
+  ...matchingText(pattern, expected),
 })
 
 /**
@@ -157,7 +137,7 @@ export function readOptions(
     else given.set(name, { as: `${parameter}=${value}`, text: value })
   }
   for (const file of files)
-    for (const [name, value] of parseIni(file).get('DEFAULT') ?? []) {
+    for (const [name, value] of parseIni(file, INI).get('DEFAULT') ?? []) {
       if (isOption(name)) given.set(name, { as: `${name} = ${value} in ${file.name}`, text: value })
       else if (!ELSEWHERE.test(name)) unknown.push(`${name} in ${file.name}`)
     }
@@ -170,13 +150,12 @@ export function readOptions(
   return { values, unknown }
 }
 
+const INI = { code: 'AGENT_CONFIG_FILE', example: 'api_url = http://192.0.2.1:6385' }
+
 function read<T>(shape: OptionShape<T>, { as, text }: { as: string; text: string }): T {
-  try {
-    return shape.read(text)
-  } catch (expected) {
-    if (typeof expected !== 'string') throw expected
-    throw new UserError('AGENT_PARAMETER', `the agent was started with ${as}, which it cannot use`, {
-      remedy: `give ${expected}, or leave it out`,
-    })
-  }
+  const outcome = readSetting(shape, text)
+  if ('value' in outcome) return outcome.value
+  throw new UserError('AGENT_PARAMETER', `the agent was started with ${as}, which it cannot use`, {
+    remedy: `give ${outcome.expected}, or leave it out`,
+  })
 }

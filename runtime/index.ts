@@ -1,10 +1,22 @@
 /** The ground that every room stands on: time, randomness, errors, lifetimes, the probe, logging. No domain words. */
 export { held, hours, minutes, seconds, type Clock, type SleepOptions } from './clock.js'
 export { during, errorChain, userError, UserError } from './error.js'
+export { parseIni, type ConfigFile } from './ini.js'
 export { Mutex, Scope, ScopeClosed } from './lifetime.js'
 export { silent, withFields, type Logger, type LogLevel } from './logger.js'
 export { Probe, type Interceptor, type ProbePoint } from './probe.js'
 export { seededRandom, uniform, urlSafeToken, uuid, type Random } from './random.js'
+export {
+  amount,
+  anyText,
+  matching,
+  oneOf,
+  portNumber,
+  readSetting,
+  wordList,
+  yesOrNo,
+  type Setting,
+} from './setting.js'
 export { systemClock } from './system-clock.js'
 export { systemRandom } from './system-random.js'
 export { NothingLeftToHappen, VirtualClock } from './virtual-clock.js'

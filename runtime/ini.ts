@@ -1,4 +1,4 @@
-import { UserError } from '../runtime/index.js'
+import { UserError } from './error.js'
 
 export interface ConfigFile {
   /** For complaints. */
@@ -10,23 +10,23 @@ export interface ConfigFile {
  * Reads a configuration file in the format of OpenStack's services: sections, `key = value` or `key: value`, lines that
  * go on where they are indented, `#` and `;` for remarks. Of a key that comes twice the last value counts.
  *
+ * @param code of the error for a line that is neither; `example` is one that could stand there
  * @returns section to key to value
- * @throws UserError `AGENT_CONFIG_FILE` naming file and line
+ * @throws UserError naming file and line
  */
-export function parseIni({ name, text }: ConfigFile): Map<string, Map<string, string>> {
+export function parseIni(
+  { name, text }: ConfigFile,
+  { code, example }: { code: string; example: string },
+): Map<string, Map<string, string>> {
   const sections = new Map<string, Map<string, string>>()
   let section: Map<string, string> | undefined
   let last: string | undefined
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     const trimmed = line.trim()
     const wrong = (what: string): UserError =>
-      new UserError(
-        'AGENT_CONFIG_FILE',
-        `line ${index + 1} of ${name} ${what}: ${trimmed.replace(/[=:].*/, '= ...')}`,
-        {
-          remedy: 'write a section like [DEFAULT], and below it lines like api_url = http://192.0.2.1:6385',
-        },
-      )
+      new UserError(code, `line ${index + 1} of ${name} ${what}: ${trimmed.replace(/[=:].*/, '= ...')}`, {
+        remedy: `write a section like [DEFAULT], and below it lines like ${example}`,
+      })
     if (trimmed === '' || /^[#;]/.test(trimmed)) {
       last = undefined
     } else if (/^\s/.test(line) && section && last !== undefined) {
