@@ -164,10 +164,15 @@ class RunningAgent implements Agent {
       ...{ target, clock, signal, environment: options.environment, logger: this.#logger },
       probe: options.probe ?? new Probe(),
       managers: () => this.#surroundings.managers(),
-      inventory: async () => (await this.#surroundings.hardware({ again: true })).inventory,
+      inventory: async () => (await this.#surroundings.read()).inventory,
       onProgress: options.onProgress ?? (() => {}),
       standalone: standalone !== undefined,
-      ...{ ignoreBootloaderFailure: settings.ignoreBootloaderFailure, md5: settings.md5 },
+      ignoreBootloaderFailure: settings.ignoreBootloaderFailure,
+      images: () => {
+        const { md5 = false, formats = null } = this.#state.kept.images ?? {}
+        return { md5: md5 || settings.md5, formats }
+      },
+      ...(standalone === undefined && { nodeAgain: () => this.#nodeAgain() }),
       node: () => this.#node ?? { instance_info: { root_device: this.#state.kept.hints ?? null } },
       seen: (node) => {
         this.#node = node
@@ -230,6 +235,7 @@ class RunningAgent implements Agent {
       if (reduction.state.kept !== this.#state.kept) await saved.write(reduction.state.kept)
       this.#scope.signal.throwIfAborted()
       this.#state = reduction.state
+      if (isServing(this.phase)) this.#surroundings.settle()
       for (const effect of reduction.effects) this.#act(effect)
       const last = reduction.state.kept.commands.at(-1)
       if (event.kind === 'command ended' && last?.id === event.id) this.#endings.tell(last)
@@ -308,6 +314,14 @@ class RunningAgent implements Agent {
     } catch (error) {
       return { kind: 'lookup failed', why: errorChain(error).join(': '), conflict: false }
     }
+  }
+
+  /** Of the answer only the node counts: this boot has its token. */
+  async #nodeAgain(): Promise<JsonObject | null> {
+    const event = await this.#lookUp(this.#state.kept.nodeUuid)
+    if (event.kind === 'looked up') return event.answer.node
+    if (event.kind === 'lookup failed') this.#logger('warn', `Ironic does not tell the node again: ${event.why}`)
+    return null
   }
 
   #heartbeat(kept: KeptState): Promise<AgentEvent> {

@@ -34,6 +34,11 @@ const schema = {
       properties: { certificate: text, key: text },
     },
     hints: { type: 'object', nullable: true },
+    images: {
+      type: 'object',
+      required: ['md5', 'formats'],
+      properties: { md5: { type: 'boolean' }, formats: { type: 'array', nullable: true, items: text } },
+    },
     closed: { enum: ['rescued', 'locked down'] },
     commands: {
       type: 'array',
@@ -55,7 +60,7 @@ const schema = {
   },
 }
 
-const ajv = new Ajv({ allowUnionTypes: true })
+const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false })
 let validate: ValidateFunction<KeptState> | undefined
 
 /**

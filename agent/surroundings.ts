@@ -5,7 +5,7 @@ import { inspectionData, type HardwareReader } from './inspection.js'
 import { systemLogs } from './logs/collect.js'
 import { Managers } from './managers.js'
 
-/** What an agent knows of the machine it runs on. Asked once a start; a failure is not remembered. */
+/** What an agent knows of the machine it runs on. Asked once a start; neither a failure is remembered, nor what is no longer needed. */
 export class Surroundings {
   readonly #options: SurroundingsOptions
   #managers: Promise<Managers> | undefined
@@ -24,13 +24,23 @@ export class Surroundings {
     return this.#managers
   }
 
-  hardware({ again = false } = {}): Promise<TargetHardware> {
-    if (again || !this.#hardware) {
-      const reading = this.#options.hardware(this.#options.target)
+  hardware(): Promise<TargetHardware> {
+    if (!this.#hardware) {
+      const reading = this.read()
       this.#hardware = reading
       reading.catch(() => (this.#hardware = undefined))
     }
     return this.#hardware
+  }
+
+  /** As it is now. */
+  read(): Promise<TargetHardware> {
+    return this.#options.hardware(this.#options.target)
+  }
+
+  /** The start is over: an inventory is most of what an agent would carry around while nobody wants anything of it. */
+  settle(): void {
+    this.#hardware = undefined
   }
 
   async macs(): Promise<string[]> {

@@ -16,7 +16,10 @@ export class Timer {
     this.#current = controller
     void this.#clock.sleep(Math.max(0, at - this.#clock.now()), { weak, signal: controller.signal }).then(
       () => {
-        if (this.#current === controller) fire()
+        if (this.#current !== controller) return
+        // An abort of what is over costs an error with its stack, at every heartbeat of every agent.
+        this.#current = undefined
+        fire()
       },
       () => {},
     )

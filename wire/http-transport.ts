@@ -7,6 +7,8 @@ export interface HttpTransportOptions {
   clock: Clock
   /** Milliseconds of wall time for the connection, for the headers, and between two parts of the body. */
   timeoutMs?: number
+  /** So many at once to one peer, the others wait; as many as there are requests unless told otherwise. */
+  connections?: number
   /** How far peers are believed that come by TLS. */
   tls?: ClientTls
 }
@@ -31,15 +33,17 @@ export class HttpTransport implements Transport, AsyncDisposable {
   readonly #clock: Clock
   readonly #timeout: number
   readonly #tls: ClientTls
+  readonly #connections: number | null
   /** Loaded with the first request: a server that nobody asks to call anyone starts without it. */
   #client: Promise<Client> | undefined
   /** Connections to peers with a certificate of their own, by that; the latest used last. */
   readonly #trusting = new Map<string, Agent>()
 
-  constructor({ clock, timeoutMs = seconds(60), tls = {} }: HttpTransportOptions) {
+  constructor({ clock, timeoutMs = seconds(60), tls = {}, connections }: HttpTransportOptions) {
     this.#clock = clock
     this.#timeout = timeoutMs
     this.#tls = tls
+    this.#connections = connections ?? null
   }
 
   send: Transport['send'] = async ({ method, url, headers, body, ca, signal }) => {
@@ -75,12 +79,13 @@ export class HttpTransport implements Transport, AsyncDisposable {
 
   async #load(): Promise<Client> {
     const { Agent, request } = await import('undici')
-    const timeout = this.#timeout
+    const [timeout, connections] = [this.#timeout, this.#connections]
     const { insecure = false, ca, identity } = this.#tls
     const make = (trusted: string | undefined): Agent =>
       new Agent({
         headersTimeout: timeout,
         bodyTimeout: timeout,
+        connections,
         connect: {
           timeout,
           rejectUnauthorized: !insecure,

@@ -1,3 +1,4 @@
+import { idleAgents } from './idle-agents.js'
 import { installation } from './install.js'
 import { table, type Measured } from './measure.js'
 import { firstAnswer, idleMemory, lifecycles } from './served.js'
@@ -7,6 +8,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Measured | Measured[]>>>
   start: firstAnswer,
   lifecycles,
   memory: idleMemory,
+  'idle-agents': idleAgents,
   install: installation,
   'virtual-time': inVirtualTime,
 }

@@ -1,13 +1,14 @@
 /** One line of what is printed. */
 export interface Measured {
   what: string
-  /** Milliseconds or bytes, as `unit` says. */
+  /** As `unit` says. */
   ours: number
   /** The same done by something else, in the same run on the same machine; null where there is nothing like it. */
   peer: { name: string; value: number } | null
   /** What the project wants to reach. */
   reach: number | 'peer' | null
-  unit: 'ms' | 'MiB'
+  /** Nothing where things are counted. */
+  unit: 'ms' | 'KiB' | 'MiB' | '%' | ''
   /** How often it was measured; what is printed is the median. */
   runs: number
 }
@@ -27,7 +28,8 @@ export async function median(runs: number, measure: () => Promise<number>): Prom
 }
 
 export function table(rows: readonly Measured[]): string {
-  const shown = (value: number, unit: string) => `${value >= 100 ? Math.round(value) : value.toFixed(1)} ${unit}`
+  const shown = (value: number, unit: string) =>
+    `${value >= 100 || unit === '' ? Math.round(value) : value.toFixed(1)} ${unit}`.trim()
   const cells = rows.map(({ what, ours, peer, reach, unit, runs }) => [
     what,
     shown(ours, unit),

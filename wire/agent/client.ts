@@ -134,7 +134,7 @@ function unreachable(peer: AgentPeer, command: string, error: unknown): never {
   )
 }
 
-const ajv = new Ajv()
+const ajv = new Ajv({ meta: false, validateSchema: false })
 const commandSchema = {
   type: 'object',
   required: ['command_name', 'command_status'],

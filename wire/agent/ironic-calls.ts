@@ -70,7 +70,8 @@ const inspectionAnswerSchema = {
   properties: { uuid: { type: 'string', minLength: 1 } },
 }
 
-const ajv = new Ajv()
+// Our own schemas: holding them against JSON Schema's own would take half of an agent's start.
+const ajv = new Ajv({ meta: false, validateSchema: false })
 
 /** Compiled at first use: a program that never starts an agent does not pay for it. */
 function parser<T>(schema: object, what: string): (value: unknown) => T {

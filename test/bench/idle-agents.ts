@@ -1,0 +1,105 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { AgentListener, IPA_PACE, startAgent, type Agent } from '../../agent/index.js'
+import { defaultMachineSpec, NO_PACE, openMachines } from '../../machine/index.js'
+import { Probe, Scope, seededRandom, silent, systemClock, uuid } from '../../runtime/index.js'
+import { standardManagers, type Target } from '../../steps/index.js'
+import { HttpTransport } from '../../wire/index.js'
+import { median, timed, type Measured } from './measure.js'
+import { WaitingIronic } from './waiting-ironic.js'
+
+const AGENTS = 5000
+/** Lab time passes so many times as fast as on the wall. */
+const SPEED = 20
+/** Seconds: what Ironic tolerates unless it is told otherwise. */
+const HEARTBEAT_TIMEOUT = 300
+/** An agent lets at most 0.6 of that pass, and IPA looks only every 5 s whether it is time. Milliseconds. */
+const LATEST = HEARTBEAT_TIMEOUT * 1000 * 0.6 + 5000
+/** How long they are listened to, in heartbeats of each. */
+const INTERVALS = 4
+const INTERVAL = HEARTBEAT_TIMEOUT * 1000 * 0.45
+const KIB = 1024
+
+const wall = systemClock()
+const random = seededRandom(1)
+
+/**
+ * Agents that nobody wants anything of, each with its node, behind one listener with TLS, on a clock that hurries: how
+ * soon they are there, whether Ironic hears of all of them in time, and what they take. The machine that they all believe
+ * to be on is one, since its memory is not theirs.
+ */
+export async function idleAgents(): Promise<Measured[]> {
+  await using ironic = await WaitingIronic.start({ heartbeatTimeout: HEARTBEAT_TIMEOUT, missedAfter: LATEST / SPEED })
+  await using scope = new Scope()
+  const clock = systemClock(SPEED)
+  const target = await machineInRamdisk(scope)
+  const listener = scope.use(await AgentListener.open({ port: 0, clock }))
+  const transport = scope.use(new HttpTransport({ clock, connections: 64 }))
+  const start = (): Agent => {
+    const nodeUuid = uuid(random)
+    const agent = startAgent({
+      ...{ target, managers: standardManagers, environment: {}, transport, clock, random, nodeUuid, logger: silent },
+      boot: { id: nodeUuid, parameters: { 'ipa-api-url': ironic.url } },
+      callbackUrl: listener.urlOf(nodeUuid),
+      tls: listener.tls({ random }),
+      saved: { read: () => null, write: async () => {} },
+      pace: IPA_PACE,
+    })
+    scope.use(listener.mount(nodeUuid, agent.dispatch))
+    return scope.use(agent)
+  }
+  let expected = 0
+  const heard = async (count: number): Promise<void> => {
+    expected += count
+    for (let started = 0; started < count; started++) start()
+    while ((await ironic.heard()).agents < expected);
+  }
+  const first = await timed(() => heard(1))
+  const another = await median(7, () => timed(() => heard(1)))
+
+  const empty = heap()
+  const all = await timed(() => heard(AGENTS))
+  // From here on they are idle, and no longer all at the same moment.
+  await clock.sleep(LATEST)
+  await ironic.heard()
+  const [usedBefore, since] = [process.cpuUsage(), wall.elapsed()]
+  await clock.sleep(INTERVAL * INTERVALS)
+  const { user, system } = process.cpuUsage(usedBefore)
+  const { heartbeats, missed } = await ironic.heard()
+  const share = (user + system) / 1000 / (wall.elapsed() - since)
+  const each = (heap() - empty) / AGENTS / KIB
+  const many = AGENTS.toLocaleString('en')
+  const one = { peer: null, reach: null, runs: 1 }
+  return [
+    { what: 'first agent of a process, start to first heartbeat', ...one, ours: first, unit: 'ms' },
+    { what: 'agent start to first heartbeat', ...one, ours: another, reach: 50, unit: 'ms', runs: 7 },
+    { what: `${many} agents started at once`, ...one, ours: all, unit: 'ms' },
+    { what: `missed of ${heartbeats} heartbeats, ${SPEED} x as fast`, ...one, ours: missed, reach: 0, unit: '' },
+    { what: 'one core, taken by these', ...one, ours: share * 100, reach: 100, unit: '%' },
+    { what: `heap of an idle agent, of ${many}`, ...one, ours: each, reach: 20, unit: 'KiB' },
+  ]
+}
+
+async function machineInRamdisk(scope: Scope): Promise<Target> {
+  let up = (): void => {}
+  const booted = new Promise<void>((resolve) => (up = resolve))
+  const machines = scope.use(
+    await openMachines({
+      ...{ stateDir: null, clock: wall, random, probe: new Probe(), logger: silent, pace: NO_PACE },
+      events: { ramdiskUp: () => up(), down: () => {} },
+    }),
+  )
+  const machine = await machines.create(defaultMachineSpec(1))
+  await machine.setBoot({ kind: 'ramdisk', parameters: {} })
+  await machine.setPower('on')
+  await booted
+  return machine.target
+}
+
+/** Bytes in use, without what is garbage. */
+function heap(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  return process.memoryUsage().heapUsed
+}
