@@ -77,6 +77,22 @@ export interface Policy {
   inspection: InspectionPolicy
   /** `[inspector]power_off` */
   inspectionPowerOff: boolean
+  /** `[DEFAULT]autodetect_deploy_interfaces`, in the order in which they are tried. */
+  autodetectDeployInterfaces: readonly string[]
+  /** `[agent]deploy_logs_collect` */
+  deployLogsCollect: 'always' | 'on_failure' | 'never'
+  /** `[agent]command_wait_attempts` and `command_wait_interval`: how long installing a boot loader is waited for. */
+  agentCommandPolls: number
+  agentCommandInterval: number
+  /** `[deploy]power_off_after_deploy_failure` */
+  powerOffAfterDeployFailure: boolean
+  /** `[conductor]max_conductor_wait_step_seconds`: the longest that a step `wait` may ask for. */
+  maxWaitStep: number
+  /**
+   * Whether the steps `hold`, `wait`, `power_on`, `power_off`, `reboot` and those for child nodes are run, as Ironic's
+   * documentation says, or taken out of every plan, as Ironic 39.0.0 does.
+   */
+  reservedSteps: 'run' | 'drop'
   /** Ask the machines also for `fake-hardware` nodes, which otherwise only remember what they were told. */
   fakeHardwareMachines: boolean
   /** Refuse to take a step for done whose agent came back with an empty command list; upstream moves on. */
@@ -130,6 +146,13 @@ export const UPSTREAM_POLICY: Policy = {
   createConfigurationPriority: null,
   inspection: UPSTREAM_INSPECTION,
   inspectionPowerOff: true,
+  autodetectDeployInterfaces: ['ramdisk', 'bootc', 'direct'],
+  deployLogsCollect: 'on_failure',
+  agentCommandPolls: 100,
+  agentCommandInterval: seconds(6),
+  powerOffAfterDeployFailure: true,
+  maxWaitStep: seconds(30),
+  reservedSteps: 'run',
   fakeHardwareMachines: false,
   strictSteps: false,
   dropReservedSteps: false,
