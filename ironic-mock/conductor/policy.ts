@@ -86,19 +86,12 @@ export interface Policy {
   agentCommandInterval: number
   /** `[deploy]power_off_after_deploy_failure` */
   powerOffAfterDeployFailure: boolean
-  /** `[conductor]max_conductor_wait_step_seconds`: the longest that a step `wait` may ask for. */
-  maxWaitStep: number
-  /**
-   * Whether the steps `hold`, `wait`, `power_on`, `power_off`, `reboot` and those for child nodes are run, as Ironic's
-   * documentation says, or taken out of every plan, as Ironic 39.0.0 does.
-   */
-  reservedSteps: 'run' | 'drop'
   /** Ask the machines also for `fake-hardware` nodes, which otherwise only remember what they were told. */
   fakeHardwareMachines: boolean
   /** Refuse to take a step for done whose agent came back with an empty command list; upstream moves on. */
   strictSteps: boolean
   /**
-   * Drop `hold`, `wait`, `power_on`, `power_off` and `reboot` from the steps of a clean or service request, as the
+   * Drop `hold`, `wait`, `power_on`, `power_off` and `reboot` from the steps of a clean, deploy or service request, as the
    * validation of Ironic 39.0.0 does against its own documentation (recorded); without it they run.
    */
   dropReservedSteps: boolean
@@ -151,8 +144,6 @@ export const UPSTREAM_POLICY: Policy = {
   agentCommandPolls: 100,
   agentCommandInterval: seconds(6),
   powerOffAfterDeployFailure: true,
-  maxWaitStep: seconds(30),
-  reservedSteps: 'run',
   fakeHardwareMachines: false,
   strictSteps: false,
   dropReservedSteps: false,
