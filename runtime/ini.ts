@@ -8,7 +8,8 @@ export interface ConfigFile {
 
 /**
  * Reads a configuration file in the format of OpenStack's services: sections, `key = value` or `key: value`, lines that
- * go on where they are indented, `#` and `;` for remarks. Of a key that comes twice the last value counts.
+ * go on where they are indented, `#` and `;` for remarks. Of a key that comes twice the last value counts, but of those
+ * in `multi` all do, a line each.
  *
  * @param code of the error for a line that is neither; `example` is one that could stand there
  * @returns section to key to value
@@ -16,7 +17,7 @@ export interface ConfigFile {
  */
 export function parseIni(
   { name, text }: ConfigFile,
-  { code, example }: { code: string; example: string },
+  { code, example, multi = [] }: { code: string; example: string; multi?: readonly string[] },
 ): Map<string, Map<string, string>> {
   const sections = new Map<string, Map<string, string>>()
   let section: Map<string, string> | undefined
@@ -25,6 +26,7 @@ export function parseIni(
     const trimmed = line.trim()
     const wrong = (what: string): UserError =>
       new UserError(code, `line ${index + 1} of ${name} ${what}: ${trimmed.replace(/[=:].*/, '= ...')}`, {
+        kind: 'usage',
         remedy: `write a section like [DEFAULT], and below it lines like ${example}`,
       })
     if (trimmed === '' || /^[#;]/.test(trimmed)) {
@@ -41,7 +43,8 @@ export function parseIni(
       const [, key, value] = /^([^=:]+?)\s*[=:]\s*(.*)$/.exec(trimmed) ?? []
       if (key === undefined || value === undefined) throw wrong('is no setting')
       if (!section) throw wrong('comes before any section')
-      section.set(key, value.replace(/^(["'])(.*)\1$/, '$2'))
+      const before = multi.includes(key) ? section.get(key) : undefined
+      section.set(key, (before === undefined ? '' : `${before}\n`) + value.replace(/^(["'])(.*)\1$/, '$2'))
       last = key
     }
   }

@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest'
+import { userError } from '../../runtime/index.js'
+import { UPSTREAM_POLICY } from '../conductor/policy.js'
+import { enabledTypes } from '../drivers/enabled.js'
+import { HARDWARE_TYPES } from '../drivers/hardware-types.js'
+import { INERT_OPTIONS } from './inert-options.js'
+import { KNOWN_OPTIONS, readIronicConfig, withDocuments, type IronicConfigRequest } from './read-config.js'
+
+const conf = (text: string) => [{ name: 'ironic.conf', text }]
+const types = (request: IronicConfigRequest) => enabledTypes(HARDWARE_TYPES, readIronicConfig(request).drivers)
+const interfaces = (driver: string, request: IronicConfigRequest) =>
+  types(request).find(({ name }) => name === driver)!.interfaces
+
+describe('profiles', () => {
+  test('upstream is what Ironic is without any configuration', () => {
+    expect(readIronicConfig({ profile: 'upstream' }).policy).toEqual(UPSTREAM_POLICY)
+  })
+
+  test('metal3, the default, is what BareMetal Operator meets', () => {
+    const { policy, service, notes } = readIronicConfig()
+    expect(policy).toMatchObject({
+      deployCallbackTimeout: 4_800_000,
+      powerStateChangeTimeout: 120_000,
+      nodeHistory: false,
+      fastTrack: true,
+      inspectionPowerOff: false,
+      eraseDevicesPriority: 0,
+      eraseDevicesMetadataPriority: 10,
+      agentCommandAttempts: 30,
+      inspection: { addPorts: 'all', keepPorts: 'present', requireManagedBoot: false },
+    })
+    expect(policy.inspection.hooks).toEqual([
+      ...['ramdisk-error', 'validate-interfaces', 'ports', 'architecture', 'parse-lldp'],
+    ])
+    expect(service.authStrategy).toBe('noauth')
+    expect(notes).toEqual([])
+  })
+
+  test('without fast track, metal3 switches machines off after their inspection', () => {
+    expect(readIronicConfig({ set: ['deploy.fast_track=false'] }).policy.inspectionPowerOff).toBe(true)
+    const set = ['deploy.fast_track=false', 'inspector.power_off=no']
+    expect(readIronicConfig({ set }).policy.inspectionPowerOff).toBe(false)
+  })
+
+  test('metal3 enables its hardware types and interfaces, with its defaults', () => {
+    expect(types({}).map(({ name }) => name)).toEqual(HARDWARE_TYPES.map(({ name }) => name))
+    const redfish = interfaces('redfish', {})
+    expect(redfish.inspect[0]).toBe('agent')
+    expect(redfish.bios).toEqual(['redfish', 'no-bios'])
+    expect(redfish.inspect).not.toContain('no-inspect')
+    expect(redfish.rescue).toEqual(['no-rescue'])
+    expect(interfaces('ipmi', {}).deploy).toContain('custom-agent')
+  })
+})
+
+describe('options under their own names', () => {
+  test('a file goes over the profile, a later file over an earlier one, single options over all', () => {
+    const files = [
+      { name: 'a', text: '[conductor]\ndeploy_callback_timeout = 60\nclean_callback_timeout = 70\n[api]\nmax_limit=5' },
+      { name: 'b', text: '[conductor]\ndeploy_callback_timeout = 61\n' },
+    ]
+    const { policy, service } = readIronicConfig({ files, set: ['[conductor]clean_callback_timeout = 71'] })
+    expect(policy).toMatchObject({ deployCallbackTimeout: 61_000, cleanCallbackTimeout: 71_000 })
+    expect(service.maxLimit).toBe(5)
+  })
+
+  test('an option without a section is one of DEFAULT', () => {
+    expect(readIronicConfig({ set: ['auth_strategy=http_basic'] }).service.authStrategy).toBe('http_basic')
+    expect(readIronicConfig({ set: ['default.auth_strategy=http_basic'] }).service.authStrategy).toBe('http_basic')
+  })
+
+  test('certificates may stand in [ssl], as in earlier releases', () => {
+    const { service } = readIronicConfig({ files: conf('[ssl]\ncert_file = a.crt\nkey_file = a.key') })
+    expect(service).toMatchObject({ certFile: 'a.crt', keyFile: 'a.key' })
+  })
+
+  test('priorities of steps, given in one line or several', () => {
+    const text =
+      '[conductor]\nclean_step_priority_override = deploy.a:1\nclean_step_priority_override = deploy.b:2,raid.c:3'
+    expect(readIronicConfig({ files: conf(text) }).policy.cleanStepPriorityOverride).toEqual({
+      'deploy.a': 1,
+      'deploy.b': 2,
+      'raid.c': 3,
+    })
+  })
+
+  test('hooks after the default ones', () => {
+    const text = '[inspector]\nhooks = $default_hooks,memory\n'
+    expect(readIronicConfig({ files: conf(text) }).policy.inspection.hooks.slice(-2)).toEqual([
+      'architecture',
+      'memory',
+    ])
+  })
+
+  test('interfaces and their defaults', () => {
+    const set = [
+      'enabled_hardware_types=ipmi,fake-hardware',
+      'enabled_deploy_interfaces=direct,fake,custom-agent',
+      'default_deploy_interface=custom-agent',
+    ]
+    expect(types({ profile: 'upstream', set }).map(({ name }) => name)).toEqual(['fake-hardware', 'ipmi'])
+    expect(interfaces('ipmi', { profile: 'upstream', set }).deploy).toEqual(['custom-agent', 'direct'])
+    expect(interfaces('redfish', { profile: 'upstream' }).inspect[0]).toBe('redfish')
+  })
+
+  test('documents that options name are read into the policy', async () => {
+    const config = readIronicConfig({ set: ['inspection_rules.built_in_rules=/rules.yaml'] })
+    const rules = [{ description: 'a rule' }]
+    const loaded = await withDocuments(config, (file) => Promise.resolve(file === '/rules.yaml' ? rules : null))
+    expect(loaded.policy.inspection.builtInRules).toEqual(rules)
+    await expect(withDocuments(config, () => Promise.reject(new Error('ENOENT')))).rejects.toThrow(
+      'the file /rules.yaml of [inspection_rules]built_in_rules cannot be used',
+    )
+  })
+})
+
+describe('what changes nothing is told', () => {
+  test.each([
+    [
+      '[DEFAULT]\nrpc_transport = json-rpc\n[database]\nconnection = sqlite://',
+      'of ironic.conf this changes nothing here: [DEFAULT]rpc_transport, [database]connection',
+    ],
+    [
+      '[DEFAULT]\nenabled_hardware_types = redfish,irmc',
+      '[DEFAULT]enabled_hardware_types in ironic.conf names irmc, which is not simulated',
+    ],
+  ])('%j', (text, note) => expect(readIronicConfig({ files: conf(text) }).notes).toEqual([note]))
+
+  test('no option both has an effect and changes nothing', () => {
+    for (const [section, names] of KNOWN_OPTIONS)
+      expect(
+        INERT_OPTIONS[section] === '*' || [...names].filter((name) => INERT_OPTIONS[section]?.includes(name)),
+      ).toEqual([])
+  })
+})
+
+describe('what cannot be meant is refused', () => {
+  test.each<[string, IronicConfigRequest, string, RegExp]>([
+    [
+      'an unknown option',
+      { files: conf('[conductor]\ndeploy_calback_timeout = 1') },
+      'ironic.conf has [conductor]deploy_calback_timeout, which is no option that ironstage knows',
+      /in \[conductor\] there is .*deploy_callback_timeout/,
+    ],
+    ['an unknown section', { set: ['conducter.x=1'] }, '--set has a section [conducter]', /conductor/],
+    [
+      'no number',
+      { files: conf('[conductor]\ndeploy_callback_timeout = soon') },
+      '[conductor]deploy_callback_timeout in ironic.conf is "soon"',
+      /a number of seconds/,
+    ],
+    ['no boolean', { set: ['deploy.fast_track=maybe'] }, '[deploy]fast_track in --set is "maybe"', /true or false/],
+    ['keystone', { set: ['auth_strategy=keystone'] }, '[DEFAULT]auth_strategy', /one of noauth, http_basic/],
+    ['an unknown interface', { set: ['enabled_bios_interfaces=redfihs'] }, 'names redfihs', /no-bios, redfish/],
+    ['an unknown default', { set: ['default_deploy_interface=x'] }, 'names x', /custom-agent/],
+    ['no assignment', { set: ['deploy.fast_track'] }, '--set deploy.fast_track sets nothing', /SECTION\.OPTION=VALUE/],
+    ['no section', { files: conf('debug = true') }, 'line 1 of ironic.conf comes before any section', /\[DEFAULT\]/],
+    ['no setting', { files: conf('[api]\nport') }, 'line 2 of ironic.conf is no setting', /automated_clean/],
+  ])('%s', (_, request, sentence, remedy) => {
+    try {
+      readIronicConfig(request)
+      expect.unreachable()
+    } catch (error) {
+      const user = userError(error)
+      expect(user?.message).toContain(sentence)
+      expect(user?.remedy).toMatch(remedy)
+      expect(user?.kind).toBe('usage')
+    }
+  })
+
+  test('a hardware type that is left without an interface it needs', () => {
+    expect(() => types({ profile: 'upstream', set: ['enabled_power_interfaces=redfish'] })).toThrow(
+      '[DEFAULT]enabled_power_interfaces enables no power interface of the hardware type',
+    )
+  })
+})

@@ -1,0 +1,39 @@
+import { anyText, wordList } from '../../runtime/index.js'
+import { DRIVER_INTERFACES, type DriverInterface } from '../../wire/index.js'
+import { HARDWARE_TYPES } from '../drivers/hardware-types.js'
+import { at, type Option } from './option.js'
+
+export const HARDWARE_TYPES_OPTION = at('DEFAULT', 'enabled_hardware_types', wordList)
+
+const each = <T>(make: (kind: DriverInterface) => Option<T>) =>
+  Object.fromEntries(DRIVER_INTERFACES.map((kind) => [kind, make(kind)])) as Record<DriverInterface, Option<T>>
+
+export const ENABLED_OPTIONS = each((kind) => at('DEFAULT', `enabled_${kind}_interfaces`, wordList))
+export const DEFAULT_OPTIONS = each((kind) => at('DEFAULT', `default_${kind}_interface`, anyText))
+
+/** What Ironic 39.0.0, or the one of a release named here, also knows: hardware and services that are not simulated. */
+const NOT_SIMULATED: Readonly<Record<DriverInterface | 'types', readonly string[]>> = {
+  types: ['ibmc', 'ilo', 'ilo5', 'intel-ipmi', 'irmc', 'snmp', 'xclarity'],
+  bios: ['idrac-redfish', 'idrac-wsman', 'ilo', 'irmc'],
+  boot: ['http', 'http-ipxe', 'ilo-virtual-media', 'irmc-virtual-media', 'pxe'],
+  console: ['fake-graphical', 'ilo', 'ipmitool-shellinabox', 'ipmitool-socat', 'redfish-graphical'],
+  deploy: ['anaconda', 'ansible', 'autodetect', 'bootc'],
+  firmware: [],
+  inspect: ['idrac-redfish', 'idrac-wsman', 'ilo', 'inspector', 'irmc'],
+  management: ['idrac-wsman', 'ilo', 'intel-ipmitool', 'irmc'],
+  network: ['flat', 'ironic-networking', 'neutron'],
+  power: ['idrac-wsman', 'ilo', 'irmc', 'snmp'],
+  raid: ['idrac-wsman', 'ilo5', 'irmc'],
+  rescue: [],
+  storage: ['cinder', 'external'],
+  vendor: ['idrac', 'idrac-wsman', 'ilo', 'irmc'],
+}
+
+/** Names that can be enabled: `simulated` ones, and those of hardware that is not. */
+export function driverNames(kind: DriverInterface | 'types'): { simulated: string[]; others: readonly string[] } {
+  const simulated =
+    kind === 'types'
+      ? HARDWARE_TYPES.map(({ name }) => name)
+      : [...new Set(HARDWARE_TYPES.flatMap(({ interfaces }) => interfaces[kind]))].sort()
+  return { simulated, others: NOT_SIMULATED[kind] }
+}

@@ -1,0 +1,73 @@
+import { parseIni, readSetting, UserError, type ConfigFile } from '../../runtime/index.js'
+import type { Option } from './option.js'
+
+/** One source of options: a profile, a file, what was set one by one. */
+export interface Layer {
+  /** For complaints. */
+  readonly name: string
+  readonly sections: ReadonlyMap<string, ReadonlyMap<string, string>>
+}
+
+const CODE = 'ironic-config'
+/** Options of which every occurrence counts. */
+const MULTI = ['clean_step_priority_override', 'verify_step_priority_override', 'pci_device_alias']
+
+export const fileLayer = (file: ConfigFile): Layer => ({
+  name: file.name,
+  sections: parseIni(file, { code: CODE, example: 'automated_clean = false', multi: MULTI }),
+})
+
+/**
+ * @param assignments as `section.option=value` or `[section]option=value`; without a section it is `DEFAULT`
+ * @throws UserError for one that is neither
+ */
+export function assignedLayer(assignments: readonly string[], name: string): Layer {
+  const sections = new Map<string, Map<string, string>>()
+  for (const assignment of assignments) {
+    const [, bracketed, dotted, option, value] =
+      /^(?:\[(\w+)\]|(\w+)\.)?(\w+)\s*=\s*(.*)$/s.exec(assignment.trim()) ?? []
+    if (option === undefined || value === undefined)
+      throw badConfig(`${name} ${assignment} sets nothing`, 'write SECTION.OPTION=VALUE, as in api.max_limit=100')
+    const section = bracketed ?? dotted ?? 'DEFAULT'
+    const title = /^default$/i.test(section) ? 'DEFAULT' : section
+    const options = sections.get(title) ?? new Map<string, string>()
+    sections.set(title, options.set(option, value))
+  }
+  return { name, sections }
+}
+
+export const badConfig = (message: string, remedy: string, cause?: unknown): UserError =>
+  new UserError(CODE, message, { remedy, kind: 'usage', ...(cause === undefined ? {} : { cause }) })
+
+/** Where an option's text was found, for complaints. */
+interface Found {
+  readonly text: string
+  readonly where: string
+}
+
+/** Layers, of which a later one wins. */
+export class Layers {
+  readonly #layers: readonly Layer[]
+
+  constructor(layers: readonly Layer[]) {
+    this.#layers = layers
+  }
+
+  find({ section, name, also }: Option<unknown>): Found | undefined {
+    for (const layer of [...this.#layers].reverse())
+      for (const place of [{ section, name }, ...(also ? [also] : [])]) {
+        const text = layer.sections.get(place.section)?.get(place.name)
+        if (text !== undefined) return { text, where: `[${place.section}]${place.name} in ${layer.name}` }
+      }
+    return undefined
+  }
+
+  /** @throws UserError naming file, section, option, and what can stand there */
+  read<T>(option: Option<T>): T | undefined {
+    const found = this.find(option)
+    if (!found) return undefined
+    const outcome = readSetting(option, found.text)
+    if ('value' in outcome) return outcome.value
+    throw badConfig(`${found.where} is ${JSON.stringify(found.text)}`, `give ${outcome.expected}`)
+  }
+}

@@ -1,0 +1,51 @@
+import { amount, wordList, type Setting } from '../../runtime/index.js'
+
+/** An option of Ironic's, at its place in `ironic.conf`. */
+export interface Option<T> extends Setting<T> {
+  readonly section: string
+  readonly name: string
+  /** Where else it may stand: its section in other releases. */
+  readonly also?: { readonly section: string; readonly name: string }
+}
+
+export const at = <T>(section: string, name: string, setting: Setting<T>, also?: Option<T>['also']): Option<T> => ({
+  section,
+  name,
+  ...setting,
+  ...(also ? { also } : {}),
+})
+
+/** Seconds in the file, milliseconds in the policy. */
+export const inSeconds: Setting<number> = {
+  read: (text) => amount('a number of seconds', { whole: false }).read(text) * 1000,
+}
+export const whole: Setting<number> = amount('a whole number')
+/** Nothing, or `None`, leaves it to whom it overrides. */
+export const priority: Setting<number | null> = {
+  read: (text) => (/^(none)?$/i.test(text) ? null : amount('a priority, from 0, or None').read(text)),
+}
+
+/** oslo's dictionaries: `key:value,key:value`. */
+export const pairs = <T>(value: Setting<T>): Setting<Readonly<Record<string, T>>> => ({
+  read: (text) =>
+    Object.fromEntries(
+      text
+        .split(/[,\n]/)
+        .map((pair) => pair.trim())
+        .filter((pair) => pair !== '')
+        .map((pair): [string, T] => {
+          const colon = pair.indexOf(':')
+          if (colon < 1) throw 'pairs like key:value, separated by commas'
+          return [pair.slice(0, colon).trim(), value.read(pair.slice(colon + 1).trim())]
+        }),
+    ),
+})
+
+export const wordsOf = <T extends string>(known: readonly T[]): Setting<readonly T[]> => ({
+  read: (text) =>
+    wordList.read(text).map((word) => {
+      const found = known.find((name) => name === word)
+      if (found === undefined) throw `some of ${known.join(', ')}, separated by commas`
+      return found
+    }),
+})

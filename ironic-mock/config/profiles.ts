@@ -1,0 +1,53 @@
+/**
+ * What Metal3's ironic-image sets, as an `ironic.conf` over Ironic's defaults (facts/metal3-profile.md). Interfaces of
+ * hardware that is not simulated are left out.
+ */
+const METAL3 = `
+[DEFAULT]
+auth_strategy = noauth
+enabled_hardware_types = ipmi,idrac,fake-hardware,redfish,manual-management
+default_deploy_interface = autodetect
+default_inspect_interface = agent
+default_network_interface = noop
+enabled_bios_interfaces = no-bios,redfish,idrac-redfish
+enabled_boot_interfaces = ipxe,pxe,fake,redfish-virtual-media,idrac-redfish-virtual-media,redfish-https
+enabled_console_interfaces = no-console
+enabled_deploy_interfaces = autodetect,direct,fake,ramdisk,custom-agent,bootc
+enabled_firmware_interfaces = no-firmware,fake,redfish
+enabled_inspect_interfaces = agent,fake,redfish
+enabled_management_interfaces = ipmitool,fake,redfish,idrac-redfish,noop
+enabled_network_interfaces = noop
+enabled_power_interfaces = ipmitool,fake,redfish,idrac-redfish
+enabled_raid_interfaces = no-raid,agent,fake,redfish,idrac-redfish
+enabled_rescue_interfaces = no-rescue
+enabled_storage_interfaces = noop
+enabled_vendor_interfaces = no-vendor,ipmitool,idrac-redfish,redfish,fake
+
+[agent]
+max_command_attempts = 30
+
+[conductor]
+automated_clean = true
+deploy_callback_timeout = 4800
+power_state_change_timeout = 120
+node_history = false
+
+[deploy]
+fast_track = true
+erase_devices_priority = 0
+erase_devices_metadata_priority = 10
+
+[inspector]
+require_managed_boot = false
+hooks = $default_hooks,parse-lldp
+add_ports = all
+keep_ports = present
+`
+
+export const PROFILES = {
+  metal3: METAL3,
+  /** Ironic's own defaults, with every interface enabled that is simulated. */
+  upstream: '',
+} as const
+
+export type ProfileName = keyof typeof PROFILES

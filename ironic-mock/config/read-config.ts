@@ -1,0 +1,203 @@
+import type { ConfigFile } from '../../runtime/index.js'
+import {
+  DRIVER_INTERFACES,
+  IRONIC_RELEASES,
+  type DriverInterface,
+  type IronicRelease,
+  type Microversion,
+} from '../../wire/index.js'
+import { UPSTREAM_INSPECTION, type InspectionPolicy } from '../conductor/inspection-policy.js'
+import { UPSTREAM_POLICY, type Policy } from '../conductor/policy.js'
+import type { DriverSettings } from '../drivers/enabled.js'
+import { DEFAULT_OPTIONS, driverNames, ENABLED_OPTIONS, HARDWARE_TYPES_OPTION } from './driver-options.js'
+import { INERT_OPTIONS } from './inert-options.js'
+import { assignedLayer, badConfig, fileLayer, Layers, type Layer } from './layers.js'
+import type { Option } from './option.js'
+import { DOCUMENT_OPTIONS, INSPECTION_OPTIONS, POLICY_OPTIONS } from './policy-options.js'
+import { PROFILES, type ProfileName } from './profiles.js'
+import { SERVICE_DEFAULTS, SERVICE_OPTIONS, type ServiceSettings } from './service-options.js'
+
+export interface IronicConfigRequest {
+  /** Whose defaults; `metal3` unless told otherwise. */
+  profile?: ProfileName
+  /** Which Ironic to be; the newest that is known unless told otherwise. */
+  release?: IronicRelease
+  /** `ironic.conf` files, of which a later one wins. */
+  files?: readonly ConfigFile[]
+  /** Single options over all files: `section.option=value`. */
+  set?: readonly string[]
+}
+
+export interface IronicConfig {
+  readonly profile: ProfileName
+  readonly release: IronicRelease
+  readonly maxMicroversion: Microversion
+  readonly policy: Policy
+  readonly service: ServiceSettings
+  readonly drivers: DriverSettings
+  /** Files whose documents are still to be put into the policy, by its member. */
+  readonly documents: Partial<Readonly<Record<keyof typeof DOCUMENT_OPTIONS, string>>>
+  /** What was given and changes nothing here, a sentence each: for the log. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * What an operator's configuration makes of the mock Ironic: a profile's options, over them files in Ironic's own format,
+ * over them single options.
+ *
+ * ```ts
+ * const config = readIronicConfig({ profile: 'upstream', release: '2025.1', set: ['api.max_limit=10'] })
+ * ```
+ *
+ * @throws UserError `ironic-config` for an unknown option or a value that it does not take, naming file, section, option
+ *   and what is allowed
+ */
+export function readIronicConfig(request: IronicConfigRequest = {}): IronicConfig {
+  const { profile = 'metal3', release = 'master', files = [], set = [] } = request
+  const own = fileLayer({ name: `the profile ${profile}`, text: PROFILES[profile] })
+  const given = [...files.map(fileLayer), assignedLayer(set, '--set')]
+  const notes = given.flatMap(inertIn)
+  const all = new Layers([own, ...given])
+  const policy: Policy = {
+    ...withDefaults(UPSTREAM_POLICY, POLICY_OPTIONS, all),
+    inspection: withDefaults(UPSTREAM_INSPECTION, INSPECTION_OPTIONS, all),
+  }
+  // Metal3's template derives one from the other.
+  if (profile === 'metal3' && !all.find(POLICY_OPTIONS.inspectionPowerOff))
+    policy.inspectionPowerOff = !policy.fastTrack
+  const documents = Object.fromEntries(
+    Object.entries(DOCUMENT_OPTIONS).flatMap(([member, option]) => {
+      const file = all.read(option)
+      return file === undefined ? [] : [[member, file]]
+    }),
+  )
+  return {
+    ...{ profile, release, maxMicroversion: IRONIC_RELEASES[release], policy, documents },
+    service: withDefaults(SERVICE_DEFAULTS, SERVICE_OPTIONS, all),
+    drivers: readDrivers(all, new Layers(given), notes),
+    notes,
+  }
+}
+
+/** Puts what the documents of {@link IronicConfig.documents} hold into the policy. */
+export async function withDocuments(
+  config: IronicConfig,
+  load: (file: string) => Promise<unknown>,
+): Promise<IronicConfig> {
+  const inspection: Partial<InspectionPolicy> = {}
+  const wrong = (member: keyof typeof DOCUMENT_OPTIONS, expected: string, cause?: unknown) => {
+    const { section, name } = DOCUMENT_OPTIONS[member]
+    return badConfig(`the file ${config.documents[member]} of [${section}]${name} cannot be used`, expected, cause)
+  }
+  const read = async (member: keyof typeof DOCUMENT_OPTIONS): Promise<unknown> => {
+    const file = config.documents[member]
+    if (file === undefined) return undefined
+    return load(file).catch((cause: unknown) => Promise.reject(wrong(member, 'name a YAML file', cause)))
+  }
+  const rules = await read('builtInRules')
+  if (rules !== undefined) {
+    if (!Array.isArray(rules)) throw wrong('builtInRules', 'write a list of inspection rules')
+    inspection.builtInRules = rules as InspectionPolicy['builtInRules']
+  }
+  const known = await read('knownAccelerators')
+  if (known !== undefined) {
+    const devices = (known as { pci_devices?: unknown } | null)?.pci_devices
+    if (!Array.isArray(devices)) throw wrong('knownAccelerators', 'write a list of devices under pci_devices')
+    inspection.knownAccelerators = devices as InspectionPolicy['knownAccelerators']
+  }
+  return { ...config, policy: { ...config.policy, inspection: { ...config.policy.inspection, ...inspection } } }
+}
+
+function withDefaults<T extends object>(
+  defaults: T,
+  options: { readonly [K in keyof T]?: Option<T[K]> },
+  layers: Layers,
+): T {
+  const values: T = { ...defaults }
+  for (const name of Object.keys(options) as (keyof T)[]) {
+    const value = layers.read(options[name]!)
+    if (value !== undefined) values[name] = value
+  }
+  return values
+}
+
+/** A profile may name what is not simulated (yet); of an operator's names each is told or refused. */
+function readDrivers(all: Layers, given: Layers, notes: string[]): DriverSettings {
+  const names = (option: Option<readonly string[]>, kind: DriverInterface | 'types'): string[] | undefined => {
+    checkNames(given.find(option), given.read(option) ?? [], kind, notes)
+    const { simulated } = driverNames(kind)
+    return all.read(option)?.filter((name) => simulated.includes(name))
+  }
+  const types = names(HARDWARE_TYPES_OPTION, 'types')
+  const enabled: Partial<Record<DriverInterface, readonly string[]>> = {}
+  const defaults: Partial<Record<DriverInterface, string>> = {}
+  for (const kind of DRIVER_INTERFACES) {
+    const implementations = names(ENABLED_OPTIONS[kind], kind)
+    if (implementations) enabled[kind] = implementations
+    const chosen = given.read(DEFAULT_OPTIONS[kind])
+    if (chosen !== undefined) checkNames(given.find(DEFAULT_OPTIONS[kind]), [chosen], kind, notes)
+    const first = all.read(DEFAULT_OPTIONS[kind])
+    if (first !== undefined) defaults[kind] = first
+  }
+  return { ...(types ? { types } : {}), enabled, defaults }
+}
+
+function checkNames(
+  found: ReturnType<Layers['find']>,
+  names: readonly string[],
+  kind: DriverInterface | 'types',
+  notes: string[],
+): void {
+  const { simulated, others } = driverNames(kind)
+  for (const name of names) {
+    if (simulated.includes(name)) continue
+    if (!others.includes(name))
+      throw badConfig(`${found!.where} names ${name}, which there is not`, `there is ${simulated.join(', ')}`)
+    notes.push(`${found!.where} names ${name}, which is not simulated`)
+  }
+}
+
+const OPTIONS: readonly Option<unknown>[] = [
+  ...Object.values(POLICY_OPTIONS),
+  ...Object.values(INSPECTION_OPTIONS),
+  ...Object.values(DOCUMENT_OPTIONS),
+  ...Object.values(SERVICE_OPTIONS),
+  HARDWARE_TYPES_OPTION,
+  ...Object.values(ENABLED_OPTIONS),
+  ...Object.values(DEFAULT_OPTIONS),
+]
+
+/** Names of options that have an effect, by section. */
+export const KNOWN_OPTIONS: ReadonlyMap<string, ReadonlySet<string>> = (() => {
+  const sections = new Map<string, Set<string>>()
+  for (const option of OPTIONS)
+    for (const { section, name } of [option, ...(option.also ? [option.also] : [])]) {
+      const names = sections.get(section) ?? new Set<string>()
+      sections.set(section, names.add(name))
+    }
+  return sections
+})()
+
+/** @throws UserError for what is no option at all */
+function inertIn({ name: layer, sections }: Layer): string[] {
+  const without: string[] = []
+  for (const [section, options] of sections) {
+    const known = KNOWN_OPTIONS.get(section) ?? new Set()
+    const inert = INERT_OPTIONS[section] ?? []
+    if (known.size === 0 && inert.length === 0)
+      throw badConfig(
+        `${layer} has a section [${section}], which Ironic does not have`,
+        `there is ${[...new Set([...KNOWN_OPTIONS.keys(), ...Object.keys(INERT_OPTIONS)])].sort().join(', ')}`,
+      )
+    for (const option of options.keys()) {
+      if (known.has(option)) continue
+      if (inert !== '*' && !inert.includes(option))
+        throw badConfig(
+          `${layer} has [${section}]${option}, which is no option that ironstage knows`,
+          `in [${section}] there is ${[...known].sort().join(', ')}`,
+        )
+      without.push(`[${section}]${option}`)
+    }
+  }
+  return without.length === 0 ? [] : [`of ${layer} this changes nothing here: ${without.join(', ')}`]
+}

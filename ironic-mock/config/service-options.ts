@@ -1,0 +1,75 @@
+import { anyText, matching, oneOf, portNumber, yesOrNo } from '../../runtime/index.js'
+import { at, whole, type Option } from './option.js'
+
+/** How the API is served: where, to whom, how much of it. */
+export interface ServiceSettings {
+  /** `[DEFAULT]auth_strategy`; upstream's default is keystone, which there is none of here. */
+  authStrategy: 'noauth' | 'http_basic'
+  /** `[DEFAULT]http_basic_auth_user_file` */
+  userFile: string
+  /** `[api]host_ip`, `port`; null leaves it to the command. */
+  host: string | null
+  port: number | null
+  /** `[api]public_endpoint`: what links begin with, without trailing slash. */
+  publicEndpoint: string | null
+  /** `[api]enable_ssl_api`: by TLS only. */
+  tls: boolean
+  /** `[api]cert_file`, `key_file`, or in `[ssl]`; without, a certificate is made. */
+  certFile: string | null
+  keyFile: string | null
+  /** `[api]server_tls_minimum_version` */
+  tlsMinimum: '1.2' | '1.3'
+  /** `[api]server_tls_ciphers`, in OpenSSL's notation. */
+  tlsCiphers: string | null
+  /** `[api]max_limit`: the longest page. */
+  maxLimit: number
+  /** `[api]max_json_body_depth` */
+  maxBodyDepth: number
+  /** `[api]max_json_body_size`, `..._provision`, `..._inspection`: KiB. */
+  maxBodySize: number
+  maxProvisionBodySize: number
+  maxInspectionBodySize: number
+}
+
+export const SERVICE_DEFAULTS: ServiceSettings = {
+  authStrategy: 'noauth',
+  userFile: '/etc/ironic/htpasswd',
+  host: null,
+  port: null,
+  publicEndpoint: null,
+  tls: false,
+  certFile: null,
+  keyFile: null,
+  tlsMinimum: '1.3',
+  tlsCiphers: null,
+  maxLimit: 1000,
+  maxBodyDepth: 25,
+  maxBodySize: 1024,
+  maxProvisionBodySize: 64 * 1024,
+  maxInspectionBodySize: 16 * 1024,
+}
+
+const url = {
+  read: (text: string) =>
+    matching(/^https?:\/\/[^/\s]/, 'an http(s) URL')
+      .read(text)
+      .replace(/\/+$/, ''),
+}
+
+export const SERVICE_OPTIONS: { readonly [K in keyof ServiceSettings]: Option<ServiceSettings[K]> } = {
+  authStrategy: at('DEFAULT', 'auth_strategy', oneOf('noauth', 'http_basic')),
+  userFile: at('DEFAULT', 'http_basic_auth_user_file', anyText),
+  host: at('api', 'host_ip', matching(/^[^\s/]+$/, 'an address or a host name')),
+  port: at('api', 'port', portNumber),
+  publicEndpoint: at('api', 'public_endpoint', url),
+  tls: at('api', 'enable_ssl_api', yesOrNo),
+  certFile: at('api', 'cert_file', anyText, { section: 'ssl', name: 'cert_file' }),
+  keyFile: at('api', 'key_file', anyText, { section: 'ssl', name: 'key_file' }),
+  tlsMinimum: at('api', 'server_tls_minimum_version', oneOf('1.2', '1.3')),
+  tlsCiphers: at('api', 'server_tls_ciphers', anyText),
+  maxLimit: at('api', 'max_limit', whole),
+  maxBodyDepth: at('api', 'max_json_body_depth', whole),
+  maxBodySize: at('api', 'max_json_body_size', whole),
+  maxProvisionBodySize: at('api', 'max_json_body_size_provision', whole),
+  maxInspectionBodySize: at('api', 'max_json_body_size_inspection', whole),
+}

@@ -1,0 +1,69 @@
+import { UserError } from '../../runtime/index.js'
+import { DRIVER_INTERFACES, type DriverInterface } from '../../wire/index.js'
+import type { HardwareType } from './hardware-types.js'
+
+/** Which drivers and interfaces an operator enables; what is left out is all that there is. */
+export interface DriverSettings {
+  /** `[DEFAULT]enabled_hardware_types` */
+  readonly types?: readonly string[]
+  /** `[DEFAULT]enabled_X_interfaces` */
+  readonly enabled: Partial<Readonly<Record<DriverInterface, readonly string[]>>>
+  /** `[DEFAULT]default_X_interface` */
+  readonly defaults: Partial<Readonly<Record<DriverInterface, string>>>
+}
+
+/** Which of its enabled interfaces a hardware type uses by default: the first here that it supports, as upstream's. */
+const PREFERRED: Readonly<Record<DriverInterface, readonly string[]>> = {
+  bios: ['fake', 'idrac-redfish', 'redfish', 'no-bios'],
+  boot: ['fake', 'ipxe', 'pxe', 'http-ipxe', 'http', 'redfish-virtual-media', 'idrac-redfish-virtual-media'],
+  console: ['fake', 'redfish-graphical', 'ipmitool-socat', 'no-console'],
+  deploy: ['fake', 'autodetect', 'direct', 'ramdisk', 'bootc', 'custom-agent', 'noop'],
+  firmware: ['fake', 'redfish', 'no-firmware'],
+  inspect: ['fake', 'redfish', 'idrac-redfish', 'agent', 'no-inspect'],
+  management: ['ipmitool', 'redfish', 'idrac-redfish', 'noop', 'fake'],
+  network: ['flat', 'neutron', 'noop'],
+  power: ['ipmitool', 'idrac-redfish', 'redfish', 'agent', 'fake'],
+  raid: ['fake', 'idrac-redfish', 'redfish', 'no-raid', 'agent'],
+  rescue: ['fake', 'no-rescue', 'agent'],
+  storage: ['fake', 'noop', 'cinder', 'external'],
+  vendor: ['fake', 'idrac-redfish', 'ipmitool', 'redfish', 'no-vendor'],
+}
+
+/**
+ * The hardware types that are enabled, each with its enabled interfaces, the default first. A default that a type does
+ * not support is passed over, where upstream refuses the nodes of that type.
+ *
+ * @throws UserError `ironic-config` when a type is left without an implementation of an interface
+ */
+export function enabledTypes(
+  types: readonly HardwareType[],
+  { types: wanted, enabled, defaults }: DriverSettings,
+): readonly HardwareType[] {
+  return types
+    .filter(({ name }) => wanted === undefined || wanted.includes(name))
+    .map((type) => {
+      const interfaces = Object.fromEntries(
+        DRIVER_INTERFACES.map((kind) => {
+          const usable = type.interfaces[kind].filter((name) => enabled[kind]?.includes(name) ?? true)
+          if (usable.length === 0) throw noneLeft(type, kind)
+          const first =
+            usable.find((name) => name === defaults[kind]) ??
+            PREFERRED[kind].find((name) => usable.includes(name)) ??
+            usable[0]!
+          return [kind, [first, ...usable.filter((name) => name !== first)]]
+        }),
+      ) as Record<DriverInterface, readonly string[]>
+      return { ...type, interfaces }
+    })
+}
+
+function noneLeft(type: HardwareType, kind: DriverInterface): UserError {
+  return new UserError(
+    'ironic-config',
+    `[DEFAULT]enabled_${kind}_interfaces enables no ${kind} interface of the hardware type ${type.name}`,
+    {
+      remedy: `enable one of ${type.interfaces[kind].join(', ')}, or take ${type.name} out of enabled_hardware_types`,
+      kind: 'usage',
+    },
+  )
+}

@@ -1,0 +1,12 @@
+import { MAX_MICROVERSION, type Microversion } from './microversion.js'
+
+/** The newest microversion of each release (facts/ironic.md 2, "Release -> max"). */
+export const IRONIC_RELEASES = {
+  '2024.2': 93,
+  '2025.1': 96,
+  '2025.2': 101,
+  '2026.1': 111,
+  master: MAX_MICROVERSION,
+} as const satisfies Record<string, Microversion>
+
+export type IronicRelease = keyof typeof IRONIC_RELEASES
