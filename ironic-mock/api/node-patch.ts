@@ -51,6 +51,8 @@ export function checkPatch({ patch, version, resetInterfaces }: NodePatchRequest
     if (!allowed.includes(roots[index]!)) throw ironicErrors.notPatchable(operation.path, allowed)
   })
   refuseNewerFields(roots, version)
+  for (const { op, path, value } of patch)
+    if (op !== 'remove' && path === '/description') checkDescription(value, 'update')
   if (resetInterfaces) {
     if (version < SINCE.resetInterfaces) throw ironicErrors.notAcceptable()
     if (!patch.some(({ op, path }) => path === '/driver' && op !== 'remove')) throw ironicErrors.resetWithoutDriver()
@@ -116,7 +118,6 @@ function checkFields(
   { ident, version }: NodePatchRequest,
 ): void {
   if (changed('name')) checkNodeName(after.name, version, ident)
-  checkDescription(after.description, 'update')
   checkUuid('instance_uuid', after.instance_uuid)
   if (changed('protected_reason') && after.protected_reason !== null && !after.protected)
     throw new IronicError(400, 'The protected_reason field can only be set when protected is True')

@@ -26,24 +26,91 @@ export function checkDocument(schema: JsonSchema, label: string, value: unknown)
   if (problem) throw ironicErrors.schema(label, problem.message)
 }
 
-/** Of several violations python-jsonschema tells the shallowest, and a plain one rather than a failed alternative. */
-function mostRelevant(errors: readonly ErrorObject[]): SchemaProblem {
-  const alternatives = errors.filter((error) => error.keyword === 'anyOf')
-  const inside = (error: ErrorObject) =>
-    alternatives.find((outer) => outer !== error && error.schemaPath.startsWith(`${outer.schemaPath}/`))
-  const [best] = errors
-    .filter((error) => !inside(error))
-    .sort((a, b) => depth(a) - depth(b) || Number(a.keyword === 'anyOf') - Number(b.keyword === 'anyOf'))
-  if (!best) throw new Error('ajv reported a failed alternative without the alternative')
-  let message = sentence(best, errors)
-  if (best.keyword === 'anyOf') {
-    const last = errors.filter((error) => inside(error) === best).at(-1)
-    if (last) message += `. Possible root cause: ${sentence(last, errors)}`
-  }
-  return { message, path: best.instancePath.split('/').slice(1), value: best.data }
+/** A violation with what is wrong in each alternative, when it is that none of several alternatives holds. */
+interface Violation {
+  readonly error: ErrorObject
+  readonly within: Violation[]
 }
 
-const depth = (error: ErrorObject): number => error.instancePath.split('/').length
+/**
+ * Of several violations python-jsonschema tells the shallowest; of a failed choice of alternatives the deepest violation
+ * inside, unless several are equally deep: then the choice itself, and the likeliest cause.
+ */
+function mostRelevant(errors: readonly ErrorObject[]): SchemaProblem {
+  let best = likeliest(tree(errors))
+  if (!best) throw new Error('ajv reported a failed alternative without the alternative')
+  while (best.within.length > 0) {
+    const [deepest, next] = [...best.within].sort((a, b) => relevance(a, b))
+    if (next && relevance(deepest!, next) === 0) break
+    best = deepest!
+  }
+  let message = sentence(best.error, errors)
+  let cause: Violation | undefined = best
+  while (cause && cause.within.length > 0) cause = likeliest(cause.within)
+  if (cause && cause !== best) message += `. Possible root cause: ${sentence(cause.error, errors)}`
+  return { message, path: keysOf(best.error), value: best.error.data }
+}
+
+function tree(errors: readonly ErrorObject[]): Violation[] {
+  const all = errors.map((error): Violation => ({ error, within: [] }))
+  const roots: Violation[] = []
+  for (const each of all) {
+    const around = all.filter(
+      ({ error }) =>
+        error.keyword === 'anyOf' &&
+        each.error.schemaPath.startsWith(`${error.schemaPath}/`) &&
+        inside(each.error, error),
+    )
+    const nearest = around.sort((a, b) => b.error.schemaPath.length - a.error.schemaPath.length)[0]
+    ;(nearest?.within ?? roots).push(each)
+  }
+  return roots
+}
+
+/** Of the same item: ajv tells the violations of all items of a list. */
+const inside = (error: ErrorObject, choice: ErrorObject): boolean =>
+  error.instancePath === choice.instancePath || error.instancePath.startsWith(`${choice.instancePath}/`)
+
+/** The first of the most relevant ones; of one schema's, in the order in which it names them. */
+const likeliest = (violations: readonly Violation[]): Violation | undefined =>
+  violations.reduce<Violation | undefined>((best, each) => {
+    if (!best) return each
+    const more = relevance(each, best)
+    return more > 0 || (more === 0 && comesFirst(each.error, best.error)) ? each : best
+  }, undefined)
+
+function comesFirst(a: ErrorObject, b: ErrorObject): boolean {
+  if (a.parentSchema !== b.parentSchema) return false
+  const keywords = Object.keys(a.parentSchema ?? {})
+  return keywords.indexOf(a.keyword) < keywords.indexOf(b.keyword)
+}
+
+const keysOf = ({ instancePath }: ErrorObject): string[] => instancePath.split('/').slice(1)
+
+/** Shallower, later among siblings, no choice, and of a value of the wrong type: each in this order counts for more. */
+function relevance(a: Violation, b: Violation): number {
+  const [keys, others] = [keysOf(a.error), keysOf(b.error)]
+  if (keys.length !== others.length) return others.length - keys.length
+  for (const [index, key] of keys.entries()) {
+    const other = others[index]!
+    if (key === other) continue
+    const numbers = /^\d+$/.test(key) && /^\d+$/.test(other)
+    return (numbers ? Number(key) > Number(other) : key > other) ? 1 : -1
+  }
+  return (
+    Number(a.error.keyword !== 'anyOf') - Number(b.error.keyword !== 'anyOf') ||
+    Number(!hasItsType(a.error)) - Number(!hasItsType(b.error))
+  )
+}
+
+/** Whether the value is at least of a type that the violated schema names. */
+function hasItsType({ data, parentSchema }: ErrorObject): boolean {
+  const value: unknown = data
+  const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+  const integer = Number.isInteger(value)
+  const expected = [(parentSchema as { type?: unknown } | undefined)?.type ?? []].flat()
+  return expected.includes(type) || (integer && expected.includes('integer'))
+}
 
 function sentence(error: ErrorObject, all: readonly ErrorObject[]): string {
   const value = pythonRepr(error.data)
@@ -76,6 +143,10 @@ function sentence(error: ErrorObject, all: readonly ErrorObject[]): string {
       return params.limit === 0 ? `${value} is expected to be empty` : `${value} has too many properties`
     case 'minimum':
       return `${value} is less than the minimum of ${String(params.limit)}`
+    case 'exclusiveMinimum':
+      return `${value} is less than or equal to the minimum of ${String(params.limit)}`
+    case 'dependencies':
+      return `${pythonRepr(params.missingProperty)} is a dependency of ${pythonRepr(params.property)}`
     default:
       return `${value} ${error.message ?? 'is not valid'}`
   }

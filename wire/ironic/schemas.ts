@@ -1,3 +1,4 @@
+import { networkDataSchema } from './network-data.js'
 import { DRIVER_INTERFACES } from './node.js'
 import { STEP_INTERFACES } from '../steps.js'
 
@@ -13,14 +14,7 @@ const boolean: JsonSchema = { type: ['string', 'boolean', 'null'] }
 const interfaces = Object.fromEntries(DRIVER_INTERFACES.map((name) => [`${name}_interface`, text]))
 
 const networkData: JsonSchema = {
-  anyOf: [
-    {
-      type: 'object',
-      properties: { links: { type: 'array' }, networks: { type: 'array' }, services: { type: 'array' } },
-      additionalProperties: false,
-    },
-    { type: 'null' },
-  ],
+  anyOf: [{ type: 'null' }, { type: 'object', additionalProperties: false }, networkDataSchema],
 }
 
 /** What a client may say of a new node; a patched node is checked against it too. */
@@ -33,7 +27,7 @@ export const nodeSchema: JsonSchema = {
     chassis_uuid: text,
     conductor_group: text,
     console_enabled: boolean,
-    description: text,
+    description: nullable('string', { maxLength: 4096 }),
     disable_power_off: boolean,
     driver: { type: 'string' },
     driver_info: object,
@@ -46,7 +40,7 @@ export const nodeSchema: JsonSchema = {
     name: text,
     network_data: networkData,
     owner: text,
-    parent_node: text,
+    parent_node: nullable('string', { maxLength: 36 }),
     properties: object,
     resource_class: nullable('string', { maxLength: 80 }),
     retired: boolean,
@@ -65,25 +59,29 @@ export const patchedNodeSchema: JsonSchema = {
   properties: { ...(nodeSchema.properties as JsonSchema), protected: boolean, protected_reason: text },
 }
 
-const linkProperties = {
-  port_id: { type: 'string' },
-  switch_id: { type: 'string' },
-  switch_info: { type: 'string' },
-  hostname: { type: 'string' },
-  network_type: { type: 'string', enum: ['managed', 'unmanaged'] },
-}
-/** Empty, of a switch port, of a smart NIC, or only a network type. */
+const localLink = (required: string[], networkTypes: string[]): JsonSchema => ({
+  type: 'object',
+  properties: {
+    port_id: { type: 'string' },
+    switch_id: { type: 'string' },
+    hostname: { type: 'string' },
+    switch_info: { type: 'string' },
+    network_type: { type: 'string', enum: networkTypes },
+    'vtep-logical-switch': { type: 'string' },
+    'vtep-physical-switch': { type: 'string' },
+  },
+  additionalProperties: false,
+  required,
+})
+const EITHER = ['managed', 'unmanaged']
+/** Of a switch port, of a smart NIC, unmanaged, of OVN, or empty: in this order, which decides what is told to be wrong. */
 export const localLinkConnectionSchema: JsonSchema = {
   anyOf: [
-    { type: 'object', maxProperties: 0 },
-    { type: 'object', required: ['port_id', 'switch_id'], properties: linkProperties, additionalProperties: false },
-    { type: 'object', required: ['port_id', 'hostname'], properties: linkProperties, additionalProperties: false },
-    {
-      type: 'object',
-      required: ['network_type'],
-      properties: { network_type: linkProperties.network_type },
-      additionalProperties: false,
-    },
+    localLink(['port_id', 'switch_id'], EITHER),
+    localLink(['port_id', 'hostname'], EITHER),
+    localLink(['network_type'], ['unmanaged']),
+    localLink(['port_id', 'vtep-logical-switch', 'vtep-physical-switch'], EITHER),
+    { type: 'object', additionalProperties: false },
   ],
 }
 
@@ -107,7 +105,7 @@ export const portSchema: JsonSchema = {
     vendor: nullable('string', { maxLength: 32 }),
   },
   required: ['address'],
-  anyOf: [{ required: ['node_uuid'] }, { required: ['node_ident'] }],
+  anyOf: [{ required: ['node_ident'] }, { required: ['node_uuid'] }],
   additionalProperties: false,
 }
 
