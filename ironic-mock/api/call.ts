@@ -14,6 +14,8 @@ export interface Backend {
   readonly fastTrack: boolean
   /** When this API began to serve, in the record's form; what the conductor's entry shows as its creation. */
   readonly startedAt: string
+  /** The newest microversion of the release that answers. */
+  readonly newest: Microversion
 }
 
 /** One call, its arguments read and its document checked. */

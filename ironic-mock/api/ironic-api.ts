@@ -5,6 +5,7 @@ import {
   ironicErrors,
   IronicError,
   isLaterRoute,
+  MAX_MICROVERSION,
   negotiate,
   probedDispatch,
   rangeHeaders,
@@ -16,15 +17,15 @@ import {
   type WireRequest,
   type WireResponse,
 } from '../../wire/index.js'
+import { SERVICE_DEFAULTS, type ServiceSettings } from '../config/service-options.js'
 import type { Conductor } from '../conductor/conductor.js'
 import type { Store } from '../store/store.js'
-import { readArguments } from './arguments.js'
+import { readArguments, type Arguments } from './arguments.js'
 import { readBody } from './body.js'
 import type { Backend, Call, Reply } from './call.js'
 import { handlers } from './handlers/index.js'
 import { Links } from './links.js'
-import { Router } from './router.js'
-import { checkDocument } from './schema.js'
+import { Release } from './release.js'
 
 export interface IronicApiOptions {
   conductor: Conductor
@@ -33,13 +34,19 @@ export interface IronicApiOptions {
   random: Random
   probe: Probe
   logger: Logger
-  /** What links start with, instead of how the client reached us (`[api]public_endpoint`); no trailing slash. */
-  publicEndpoint?: string
+  /** How much is answered and taken, and what links start with. */
+  service?: ServiceSettings
+  /** Of the release to be: nothing newer is there. */
+  newest?: Microversion
+  /** Answers instead of the API to whoever may not use it. */
+  guard?: Guard
   /** `[deploy]fast_track`: agents may look up nodes with which nothing is going on. */
   fastTrack?: boolean
 }
 
-const router = new Router()
+/** Gives the answer to a request that is to go no further. */
+export type Guard = (request: WireRequest) => Promise<WireResponse | undefined>
+
 /** The three calls that only a ramdisk makes. */
 const RAMDISK_CALL = /^\/(v1\/)?(lookup|heartbeat|continue_inspection)\b/
 
@@ -48,15 +55,17 @@ const RAMDISK_CALL = /^\/(v1\/)?(lookup|heartbeat|continue_inspection)\b/
  * they speak, those of the router (unknown path, wrong method, ident that cannot be one) not: as upstream.
  */
 export function createIronicApi(options: IronicApiOptions): Dispatch {
-  const { conductor, store, clock, random, probe, logger, publicEndpoint, fastTrack = false } = options
+  const { conductor, store, clock, random, probe, logger, guard, fastTrack = false } = options
+  const { service = SERVICE_DEFAULTS, newest = MAX_MICROVERSION } = options
   const startedAt = new Date(clock.now()).toISOString().replace('Z', '000')
-  const backend: Backend = { conductor, store, clock, logger, fastTrack, startedAt }
+  const release = new Release(newest)
+  const backend: Backend = { conductor, store, clock, logger, fastTrack, startedAt, newest }
 
   return probedDispatch(
     async (request) => {
       if (request.method === 'OPTIONS') return { status: 200, headers: {} }
       const requestId = `req-${uuid(random)}`
-      const response = await answer(request, backend, publicEndpoint)
+      const response = (await guard?.(request)) ?? (await answer(request, { backend, service, release }))
       return {
         ...response,
         headers: { ...response.headers, 'x-openstack-request-id': requestId, 'openstack-request-id': requestId },
@@ -67,28 +76,46 @@ export function createIronicApi(options: IronicApiOptions): Dispatch {
   )
 }
 
-async function answer(request: WireRequest, backend: Backend, endpoint: string | undefined): Promise<WireResponse> {
+interface Served {
+  readonly backend: Backend
+  readonly service: ServiceSettings
+  readonly release: Release
+}
+
+async function answer(request: WireRequest, served: Served): Promise<WireResponse> {
+  const { backend, service, release } = served
   let version: Microversion | undefined
   try {
-    const links = new Links((endpoint ?? request.base).replace(/\/+$/, ''))
-    version = negotiate(request.headers)
-    const { operation, params, query } = route(request)
+    const links = new Links((service.publicEndpoint ?? request.base).replace(/\/+$/, ''))
+    version = negotiate(request.headers, release.newest)
+    const { operation, params, query } = route(request, release)
     if (operation.since > version) throw hidden(operation)
-    const body = readBody(operation, request.body)
+    const body = readBody(operation, request.body, service)
     const args = readArguments(operation, params, query, body)
-    const document = checkedDocument(operation, body)
+    release.checkArguments(operation, args)
+    limitPage(operation, args, service.maxLimit)
+    const document = checkedDocument(operation, body, release)
     const handle = handlers[operation.id as OperationId] as (
       call: Call<never>,
       backend: Backend,
     ) => Promise<Reply> | Reply
     const reply = await handle({ args: args as never, document, version, links }, backend)
-    return success(operation, reply, version, request.method === 'HEAD')
+    return success(operation, reply, versionHeaders(version, release), request.method === 'HEAD')
   } catch (error) {
-    return failure(error, version, request, backend)
+    return failure(error, version === undefined ? {} : versionHeaders(version, release), request, backend)
   }
 }
 
-function route({ method, target }: WireRequest): {
+/** Every list is cut at the operator's limit. */
+function limitPage(operation: Operation, args: Arguments, most: number): void {
+  if (!operation.query || !('limit' in operation.query)) return
+  args.limit = typeof args.limit === 'number' ? Math.min(args.limit, most) : most
+}
+
+function route(
+  { method, target }: WireRequest,
+  { router }: Release,
+): {
   operation: Operation
   params: Readonly<Record<string, string>>
   query: URLSearchParams
@@ -125,33 +152,38 @@ function decode(segment: string): string {
 const hidden = ({ hidden: how }: Operation): IronicError =>
   how === 'route' ? ironicErrors.noSuchRoute() : ironicErrors.resourceNotFound()
 
-function checkedDocument(operation: Operation, body: unknown): unknown {
+function checkedDocument(operation: Operation, body: unknown, release: Release): unknown {
   if (!operation.body || !('document' in operation.body)) return undefined
   const { document, label } = operation.body
   // No body at all is an empty object, of which everything required is missing.
   const value = body === undefined ? {} : body
-  checkDocument(document, label, value)
+  release.checkDocument(operation, document, label, value)
   return value
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-function success(operation: Operation, reply: Reply, version: Microversion, head: boolean): WireResponse {
-  const headers: Record<string, string> = { ...versionHeaders(version) }
+function success(
+  operation: Operation,
+  reply: Reply,
+  versions: Readonly<Record<string, string>>,
+  head: boolean,
+): WireResponse {
+  const headers: Record<string, string> = { ...versions }
   if (reply.location !== undefined) headers.location = reply.location
   if (reply.body === undefined) return { status: operation.status, headers }
   Object.assign(headers, JSON_TYPE)
   return { status: operation.status, headers, ...(head ? {} : { body: JSON.stringify(reply.body) }) }
 }
 
-const versionHeaders = (version: Microversion): Record<string, string> => ({
-  ...rangeHeaders(),
+const versionHeaders = (version: Microversion, { newest }: Release): Record<string, string> => ({
+  ...rangeHeaders(newest),
   [VERSION_HEADER]: formatMicroversion(version),
 })
 
 function failure(
   thrown: unknown,
-  version: Microversion | undefined,
+  ownVersions: Readonly<Record<string, string>>,
   request: WireRequest,
   { logger }: Backend,
 ): WireResponse {
@@ -165,7 +197,7 @@ function failure(
     error = ironicErrors.serverFault(errorChain(thrown).join(': '))
   }
   const ironic = error as IronicError
-  const versions = ironic.shape === 'wsme' && version !== undefined ? versionHeaders(version) : {}
+  const versions = ironic.shape === 'wsme' ? ownVersions : {}
   return {
     status: ironic.status,
     headers: { ...versions, ...ironic.headers, ...JSON_TYPE },

@@ -1,7 +1,7 @@
 import { ironicErrors, SINCE, type JsonObject, type Microversion } from '../../wire/index.js'
 import { checkFields, checkSortKey } from './render.js'
 
-/** `[api]max_limit`. */
+/** Where nobody limits it: the API sets `[api]max_limit` for every call. */
 const MAX_LIMIT = 1000
 
 export interface PagingArgs {
@@ -25,7 +25,7 @@ export function readPaging(resource: 'node' | 'port', args: PagingArgs, version:
   if (sortDir !== 'asc' && sortDir !== 'desc') throw ironicErrors.sortDir(sortDir)
   const sortKey = args.sort_key ?? 'id'
   checkSortKey(resource, sortKey, version)
-  return { limit: Math.min(limit, MAX_LIMIT), sortKey, sortDir, ...(args.marker ? { marker: args.marker } : {}) }
+  return { limit, sortKey, sortDir, ...(args.marker ? { marker: args.marker } : {}) }
 }
 
 /** Which fields a list shows: those asked for, all (undefined) with `detail`, or the resource's short list. */

@@ -4,7 +4,7 @@
  */
 export const INERT_OPTIONS: Readonly<Record<string, readonly string[] | '*'>> = {
   DEFAULT: [
-    ...['autodetect_deploy_interfaces', 'bindir', 'debug', 'debug_tracebacks_in_api', 'default_conductor_group'],
+    ...['bindir', 'debug', 'debug_tracebacks_in_api', 'default_conductor_group'],
     ...['default_log_levels', 'default_resource_class', 'drain_shutdown_timeout', 'esp_image', 'force_raw_images'],
     ...['grub_config_path', 'grub_config_template', 'hash_ring_algorithm', 'host', 'image_download_concurrency'],
     ...['isolinux_bin', 'isolinux_config_template', 'ldlinux_c32', 'log_config_append', 'log_date_format', 'log_dir'],
@@ -14,8 +14,8 @@ export const INERT_OPTIONS: Readonly<Record<string, readonly string[] | '*'>> = 
     ...['webserver_connection_timeout', 'webserver_verify_ca', 'webserver_verify_timeout'],
   ],
   agent: [
-    ...['agent_api_version', 'allow_md5_checksum', 'api_ca_file', 'certificates_path', 'command_wait_attempts'],
-    ...['command_wait_interval', 'deploy_logs_collect', 'deploy_logs_local_path', 'deploy_logs_storage_backend'],
+    ...['agent_api_version', 'allow_md5_checksum', 'api_ca_file', 'certificates_path'],
+    ...['deploy_logs_local_path', 'deploy_logs_storage_backend'],
     ...['enable_bios_bootloader_install', 'image_download_source', 'manage_agent_boot', 'memory_consumed_by_agent'],
     ...['stream_raw_images', 'verify_ca'],
   ],
@@ -49,7 +49,7 @@ export const INERT_OPTIONS: Readonly<Record<string, readonly string[] | '*'>> = 
     ...['configdrive_use_object_store', 'continue_if_disk_secure_erase_fails', 'default_boot_mode'],
     ...['default_boot_option', 'disk_erasure_concurrency', 'enable_ata_secure_erase', 'enable_nvme_secure_erase'],
     ...['erase_skip_read_only', 'external_callback_url', 'external_http_url', 'http_image_subdir', 'http_root'],
-    ...['http_url', 'iso_cache_size', 'iso_cache_ttl', 'iso_master_path', 'power_off_after_deploy_failure'],
+    ...['http_url', 'iso_cache_size', 'iso_cache_ttl', 'iso_master_path'],
     ...['ramdisk_image_download_source', 'shred_final_overwrite_with_zeros', 'shred_random_overwrite_iterations'],
   ],
   dhcp: '*',

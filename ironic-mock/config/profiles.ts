@@ -7,6 +7,7 @@ const METAL3 = `
 auth_strategy = noauth
 enabled_hardware_types = ipmi,idrac,fake-hardware,redfish,manual-management
 default_deploy_interface = autodetect
+autodetect_deploy_interfaces = ramdisk,bootc,direct
 default_inspect_interface = agent
 default_network_interface = noop
 enabled_bios_interfaces = no-bios,redfish,idrac-redfish
@@ -24,6 +25,7 @@ enabled_storage_interfaces = noop
 enabled_vendor_interfaces = no-vendor,ipmitool,idrac-redfish,redfish,fake
 
 [agent]
+deploy_logs_collect = always
 max_command_attempts = 30
 
 [conductor]

@@ -1,5 +1,12 @@
 import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js'
-import { createIronicApi, openIronic, openStore, UPSTREAM_POLICY, type Ironic } from '../../ironic-mock/index.js'
+import {
+  createIronicApi,
+  openIronic,
+  openStore,
+  UPSTREAM_POLICY,
+  type Ironic,
+  type IronicApiOptions,
+} from '../../ironic-mock/index.js'
 import { IronicClient, InProcessTransport, type Dispatch } from '../../wire/index.js'
 
 export interface Stage extends AsyncDisposable {
@@ -9,7 +16,11 @@ export interface Stage extends AsyncDisposable {
 }
 
 /** The API over a conductor in memory, as the recorded Ironic was set up: fake hardware, and no machine behind a BMC. */
-export async function openStage({ host = 'peers-conductor', seed = 1 } = {}): Promise<Stage> {
+export async function openStage({
+  host = 'peers-conductor',
+  seed = 1,
+  api: more = {},
+}: { host?: string; seed?: number; api?: Partial<IronicApiOptions> } = {}): Promise<Stage> {
   const clock = systemClock()
   const [random, probe, logger] = [seededRandom(seed), new Probe(), silent]
   const store = openStore({ path: ':memory:', clock })
@@ -27,7 +38,7 @@ export async function openStage({ host = 'peers-conductor', seed = 1 } = {}): Pr
     logger,
     ironicUrl: () => endpoint,
   })
-  const api = createIronicApi({ conductor: ironic.conductor, store, clock, random, probe, logger })
+  const api = createIronicApi({ conductor: ironic.conductor, store, clock, random, probe, logger, ...more })
   transport.register(endpoint, api)
   return {
     api,

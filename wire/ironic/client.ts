@@ -2,7 +2,7 @@ import { UserError, type Clock } from '../../runtime/index.js'
 import type { OutgoingRequest, Transport, WireResponse } from '../exchange.js'
 import type { RequestedStep } from '../steps.js'
 import type { Microversion } from './microversion.js'
-import { formatMicroversion, MAX_MICROVERSION, VERSION_HEADER } from './microversion.js'
+import { formatMicroversion, MAX_MICROVERSION, MAX_VERSION_HEADER, VERSION_HEADER } from './microversion.js'
 import type { JsonObject, NodeRecord, PortRecord, ProvisionState } from './node.js'
 
 /** A node as the API shows it: the record without its database id, with links. */
@@ -49,7 +49,7 @@ export interface IronicClientOptions {
   /** With or without `/v1`, with or without trailing slash, as people write it. */
   endpoint: string
   clock: Clock
-  /** The newest that both sides know (1.115) unless told otherwise. */
+  /** Without, the newest that both sides know. */
   microversion?: Microversion
   /** Added to every request (`authorization`). */
   headers?: Readonly<Record<string, string>>
@@ -77,9 +77,12 @@ export interface WaitOptions {
 export class IronicClient {
   readonly #options: IronicClientOptions
   readonly #root: string
+  /** What is asked for; lowered to what an older Ironic has. */
+  #microversion: Microversion
 
   constructor(options: IronicClientOptions) {
     this.#options = options
+    this.#microversion = options.microversion ?? MAX_MICROVERSION
     this.#root = `${options.endpoint.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
   }
 
@@ -198,21 +201,30 @@ export class IronicClient {
   }
 
   async #send(method: string, url: string, body?: unknown): Promise<WireResponse> {
-    const { transport, microversion = MAX_MICROVERSION, headers } = this.#options
+    const { transport, headers } = this.#options
     const request: OutgoingRequest = {
       method,
       url,
       headers: {
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        [VERSION_HEADER]: formatMicroversion(microversion),
+        [VERSION_HEADER]: formatMicroversion(this.#microversion),
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }
     const response = await transport.send(request)
+    if (response.status === 406 && this.#lowered(response)) return this.#send(method, url, body)
     if (response.status >= 400) throw new IronicRefused(`${method} ${url}`, response.status, ironicSentence(response))
     return response
+  }
+
+  /** Whether the answer says that this Ironic is older than what it was asked for, and nobody insists on that. */
+  #lowered({ headers }: WireResponse): boolean {
+    const theirs = Number(/^1\.(\d+)$/.exec(headers[MAX_VERSION_HEADER] ?? '')?.[1] ?? NaN)
+    if (this.#options.microversion !== undefined || !(theirs < this.#microversion)) return false
+    this.#microversion = theirs
+    return true
   }
 }
 

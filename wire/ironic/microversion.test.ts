@@ -35,3 +35,9 @@ test.each([
     expect(Object.keys((error as IronicError).headers)).toHaveLength(ranged ? 2 : 0)
   }
 })
+
+test('an older release knows no newer version than its own', () => {
+  expect(negotiate({ 'x-openstack-ironic-api-version': 'latest' }, 96)).toBe(96)
+  expect(negotiate({ 'x-openstack-ironic-api-version': '1.96' }, 96)).toBe(96)
+  expect(() => negotiate({ 'x-openstack-ironic-api-version': '1.97' }, 96)).toThrow('is: [1.1, 1.96].')
+})

@@ -3,7 +3,7 @@ import { ironicErrors } from './errors.js'
 /** The N of 1.N: Ironic's API has had one major version for ever. */
 export type Microversion = number
 
-/** What Ironic 39.0.0 (2026.2) serves; the recordings were made against it. */
+/** What Ironic 39.0.0 (2026.2) serves, at most; the recordings were made against it. */
 export const MIN_MICROVERSION: Microversion = 1
 export const MAX_MICROVERSION: Microversion = 115
 
@@ -14,9 +14,10 @@ export const VERSION_HEADER = 'x-openstack-ironic-api-version'
 export const MIN_VERSION_HEADER = 'x-openstack-ironic-api-minimum-version'
 export const MAX_VERSION_HEADER = 'x-openstack-ironic-api-maximum-version'
 
-export const rangeHeaders = (): Record<string, string> => ({
+/** @param newest of the release that answers */
+export const rangeHeaders = (newest: Microversion = MAX_MICROVERSION): Record<string, string> => ({
   [MIN_VERSION_HEADER]: formatMicroversion(MIN_MICROVERSION),
-  [MAX_VERSION_HEADER]: formatMicroversion(MAX_MICROVERSION),
+  [MAX_VERSION_HEADER]: formatMicroversion(newest),
 })
 
 /**
@@ -24,19 +25,22 @@ export const rangeHeaders = (): Record<string, string> => ({
  * listed too) wins over Ironic's own; without either, or with an empty one, it is 1.1, the oldest.
  *
  * @param headers lower-case names
+ * @param newest of the release that answers
  * @throws IronicError 406, in the shape of the router
  */
-export function negotiate(headers: Readonly<Record<string, string>>): Microversion {
+export function negotiate(
+  headers: Readonly<Record<string, string>>,
+  newest: Microversion = MAX_MICROVERSION,
+): Microversion {
   const asked = standardHeader(headers['openstack-api-version']) ?? headers[VERSION_HEADER]?.trim()
   if (!asked) return MIN_MICROVERSION
-  if (asked.toLowerCase() === 'latest') return MAX_MICROVERSION
+  if (asked.toLowerCase() === 'latest') return newest
   const match = /^(\d+)\.(\d+)$/.exec(asked)
   if (!match) throw ironicErrors.versionMalformed()
   const [major, minor] = [Number(match[1]), Number(match[2])]
-  const range = `[${formatMicroversion(MIN_MICROVERSION)}, ${formatMicroversion(MAX_MICROVERSION)}]`
-  if (major !== 1) throw ironicErrors.versionMajor(asked, range, rangeHeaders())
-  if (minor < MIN_MICROVERSION || minor > MAX_MICROVERSION)
-    throw ironicErrors.versionMinor(asked, range, rangeHeaders())
+  const range = `[${formatMicroversion(MIN_MICROVERSION)}, ${formatMicroversion(newest)}]`
+  if (major !== 1) throw ironicErrors.versionMajor(asked, range, rangeHeaders(newest))
+  if (minor < MIN_MICROVERSION || minor > newest) throw ironicErrors.versionMinor(asked, range, rangeHeaders(newest))
   return minor
 }
 

@@ -1,32 +1,32 @@
 import {
   formatMicroversion,
   LATER_ROOT_RESOURCES,
-  MAX_MICROVERSION,
   MIN_MICROVERSION,
   ROOT_RESOURCES,
   type JsonObject,
+  type Microversion,
 } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
 import type { Links } from '../links.js'
 
-const versionOne = (links: Links): JsonObject => ({
+const versionOne = (links: Links, newest: Microversion): JsonObject => ({
   id: 'v1',
   links: [links.self('')],
   status: 'CURRENT',
   min_version: formatMicroversion(MIN_MICROVERSION),
-  version: formatMicroversion(MAX_MICROVERSION),
+  version: formatMicroversion(newest),
 })
 
 export const rootHandlers: HandlersOf<'root' | 'v1'> = {
-  root: ({ links }) => ({
+  root: ({ links }, { newest }) => ({
     body: {
       name: 'OpenStack Ironic API',
       description: 'Ironic is an OpenStack project which enables the provision and management of baremetal machines.',
-      default_version: versionOne(links),
-      versions: [versionOne(links)],
+      default_version: versionOne(links, newest),
+      versions: [versionOne(links, newest)],
     },
   }),
-  v1: ({ links, version }) => {
+  v1: ({ links, version }, { newest }) => {
     const resources = (rows: typeof ROOT_RESOURCES) =>
       Object.fromEntries(rows.filter(({ since }) => since <= version).map(({ name }) => [name, links.pair(`${name}/`)]))
     return {
@@ -42,7 +42,7 @@ export const rootHandlers: HandlersOf<'root' | 'v1'> = {
         ],
         media_types: { base: 'application/json', type: 'application/vnd.openstack.ironic.v1+json' },
         ...resources(ROOT_RESOURCES),
-        version: versionOne(links),
+        version: versionOne(links, newest),
         ...resources(LATER_ROOT_RESOURCES),
       },
     }
