@@ -1,3 +1,5 @@
+import { STATUS_CODES } from 'node:http'
+import { unescape } from 'node:querystring'
 import {
   AGENT_OPERATIONS,
   AGENT_VERSION,
@@ -62,13 +64,22 @@ async function route(request: WireRequest, backend: ApiBackend): Promise<WireRes
   const search = queryAt < 0 ? '' : request.target.slice(queryAt)
   const query = new URLSearchParams(search)
   const method = request.method === 'HEAD' ? 'GET' : request.method
+  // Taken for another host's by IPA's server, which is no proxy: what comes of a callback URL with a slash at its end.
+  if (/^\/\/[^/]/.test(pathname)) return plain(400, 'Absolute URI not allowed if server is not a proxy.')
+  const path = readPath(pathname)
+  const merged = singleSlashes(path)
   const matches = OPERATIONS.flatMap(([id, operation]) => {
-    const match = matchPath(operation.paths, pathname)
+    const match = matchPath(operation.paths, merged)
     return match ? [{ id, operation, ...match }] : []
   })
   const found = matches.find(({ operation }) => operation.method === method)
-  if (!found) return matches.length > 0 ? methodNotAllowed(matches) : fault(404, agentFaults.notFound)
-  if (found.slashMissing) return redirect(`${request.base}${pathname}/${search}`)
+  if (!found) {
+    // A path that only lacks its slash is known by the methods that it is redirected for.
+    const exact = matches.filter(({ slashMissing }) => !slashMissing)
+    return exact.length > 0 ? methodNotAllowed(exact) : fault(404, agentFaults.notFound)
+  }
+  if (found.slashMissing || (path !== merged && merged !== '/'))
+    return redirect(`${request.base}${singleSlashes(pathname)}${found.slashMissing ? '/' : ''}${search}`)
   if (found.operation.token) {
     const token = backend.token()
     if (token === null || query.get('agent_token') !== token) return fault(401, agentFaults.invalidToken)
@@ -86,20 +97,21 @@ function matchPath(paths: readonly string[], pathname: string): { segment: strin
   for (const path of paths) {
     if (path.endsWith('{id}')) {
       const segment = pathname.startsWith(path.slice(0, -4)) ? pathname.slice(path.length - 4) : ''
-      if (segment !== '' && !segment.includes('/')) return { segment: decoded(segment), slashMissing: false }
+      if (segment !== '' && !segment.includes('/')) return { segment, slashMissing: false }
     } else if (pathname === path) return { segment: '', slashMissing: false }
     else if (path.endsWith('/') && `${pathname}/` === path) return { segment: '', slashMissing: true }
   }
   return undefined
 }
 
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}
+/** Escapes are undone before a path is looked at, but an escaped slash stays what it is. */
+const readPath = (pathname: string): string =>
+  pathname
+    .split(/(%2f)/i)
+    .map((part, index) => (index % 2 === 0 ? unescape(part) : part))
+    .join('')
+
+const singleSlashes = (path: string): string => path.replace(/\/{2,}/g, '/')
 
 async function handle(id: AgentOperationId, call: Call, backend: ApiBackend): Promise<WireResponse> {
   switch (id) {
@@ -136,11 +148,12 @@ const joined = async (command: CommandRecord, query: URLSearchParams, backend: A
 function parseRequest(text: string): CommandRequest | WireResponse {
   let body: unknown
   try {
-    body = JSON.parse(text)
+    // Python's parser passes over a byte order mark.
+    body = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (error) {
     return fault(400, agentFaults.undecodable((error as Error).message))
   }
-  if (!isObject(body) || typeof body.name !== 'string' || body.name === '' || !isObject(body.params))
+  if (!isObject(body) || typeof body.name !== 'string' || !isObject(body.params))
     return fault(400, agentFaults.missingNameOrParams)
   return { name: body.name, params: body.params }
 }
@@ -166,6 +179,12 @@ function redirect(location: string): WireResponse {
   return { status: 308, headers: { 'content-type': 'text/html; charset=utf-8', location }, body }
 }
 
+const plain = (status: number, body: string): WireResponse => ({
+  status,
+  headers: { 'content-type': 'text/plain' },
+  body,
+})
+
 const json = (body: unknown, status = 200): WireResponse => ({
   status,
   headers: { 'content-type': 'application/json' },
@@ -173,3 +192,7 @@ const json = (body: unknown, status = 200): WireResponse => ({
 })
 
 const fault = (status: number, sentence: string): WireResponse => json(agentFault(status, sentence), status)
+
+/** The answer to a body that did not even arrive: too large, cut off, encoded in a way that nobody knows. */
+export const bodyRefused = (status: number, why: string): WireResponse =>
+  fault(status, `${status} ${STATUS_CODES[status] ?? 'Bad Request'}: ${why}`)

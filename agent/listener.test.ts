@@ -28,3 +28,21 @@ test('agents share one listener, each below a path of its own', async () => {
   const head = await fetch(`${url}/v1/status`, { method: 'HEAD' })
   expect([head.status, await head.text()]).toEqual([200, ''])
 })
+
+test('a body that does not even arrive is refused as all else is: Ironic reads faultstring', async () => {
+  await using listener = await AgentListener.open({ port: 0, clock: systemClock() })
+  await using scene = await new AgentScene({ callbackUrl: listener.urlOf(null) }).serving()
+  using _mounted = listener.mount(null, scene.agent.dispatch)
+  const post = async (init: RequestInit) => {
+    const answer = await fetch(listener.url, { method: 'POST', ...init })
+    return [answer.status, await answer.json()]
+  }
+  expect(await post({ body: new Uint8Array(65 * 2 ** 20) })).toEqual([
+    413,
+    { faultcode: 'Client', faultstring: '413 Payload Too Large: request entity too large' },
+  ])
+  expect(await post({ body: '{', headers: { 'content-encoding': 'nosuch' } })).toMatchObject([
+    415,
+    { faultcode: 'Client', faultstring: expect.stringMatching(/^415 Unsupported Media Type: /) as unknown },
+  ])
+})

@@ -1,6 +1,7 @@
 import { type Clock, type Logger, type Random } from '../runtime/index.js'
 import { Mounts, serveHttp, type Dispatch, type HttpServer, type TlsIdentity, type TlsOptions } from '../wire/index.js'
 import type { AgentTls } from './agent.js'
+import { bodyRefused } from './api.js'
 import { selfSigned } from './certificate.js'
 import type { ServerTls } from './configuration.js'
 
@@ -39,7 +40,11 @@ export class AgentListener implements AsyncDisposable {
   /** @throws UserError when it cannot listen there */
   static async open(options: AgentListenerOptions): Promise<AgentListener> {
     const mounts = new Mounts()
-    return new AgentListener(mounts, await serveHttp({ ...options, dispatch: mounts.dispatch }), options)
+    return new AgentListener(
+      mounts,
+      await serveHttp({ ...options, dispatch: mounts.dispatch, refuse: bodyRefused }),
+      options,
+    )
   }
 
   get port(): number {

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import express, { type ErrorRequestHandler, type Request, type Response } from 'express'
 import { held, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
-import type { Dispatch, WireRequest } from './exchange.js'
+import type { Dispatch, WireRequest, WireResponse } from './exchange.js'
 
 /** What a server shows for itself: a certificate and its private key, both PEM. */
 export interface TlsIdentity {
@@ -28,6 +28,8 @@ export interface HttpServerOptions {
   logger?: Logger
   /** Largest body in bytes; Ironic takes up to 64 MiB, for a provision request with its configdrive. */
   bodyLimit?: number
+  /** The answer to a body that could not be taken: too large (413), cut off, of an unknown encoding (415). Plain text without. */
+  refuse?: (status: number, why: string) => WireResponse
   /** Speaks TLS from the start; see {@link HttpServer.secure}. */
   tls?: TlsOptions
 }
@@ -62,7 +64,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   app.use(express.raw({ type: () => true, limit: bodyLimit }))
   const server = createServer(app)
   app.use((request, response) => void answer(request, response).catch((error: unknown) => failed(error, response)))
-  app.use(unreadable)
+  app.use(unreadable(options.refuse ?? plainRefusal))
 
   let secured: Server | undefined
   /** Below TLS; neither server knows of those that are still shaking hands. */
@@ -130,13 +132,21 @@ function received(request: Request, ownUrl: string): WireRequest {
   }
 }
 
-/** Express passes on here what the body parser could not take: too large (413), aborted, an unknown encoding (415). */
-const unreadable: ErrorRequestHandler = (error: { status?: number; message?: string }, _request, response, _next) => {
-  response
-    .status(error.status ?? 400)
-    .setHeader('content-type', 'text/plain; charset=utf-8')
-    .end(`${error.message ?? 'The request could not be read.'}\n`)
-}
+/** Express passes on here what the body parser could not take. */
+const unreadable =
+  (refuse: NonNullable<HttpServerOptions['refuse']>): ErrorRequestHandler =>
+  (error: { status?: number; message?: string }, _request, response, _next) => {
+    const { status, headers, body } = refuse(error.status ?? 400, error.message ?? 'The request could not be read.')
+    response.status(status)
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    response.end(body)
+  }
+
+const plainRefusal = (status: number, why: string): WireResponse => ({
+  status,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: `${why}\n`,
+})
 
 /** Takes over the connections of a server that listens; it has no port of its own. */
 function tlsServer({ certificate, key, minVersion = 'TLSv1.2', ciphers }: TlsOptions, app: express.Express): Server {

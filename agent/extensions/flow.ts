@@ -32,9 +32,21 @@ function checkFlow(flow: unknown, { find }: Validation): void {
   for (const task of flow as unknown[]) {
     if (!isObject(task)) throw bad('a task of the flow is not an object')
     for (const [name, params] of Object.entries(task)) {
-      find(name)
+      known(name, find)
       if (name === 'flow.start_flow') throw bad('a flow cannot be part of a flow')
       if (!isObject(params)) throw bad(`the parameters of ${name} are not an object`)
     }
+  }
+}
+
+/** IPA asks the extension here, not the agent, and has another sentence for it. */
+function known(name: string, find: Validation['find']): void {
+  try {
+    find(name)
+  } catch (error) {
+    const [extension, command] = [name.slice(0, name.indexOf('.')), name.slice(name.indexOf('.') + 1)]
+    if (name.includes('.') && error instanceof AgentError && error.type === 'InvalidCommandError')
+      throw new AgentError('InvalidCommandParamsError', `Extension ${extension} doesn't provide ${command} method`)
+    throw error
   }
 }

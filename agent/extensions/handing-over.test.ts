@@ -56,8 +56,9 @@ describe('prepare_image', () => {
     { info: { ...good, urls: 'http://x' }, says: "Image 'urls' must be a list" },
     { info: { ...good, checksum: '' }, says: "Image 'checksum' must be a non-empty string." },
     { info: { ...good, checksum: 5 }, says: "Image 'checksum' must be a non-empty string." },
-    { info: { ...good, checksum: 'd'.repeat(32) }, says: 'MD5, which is not enabled' },
-    { info: { ...good, checksum: undefined, os_hash_algo: 'sha256' }, says: "'os_hash_algo' and 'os_hash_value'" },
+    { info: { ...good, checksum: 'd'.repeat(32) }, says: 'Image checksum is not available' },
+    { info: { ...good, checksum: undefined, os_hash_algo: 'sha256' }, says: "'os_hash_value' must be" },
+    { info: { ...good, os_hash_value: 'd' }, says: "Image 'os_hash_algo' must be a non-empty string." },
   ])('with $info is refused before it starts and leaves no trace', async ({ info, says }) => {
     await using scene = await serving()
     const answer = await scene.post('standby.prepare_image', { image_info: info })

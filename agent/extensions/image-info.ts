@@ -16,17 +16,18 @@ export function checkImageInfo(given: unknown, { md5 }: Validation): void {
   if (!Array.isArray(info['urls']) || info['urls'].length === 0)
     throw bad("Image 'urls' must be a list with at least one element.")
   const { checksum, os_hash_algo: algorithm, os_hash_value: value } = info
-  if (checksum !== undefined && checksum !== null) {
-    if (typeof checksum !== 'string' || checksum === '') throw bad("Image 'checksum' must be a non-empty string.")
-    const isUrl = /^\w+:\/\//.test(checksum)
-    if (!isUrl && checksum.length <= MD5_DIGITS && !md5 && !value)
-      throw bad(
-        'Image checksum is MD5, which is not enabled: give os_hash_algo and os_hash_value, or a longer checksum.',
-      )
-    return
-  }
-  if (!isText(algorithm) || !isText(value))
-    throw bad("Image is missing 'checksum', or 'os_hash_algo' and 'os_hash_value'.")
+  if (checksum !== undefined && checksum !== null && !isText(checksum))
+    throw bad("Image 'checksum' must be a non-empty string.")
+  const hashed = Boolean(algorithm) || Boolean(value)
+  if (hashed)
+    for (const field of ['os_hash_algo', 'os_hash_value'])
+      if (!isText(info[field])) throw bad(`Image '${field}' must be a non-empty string.`)
+  // MD5 is not good enough unless it was enabled.
+  const checked = isText(checksum) && (md5 || checksum.length > MD5_DIGITS || /^\w+:\/\//.test(checksum))
+  if (!checked && !hashed)
+    throw bad(
+      "Image checksum is not available, either the 'checksum' field or the 'os_hash_algo' and 'os_hash_value' fields pair must be set for image verification.",
+    )
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''

@@ -13,7 +13,7 @@ export const pollExtension: Extension = {
       if (!standalone)
         throw new AgentError(
           'InvalidCommandError',
-          'Node lookup data can only be set when the Ironic Python Agent is in standalone mode.',
+          'Node lookup data can only be set when the Ironic Python Agent is running in standalone mode.',
         )
       try {
         seen(parseLookupAnswer(info).node)

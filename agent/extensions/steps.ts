@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { errorChain } from '../../runtime/index.js'
 import { StepError } from '../../steps/index.js'
-import { AgentError, pythonRepr, type AgentErrorType, type StepKind } from '../../wire/index.js'
+import { AgentError, pythonRepr, type AgentErrorType, type JsonObject, type StepKind } from '../../wire/index.js'
 import { ManagersChanged, type CommandContext, type Extension } from './extension.js'
 import { isObject, managerStep } from './manager-step.js'
 
@@ -31,9 +31,13 @@ export function stepsExtension(kind: StepKind): Extension {
         if (isObject(params.node)) context.seen(params.node)
         checkVersion(params[`${kind}_version`], context)
         const step = params.step
-        if (!isObject(step) || typeof step.step !== 'string')
-          throw new AgentError('CommandExecutionError', `Malformed ${kind}_step, no "step" key: ${pythonRepr(step)}`)
-        const result = await execute(kind, step.step, step.args, params, context)
+        if (!isObject(step) || !Object.hasOwn(step, 'step'))
+          throw new AgentError('CommandExecutionError', `Malformed ${kind}_step, no "step" key: ${pythonStr(step)}`)
+        if (typeof step.step !== 'string') {
+          const why = `Unexpected exception performing ${kind} step ${pythonStr(step.step)}`
+          throw new AgentError(STEP_ERRORS[kind], `${why}. TypeError: the name of a step is a text`)
+        }
+        const result = await execute(kind, step.step, stepArgs(kind, step.args, params), params, context)
         return { [`${kind}_result`]: result ?? null, [`${kind}_step`]: step }
       },
     },
@@ -44,13 +48,25 @@ export function stepsExtension(kind: StepKind): Extension {
 function checkVersion(wanted: unknown, { managers }: CommandContext): void {
   const current = managers.versions()
   if (wanted === undefined || wanted === null || isDeepStrictEqual(wanted, current)) return
-  throw new ManagersChanged(`Current versions: ${pythonRepr(current)}, versions used by ironic: ${pythonRepr(wanted)}`)
+  throw new ManagersChanged(`Current versions: ${pythonRepr(current)}, versions used by ironic: ${pythonStr(wanted)}`)
+}
+
+/** What Python puts into a sentence: a text without quotes. */
+const pythonStr = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value))
+
+/** Further parameters of the command are arguments of its step, and those that are none by Python's measure are left out. */
+function stepArgs(kind: StepKind, args: unknown, params: Readonly<Record<string, unknown>>): JsonObject {
+  const known = new Set(['step', 'node', 'ports', `${kind}_version`])
+  const further = Object.fromEntries(Object.entries(params).filter(([name]) => !known.has(name)))
+  if (!args || (Array.isArray(args) && args.length === 0)) return further
+  if (!isObject(args)) throw new AgentError('CommandExecutionError', 'args is not an object')
+  return { ...further, ...args }
 }
 
 async function execute(
   kind: StepKind,
   name: string,
-  args: unknown,
+  args: JsonObject,
   params: Readonly<Record<string, unknown>>,
   context: CommandContext,
 ): Promise<unknown> {
