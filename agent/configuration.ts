@@ -17,9 +17,11 @@ export interface AgentSettings extends AgentConfig {
   readonly md5: boolean
   /** `ironic_api_version`: Ironic's own is then not asked for. */
   readonly ironicVersion: string | null
-  /** Where to listen, and how Ironic gets there if that is not the same. */
-  readonly listen: { host: string | null; port: number }
-  readonly advertise: { host: string | null; port: number; protocol: 'http' | 'https' }
+  /** Where to listen, and how Ironic gets there if that is not the same; null where nobody has chosen. */
+  readonly listen: { host: string | null; port: number | null }
+  readonly advertise: { host: string | null; port: number | null; protocol: 'http' | 'https' | null }
+  /** Whose IPv4 address to advertise where {@link advertise} has no host. */
+  readonly networkInterface: string | null
   readonly server: ServerTls
   readonly client: { insecure: boolean; caFile: string | null; certFile: string | null; keyFile: string | null }
   /** Milliseconds. */
@@ -73,6 +75,7 @@ export function readSettings(
     ironicVersion: values.ironic_api_version,
     listen: { host: values.listen_host, port: values.listen_port },
     advertise: { host: values.advertise_host, port: values.advertise_port, protocol: values.advertise_protocol },
+    networkInterface: values.network_interface,
     server: {
       files: values.listen_tls ? certificateFiles(values) : null,
       auto: values.enable_auto_tls && !values.listen_tls,

@@ -8,8 +8,8 @@ import type { ServerTls } from './configuration.js'
 export interface AgentListenerOptions {
   /** Address to listen on; `127.0.0.1` unless told otherwise. */
   host?: string
-  /** Where Ironic reaches it, as `http://HOST:PORT`, when that is not where it listens. */
-  advertise?: string
+  /** Where Ironic reaches it, as far as that is not where it listens. */
+  advertise?: { protocol?: 'http' | 'https'; host?: string; port?: number }
   /** 0 picks a free port. */
   port: number
   /** TLS from the start, with a certificate that Ironic trusts by itself. */
@@ -30,11 +30,13 @@ export class AgentListener implements AsyncDisposable {
   /** What callback URLs begin with: no trailing slash. Stays as it is when the listener turns to TLS of its own. */
   readonly url: string
 
-  private constructor(mounts: Mounts, server: HttpServer, { advertise, clock }: AgentListenerOptions) {
+  private constructor(mounts: Mounts, server: HttpServer, { advertise = {}, clock, tls, host }: AgentListenerOptions) {
     this.#mounts = mounts
     this.#server = server
     this.#clock = clock
-    this.url = advertise?.replace(/\/+$/, '') ?? server.url
+    const { protocol = tls ? 'https' : 'http', port = server.port } = advertise
+    const reached = advertise.host ?? host ?? '127.0.0.1'
+    this.url = `${protocol}://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
   }
 
   /** @throws UserError when it cannot listen there */

@@ -34,7 +34,8 @@ const times = (otherwise: number): OptionShape<number> => ({
   otherwise,
   ...amount(`a whole number (default ${otherwise})`),
 })
-const port = (otherwise: number): OptionShape<number> => ({ otherwise, ...portNumber })
+/** IPA has a value for these; null says that nobody has chosen. */
+const ifChosen = <T>(setting: Setting<T>): OptionShape<T | null> => ({ otherwise: null, ...setting })
 const words = (): OptionShape<readonly string[]> => ({ otherwise: [], ...wordList })
 const urls = (): OptionShape<readonly string[]> => ({
   otherwise: [],
@@ -65,10 +66,10 @@ export const OPTIONS = {
   inspection_callback_url: urls(),
   inspection_collectors: words(),
   listen_host: text(),
-  listen_port: port(9999),
+  listen_port: ifChosen(portNumber),
   advertise_host: text(),
-  advertise_port: port(9999),
-  advertise_protocol: choice('http', 'http', 'https'),
+  advertise_port: ifChosen(portNumber),
+  advertise_protocol: ifChosen(oneOf('http', 'https')),
   lookup_timeout: seconds(600),
   lookup_interval: seconds(1),
   insecure: flag(false),
@@ -76,6 +77,7 @@ export const OPTIONS = {
   ironic_api_version: matching(/^1\.\d+$/, 'a microversion like 1.68'),
   hardware_initialization_delay: seconds(0),
   lldp_timeout: seconds(30),
+  network_interface: text(),
   http_request_timeout: seconds(30),
   ignore_bootloader_failure: flag(false),
   tls_min_version: choice('1.2', '1.2', '1.3'),
@@ -94,7 +96,6 @@ export const OPTIONS = {
   inspection_dhcp_all_interfaces: flag(false),
   ip_lookup_attempts: times(6),
   ip_lookup_timeout: seconds(10),
-  network_interface: text(),
   debug: flag(false),
   ntp_server: text(),
   collect_lldp: flag(false),

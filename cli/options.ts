@@ -105,14 +105,20 @@ export const OPTIONS = {
     description: 'which machine of the state folder to use (default: a new one)',
     schema: { type: 'string', minLength: 1 },
   },
+  hardware: {
+    value: 'FILE',
+    description: 'YAML file that says what a new machine is made of: cpus, disks, nics ... (default: a common server)',
+    schema: { type: 'string', minLength: 1 },
+  },
   listen: {
     value: 'HOST:PORT',
-    description: 'where the agent answers; port 0 picks a free one (default: 127.0.0.1:0)',
+    description:
+      'where the agent answers; port 0 picks a free one (default: what its options say, or else 127.0.0.1:0)',
     schema: { type: 'string', pattern: '^(\\[[0-9a-fA-F:]+\\]|[^:\\s]+):[0-9]{1,5}$' },
   },
   'kernel-params': {
     value: 'PARAMS',
-    description: 'kernel parameters of the agent\'s ramdisk, as in "ipa-inspection-callback-url=URL ipa-agent-token=T"',
+    description: 'kernel parameters of the agent\'s ramdisk, as in "ipa-api-url=URL ipa-inspection-callback-url=URL"',
     schema: { type: 'string', minLength: 1 },
   },
   respawn: {

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
-import { errorChain, packageVersion, UserError, userError } from '../lab/index.js'
+import { errorChain, packageVersion, UserError, userError, type ConfigFile } from '../lab/index.js'
 import { agent, AGENT_OPTIONS } from './agent.js'
+import { agentConfigFiles } from './config-files.js'
 import { DEPLOY_OPTIONS, deploy } from './deploy.js'
 import { Stopped, type Environment, type Output } from './environment.js'
 import { OPTIONS, resolveOptions, variableOf, type OptionName, type Options } from './options.js'
@@ -23,21 +24,27 @@ export async function run(environment: Environment): Promise<number> {
     name: string,
     description: string,
     names: readonly N[],
-    action: (options: Options<N>, environment: Environment, operand: string) => Promise<number>,
-    { under = program, operand }: { under?: Command; operand?: string } = {},
+    action: Action<N>,
+    { under = program, operand, agentFiles = false }: { under?: Command; operand?: string; agentFiles?: boolean } = {},
   ) => {
     const command = under.command(name).description(description).exitOverride()
     if (operand !== undefined) command.argument(`<${operand}>`)
     for (const option of names) command.addOption(asFlag(option))
-    command.addOption(new Option('--config <FILE>', 'YAML file with any of these options (IRONSTAGE_CONFIG)'))
+    command.addOption(configFlag(agentFiles))
     command.action(async () => {
-      const options = await resolveOptions(names, byName(command.opts()), environment.variables)
-      code = await action(options, environment, command.args[0] ?? '')
+      const { IRONSTAGE_CONFIG, ...variables } = environment.variables
+      const { config = IRONSTAGE_CONFIG || undefined, ...flags } = byName(command.opts())
+      const named = [config ?? []].flat() as string[]
+      const { own, agent } = agentFiles ? await agentConfigFiles(named) : { own: named[0], agent: [] }
+      const options = await resolveOptions(names, own === undefined ? flags : { ...flags, config: own }, variables)
+      code = await action(options, environment, command.args[0] ?? '', agent)
     })
   }
   add('up', 'run a mock Ironic with simulated machines until it is stopped', UP_OPTIONS, up)
   add('deploy', 'take one machine from enroll to a booted CoreOS and read its disk back', DEPLOY_OPTIONS, deploy)
-  add('agent', 'run one agent on a simulated machine for an Ironic elsewhere', AGENT_OPTIONS, agent)
+  add('agent', 'run one agent on a simulated machine for an Ironic elsewhere', AGENT_OPTIONS, agent, {
+    agentFiles: true,
+  })
   const under = program
     .command('step')
     .description('work on steps: list, show, run one, begin a new one')
@@ -53,6 +60,23 @@ export async function run(environment: Environment): Promise<number> {
   } catch (error) {
     return failed(error, stderr)
   }
+}
+
+type Action<N extends OptionName> = (
+  options: Options<N>,
+  environment: Environment,
+  operand: string,
+  /** In ironic-python-agent's format. */
+  agentFiles: readonly ConfigFile[],
+) => Promise<number>
+
+function configFlag(agentFiles: boolean): Option {
+  const flag = '--config <FILE>'
+  if (!agentFiles) return new Option(flag, 'YAML file with any of these options (IRONSTAGE_CONFIG)')
+  const what =
+    'YAML file with any of these options, or a file of ironic-python-agent ([DEFAULT] api_url = ...), or a folder with ' +
+    'some of these; may be repeated (IRONSTAGE_CONFIG)'
+  return new Option(flag, what).argParser((text, before: string[] | undefined) => [...(before ?? []), text])
 }
 
 function asFlag(name: OptionName): Option {

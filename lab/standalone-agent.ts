@@ -1,39 +1,37 @@
-import { readFile } from 'node:fs/promises'
 import {
-  AgentListener,
   clientTls,
   IPA_PACE,
   readSettings,
   type AgentPace,
   type AgentProgress,
+  type AgentSettings,
   type ConfigFile,
 } from '../agent/index.js'
-import {
-  defaultMachineSpec,
-  NO_PACE,
-  openMachines,
-  type Machine,
-  type MachinePace,
-  type Machines,
-} from '../machine/index.js'
-import { held, Probe, Scope, UserError, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { NO_PACE, openMachines, type Machine, type MachinePace, type Machines } from '../machine/index.js'
+import { Probe, Scope, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import { HttpTransport, probedDispatch } from '../wire/index.js'
+import { namedFile, openAgentListener } from './agent-address.js'
 import { Agents, type AgentAddresses } from './agents.js'
-import { onKeptPort } from './kept-port.js'
-import { REHEARSAL_IMAGE } from './paths.js'
+import { machineOfFolder, newMachine, type NewMachine } from './one-machine.js'
 import type { StateFolder } from './state-folder.js'
 
 export interface StandaloneAgentOptions {
-  /** Whom the agent belongs to: an Ironic, or nobody but whoever has the token. */
-  serves: { ironicUrl: string; nodeUuid?: string } | { token: string }
-  /** The ramdisk's kernel parameters (`ipa-inspection-callback-url` ...); `ipa-api-url` is there already. */
+  /**
+   * Whom the agent belongs to: an Ironic, or nobody but whoever has the token. An Ironic that is named here is the one,
+   * whatever parameters and files say; without, they say.
+   */
+  serves: { ironicUrl?: string; nodeUuid?: string } | { token: string }
+  /** The ramdisk's kernel parameters (`ipa-api-url`, `ipa-inspection-callback-url` ...). */
   parameters?: Readonly<Record<string, string>>
   /** In ironic-python-agent's format; they override {@link parameters}. */
   configFiles?: readonly ConfigFile[]
   /** The machine: a new one that is gone with this, or one of a state folder. */
-  machine?: { mac?: string; liveImage?: string } | { folder: StateFolder; id: string }
-  /** Where it answers; port 0 picks one, for a machine of a state folder always the same. */
+  machine?: NewMachine | { folder: StateFolder; id: string }
+  /**
+   * Where it answers, whatever parameters and files say; port 0 picks one, for a machine of a state folder always the
+   * same. Nobody having said anything, for this host only, on a port that is picked.
+   */
   listen?: { host: string; port: number }
   /** What the agent offers; the standard managers unless told otherwise. */
   managers?: readonly HardwareManager[]
@@ -57,6 +55,8 @@ export interface StandaloneAgent extends AsyncDisposable {
   readonly machine: Machine
   /** Where Ironic reaches the agent: as IPA's, without a path. */
   readonly callbackUrl: string
+  /** As parameters and files have made them. */
+  readonly settings: AgentSettings
   /** Resolves when the machine has been switched off and nothing here will switch it on; rejects when no agent can start. */
   readonly ended: Promise<void>
 }
@@ -70,7 +70,7 @@ const POWER_CYCLE = 1000
  * The machine's BMC is whoever holds {@link StandaloneAgent.machine}. An Ironic elsewhere cannot reach it: what its
  * driver switches (fake-hardware: nothing) is another thing, which is what `respawn` is for.
  *
- * @throws UserError when it cannot listen, or the state folder has no such machine
+ * @throws UserError when it cannot listen, parameters or files cannot be used, or the state folder has no such machine
  */
 export async function openStandaloneAgent(options: StandaloneAgentOptions): Promise<StandaloneAgent> {
   const scope = new Scope()
@@ -85,13 +85,20 @@ export async function openStandaloneAgent(options: StandaloneAgentOptions): Prom
 async function open(options: StandaloneAgentOptions, scope: Scope): Promise<StandaloneAgent> {
   const { serves, clock, random, logger, machine: wanted = {}, respawn = false } = options
   const probe = options.probe ?? new Probe()
-  const settings = readSettings(parametersOf(options), {
-    files: options.configFiles ?? [],
+  const configFiles = filesOf(options)
+  const parameters = options.parameters ?? {}
+  const settings = readSettings(parameters, {
+    files: configFiles,
     standalone: 'token' in serves ? serves : undefined,
   })
-  const tls = await clientTls(settings, (path) => held(clock, `reading ${path}`, () => readFile(path, 'utf8')))
+  const tls = await clientTls(settings, (path) => namedFile(path, clock))
   const transport = scope.use(new HttpTransport({ clock, tls, timeoutMs: settings.requestTimeout }))
-  const listener = scope.use(await listen(options))
+  const listener = scope.use(
+    await openAgentListener(settings, {
+      ...{ listen: options.listen, clock, logger },
+      ...('folder' in wanted ? { keeper: wanted } : {}),
+    }),
+  )
   // The listener is this agent's alone.
   const addresses: AgentAddresses = {
     urlOf: () => listener.urlOf(null),
@@ -110,7 +117,7 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
     ...{ addresses, clock, random, probe, pace: options.agentPace ?? IPA_PACE },
     transport: () => transport,
     tls: true,
-    configFiles: options.configFiles ?? [],
+    configFiles,
     ...(options.managers ? { managers: options.managers } : {}),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: (_machine, progress) => options.onProgress?.(progress),
@@ -154,10 +161,10 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
       )
     return result
   })
-  await bootRamdisk(machine, listener.urlOf(null), parametersOf(options))
+  await bootRamdisk(machine, listener.urlOf(null), { ...parameters })
   return {
     machine,
-    callbackUrl: listener.urlOf(null),
+    ...{ callbackUrl: listener.urlOf(null), settings },
     ended,
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
@@ -169,33 +176,17 @@ function idOf({ machine = {}, serves }: StandaloneAgentOptions): string {
   return 'nodeUuid' in serves && serves.nodeUuid !== undefined ? serves.nodeUuid : 'machine-1'
 }
 
-function parametersOf({ serves, parameters = {} }: StandaloneAgentOptions): Record<string, string> {
-  return { ...('ironicUrl' in serves ? { 'ipa-api-url': serves.ironicUrl } : {}), ...parameters }
-}
-
-async function listen({ listen, machine = {}, clock, logger }: StandaloneAgentOptions): Promise<AgentListener> {
-  const { host, port } = listen ?? { host: '127.0.0.1', port: 0 }
-  const open = (chosen: number) => AgentListener.open({ host, port: chosen, clock, logger })
-  if (port !== 0 || !('folder' in machine)) return open(port)
-  const { folder, id } = machine
-  return onKeptPort(`agent-port of ${id}`, 'Ironic no longer finds an agent that ran here', { folder, logger }, open)
+/** What is named to this program counts more than any file, as ironic-python-agent's own command line does. */
+function filesOf({ serves, configFiles = [] }: StandaloneAgentOptions): readonly ConfigFile[] {
+  const named = 'ironicUrl' in serves ? serves.ironicUrl : undefined
+  if (named === undefined) return configFiles
+  return [...configFiles, { name: 'the URL that was named', text: `[DEFAULT]\napi_url = ${named}\n` }]
 }
 
 async function machineFor(options: StandaloneAgentOptions, machines: Machines): Promise<Machine> {
   const { machine: wanted = {} } = options
-  if ('folder' in wanted) {
-    const found = machines.get(wanted.id)
-    if (found) return found
-    const known = machines.list().map(({ spec }) => spec.id)
-    throw new UserError('no-machine', `the state folder ${wanted.folder.path} has no machine ${wanted.id}`, {
-      remedy: known.length === 0 ? 'it has none: make some with ironstage up --nodes' : `it has ${known.join(', ')}`,
-      kind: 'usage',
-    })
-  }
-  const { mac, liveImage = REHEARSAL_IMAGE } = wanted
-  const spec = defaultMachineSpec(options.serves && 'nodeUuid' in options.serves ? { id: idOf(options) } : 1)
-  const nics = spec.nics.map((nic, index) => (index === 0 && mac !== undefined ? { ...nic, mac } : nic))
-  return machines.create({ ...spec, id: idOf(options), bmc: null, nics, liveImage })
+  if ('folder' in wanted) return machineOfFolder(machines, wanted)
+  return newMachine(machines, 'nodeUuid' in options.serves ? idOf(options) : null, wanted)
 }
 
 /** A machine of a state folder may be in a boot whose agent was this one; any other boot is of no use here. */

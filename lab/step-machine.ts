@@ -1,9 +1,9 @@
 import { openStore } from '../ironic-mock/index.js'
-import { defaultMachineSpec, NO_PACE, openMachines, type Machine, type Machines } from '../machine/index.js'
+import { NO_PACE, openMachines, type Machine, type Machines } from '../machine/index.js'
 import { Probe, Scope, UserError, uuid, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 import { machineOf } from './bmcs.js'
-import { REHEARSAL_IMAGE } from './paths.js'
+import { machineOfFolder, newMachine } from './one-machine.js'
 import type { StateFolder } from './state-folder.js'
 
 export interface StepMachineOptions {
@@ -50,9 +50,7 @@ async function open(options: StepMachineOptions, scope: Scope): Promise<StepMach
       events: { ramdiskUp: (booted) => (booted.spec.id === id ? up() : undefined), down: () => {} },
     }),
   )
-  const machine = from
-    ? found(machines, from)
-    : await machines.create({ ...defaultMachineSpec(1), liveImage: REHEARSAL_IMAGE })
+  const machine = from ? machineOfFolder(machines, from) : await newMachine(machines, null)
   if (machine.power() === 'off') {
     await machine.setBoot({ kind: 'ramdisk', parameters: {} })
     await machine.setPower('on')
@@ -73,16 +71,6 @@ async function open(options: StepMachineOptions, scope: Scope): Promise<StepMach
     ...(record ?? made(machine, uuid(random))),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
-}
-
-function found(machines: Machines, { folder, id }: { folder: StateFolder; id: string }): Machine {
-  const machine = machines.get(id)
-  if (machine) return machine
-  const known = machines.list().map(({ spec }) => spec.id)
-  throw new UserError('no-machine', `the state folder ${folder.path} has no machine ${id}`, {
-    remedy: known.length === 0 ? 'it has none: make some with ironstage up --nodes' : `it has ${known.join(', ')}`,
-    kind: 'usage',
-  })
 }
 
 type NodeAndPorts = Pick<StepMachine, 'node' | 'ports'>

@@ -1,10 +1,13 @@
 import { once } from 'node:events'
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { selfSigned } from '../../agent/index.js'
+import { seededRandom, systemClock } from '../../runtime/index.js'
+import { HttpTransport, type Inventory } from '../../wire/index.js'
 import { command } from '../kit/command.js'
 
 const TOKEN = 'T'.repeat(43)
@@ -13,6 +16,15 @@ const latest = { 'X-OpenStack-Ironic-API-Version': 'latest', 'content-type': 'ap
 interface ReadyLine {
   callback_url: string
   macs: string[]
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 async function started(...args: string[]) {
@@ -129,6 +141,129 @@ describe('ironstage agent', () => {
     elsewhere.close()
   })
 
+  test('a file of ironic-python-agent: its Ironic, where it listens, how it is reached; what is named here wins', async () => {
+    const up = command(['up', '--port', '0'])
+    const [, url] = await up.printed(/ready at (\S+)/)
+    const dir = await mkdtemp(join(tmpdir(), 'ironstage-agent-'))
+    const port = await freePort()
+    await writeFile(
+      join(dir, '10-ironic.conf'),
+      '# as an installer writes it\n[DEFAULT]\napi_url = http://127.0.0.1:1\nlisten_host = 127.0.0.1\n',
+    )
+    await writeFile(
+      join(dir, '20-here.conf'),
+      `[DEFAULT]\napi_url = ${url}/\nlisten_port: ${port}\nadvertise_host = agent.example\nadvertise_port = 8443\n` +
+        'advertise_protocol = https\n[container]\nrunner = podman\n',
+    )
+    await writeFile(join(dir, 'README'), 'not for the agent')
+    const own = join(dir, 'own.yaml')
+    await writeFile(own, '# options of ironstage\nmac: 52:54:00:0A:BC:DE\n')
+
+    const { agent, ready } = await started('--config', dir, '--config', own)
+    expect(ready).toMatchObject({
+      ...{ callback_url: 'https://agent.example:8443', ironic_url: url },
+      macs: ['52:54:00:0a:bc:de', expect.any(String)],
+    })
+    expect((await fetch(`http://127.0.0.1:${port}/v1/status`)).status).toBe(503)
+    agent.stop()
+    expect(await agent.ended).toBe(0)
+
+    const other = await started('--config', dir, '--listen', '127.0.0.1:0', '--ironic-url', 'http://127.0.0.1:2')
+    expect(other.ready).toMatchObject({ ironic_url: 'http://127.0.0.1:2' })
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
+    other.agent.stop()
+    await other.agent.ended
+    up.stop()
+    await up.ended
+  })
+
+  test('kernel parameters name the Ironic; listening on every address, the agent is reached by the one towards it', async () => {
+    const params = `ipa-api-url=http://127.0.0.1:1 ipa-listen-port=${await freePort()}`
+    const { agent, ready } = await started('--kernel-params', params)
+    expect(ready.callback_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(params).toContain(new URL(ready.callback_url).port)
+    agent.stop()
+    expect(await agent.ended).toBe(0)
+  })
+
+  test('listen_tls: the certificate of the files, from the start', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'ironstage-agent-'))
+    const clock = systemClock()
+    const made = await selfSigned({ hostname: 'agent', address: '127.0.0.1', random: seededRandom(1), clock })
+    await writeFile(join(dir, 'cert.pem'), made.certificate)
+    await writeFile(join(dir, 'key.pem'), made.key)
+    const file = join(dir, 'ipa.conf')
+    const tls = `tls_cert_file = ${dir}/cert.pem\ntls_key_file = ${dir}/key.pem\n`
+    await writeFile(file, `[DEFAULT]\nlisten_tls = True\n${tls}`)
+    const { agent, ready } = await started('--standalone', '--token', TOKEN, '--config', file)
+    expect(ready.callback_url).toMatch(/^https:/)
+    await using transport = new HttpTransport({ clock, tls: { ca: made.certificate } })
+    const status = { method: 'GET', url: `${ready.callback_url}/v1/status`, headers: {} }
+    expect(await transport.send(status)).toMatchObject({ status: 200 })
+    agent.stop()
+    expect(await agent.ended).toBe(0)
+
+    await rm(join(dir, 'key.pem'))
+    const refused = command(['agent', '--standalone', '--config', file])
+    expect(await refused.ended).toBe(1)
+    expect(refused.stderr).toMatch(/options name the file .*key\.pem, which cannot be read.*because: .*ENOENT/s)
+  })
+
+  test('--hardware: a new machine of what the file says', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'ironstage-agent-')), 'server.yaml')
+    await writeFile(
+      file,
+      'firmware: bios\ncpus: 2\nmemoryMib: 4096\nproduct: Small One\nnics: [{}, { pxe: true }, {}]\n' +
+        'disks: [{ size: 20GiB }, { size: 1TB, transport: nvme, rotational: false }, { serial: XYZ }]\n',
+    )
+    const mac = '52:54:00:0a:bc:de'
+    const of = ['--standalone', '--token', TOKEN, '--hardware', file, '--mac', mac]
+    const { agent, ready } = await started(...of)
+    const { body } = await ordered(ready.callback_url, 'poll.get_hardware_info')
+    const inventory = body['command_result'] as Inventory
+    expect(inventory).toMatchObject({
+      cpu: { count: 2 },
+      memory: { physical_mb: 4096 },
+      system_vendor: { product_name: 'Small One' },
+      boot: { current_boot_mode: 'bios' },
+    })
+    expect(inventory.disks.map(({ name, size }) => [name, size / 2 ** 30]).slice(0, 1)).toEqual([['/dev/sda', 20]])
+    expect(inventory.disks.map(({ name }) => name).sort()).toEqual(['/dev/nvme1n1', '/dev/sda', '/dev/sdc'])
+    expect(inventory.disks.find(({ name }) => name === '/dev/sdc')).toMatchObject({ serial: 'XYZ' })
+    expect(new Set(inventory.disks.map(({ wwn }) => wwn)).size).toBe(3)
+    expect(inventory.interfaces.map((nic) => nic.mac_address)).toContain(mac)
+    expect(new Set(ready.macs).size).toBe(3)
+    agent.stop()
+    expect(await agent.ended).toBe(0)
+  })
+
+  test.each<[string, string, RegExp]>([
+    ['no YAML', 'a: [', /hardware file .* cannot be read/],
+    ['an unknown key', 'cpu: 3', /there is an unknown key cpu$/m],
+    ['an unknown key of a disk', 'disks: [{ gib: 3 }]', /disks\.0 has an unknown key gib$/m],
+    ['a size that is none', 'disks: [{ size: big }]', /disks\.0\.size must match/],
+  ])('refuses hardware with %s', async (_, text, message) => {
+    const file = join(await mkdtemp(join(tmpdir(), 'ironstage-agent-')), 'server.yaml')
+    await writeFile(file, text)
+    const agent = command(['agent', '--standalone', '--hardware', file])
+    expect(await agent.ended).toBe(2)
+    expect(agent.stderr).toMatch(message)
+  })
+
+  test.each<[string, string, RegExp]>([
+    ['agent.conf', 'api_url = http://h\n', /line 1 of .*agent\.conf comes before any section: api_url = \.\.\./],
+    ['agent.conf', '[DEFAULT]\napi_url = nowhere\n', /api_url = nowhere in .*agent\.conf, which it cannot use/],
+    ['agent', '; remark\n[DEFAULT]\nlisten_port = many\n', /listen_port = many in .*agent, which it cannot use/],
+    ['own.yaml', 'prot: 1\n', /has an unknown key prot/],
+    ['own.yaml', 'api_url = http://h\n', /is not a set of keys and values/],
+  ])('refuses the config file %s with %j', async (name, text, message) => {
+    const file = join(await mkdtemp(join(tmpdir(), 'ironstage-agent-')), name)
+    await writeFile(file, text)
+    const agent = command(['agent', '--config', file])
+    expect(await agent.ended).not.toBe(0)
+    expect(agent.stderr).toMatch(message)
+  })
+
   test.each<[string, string[], RegExp]>([
     ['no Ironic', [], /an agent needs its Ironic.*--ironic-url/s],
     ['a real disk', ['--standalone', '--target', 'local:/dev/loop0'], /only reaches simulated machines/],
@@ -143,7 +278,28 @@ describe('ironstage agent', () => {
     ['no MAC address', ['--standalone', '--mac', 'zz'], /--mac is "zz"/],
     ['no port', ['--standalone', '--listen', '127.0.0.1'], /--listen is "127\.0\.0\.1"/],
     ['a port that is none', ['--standalone', '--listen', '127.0.0.1:70000'], /there is no port 70000/],
-    ['a URL that is none', ['--ironic-url', 'http://h', '--kernel-params', 'ipa-api-url=ftp://h'], /ipa-api-url/],
+    ['a URL that is none', ['--kernel-params', 'ipa-api-url=ftp://h'], /ipa-api-url=ftp:\/\/h, which it cannot use/],
+    ['a config file that is not there', ['--config', '/none/a.conf'], /config file \/none\/a\.conf cannot be read/],
+    [
+      'hardware for a machine that there is',
+      ['--standalone', '--state-dir', 'd', '--machine', 'm', '--hardware', 'h'],
+      /--hardware is of a new machine/,
+    ],
+    [
+      'an address that is not of this host',
+      ['--ironic-url', 'http://127.0.0.1:1', '--kernel-params', 'ipa-listen-host=192.0.2.1'],
+      /Cannot listen on 192\.0\.2\.1/,
+    ],
+    [
+      'a network interface that is not there',
+      ['--ironic-url', 'http://h', '--kernel-params', 'ipa-listen-port=0 ipa-network-interface=none0'],
+      /network interface none0 has no IPv4 address here.*advertise_host/s,
+    ],
+    [
+      'an Ironic to which no way leads',
+      ['--ironic-url', 'http://ironic.invalid', '--listen', '0.0.0.0:0'],
+      /cannot tell by which address Ironic reaches it.*ironic\.invalid.*advertise_host/s,
+    ],
   ])('refuses %s', async (_, args, message) => {
     const agent = command(['agent', ...args])
     expect(await agent.ended).not.toBe(0)
