@@ -8,7 +8,7 @@ import {
   type PortRecord,
   type ProvisionState,
 } from '../../wire/index.js'
-import { chooseInterfaces, hardwareType, interfaceField } from '../drivers/hardware-types.js'
+import { chooseInterfaces, hardwareType, interfaceField, type HardwareType } from '../drivers/hardware-types.js'
 import type { NodeEntry } from '../store/records.js'
 import type { StoreView } from '../store/open-store.js'
 import { Duplicate, StaleRevision, type NodePatch, type Store } from '../store/store.js'
@@ -21,6 +21,7 @@ import { protectedNode } from './verbs.js'
 export interface AdminOptions {
   store: Store & StoreView
   policy: Policy
+  types?: readonly HardwareType[]
   clock: Clock
   random: Random
 }
@@ -34,9 +35,9 @@ export class Admin {
   }
 
   async createNode(fields: NewNode): Promise<NodeRecord> {
-    const { store, random } = this.#options
-    const type = hardwareType(fields.driver, fields.conductor_group ?? '')
-    const record = newNode(fields, chooseInterfaces(type, fields), this.#now, fields.uuid ?? newUuid(random))
+    const { store, random, types } = this.#options
+    const type = hardwareType(fields.driver, fields.conductor_group ?? '', types)
+    const record = newNode(fields, chooseInterfaces(type, fields, types), this.#now, fields.uuid ?? newUuid(random))
     return (await store.createNode(record).catch(taken)).node
   }
 
@@ -58,7 +59,8 @@ export class Admin {
   #interfaces(before: NodeRecord, patch: NodePatch): NodePatch {
     if (patch.driver === undefined && !DRIVER_INTERFACES.some((name) => interfaceField(name) in patch)) return {}
     const after = { ...before, ...patch }
-    return chooseInterfaces(hardwareType(after.driver, after.conductor_group), after)
+    const { types } = this.#options
+    return chooseInterfaces(hardwareType(after.driver, after.conductor_group, types), after, types)
   }
 
   async destroyNode(uuid: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { urlSafeToken, type Clock, type Logger, type Probe, type Random } from '../../runtime/index.js'
 import { ironicErrors, type JsonObject, type NodeRecord, type Transport } from '../../wire/index.js'
 import type { Bmcs } from '../drivers/bmc.js'
-import { HARDWARE_TYPES } from '../drivers/hardware-types.js'
+import { HARDWARE_TYPES, type HardwareType } from '../drivers/hardware-types.js'
 import { validateInterfaces } from '../drivers/validate.js'
 import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
@@ -21,6 +21,8 @@ export interface IronicOptions {
   /** This conductor's name: the value of `reservation` and of the API's `conductor`. */
   host: string
   policy: Policy
+  /** The hardware types that are enabled; all there are, unless told otherwise. */
+  types?: readonly HardwareType[]
   bmcs: Bmcs
   /** How agents are reached. */
   agents: Transport
@@ -101,7 +103,7 @@ class LocalConductor implements Conductor {
   }
 
   drivers(): DriverDescription[] {
-    return HARDWARE_TYPES.map(({ name, interfaces, properties }) => ({
+    return (this.#options.types ?? HARDWARE_TYPES).map(({ name, interfaces, properties }) => ({
       name,
       hosts: [this.host],
       type: 'dynamic',

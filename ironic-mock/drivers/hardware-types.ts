@@ -109,9 +109,12 @@ const IDRAC: HardwareType = {
 /** In the order in which they are listed. */
 export const HARDWARE_TYPES: readonly HardwareType[] = [FAKE, IDRAC, IPMI, MANUAL, REDFISH]
 
-/** @throws IronicError 400, as when no conductor supports the driver */
-export function hardwareType(driver: string, group: string): HardwareType {
-  const found = HARDWARE_TYPES.find((type) => type.name === driver)
+/**
+ * @param types those that are enabled
+ * @throws IronicError 400, as when no conductor supports the driver
+ */
+export function hardwareType(driver: string, group: string, types = HARDWARE_TYPES): HardwareType {
+  const found = types.find((type) => type.name === driver)
   if (found && group === '') return found
   throw new IronicError(
     400,
@@ -128,19 +131,28 @@ export const interfaceField = (name: DriverInterface): InterfaceField => `${name
  *
  * @throws IronicError 400 for one that does not exist or that the driver does not support
  */
-export function chooseInterfaces(type: HardwareType, wanted: Partial<Interfaces>): Interfaces {
+export function chooseInterfaces(
+  type: HardwareType,
+  wanted: Partial<Interfaces>,
+  types = HARDWARE_TYPES,
+): Interfaces {
   const chosen: Partial<Interfaces> = {}
   for (const name of DRIVER_INTERFACES) {
     const field = interfaceField(name)
     const value = wanted[field] ?? type.interfaces[name][0]!
-    if (!type.interfaces[name].includes(value)) throw unsupportedInterface(type, name, value)
+    if (!type.interfaces[name].includes(value)) throw unsupportedInterface(type, name, value, types)
     chosen[field] = value
   }
   return chosen as Interfaces
 }
 
-function unsupportedInterface(type: HardwareType, name: DriverInterface, value: string): IronicError {
-  const known = [...new Set(HARDWARE_TYPES.flatMap((other) => other.interfaces[name]))].sort()
+function unsupportedInterface(
+  type: HardwareType,
+  name: DriverInterface,
+  value: string,
+  types: readonly HardwareType[],
+): IronicError {
+  const known = [...new Set(types.flatMap((other) => other.interfaces[name]))].sort()
   if (known.includes(value))
     return new IronicError(
       400,
