@@ -1,5 +1,5 @@
 import { type Clock, type Logger, type Probe } from '../runtime/index.js'
-import type { Progress, Target } from '../steps/index.js'
+import type { ImageRules, Progress, Target } from '../steps/index.js'
 import { AgentError, type Inventory, type JsonObject } from '../wire/index.js'
 import {
   failed,
@@ -49,7 +49,7 @@ export class CommandRunner {
     target: Target,
   ): Promise<Outcome & { closing?: Closing }> {
     const { probe, signal, clock, environment, managers, inventory } = this.#options
-    const { standalone, ignoreBootloaderFailure, node, seen, commands } = this.#options
+    const { standalone, ignoreBootloaderFailure, node, nodeAgain, seen, commands } = this.#options
     let closing: Closing | undefined
     const step = stepName(params) ?? name
     const logger = this.#remembering(fullName)
@@ -61,7 +61,8 @@ export class CommandRunner {
         managers: await managers(),
         progress: this.#progress(id, step),
         ownLog: () => this.#log,
-        ...{ standalone, ignoreBootloaderFailure, node, seen, commands },
+        ...{ standalone, ignoreBootloaderFailure, node, seen, commands, images: this.#options.images() },
+        ...(nodeAgain && { nodeAgain }),
         close: (as: Closing) => void (closing = as),
         execute: async (other: string, given: Readonly<Record<string, unknown>>): Promise<Outcome> => {
           const parts = splitName(other)
@@ -101,7 +102,7 @@ export class CommandRunner {
         const { extension, command } = splitName(fullName)
         findCommand(extension, command)
       },
-      md5: this.#options.md5,
+      md5: this.#options.images().md5,
     }
   }
 
@@ -170,8 +171,9 @@ export interface CommandRunnerOptions {
   onProgress(progress: AgentProgress): void
   readonly standalone: boolean
   readonly ignoreBootloaderFailure: boolean
-  readonly md5: boolean
+  images(): ImageRules
   node(): JsonObject
+  readonly nodeAgain?: () => Promise<JsonObject | null>
   seen(node: JsonObject): void
   commands(): readonly CommandRecord[]
 }

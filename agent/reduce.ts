@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { rootDeviceHints } from '../steps/index.js'
+import { rootDeviceHints, type ImageRules } from '../steps/index.js'
 import {
   agentErrors,
   HEARTBEAT_VERSION,
@@ -269,10 +269,20 @@ function lookedUp(state: AgentState, { node, config }: LookupAnswer, moment: Mom
       nodeUuid: node.uuid,
       heartbeatTimeout: config.heartbeat_timeout,
       hints: rootDeviceHints(node),
+      images: imageRules(config),
     },
   }
   const next = secureFirst(known, moment, rules)
   return { ...next, effects: [{ kind: 'log', level: 'info', message: `found node ${node.uuid}` }, ...next.effects] }
+}
+
+/** Formats matter only while Ironic has images looked into. */
+function imageRules(config: LookupAnswer['config']): ImageRules {
+  const formats: unknown = config['permitted_image_formats']
+  return {
+    md5: config['agent_md5_checksum_enable'] === true,
+    formats: Array.isArray(formats) && config['disable_deep_image_inspection'] !== true ? formats.map(String) : null,
+  }
 }
 
 const withKept = (state: AgentState, changes: Partial<KeptState>): AgentState => ({

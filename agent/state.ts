@@ -1,3 +1,4 @@
+import type { ImageRules } from '../steps/index.js'
 import type { CommandError, CommandStatus, JsonObject, TlsIdentity } from '../wire/index.js'
 
 /** A command that was accepted, from its start to the end of the boot. */
@@ -37,6 +38,8 @@ export interface KeptState {
   readonly tls?: TlsIdentity | null
   /** The node's root device hints when it was last seen. */
   readonly hints?: JsonObject | null
+  /** What Ironic said of images when it was asked for the node. */
+  readonly images?: ImageRules
   /** A command has ended the agent's work for this boot. */
   readonly closed?: Closing
 }

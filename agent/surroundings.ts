@@ -10,6 +10,7 @@ export class Surroundings {
   readonly #options: SurroundingsOptions
   #managers: Promise<Managers> | undefined
   #hardware: Promise<TargetHardware> | undefined
+  #macs: string[] | undefined
 
   constructor(options: SurroundingsOptions) {
     this.#options = options
@@ -44,8 +45,9 @@ export class Surroundings {
   }
 
   async macs(): Promise<string[]> {
-    const { inventory } = await this.hardware()
-    return inventory.interfaces.map((nic) => nic.mac_address)
+    // Remembered on their own: the node is looked up again long after the inventory is gone.
+    this.#macs ??= (await this.hardware()).inventory.interfaces.map((nic) => nic.mac_address)
+    return this.#macs
   }
 
   async inspectionData(collectors: readonly string[]): Promise<InspectionData> {

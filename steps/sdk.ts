@@ -27,6 +27,18 @@ export interface StepSurroundings {
   readonly clock: Clock
   /** Aborted when the agent is stopped. */
   readonly signal: AbortSignal
+  /** What Ironic lets be made of images; absent where none has said. */
+  readonly images?: ImageRules
+  /** Asks Ironic for the node again; null when it does not tell. Absent where there is no Ironic to ask. */
+  readonly nodeAgain?: () => Promise<JsonObject | null>
+}
+
+/** As Ironic tells its agents when they look their node up. */
+export interface ImageRules {
+  /** Whether an MD5 checksum is good enough. */
+  readonly md5: boolean
+  /** Formats that may be written, in Ironic's words (`raw`, `gpt`, `qcow2` ...); null when it does not matter. */
+  readonly formats: readonly string[] | null
 }
 
 /** Everything a step may use. */

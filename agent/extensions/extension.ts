@@ -1,5 +1,5 @@
 import { errorChain, type Clock, type Logger } from '../../runtime/index.js'
-import { StepError, type Progress, type Target } from '../../steps/index.js'
+import { StepError, type ImageRules, type Progress, type Target } from '../../steps/index.js'
 import { AgentError, type CommandError, type CommandStatus, type Inventory, type JsonObject } from '../../wire/index.js'
 import type { Managers } from '../managers.js'
 import type { Closing, CommandRecord } from '../state.js'
@@ -21,6 +21,10 @@ export interface CommandContext {
   readonly ignoreBootloaderFailure: boolean
   /** The node as it was last seen; at least its root device hints are known again after a restart. */
   node(): JsonObject
+  /** What may be made of images. */
+  readonly images: ImageRules
+  /** Asks Ironic for the node again; null when it does not tell. Absent where there is no Ironic. */
+  readonly nodeAgain?: () => Promise<JsonObject | null>
   /** A command brought the node along. */
   seen(node: JsonObject): void
   /** Ends the agent's work for this boot, once the command has been answered. */

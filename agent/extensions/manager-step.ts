@@ -7,9 +7,20 @@ export function managerStep(
   name: string,
   args: unknown,
   { node, ports }: { node: JsonObject; ports: readonly JsonObject[] },
-  { managers, target, environment, progress, logger, clock, signal }: CommandContext,
+  { managers, target, environment, progress, logger, clock, signal, images, nodeAgain }: CommandContext,
 ): Promise<unknown> {
-  const context = { target, environment, progress, logger, clock, signal, node, ports }
+  const context = {
+    target,
+    environment,
+    progress,
+    logger,
+    clock,
+    signal,
+    images,
+    ...(nodeAgain && { nodeAgain }),
+    node,
+    ports,
+  }
   return managers.dispatch(name, (step: Step): Promise<unknown> => {
     if (args !== undefined && args !== null && !isObject(args)) throw new TypeError('args is not an object')
     return step.run(context, args ?? {})

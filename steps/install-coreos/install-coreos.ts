@@ -5,6 +5,7 @@ import { defineStep } from '../define-step.js'
 import { listBlockDevices, sysText, type BlockDevice } from '../hardware/block-devices.js'
 import { bootMode } from '../hardware/boot-mode.js'
 import { createBootEntry } from '../hardware/efi.js'
+import { nodeWithHints } from '../hardware/node-with-hints.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { chooseRootDevice } from '../hardware/root-device.js'
 import { deletableArrays, deleteArray, listRaidArrays, type RaidArray } from '../hardware/software-raid.js'
@@ -53,11 +54,11 @@ export const installCoreos = defineStep<InstallArgs>({
  * then looks for the disk; here nothing is deleted when there is no disk to install to.
  */
 async function prepareDisk(context: StepContext): Promise<BlockDevice> {
-  const { target, node, logger, progress } = context
+  const { target, logger, progress } = context
   const devices = await listBlockDevices(target)
   const arrays = await arraysToDelete(context, devices)
   const remaining = devices.filter((device) => !arrays.some((array) => array.name === device.name))
-  const chosen = chooseRootDevice(remaining, node)
+  const chosen = chooseRootDevice(remaining, await nodeWithHints(context))
   if (!target.disks.mayWrite(chosen))
     throw new StepError(
       `${chosen.name} (serial ${chosen.serial ?? 'unknown'}) is the disk that would be installed to, but ${target.name} does not allow writing to it. Allow it by its serial number or WWN, or change the root device hints.`,

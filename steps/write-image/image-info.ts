@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../wire/index.js'
 import { schemaCheck, type SchemaCheck } from '../schema-check.js'
-import { StepError } from '../sdk.js'
+import { StepError, type ImageRules } from '../sdk.js'
 
 export type ChecksumAlgorithm = 'md5' | 'sha1' | 'sha256' | 'sha512'
 
@@ -40,6 +40,14 @@ const shape: SchemaCheck<Raw> = schemaCheck({
   },
 })
 
+/** A conductor that looks into images calls a raw one `gpt` that has a partition table, and `iso` that is one. */
+const FORMATS: Readonly<Record<string, 'raw' | 'qcow2' | undefined>> = {
+  raw: 'raw',
+  gpt: 'raw',
+  iso: 'raw',
+  qcow2: 'qcow2',
+}
+
 const LENGTHS: Readonly<Record<ChecksumAlgorithm, number>> = { md5: 32, sha1: 40, sha256: 64, sha512: 128 }
 
 /**
@@ -47,7 +55,7 @@ const LENGTHS: Readonly<Record<ChecksumAlgorithm, number>> = { md5: 32, sha1: 40
  *
  * @throws StepError when it cannot be written whole to a disk, or has nothing to verify it by
  */
-export function readImageInfo(info: JsonObject, node: JsonObject): ImageInfo {
+export function readImageInfo(info: JsonObject, rules: ImageRules | undefined): ImageInfo {
   if (!shape.accepts(info)) {
     const [error] = shape.errors()
     throw new StepError(`image_info cannot be used: ${error?.instancePath || 'it'} ${error?.message ?? 'is wrong'}`)
@@ -55,19 +63,20 @@ export function readImageInfo(info: JsonObject, node: JsonObject): ImageInfo {
   const { id, urls, disk_format: format, image_type: type } = info
   if (type && type !== 'whole-disk')
     throw new StepError(`image_info has the image_type ${type}: only images of whole disks are written`)
-  if (format && format !== 'raw' && format !== 'qcow2')
+  const known = format ? FORMATS[format] : null
+  if (known === undefined)
     throw new StepError(`image_info has the disk_format ${format}: only raw and qcow2 are written`)
-  return { id, urls, format: format === 'raw' || format === 'qcow2' ? format : null, checksum: checksumOf(info, node) }
+  return { id, urls, format: known, checksum: checksumOf(info, rules) }
 }
 
 function checksumOf(
   { checksum, os_hash_algo: name, os_hash_value: value }: Raw,
-  node: JsonObject,
+  rules: ImageRules | undefined,
 ): ImageInfo['checksum'] {
   if (name && value) {
     const algorithm = (['md5', 'sha1', 'sha256', 'sha512'] as const).find((known) => known === name.toLowerCase())
     if (!algorithm) throw new StepError(`image_info has the os_hash_algo ${name}, which is not known`)
-    return { algorithm: allowed(algorithm, node), digest: hex(value) }
+    return { algorithm: allowed(algorithm, rules), digest: hex(value) }
   }
   if (!checksum)
     throw new StepError('image_info has no checksum, or os_hash_algo and os_hash_value, to verify the image by')
@@ -75,7 +84,7 @@ function checksumOf(
   const digest = hex(checksum)
   const algorithm = algorithmOf(digest)
   if (!algorithm) throw new StepError('image_info has a checksum of an unknown length')
-  return { algorithm: allowed(algorithm, node), digest }
+  return { algorithm: allowed(algorithm, rules), digest }
 }
 
 /** By its length, as a list of checksums does not say it. */
@@ -88,13 +97,8 @@ function hex(digest: string): string {
 }
 
 /** MD5 is only believed where Ironic says so, as by IPA. */
-export function allowed(algorithm: ChecksumAlgorithm, node: JsonObject): ChecksumAlgorithm {
-  const internal = node['driver_internal_info']
-  const md5 =
-    typeof internal === 'object' && internal !== null && 'agent_md5_checksum_enable' in internal
-      ? (internal as JsonObject)['agent_md5_checksum_enable'] === true
-      : false
-  if (algorithm === 'md5' && !md5)
+export function allowed(algorithm: ChecksumAlgorithm, rules: ImageRules | undefined): ChecksumAlgorithm {
+  if (algorithm === 'md5' && !rules?.md5)
     throw new StepError('the image has an MD5 checksum, which is not accepted: give a SHA-256 or SHA-512 checksum')
   return algorithm
 }

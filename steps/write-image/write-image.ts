@@ -1,11 +1,12 @@
 import { errorChain } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { defineStep } from '../define-step.js'
+import { nodeWithHints } from '../hardware/node-with-hints.js'
 import { chooseWritableRoot } from '../hardware/writable-root.js'
 import { readPartitions } from '../hardware/partitions.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { runCommand } from '../run-command.js'
-import { StepError, type StepContext } from '../sdk.js'
+import { StepError, type ImageRules, type StepContext } from '../sdk.js'
 import { readConfigDrive, writeConfigDrive } from './config-drive.js'
 import { algorithmOf, allowed, readImageInfo, type ImageInfo } from './image-info.js'
 import { fetchSmall, stageImage, type StagedImage } from './image-source.js'
@@ -42,15 +43,15 @@ export const writeImage = defineStep<WriteImageArgs>({
  * @throws StepError of IPA's types: ImageDownloadError, ImageChecksumError, ImageWriteError, DeviceNotFound
  */
 export async function prepareImage(context: StepContext, info: JsonObject, configdrive?: unknown): Promise<string> {
-  const { target, node, progress, logger } = context
-  const image = readImageInfo(info, node)
+  const { target, images, progress, logger } = context
+  const image = readImageInfo(info, images)
   const drive = await readConfigDrive(context, configdrive)
-  const device = await chooseWritableRoot(context)
+  const device = await chooseWritableRoot({ ...context, node: await nodeWithHints(context) })
   progress.stage(`fetching the image ${image.id}`)
   await using staged = await stageImage(context, image.urls)
   progress.stage('verifying the image')
   await verify(context, image, staged)
-  const contents = await contentsOf(image, staged)
+  const contents = await contentsOf(image, staged, images)
   if (contents.size > device.size)
     throw new StepError(`the image needs ${contents.size} bytes, and ${device.name} has ${device.size}`, {
       type: 'ImageWriteError',
@@ -111,7 +112,7 @@ async function fromList(context: StepContext, url: string, images: readonly stri
   const algorithm = digest && algorithmOf(digest)
   if (!digest || !algorithm)
     throw new StepError(`${url} has no checksum for ${names.join(' or ')}`, { type: 'ImageChecksumError' })
-  return { algorithm: allowed(algorithm, context.node), digest: digest.toLowerCase() }
+  return { algorithm: allowed(algorithm, context.images), digest: digest.toLowerCase() }
 }
 
 function reversed(line: string): [string, string, string] | null {
@@ -120,10 +121,20 @@ function reversed(line: string): [string, string, string] | null {
 }
 
 /** Believes the image's bytes, and refuses when Ironic said something else: a disguised image is an attack. */
-async function contentsOf({ id, format }: ImageInfo, staged: StagedImage): Promise<DiskContents> {
+async function contentsOf(
+  { id, format }: ImageInfo,
+  staged: StagedImage,
+  rules: ImageRules | undefined,
+): Promise<DiskContents> {
   const found = isQcow2(await staged.read(0, 4)) ? 'qcow2' : 'raw'
   if (format !== null && format !== found)
     throw new StepError(`the image ${id} is said to be ${format}, but is ${found}`, { type: 'ImageWriteError' })
+  const permitted = rules?.formats ?? null
+  // What Ironic calls a gpt image is a raw one with a partition table.
+  if (permitted && !permitted.includes(found) && !(found === 'raw' && permitted.includes('gpt')))
+    throw new StepError(`the image ${id} is ${found}, and Ironic permits only ${permitted.join(', ')}`, {
+      type: 'ImageWriteError',
+    })
   return found === 'qcow2'
     ? openQcow2(staged)
     : { size: staged.size, read: (offset, length) => staged.read(offset, length), zeros: () => Promise.resolve(0) }

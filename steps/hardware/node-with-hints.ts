@@ -1,0 +1,18 @@
+import type { JsonObject } from '../../wire/index.js'
+import type { StepContext } from '../sdk.js'
+import { rootDeviceHints } from './root-device.js'
+
+/**
+ * The node with the root device hints that it has now. Ironic is asked again only about a node that came without any:
+ * somebody may have given it hints since its ramdisk booted, and the disk that is chosen without them is about to be
+ * overwritten (recording agent-deploy-failures).
+ */
+export async function nodeWithHints({ node, nodeAgain, logger }: StepContext): Promise<JsonObject> {
+  if (!nodeAgain || rootDeviceHints(node) !== null) return node
+  const fresh = await nodeAgain()
+  const hints = fresh && rootDeviceHints(fresh)
+  if (!hints) return node
+  logger('info', 'the node has been given root device hints since its step was asked for', { hints })
+  const properties = node['properties']
+  return { ...node, properties: { ...(properties as JsonObject | undefined), root_device: hints } }
+}
