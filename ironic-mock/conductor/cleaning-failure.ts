@@ -1,79 +1,99 @@
-import type { Outcome } from './effects.js'
+import type { EffectBody, Outcome } from './effects.js'
+import { fastTracked } from './fast-track.js'
+import { stepName } from './step-flow.js'
 import type { Turn } from './turn.js'
-import { wipeAgent, wipeAgentAccess, wipeCleaning } from './wipe.js'
+import { wipeAgentAccess, wipeCleaning, wipeFlags } from './wipe.js'
 
-/** How a failure of cleaning leaves the node. */
+export { stepName }
+
+const OFF: EffectBody = { kind: 'power', target: 'power off' }
+
 interface Leaving {
-  /** Out of service until somebody looks: a step had begun, and nobody knows what it left behind. */
-  maintenance: boolean
+  /** Switch the ramdisk off first, unless somebody should look at what a step left behind. */
+  tearDown: boolean
 }
 
-/** The end of a cleaning that went wrong. */
-export function cleanFailed(turn: Turn, error: string, { maintenance }: Leaving = { maintenance: false }): void {
-  turn.fail(error, 'cleaning')
-  if (maintenance) {
-    turn.node.maintenance = true
-    turn.node.maintenance_reason = error
-    turn.node.fault = 'clean failure'
+/**
+ * The end of a cleaning that went wrong. When a step had begun nobody knows what it left behind: the node goes out of
+ * service as it is, powered, until somebody looks.
+ */
+export function cleanFailed(turn: Turn, error: string, { tearDown }: Leaving = { tearDown: true }): void {
+  const { node, policy } = turn
+  const begun = node.clean_step.step !== undefined
+  if (begun) {
+    node.fault = 'clean failure'
+    node.maintenance = true
   }
-  turn.node.clean_step = {}
-  turn.dropInfo('clean_step_index')
-  turn.process('fail')
+  const memo = { error, begun }
+  const off = tearDown && node.fault !== 'clean failure' && !node.disable_power_off && !fastTracked(turn)
+  if (off || policy.powerOffInCleanFail) return turn.run([OFF], 'cleaning.failed', memo)
+  settle(turn, memo)
+}
+
+export function cleaningFailedOff(turn: Turn, outcome: Outcome, memo: Failed): void {
+  const also = outcome.ok ? '' : `. Also Failed to tear down cleaning on node ${turn.uuid}, reason: ${outcome.error}`
+  settle(turn, { ...memo, error: memo.error + also })
+}
+
+interface Failed {
+  error: string
+  begun: boolean
+}
+
+function settle(turn: Turn, { error, begun }: Failed): void {
+  const { node } = turn
+  turn.fail(error, 'cleaning')
+  if (begun) node.maintenance_reason ??= error
+  node.clean_step = {}
+  wipeFlags(turn, 'clean')
+  wipeAgentAccess(turn)
+  if (node.provision_state !== 'clean failed') turn.process('fail')
   turn.rest()
 }
 
-/** The same after having switched the machine off. */
-export function cleanFailedOff(turn: Turn, error: string, leaving: Leaving = { maintenance: false }): void {
-  turn.run([{ kind: 'power', target: 'power off' }], 'cleaning.failed', { error, maintenance: leaving.maintenance })
-}
-
-export function cleaningFailedOff(turn: Turn, outcome: Outcome, memo: { error: string; maintenance: boolean }): void {
-  wipeAgent(turn)
-  const failure = outcome.ok ? '' : ` Failed to tear down from cleaning for node ${turn.uuid}: ${outcome.error}`
-  cleanFailed(turn, memo.error + failure, { maintenance: memo.maintenance || !outcome.ok })
-}
-
-/** Nobody reported: the state says so at once, the machine is switched off after. */
-export function timeOutCleaning(turn: Turn, error: string): void {
-  cleanFailed(turn, error, { maintenance: true })
-  turn.run([{ kind: 'power', target: 'power off' }], 'cleaning.timed-out')
-}
-
-export function cleaningTimedOut(turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok)
-    turn.warn(`node ${turn.uuid} could not be switched off after its cleaning timed out: ${outcome.error}`)
-  wipeAgent(turn)
-  turn.rest()
-}
-
-/** A step failed in the agent: its logs are fetched, then the node stays as it is, powered, for somebody to look. */
-export function cleanStepFailed(turn: Turn, error: string): void {
+/** The agent's logs are fetched first, as far as it can be reached. */
+export function cleanFailedLogged(turn: Turn, error: string): void {
+  if (turn.info.cleaning_disable_ramdisk === true) return cleanFailed(turn, error)
   turn.run([{ kind: 'agent-logs' }], 'cleaning.logged', { error })
 }
 
-export function cleaningLogged(turn: Turn, memo: { error: string }): void {
-  wipeAgentAccess(turn)
-  cleanFailed(turn, memo.error, { maintenance: true })
+export const cleaningLogged = (turn: Turn, memo: { error: string }): void => cleanFailed(turn, memo.error)
+
+/** Nobody reported: the state says so at once. */
+export function timeOutCleaning(turn: Turn, error: string): void {
+  turn.node.last_error = error
+  turn.process('fail')
+  cleanFailed(turn, error)
+}
+
+export function abortError(turn: Turn): string {
+  const step = turn.node.clean_step
+  const during = step.step ? ` during or after the completion of step "${stepName(step)}"` : ''
+  return `By request, the clean operation was aborted${during}`
 }
 
 /** `abort`, when nothing forbids it: the state says so at once, the machine is switched off after. */
 export function abortCleaning(turn: Turn): void {
-  const step = turn.node.clean_step
-  const during = step.step ? ` during or after the completion of step "${stepName(step)}"` : ''
-  turn.fail(`By request, the clean operation was aborted${during}`, 'cleaning')
+  turn.node.last_error = abortError(turn)
   turn.process('abort')
-  turn.run([{ kind: 'power', target: 'power off' }], 'cleaning.aborted')
+  tearDownAborted(turn)
+}
+
+/** The same once a step has ended that could not be interrupted. */
+export function abortCleaningAfter(turn: Turn): void {
+  turn.node.last_error = abortError(turn)
+  turn.process('fail')
+  tearDownAborted(turn)
+}
+
+function tearDownAborted(turn: Turn): void {
+  turn.run([turn.node.disable_power_off ? { kind: 'proceed' } : OFF], 'cleaning.aborted')
 }
 
 export function cleaningAborted(turn: Turn, outcome: Outcome): void {
   if (!outcome.ok)
-    turn.fail(
-      `Failed to tear down cleaning for node ${turn.uuid} after aborting the operation. Error: ${outcome.error}`,
-      'cleaning',
-    )
+    return cleanFailed(turn, 'Failed to tear down cleaning after aborting the operation', { tearDown: false })
+  turn.node.last_error = abortError(turn)
   wipeCleaning(turn)
   turn.rest()
 }
-
-export const stepName = (step: { interface?: unknown; step?: unknown }): string =>
-  `${String(step.interface)}.${String(step.step)}`

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { hours } from '../../runtime/index.js'
 import { CommandFailure, ERASE, ScriptedLab } from '../../test/kit/conductor/scripted.js'
 import type { JsonObject } from '../../wire/index.js'
 
@@ -167,7 +168,21 @@ test('an agent that never reports', async () => {
   expect(node.last_error).toBe(
     'Timeout reached while cleaning the node. Please check if the ramdisk responsible for the cleaning is running on the node. Failed on step {}.',
   )
-  expect(await lab.until(uuid, 'clean failed')).toMatchObject({ power_state: 'power off', fault: 'clean failure' })
+  // No step had begun, so there is nothing that somebody would have to look at.
+  expect(await lab.until(uuid, 'clean failed')).toMatchObject({ power_state: 'power off', fault: null })
+})
+
+test('an agent that goes silent in a step leaves the machine as it is, out of service', async () => {
+  const { lab, uuid, machine } = await manageable()
+  machine.script.run = () => lab.clock.sleep(hours(2))
+  const node = await lab.provision(uuid, 'provide', 'clean failed')
+  expect(node.last_error).toContain("Failed on step {'step': 'erase_devices_metadata'")
+  expect(node).toMatchObject({
+    fault: 'clean failure',
+    maintenance: true,
+    maintenance_reason: node.last_error,
+    power_state: 'power on',
+  })
 })
 
 describe('abort', () => {

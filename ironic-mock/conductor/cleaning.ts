@@ -1,54 +1,81 @@
-import { pythonRepr, type JsonObject } from '../../wire/index.js'
+import { ironicErrors, IronicError } from '../../wire/index.js'
 import { networkProblem, powerProblem } from '../drivers/requirements.js'
 import { cleanFailed } from './cleaning-failure.js'
-import { runCleanStep } from './cleaning-steps.js'
+import { allWithoutRamdisk, planCleaning } from './cleaning-plan.js'
+import { CLEANING } from './cleaning-steps.js'
+import { disallowedStep } from './disallowed-steps.js'
 import { usesAgent } from './driver-steps.js'
-import type { Outcome } from './effects.js'
+import { valueOf, type Outcome } from './effects.js'
 import { ERASE_PARAMETERS } from './erase-parameters.js'
-import { isManual, planCleaning } from './cleaning-plan.js'
+import { fastTracked } from './fast-track.js'
+import { rememberSteps } from './in-band-steps.js'
 import type { PlannedStep } from './plan-steps.js'
 import { bootRamdisk } from './ramdisk.js'
+import { recordStart, runSteps } from './step-flow.js'
 import type { Turn } from './turn.js'
-import { wipeCleaningPlan } from './wipe.js'
+import { wipeCleaning } from './wipe.js'
 
-/** `provide`. */
+/**
+ * `provide`.
+ *
+ * @throws IronicError 400 for a retired node, or one in maintenance where that is not allowed
+ */
 export function startProvide(turn: Turn): void {
+  const { node, policy } = turn
+  if (node.maintenance && !policy.allowProvisioningInMaintenance)
+    throw ironicErrors.nodeInMaintenance('providing', node.uuid)
+  if (node.retired)
+    throw new IronicError(400, `The providing operation can't be performed on node ${node.uuid} because it is retired.`)
   turn.begin('provide')
   automatedCleaning(turn)
 }
 
-/** `clean`: the user's steps, in the user's order. */
+/**
+ * `clean`: the user's steps, in the user's order.
+ *
+ * @throws IronicError 400 in maintenance, for a node that cannot be cleaned or a step that the operator forbids
+ */
 export function startManualCleaning(turn: Turn, steps: readonly PlannedStep[], disableRamdisk: boolean): void {
+  const { node, policy } = turn
+  if (node.maintenance) throw ironicErrors.nodeInMaintenance('cleaning', node.uuid)
+  const problem = powerProblem(node) ?? networkProblem(node)
+  if (problem !== undefined) throw new IronicError(400, validationFailed(turn, problem))
+  const disallowed = disallowedStep('clean', steps, policy.disallowCleanSteps)
+  if (disallowed) throw disallowed
   turn.begin('clean')
-  wipeCleaningPlan(turn)
-  turn.setInfo({
-    clean_steps: steps,
-    cleaning_disable_ramdisk: disableRamdisk,
-    declarative_cleaning: true,
-  })
+  wipeCleaning(turn)
+  turn.setInfo({ clean_steps: steps, cleaning_disable_ramdisk: disableRamdisk, declarative_cleaning: true })
+  // What is wrong now may be right once the agent has said what it can do.
+  if (!disableRamdisk && planCleaning(turn) === undefined && allWithoutRamdisk(turn))
+    turn.setInfo({ cleaning_disable_ramdisk: true })
   prepare(turn)
 }
 
 /** Cleaning that nobody asked for by name, after `provide` and after tear-down. The node is in `cleaning` already. */
 export function automatedCleaning(turn: Turn): void {
-  if (!(turn.node.automated_clean ?? turn.policy.automatedClean)) {
-    turn.process(turn.node.retired ? 'manage' : 'done')
+  const { node, policy } = turn
+  if (!(node.automated_clean ?? policy.automatedClean)) {
+    node.clean_step = {}
+    turn.process(node.retired ? 'manage' : 'done')
     return turn.rest()
   }
-  wipeCleaningPlan(turn)
+  if (node.maintenance && !policy.allowProvisioningInMaintenance)
+    return cleanFailed(turn, 'Cleaning a node in maintenance mode is not allowed', { tearDown: false })
+  const problem = powerProblem(node) ?? networkProblem(node)
+  if (problem !== undefined) return cleanFailed(turn, validationFailed(turn, problem))
+  wipeCleaning(turn)
   prepare(turn)
 }
 
+const validationFailed = (turn: Turn, problem: string): string =>
+  `Validation of node ${turn.uuid} for cleaning failed: ${problem}`
+
 function prepare(turn: Turn): void {
-  const problem = powerProblem(turn.node) ?? networkProblem(turn.node)
-  if (problem !== undefined) {
-    const type = isManual(turn) ? 'manual' : 'automated'
-    return cleanFailed(turn, `Validation of ${type} cleaning for node ${turn.uuid} failed: ${problem}`)
-  }
-  if (usesAgent(turn.node) && turn.info.cleaning_disable_ramdisk !== true) {
-    turn.setInfo(ERASE_PARAMETERS)
-    turn.run(bootRamdisk(turn), 'cleaning.booted')
-  } else turn.run([{ kind: 'proceed' }], 'cleaning.planned')
+  if (!usesAgent(turn.node) || turn.info.cleaning_disable_ramdisk === true)
+    return turn.run([{ kind: 'proceed' }], 'cleaning.planned')
+  turn.setInfo(ERASE_PARAMETERS)
+  if (fastTracked(turn)) return turn.run([{ kind: 'agent-steps', of: 'clean' }], 'cleaning.tracked')
+  turn.run(bootRamdisk(turn), 'cleaning.booted')
 }
 
 export function cleaningBooted(turn: Turn, outcome: Outcome): void {
@@ -57,13 +84,19 @@ export function cleaningBooted(turn: Turn, outcome: Outcome): void {
   turn.rest()
 }
 
-/** Without a ramdisk all steps are known at once. */
+/** An agent that should still be there was asked at once. */
+export function cleaningTracked(turn: Turn, outcome: Outcome): void {
+  if (!outcome.ok && outcome.reason === 'agent unreachable')
+    return cleaningBooted(turn, { ok: true, kind: 'proceed', value: null })
+  if (!outcome.ok) return cleanFailed(turn, `Failed to prepare node ${turn.uuid} for cleaning: ${outcome.error}`)
+  rememberSteps(turn, 'clean', valueOf(outcome, 'agent-steps'))
+  cleaningPlanned(turn)
+}
+
+/** Without a ramdisk to wait for all steps are known at once. */
 export function cleaningPlanned(turn: Turn): void {
   const problem = planCleaning(turn)
   if (problem !== undefined) return cleanFailed(turn, `Cannot clean node ${turn.uuid}: ${problem}`)
-  const steps = turn.info.clean_steps as JsonObject[]
-  const kind = isManual(turn) ? 'manual' : 'automated'
-  turn.setInfo({ clean_step_index: null })
-  turn.record('INFO', `Starting ${kind} cleaning with steps=${pythonRepr(steps)}`, `${kind}_cleaning_start`)
-  runCleanStep(turn, 0)
+  recordStart(CLEANING, turn)
+  runSteps(CLEANING, turn, 0)
 }

@@ -9,6 +9,8 @@ export interface ProvisionRequest {
   clean_steps?: JsonObject[]
   service_steps?: JsonObject[]
   rescue_password?: string
+  /** Made of the former by the conductor. */
+  hashed_rescue_password?: string
   disable_ramdisk?: boolean
 }
 

@@ -1,19 +1,15 @@
 import type { JsonObject } from '../../wire/index.js'
 import { adoptionPower } from './adoption.js'
-import { cleaningAborted, cleaningFailedOff, cleaningLogged, cleaningTimedOut } from './cleaning-failure.js'
-import {
-  cleaningCleaned,
-  cleaningPolled,
-  cleaningRebooted,
-  cleaningRefreshed,
-  cleaningSent,
-  cleaningSteps,
-} from './cleaning-steps.js'
-import { cleaningBooted, cleaningPlanned } from './cleaning.js'
-import { deploymentLogged } from './deployment-failure.js'
+import { cleaningAborted, cleaningFailedOff, cleaningLogged } from './cleaning-failure.js'
+import { CLEANING, cleaningCleaned } from './cleaning-steps.js'
+import { cleaningBooted, cleaningPlanned, cleaningTracked } from './cleaning.js'
+import { deploymentPartitions, switchAgentOff } from './core-steps.js'
+import { deployFailed, deploymentLogged, deploymentSwitchedOff } from './deployment-failure.js'
 import {
   deploymentAgentOff,
   deploymentBooted,
+  deploymentBootSet,
+  deploymentPaused,
   deploymentPolled,
   deploymentRebooted,
   deploymentRefreshed,
@@ -21,31 +17,63 @@ import {
   deploymentStepped,
   deploymentSteps,
   deploymentToldOff,
+  deploymentUnheld,
+  deploymentUp,
 } from './deployment-steps.js'
 import { deploymentPrepared } from './deployment.js'
 import type { Job, Outcome, Then } from './effects.js'
 import { inspectionAborted, inspectionBooted, inspectionEnded, inspectionFake, inspectionHooks } from './inspection.js'
 import type { PlannedStep } from './plan-steps.js'
 import { applyPower, powerChanged } from './power.js'
-import { rescueEnded } from './rescue.js'
+import {
+  rescueBooted,
+  rescueDone,
+  rescueFailedEnd,
+  rescueFinalized,
+  rescueOff,
+  unrescueBooted,
+  unrescueOff,
+} from './rescue.js'
+import { servicingAborted, servicingFailedOff, servicingLogged } from './servicing-failure.js'
+import { SERVICING, servicingBooted, servicingOff, servicingPlanned, servicingServiced } from './servicing.js'
+import {
+  stepPaused,
+  stepPolled,
+  stepRebooted,
+  stepRefreshed,
+  stepSent,
+  stepStepped,
+  stepSteps,
+  type StepFlow,
+} from './step-flow.js'
 import { teardownOff } from './teardown.js'
 import type { Turn } from './turn.js'
 import { verificationPower } from './verification.js'
 
 /** What each flow remembers over its work outside; whoever starts the work writes it. */
 interface Memos {
-  'cleaning.failed': { error: string; maintenance: boolean }
+  'cleaning.failed': { error: string; begun: boolean }
   'cleaning.logged': { error: string }
-  'deployment.logged': { error: string }
+  'deployment.logged': { error: string; off: boolean }
   'deployment.prepared': { user: PlannedStep[] }
+  'deployment.refused': { error: string }
   'inspection.ended': { error?: string; inventory?: JsonObject; plugin_data?: JsonObject }
   'inspection.hooks': { data: JsonObject }
   'power.changed': { target: string }
+  'rescue.failed': { error: string }
+  'servicing.failed': { error: string; begun: boolean }
+  'servicing.logged': { error: string; own: boolean }
 }
 
 type Continuations = {
   [T in Then]: (turn: Turn, outcome: Outcome, memo: T extends keyof Memos ? Memos[T] : JsonObject) => void
 }
+
+type Proceed = (turn: Turn, outcome: Outcome) => void
+const of =
+  (flow: StepFlow, proceed: (flow: StepFlow, turn: Turn, outcome: Outcome) => void): Proceed =>
+  (turn, outcome) =>
+    proceed(flow, turn, outcome)
 
 const CONTINUATIONS: Continuations = {
   'adoption.power': adoptionPower,
@@ -54,33 +82,62 @@ const CONTINUATIONS: Continuations = {
   'cleaning.cleaned': cleaningCleaned,
   'cleaning.failed': cleaningFailedOff,
   'cleaning.logged': (turn, _, memo) => cleaningLogged(turn, memo),
+  'cleaning.paused': (turn) => stepPaused(CLEANING, turn),
   'cleaning.planned': cleaningPlanned,
-  'cleaning.polled': cleaningPolled,
-  'cleaning.rebooted': cleaningRebooted,
-  'cleaning.refreshed': cleaningRefreshed,
-  'cleaning.sent': cleaningSent,
-  'cleaning.steps': cleaningSteps,
-  'cleaning.timed-out': cleaningTimedOut,
+  'cleaning.polled': of(CLEANING, stepPolled),
+  'cleaning.rebooted': of(CLEANING, stepRebooted),
+  'cleaning.refreshed': of(CLEANING, stepRefreshed),
+  'cleaning.sent': of(CLEANING, stepSent),
+  'cleaning.stepped': of(CLEANING, stepStepped),
+  'cleaning.steps': of(CLEANING, stepSteps),
+  'cleaning.tracked': cleaningTracked,
   'deployment.agent-off': deploymentAgentOff,
+  'deployment.boot-set': deploymentBootSet,
   'deployment.booted': deploymentBooted,
+  'deployment.collected': switchAgentOff,
   'deployment.logged': (turn, _, memo) => deploymentLogged(turn, memo),
+  'deployment.partitions': deploymentPartitions,
+  'deployment.paused': deploymentPaused,
   'deployment.polled': deploymentPolled,
   'deployment.prepared': deploymentPrepared,
   'deployment.rebooted': deploymentRebooted,
   'deployment.refreshed': deploymentRefreshed,
+  'deployment.refused': (turn, _, memo) => deployFailed(turn, memo.error),
   'deployment.sent': deploymentSent,
   'deployment.stepped': deploymentStepped,
   'deployment.steps': deploymentSteps,
+  'deployment.switched-off': deploymentSwitchedOff,
   'deployment.told-off': deploymentToldOff,
+  'deployment.unheld': deploymentUnheld,
+  'deployment.up': deploymentUp,
   'inspection.aborted': inspectionAborted,
   'inspection.booted': inspectionBooted,
   'inspection.ended': inspectionEnded,
   'inspection.fake': inspectionFake,
   'inspection.hooks': inspectionHooks,
   'power.changed': powerChanged,
-  'rescue.fake': rescueEnded,
+  'rescue.booted': rescueBooted,
+  'rescue.done': rescueDone,
+  'rescue.failed': rescueFailedEnd,
+  'rescue.finalized': rescueFinalized,
+  'rescue.off': rescueOff,
+  'servicing.aborted': servicingAborted,
+  'servicing.booted': servicingBooted,
+  'servicing.failed': servicingFailedOff,
+  'servicing.logged': (turn, _, memo) => servicingLogged(turn, memo),
+  'servicing.off': servicingOff,
+  'servicing.paused': (turn) => stepPaused(SERVICING, turn),
+  'servicing.planned': servicingPlanned,
+  'servicing.polled': of(SERVICING, stepPolled),
+  'servicing.rebooted': of(SERVICING, stepRebooted),
+  'servicing.refreshed': of(SERVICING, stepRefreshed),
+  'servicing.sent': of(SERVICING, stepSent),
+  'servicing.serviced': servicingServiced,
+  'servicing.stepped': of(SERVICING, stepStepped),
+  'servicing.steps': of(SERVICING, stepSteps),
   'teardown.off': teardownOff,
-  'unrescue.fake': rescueEnded,
+  'unrescue.booted': unrescueBooted,
+  'unrescue.off': unrescueOff,
   'verification.power': verificationPower,
 }
 

@@ -10,6 +10,7 @@ import type {
   AdvertisedStep,
 } from '../../wire/index.js'
 import type { BootSource } from '../drivers/bmc.js'
+import type { FoundImage } from '../drivers/images.js'
 
 export type PowerTarget = 'power on' | 'power off' | 'rebooting' | 'soft power off' | 'soft rebooting'
 
@@ -22,11 +23,25 @@ export type EffectBody =
   | { kind: 'find-ports'; addresses: string[] }
   | { kind: 'agent-steps'; of: StepKind }
   | { kind: 'agent-commands' }
-  | { kind: 'agent-step'; of: StepKind; step: RequestedStep }
+  /** With `configdrive` the step gets the node's among its arguments, as the image that an agent takes. */
+  | { kind: 'agent-step'; of: StepKind; step: RequestedStep; configdrive?: true }
   | { kind: 'agent-power-off' }
   | { kind: 'agent-logs' }
+  /** Tells the agent of a rescue ramdisk the (hashed) password of `instance_info`. */
+  | { kind: 'agent-rescue' }
   /** Waits for the agent to have powered the machine off, and does it the hard way when it has not. */
   | { kind: 'await-power-off' }
+  /** What an image's URL leads to. */
+  | { kind: 'find-image'; url: string; digest: boolean }
+  | { kind: 'agent-partitions' }
+  /** Waits until the agent has done it. */
+  | { kind: 'agent-bootloader'; root: string | null; efi: string | null; bootMode: string }
+  | { kind: 'agent-sync' }
+  | { kind: 'agent-lockdown' }
+  /** A step on all child nodes, or those that it names, one after the other. */
+  | { kind: 'child-step'; step: JsonObject }
+  /** Lets time pass. */
+  | { kind: 'pause'; ms: number }
   /** Nothing to do outside: gives way, so that the state shows as it does in Ironic, where a worker takes over. */
   | { kind: 'proceed' }
 
@@ -47,7 +62,16 @@ export interface EffectValues {
   'agent-step': CommandResult
   'agent-power-off': null
   'agent-logs': null
+  'agent-rescue': CommandResult
   'await-power-off': PowerState
+  'find-image': FoundImage
+  /** By IPA's names; empty for an image of a whole disk. */
+  'agent-partitions': JsonObject
+  'agent-bootloader': null
+  'agent-sync': null
+  'agent-lockdown': null
+  'child-step': null
+  pause: null
   proceed: null
 }
 
@@ -72,33 +96,62 @@ export type Then =
   | 'cleaning.cleaned'
   | 'cleaning.failed'
   | 'cleaning.logged'
+  | 'cleaning.paused'
   | 'cleaning.planned'
   | 'cleaning.polled'
   | 'cleaning.rebooted'
   | 'cleaning.refreshed'
   | 'cleaning.sent'
+  | 'cleaning.stepped'
   | 'cleaning.steps'
-  | 'cleaning.timed-out'
+  | 'cleaning.tracked'
   | 'deployment.agent-off'
+  | 'deployment.boot-set'
+  | 'deployment.collected'
   | 'deployment.booted'
   | 'deployment.logged'
+  | 'deployment.partitions'
   | 'deployment.polled'
   | 'deployment.prepared'
   | 'deployment.rebooted'
   | 'deployment.refreshed'
+  | 'deployment.refused'
   | 'deployment.sent'
   | 'deployment.stepped'
   | 'deployment.steps'
+  | 'deployment.switched-off'
   | 'deployment.told-off'
+  | 'deployment.unheld'
+  | 'deployment.up'
+  | 'deployment.paused'
   | 'inspection.aborted'
   | 'inspection.booted'
   | 'inspection.ended'
   | 'inspection.fake'
   | 'inspection.hooks'
   | 'power.changed'
-  | 'rescue.fake'
+  | 'rescue.booted'
+  | 'rescue.done'
+  | 'rescue.failed'
+  | 'rescue.finalized'
+  | 'rescue.off'
+  | 'servicing.aborted'
+  | 'servicing.booted'
+  | 'servicing.failed'
+  | 'servicing.logged'
+  | 'servicing.off'
+  | 'servicing.paused'
+  | 'servicing.planned'
+  | 'servicing.polled'
+  | 'servicing.rebooted'
+  | 'servicing.refreshed'
+  | 'servicing.sent'
+  | 'servicing.serviced'
+  | 'servicing.stepped'
+  | 'servicing.steps'
   | 'teardown.off'
-  | 'unrescue.fake'
+  | 'unrescue.booted'
+  | 'unrescue.off'
   | 'verification.power'
 
 /**

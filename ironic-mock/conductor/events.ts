@@ -3,7 +3,8 @@ import type { Heartbeat, ProvisionRequest } from './conductor.js'
 import type { Job, Outcome, PowerTarget } from './effects.js'
 
 /** Time limits that a node can be under. `heartbeat` is none: one that came while the node was reserved waits there. */
-export type DeadlineKind = 'inspect callback' | 'clean callback' | 'deploy callback' | 'heartbeat'
+export type DeadlineKind =
+  'inspect callback' | 'clean callback' | 'deploy callback' | 'service callback' | 'rescue callback' | 'heartbeat'
 
 /** Everything that can happen to a node. */
 export type ConductorEvent =

@@ -1,7 +1,10 @@
 import { IronicError, ironicErrors } from '../../wire/index.js'
 import type { Heartbeat } from './conductor.js'
-import { cleaningHeartbeat } from './cleaning-steps.js'
+import { CLEANING } from './cleaning-steps.js'
 import { deploymentHeartbeat } from './deployment-steps.js'
+import { rescueHeartbeat } from './rescue.js'
+import { SERVICING } from './servicing.js'
+import { stepHeartbeat } from './step-flow.js'
 import type { Turn } from './turn.js'
 import { HEARTBEAT_STATES } from './transitions.js'
 
@@ -40,7 +43,11 @@ export function followHeartbeat(turn: Turn): void {
   if (turn.info.agent_url === undefined) return
   switch (turn.node.provision_state) {
     case 'clean wait':
-      return cleaningHeartbeat(turn)
+      return stepHeartbeat(CLEANING, turn)
+    case 'rescue wait':
+      return rescueHeartbeat(turn)
+    case 'service wait':
+      return stepHeartbeat(SERVICING, turn)
     case 'wait call-back':
       return deploymentHeartbeat(turn)
     default:

@@ -1,8 +1,9 @@
+import type { StepKind } from '../../wire/index.js'
 import type { EffectValues } from './effects.js'
 import type { Turn } from './turn.js'
 
 /** Keeps what the agent says it can do, under the names that `driver_internal_info` has for it. */
-export function rememberSteps(turn: Turn, kind: 'clean' | 'deploy', found: EffectValues['agent-steps']): void {
+export function rememberSteps(turn: Turn, kind: StepKind, found: EffectValues['agent-steps']): void {
   turn.setInfo({
     hardware_manager_version: found.versions,
     [`agent_cached_${kind}_steps`]: found.steps,

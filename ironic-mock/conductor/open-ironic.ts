@@ -6,6 +6,7 @@ import { validateInterfaces } from '../drivers/validate.js'
 import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
 import { BootDevices } from './boot-devices.js'
+import { runOnChildren } from './children.js'
 import type { Conductor, DriverDescription } from './conductor.js'
 import { Dispatcher } from './dispatcher.js'
 import { findInspected } from './find-inspected.js'
@@ -14,6 +15,7 @@ import { Admin } from './node-admin.js'
 import { World } from './perform.js'
 import type { Policy } from './policy.js'
 import { isPowerTarget } from './power.js'
+import { shaCrypt } from './sha-crypt.js'
 import { watchPower } from './watch-power.js'
 
 export interface IronicOptions {
@@ -24,6 +26,8 @@ export interface IronicOptions {
   /** The hardware types that are enabled; all there are, unless told otherwise. */
   types?: readonly HardwareType[]
   bmcs: Bmcs
+  /** How images are looked at; over the network and this host's files unless told otherwise. */
+  findImage?: FindImage
   /** How agents are reached. */
   agents: Transport
   clock: Clock
@@ -52,7 +56,11 @@ export interface Ironic extends AsyncDisposable {
  */
 export async function openIronic(options: IronicOptions): Promise<Ironic> {
   const { store, clock, policy, bmcs, agents, probe, logger } = options
-  const world = new World({ bmcs, agents, clock, probe, policy, logger, records: () => store.records })
+  const findImage = options.findImage ?? findImages(clock)
+  const world: World = new World({
+    ...{ bmcs, agents, clock, probe, policy, logger, findImage, records: () => store.records },
+    runOnChildren: (parent, step, signal) => runOnChildren({ dispatcher, store, policy }, parent, step, signal),
+  })
   const dispatcher = new Dispatcher({ ...options, world })
   try {
     await dispatcher.recover()
@@ -113,7 +121,14 @@ class LocalConductor implements Conductor {
   }
 
   async provision(uuid: string, request: Parameters<Conductor['provision']>[1]): Promise<void> {
-    await this.#dispatcher.dispatch(uuid, { kind: 'verb', request })
+    await this.#dispatcher.dispatch(uuid, { kind: 'verb', request: this.#withHash(request) })
+  }
+
+  #withHash(request: Parameters<Conductor['provision']>[1]): Parameters<Conductor['provision']>[1] {
+    const { rescue_password } = request
+    if (rescue_password === undefined) return request
+    const salt = urlSafeToken(this.#options.random).replaceAll(/[^A-Za-z0-9]/g, '.')
+    return { ...request, hashed_rescue_password: shaCrypt(rescue_password, salt.slice(0, 16)) }
   }
 
   async changePower(uuid: string, target: string, timeout?: number): Promise<void> {

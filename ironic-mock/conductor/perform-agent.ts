@@ -17,6 +17,7 @@ import {
   type Transport,
 } from '../../wire/index.js'
 import type { Clock } from '../../runtime/index.js'
+import { configDriveImage } from '../drivers/config-drive.js'
 import { agentNode, agentPorts } from './agent-view.js'
 import { commandError, echoes } from './agent-progress.js'
 import type { CachedSteps, EffectValues, FailureReason } from './effects.js'
@@ -31,8 +32,12 @@ export interface Subject {
 /** The effects that talk to an agent. */
 export class AgentWork {
   readonly #client: AgentClient
+  readonly #clock: Clock
+  readonly #policy: Policy
 
   constructor(transport: Transport, clock: Clock, policy: Policy) {
+    this.#clock = clock
+    this.#policy = policy
     const { agentCommandTimeout: timeout, agentCommandAttempts: attempts } = policy
     this.#client = agentClient({ transport, clock, timeout, attempts })
   }
@@ -58,7 +63,7 @@ export class AgentWork {
     { node, ports }: Subject,
     of: StepKind,
     step: RequestedStep,
-    again: boolean,
+    { again, configdrive = false }: { again: boolean; configdrive?: boolean },
     signal: AbortSignal,
   ): Promise<CommandResult> {
     if (again) {
@@ -68,7 +73,7 @@ export class AgentWork {
       if (last && sent) return last
     }
     const params = {
-      step,
+      step: configdrive ? withConfigDrive(step, node, this.#clock.now()) : step,
       node: agentNode(node, { configdrive: of === 'deploy' }),
       ports: agentPorts(ports),
       [`${of}_version`]: node.driver_internal_info.hardware_manager_version ?? null,
@@ -76,9 +81,52 @@ export class AgentWork {
     return this.#client.execute(peer(node), `${of}.execute_${of}_step`, params, { signal })
   }
 
+  /** What the ramdisk wrote; nothing for an image of a whole disk. */
+  async partitions({ node }: Subject, signal: AbortSignal): Promise<JsonObject> {
+    const options = { wait: true, signal }
+    const { command_result } = await this.#client.execute(peer(node), 'standby.get_partition_uuids', {}, options)
+    return (command_result ?? {}) as JsonObject
+  }
+
+  /** Has the agent make the firmware boot the disk, and waits for it, as upstream does inside its step. */
+  async bootloader(
+    { node }: Subject,
+    { root, efi, bootMode }: { root: string | null; efi: string | null; bootMode: string },
+    again: boolean,
+    signal: AbortSignal,
+  ): Promise<null> {
+    const { agentCommandPolls: polls, agentCommandInterval: interval } = this.#policy
+    const latest = async () =>
+      (await this.#client.commands(peer(node), signal)).findLast((command) => command.command_name === BOOTLOADER)
+    const params = { root_uuid: root, efi_system_part_uuid: efi, prep_boot_part_uuid: null, target_boot_mode: bootMode }
+    if (!again || !(await latest())) await this.#client.execute(peer(node), `image.${BOOTLOADER}`, params, { signal })
+    for (let poll = 1; ; poll++) {
+      const command = await latest()
+      if (command?.command_status === 'SUCCEEDED') return null
+      if (command && command.command_status !== 'RUNNING') throw new AgentApiError(commandError(command))
+      if (poll >= polls) throw new AgentApiError(`the agent has not finished ${BOOTLOADER} after ${polls} looks`)
+      await this.#clock.sleep(interval, { signal })
+    }
+  }
+
+  async sync({ node }: Subject, signal: AbortSignal): Promise<null> {
+    await this.#client.execute(peer(node), 'standby.sync', {}, { wait: true, signal })
+    return null
+  }
+
+  async lockdown({ node }: Subject, signal: AbortSignal): Promise<null> {
+    await this.#client.execute(peer(node), 'system.lockdown', {}, { signal })
+    return null
+  }
+
   async powerOff({ node }: Subject, signal: AbortSignal): Promise<null> {
     await this.#client.execute(peer(node), 'standby.power_off', {}, { signal })
     return null
+  }
+
+  async rescue({ node }: Subject, signal: AbortSignal): Promise<CommandResult> {
+    const params = { rescue_password: node.instance_info.hashed_rescue_password, hashed: true }
+    return this.#client.execute(peer(node), 'rescue.finalize_rescue', params, { signal })
   }
 
   /** Nothing is kept of the logs; asking for them is what an agent sees of a real conductor. */
@@ -86,6 +134,16 @@ export class AgentWork {
     await this.#client.execute(peer(node), 'log.collect_system_logs', {}, { wait: true, signal })
     return null
   }
+}
+
+const BOOTLOADER = 'install_bootloader'
+
+/** The node's configdrive beside the image that is written, and once more in its description, as upstream has it. */
+function withConfigDrive(step: RequestedStep, node: Readonly<NodeRecord>, at: number): RequestedStep {
+  const configdrive = configDriveImage(node.instance_info.configdrive, at)
+  const { image_info, ...args } = (step.args ?? {}) as { image_info?: JsonObject }
+  if (image_info === undefined) return { ...step, args: { ...args, configdrive } }
+  return { ...step, args: { image_info: { ...image_info, ...(configdrive && { configdrive }) }, configdrive } }
 }
 
 export function agentFailure(error: unknown): FailureReason | undefined {

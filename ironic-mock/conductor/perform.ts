@@ -1,7 +1,8 @@
 import type { Clock, Logger, Probe } from '../../runtime/index.js'
 import { errorChain } from '../../runtime/index.js'
-import type { PowerState, Transport } from '../../wire/index.js'
+import type { JsonObject, NodeRecord, PowerState, Transport } from '../../wire/index.js'
 import type { Bmc, Bmcs } from '../drivers/bmc.js'
+import type { FindImage } from '../drivers/images.js'
 import { rememberedPower, remembersPower } from '../drivers/remembered-power.js'
 import type { Records } from '../store/records.js'
 import type { EffectBody, EffectKind, EffectValues, Outcome, PowerTarget } from './effects.js'
@@ -16,6 +17,9 @@ export interface WorldOptions {
   policy: Policy
   logger: Logger
   records: () => Records
+  findImage: FindImage
+  /** A step on the children of a node, one after the other; rejects at the first that fails. */
+  runOnChildren: (parent: Readonly<NodeRecord>, step: JsonObject, signal: AbortSignal) => Promise<void>
 }
 
 /** The world outside the database, as the conductor's effects reach it. */
@@ -85,11 +89,29 @@ export class World {
       case 'agent-commands':
         return this.#agent.commands(subject, signal)
       case 'agent-step':
-        return this.#agent.step(subject, effect.of, effect.step, again, signal)
+        return this.#agent.step(subject, effect.of, effect.step, { again, configdrive: effect.configdrive ?? false }, signal)
+      case 'agent-partitions':
+        return this.#agent.partitions(subject, signal)
+      case 'agent-bootloader':
+        return this.#agent.bootloader(subject, effect, again, signal)
+      case 'agent-sync':
+        return this.#agent.sync(subject, signal)
+      case 'agent-lockdown':
+        return this.#agent.lockdown(subject, signal)
+      case 'find-image':
+        return this.#options.findImage(effect.url, { digest: effect.digest, signal })
+      case 'child-step':
+        await this.#options.runOnChildren(subject.node, effect.step, signal)
+        return null
       case 'agent-power-off':
         return this.#agent.powerOff(subject, signal)
       case 'agent-logs':
         return this.#agent.logs(subject, signal)
+      case 'agent-rescue':
+        return this.#agent.rescue(subject, signal)
+      case 'pause':
+        await this.#options.clock.sleep(effect.ms, { signal })
+        return null
     }
   }
 

@@ -1,34 +1,46 @@
-import { STEP_INTERFACES, pythonRepr, type ArgsInfo, type JsonObject, type NodeRecord } from '../../wire/index.js'
+import {
+  STEP_INTERFACES,
+  pythonRepr,
+  type ArgsInfo,
+  type JsonObject,
+  type NodeRecord,
+  type StepKind,
+} from '../../wire/index.js'
 import { outOfBandSteps, type OutOfBandStep } from './driver-steps.js'
 import type { CachedStep, CachedSteps } from './effects.js'
 import type { Policy } from './policy.js'
+import { isReserved } from './reserved-steps.js'
 
 /** A step as it is planned: a driver's or the agent's own, or the user's, verbatim. */
 export type PlannedStep = JsonObject
 
 type KnownStep = (CachedStep | OutOfBandStep) & { argsinfo?: ArgsInfo | null }
 
-/** Names that Ironic keeps for itself. Its validation drops them from the list without a word, as recorded. */
-const RESERVED = ['power_on', 'power_off', 'reboot', 'hold', 'wait']
-
 /** Everything the node can do: out of band, and in band as cached. The former hides the latter of the same name. */
-export function knownSteps(node: Readonly<NodeRecord>, kind: 'deploy' | 'clean', policy: Policy): KnownStep[] {
+export function knownSteps(node: Readonly<NodeRecord>, kind: StepKind, policy: Policy): KnownStep[] {
   const outOfBand = outOfBandSteps(node, kind)
   const cached = (node.driver_internal_info[`agent_cached_${kind}_steps`] ?? {}) as CachedSteps
   const inBand = Object.values(cached)
     .flat()
-    .filter((step) => !outOfBand.some((own) => same(own, step)))
-  return [...outOfBand, ...inBand.map((step) => (kind === 'clean' ? withPriority(step, policy) : step))]
+    .filter((step) => !outOfBand.some((own) => same(own, step)) && (kind !== 'clean' || offered(node, step)))
+  const known: KnownStep[] = [...outOfBand, ...inBand]
+  return kind === 'clean' ? known.map((step) => withPriority(step, policy)) : known
 }
 
-/** The operator's priorities of erasing go before the agent's (facts/ironic.md 6.3). */
-function withPriority(step: CachedStep, policy: Policy): CachedStep {
-  if (step.interface !== 'deploy') return step
-  const overrides: Record<string, number | null> = {
-    erase_devices: policy.eraseDevicesPriority,
-    erase_devices_metadata: policy.eraseDevicesMetadataPriority,
+/** The agent's clean steps are those of the deploy interface, and of RAID where the node leaves that to the agent. */
+const offered = (node: Readonly<NodeRecord>, step: CachedStep): boolean =>
+  step.interface === 'deploy' || (step.interface === 'raid' && node.raid_interface === 'agent')
+
+/** The operator's priorities go before the driver's and the agent's (facts/ironic.md 6.3). */
+function withPriority<T extends KnownStep>(step: T, policy: Policy): T {
+  const named: Record<string, number | null> = {
+    'deploy.erase_devices': policy.eraseDevicesPriority,
+    'deploy.erase_devices_metadata': policy.eraseDevicesMetadataPriority,
+    'raid.delete_configuration': policy.deleteConfigurationPriority,
+    'raid.create_configuration': policy.createConfigurationPriority,
   }
-  const priority = overrides[step.step] ?? null
+  const name = `${step.interface}.${step.step}`
+  const priority = policy.cleanStepPriorityOverride[name] ?? named[name] ?? null
   return priority === null ? step : { ...step, priority }
 }
 
@@ -55,7 +67,9 @@ export function automatedCleanSteps(node: Readonly<NodeRecord>, policy: Policy):
 export function deploySteps(node: Readonly<NodeRecord>, user: readonly PlannedStep[], policy: Policy): PlannedStep[] {
   const known = knownSteps(node, 'deploy', policy)
   const ours = known.filter((step) => step.priority > 0 && !user.some((wanted) => sameAsUser(wanted, step)))
-  const theirs = user.filter((wanted) => Number(wanted.priority) > 0 && known.some((step) => sameAsUser(wanted, step)))
+  const runs = (wanted: PlannedStep): boolean =>
+    isReserved(wanted) ? !policy.dropReservedSteps : known.some((step) => sameAsUser(wanted, step))
+  const theirs = user.filter((wanted) => Number(wanted.priority) > 0 && runs(wanted))
   return inOrder<JsonObject>([...ours.map((step) => ({ ...step })), ...theirs])
 }
 
@@ -68,38 +82,52 @@ export interface Checked {
   steps: PlannedStep[]
 }
 
-/**
- * Holds the user's steps against what the node can do.
- *
- * @param skipMissing before the agent was asked, a step that is not known may still turn up
- */
+interface UserStepOptions {
+  policy: Policy
+  /** Before the agent was asked, a step that is not known may still turn up. */
+  skipMissing: boolean
+  /** Nothing may run that needs the ramdisk. */
+  disableRamdisk?: boolean
+}
+
+/** Holds the user's steps against what the node can do. */
 export function checkUserSteps(
   node: Readonly<NodeRecord>,
-  kind: 'deploy' | 'clean',
+  kind: StepKind,
   user: readonly PlannedStep[],
-  { policy, skipMissing }: { policy: Policy; skipMissing: boolean },
+  { policy, skipMissing, disableRamdisk = false }: UserStepOptions,
 ): Checked {
   const known = knownSteps(node, kind, policy)
   const errors: string[] = []
   const steps: PlannedStep[] = []
+  const found: PlannedStep[] = []
   for (const wanted of user) {
-    if (RESERVED.includes(String(wanted.step))) continue
+    // Ironic's validation drops these from the list without a word, as recorded.
+    if (isReserved(wanted)) {
+      if (!policy.dropReservedSteps) steps.push(wanted)
+      continue
+    }
     const step = known.find((candidate) => sameAsUser(wanted, candidate))
     if (!step) {
       if (!skipMissing) errors.push(`node does not support this ${kind} step: ${pythonRepr(wanted)}`)
       steps.push(wanted)
       continue
     }
+    found.push(wanted)
     errors.push(...argumentErrors(kind, wanted, step.argsinfo ?? {}))
+    if (disableRamdisk && (step.requires_ramdisk ?? true))
+      errors.push(`${kind} step ${pythonRepr(wanted)} requires booting a ramdisk`)
     if (kind === 'deploy' && step.interface === 'deploy' && step.step === 'deploy' && Number(wanted.priority) !== 0)
-      errors.push(`deploy step ${pythonRepr(wanted)} is a core step; it can only be disabled, with priority 0`)
+      errors.push(
+        'deploy step deploy on interface deploy is a core step and cannot be overridden by user steps. It may be disabled by setting the priority to 0',
+      )
     steps.push(kind === 'deploy' ? wanted : described(wanted, step))
   }
-  if (kind === 'deploy') errors.push(...duplicates(steps))
+  if (kind === 'deploy') errors.push(...duplicates(found))
   return { errors, steps }
 }
 
-/** A manual clean step as it is kept and sent: the user's, with what its owner says about aborting and priority. */
+/** A clean or service step of the user as it is kept and sent: the user's, with what its owner says about aborting and priority. */
 function described(wanted: PlannedStep, step: KnownStep): PlannedStep {
   return { ...wanted, abortable: step.abortable ?? false, priority: step.priority }
 }
@@ -107,7 +135,11 @@ function described(wanted: PlannedStep, step: KnownStep): PlannedStep {
 function argumentErrors(kind: string, wanted: PlannedStep, argsinfo: ArgsInfo): string[] {
   const given = Object.keys((wanted.args ?? {}) as JsonObject)
   const unexpected = given.filter((name) => !(name in argsinfo))
-  const missing = Object.entries(argsinfo).filter(([name, info]) => info.required && !given.includes(name))
+  // What is only taken out of a deployment needs none.
+  const missing =
+    kind === 'deploy' && Number(wanted.priority) === 0
+      ? []
+      : Object.entries(argsinfo).filter(([name, info]) => info.required && !given.includes(name))
   const errors: string[] = []
   if (unexpected.length > 0)
     errors.push(`${kind} step ${pythonRepr(wanted)} has these unexpected arguments: ${unexpected.join(', ')}`)
@@ -120,6 +152,9 @@ function argumentErrors(kind: string, wanted: PlannedStep, argsinfo: ArgsInfo): 
 
 function duplicates(steps: readonly PlannedStep[]): string[] {
   const names = steps.map((step) => `${String(step.interface)}.${String(step.step)}`)
-  const twice = steps.filter((_, index) => names.indexOf(names[index]!) < index)
-  return twice.map((step) => `deploy step ${pythonRepr(step)} is asked for more than once`)
+  const twice = [...new Set(names.filter((name, index) => names.indexOf(name) < index))]
+  if (twice.length === 0) return []
+  return [
+    `deploy steps from all deploy templates matching this node's instance traits cannot have the same interface and step. Duplicate deploy steps for ${twice.join(', ')}`,
+  ]
 }

@@ -4,13 +4,19 @@ import type { Turn } from './turn.js'
 /** Where a ramdisk that was booted to work reports to. */
 const parameters = (turn: Turn): Record<string, string> => ({ 'ipa-api-url': turn.situation.ironicUrl })
 
-/** Off and, with the ramdisk as the boot source, on again. */
-export const bootRamdisk = (turn: Turn): [EffectBody, EffectBody] => [
-  { kind: 'power', target: 'power off' },
-  startRamdisk(turn),
-]
+/** Off and, with the ramdisk as the boot source, on again; in one where the node may not be off. */
+export const bootRamdisk = (turn: Turn): [EffectBody, ...EffectBody[]] => reboot(turn, startRamdisk(turn))
 
-export const startRamdisk = (turn: Turn): EffectBody => ({
+/** The same into what is installed. */
+export const bootInstance = (turn: Turn): [EffectBody, ...EffectBody[]] =>
+  reboot(turn, { kind: 'power', target: 'power on', boot: { kind: 'disk' } })
+
+function reboot({ node }: Turn, start: Extract<EffectBody, { kind: 'power' }>): [EffectBody, ...EffectBody[]] {
+  if (node.disable_power_off) return [{ ...start, target: 'rebooting' }]
+  return [{ kind: 'power', target: 'power off' }, start]
+}
+
+export const startRamdisk = (turn: Turn): Extract<EffectBody, { kind: 'power' }> => ({
   kind: 'power',
   target: 'power on',
   boot: { kind: 'ramdisk', parameters: parameters(turn) },

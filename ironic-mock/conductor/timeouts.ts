@@ -4,6 +4,8 @@ import { deployFailed } from './deployment-failure.js'
 import type { DeadlineKind } from './events.js'
 import { followHeartbeat } from './heartbeat.js'
 import { inspectionFailed } from './inspection.js'
+import { rescueFailedOff } from './rescue.js'
+import { timeOutService } from './servicing-failure.js'
 import type { Turn } from './turn.js'
 
 /** A time limit has passed. */
@@ -28,6 +30,15 @@ export function deadlinePassed(turn: Turn, deadline: DeadlineKind): void {
         turn,
         `Timeout reached while cleaning the node. Please check if the ramdisk responsible for the cleaning is running on the node. Failed on step ${pythonRepr(turn.node.clean_step)}.`,
       )
+    case 'service callback':
+      if (turn.node.provision_state !== 'service wait') return
+      return timeOutService(
+        turn,
+        `Timeout reached while servicing the node. Please check if the ramdisk responsible for the servicing is running on the node. Failed on step ${pythonRepr(turn.node.service_step)}.`,
+      )
+    case 'rescue callback':
+      if (turn.node.provision_state !== 'rescue wait') return
+      return rescueFailedOff(turn, 'Timeout reached while waiting for rescue ramdisk callback for node')
     case 'deploy callback':
       if (turn.node.provision_state !== 'wait call-back') return
       return deployFailed(turn, `Timeout reached while waiting for callback for node ${turn.uuid}`)

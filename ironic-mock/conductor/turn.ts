@@ -1,4 +1,4 @@
-import type { JsonObject, NodeRecord, PortRecord, ProvisionState } from '../../wire/index.js'
+import type { DeployTemplateRecord, JsonObject, NodeRecord, PortRecord, ProvisionState } from '../../wire/index.js'
 import type { Deadline, NodePatch } from '../store/store.js'
 import type { EffectBody, Job, Then } from './effects.js'
 import type { DeadlineKind } from './events.js'
@@ -10,6 +10,8 @@ import { transition, type TransitionEvent } from './transitions.js'
 export interface Situation {
   readonly node: Readonly<NodeRecord>
   readonly ports: readonly PortRecord[]
+  /** Deploy templates that the traits in `instance_info` name. */
+  readonly templates?: readonly DeployTemplateRecord[]
   /** Milliseconds since the epoch. */
   readonly at: number
   readonly host: string
@@ -50,6 +52,8 @@ export interface Reaction {
 const WAITING: Partial<Record<ProvisionState, { deadline: DeadlineKind; limit: (policy: Policy) => number }>> = {
   'inspect wait': { deadline: 'inspect callback', limit: (policy) => policy.inspectWaitTimeout },
   'clean wait': { deadline: 'clean callback', limit: (policy) => policy.cleanCallbackTimeout },
+  'service wait': { deadline: 'service callback', limit: (policy) => policy.serviceCallbackTimeout },
+  'rescue wait': { deadline: 'rescue callback', limit: (policy) => policy.rescueCallbackTimeout },
   'wait call-back': { deadline: 'deploy callback', limit: (policy) => policy.deployCallbackTimeout },
 }
 

@@ -5,9 +5,13 @@ import { startManualCleaning, startProvide } from './cleaning.js'
 import type { ProvisionRequest } from './conductor.js'
 import { abortDeployment } from './deployment-failure.js'
 import { startDeployment } from './deployment.js'
+import { unholdDeployment } from './deployment-steps.js'
 import { abortInspection, startInspection } from './inspection.js'
-import { startRescue, startUnrescue } from './rescue.js'
+import { abortRescue, startRescue, startUnrescue } from './rescue.js'
 import { startTeardown } from './teardown.js'
+import { abortService } from './servicing-failure.js'
+import { SERVICING, startService } from './servicing.js'
+import { next } from './step-flow.js'
 import { VERBS } from './transitions.js'
 import type { Turn } from './turn.js'
 import { startVerification } from './verification.js'
@@ -33,12 +37,10 @@ export function applyVerb(turn: Turn, request: ProvisionRequest): void {
     case 'manage':
       return node.provision_state === 'enroll' ? startVerification(turn) : manage(turn)
     case 'provide':
-      if (node.retired) throw new IronicError(400, `Node ${node.uuid} is retired and cannot be made available.`)
       return startProvide(turn)
     case 'inspect':
       return startInspection(turn)
     case 'clean':
-      if (node.maintenance) throw ironicErrors.nodeInMaintenance('cleaning', node.uuid)
       return startManualCleaning(turn, request.clean_steps ?? [], request.disable_ramdisk ?? false)
     case 'adopt':
       return startAdoption(turn)
@@ -50,12 +52,13 @@ export function applyVerb(turn: Turn, request: ProvisionRequest): void {
     case 'abort':
       return abort(turn)
     case 'rescue':
-      return startRescue(turn, request.rescue_password)
+      return startRescue(turn, request)
     case 'unrescue':
       return startUnrescue(turn)
     case 'unhold':
+      return unhold(turn)
     case 'service':
-      throw new IronicError(400, `Driver ${node.driver} does not support ${verb.event} (disabled or not implemented).`)
+      return startService(turn, request.service_steps ?? [], request.disable_ramdisk ?? null)
     case 'done':
     case 'fail':
     case 'hold':
@@ -88,10 +91,35 @@ function abort(turn: Turn): void {
       if (postponed(node.deploy_step)) node.deploy_step = { ...node.deploy_step, abort_after: true }
       else abortDeployment(turn)
       return
+    case 'rescue wait':
+      return abortRescue(turn)
+    case 'service wait':
+    case 'service hold':
+      if (postponed(node.service_step)) node.service_step = { ...node.service_step, abort_after: true }
+      else abortService(turn)
+      return
+    case 'service failed':
+      if (node.maintenance)
+        throw new IronicError(
+          409,
+          `Can not abort service on node "${node.uuid}" while it is in maintenance mode. Please remove the node from maintenance prior to issuing the request to abort the service operation.`,
+        )
+      return abortService(turn)
     default:
       throw ironicErrors.invalidStateRequested('abort', node.uuid, node.provision_state)
   }
 }
 
-/** A step that must not be interrupted is let to its end first. */
-const postponed = (step: JsonObject): boolean => step.step !== undefined && step.abortable === false
+/** Cleaning and deploying wait for the agent's next heartbeat; servicing goes on at once. */
+function unhold(turn: Turn): void {
+  turn.process('unhold')
+  if (turn.node.provision_state === 'wait call-back') return unholdDeployment(turn)
+  if (turn.node.provision_state !== 'service wait') return
+  turn.node.last_error = null
+  turn.process('resume')
+  next(SERVICING, turn)
+}
+
+/** A step that must not be interrupted is let to its end first; one that says nothing must not (as upstream reads it). */
+const postponed = (step: JsonObject): boolean =>
+  step.step !== undefined && !(step.abortable ?? false) && step.abort_after !== true

@@ -1,4 +1,5 @@
 import type { StepKind } from '../../wire/index.js'
+import { fastTrackable } from './fast-track.js'
 import type { Turn } from './turn.js'
 
 /** What was known of the ramdisk that is gone now (facts/ironic.md 6.9). */
@@ -14,9 +15,9 @@ export function wipeAgent(turn: Turn): void {
   turn.deadline('heartbeat', null)
 }
 
-/** A failed cleaning step forgets how to reach the agent and keeps what it could do, as recorded. */
+/** Forgets how to reach the agent and keeps what it could do, as recorded of a failed cleaning step. */
 export function wipeAgentAccess(turn: Turn): void {
-  turn.dropInfo('agent_secret_token', 'agent_url')
+  turn.dropInfo('agent_secret_token', 'agent_url', 'agent_verify_ca')
   turn.deadline('heartbeat', null)
 }
 
@@ -38,14 +39,25 @@ export function wipeDeploymentPlan(turn: Turn): void {
   wipeFlags(turn, 'deploy')
 }
 
+/** An agent that the next operation may use stays known. */
 export function wipeCleaning(turn: Turn): void {
+  if (!fastTrackable(turn)) wipeAgentAccess(turn)
   wipeCleaningPlan(turn)
-  wipeAgent(turn)
 }
 
 export function wipeCleaningPlan(turn: Turn): void {
   turn.node.clean_step = {}
   turn.setInfo({ clean_steps: null })
-  turn.dropInfo('cleaning_disable_ramdisk', 'declarative_cleaning')
+  turn.dropInfo('cleaning_disable_ramdisk', 'declarative_cleaning', 'agent_cached_clean_steps', 'steps_validated')
+  turn.dropInfo('agent_start_attempted')
   wipeFlags(turn, 'clean')
+}
+
+/** No agent outlives servicing, so it is always forgotten. */
+export function wipeServicing(turn: Turn): void {
+  wipeAgentAccess(turn)
+  turn.node.service_step = {}
+  turn.setInfo({ service_steps: null })
+  turn.dropInfo('service_disable_ramdisk', 'agent_cached_service_steps', 'steps_validated', 'agent_start_attempted')
+  wipeFlags(turn, 'service')
 }

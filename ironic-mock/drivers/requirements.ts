@@ -1,6 +1,4 @@
-import { ROOT_DEVICE_HINTS, type NodeRecord, type PortRecord } from '../../wire/index.js'
-
-const KNOWN_HINTS: readonly string[] = ROOT_DEVICE_HINTS
+import type { NodeRecord, PortRecord } from '../../wire/index.js'
 
 /** What a power interface must find in `driver_info`, as its validation words it. */
 const REQUIRED: Readonly<Record<string, { fields: string[]; problem: (missing: string[], uuid: string) => string }>> = {
@@ -50,29 +48,16 @@ export function bootProblem(node: Readonly<NodeRecord>, ports: readonly PortReco
   return undefined
 }
 
-/** Why the node cannot be deployed as it is. What the hints match is the agent's business; their names are checked. */
-export function deployProblem(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
-  if (node.deploy_interface === 'fake') return undefined
-  if (node.deploy_interface !== 'custom-agent')
-    return `the deploy interface ${node.deploy_interface} is not available in this release; custom-agent and fake are`
-  const boot = bootProblem(node, ports)
-  if (boot !== undefined) return boot
-  const hints = node.instance_info.root_device ?? node.properties.root_device
-  if (hints === undefined || hints === null) return undefined
-  if (typeof hints !== 'object')
-    return `Failed to validate the root device hints for node ${node.uuid}. Error: the hints must be an object`
-  const unknown = Object.keys(hints).filter((name) => !KNOWN_HINTS.includes(name))
-  if (unknown.length > 0)
-    return `Failed to validate the root device hints for node ${node.uuid}. Error: the hint(s) ${quoted(unknown)} are not known; known are ${quoted(KNOWN_HINTS)}`
-  return undefined
-}
-
 export function inspectProblem(node: Readonly<NodeRecord>): string | undefined {
   if (node.inspect_interface === 'no-inspect') return unsupported(node, 'inspect')
   if (!['agent', 'fake'].includes(node.inspect_interface))
     return `the inspect interface ${node.inspect_interface} is not available in this release; agent is`
   return undefined
 }
+
+/** Rescue through an agent boots a ramdisk; `fake` needs nothing. */
+export const rescueProblem = (node: Readonly<NodeRecord>): string | undefined =>
+  node.rescue_interface === 'no-rescue' ? unsupported(node, 'rescue') : undefined
 
 export const unsupported = (node: Readonly<NodeRecord>, what: string): string =>
   `Driver ${node.driver} does not support ${what} (disabled or not implemented).`
