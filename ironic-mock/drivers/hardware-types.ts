@@ -131,11 +131,7 @@ export const interfaceField = (name: DriverInterface): InterfaceField => `${name
  *
  * @throws IronicError 400 for one that does not exist or that the driver does not support
  */
-export function chooseInterfaces(
-  type: HardwareType,
-  wanted: Partial<Interfaces>,
-  types = HARDWARE_TYPES,
-): Interfaces {
+export function chooseInterfaces(type: HardwareType, wanted: Partial<Interfaces>, types = HARDWARE_TYPES): Interfaces {
   const chosen: Partial<Interfaces> = {}
   for (const name of DRIVER_INTERFACES) {
     const field = interfaceField(name)
