@@ -52,7 +52,12 @@ export interface MachineSpec {
   liveImage: string | null
 }
 
-export type MachineBootSource = { kind: 'disk' } | { kind: 'ramdisk'; parameters: Record<string, string> }
+export type MachineBootSource =
+  | { kind: 'disk' }
+  /** The live CoreOS with an agent in it. */
+  | { kind: 'ramdisk'; parameters: Record<string, string> }
+  /** Somebody's own system, which runs from memory: nothing is known of it, and nobody reaches it. */
+  | { kind: 'live'; image: { iso: string } | { kernel: string; ramdisk: string } }
 
 /** One boot of a machine, from power-on to power-off. */
 export interface Boot {
@@ -60,7 +65,7 @@ export interface Boot {
   id: string
   source: MachineBootSource
   /** `no bootable device` for a disk without a bootable system. */
-  outcome: 'ramdisk' | 'disk' | 'no bootable device'
+  outcome: 'ramdisk' | 'disk' | 'live' | 'no bootable device'
 }
 
 /** What the OS on the disk said at its first boot. */

@@ -220,11 +220,14 @@ export class SimulatedMachine implements Machine {
   async #bootUp(signal: AbortSignal): Promise<void> {
     const { clock, pace } = this.#parts
     const { source } = this.#state.boot!
-    const time = source.kind === 'ramdisk' ? pace.bootRamdisk : pace.bootDisk
+    const time = source.kind === 'disk' ? pace.bootDisk : pace.bootRamdisk
     if (time > 0) await clock.sleep(time, { signal })
     switch (source.kind) {
       case 'ramdisk':
         return this.#ramdiskUp(await this.#booted('ramdisk', signal))
+      case 'live':
+        await this.#booted('live', signal)
+        return
       case 'disk': {
         const bootable = await findBootable(this.spec, this.#parts.disks.forBoot(signal), this.#state.efi, this.#parts)
         if (bootable) await this.#startSystem(bootable, signal)

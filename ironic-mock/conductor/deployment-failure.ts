@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../wire/index.js'
-import { stepName } from './cleaning-failure.js'
+import type { Outcome } from './effects.js'
+import { stepName } from './step-flow.js'
 import type { Turn } from './turn.js'
 import { wipeDeployment } from './wipe.js'
 
@@ -13,10 +14,28 @@ export function deployFailed(turn: Turn, error: string): void {
 
 /** A step failed in the agent: its logs are fetched first. */
 export function deployStepFailed(turn: Turn, error: string): void {
-  turn.run([{ kind: 'agent-logs' }], 'deployment.logged', { error })
+  if (turn.policy.deployLogsCollect === 'never') return deployFailed(turn, error)
+  turn.run([{ kind: 'agent-logs' }], 'deployment.logged', { error, off: false })
 }
 
-export const deploymentLogged = (turn: Turn, memo: { error: string }): void => deployFailed(turn, memo.error)
+/** Upstream switches the machine off after some failures; after the state has said so, and without anything else coming of it. */
+export function deployFailedOff(turn: Turn, error: string, { logs }: { logs: boolean } = { logs: true }): void {
+  if (logs && turn.policy.deployLogsCollect !== 'never')
+    turn.run([{ kind: 'agent-logs' }], 'deployment.logged', { error, off: true })
+  else deploymentLogged(turn, { error, off: true })
+}
+
+export function deploymentLogged(turn: Turn, { error, off }: { error: string; off: boolean }): void {
+  deployFailed(turn, error)
+  if (off && turn.policy.powerOffAfterDeployFailure && !turn.node.disable_power_off)
+    turn.run([{ kind: 'power', target: 'power off' }], 'deployment.switched-off')
+}
+
+export function deploymentSwitchedOff(turn: Turn, outcome: Outcome): void {
+  if (!outcome.ok)
+    turn.warn(`node ${turn.uuid} could not be switched off after its deployment failed: ${outcome.error}`)
+  turn.rest()
+}
 
 /** `abort` in `wait call-back`. */
 export function abortDeployment(turn: Turn): void {

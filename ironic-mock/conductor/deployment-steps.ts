@@ -1,13 +1,15 @@
 import { pythonRepr, type JsonObject, type RequestedStep } from '../../wire/index.js'
 import { agentProgress } from './agent-progress.js'
-import { stepName } from './cleaning-failure.js'
-import { abortDeployment, deployFailed, deployStepFailed } from './deployment-failure.js'
-import { stepsProblem } from './deployment-plan.js'
-import { isOutOfBand, usesAgent, type CoreDeployStep } from './driver-steps.js'
+import { bootProblemOf, coreStepFailed, runCoreStep } from './core-steps.js'
+import { abortDeployment, deployFailed, deployFailedOff, deployStepFailed } from './deployment-failure.js'
+import { stepSources, stepsProblem, wantedSteps } from './deployment-plan.js'
+import { isOutOfBand, type CoreDeployStep } from './driver-steps.js'
 import { valueOf, type Outcome } from './effects.js'
 import { rememberSteps } from './in-band-steps.js'
 import { deploySteps, type PlannedStep } from './plan-steps.js'
-import { bootRamdisk, startRamdisk } from './ramdisk.js'
+import { bootRamdisk } from './ramdisk.js'
+import { isPause, isReserved, reservedWork } from './reserved-steps.js'
+import { stepName } from './step-flow.js'
 import type { Turn } from './turn.js'
 import { wipeDeployment } from './wipe.js'
 
@@ -18,36 +20,46 @@ export function runDeployStep(turn: Turn, index: number): void {
     const step = steps[at]! as RequestedStep
     turn.node.deploy_step = step
     turn.setInfo({ deploy_step_index: at })
+    if (isReserved(step)) return runReserved(turn, step)
     if (!isOutOfBand(turn.node, 'deploy', step))
       return turn.run([{ kind: 'agent-step', of: 'deploy', step }], 'deployment.sent')
-    if (usesAgent(turn.node) && runCoreStep(turn, step.step as CoreDeployStep)) return
+    if (runCoreStep(turn, step.step as CoreDeployStep)) return
   }
   finish(turn)
 }
 
-/** Gives whether there is something to wait for. */
-function runCoreStep(turn: Turn, step: CoreDeployStep): boolean {
-  switch (step) {
-    case 'deploy':
-      turn.run([startRamdisk(turn)], 'deployment.booted')
-      return true
-    case 'prepare_instance_boot':
-      turn.run([{ kind: 'boot', source: { kind: 'disk' } }], 'deployment.stepped')
-      return true
-    case 'tear_down_agent':
-      turn.run([{ kind: 'agent-power-off' }], 'deployment.told-off')
-      return true
-    case 'switch_to_tenant_network':
-      // The noop network has nothing to switch.
-      return false
-    case 'boot_instance':
-      turn.run([{ kind: 'power', target: 'power on' }], 'deployment.stepped')
-      return true
+/** A step that the conductor itself deals with, whatever the interface. */
+function runReserved(turn: Turn, step: JsonObject): void {
+  const work = reservedWork(step, turn.policy)
+  if (work === null) throw new Error(`${stepName(step)} is no reserved step`)
+  switch (work.do) {
+    case 'run':
+      return turn.run([work.effect], 'deployment.stepped')
+    case 'hold':
+    case 'wait':
+      turn.process(work.do)
+      return turn.rest()
+    case 'pause':
+      if (work.capped !== null) turn.record('INFO', work.capped, turn.node.provision_state)
+      turn.process('wait')
+      return turn.run([work.effect], 'deployment.paused')
   }
+}
+
+/** The pause is over, in `wait call-back`. */
+export const deploymentPaused = (turn: Turn): void => resume(turn, 1)
+export const deploymentUnheld = deploymentPaused
+
+/**
+ * `unhold`: the next heartbeat goes on. Before the ramdisk was booted nobody would report, and upstream waits in vain.
+ */
+export function unholdDeployment(turn: Turn): void {
+  if (turn.info.agent_url === undefined) turn.run([{ kind: 'proceed' }], 'deployment.unheld')
 }
 
 export function deploymentBooted(turn: Turn, outcome: Outcome): void {
   if (!outcome.ok) return stepFailed(turn, outcome.error)
+  turn.dropInfo('agent_start_attempted')
   turn.process('wait')
   turn.rest()
 }
@@ -66,11 +78,36 @@ export function deploymentToldOff(turn: Turn, outcome: Outcome): void {
   turn.run([{ kind: 'await-power-off' }], 'deployment.agent-off')
 }
 
-export const deploymentAgentOff = deploymentStepped
+export function deploymentAgentOff(turn: Turn, outcome: Outcome): void {
+  if (!outcome.ok)
+    return coreStepFailed(turn, `Error rebooting node ${turn.uuid} after deploy. ${classOf(outcome)}: ${outcome.error}`)
+  runDeployStep(turn, index(turn) + 1)
+}
+
+export function deploymentUp(turn: Turn, outcome: Outcome): void {
+  if (!outcome.ok)
+    return coreStepFailed(turn, `Error booting node ${turn.uuid} after deploy. ${classOf(outcome)}: ${outcome.error}`, {
+      logs: false,
+    })
+  runDeployStep(turn, index(turn) + 1)
+}
+
+export function deploymentBootSet(turn: Turn, outcome: Outcome): void {
+  const problem = bootProblemOf(turn, outcome)
+  if (problem !== undefined) return coreStepFailed(turn, problem)
+  runDeployStep(turn, index(turn) + 1)
+}
+
+/** What upstream calls such a failure. */
+const classOf = ({ kind }: Outcome): string => (kind.startsWith('agent') ? 'AgentAPIError' : 'PowerStateFailure')
 
 export function deploymentSent(turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok && outcome.reason === 'agent busy') turn.setInfo({ skip_current_deploy_step: false })
-  else if (!outcome.ok) return stepFailed(turn, outcome.error)
+  if (!outcome.ok) {
+    // Busy with something else, or not up yet after a reboot: the step is sent when the agent reports.
+    const later = outcome.reason === 'agent busy' || turn.info.agent_url === undefined
+    if (!later) return stepFailed(turn, outcome.error)
+    turn.setInfo({ skip_current_deploy_step: false })
+  }
   turn.process('wait')
   turn.rest()
 }
@@ -86,7 +123,8 @@ export function deploymentSteps(turn: Turn, outcome: Outcome): void {
   if (!outcome.ok) {
     // Just after a reboot that a step asked for, the new agent may not be up yet.
     if (turn.info.deployment_reboot === true && outcome.reason === 'agent unreachable') return turn.rest()
-    return deployFailed(turn, `Failed to load in-band deploy steps: ${outcome.error}`)
+    if (outcome.reason === 'agent busy') return turn.rest()
+    return deployFailedOff(turn, `Failed to load in-band deploy steps: ${outcome.error}`)
   }
   rememberSteps(turn, 'deploy', valueOf(outcome, 'agent-steps'))
   turn.run([{ kind: 'agent-commands' }], 'deployment.polled')
@@ -100,6 +138,8 @@ export function deploymentPolled(turn: Turn, outcome: Outcome): void {
   const step = turn.node.deploy_step
   const { names, last } = valueOf(outcome, 'agent-commands')
   if (turn.info.skip_current_deploy_step === false && last?.command_status !== 'RUNNING') return resume(turn, 0)
+  // Upstream compares the pause with what the agent ran last, and never goes on.
+  if (isPause(step) && last?.command_status !== 'RUNNING') return resume(turn, 1)
   const progress = agentProgress('deploy', step, names, last)
   switch (progress.kind) {
     case 'running':
@@ -136,12 +176,14 @@ function fresh(turn: Turn): void {
 function resume(turn: Turn, ahead: 0 | 1): void {
   turn.process('resume')
   turn.dropInfo('deployment_reboot', 'skip_current_deploy_step')
-  if (turn.info.steps_validated !== true) {
-    const user = (turn.info.user_deploy_steps ?? []) as PlannedStep[]
-    const problem = stepsProblem(turn, user, false)
-    if (problem !== undefined)
-      return deployFailed(turn, `Failed to validate the final deploy steps list for node ${turn.uuid}: ${problem}`)
-    turn.setInfo({ deploy_steps: deploySteps(turn.node, user, turn.policy), steps_validated: true })
+  if (turn.info.steps_validated !== true && turn.info.agent_cached_deploy_steps !== undefined) {
+    const sources = stepSources(turn, (turn.info.user_deploy_steps ?? []) as PlannedStep[])
+    const problem = stepsProblem(sources, turn.policy, false)
+    if (problem !== undefined) {
+      const error = `Failed to validate the final deploy steps list for node ${turn.uuid}: ${problem}`
+      return turn.run([{ kind: 'proceed' }], 'deployment.refused', { error })
+    }
+    turn.setInfo({ deploy_steps: deploySteps(turn.node, wantedSteps(sources), turn.policy), steps_validated: true })
   }
   runDeployStep(turn, index(turn) + ahead)
 }

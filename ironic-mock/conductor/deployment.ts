@@ -1,11 +1,14 @@
-import { IronicError, pythonRepr, type JsonObject } from '../../wire/index.js'
-import { deployProblem, powerProblem } from '../drivers/requirements.js'
+import { IronicError, pythonRepr } from '../../wire/index.js'
+import { imageSourceProblem } from '../drivers/deploy-requirements.js'
+import { powerProblem } from '../drivers/requirements.js'
+import { switchDeployInterface } from './autodetect.js'
 import type { ProvisionRequest } from './conductor.js'
 import { deployFailed } from './deployment-failure.js'
 import { runDeployStep } from './deployment-steps.js'
+import { deploymentProblem, stepSources, wantedSteps } from './deployment-plan.js'
 import { usesAgent } from './driver-steps.js'
-import type { Outcome } from './effects.js'
-import { stepsProblem } from './deployment-plan.js'
+import { valueOf, type EffectBody, type Outcome } from './effects.js'
+import { findImage, isWholeDisk, keepFoundImage } from './image-deployment.js'
 import { deploySteps, type PlannedStep } from './plan-steps.js'
 import type { Turn } from './turn.js'
 import { wipeDeploymentPlan } from './wipe.js'
@@ -17,43 +20,59 @@ import { wipeDeploymentPlan } from './wipe.js'
  */
 export function startDeployment(turn: Turn, verb: 'deploy' | 'rebuild', request: ProvisionRequest): void {
   const user = (request.deploy_steps ?? []) as PlannedStep[]
-  const problem =
-    powerProblem(turn.node) ?? deployProblem(turn.node, turn.situation.ports) ?? stepsProblem(turn, user, true)
+  const noImage = imageSourceProblem(turn.node.instance_info.image_source)
+  if (noImage !== undefined) throw new IronicError(400, noImage)
+  keepImageType(turn)
+  switchDeployInterface(turn)
+  const { node, situation, policy } = turn
+  const problem = powerProblem(node) ?? deploymentProblem(stepSources(turn, user), situation.ports, policy)
   if (problem !== undefined)
     throw new IronicError(400, `Failed to validate deploy or power info for node ${turn.uuid}: ${problem}`)
 
   turn.begin(verb)
-  keepInstance(turn, request.configdrive)
+  keepConfigDrive(turn, request.configdrive)
   wipeDeploymentPlan(turn)
   // The agent is told from the first deployment on, and not before, that this conductor (there is one) looks after it.
-  turn.node.conductor_affinity = 1
-  turn.run(
-    [usesAgent(turn.node) ? { kind: 'power', target: 'power off' } : { kind: 'proceed' }],
-    'deployment.prepared',
-    {
-      user,
-    },
-  )
+  node.conductor_affinity = 1
+  turn.run(prepare(turn), 'deployment.prepared', { user })
 }
 
-/** What deploying writes into `instance_info`, as recorded. A rebuild without a configdrive keeps the one it has. */
-function keepInstance(turn: Turn, configdrive: unknown): void {
-  const instance: JsonObject = { ...turn.node.instance_info }
-  if (typeof instance.image_source === 'string') {
-    const whole = instance.kernel === undefined && instance.ramdisk === undefined
-    instance.image_type = whole ? 'whole-disk' : 'partition'
-    turn.setInfo({ is_whole_disk_image: whole })
-  }
-  if (configdrive !== undefined && configdrive !== null) instance.configdrive = configdrive
-  turn.node.instance_info = instance
+/** The machine is off before anything else happens, unless it may not be; an image is looked at. */
+function prepare(turn: Turn): [EffectBody, ...EffectBody[]] {
+  const { node } = turn
+  const off: EffectBody =
+    usesAgent(node) && !node.disable_power_off ? { kind: 'power', target: 'power off' } : { kind: 'proceed' }
+  return node.deploy_interface === 'direct' ? [off, findImage(turn)] : [off]
+}
+
+/** What deploying writes into `instance_info` of an image, as recorded. */
+function keepImageType(turn: Turn): void {
+  const { node } = turn
+  const whole = isWholeDisk(node.instance_info)
+  if (whole === undefined) return
+  node.instance_info = { ...node.instance_info, image_type: whole ? 'whole-disk' : 'partition' }
+  turn.setInfo({ is_whole_disk_image: whole })
+}
+
+/** A rebuild without a configdrive keeps the one it has. */
+function keepConfigDrive({ node }: Turn, configdrive: unknown): void {
+  if (configdrive !== undefined && configdrive !== null) node.instance_info = { ...node.instance_info, configdrive }
 }
 
 export function deploymentPrepared(turn: Turn, outcome: Outcome, memo: { user: PlannedStep[] }): void {
-  if (!outcome.ok) return deployFailed(turn, `Failed to prepare to deploy: ${outcome.error}`)
-  const steps = deploySteps(turn.node, memo.user, turn.policy)
+  const problem = outcome.ok ? keepFound(turn, outcome) : outcome.error
+  if (problem !== undefined) return deployFailed(turn, `Failed to prepare to deploy: ${problem}`)
+  const steps = deploySteps(turn.node, wantedSteps(stepSources(turn, memo.user)), turn.policy)
   turn.setInfo({ deploy_steps: steps })
   if (memo.user.length > 0) turn.setInfo({ user_deploy_steps: memo.user })
   turn.setInfo({ deploy_step_index: null })
+  if (bootsAgent(turn)) turn.setInfo({ agent_start_attempted: true })
   turn.record('INFO', `Starting deployment with steps=${pythonRepr(steps)}`, 'deployment_start')
   runDeployStep(turn, 0)
 }
+
+const keepFound = (turn: Turn, outcome: Outcome): string | undefined =>
+  outcome.kind === 'find-image' ? keepFoundImage(turn, valueOf(outcome, 'find-image')) : undefined
+
+/** `ramdisk` never starts an agent to deploy. */
+const bootsAgent = ({ node }: Turn): boolean => usesAgent(node) && node.deploy_interface !== 'ramdisk'

@@ -9,6 +9,7 @@ import {
   type Store,
   type StoredEffect,
 } from '../store/store.js'
+import { templatesOf } from './deploy-templates.js'
 import type { EffectBody, EffectKind, Job, Outcome, Then } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './events.js'
 import { newPort } from './new-records.js'
@@ -114,6 +115,11 @@ export class Dispatcher {
     await Promise.all(this.#working.values())
   }
 
+  /** Resolves when no work is under way for a node. */
+  async idle(node: string): Promise<void> {
+    await this.#working.get(node)
+  }
+
   get stopped(): AbortSignal {
     return this.#stop.signal
   }
@@ -126,7 +132,8 @@ export class Dispatcher {
 
   #situation(node: Readonly<NodeRecord>): Situation {
     const { store, clock, host, policy, ironicUrl } = this.#options
-    return { node, ports: store.records.portsOf(node.uuid), at: clock.now(), host, policy, ironicUrl: ironicUrl() }
+    const templates = templatesOf(store.records, node)
+    return { node, templates, ports: store.records.portsOf(node.uuid), at: clock.now(), host, policy, ironicUrl: ironicUrl() }
   }
 
   #commitOf(

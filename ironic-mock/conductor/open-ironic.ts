@@ -1,6 +1,8 @@
 import { urlSafeToken, type Clock, type Logger, type Probe, type Random } from '../../runtime/index.js'
 import { ironicErrors, type JsonObject, type NodeRecord, type Transport } from '../../wire/index.js'
 import type { Bmcs } from '../drivers/bmc.js'
+import { imageSourceProblem } from '../drivers/deploy-requirements.js'
+import { findImages, type FindImage } from '../drivers/images.js'
 import { HARDWARE_TYPES, type HardwareType } from '../drivers/hardware-types.js'
 import { validateInterfaces } from '../drivers/validate.js'
 import type { StoreView } from '../store/open-store.js'
@@ -8,6 +10,8 @@ import type { Store } from '../store/store.js'
 import { BootDevices } from './boot-devices.js'
 import { runOnChildren } from './children.js'
 import type { Conductor, DriverDescription } from './conductor.js'
+import { templatesOf } from './deploy-templates.js'
+import { deploymentProblem } from './deployment-plan.js'
 import { Dispatcher } from './dispatcher.js'
 import { findInspected } from './find-inspected.js'
 import { agentConfig } from './lookup.js'
@@ -144,7 +148,14 @@ class LocalConductor implements Conductor {
 
   async validate(uuid: string): ReturnType<Conductor['validate']> {
     const { node, ports } = this.#subject(uuid)
-    return validateInterfaces(node, ports)
+    const { policy, store } = this.#options
+    return validateInterfaces(
+      node,
+      ports,
+      () =>
+        imageSourceProblem(node.instance_info.image_source) ??
+        deploymentProblem({ node, templates: templatesOf(store.records, node), user: [] }, ports, policy),
+    )
   }
 
   async lookup(

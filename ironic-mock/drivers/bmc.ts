@@ -1,3 +1,4 @@
+import type { BmcHardware } from './hardware.js'
 import type { NodeRecord, PortRecord, PowerState } from '../../wire/index.js'
 
 /** Where a machine boots from at its next power-on. */
@@ -5,6 +6,10 @@ export type BootSource =
   | { kind: 'disk' }
   /** The deploy ramdisk, with the kernel parameters Ironic gives it (`ipa-api-url` ...). */
   | { kind: 'ramdisk'; parameters: Record<string, string> }
+  /** An instance that runs from memory: an ISO, or a kernel and its ramdisk, by URL. */
+  | { kind: 'live'; image: LiveImage }
+
+export type LiveImage = { iso: string } | { kernel: string; ramdisk: string }
 
 /**
  * The port through which the conductor reaches a machine. Every call is safe to repeat. A rejection's message is what
@@ -15,6 +20,8 @@ export interface Bmc {
   /** Resolves when the new state has been reached; `rebooting` ends in `power on`. */
   setPower(target: 'power on' | 'power off' | 'rebooting' | 'soft power off' | 'soft rebooting'): Promise<void>
   setBoot(source: BootSource): Promise<void>
+  /** Absent where there is nothing but a power button. */
+  readonly hardware?: BmcHardware
 }
 
 /** Finds the machine behind a node; rejects when the node's driver_info reaches none. */

@@ -10,7 +10,7 @@ export interface HardwareType {
   readonly properties: Readonly<Record<string, string>>
 }
 
-const AGENT_DEPLOY = ['custom-agent', 'direct', 'ramdisk']
+const AGENT_DEPLOY = ['custom-agent', 'direct', 'ramdisk', 'autodetect', 'bootc']
 
 const FAKE: HardwareType = {
   name: 'fake-hardware',

@@ -1,30 +1,29 @@
 import { DRIVER_INTERFACES, type DriverInterface, type NodeRecord, type PortRecord } from '../../wire/index.js'
 import type { Validation } from '../conductor/conductor.js'
-import {
-  bootProblem,
-  deployProblem,
-  inspectProblem,
-  networkProblem,
-  powerProblem,
-  unsupported,
-} from './requirements.js'
+import { bootProblem, inspectProblem, networkProblem, powerProblem, unsupported } from './requirements.js'
 
 /** `GET /v1/nodes/X/validate`, interface by interface. */
-export function validateInterfaces(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): Validation {
+export function validateInterfaces(
+  node: Readonly<NodeRecord>,
+  ports: readonly PortRecord[],
+  deployProblem: (node: Readonly<NodeRecord>) => string | undefined,
+): Validation {
   return Object.fromEntries(
     DRIVER_INTERFACES.map((name) => {
-      const reason = problem(name, node, ports)
+      const reason = name === 'deploy' ? deployProblem(node) : problem(name, node, ports)
       return [name, reason === undefined ? { result: true } : { result: false, reason }]
     }),
   ) as Validation
 }
 
-function problem(name: DriverInterface, node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
+function problem(
+  name: Exclude<DriverInterface, 'deploy'>,
+  node: Readonly<NodeRecord>,
+  ports: readonly PortRecord[],
+): string | undefined {
   switch (name) {
     case 'boot':
       return bootProblem(node, ports)
-    case 'deploy':
-      return deployProblem(node, ports)
     case 'inspect':
       return inspectProblem(node)
     case 'network':

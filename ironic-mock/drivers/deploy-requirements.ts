@@ -1,0 +1,161 @@
+import { pythonRepr, ROOT_DEVICE_HINTS, type JsonObject, type NodeRecord, type PortRecord } from '../../wire/index.js'
+import { bootProblem } from './requirements.js'
+
+/** Boot interfaces that can boot an instance without anything on the disk (`ramdisk_boot`). */
+const BOOTS_RAMDISKS = [
+  'pxe',
+  'ipxe',
+  'http',
+  'http-ipxe',
+  'redfish-virtual-media',
+  'idrac-redfish-virtual-media',
+  'redfish-https',
+]
+const IMAGE_TYPES = ['partition', 'whole-disk']
+const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
+  boot_mode: ['bios', 'uefi'],
+  secure_boot: ['true', 'false'],
+  disk_label: ['msdos', 'gpt'],
+}
+
+/**
+ * Why the node cannot be deployed as it is, in upstream's words; undefined when it can. What the hints match and what is
+ * in an image is the agent's business.
+ *
+ * @param node with the deploy interface that `autodetect` stands for
+ */
+export function deployProblem(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
+  switch (node.deploy_interface) {
+    case 'fake':
+    case 'noop':
+      return undefined
+    case 'ramdisk':
+      return ramdiskProblem(node) ?? bootProblem(node, ports) ?? liveImageProblem(node) ?? capabilitiesProblem(node)
+    case 'direct':
+      return agentProblem(node, ports) ?? imageProblem(node)
+    case 'bootc':
+      return agentProblem(node, ports) ?? containerProblem(node)
+    default:
+      return agentProblem(node, ports)
+  }
+}
+
+const agentProblem = (node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined =>
+  bootProblem(node, ports) ?? capabilitiesProblem(node) ?? hintsProblem(node)
+
+function ramdiskProblem({ boot_interface: boot }: Readonly<NodeRecord>): string | undefined {
+  if (BOOTS_RAMDISKS.includes(boot)) return undefined
+  return 'Invalid configuration: The boot interface must have the `ramdisk_boot` capability. You are using an incompatible boot interface.'
+}
+
+function liveImageProblem({ instance_info: info }: Readonly<NodeRecord>): string | undefined {
+  const { image_source, boot_iso } = info
+  if (image_source && boot_iso)
+    return "An 'image_source' and 'boot_iso' parameter may not be specified at the same time."
+  if (boot_iso) return undefined
+  const missing = ['kernel', 'ramdisk'].filter((name) => !info[name])
+  if (missing.length === 0) return undefined
+  return `Image ${pythonText(image_source)} is missing the following properties: ${missing.join(', ')}`
+}
+
+function imageProblem({ uuid, instance_info: info }: Readonly<NodeRecord>): string | undefined {
+  const source = info.image_source
+  if (!source)
+    return `Node ${uuid} failed to validate deploy image info. Some parameters were missing. Missing are: ['instance_info.image_source']`
+  const type = info.image_type
+  if (type && !IMAGE_TYPES.includes(String(type)))
+    return `Invalid image_type "${pythonText(type)}", valid are ${IMAGE_TYPES.join(', ')}`
+  const url = String(source)
+  const { image_checksum: checksum, image_os_hash_algo: algorithm, image_os_hash_value: value } = info
+  // Of a file the checksum is computed, of a container it is known.
+  if (url.startsWith('file://') || url.startsWith('oci://')) return undefined
+  if (Boolean(value) === Boolean(algorithm) && (value || checksum)) return undefined
+  return `image_source's "image_checksum", or "image_os_hash_algo" and "image_os_hash_value" must be provided in instance_info for node ${uuid}`
+}
+
+function containerProblem({ instance_info: { image_source: source } }: Readonly<NodeRecord>): string | undefined {
+  if (typeof source === 'string' && source.startsWith('oci://')) return undefined
+  return `Invalid image href ${pythonText(source)}.`
+}
+
+function capabilitiesProblem({ properties, instance_info }: Readonly<NodeRecord>): string | undefined {
+  const places = [
+    ['properties/capabilities', capabilitiesOf(properties.capabilities)],
+    ["instance_info['capabilities']", capabilitiesOf(instance_info.capabilities)],
+  ] as const
+  for (const [name, valid] of Object.entries(CAPABILITIES))
+    for (const [place, found] of places) {
+      const value = found[name]
+      if (value && !valid.includes(value))
+        return `The parameter '${name}' from ${place} has an invalid value: '${value}'. Acceptable values are: ${valid.join(', ')}.`
+    }
+  return undefined
+}
+
+/** `name:value,name:value` of `properties`, an object or JSON of one in `instance_info`. */
+export function capabilitiesOf(given: unknown): Readonly<Record<string, string>> {
+  if (typeof given === 'object' && given !== null)
+    return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
+  if (typeof given !== 'string') return {}
+  if (given.trimStart().startsWith('{'))
+    try {
+      return capabilitiesOf(JSON.parse(given))
+    } catch {
+      return {}
+    }
+  return Object.fromEntries(
+    given
+      .split(',')
+      .map((pair) => pair.split(':'))
+      .flatMap(([name, value]) => (name && value ? [[name.trim(), value.trim()]] : [])),
+  )
+}
+
+const KNOWN_HINTS: readonly string[] = ROOT_DEVICE_HINTS
+
+function hintsProblem(node: Readonly<NodeRecord>): string | undefined {
+  const own = node.instance_info.root_device
+  const hints = own || node.properties.root_device
+  if (!hints) return undefined
+  const failed = (error: string): string =>
+    `Failed to validate the root device hints ${pythonRepr(hints)} (from the node's ${own ? 'instance_info' : 'properties'}) for node ${node.uuid}: ${error}`
+  if (typeof hints !== 'object' || Array.isArray(hints)) return failed('the hints must be an object')
+  const unknown = Object.keys(hints as JsonObject).filter((name) => !KNOWN_HINTS.includes(name))
+  if (unknown.length === 0) return undefined
+  return failed(
+    `The hints "${unknown.join(', ')}" are invalid. Valid hints are: "${[...KNOWN_HINTS].sort().join(', ')}"`,
+  )
+}
+
+const pythonText = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value ?? null))
+
+/** How the machine is meant to boot, as far as a deployment says (upstream's order of places); its default is UEFI. */
+export function bootModeOf({ instance_info, properties, driver_internal_info: info }: Readonly<NodeRecord>): string {
+  const wanted = capabilitiesOf(instance_info.capabilities)
+  if (wanted.secure_boot?.toLowerCase() === 'true') return 'uefi'
+  const known = [
+    ...[wanted.boot_mode, instance_info.deploy_boot_mode],
+    ...[capabilitiesOf(properties.capabilities).boot_mode, info.deploy_boot_mode],
+  ]
+  return String(known.find(Boolean) ?? 'uefi').toLowerCase()
+}
+
+/** Why an image's address is none, in the words of upstream, which however says them with a status of 500. */
+export function imageSourceProblem(source: unknown): string | undefined {
+  if (!source) return undefined
+  const failed = (reason: string): string => `Validation of image href ${pythonText(source)} failed, reason: ${reason}`
+  const text = String(source)
+  const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
+  if (scheme === undefined)
+    return UUID.test(text) || text.startsWith('glance://')
+      ? failed('there is no image service (Glance) here')
+      : failed('Scheme-less image href is not a UUID.')
+  if (['http', 'https', 'file', 'oci'].includes(scheme)) return undefined
+  return failed(
+    scheme === 'glance'
+      ? 'there is no image service (Glance) here'
+      : `Image download protocol ${scheme} is not supported.`,
+  )
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

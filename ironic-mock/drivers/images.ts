@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { errorChain, held, seconds, type Clock } from '../../runtime/index.js'
+
+/** What a URL leads to, as far as Ironic looks before an agent is told of it. */
+export interface FoundImage {
+  /** Where redirects ended. */
+  url: string
+  /** Of a file; null for what is behind http. */
+  format: 'raw' | 'qcow2' | null
+  /** Hex; of a file, when it was asked for. */
+  sha256: string | null
+}
+
+/** Looks at images. A rejection's message is what Ironic says of an image that it cannot use. */
+export type FindImage = (url: string, options: { digest: boolean; signal: AbortSignal }) => Promise<FoundImage>
+
+/** Upstream's `[DEFAULT]webserver_connection_timeout`. */
+const TIMEOUT = seconds(60)
+/** From where Ironic takes no files. */
+const FORBIDDEN = ['/dev', '/sys', '/proc', '/boot', '/etc', '/run']
+const QCOW2 = 'QFI\xfb'
+
+/** Images behind http(s), asked for by HEAD as Ironic does, and files of this host. */
+export const findImages =
+  (clock: Clock): FindImage =>
+  (url, { digest, signal }) =>
+    held(clock, `looking at the image ${url}`, () =>
+      url.startsWith('file:') ? findFile(url, digest, signal) : ask(url, signal),
+    )
+
+export const imageProblem = (url: string, reason: string): string =>
+  `Validation of image href ${url} failed, reason: ${reason}`
+
+async function ask(url: string, signal: AbortSignal): Promise<FoundImage> {
+  // Loaded when first needed: most processes never look at an image.
+  const { Agent, interceptors, request } = await import('undici')
+  const agent = new Agent({ connectTimeout: TIMEOUT, headersTimeout: TIMEOUT })
+  try {
+    const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: 30 }))
+    const { statusCode, body, context } = await request(url, { method: 'HEAD', dispatcher, signal })
+    await body.dump()
+    if (statusCode !== 200)
+      throw new Error(imageProblem(url, `Got HTTP code ${statusCode} instead of 200 in response to HEAD request.`))
+    const { history = [] } = (context ?? {}) as { history?: (URL | string)[] }
+    return { url: history.length > 1 ? String(history.at(-1)) : url, format: null, sha256: null }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Error && error.message.startsWith('Validation of image')) throw error
+    throw new Error(imageProblem(url, errorChain(error).join(': ')), { cause: error })
+  } finally {
+    await agent.destroy()
+  }
+}
+
+async function findFile(url: string, digest: boolean, signal: AbortSignal): Promise<FoundImage> {
+  const path = resolve(decodeURIComponent(new URL(url).pathname))
+  const forbidden = FORBIDDEN.find((folder) => path === folder || path.startsWith(`${folder}/`))
+  if (forbidden !== undefined)
+    throw new Error(imageProblem(url, `Security: The path ${forbidden} is not permitted in file URLs`))
+  const found = await stat(path).catch(() => undefined)
+  if (!found?.isFile()) throw new Error(imageProblem(url, 'Specified image file not found.'))
+  await using file = await open(path)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
+  const format = buffer.toString('latin1', 0, bytesRead) === QCOW2 ? 'qcow2' : 'raw'
+  return { url, format, sha256: digest ? await sha256(path, signal) : null }
+}
+
+async function sha256(path: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash, { signal })
+  return hash.digest('hex')
+}
