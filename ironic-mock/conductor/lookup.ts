@@ -6,15 +6,16 @@ import type { Turn } from './turn.js'
 /**
  * An agent asks who it is. Its token is made at the first call of a boot and said once (facts/ironic.md 5).
  *
- * @throws IronicError 404 in states where no agent is expected, 409 while the node is reserved
+ * @throws IronicError 404 in states where no agent is expected, 409 while the node is reserved and has no token yet
  */
 export function answerLookup(turn: Turn, token: string | null): void {
   const { node, policy } = turn
   const allowed = policy.fastTrack ? LOOKUP_STATES_FAST_TRACK : LOOKUP_STATES
   if (policy.restrictLookup && !allowed.includes(node.provision_state)) throw ironicErrors.resourceNotFound()
-  if (token === null) return
+  // Only making a token needs the lock: an agent that asks again in the middle of a step is told (recording agent-deploy-failures).
+  if (token === null || turn.info.agent_secret_token !== undefined) return
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
-  if (turn.info.agent_secret_token === undefined) turn.setInfo({ agent_secret_token: token })
+  turn.setInfo({ agent_secret_token: token })
 }
 
 /**

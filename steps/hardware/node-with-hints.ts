@@ -3,9 +3,8 @@ import type { StepContext } from '../sdk.js'
 import { rootDeviceHints } from './root-device.js'
 
 /**
- * The node with the root device hints that it has now. Ironic is asked again only about a node that came without any:
- * somebody may have given it hints since its ramdisk booted, and the disk that is chosen without them is about to be
- * overwritten (recording agent-deploy-failures).
+ * The node with the root device hints that it has now. Like IPA, Ironic is asked again only about a node that came
+ * without any, before the disk that is chosen without them is overwritten (recording agent-deploy-failures).
  */
 export async function nodeWithHints({ node, nodeAgain, logger }: StepContext): Promise<JsonObject> {
   if (!nodeAgain || rootDeviceHints(node) !== null) return node
