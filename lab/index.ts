@@ -13,7 +13,7 @@ export { type Fault, type FaultEffect, type FaultMatch, type Faults } from './fa
 export type { Phase } from './phase.js'
 export { LabNode, type Deployment } from './lab-node.js'
 export { openStateFolder, type StateFolder } from './state-folder.js'
-export { stage, type Stage, type StageOptions } from './stage.js'
+export { CONDUCTOR_HOST, stage, type Stage, type StageOptions } from './stage.js'
 export { runDeployment, type DeploymentOptions } from './deployment.js'
 export { STAGES, type DeploymentEvent, type StageName } from './deployment-events.js'
 export type { Check, DeploymentReport } from './deployment-report.js'
