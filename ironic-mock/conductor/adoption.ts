@@ -1,10 +1,12 @@
 import { powerProblem } from '../drivers/requirements.js'
+import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
 import { valueOf, type Outcome } from './effects.js'
 import type { Turn } from './turn.js'
 
 /** `adopt`: takes over a machine that is in use already; nothing is done to it. */
 export function startAdoption(turn: Turn): void {
   turn.begin('adopt')
+  switchDeployInterface(turn)
   const problem = powerProblem(turn.node)
   if (problem === undefined) turn.run([{ kind: 'read-power' }], 'adoption.power')
   else failed(turn, problem)
@@ -19,6 +21,7 @@ export function adoptionPower(turn: Turn, outcome: Outcome): void {
 }
 
 function failed(turn: Turn, problem: string): void {
+  restoreDeployInterface(turn)
   turn.fail(`Adoption of node ${turn.uuid} failed: ${problem}`, 'adopting')
   turn.process('fail')
   turn.rest()

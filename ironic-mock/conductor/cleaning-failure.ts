@@ -1,3 +1,4 @@
+import { restoreDeployInterface } from './autodetect.js'
 import type { EffectBody, Outcome } from './effects.js'
 import { fastTracked } from './fast-track.js'
 import { stepName } from './step-flow.js'
@@ -44,6 +45,7 @@ function settle(turn: Turn, { error, begun }: Failed): void {
   const { node } = turn
   turn.fail(error, 'cleaning')
   if (begun) node.maintenance_reason ??= error
+  restoreDeployInterface(turn)
   node.clean_step = {}
   wipeFlags(turn, 'clean')
   wipeAgentAccess(turn)
@@ -95,5 +97,6 @@ export function cleaningAborted(turn: Turn, outcome: Outcome): void {
     return cleanFailed(turn, 'Failed to tear down cleaning after aborting the operation', { tearDown: false })
   turn.node.last_error = abortError(turn)
   wipeCleaning(turn)
+  restoreDeployInterface(turn)
   turn.rest()
 }

@@ -1,3 +1,4 @@
+import { restoreDeployInterface } from './autodetect.js'
 import { abortCleaningAfter, cleanFailed, cleanFailedLogged } from './cleaning-failure.js'
 import { isManual, planCleaning } from './cleaning-plan.js'
 import { usesAgent } from './driver-steps.js'
@@ -40,6 +41,7 @@ export function cleaningCleaned(turn: Turn, outcome: Outcome): void {
     return cleanFailed(turn, error, { tearDown: false })
   }
   recordEnd(CLEANING, turn)
+  restoreDeployInterface(turn)
   turn.process(isManual(turn) || turn.node.retired ? 'manage' : 'done')
   turn.rest()
 }

@@ -1,5 +1,6 @@
 import { ironicErrors, IronicError } from '../../wire/index.js'
 import { networkProblem, powerProblem } from '../drivers/requirements.js'
+import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
 import { cleanFailed } from './cleaning-failure.js'
 import { allWithoutRamdisk, planCleaning } from './cleaning-plan.js'
 import { CLEANING } from './cleaning-steps.js'
@@ -45,6 +46,7 @@ export function startManualCleaning(turn: Turn, steps: readonly PlannedStep[], d
   turn.begin('clean')
   wipeCleaning(turn)
   turn.setInfo({ clean_steps: steps, cleaning_disable_ramdisk: disableRamdisk, declarative_cleaning: true })
+  switchDeployInterface(turn)
   // What is wrong now may be right once the agent has said what it can do.
   if (!disableRamdisk && planCleaning(turn) === undefined && allWithoutRamdisk(turn))
     turn.setInfo({ cleaning_disable_ramdisk: true })
@@ -56,11 +58,13 @@ export function automatedCleaning(turn: Turn): void {
   const { node, policy } = turn
   if (!(node.automated_clean ?? policy.automatedClean)) {
     node.clean_step = {}
+    restoreDeployInterface(turn)
     turn.process(node.retired ? 'manage' : 'done')
     return turn.rest()
   }
   if (node.maintenance && !policy.allowProvisioningInMaintenance)
     return cleanFailed(turn, 'Cleaning a node in maintenance mode is not allowed', { tearDown: false })
+  switchDeployInterface(turn)
   const problem = powerProblem(node) ?? networkProblem(node)
   if (problem !== undefined) return cleanFailed(turn, validationFailed(turn, problem))
   wipeCleaning(turn)

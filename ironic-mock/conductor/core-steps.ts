@@ -1,10 +1,9 @@
-import type { BootSource } from '../drivers/bmc.js'
 import { bootModeOf } from '../drivers/deploy-requirements.js'
 import { deployFailedOff } from './deployment-failure.js'
 import type { CoreDeployStep } from './driver-steps.js'
 import { valueOf, type EffectBody, type Outcome } from './effects.js'
 import { bootcStep, nameConfigDrive, writeImageStep } from './image-deployment.js'
-import { bootRamdisk, startRamdisk } from './ramdisk.js'
+import { bootRamdisk, instanceSource, startRamdisk } from './ramdisk.js'
 import { stepName } from './step-flow.js'
 import type { Turn } from './turn.js'
 
@@ -51,7 +50,7 @@ function runDeploy(turn: Turn): boolean {
     case 'ramdisk':
       if (turn.node.instance_info.configdrive !== undefined && !takesConfigDrive(turn))
         turn.warn(`the configdrive of node ${turn.uuid} is ignored: ${turn.node.boot_interface} boots without one`)
-      turn.run([OFF, { kind: 'power', target: 'power on', boot: liveSource(turn) }], 'deployment.stepped')
+      turn.run([OFF, { kind: 'power', target: 'power on', boot: instanceSource(turn.node) }], 'deployment.stepped')
       return true
     default:
       turn.run(turn.node.disable_power_off ? bootRamdisk(turn) : [startRamdisk(turn)], 'deployment.booted')
@@ -60,12 +59,6 @@ function runDeploy(turn: Turn): boolean {
 }
 
 const takesConfigDrive = ({ node }: Turn): boolean => node.boot_interface.endsWith('redfish-virtual-media')
-
-/** What the interface `ramdisk` boots the machine into, for good. */
-function liveSource({ node: { instance_info: info } }: Turn): BootSource {
-  if (info.boot_iso) return { kind: 'live', image: { iso: String(info.boot_iso) } }
-  return { kind: 'live', image: { kernel: String(info.kernel), ramdisk: String(info.ramdisk) } }
-}
 
 const bootDisk = (turn: Turn): void => turn.run([{ kind: 'boot', source: { kind: 'disk' } }], 'deployment.boot-set')
 

@@ -1,15 +1,24 @@
+import type { NodeRecord } from '../../wire/index.js'
+import type { BootSource } from '../drivers/bmc.js'
 import type { EffectBody } from './effects.js'
 import type { Turn } from './turn.js'
 
 /** Where a ramdisk that was booted to work reports to. */
 const parameters = (turn: Turn): Record<string, string> => ({ 'ipa-api-url': turn.situation.ironicUrl })
 
+/** What the node's instance is booted from: the disk, or what the interface `ramdisk` runs from memory. */
+export function instanceSource({ deploy_interface, instance_info: info }: Readonly<NodeRecord>): BootSource {
+  if (deploy_interface !== 'ramdisk') return { kind: 'disk' }
+  if (info.boot_iso) return { kind: 'live', image: { iso: String(info.boot_iso) } }
+  return { kind: 'live', image: { kernel: String(info.kernel), ramdisk: String(info.ramdisk) } }
+}
+
 /** Off and, with the ramdisk as the boot source, on again; in one where the node may not be off. */
 export const bootRamdisk = (turn: Turn): [EffectBody, ...EffectBody[]] => reboot(turn, startRamdisk(turn))
 
 /** The same into what is installed. */
 export const bootInstance = (turn: Turn): [EffectBody, ...EffectBody[]] =>
-  reboot(turn, { kind: 'power', target: 'power on', boot: { kind: 'disk' } })
+  reboot(turn, { kind: 'power', target: 'power on', boot: instanceSource(turn.node) })
 
 function reboot({ node }: Turn, start: Extract<EffectBody, { kind: 'power' }>): [EffectBody, ...EffectBody[]] {
   if (node.disable_power_off) return [{ ...start, target: 'rebooting' }]

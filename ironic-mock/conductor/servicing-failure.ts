@@ -1,3 +1,4 @@
+import { restoreDeployInterface } from './autodetect.js'
 import type { EffectBody, Outcome } from './effects.js'
 import { bootInstance } from './ramdisk.js'
 import { stepName } from './step-flow.js'
@@ -45,6 +46,7 @@ function settle(turn: Turn, { error, begun }: Failed): void {
   }
   turn.fail(error, 'servicing')
   if (begun) node.maintenance_reason ??= error
+  restoreDeployInterface(turn)
   if (node.provision_state === 'servicing' || node.provision_state === 'service wait') turn.process('fail')
   turn.rest()
 }
@@ -107,5 +109,6 @@ export function servicingAborted(turn: Turn, outcome: Outcome): void {
     return serviceFailed(turn, 'Failed to tear down service after aborting the operation', { tearDown: false })
   turn.node.last_error = abortError(turn)
   wipeServicing(turn)
+  restoreDeployInterface(turn)
   turn.rest()
 }

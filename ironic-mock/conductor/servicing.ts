@@ -1,5 +1,6 @@
 import { IronicError, ironicErrors, type JsonObject } from '../../wire/index.js'
 import { networkProblem, powerProblem } from '../drivers/requirements.js'
+import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
 import { disallowedStep } from './disallowed-steps.js'
 import { usesAgent } from './driver-steps.js'
 import type { Outcome } from './effects.js'
@@ -36,6 +37,7 @@ export function startService(turn: Turn, steps: readonly PlannedStep[], disableR
   const disallowed = disallowedStep('service', steps, policy.disallowServiceSteps)
   if (disallowed) throw disallowed
   turn.begin('service')
+  switchDeployInterface(turn)
   wipeServicing(turn)
   turn.setInfo({ service_steps: steps, service_disable_ramdisk: disableRamdisk })
   turn.run([{ kind: 'proceed' }], 'servicing.planned')
@@ -97,6 +99,7 @@ export function servicingServiced(turn: Turn, outcome: Outcome): void {
     const error = `Failed to tear down from service for node ${turn.uuid}, reason: ${outcome.error}`
     return serviceFailed(turn, error, { tearDown: false })
   }
+  restoreDeployInterface(turn)
   turn.process('done')
   turn.rest()
 }

@@ -1,28 +1,50 @@
+import { IronicError } from '../../wire/index.js'
+import { powerProblem } from '../drivers/requirements.js'
+import { switchDeployInterface } from './autodetect.js'
 import { automatedCleaning } from './cleaning.js'
 import { usesAgent } from './driver-steps.js'
-import type { Outcome } from './effects.js'
+import type { EffectBody, Outcome } from './effects.js'
 import type { Turn } from './turn.js'
 import { wipeDeployment } from './wipe.js'
 
-/** `deleted`: the instance goes, then the node is cleaned. */
+/**
+ * `deleted`: the instance goes, then the node is cleaned.
+ *
+ * @throws IronicError 400 when the node's power cannot be controlled
+ */
 export function startTeardown(turn: Turn): void {
+  const { node } = turn
+  const problem = powerProblem(node)
+  if (problem !== undefined)
+    throw new IronicError(400, `Failed to validate power driver interface. Can not delete instance. Error: ${problem}`)
   turn.begin('delete')
-  turn.run([usesAgent(turn.node) ? { kind: 'power', target: 'power off' } : { kind: 'proceed' }], 'teardown.off')
+  turn.dropInfo('agent_url')
+  switchDeployInterface(turn)
+  // Nothing of the instance is to be booted any more.
+  const forget: EffectBody = { kind: 'boot', source: { kind: 'disk' } }
+  const off: EffectBody = { kind: 'power', target: node.disable_power_off ? 'rebooting' : 'power off' }
+  const live = node.deploy_interface === 'ramdisk'
+  turn.run(!usesAgent(node) ? [{ kind: 'proceed' }] : live ? [forget, off] : [off], 'teardown.off')
 }
 
 export function teardownOff(turn: Turn, outcome: Outcome): void {
-  wipeDeployment(turn)
+  // Whatever came of it, the instance is gone.
+  forgetInstance(turn)
   if (!outcome.ok) {
     turn.fail(`Failed to tear down: ${outcome.error}`, 'deleting')
     turn.process('fail')
     return turn.rest()
   }
+  turn.process('clean')
+  automatedCleaning(turn)
+}
+
+function forgetInstance(turn: Turn): void {
   const { node } = turn
   node.instance_info = {}
   node.instance_uuid = null
   node.instance_name = null
   node.service_step = {}
-  turn.dropInfo('is_whole_disk_image')
-  turn.process('clean')
-  automatedCleaning(turn)
+  wipeDeployment(turn)
+  turn.dropInfo('instance', 'root_uuid_or_disk_id', 'is_whole_disk_image', 'is_source_a_path', 'deploy_boot_mode')
 }
