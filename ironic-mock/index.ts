@@ -1,5 +1,6 @@
 /** The mock Ironic: API, conductor, drivers, store. */
 export * from './drivers/bmc.js'
+export * from './drivers/hardware.js'
 export * from './store/store.js'
 export * from './conductor/conductor.js'
 export { openStore, type StoreOptions, type StoreView } from './store/open-store.js'
@@ -11,3 +12,7 @@ export { readIronicConfig, withDocuments, type IronicConfig, type IronicConfigRe
 export { PROFILES, type ProfileName } from './config/profiles.js'
 export { SERVICE_DEFAULTS, type ServiceSettings } from './config/service-options.js'
 export { type DriverSettings } from './drivers/enabled.js'
+export { basicAuth, basicAuthorization, type BasicAuthOptions, type Credentials } from './auth/basic-auth.js'
+export { enabledTypes } from './drivers/enabled.js'
+export { HARDWARE_TYPES, type HardwareType } from './drivers/hardware-types.js'
+export type { Guard } from './api/ironic-api.js'

@@ -1,0 +1,108 @@
+import { timingSafeEqual } from 'node:crypto'
+import { errorChain, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import type { WireRequest, WireResponse } from '../../wire/index.js'
+import type { Guard } from '../api/ironic-api.js'
+import { Htpasswd, UnusableUserFile } from './htpasswd.js'
+
+export interface BasicAuthOptions {
+  /** `[DEFAULT]http_basic_auth_user_file` */
+  file: string
+  /** Of the process itself, beside those of the file. */
+  own?: Credentials
+  clock: Clock
+  logger: Logger
+}
+
+export interface Credentials {
+  readonly username: string
+  readonly password: string
+}
+
+/** The value of an `Authorization` header. */
+export const basicAuthorization = ({ username, password }: Credentials): string =>
+  `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`
+
+/** What a ramdisk calls, and what anybody may know; a heartbeat by a name with other letters is not among them. */
+const PUBLIC = /^\/(v1(\/(lookup|heartbeat\/[a-z0-9-]+|continue_inspection))?)?(\.json|\.xml)?$/
+
+/**
+ * Ironic's `http_basic`: who comes without a password of the file gets its 401, in a shape of its own.
+ *
+ * @throws UserError `htpasswd` for a file that cannot be used
+ */
+export async function basicAuth({ file, own, clock, logger }: BasicAuthOptions): Promise<Guard> {
+  const users = new Htpasswd(file, clock)
+  await users.check().catch((cause: unknown) => {
+    throw new UserError('htpasswd', `the users of the API cannot be read from ${file}`, {
+      cause,
+      remedy: 'make it with htpasswd -B -c FILE USER, and name it in [DEFAULT]http_basic_auth_user_file',
+      kind: 'usage',
+    })
+  })
+  return async (request) => {
+    if (isPublic(request)) return undefined
+    try {
+      const refused = await judge(request.headers.authorization, users, own)
+      return refused && answer(request, refused)
+    } catch (error) {
+      if (!(error instanceof UnusableUserFile)) throw error
+      logger('error', `nobody can be let in: ${errorChain(error).join(': ')}`)
+      return answer(request, { status: 500, message: `Invalid configuration file. ${error.message}` })
+    }
+  }
+}
+
+/** As it was sent: whoever encodes what needs no encoding has to say who they are. */
+function isPublic({ target }: WireRequest): boolean {
+  const path = target.replace(/\?.*$/s, '')
+  return PUBLIC.test(path.replace(/\/+$/, '') || path)
+}
+
+interface Refusal {
+  readonly status: 400 | 401 | 500
+  readonly message: string
+}
+
+/** Sentences and order as asked of Ironic 39.0.0's own. */
+async function judge(
+  header: string | undefined,
+  users: Htpasswd,
+  own: Credentials | undefined,
+): Promise<Refusal | undefined> {
+  if (header === undefined) return { status: 401, message: 'Authorization required' }
+  const [, type, token] = /^(\S+)\s+(.+)$/s.exec(header.trim()) ?? []
+  if (type === undefined || token === undefined) return { status: 400, message: 'Could not parse Authorization header' }
+  if (type.toLowerCase() !== 'basic') return { status: 400, message: `Unsupported authorization type "${type}"` }
+  const given = credentials(token)
+  if (!given) return { status: 400, message: 'Could not decode authorization token' }
+  if (own && same(given, own)) return undefined
+  if (await users.matches(given.username, given.password)) return undefined
+  return { status: 401, message: 'Incorrect username or password' }
+}
+
+function credentials(token: string): Credentials | undefined {
+  if (!/^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(token)) return undefined
+  const pair = Buffer.from(token, 'base64')
+  const colon = pair.indexOf(':')
+  if (colon < 0) return undefined
+  try {
+    const username = new TextDecoder('utf-8', { fatal: true }).decode(pair.subarray(0, colon))
+    return { username, password: pair.subarray(colon + 1).toString('utf8') }
+  } catch {
+    return undefined
+  }
+}
+
+function same(given: Credentials, own: Credentials): boolean {
+  const [a, b] = [basicAuthorization(given), basicAuthorization(own)].map((text) => Buffer.from(text))
+  return a!.length === b!.length && timingSafeEqual(a!, b!)
+}
+
+const answer = ({ method }: WireRequest, { status, message }: Refusal): WireResponse => ({
+  status,
+  headers: {
+    ...(status === 401 ? { 'www-authenticate': 'Basic realm="Baremetal API"' } : {}),
+    'content-type': 'application/json',
+  },
+  ...(method === 'HEAD' ? {} : { body: JSON.stringify({ error: { message, code: status } }) }),
+})
