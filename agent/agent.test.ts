@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { IPA_PACE } from './index.js'
 import { AgentScene } from '../test/kit/agent-scene.js'
 import { ironicError, NODE, TOKEN } from '../test/kit/fake-ironic.js'
+import { exited, type FakeProgram } from '../test/kit/fake-target.js'
 
 const INSPECTION = { 'ipa-inspection-callback-url': 'http://ironic:6385/v1/continue_inspection' }
 const boot = (parameters: Record<string, string> = {}) => ({
@@ -53,6 +54,29 @@ describe('at the start of a boot', () => {
     expect(scene.ironic.of('lookup')[0]!.request.url).not.toContain('node_uuid')
   })
 
+  test.each<[string, FakeProgram, unknown]>([
+    [
+      'a list',
+      () => ({ stdout: '[["disk", "sda", "size", "64"]]', ...exited(0) }),
+      { data: [['disk', 'sda', 'size', '64']] },
+    ],
+    ['nothing, since it is not there', () => exited(127), { error: null }],
+    [
+      'no list',
+      () => ({ stdout: '{}', ...exited(0) }),
+      { error: expect.stringContaining('a list of lists of four: {}') },
+    ],
+    ['no JSON', () => ({ stdout: 'sda', ...exited(0) }), { error: expect.stringContaining('did not print JSON') }],
+    ['that it failed', () => exited(1, 'boom\n'), { error: expect.stringContaining('hardware-detect failed: boom') }],
+  ])('the collector extra-hardware passes on what hardware-detect says: %s', async (_, program, expected) => {
+    await using scene = new AgentScene(boot({ ...INSPECTION, 'ipa-inspection-collectors': 'default,extra-hardware' }))
+    scene.target.programs['hardware-detect'] = program
+    await scene.serving()
+    const data = JSON.parse(scene.ironic.of('inspect')[0]!.request.body!) as Record<string, unknown>
+    expect(data).toMatchObject(expected as object)
+    expect('data' in data).toBe('data' in (expected as object))
+  })
+
   test('an agent that is only to inspect does nothing after that', async () => {
     await using scene = await new AgentScene({ boot: { id: 'b', parameters: INSPECTION } }).serving()
     expect(scene.ironic.calls.map(({ call }) => call)).toEqual(['inspect'])
@@ -65,6 +89,18 @@ describe('at the start of a boot', () => {
     await scene.serving()
     expect(scene.ironic.of('inspect')).toHaveLength(1)
     expect(scene.ironic.of('lookup')[0]!.request.url).not.toContain('node_uuid')
+    expect(scene.agent.phase).toBe('serving')
+  })
+
+  test('an answer to the inspection data that is none is logged, and the data sent again', async () => {
+    const log: string[] = []
+    await using scene = new AgentScene({ ...boot(INSPECTION), logger: (_level, message) => void log.push(message) })
+    scene.ironic.next('inspect', { status: 202, headers: {}, body: '<html>' }, { status: 202, headers: {}, body: '{}' })
+    scene.start()
+    await scene.clock.advance(60_000)
+    expect(log.join('\n')).toMatch(/did not arrive, trying again: .*not JSON: <html>/)
+    expect(log.join('\n')).toMatch(/did not arrive, trying again: .*required property 'uuid'/)
+    expect(scene.ironic.of('inspect')).toHaveLength(3)
     expect(scene.agent.phase).toBe('serving')
   })
 

@@ -188,6 +188,7 @@ class RunningAgent implements Agent {
       post: (request) => this.#post(request),
       ended: (id) => this.#ended(id),
       resultsRead: () => this.#tell({ kind: 'results read' }),
+      refused: (sentence) => this.#logger('warn', sentence),
     })
     this.dispatch = (request) =>
       api(request).catch((error: unknown) => {

@@ -32,6 +32,8 @@ export interface ApiBackend {
   ended(id: string): Promise<CommandRecord>
   /** Somebody with the token has read how everything ended that was ever started. */
   resultsRead(): void
+  /** Somebody asked for what cannot be given. The sentence holds neither token nor parameters. */
+  refused(sentence: string): void
 }
 
 interface Call {
@@ -54,8 +56,14 @@ export function agentDispatch(backend: ApiBackend): Dispatch {
         '503 Service Unavailable: the agent is not at work: it has not been looked up yet, or its work is over.',
       )
     const answer = await route(request, backend)
+    if (answer.status >= 400) backend.refused(refusal(request, answer))
     return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
   }
+}
+
+function refusal({ method, target }: WireRequest, { body = '' }: WireResponse): string {
+  const why = /^\{/.test(body) ? (JSON.parse(body) as { faultstring: string }).faultstring : body
+  return `${method} ${target.replace(/\?.*/s, '')} was refused: ${why}`
 }
 
 async function route(request: WireRequest, backend: ApiBackend): Promise<WireResponse> {

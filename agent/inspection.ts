@@ -3,6 +3,7 @@ import { finish, type Target, type TargetHardware } from '../steps/index.js'
 import type { InspectionData } from '../wire/index.js'
 import { pciDevices, usbDevices } from './collectors/buses.js'
 import { dmiData, parseDmi } from './collectors/dmi.js'
+import { extraHardware } from './collectors/extra-hardware.js'
 import { lldpNeighbours } from './collectors/lldp.js'
 import { numaTopology } from './collectors/numa.js'
 import type { Managers } from './managers.js'
@@ -35,6 +36,7 @@ const COLLECTORS: Readonly<Record<string, Collector>> = {
       configuration: { collectors: collectors.filter((name) => COLLECTORS[name]), managers: managers.list() },
     }
   },
+  'extra-hardware': ({ target, signal }) => extraHardware(target, signal),
   'pci-devices': async ({ target }) => ({ pci_devices: await pciDevices(target.executor) }),
   'usb-devices': async ({ target }) => ({ usb_devices: await usbDevices(target.executor) }),
   'numa-topology': async ({ target }) => ({ numa_topology: await numaTopology(target.executor) }),

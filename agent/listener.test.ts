@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { systemClock } from '../runtime/index.js'
+import { systemClock, type Logger } from '../runtime/index.js'
 import { AgentScene } from '../test/kit/agent-scene.js'
 import { TOKEN } from '../test/kit/fake-ironic.js'
 import { AgentListener } from './listener.js'
@@ -30,7 +30,9 @@ test('agents share one listener, each below a path of its own', async () => {
 })
 
 test('a body that does not even arrive is refused as all else is: Ironic reads faultstring', async () => {
-  await using listener = await AgentListener.open({ port: 0, clock: systemClock() })
+  const log: string[] = []
+  const logger: Logger = (level, message) => void log.push(`${level}: ${message}`)
+  await using listener = await AgentListener.open({ port: 0, clock: systemClock(), logger })
   await using scene = await new AgentScene({ callbackUrl: listener.urlOf(null) }).serving()
   using _mounted = listener.mount(null, scene.agent.dispatch)
   const post = async (init: RequestInit) => {
@@ -45,4 +47,9 @@ test('a body that does not even arrive is refused as all else is: Ironic reads f
     415,
     { faultcode: 'Client', faultstring: expect.stringMatching(/^415 Unsupported Media Type: /) as unknown },
   ])
+  expect(log).toEqual([
+    'warn: POST / was refused: 413 request entity too large',
+    expect.stringMatching(/^warn: POST \/ was refused: 415 unsupported content encoding/),
+  ])
+  expect((await fetch(`${listener.url}/v1/status`)).status).toBe(200)
 })

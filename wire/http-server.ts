@@ -64,7 +64,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   app.use(express.raw({ type: () => true, limit: bodyLimit }))
   const server = createServer(app)
   app.use((request, response) => void answer(request, response).catch((error: unknown) => failed(error, response)))
-  app.use(unreadable(options.refuse ?? plainRefusal))
+  app.use(unreadable(options.refuse ?? plainRefusal, logger))
 
   let secured: Server | undefined
   /** Below TLS; neither server knows of those that are still shaking hands. */
@@ -134,9 +134,10 @@ function received(request: Request, ownUrl: string): WireRequest {
 
 /** Express passes on here what the body parser could not take. */
 const unreadable =
-  (refuse: NonNullable<HttpServerOptions['refuse']>): ErrorRequestHandler =>
-  (error: { status?: number; message?: string }, _request, response, _next) => {
+  (refuse: NonNullable<HttpServerOptions['refuse']>, logger: Logger): ErrorRequestHandler =>
+  (error: { status?: number; message?: string }, request, response, _next) => {
     const { status, headers, body } = refuse(error.status ?? 400, error.message ?? 'The request could not be read.')
+    logger('warn', `${request.method} ${request.path} was refused: ${status} ${error.message ?? ''}`)
     response.status(status)
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     response.end(body)

@@ -1,0 +1,29 @@
+import { finish, type Target } from '../../steps/index.js'
+import type { InspectionData } from '../../wire/index.js'
+
+/**
+ * What `hardware-detect` (of the project hardware) says: a list of lists of four, which Ironic makes its extra data of
+ * (facts/ironic-python-agent.md 4). A live system without that program, CoreOS among them, has nothing to add.
+ *
+ * @throws Error when the program fails or says something else
+ */
+export async function extraHardware(
+  { executor }: Target,
+  signal: AbortSignal,
+): Promise<Pick<InspectionData, 'data'> | Record<never, never>> {
+  const { exit, stdout, stderr } = await finish(executor, ['hardware-detect'], { signal })
+  if (exit.kind === 'exited' && exit.code === 127) return {}
+  if (exit.kind !== 'exited' || exit.code !== 0) throw new Error(`hardware-detect failed: ${stderr.trim()}`)
+  const data = parsed(stdout)
+  if (!Array.isArray(data) || !data.every((item) => Array.isArray(item) && item.length === 4))
+    throw new Error(`hardware-detect did not print a list of lists of four: ${stdout.slice(0, 200)}`)
+  return { data }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Error('hardware-detect did not print JSON', { cause })
+  }
+}
