@@ -10,6 +10,10 @@ export interface CertificateOptions {
   hostname: string
   /** How the conductor reaches the agent: an IPv4 or IPv6 address, or a name. */
   address: string
+  /** Further addresses and names of the same server. */
+  also?: readonly string[]
+  /** How long it is valid; IPA's 30 unless told otherwise. */
+  days?: number
   /** For the serial number. */
   random: Random
   clock: Clock
@@ -34,6 +38,8 @@ const DAYS = 30
 export async function selfSigned({
   hostname,
   address,
+  also = [],
+  days = DAYS,
   random,
   clock,
   curve = 'p384',
@@ -44,14 +50,14 @@ export async function selfSigned({
   const now = Math.floor(systemClock().now() / 1000)
   const name = sequence(set(sequence(oid('2.5.4.3'), utf8(hostname))))
   const algorithm = sequence(oid('1.2.840.10045.4.3.4'))
-  const alternatives = sequence(alternativeName(address))
+  const alternatives = sequence(...[address, ...also].map(alternativeName))
   const critical = Uint8Array.of(0x01, 0x01, 0xff)
   const body = sequence(
     contextual(0, integer(Uint8Array.of(2))),
     integer(serial(random)),
     algorithm,
     name,
-    sequence(utcTime(now - BACKDATED), utcTime(now + DAYS * 86_400)),
+    sequence(utcTime(now - BACKDATED), utcTime(now + days * 86_400)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     contextual(3, sequence(sequence(oid('2.5.29.17'), critical, octets(alternatives)))),

@@ -18,6 +18,8 @@ export interface ClientTls {
   insecure?: boolean
   /** PEM of further authorities, for requests that name none themselves. */
   ca?: string
+  /** {@link ca} is the very certificate of the peer, by whatever name it is reached. */
+  pinned?: boolean
   /** Who we are, for peers that ask; both PEM. */
   identity?: TlsIdentity
 }
@@ -80,7 +82,7 @@ export class HttpTransport implements Transport, AsyncDisposable {
   async #load(): Promise<Client> {
     const { Agent, request } = await import('undici')
     const [timeout, connections] = [this.#timeout, this.#connections]
-    const { insecure = false, ca, identity } = this.#tls
+    const { insecure = false, ca, pinned = false, identity } = this.#tls
     const make = (trusted: string | undefined): Agent =>
       new Agent({
         headersTimeout: timeout,
@@ -90,6 +92,7 @@ export class HttpTransport implements Transport, AsyncDisposable {
           timeout,
           rejectUnauthorized: !insecure,
           ...(trusted === undefined ? {} : { ca: trusted }),
+          ...(pinned ? { allowPartialTrustChain: true, checkServerIdentity: () => undefined } : {}),
           ...(identity ? { cert: identity.certificate, key: identity.key } : {}),
         },
       })
