@@ -22,8 +22,11 @@ import {
 } from './deployment-steps.js'
 import { deploymentPrepared } from './deployment.js'
 import type { Job, Outcome, Then } from './effects.js'
+import { hardwareChanged, type HardwareMemo } from './hardware-change.js'
+import { applyReport } from './hardware-report.js'
 import { inspectionAborted, inspectionBooted, inspectionEnded, inspectionFake, inspectionHooks } from './inspection.js'
 import type { PlannedStep } from './plan-steps.js'
+import { powerSynced } from './power-sync.js'
 import { applyPower, powerChanged } from './power.js'
 import {
   rescueBooted,
@@ -52,6 +55,7 @@ import { verificationPower } from './verification.js'
 
 /** What each flow remembers over its work outside; whoever starts the work writes it. */
 interface Memos {
+  'hardware.changed': HardwareMemo
   'cleaning.failed': { error: string; begun: boolean }
   'cleaning.logged': { error: string }
   'deployment.logged': { error: string; off: boolean }
@@ -110,12 +114,14 @@ const CONTINUATIONS: Continuations = {
   'deployment.told-off': deploymentToldOff,
   'deployment.unheld': deploymentUnheld,
   'deployment.up': deploymentUp,
+  'hardware.changed': hardwareChanged,
   'inspection.aborted': inspectionAborted,
   'inspection.booted': inspectionBooted,
   'inspection.ended': inspectionEnded,
   'inspection.fake': inspectionFake,
   'inspection.hooks': inspectionHooks,
   'power.changed': powerChanged,
+  'power.synced': powerSynced,
   'rescue.booted': rescueBooted,
   'rescue.done': rescueDone,
   'rescue.failed': rescueFailedEnd,
@@ -144,6 +150,7 @@ const CONTINUATIONS: Continuations = {
 /** Work outside has ended: the next of its chain, or the flow that began it. */
 export function continueJob(turn: Turn, job: Job, outcome: Outcome): void {
   applyPower(turn, job.effect, outcome)
+  if (outcome.ok && outcome.kind === 'hardware-report' && outcome.value) applyReport(turn, outcome.value)
   const [next, ...rest] = job.rest
   if (outcome.ok && next) return turn.run([next, ...rest], job.then, job.memo)
   const proceed = CONTINUATIONS[job.then] as (turn: Turn, outcome: Outcome, memo: JsonObject) => void

@@ -10,6 +10,7 @@ import type {
   AdvertisedStep,
 } from '../../wire/index.js'
 import type { BootSource } from '../drivers/bmc.js'
+import type { BmcChange, HardwareReport } from '../drivers/hardware.js'
 import type { FoundImage } from '../drivers/images.js'
 
 export type PowerTarget = 'power on' | 'power off' | 'rebooting' | 'soft power off' | 'soft rebooting'
@@ -42,6 +43,9 @@ export type EffectBody =
   | { kind: 'child-step'; step: JsonObject }
   /** Lets time pass. */
   | { kind: 'pause'; ms: number }
+  /** What the BMC says of the machine's firmware; null when it says nothing. It never fails. */
+  | { kind: 'hardware-report' }
+  | { kind: 'bmc-change'; change: BmcChange }
   /** Nothing to do outside: gives way, so that the state shows as it does in Ironic, where a worker takes over. */
   | { kind: 'proceed' }
 
@@ -72,6 +76,8 @@ export interface EffectValues {
   'agent-lockdown': null
   'child-step': null
   pause: null
+  'hardware-report': HardwareReport | null
+  'bmc-change': null
   proceed: null
 }
 
@@ -124,12 +130,14 @@ export type Then =
   | 'deployment.unheld'
   | 'deployment.up'
   | 'deployment.paused'
+  | 'hardware.changed'
   | 'inspection.aborted'
   | 'inspection.booted'
   | 'inspection.ended'
   | 'inspection.fake'
   | 'inspection.hooks'
   | 'power.changed'
+  | 'power.synced'
   | 'rescue.booted'
   | 'rescue.done'
   | 'rescue.failed'

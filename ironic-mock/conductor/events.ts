@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../wire/index.js'
 import type { Heartbeat, ProvisionRequest } from './conductor.js'
+import type { HardwareRequest } from './hardware-change.js'
 import type { Job, Outcome, PowerTarget } from './effects.js'
+import type { SeenPower } from './power-sync.js'
 
 /** Time limits that a node can be under. `heartbeat` is none: one that came while the node was reserved waits there. */
 export type DeadlineKind =
@@ -15,9 +17,12 @@ export type ConductorEvent =
   | { kind: 'lookup'; token: string | null }
   | { kind: 'heartbeat'; heartbeat: Heartbeat }
   | { kind: 'inventory'; data: JsonObject; token: string | null }
+  | { kind: 'hardware'; request: HardwareRequest }
   | { kind: 'outcome'; job: Job; outcome: Outcome }
   | { kind: 'deadline'; deadline: DeadlineKind }
   /** A conductor has started and found the node in its database. */
   | { kind: 'restarted'; job: Job | null }
-  /** What the periodic look at the machine's power showed. */
-  | { kind: 'power-seen'; power: 'power on' | 'power off' | 'error' }
+  /** What the periodic look at the machine's power showed; `attempt` counts looks that found something wrong. */
+  | { kind: 'power-seen'; seen: SeenPower; attempt: number }
+  /** The power of a node that is out of service for it can be read again. */
+  | { kind: 'power-recovered'; power: 'power on' | 'power off' }

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ScriptedLab } from '../../test/kit/conductor/scripted.js'
 
 const FAKE = { driver: 'fake-hardware', deploy_interface: 'fake', inspect_interface: 'fake', rescue_interface: 'fake' }
 
-async function manageable(fields = {}) {
-  const lab = await ScriptedLab.open()
+async function manageable(fields = {}, policy = {}) {
+  const lab = await ScriptedLab.open({ policy })
   const { uuid } = await lab.conductor.createNode({ ...FAKE, ...fields })
   await lab.provision(uuid, 'manage', 'manageable')
   return { lab, uuid }
@@ -20,7 +20,8 @@ test('an all-fake node walks through everything without a machine, its power nev
   expect((await lab.provision(uuid, 'rescue', 'rescue', { rescue_password: 'secret' })).instance_info).toHaveProperty(
     'rescue_password',
   )
-  expect((await lab.provision(uuid, 'unrescue', 'active')).instance_info).toEqual({})
+  // There is no ramdisk to clean up after, and so nobody who would forget the password (recorded).
+  expect((await lab.provision(uuid, 'unrescue', 'active')).instance_info).toHaveProperty('rescue_password')
   const node = await lab.provision(uuid, 'deleted', 'available')
   expect(node).toMatchObject({ power_state: null, target_power_state: null, last_error: null, instance_info: {} })
   expect((await lab.store.history(uuid)).map(({ event_type }) => event_type)).toEqual([
@@ -44,16 +45,76 @@ test('power is what it was last told', async () => {
   expect(await lab.until(uuid, (node) => node.reservation === null)).toMatchObject({ power_state: 'power on' })
 })
 
-test('manual cleaning with fake steps; reserved ones are dropped, as Ironic does', async () => {
-  const { lab, uuid } = await manageable()
-  const clean_steps = [
-    { step: 'hold', interface: 'deploy' },
-    { interface: 'bios', step: 'factory_reset' },
-  ]
-  await lab.provision(uuid, 'clean', 'manageable', { clean_steps })
+const CLEAN_STEPS = [
+  { step: 'hold', interface: 'deploy' },
+  { interface: 'bios', step: 'factory_reset' },
+]
+
+test('manual cleaning with fake steps; reserved ones are dropped, as Ironic 39.0.0 does', async () => {
+  const { lab, uuid } = await manageable({}, { dropReservedSteps: true })
+  await lab.provision(uuid, 'clean', 'manageable', { clean_steps: CLEAN_STEPS })
   expect((await lab.store.history(uuid))[0]?.event).toBe(
     "Starting manual cleaning with steps=[{'interface': 'bios', 'step': 'factory_reset', 'abortable': False, 'priority': 0}]",
   )
+})
+
+test('cleaning holds where it is asked to, and goes on when somebody lets go', async () => {
+  const { lab, uuid } = await manageable()
+  await lab.provision(uuid, 'clean', 'clean hold', { clean_steps: CLEAN_STEPS })
+  expect(await lab.provision(uuid, 'unhold', 'manageable')).toMatchObject({ last_error: null })
+  await lab.provision(uuid, 'clean', 'clean hold', { clean_steps: CLEAN_STEPS })
+  // What holds is not abortable to Ironic, so that the first abort is only noted.
+  await lab.conductor.provision(uuid, { target: 'abort' })
+  expect(await lab.node(uuid)).toMatchObject({ provision_state: 'clean hold', clean_step: { abort_after: true } })
+  expect(await lab.provision(uuid, 'abort', 'clean failed')).toMatchObject({
+    last_error: 'By request, the clean operation was aborted during or after the completion of step "deploy.hold"',
+  })
+})
+
+describe('service', () => {
+  const active = async () => {
+    const scene = await manageable({ automated_clean: false })
+    await scene.lab.provision(scene.uuid, 'provide', 'available')
+    await scene.lab.provision(scene.uuid, 'active', 'active')
+    const service = (step: string, wanted: 'active' | 'service failed' | 'service wait') =>
+      scene.lab.provision(scene.uuid, 'service', wanted, { service_steps: [{ interface: 'vendor', step }] })
+    return { ...scene, service }
+  }
+
+  test('of the fake vendor', async () => {
+    const { lab, uuid, service } = await active()
+    await service('log_passthrough', 'active')
+    expect((await lab.store.history(uuid)).at(-2)?.event).toBe(
+      "Starting servicing with steps=[{'interface': 'vendor', 'step': 'log_passthrough', 'abortable': False, 'priority': 0}]",
+    )
+  })
+
+  test('with a step that nobody has, and the way back, as recorded', async () => {
+    const { lab, uuid, service } = await active()
+    const error = `Node ${uuid} failed step {'interface': 'vendor', 'step': 'nosuch'}: 'FakeVendorB' object has no attribute 'nosuch'`
+    expect(await service('nosuch', 'service failed')).toMatchObject({
+      last_error: error,
+      maintenance: true,
+      maintenance_reason: error,
+      fault: 'service failure',
+      service_step: {},
+    })
+    expect((await lab.store.history(uuid)).slice(-2).map(({ event }) => event)).toEqual([
+      "Servicing aborted at step 'nosuch' with steps=[{'interface': 'vendor', 'step': 'nosuch'}]",
+      error,
+    ])
+    await lab.conductor.setMaintenance(uuid, false)
+    expect(await lab.provision(uuid, 'abort', 'active')).toMatchObject({
+      last_error: 'By request, the service operation was aborted',
+    })
+  })
+
+  test('abort of one that waits for ever is put off', async () => {
+    const { lab, uuid, service } = await active()
+    await service('trigger_servicewait', 'service wait')
+    await lab.conductor.provision(uuid, { target: 'abort' })
+    expect(await lab.node(uuid)).toMatchObject({ provision_state: 'service wait', service_step: { abort_after: true } })
+  })
 })
 
 test('a clean step that it does not have, and the way back', async () => {

@@ -3,11 +3,15 @@ import { errorChain } from '../../runtime/index.js'
 import type { JsonObject, NodeRecord, PowerState, Transport } from '../../wire/index.js'
 import type { Bmc, Bmcs } from '../drivers/bmc.js'
 import type { FindImage } from '../drivers/images.js'
+import { bmcError } from '../drivers/bmc-error.js'
+import type { BmcHardware } from '../drivers/hardware.js'
 import { rememberedPower, remembersPower } from '../drivers/remembered-power.js'
 import type { Records } from '../store/records.js'
 import type { EffectBody, EffectKind, EffectValues, Outcome, PowerTarget } from './effects.js'
 import { AgentWork, agentFailure, type Subject } from './perform-agent.js'
+import { changed, reportOf } from './perform-hardware.js'
 import type { Policy } from './policy.js'
+import type { SeenPower } from './power-sync.js'
 
 export interface WorldOptions {
   bmcs: Bmcs
@@ -48,15 +52,21 @@ export class World {
       // An agent's failure says all by itself; its cause is for programmers.
       if (agent) return { ok: false, kind: effect.kind, reason: agent, error: (error as Error).message }
       const reason = BMC_EFFECTS.includes(effect.kind) ? 'bmc' : 'other'
-      return { ok: false, kind: effect.kind, reason, error: errorChain(error).join(': ') }
+      const said = reason === 'bmc' ? bmcError(subject.node, error) : errorChain(error).join(': ')
+      return { ok: false, kind: effect.kind, reason, error: said }
     }
   }
 
   /** The machine's power, for the periodic look; null when there is nothing to look at. */
-  async seePower(subject: Subject): Promise<'power on' | 'power off' | 'error' | null> {
+  async seePower(subject: Subject): Promise<SeenPower | null> {
     if (remembersPower(subject.node, this.#options.policy)) return null
-    const bmc = await this.#options.bmcs(subject.node, subject.ports)
-    return bmc.power()
+    try {
+      const power = await (await this.#options.bmcs(subject.node, subject.ports)).power()
+      if (power !== 'error') return { power }
+      return { power, error: 'Power driver returned ERROR state while trying to sync power state.' }
+    } catch (error) {
+      return { power: null, error: bmcError(subject.node, error) }
+    }
   }
 
   async #run(
@@ -67,6 +77,11 @@ export class World {
   ): Promise<EffectValues[EffectKind]> {
     switch (effect.kind) {
       case 'proceed':
+        return null
+      case 'hardware-report':
+        return reportOf(await this.#hardware(subject).catch(() => undefined), this.#options.logger)
+      case 'bmc-change':
+        await changed(await this.#hardware(subject), effect.change, subject)
         return null
       case 'find-ports': {
         const { ports, portsByAddress } = this.#options.records()
@@ -89,7 +104,13 @@ export class World {
       case 'agent-commands':
         return this.#agent.commands(subject, signal)
       case 'agent-step':
-        return this.#agent.step(subject, effect.of, effect.step, { again, configdrive: effect.configdrive ?? false }, signal)
+        return this.#agent.step(
+          subject,
+          effect.of,
+          effect.step,
+          { again, configdrive: effect.configdrive ?? false },
+          signal,
+        )
       case 'agent-partitions':
         return this.#agent.partitions(subject, signal)
       case 'agent-bootloader':
@@ -115,30 +136,35 @@ export class World {
     }
   }
 
+  /** What of the machine there is beyond its power; nothing behind a node that only remembers. */
+  async #hardware({ node, ports }: Subject): Promise<BmcHardware | undefined> {
+    if (remembersPower(node, this.#options.policy)) return undefined
+    return (await this.#options.bmcs(node, ports)).hardware
+  }
+
+  /** The same for calls that answer with what the BMC says. */
+  hardware(subject: Subject): Promise<BmcHardware | undefined> {
+    return this.#hardware(subject)
+  }
+
   #bmc({ node, ports }: Subject): Promise<Bmc | RememberedBmc> {
     if (remembersPower(node, this.#options.policy)) return Promise.resolve(rememberedPower(node))
     return this.#options.bmcs(node, ports)
   }
 
-  /** Softly where asked; a machine that cannot is switched hard (facts/ironic.md 1.5). */
+  /** What is so already is left alone. */
   async #setPower(
     bmc: Bmc | RememberedBmc,
     target: PowerTarget,
     timeout: number | undefined,
     signal: AbortSignal,
   ): Promise<PowerState> {
-    const limit = timeout ?? this.#options.policy.powerStateChangeTimeout
+    const { powerStateChangeTimeout, softPowerOffTimeout } = this.#options.policy
+    const limit = timeout ?? (target.startsWith('soft') ? softPowerOffTimeout : powerStateChangeTimeout)
     const goal = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
-    if ((target === 'power on' || target === 'power off') && (await bmc.power()) === target) return target
-    const hard = target === 'soft power off' ? 'power off' : target === 'soft rebooting' ? 'rebooting' : undefined
-    try {
-      await this.#within(limit, goal, bmc.setPower(target), signal)
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!hard) throw error
-      this.#options.logger('warn', `${target} was refused (${errorChain(error).join(': ')}); ${hard} instead`)
-      await this.#within(limit, goal, bmc.setPower(hard), signal)
-    }
+    const skipped = target === 'soft power off' ? 'power off' : target
+    if ((skipped === 'power on' || skipped === 'power off') && (await bmc.power()) === skipped) return skipped
+    await this.#within(limit, goal, bmc.setPower(target), signal)
     return goal
   }
 
@@ -156,7 +182,7 @@ export class World {
     }
   }
 
-  /** Six looks five seconds apart, then hard (facts/ironic.md 6.4). A power that is only remembered cannot change by itself. */
+  /** Six looks five seconds apart, then by the BMC (facts/ironic.md 6.4). A power that is only remembered cannot change by itself. */
   async #awaitPowerOff(subject: Subject, signal: AbortSignal): Promise<PowerState> {
     const { clock, policy } = this.#options
     const bmc = await this.#bmc(subject)
@@ -172,6 +198,6 @@ export class World {
 /** A reason, so that no exception with a stack is made for the usual case. */
 const DONE = new Error('done')
 
-const BMC_EFFECTS: readonly EffectKind[] = ['read-power', 'power', 'boot', 'await-power-off']
+const BMC_EFFECTS: readonly EffectKind[] = ['read-power', 'power', 'boot', 'await-power-off', 'bmc-change']
 
 type RememberedBmc = ReturnType<typeof rememberedPower>

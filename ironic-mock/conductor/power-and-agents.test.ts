@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ScriptedLab } from '../../test/kit/conductor/scripted.js'
 import type { JsonObject } from '../../wire/index.js'
+import { bmcError, BmcRefused } from '../drivers/bmc-error.js'
 import type { Heartbeat } from './conductor.js'
 
 async function manageable(fields: JsonObject = {}, policy = {}) {
@@ -62,7 +63,7 @@ describe('power', () => {
     expect(after).toMatchObject({ power_state: end, target_power_state: null, last_error: null })
   })
 
-  test('a machine that refuses to go softly is switched hard', async () => {
+  test('a machine that refuses to go softly stays on', async () => {
     const { lab, uuid, machine } = await manageable()
     await lab.conductor.changePower(uuid, 'power on')
     await lab.until(uuid, (node) => node.reservation === null)
@@ -70,9 +71,23 @@ describe('power', () => {
     machine.setPower = (target) => (target.startsWith('soft') ? Promise.reject(new Error('no ACPI')) : set(target))
     await lab.conductor.changePower(uuid, 'soft power off')
     expect(await lab.until(uuid, (node) => node.reservation === null)).toMatchObject({
-      power_state: 'power off',
-      last_error: null,
+      power_state: 'power on',
+      last_error: "Failed to change power state to 'power off' by 'soft power off': no ACPI",
     })
+  })
+
+  test.each([
+    ['of its own', 180, 180],
+    ['as configured', undefined, 600],
+  ])('one that does not come to an end softly is given up after a time %s', async (_, timeout, seconds) => {
+    const { lab, uuid, machine } = await manageable()
+    machine.state = 'power on'
+    machine.setPower = () => new Promise(() => {})
+    const begun = lab.clock.elapsed()
+    await lab.conductor.changePower(uuid, 'soft power off', timeout)
+    const node = await lab.until(uuid, (n) => n.reservation === null)
+    expect(node.last_error).toContain('Failed to set node power state to power off.')
+    expect(lab.clock.elapsed() - begun).toBe(seconds * 1000)
   })
 
   test('a failure is in last_error, and gone with the next try', async () => {
@@ -129,12 +144,119 @@ describe('power', () => {
     const other = await lab.enroll({ disable_power_off: true }, '52:54:00:00:00:02')
     await expect(lab.conductor.changePower(other.uuid, 'power off')).rejects.toMatchObject({ status: 400 })
   })
+})
 
-  test('a machine that powers itself off is noticed', async () => {
-    const { lab, uuid, machine } = await manageable({}, { powerSyncInterval: 120_000 })
+describe('the periodic look at power', () => {
+  const SYNC = { powerSyncInterval: 120_000, powerFailureRecoveryInterval: 300_000 }
+  const looks = async (lab: ScriptedLab, count: number) => {
+    for (let i = 0; i < count; i++) await lab.clock.advance(120_000)
+  }
+
+  test('sets the machine to what is recorded', async () => {
+    const { lab, uuid, machine } = await manageable({}, SYNC)
     machine.state = 'power on'
-    await lab.clock.advance(121_000)
+    await looks(lab, 1)
+    expect(machine.state).toBe('power off')
+    expect(await lab.node(uuid)).toMatchObject({ power_state: 'power off', last_error: null, reservation: null })
+  })
+
+  test('or the record to what the machine is', async () => {
+    const { lab, uuid, machine } = await manageable({}, { ...SYNC, forcePowerDuringSync: false })
+    machine.state = 'power on'
+    await looks(lab, 1)
     expect(await lab.node(uuid)).toMatchObject({ power_state: 'power on', last_error: null })
+  })
+
+  test('a machine that may not be switched off is not', async () => {
+    const { lab, uuid, machine } = await manageable({ disable_power_off: true }, SYNC)
+    machine.state = 'power on'
+    await looks(lab, 1)
+    expect(await lab.node(uuid)).toMatchObject({ power_state: 'power on' })
+  })
+
+  test('a BMC that does not answer four times takes the node out of service, until it answers', async () => {
+    const { lab, uuid, machine } = await manageable({}, SYNC)
+    machine.failing = 'no route to host'
+    await looks(lab, 3)
+    expect(await lab.node(uuid)).toMatchObject({ maintenance: false, last_error: null, power_state: 'power off' })
+    await looks(lab, 1)
+    const reason = `During sync_power_state, max retries exceeded for node ${uuid}, node state None does not match expected state 'power off'. Updating DB state to 'None' Switching node to maintenance mode. Error: no route to host`
+    expect(await lab.node(uuid)).toMatchObject({
+      maintenance: true,
+      maintenance_reason: reason,
+      last_error: reason,
+      fault: 'power failure',
+      power_state: null,
+    })
+    await looks(lab, 3)
+    expect(await lab.node(uuid)).toMatchObject({ fault: 'power failure' })
+    machine.failing = undefined
+    await lab.clock.advance(300_000)
+    expect(await lab.node(uuid)).toMatchObject({
+      maintenance: false,
+      maintenance_reason: null,
+      fault: null,
+      power_state: 'power off',
+    })
+  })
+
+  test('a machine that does not stay as it was set counts as well', async () => {
+    const { lab, uuid, machine } = await manageable({}, SYNC)
+    machine.power = () => Promise.resolve('power on')
+    machine.setPower = () => Promise.resolve()
+    await looks(lab, 4)
+    expect(await lab.node(uuid)).toMatchObject({
+      fault: 'power failure',
+      power_state: 'power on',
+      last_error: expect.stringMatching(/expected state 'power off'.*maintenance mode\.$/) as string,
+    })
+  })
+
+  test.each<[string, (lab: ScriptedLab, uuid: string) => Promise<unknown>]>([
+    ['in maintenance', (lab, uuid) => lab.conductor.setMaintenance(uuid, true)],
+    ['waiting for the agent', (lab, uuid) => lab.provision(uuid, 'provide', 'clean wait')],
+  ])('leaves a node alone that is %s', async (_, prepare) => {
+    const { lab, uuid, machine } = await manageable({}, SYNC)
+    machine.script.silent = true
+    await prepare(lab, uuid)
+    const { power_state } = await lab.node(uuid)
+    machine.state = machine.state === 'power on' ? 'power off' : 'power on'
+    await looks(lab, 5)
+    expect(await lab.node(uuid)).toMatchObject({ power_state, fault: null })
+  })
+
+  test('forgets an error once all is well, but not that of a state that failed', async () => {
+    const { lab, uuid, machine } = await manageable({}, SYNC)
+    machine.failing = 'gone'
+    await lab.conductor.changePower(uuid, 'power on')
+    await lab.until(uuid, (node) => node.reservation === null)
+    machine.failing = undefined
+    expect((await lab.node(uuid)).last_error).not.toBeNull()
+    await looks(lab, 1)
+    expect((await lab.node(uuid)).last_error).toBeNull()
+    machine.script.inventory = { interfaces: [] }
+    await lab.provision(uuid, 'inspect', 'inspect failed')
+    await looks(lab, 2)
+    expect((await lab.node(uuid)).last_error).not.toBeNull()
+  })
+})
+
+describe('how a BMC that refuses is worded', () => {
+  test.each([
+    [
+      'redfish',
+      'unreachable',
+      'Redfish connection failed for node u: Unable to connect to http://bmc/redfish/v1/. Error: refused',
+    ],
+    [
+      'redfish',
+      'unauthorized',
+      'Redfish exception occurred. Error: HTTP GET http://bmc/redfish/v1/Systems returned code 401. Base.1.0.GeneralError: refused Extended information: None',
+    ],
+    ['ipmitool', 'unreachable', 'IPMI call failed: power status.'],
+  ] as const)('%s, %s', (power_interface, why, sentence) => {
+    const node = { uuid: 'u', power_interface, driver_info: { redfish_address: 'http://bmc/' } }
+    expect(bmcError(node, new BmcRefused(why, 'refused'))).toBe(sentence)
   })
 })
 

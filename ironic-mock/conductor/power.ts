@@ -29,11 +29,13 @@ export function startPowerChange(turn: Turn, target: PowerTarget, timeout: numbe
 }
 
 export function powerChanged(turn: Turn, outcome: Outcome, memo: { target: string }): void {
-  if (!outcome.ok) {
-    const wanted = memo.target === 'power off' || memo.target === 'soft power off' ? 'power off' : 'power on'
-    turn.fail(`Failed to change power state to '${wanted}' by '${memo.target}': ${outcome.error}`, 'power state change')
-  }
+  if (!outcome.ok) turn.node.last_error = powerError(memo.target, outcome.error)
   turn.rest()
+}
+
+const powerError = (target: string, error: string): string => {
+  const wanted = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
+  return `Failed to change power state to '${wanted}' by '${target}': ${error}`
 }
 
 /**
@@ -43,7 +45,11 @@ export function powerChanged(turn: Turn, outcome: Outcome, memo: { target: strin
 export function applyPower(turn: Turn, effect: EffectBody, outcome: Outcome): void {
   if (effect.kind !== 'power' && effect.kind !== 'await-power-off') return
   turn.node.target_power_state = null
-  if (!outcome.ok) return
+  if (!outcome.ok) {
+    // The flow that asked says in last_error what that means for it; the history has both.
+    const target = effect.kind === 'power' ? effect.target : 'power off'
+    return turn.record('ERROR', powerError(target, outcome.error), 'UNKNOWN')
+  }
   const power = valueOf(outcome, effect.kind)
   if (effect.kind === 'await-power-off' && turn.node.power_state !== power)
     turn.setInfo({ last_power_state_change: turn.now })

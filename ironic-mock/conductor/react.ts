@@ -1,9 +1,11 @@
 import type { ConductorEvent } from './events.js'
 import { continueJob } from './continue.js'
+import { startHardwareChange } from './hardware-change.js'
 import { receiveHeartbeat } from './heartbeat.js'
 import { receiveInventory } from './inspection.js'
 import { answerLookup } from './lookup.js'
 import { setMaintenance } from './maintenance.js'
+import { powerRecovered, powerSeen } from './power-sync.js'
 import { startPowerChange } from './power.js'
 import { recover } from './restart.js'
 import { deadlinePassed } from './timeouts.js'
@@ -41,6 +43,8 @@ function apply(turn: Turn, event: ConductorEvent): void {
       if (node.provision_state !== 'inspect wait') throw ironicErrors.resourceNotFound()
       if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
       return receiveInventory(turn, event.data, event.token)
+    case 'hardware':
+      return startHardwareChange(turn, event.request)
     case 'outcome':
       return continueJob(turn, event.job, event.outcome)
     case 'deadline':
@@ -48,7 +52,8 @@ function apply(turn: Turn, event: ConductorEvent): void {
     case 'restarted':
       return recover(turn, event.job)
     case 'power-seen':
-      if (turn.resting && node.power_state !== event.power) node.power_state = event.power
-      return
+      return powerSeen(turn, event.seen, event.attempt)
+    case 'power-recovered':
+      return powerRecovered(turn, event.power)
   }
 }

@@ -10,8 +10,7 @@ import { abortInspection, startInspection } from './inspection.js'
 import { abortRescue, startRescue, startUnrescue } from './rescue.js'
 import { startTeardown } from './teardown.js'
 import { abortService } from './servicing-failure.js'
-import { SERVICING, startService } from './servicing.js'
-import { next } from './step-flow.js'
+import { startService } from './servicing.js'
 import { VERBS } from './transitions.js'
 import type { Turn } from './turn.js'
 import { startVerification } from './verification.js'
@@ -110,14 +109,18 @@ function abort(turn: Turn): void {
   }
 }
 
-/** Cleaning and deploying wait for the agent's next heartbeat; servicing goes on at once. */
+/**
+ * Cleaning and deploying go on with the agent's next heartbeat, servicing at once. Where there is no agent nobody would
+ * report, and upstream waits in vain.
+ */
 function unhold(turn: Turn): void {
   turn.process('unhold')
-  if (turn.node.provision_state === 'wait call-back') return unholdDeployment(turn)
-  if (turn.node.provision_state !== 'service wait') return
-  turn.node.last_error = null
-  turn.process('resume')
-  next(SERVICING, turn)
+  const { node, info } = turn
+  if (node.provision_state === 'wait call-back') return unholdDeployment(turn)
+  if (node.provision_state === 'service wait') {
+    node.last_error = null
+    turn.run([{ kind: 'proceed' }], 'servicing.paused')
+  } else if (info.agent_url === undefined) turn.run([{ kind: 'proceed' }], 'cleaning.paused')
 }
 
 /** A step that must not be interrupted is let to its end first; one that says nothing must not (as upstream reads it). */

@@ -3,7 +3,7 @@ import type { StoreView } from '../store/open-store.js'
 import type { Dispatcher } from './dispatcher.js'
 import type { World } from './perform.js'
 import type { Policy } from './policy.js'
-import { STABLE_STATES } from './transitions.js'
+import { mayBeSynced, type SeenPower } from './power-sync.js'
 
 interface Watch {
   dispatcher: Dispatcher
@@ -15,33 +15,57 @@ interface Watch {
 }
 
 /**
- * Looks from time to time how the machines are powered: a system that shuts itself down tells nobody. Only nodes that
- * nothing is going on with. The timer is weak, so it neither moves a virtual clock nor keeps a process alive.
+ * Looks from time to time how the machines are powered: a system that shuts itself down tells nobody, nor does a BMC that
+ * is gone. The timers are weak, so they neither move a virtual clock nor keep a process alive.
  */
-export function watchPower({ dispatcher, world, store, clock, policy, logger }: Watch): void {
+export function watchPower(watch: Watch): void {
+  const { policy } = watch
+  // In memory, as upstream's: a conductor that starts anew counts anew.
+  const attempts = new Map<string, number>()
+  every(watch, policy.powerSyncInterval, 'looking at the power of machines', (uuid) => sync(watch, uuid, attempts))
+  every(watch, policy.powerFailureRecoveryInterval, 'looking for the power of failed machines', (uuid) =>
+    recover(watch, uuid),
+  )
+}
+
+function every(
+  { clock, store, dispatcher, logger }: Watch,
+  interval: number,
+  what: string,
+  look: (uuid: string) => Promise<void>,
+): void {
+  if (interval <= 0) return
   const { stopped } = dispatcher
-  const look = async (): Promise<void> => {
-    for (const { columns, record } of store.records.nodes.values()) {
-      if (stopped.aborted) return
-      if (columns.provision_state === 'enroll' || !STABLE_STATES.includes(columns.provision_state)) continue
-      if (record.reservation !== null || record.maintenance) continue
-      const subject = dispatcher.subject(columns.uuid)
-      if (!subject) continue
-      const power = await world.seePower(subject).catch(() => null)
-      if (power !== null && power !== record.power_state) {
-        logger('info', `node ${columns.uuid} was found with ${power}`, { node: columns.uuid })
-        await dispatcher.dispatch(columns.uuid, { kind: 'power-seen', power })
+  const loop = async (): Promise<void> => {
+    for (;;) {
+      await clock.sleep(interval, { weak: true, signal: stopped })
+      for (const uuid of [...store.records.nodes.keys()]) {
+        if (stopped.aborted) return
+        await look(uuid)
       }
     }
   }
-  const loop = async (): Promise<void> => {
-    for (;;) {
-      await clock.sleep(policy.powerSyncInterval, { weak: true, signal: stopped })
-      await look()
-    }
-  }
-  if (policy.powerSyncInterval <= 0) return
   loop().catch((error: unknown) => {
-    if (!stopped.aborted) logger('error', 'looking at the power of machines has stopped', { error })
+    if (!stopped.aborted) logger('error', `${what} has stopped`, { error })
   })
+}
+
+async function sync({ dispatcher, world }: Watch, uuid: string, attempts: Map<string, number>): Promise<void> {
+  const subject = dispatcher.subject(uuid)
+  if (!subject || !mayBeSynced(subject)) return
+  const seen: SeenPower | null = await world.seePower(subject)
+  if (seen === null) return
+  const { power_state: known } = subject.node
+  if (!('error' in seen) && (known === null || known === seen.power)) attempts.delete(uuid)
+  else attempts.set(uuid, (attempts.get(uuid) ?? 0) + 1)
+  await dispatcher.dispatch(uuid, { kind: 'power-seen', seen, attempt: attempts.get(uuid) ?? 0 })
+}
+
+async function recover({ dispatcher, world, logger }: Watch, uuid: string): Promise<void> {
+  const subject = dispatcher.subject(uuid)
+  if (!subject || subject.node.fault !== 'power failure' || subject.node.provision_state === 'enroll') return
+  const seen = await world.seePower(subject)
+  if (seen === null || 'error' in seen) return
+  logger('info', `the power of node ${uuid} can be read again: ${seen.power}`, { node: uuid })
+  await dispatcher.dispatch(uuid, { kind: 'power-recovered', power: seen.power })
 }
