@@ -4,7 +4,7 @@ import { configdrive, ignition, IMAGE, imageServer } from '../kit/deployed.js'
 import { readLifecycle, type LifecycleRecording } from '../contract/lifecycle-recording.js'
 import { partsFrom } from './exchanges.js'
 import { realIronic, type RealIronic } from './ironic.js'
-import { realNode, type RealNode } from './real-node.js'
+import { availableNode, realNode, type RealNode } from './real-node.js'
 
 /** Of a cold cache; minutes of it are the installation. */
 const INSTALLATION = 900_000
@@ -34,16 +34,6 @@ function comparing(recording: LifecycleRecording, node: RealNode) {
     from = node.seen.length
     return found
   }
-}
-
-/** A node that is ready to be deployed. */
-async function availableNode(name: string, fields: Record<string, unknown> = {}): Promise<RealNode> {
-  const node = await realNode(ironic, name, { automated_clean: false, ...fields })
-  await node.provision('manage')
-  await node.settled('manageable')
-  await node.provision('provide')
-  await node.settled('available')
-  return node
 }
 
 describe.concurrent('a real conductor takes our agent through', () => {
@@ -97,7 +87,7 @@ describe.concurrent('a real conductor takes our agent through', () => {
   })
 
   test('deployments that fail, and one that works on the next attempt', async () => {
-    await using node = await availableNode('failures')
+    await using node = await availableNode(ironic, 'failures')
     const apart = comparing(readLifecycle('agent-deploy-failures'), node)
     const failed = async (fields: Record<string, unknown>) => {
       await node.provision('active', fields)
@@ -108,18 +98,19 @@ describe.concurrent('a real conductor takes our agent through', () => {
       await node.provision('deleted')
       await node.settled('available')
     }
-    const again = 'IPA looks a node without hints up again; ours has them from the command'
+    const refusedFirst =
+      'ours refuses such a configdrive before it chooses a disk, for which IPA looks the node up again'
 
     node.failing.set('coreos-installer', { exitCode: 1, stderr: 'Error: no such image\n' })
     expect(await failed({ ...install(), configdrive })).toMatch(
       new RegExp(`^Deploy step deploy.install_coreos failed on node ${node.uuid}\\. .*no such image`, 's'),
     )
-    expect(apart('coreos-installer fails three times', { 11: again })).toEqual([])
+    expect(apart('coreos-installer fails three times')).toEqual([])
 
     node.failing.clear()
     await node.provision('active', { ...install(), configdrive })
     await node.settled('active')
-    expect(apart('retry from deploy failed, succeeds', { 30: again })).toEqual([])
+    expect(apart('retry from deploy failed, succeeds')).toEqual([])
     await undeployed()
 
     expect(await failed(install({ nosuch: 1 }))).toContain('has these unexpected arguments: nosuch')
@@ -129,7 +120,7 @@ describe.concurrent('a real conductor takes our agent through', () => {
     expect(await failed({ ...install(), configdrive: 'H4sIAKBlAWsC/8vLL1EoSk3MyalUSMxT8Az2BwD9k8q2EQAAAA==' })).toMatch(
       /configdrive/,
     )
-    expect(apart('a configdrive that is text: the agent rejects it', { 67: again })).toEqual([])
+    expect(apart('a configdrive that is text: the agent rejects it', { 67: refusedFirst })).toEqual([])
     await undeployed()
 
     expect(await failed({ deploy_steps: [{ interface: 'deploy', step: 'nosuch', priority: 80, args: {} }] })).toContain(
@@ -147,7 +138,7 @@ describe.concurrent('a real conductor takes our agent through', () => {
   })
 
   test('a deployment without steps of its own, one by arguments, one that is aborted and one undeployed in wait call-back', async () => {
-    await using node = await availableNode('others')
+    await using node = await availableNode(ironic, 'others')
     const apart = comparing(readLifecycle('agent-deploy-failures'), node)
     const { machine } = node.agent
     await node.provision('active')
@@ -240,7 +231,7 @@ describe.concurrent('a real conductor takes our agent through', () => {
   })
 
   test('service of an active node: a step that works, one that fails, abort', async () => {
-    await using node = await availableNode('service')
+    await using node = await availableNode(ironic, 'service')
     const apart = comparing(readLifecycle('agent-service'), node)
     await node.provision('active', install({ ignition }))
     await node.settled('active')

@@ -16,6 +16,10 @@ const PINNED = fileURLToPath(new URL('./peers/ironic.txt', import.meta.url))
 export interface RealIronic extends AsyncDisposable {
   /** Of the API, without `/v1`. */
   readonly url: string
+  /** As a client asks it, at the newest microversion. */
+  send(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
+  /** The same for what must be answered with a status; gives the body. */
+  done(status: number, method: string, path: string, body?: unknown): Promise<unknown>
   /** The end of what it logged. */
   logged(): Promise<string>
 }
@@ -48,8 +52,22 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
   process.once('exit', killed)
   const logged = async () =>
     (await Promise.all(['ironic.log', 'stdout.log'].map((name) => tail(join(folder, name))))).join('\n')
+  const send: RealIronic['send'] = async (method, path, body) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { 'x-openstack-ironic-api-version': '1.115', 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? null : (JSON.parse(text) as unknown) }
+  }
   const self: RealIronic = {
-    url,
+    ...{ url, send },
+    done: async (status, method, path, body) => {
+      const answer = await send(method, path, body)
+      if (answer.status === status) return answer.body
+      throw new Error(`${method} ${path} was answered by ${answer.status}: ${JSON.stringify(answer.body)}`)
+    },
     logged,
     async [Symbol.asyncDispose]() {
       process.removeListener('exit', killed)

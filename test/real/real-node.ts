@@ -1,4 +1,3 @@
-import { expect } from 'vitest'
 import { openStandaloneAgent, type StandaloneAgent } from '../../lab/index.js'
 import { NO_PACE, type CommandEnd } from '../../machine/index.js'
 import { managersWith } from '../../steps/index.js'
@@ -8,8 +7,6 @@ import type { Ran, Seen } from '../contract/lifecycle-stage.js'
 import type { RealIronic } from './ironic.js'
 import { practice } from './practice-steps.js'
 import { followPower } from './power-follower.js'
-
-const VERSION = { 'x-openstack-ironic-api-version': '1.115', 'content-type': 'application/json' }
 
 /** A node of a real Ironic, and our agent on the machine behind it. */
 export interface RealNode extends AsyncDisposable {
@@ -23,9 +20,11 @@ export interface RealNode extends AsyncDisposable {
   readonly log: readonly string[]
   /** Programs of the machine that end with this exit code and these words instead of running, by name. */
   readonly failing: Map<string, CommandEnd>
+  /** Done before a program of the machine is run, by its name. */
+  readonly before: Map<string, () => Promise<void>>
   /** No ramdisk comes up while this is set. */
   silent: boolean
-  send(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
+  readonly send: RealIronic['send']
   /** Asks for a change of state, which Ironic must take. */
   provision(target: string, fields?: Record<string, unknown>): Promise<void>
   /**
@@ -44,43 +43,32 @@ export async function realNode(
   name: string,
   fields: Record<string, unknown> = {},
 ): Promise<RealNode> {
-  const send: RealNode['send'] = async (method, path, body) => {
-    const response = await fetch(ironic.url + path, {
-      method,
-      headers: VERSION,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    return { status: response.status, body: text === '' ? null : (JSON.parse(text) as unknown) }
-  }
-  const done = async (method: string, path: string, body: unknown, status: number) => {
-    const answer = await send(method, path, body)
-    expect(answer, `${method} ${path}`).toMatchObject({ status })
-    return answer.body
-  }
-  const created = await done('POST', '/v1/nodes', { driver: 'fake-hardware', name, ...fields }, 201)
+  const { send, done } = ironic
+  const created = await done(201, 'POST', '/v1/nodes', { driver: 'fake-hardware', name, ...fields })
   const { uuid } = created as ApiNode
 
   const [seen, ran, states, log]: [Seen[], Ran[], ProvisionState[], string[]] = [[], [], [], []]
   const failing: RealNode['failing'] = new Map()
+  const before: RealNode['before'] = new Map()
   const logger: Logger = (level, message) => void (level === 'debug' || log.push(`${level}: ${message}`))
   const agent = await openStandaloneAgent({
     serves: { ironicUrl: ironic.url, nodeUuid: uuid },
-    ...{ logger, probe: witness(seen, ran, failing), clock: systemClock(), random: systemRandom },
+    ...{ logger, probe: witness(seen, ran, { failing, before }), clock: systemClock(), random: systemRandom },
     managers: managersWith(practice),
     // Long enough for Ironic to begin waiting before the agent calls, as any real ramdisk takes.
     machinePace: { ...NO_PACE, bootRamdisk: 2500 },
   })
   // Until Ironic says otherwise; nothing has been booted yet.
   await agent.machine.setPower('off')
-  await done('POST', '/v1/ports', { node_uuid: uuid, address: agent.machine.spec.nics[0]!.mac, pxe_enabled: true }, 201)
+  const { mac: address } = agent.machine.spec.nics[0]!
+  await done(201, 'POST', '/v1/ports', { node_uuid: uuid, address, pxe_enabled: true })
 
   let latest: ApiNode | undefined
   const watchers = new Set<(node: ApiNode | undefined) => void>()
   const self: RealNode = {
-    ...{ uuid, agent, seen, ran, states, log, failing, silent: false, send },
+    ...{ uuid, agent, seen, ran, states, log, failing, before, silent: false, send },
     provision: async (target, more = {}) =>
-      void (await done('PUT', `/v1/nodes/${uuid}/states/provision`, { target, ...more }, 202)),
+      void (await done(202, 'PUT', `/v1/nodes/${uuid}/states/provision`, { target, ...more })),
     settled: (state) => watch(state, (node) => atRest(node) && node.provision_state === state),
     reached: (state) => watch(state, (node) => node.provision_state === state),
     async [Symbol.asyncDispose]() {
@@ -137,19 +125,35 @@ export async function realNode(
   return self
 }
 
+/** A node that is ready to be deployed. */
+export async function availableNode(
+  ironic: RealIronic,
+  name: string,
+  fields: Record<string, unknown> = {},
+): Promise<RealNode> {
+  const node = await realNode(ironic, name, { automated_clean: false, ...fields })
+  await node.provision('manage')
+  await node.settled('manageable')
+  await node.provision('provide')
+  await node.settled('available')
+  return node
+}
+
 /** Where nothing goes on by itself, and where a watched node should only come on purpose. */
 const ENDS = /failed$|^error$/
 
 const atRest = (node: ApiNode): boolean => node.reservation === null && node.target_power_state === null
 
 /** Sees what is exchanged and run, and lets programs fail. */
-function witness(seen: Seen[], ran: Ran[], failing: RealNode['failing']): Probe {
+function witness(seen: Seen[], ran: Ran[], { failing, before }: Pick<RealNode, 'failing' | 'before'>): Probe {
   const probe = new Probe()
   probe.attach(async (point, next) => {
     if (point.kind === 'command') {
       const argv = point['argv'] as string[]
       ran.push({ argv })
-      const failure = failing.get(argv[0]!.split('/').at(-1)!)
+      const program = argv[0]!.split('/').at(-1)!
+      await before.get(program)?.()
+      const failure = failing.get(program)
       if (failure) return failure as never
       return next()
     }
