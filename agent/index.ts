@@ -1,5 +1,6 @@
 /** The agent: IPA's wire protocol around steps. */
-export { startAgent, type Agent, type AgentOptions, type AgentTls } from './agent.js'
+export { startAgent } from './agent.js'
+export type { Agent, AgentOptions, AgentTls } from './agent-options.js'
 export { selfSigned, type CertificateOptions } from './certificate.js'
 export type { AgentProgress } from './command-runner.js'
 export { clientTls, readSettings, type AgentSettings, type ServerTls } from './configuration.js'

@@ -1,6 +1,6 @@
 import { type Clock, type Logger, type Random } from '../runtime/index.js'
 import { Mounts, serveHttp, type Dispatch, type HttpServer, type TlsIdentity, type TlsOptions } from '../wire/index.js'
-import type { AgentTls } from './agent.js'
+import type { AgentTls } from './agent-options.js'
 import { bodyRefused } from './api.js'
 import { selfSigned } from './certificate.js'
 import type { ServerTls } from './configuration.js'
