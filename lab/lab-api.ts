@@ -1,3 +1,4 @@
+import type { Guard } from '../ironic-mock/index.js'
 import type { Machine, Machines } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
 import type { Dispatch, NodeRecord, Transport, WireResponse } from '../wire/index.js'
@@ -22,16 +23,20 @@ export interface LabApiOptions {
   api: Dispatch
   machines: Machines
   node: (uuid: string) => Readonly<NodeRecord> | undefined
+  /** As of the {@link api}: nothing here is public. */
+  guard?: Guard
 }
 
 /**
  * Ironic's API with the lab's own read-only view of the machines beside it: `GET /_lab/machines`, and
  * `GET /_lab/nodes/UUID/machine` for the one behind a node.
  */
-export function labApi({ api, machines, node }: LabApiOptions): Dispatch {
+export function labApi({ api, machines, node, guard }: LabApiOptions): Dispatch {
   return async (request) => {
     const path = request.target.replace(/\?.*$/, '').replace(/\/+$/, '')
     if (path !== LAB && !path.startsWith(`${LAB}/`)) return api(request)
+    const refused = await guard?.(request)
+    if (refused) return refused
     if (request.method !== 'GET') return json(405, { error: `${request.method} is not allowed here` })
     if (path === `${LAB}/machines`) return json(200, { machines: await Promise.all(machines.list().map(shown)) })
     const uuid = /^\/_lab\/nodes\/([^/]+)\/machine$/.exec(path)?.[1]
@@ -48,12 +53,17 @@ export function labApi({ api, machines, node }: LabApiOptions): Dispatch {
  *
  * @throws UserError when what answers there is no ironstage
  */
-export async function machineBehind(transport: Transport, url: string, node: string): Promise<LabMachine> {
+export async function machineBehind(
+  transport: Transport,
+  url: string,
+  node: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<LabMachine> {
   const address = `${url.replace(/\/+(v1\/*)?$/, '')}${LAB}/nodes/${node}/machine`
   const { status, body } = await transport.send({
     method: 'GET',
     url: address,
-    headers: { accept: 'application/json' },
+    headers: { accept: 'application/json', ...headers },
   })
   if (status === 200) return JSON.parse(body ?? '') as LabMachine
   throw new UserError('no-lab', `${address} answered ${status}, so the disk of node ${node} cannot be found`, {

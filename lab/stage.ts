@@ -3,8 +3,8 @@ import {
   createIronicApi,
   openIronic,
   openStore,
-  UPSTREAM_POLICY,
   type Conductor,
+  type IronicConfigRequest,
   type Policy,
   type Store,
 } from '../ironic-mock/index.js'
@@ -29,12 +29,15 @@ import {
 } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import { HttpTransport, InProcessTransport, IronicClient, probed, serveHttp, type Transport } from '../wire/index.js'
+import { openAccess } from './access.js'
 import { Agents, inProcessAddresses, listenerAddresses, type AgentAddresses } from './agents.js'
 import { machineBmcs, machineOf } from './bmcs.js'
+import { configured } from './configured.js'
 import { enroll } from './enroll.js'
 import { Events } from './events.js'
 import { faultOutcomes } from './fault-outcomes.js'
 import { Faults } from './faults.js'
+import { openFront } from './front.js'
 import { phaseOf } from './phase.js'
 import { labApi } from './lab-api.js'
 import { onKeptPort } from './kept-port.js'
@@ -42,12 +45,6 @@ import { observedStore } from './observed-store.js'
 import { REHEARSAL_IMAGE } from './paths.js'
 import type { StateFolder } from './state-folder.js'
 import { Turns } from './turns.js'
-
-/**
- * Ironic looks every five seconds whether a machine that was told to has switched itself off. One that takes no time to
- * is looked at right away, for as long altogether.
- */
-const PROMPT_LOOKS: Partial<Policy> = { agentPowerOffPolls: 3000, agentPowerOffInterval: 10 }
 
 /** The conductor's name: `reservation` of a locked node, `conductor` in the API. */
 export const CONDUCTOR_HOST = 'ironstage'
@@ -60,10 +57,13 @@ export interface StageOptions {
   clock?: Clock
   random?: Random
   logger?: Logger
+  /** How Ironic is configured, in its own terms; without, upstream's defaults with everything enabled. */
+  ironic?: IronicConfigRequest
+  /** Over {@link ironic}. */
   policy?: Partial<Policy>
   machinePace?: MachinePace
   agentPace?: AgentPace
-  /** Agents make themselves certificates and are reached by TLS; with {@link network} only. Default false. */
+  /** Agents make themselves certificates and are reached by TLS; with {@link network} only. Default: as Ironic requires. */
   agentTls?: boolean
   /** What agents offer; the standard managers unless told otherwise. */
   managers?: readonly HardwareManager[]
@@ -82,6 +82,8 @@ export interface Stage extends AsyncDisposable {
   readonly client: IronicClient
   /** Reaches {@link url}, whether there is a socket or not. */
   readonly transport: Transport
+  /** File with the certificate that was made for {@link url}, for clients to believe. */
+  readonly caFile: string | null
   readonly conductor: Conductor
   readonly store: Store
   readonly machines: Machines
@@ -120,9 +122,15 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const events = new Events()
   if (options.onEvent) events.listen(options.onEvent)
 
+  const agentPace = options.agentPace ?? PROMPT_PACE
+  const { policy, service, newest, types } = await configured({ ...options, agentPace, clock, logger })
+  const access = await openAccess({ service, host: network?.host ?? null, folder, clock, logger, scope })
+
   const http = network ? scope.use(new HttpTransport({ clock })) : undefined
   const inProcess = new InProcessTransport(http)
-  const transport: Transport = http ?? inProcess
+  const toAgents: Transport = http ?? inProcess
+  const pinned = access.tls && { ca: access.tls.certificate, pinned: true }
+  const transport = pinned ? scope.use(new HttpTransport({ clock, tls: pinned })) : toAgents
   const listenForAgents = async (host: string): Promise<AgentAddresses> => {
     const lost = 'the agents that are running are lost to Ironic'
     const open = (port: number) => AgentListener.open({ host, port, clock, logger })
@@ -130,16 +138,26 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   }
   const addresses = network ? await listenForAgents(network.host) : inProcessAddresses(inProcess)
 
+  const front = openFront()
+  const listen = async ({ host, port: wanted }: { host: string; port: number }) => {
+    const lost = 'the machines that are running no longer find Ironic'
+    const { tls } = access
+    const open = (port: number) =>
+      serveHttp({ host, port, dispatch: front.dispatch, clock, logger, ...(tls ? { tls } : {}) })
+    return scope.use(await (wanted > 0 ? open(wanted) : onKeptPort('api-port', lost, { folder, logger }, open)))
+  }
+  const server = network ? await listen(network) : scope.use(inProcess.register(IN_PROCESS_URL, front.dispatch))
+  const url = 'url' in server ? server.url : IN_PROCESS_URL
+  scope.onClose(() => front.shut())
+
   // Each part needs another that is made after it: what they call is only reached once all are there.
-  let url = IN_PROCESS_URL
   // eslint-disable-next-line prefer-const -- machines tell agents, agents answer to an API that asks machines
   let machines: Machines
   const store = scope.use(openStore({ path: folder?.ironicDb ?? ':memory:', clock }))
   const turns = new Turns(store, events)
-  const agentPace = options.agentPace ?? PROMPT_PACE
   const agents = new Agents({
     transport: (machine) => (agentPace === PROMPT_PACE ? turns.patient(machine, transport) : transport),
-    ...{ addresses, clock, random, probe, pace: agentPace, tls: options.agentTls ?? false },
+    ...{ addresses, clock, random, probe, pace: agentPace, tls: options.agentTls ?? policy.requireTls },
     ...(options.managers ? { managers: options.managers } : {}),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: (machine, progress) => {
@@ -163,7 +181,6 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     events.emit(entry ? { kind: 'node', node: entry.record } : { kind: 'node-gone', uuid })
   })
 
-  // Ironic is reachable before the machines are: those that lived on call it at once.
   const bmcs = machineBmcs({
     machines: () => machines,
     profile: (made) => spec(made),
@@ -187,26 +204,18 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const ironic = scope.use(
     await openIronic({
       ...{ store: watched, host: CONDUCTOR_HOST, bmcs, clock, random, probe },
-      policy: { ...UPSTREAM_POLICY, ...(agentPace === PROMPT_PACE ? PROMPT_LOOKS : {}), ...options.policy },
-      agents: probed(transport, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' }),
+      ...{ policy, types },
+      agents: probed(toAgents, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' }),
       logger: withFields(logger, { room: 'conductor' }),
       ironicUrl: () => url,
     }),
   )
   const api = createIronicApi({
-    ...{ conductor: ironic.conductor, store: watched, clock, random, probe },
+    ...{ conductor: ironic.conductor, store: watched, clock, random, probe, service, newest },
+    fastTrack: policy.fastTrack,
+    ...(access.guard ? { guard: access.guard } : {}),
     logger: withFields(logger, { room: 'api' }),
   })
-  const dispatch = labApi({ api, machines, node: (uuid) => store.records.nodes.get(uuid)?.record })
-  const listen = async ({ host, port: wanted }: { host: string; port: number }): Promise<string> => {
-    const lost = 'the machines that are running no longer find Ironic'
-    const open = (port: number) => serveHttp({ host, port, dispatch, clock, logger })
-    const server = wanted > 0 ? open(wanted) : onKeptPort('api-port', lost, { folder, logger }, open)
-    return scope.use(await server).url
-  }
-  if (network) url = await listen(network)
-  else inProcess.register(IN_PROCESS_URL, dispatch)
-
   for (const { record } of store.records.nodes.values()) {
     const machine = machineOf(record, machines)
     if (machine) turns.belongs(machine.spec.id, record.uuid)
@@ -228,10 +237,15 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     faultOutcomes,
   )
   probe.attach(faults.interceptor)
+  const node = (uuid: string) => store.records.nodes.get(uuid)?.record
+  front.open(labApi({ api, machines, node, ...(access.guard ? { guard: access.guard } : {}) }))
+  // Nobody comes in any more before what is behind the door goes.
+  scope.use(server)
 
   const client = new IronicClient({
     transport: probed(transport, probe, { from: 'client', to: 'ironic' }),
     endpoint: url,
+    headers: access.headers,
     clock,
   })
   return {
@@ -239,6 +253,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       url,
       client,
       transport,
+      caFile: access.caFile,
       conductor: ironic.conductor,
       store: watched,
       machines,

@@ -42,17 +42,16 @@ export function enabledTypes(
   return types
     .filter(({ name }) => wanted === undefined || wanted.includes(name))
     .map((type) => {
-      const interfaces = Object.fromEntries(
-        DRIVER_INTERFACES.map((kind) => {
-          const usable = type.interfaces[kind].filter((name) => enabled[kind]?.includes(name) ?? true)
-          if (usable.length === 0) throw noneLeft(type, kind)
-          const first =
-            usable.find((name) => name === defaults[kind]) ??
-            PREFERRED[kind].find((name) => usable.includes(name)) ??
-            usable[0]!
-          return [kind, [first, ...usable.filter((name) => name !== first)]]
-        }),
-      ) as Record<DriverInterface, readonly string[]>
+      const interfaces: Record<DriverInterface, readonly string[]> = { ...type.interfaces }
+      for (const kind of DRIVER_INTERFACES) {
+        const usable = type.interfaces[kind].filter((name) => enabled[kind]?.includes(name) ?? true)
+        if (usable.length === 0) throw noneLeft(type, kind)
+        const first =
+          usable.find((name) => name === defaults[kind]) ??
+          PREFERRED[kind].find((name) => usable.includes(name)) ??
+          usable[0]!
+        interfaces[kind] = [first, ...usable.filter((name) => name !== first)]
+      }
       return { ...type, interfaces }
     })
 }

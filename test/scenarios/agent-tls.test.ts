@@ -35,6 +35,7 @@ test('a whole lifecycle by TLS with certificates that the agents made, where TLS
 test('an agent without TLS is refused there, and told why', async () => {
   const refused: string[] = []
   const { staged, node } = await strict({
+    agentTls: false,
     logger: (_level, message) => void (message.includes('heartbeat') && refused.push(message)),
   })
   await using _ = staged
