@@ -116,7 +116,7 @@ function matchPath(paths: readonly string[], pathname: string): { segment: strin
 const readPath = (pathname: string): string =>
   pathname
     .split(/(%2f)/i)
-    .map((part, index) => (index % 2 === 0 ? unescape(part) : part))
+    .map((part, index) => (index % 2 === 0 ? unescape(part) : part.toUpperCase()))
     .join('')
 
 const singleSlashes = (path: string): string => path.replace(/\/{2,}/g, '/')

@@ -1,11 +1,11 @@
 import { request } from 'node:http'
 import { openStandaloneAgent } from '../../lab/index.js'
-import { NO_PACE } from '../../machine/index.js'
+import { NO_PACE, type Machine } from '../../machine/index.js'
 import { Scope, systemClock, systemRandom, type Logger } from '../../runtime/index.js'
 import { managersWith, readHardware } from '../../steps/index.js'
 import { serveHttp } from '../../wire/index.js'
 import { FakeIronic } from '../kit/fake-ironic.js'
-import { answering, ipaMachine } from './ipa.js'
+import { answering, ipaMachine, type IpaMachine } from './ipa.js'
 import { practice } from './practice-steps.js'
 
 export interface Asked {
@@ -28,6 +28,8 @@ export interface Answer {
 export interface SideBySide extends AsyncDisposable {
   readonly real: (asked: Asked) => Promise<Answer>
   readonly ours: (asked: Asked) => Promise<Answer>
+  readonly realMachine: IpaMachine
+  readonly ourMachine: Machine
   /** What both have logged, when something is not as it should be. */
   logged(): Promise<string>
 }
@@ -48,18 +50,21 @@ export async function sideBySide(): Promise<SideBySide> {
       await openStandaloneAgent({
         serves: { ironicUrl: await ironic() },
         ...{ clock, random: systemRandom, logger, machinePace: NO_PACE },
-        managers: managersWith(practice).filter(({ className }) => className !== 'CoreOSInstallHardwareManager'),
+        managers: managersWith(practice).filter(({ className }) => !LACKING.includes(className)),
         configFiles: [{ name: 'ipa.conf', text: '[DEFAULT]\nenable_auto_tls = False\n' }],
       }),
     )
     const { inventory } = await readHardware(agent.machine.target)
-    const real = scope.use(await ipaMachine({ ironicUrl: await ironic(), inventory, config: { enable_auto_tls: false } }))
+    const real = scope.use(
+      await ipaMachine({ ironicUrl: await ironic(), inventory, config: { enable_auto_tls: false } }),
+    )
     await real.setBoot({ kind: 'ramdisk', parameters: {} })
     await real.setPower('on')
     await answering(real)
     return {
       real: (asked) => ask(real.address, asked),
       ours: (asked) => ask(new URL(agent.callbackUrl).host, asked),
+      ...{ realMachine: real, ourMachine: agent.machine },
       logged: async () => `${log.join('\n')}\n${await real.logged()}`,
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }
@@ -69,28 +74,29 @@ export async function sideBySide(): Promise<SideBySide> {
   }
 }
 
+/** What the real agent lacks here: one is OpenShift's, the other finds no podman. */
+const LACKING = ['CoreOSInstallHardwareManager', 'ContainerHardwareManager']
+
 /** Neither follows redirects nor mends what is asked. */
 function ask(address: string, { method = 'GET', path, body, headers = {} }: Asked): Promise<Answer> {
   const sent = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+  const length =
+    sent === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': Buffer.byteLength(sent) }
   return new Promise((resolve, reject) => {
-    const asked = request(
-      `http://${address}`,
-      { method, path, headers: sent === undefined ? headers : { 'content-length': Buffer.byteLength(sent), ...headers } },
-      (response) => {
-        const chunks: Buffer[] = []
-        response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('error', reject)
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString()
-          const known = Object.entries(response.headers).map(([name, value]) => [name, String(value)])
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: Object.fromEntries(known) as Answer['headers'],
-            body: response.headers['content-type'] === 'application/json' && text ? (JSON.parse(text) as unknown) : text,
-          })
+    const asked = request(`http://${address}`, { method, path, headers: { ...length, ...headers } }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        const known = Object.entries(response.headers).map(([name, value]) => [name, String(value)])
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: Object.fromEntries(known) as Answer['headers'],
+          body: response.headers['content-type'] === 'application/json' && text ? (JSON.parse(text) as unknown) : text,
         })
-      },
-    )
+      })
+    })
     asked.on('error', reject)
     asked.end(sent)
   })

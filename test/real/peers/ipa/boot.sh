@@ -18,6 +18,8 @@ mount --bind "$machine" "$machine"
 mount -o remount,bind,rw "$machine"
 mkdir -p "$machine/tmp" "$machine/etc" "$machine/dev/shm" "$machine/stubs"
 cp -a /etc/. "$machine/etc"
+# A rescue ramdisk has it.
+mkdir -p "$machine/etc/ipa-rescue-config"
 mount --bind "$machine/etc" /etc
 for folder in /mnt /run; do mount -t tmpfs tmpfs "$folder"; done
 

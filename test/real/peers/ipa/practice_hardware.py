@@ -103,22 +103,23 @@ class PracticeHardwareManager(hardware.GenericHardwareManager):
 
     # Steps that do nothing but what a test needs: end, fail, take long, ask for a reboot
 
-    def steps(self, **more):
-        def step(name, reboot=False, **fields):
-            return {'step': name, 'priority': 0, 'interface': 'deploy', 'reboot_requested': reboot, **more, **fields}
+    def steps(self):
+        def step(name, abortable=False, reboot=False, **fields):
+            return {'step': name, 'priority': 0, 'interface': 'deploy', 'reboot_requested': reboot,
+                    'abortable': abortable, **fields}
         message = {'message': {'description': 'What to say.', 'required': True}}
         seconds = {'seconds': {'description': 'How long.', 'required': True}}
         return [step('practice_noop'), step('practice_fail', argsinfo=message),
-                step('practice_sleep', argsinfo=seconds), step('practice_reboot', reboot=True)]
+                step('practice_sleep', abortable=True, argsinfo=seconds), step('practice_reboot', reboot=True)]
 
     def get_clean_steps(self, node, ports):
-        return self.steps(abortable=False)
-
-    def get_deploy_steps(self, node, ports):
         return self.steps()
 
+    def get_deploy_steps(self, node, ports):
+        return []
+
     def get_service_steps(self, node, ports):
-        return self.steps(abortable=False)
+        return self.steps()
 
     def practice_noop(self, node, ports):
         record('practice_noop')
