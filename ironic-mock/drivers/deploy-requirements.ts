@@ -1,4 +1,4 @@
-import { pythonRepr, ROOT_DEVICE_HINTS, type JsonObject, type NodeRecord, type PortRecord } from '../../wire/index.js'
+import { pythonRepr, type NodeRecord, type PortRecord } from '../../wire/index.js'
 import { bootProblem } from './requirements.js'
 
 /** Boot interfaces that can boot an instance without anything on the disk (`ramdisk_boot`). */
@@ -111,8 +111,6 @@ export function capabilitiesOf(given: unknown): Readonly<Record<string, string>>
   )
 }
 
-const KNOWN_HINTS: readonly string[] = ROOT_DEVICE_HINTS
-
 function hintsProblem(node: Readonly<NodeRecord>): string | undefined {
   const own = node.instance_info.root_device
   const hints = own || node.properties.root_device
@@ -120,11 +118,43 @@ function hintsProblem(node: Readonly<NodeRecord>): string | undefined {
   const failed = (error: string): string =>
     `Failed to validate the root device hints ${pythonRepr(hints)} (from the node's ${own ? 'instance_info' : 'properties'}) for node ${node.uuid}: ${error}`
   if (typeof hints !== 'object' || Array.isArray(hints)) return failed('the hints must be an object')
-  const unknown = Object.keys(hints as JsonObject).filter((name) => !KNOWN_HINTS.includes(name))
-  if (unknown.length === 0) return undefined
-  return failed(
-    `The hints "${unknown.join(', ')}" are invalid. Valid hints are: "${[...KNOWN_HINTS].sort().join(', ')}"`,
-  )
+  const unknown = Object.keys(hints).filter((name) => !(name in HINTS))
+  if (unknown.length > 0)
+    return failed(`The hints "${unknown.join(', ')}" are invalid. Valid hints are: "${Object.keys(HINTS).join(', ')}"`)
+  for (const [name, value] of Object.entries(hints)) {
+    const problem = hintProblem(name, value as unknown)
+    if (problem !== undefined) return failed(problem)
+  }
+  return undefined
+}
+
+/** In the order in which upstream names them. */
+const HINTS: Readonly<Record<string, 'text' | 'number' | 'boolean'>> = {
+  ...{ size: 'number', model: 'text', wwn: 'text', serial: 'text', vendor: 'text', wwn_with_extension: 'text' },
+  ...{ wwn_vendor_extension: 'text', name: 'text', rotational: 'boolean', hctl: 'text', by_path: 'text' },
+}
+const BOOLEANS = ['1', 't', 'true', 'on', 'y', 'yes', '0', 'f', 'false', 'off', 'n', 'no']
+
+/** Only of which type a hint is: operators and what they compare with are the agent's to read. */
+function hintProblem(name: string, value: unknown): string | undefined {
+  const text = pythonText(value)
+  switch (HINTS[name]) {
+    case 'text':
+      if (typeof value === 'string') return undefined
+      return `Root device hint "${name}" is not a string value. Hint expression: ${text}`
+    case 'boolean':
+      if (BOOLEANS.includes(text.trim().toLowerCase())) return undefined
+      return `Root device hint "${name}" is not a Boolean value. Current value: ${text}`
+    default: {
+      if (text.startsWith('<range-in>')) return undefined
+      const numbers = text.split(/\s+/).filter((word) => word !== '' && !/^(<or>|<in>|[<>=!]+|s[<>=!]+)$/.test(word))
+      if (numbers.some((number) => !/^[+-]?\d+$/.test(number)))
+        return `Root device hint "${name}" is not an integer value. Current value: ${text}`
+      if (numbers.some((number) => Number(number) <= 0))
+        return `Root device hint "${name}" should be a positive integer. Current value: ${text}`
+      return undefined
+    }
+  }
 }
 
 const pythonText = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value ?? null))

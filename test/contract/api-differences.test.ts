@@ -71,19 +71,6 @@ test('the conductor is alive however long it has run', async () => {
 })
 
 describe('what is not there yet is refused, saying so', () => {
-  test.each(['direct', 'ramdisk'])('deploying by the interface %s', async (deploy_interface) => {
-    await using stage = await openStage()
-    const { uuid } = await stage.ironic.conductor.createNode({
-      ...{ driver: 'fake-hardware', deploy_interface, provision_state: 'available' },
-    })
-    expect(await ask(stage, 'PUT', `/v1/nodes/${uuid}/states/provision`, '{"target": "active"}')).toMatchObject({
-      status: 400,
-      sentence: expect.stringContaining(
-        `the deploy interface ${deploy_interface} is not available in this release; custom-agent and fake are`,
-      ) as unknown,
-    })
-  })
-
   test('rescue through an agent, and servicing', async () => {
     await using stage = await openStage()
     const { uuid } = await stage.ironic.conductor.createNode({
