@@ -22,7 +22,9 @@ export function adoptionPower(turn: Turn, outcome: Outcome): void {
 
 function failed(turn: Turn, problem: string): void {
   restoreDeployInterface(turn)
-  turn.fail(`Adoption of node ${turn.uuid} failed: ${problem}`, 'adopting')
+  // What was read of it is not to be trusted.
+  turn.node.power_state = null
+  turn.fail(`Error while attempting to adopt node ${turn.uuid}: ${problem}.`, 'adoption')
   turn.process('fail')
   turn.rest()
 }

@@ -17,6 +17,7 @@ import {
   deploymentStepped,
   deploymentSteps,
   deploymentToldOff,
+  deploymentTracked,
   deploymentUnheld,
   deploymentUp,
 } from './deployment-steps.js'
@@ -112,6 +113,7 @@ const CONTINUATIONS: Continuations = {
   'deployment.steps': deploymentSteps,
   'deployment.switched-off': deploymentSwitchedOff,
   'deployment.told-off': deploymentToldOff,
+  'deployment.tracked': deploymentTracked,
   'deployment.unheld': deploymentUnheld,
   'deployment.up': deploymentUp,
   'hardware.changed': hardwareChanged,

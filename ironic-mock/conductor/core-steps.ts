@@ -2,6 +2,7 @@ import { bootModeOf } from '../drivers/deploy-requirements.js'
 import { deployFailedOff } from './deployment-failure.js'
 import type { CoreDeployStep } from './driver-steps.js'
 import { valueOf, type EffectBody, type Outcome } from './effects.js'
+import { fastTracked } from './fast-track.js'
 import { bootcStep, nameConfigDrive, writeImageStep } from './image-deployment.js'
 import { bootRamdisk, instanceSource, startRamdisk } from './ramdisk.js'
 import { stepName } from './step-flow.js'
@@ -53,6 +54,10 @@ function runDeploy(turn: Turn): boolean {
       turn.run([OFF, { kind: 'power', target: 'power on', boot: instanceSource(turn.node) }], 'deployment.stepped')
       return true
     default:
+      if (fastTracked(turn)) {
+        turn.run([{ kind: 'agent-steps', of: 'deploy' }], 'deployment.tracked')
+        return true
+      }
       turn.run(turn.node.disable_power_off ? bootRamdisk(turn) : [startRamdisk(turn)], 'deployment.booted')
       return true
   }

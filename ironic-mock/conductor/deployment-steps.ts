@@ -64,6 +64,13 @@ export function deploymentBooted(turn: Turn, outcome: Outcome): void {
   turn.rest()
 }
 
+/** An agent that is still there from the work before goes on at once (fast track). */
+export function deploymentTracked(turn: Turn, outcome: Outcome): void {
+  if (!outcome.ok) return stepFailed(turn, outcome.error)
+  rememberSteps(turn, 'deploy', valueOf(outcome, 'agent-steps'))
+  goOn(turn, 1)
+}
+
 export function deploymentStepped(turn: Turn, outcome: Outcome): void {
   if (!outcome.ok) return stepFailed(turn, outcome.error)
   runDeployStep(turn, index(turn) + 1)
@@ -176,6 +183,10 @@ function fresh(turn: Turn): void {
 function resume(turn: Turn, ahead: 0 | 1): void {
   turn.process('resume')
   turn.dropInfo('deployment_reboot', 'skip_current_deploy_step')
+  goOn(turn, ahead)
+}
+
+function goOn(turn: Turn, ahead: 0 | 1): void {
   if (turn.info.steps_validated !== true && turn.info.agent_cached_deploy_steps !== undefined) {
     const sources = stepSources(turn, (turn.info.user_deploy_steps ?? []) as PlannedStep[])
     const problem = stepsProblem(sources, turn.policy, false)

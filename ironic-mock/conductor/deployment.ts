@@ -8,6 +8,7 @@ import { runDeployStep } from './deployment-steps.js'
 import { deploymentProblem, stepSources, wantedSteps } from './deployment-plan.js'
 import { usesAgent } from './driver-steps.js'
 import { valueOf, type EffectBody, type Outcome } from './effects.js'
+import { fastTracked } from './fast-track.js'
 import { findImage, isWholeDisk, keepFoundImage } from './image-deployment.js'
 import { deploySteps, type PlannedStep } from './plan-steps.js'
 import type { Turn } from './turn.js'
@@ -41,7 +42,9 @@ export function startDeployment(turn: Turn, verb: 'deploy' | 'rebuild', request:
 function prepare(turn: Turn): [EffectBody, ...EffectBody[]] {
   const { node } = turn
   const off: EffectBody =
-    usesAgent(node) && !node.disable_power_off ? { kind: 'power', target: 'power off' } : { kind: 'proceed' }
+    usesAgent(node) && !node.disable_power_off && !fastTracked(turn)
+      ? { kind: 'power', target: 'power off' }
+      : { kind: 'proceed' }
   return node.deploy_interface === 'direct' ? [off, findImage(turn)] : [off]
 }
 
@@ -74,5 +77,6 @@ export function deploymentPrepared(turn: Turn, outcome: Outcome, memo: { user: P
 const keepFound = (turn: Turn, outcome: Outcome): string | undefined =>
   outcome.kind === 'find-image' ? keepFoundImage(turn, valueOf(outcome, 'find-image')) : undefined
 
-/** `ramdisk` never starts an agent to deploy. */
-const bootsAgent = ({ node }: Turn): boolean => usesAgent(node) && node.deploy_interface !== 'ramdisk'
+/** `ramdisk` never starts an agent to deploy; one that is there is not started. */
+const bootsAgent = (turn: Turn): boolean =>
+  usesAgent(turn.node) && turn.node.deploy_interface !== 'ramdisk' && !fastTracked(turn)

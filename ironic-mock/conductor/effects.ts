@@ -127,6 +127,7 @@ export type Then =
   | 'deployment.steps'
   | 'deployment.switched-off'
   | 'deployment.told-off'
+  | 'deployment.tracked'
   | 'deployment.unheld'
   | 'deployment.up'
   | 'deployment.paused'

@@ -1,8 +1,12 @@
 import { IronicError, ironicErrors } from '../../wire/index.js'
 import type { Heartbeat } from './conductor.js'
+import { cleanFailed } from './cleaning-failure.js'
 import { CLEANING } from './cleaning-steps.js'
+import { deployFailedOff } from './deployment-failure.js'
 import { deploymentHeartbeat } from './deployment-steps.js'
-import { rescueHeartbeat } from './rescue.js'
+import { fastTrackable } from './fast-track.js'
+import { rescueFailedOff, rescueHeartbeat } from './rescue.js'
+import { serviceFailed } from './servicing-failure.js'
 import { SERVICING } from './servicing.js'
 import { stepHeartbeat } from './step-flow.js'
 import type { Turn } from './turn.js'
@@ -15,10 +19,10 @@ import { HEARTBEAT_STATES } from './transitions.js'
  */
 export function receiveHeartbeat(turn: Turn, heartbeat: Heartbeat): void {
   check(turn, heartbeat)
-  // Elsewhere upstream says 202 and forgets it.
-  if (!HEARTBEAT_STATES.includes(turn.node.provision_state)) return
   if (!turn.resting && turn.info.agent_url === undefined)
     throw ironicErrors.nodeLocked(turn.uuid, turn.node.reservation ?? turn.situation.host)
+  // Elsewhere upstream says 202 and forgets it.
+  if (!HEARTBEAT_STATES.includes(turn.node.provision_state) && !fastTrackable(turn)) return
   turn.setInfo({
     agent_url: heartbeat.callback_url,
     agent_version: heartbeat.agent_version,
@@ -41,6 +45,7 @@ export function followHeartbeat(turn: Turn): void {
   }
   turn.deadline('heartbeat', null)
   if (turn.info.agent_url === undefined) return
+  if (turn.node.maintenance) return heartbeatInMaintenance(turn)
   switch (turn.node.provision_state) {
     case 'clean wait':
       return stepHeartbeat(CLEANING, turn)
@@ -50,6 +55,23 @@ export function followHeartbeat(turn: Turn): void {
       return stepHeartbeat(SERVICING, turn)
     case 'wait call-back':
       return deploymentHeartbeat(turn)
+    default:
+  }
+}
+
+/** Work waits until the node is in service again, unless the operator wants it to fail. */
+function heartbeatInMaintenance(turn: Turn): void {
+  if (turn.policy.allowProvisioningInMaintenance) return
+  const aborted = (what: string): string => `${what} aborted as node is in maintenance mode`
+  switch (turn.node.provision_state) {
+    case 'clean wait':
+      return cleanFailed(turn, aborted('Cleaning'))
+    case 'wait call-back':
+      return deployFailedOff(turn, aborted('Deploy'))
+    case 'rescue wait':
+      return rescueFailedOff(turn, aborted('Rescue'))
+    case 'service wait':
+      return serviceFailed(turn, aborted('Service'))
     default:
   }
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { IronicError, type JsonObject, type PortRecord } from '../../wire/index.js'
 import { inspectProblem, powerProblem } from '../drivers/requirements.js'
 import { valueOf, type Outcome } from './effects.js'
+import { fastTrackEnabled } from './fast-track.js'
 import { runHooks } from './inspection-hooks.js'
 import { startInspectionRamdisk } from './ramdisk.js'
 import type { Turn } from './turn.js'
@@ -79,7 +80,7 @@ export function inspectionHooks(turn: Turn, outcome: Outcome, memo: { data: Json
 }
 
 function end(turn: Turn, memo: JsonObject): void {
-  const off = turn.policy.inspectionPowerOff && !turn.policy.fastTrack
+  const off = turn.policy.inspectionPowerOff && !fastTrackEnabled(turn.node, turn.policy)
   turn.run([off ? { kind: 'power', target: 'power off' } : { kind: 'proceed' }], 'inspection.ended', memo)
 }
 

@@ -1,4 +1,5 @@
 import { ironicErrors, type JsonObject } from '../../wire/index.js'
+import { fastTrackEnabled } from './fast-track.js'
 import type { Policy } from './policy.js'
 import { LOOKUP_STATES, LOOKUP_STATES_FAST_TRACK } from './transitions.js'
 import type { Turn } from './turn.js'
@@ -10,7 +11,7 @@ import type { Turn } from './turn.js'
  */
 export function answerLookup(turn: Turn, token: string | null): void {
   const { node, policy } = turn
-  const allowed = policy.fastTrack ? LOOKUP_STATES_FAST_TRACK : LOOKUP_STATES
+  const allowed = fastTrackEnabled(node, policy) ? LOOKUP_STATES_FAST_TRACK : LOOKUP_STATES
   if (policy.restrictLookup && !allowed.includes(node.provision_state)) throw ironicErrors.resourceNotFound()
   // Only making a token needs the lock: an agent that asks again in the middle of a step is told (recording agent-deploy-failures).
   if (token === null || turn.info.agent_secret_token !== undefined) return

@@ -7,17 +7,24 @@ import { HARDWARE_TYPES, type HardwareType } from '../drivers/hardware-types.js'
 import { validateInterfaces } from '../drivers/validate.js'
 import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
+import { Allocations } from './allocations.js'
 import { BootDevices } from './boot-devices.js'
 import { runOnChildren } from './children.js'
 import type { Conductor, DriverDescription } from './conductor.js'
 import { templatesOf } from './deploy-templates.js'
 import { deploymentProblem } from './deployment-plan.js'
+import { checkConcurrency } from './concurrency.js'
 import { Dispatcher } from './dispatcher.js'
 import { findInspected } from './find-inspected.js'
+import { hardwareCalls } from './hardware-calls.js'
 import { agentConfig } from './lookup.js'
+import { networkCalls } from './network.js'
 import { Admin } from './node-admin.js'
+import { patiently } from './patience.js'
 import { World } from './perform.js'
 import type { Policy } from './policy.js'
+import { PortAdmin } from './port-admin.js'
+import { ResourceAdmin } from './resource-admin.js'
 import { isPowerTarget } from './power.js'
 import { shaCrypt } from './sha-crypt.js'
 import { watchPower } from './watch-power.js'
@@ -73,9 +80,11 @@ export async function openIronic(options: IronicOptions): Promise<Ironic> {
     await dispatcher.close()
     throw error
   }
+  const allocations = new Allocations(options, dispatcher.stopped)
+  allocations.recover()
   watchPower({ dispatcher, world, store, clock, policy, logger })
   return {
-    conductor: new LocalConductor(options, dispatcher),
+    conductor: new LocalConductor(options, dispatcher, world, allocations),
     store,
     [Symbol.asyncDispose]: () => dispatcher.close(),
   }
@@ -87,9 +96,12 @@ class LocalConductor implements Conductor {
   readonly #dispatcher: Dispatcher
   readonly #bootDevices: BootDevices
 
+  readonly hardware: Conductor['hardware']
+  readonly network: Conductor['network']
   readonly createNode: Conductor['createNode']
   readonly updateNode: Conductor['updateNode']
   readonly destroyNode: Conductor['destroyNode']
+  readonly resources: Conductor['resources']
   readonly createPort: Conductor['createPort']
   readonly updatePort: Conductor['updatePort']
   readonly destroyPort: Conductor['destroyPort']
@@ -97,18 +109,29 @@ class LocalConductor implements Conductor {
   readonly bootDevice: Conductor['bootDevice']
   readonly supportedBootDevices: Conductor['supportedBootDevices']
 
-  constructor(options: IronicOptions, dispatcher: Dispatcher) {
+  constructor(options: IronicOptions, dispatcher: Dispatcher, world: World, allocations: Allocations) {
     this.host = options.host
     this.#options = options
     this.#dispatcher = dispatcher
     const admin = new Admin(options)
     this.#bootDevices = new BootDevices(options, admin)
+    this.hardware = hardwareCalls({ store: options.store, dispatcher, world })
+    this.network = networkCalls(options)
     this.createNode = (fields) => admin.createNode(fields)
-    this.updateNode = (uuid, change) => admin.updateNode(uuid, change)
-    this.destroyNode = (uuid) => admin.destroyNode(uuid)
-    this.createPort = (fields) => admin.createPort(fields)
-    this.updatePort = (uuid, change) => admin.updatePort(uuid, change)
-    this.destroyPort = (uuid) => admin.destroyPort(uuid)
+    this.updateNode = (uuid, change) => this.#patiently(() => admin.updateNode(uuid, change))
+    this.destroyNode = (uuid) => this.#patiently(() => admin.destroyNode(uuid))
+    const ports = new PortAdmin(options)
+    this.createPort = (fields) => ports.create(fields)
+    this.updatePort = (uuid, change) => this.#patiently(() => ports.update(uuid, change))
+    this.destroyPort = (uuid) => this.#patiently(() => ports.remove(uuid))
+    const records = new ResourceAdmin(options)
+    this.resources = {
+      create: (kind, fields) => records.create(kind, fields),
+      update: (kind, uuid, change) => records.update(kind, uuid, change),
+      remove: (kind, uuid) => (kind === 'allocation' ? allocations.remove(uuid) : records.remove(kind, uuid)),
+      removeAll: (kind) => records.removeAll(kind),
+      allocate: (fields, backfill) => allocations.allocate(fields, backfill),
+    }
     this.setBootDevice = (uuid, device, persistent) => this.#bootDevices.set(uuid, device, persistent)
     this.bootDevice = (uuid) => this.#bootDevices.get(uuid)
     this.supportedBootDevices = (uuid) => this.#bootDevices.supported(uuid)
@@ -125,7 +148,14 @@ class LocalConductor implements Conductor {
   }
 
   async provision(uuid: string, request: Parameters<Conductor['provision']>[1]): Promise<void> {
-    await this.#dispatcher.dispatch(uuid, { kind: 'verb', request: this.#withHash(request) })
+    checkConcurrency(this.#options.store.records, request.target, this.#options.policy)
+    const hashed = this.#withHash(request)
+    await this.#patiently(() => this.#dispatcher.dispatch(uuid, { kind: 'verb', request: hashed }))
+  }
+
+  /** Of a node that somebody works on the end is awaited for a moment. */
+  #patiently<T>(attempt: () => Promise<T>): Promise<T> {
+    return patiently(this.#options, this.#dispatcher.stopped, attempt)
   }
 
   #withHash(request: Parameters<Conductor['provision']>[1]): Parameters<Conductor['provision']>[1] {
@@ -139,11 +169,11 @@ class LocalConductor implements Conductor {
     const { node } = this.#subject(uuid)
     if (!isPowerTarget(target)) throw ironicErrors.invalidStateRequested(target, uuid, node.power_state ?? 'None')
     const limit = timeout === undefined ? null : timeout * 1000
-    await this.#dispatcher.dispatch(uuid, { kind: 'power', target, timeout: limit })
+    await this.#patiently(() => this.#dispatcher.dispatch(uuid, { kind: 'power', target, timeout: limit }))
   }
 
   async setMaintenance(uuid: string, on: boolean, reason: string | null = null): Promise<void> {
-    await this.#dispatcher.dispatch(uuid, { kind: 'maintenance', on, reason })
+    await this.#patiently(() => this.#dispatcher.dispatch(uuid, { kind: 'maintenance', on, reason }))
   }
 
   async validate(uuid: string): ReturnType<Conductor['validate']> {

@@ -19,7 +19,7 @@ export function verificationPower(turn: Turn, outcome: Outcome): void {
 }
 
 function failed(turn: Turn, error: string): void {
-  turn.fail(error, 'verifying')
+  turn.fail(error, 'verify')
   turn.process('fail')
   turn.rest()
 }
