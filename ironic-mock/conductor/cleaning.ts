@@ -79,6 +79,7 @@ function prepare(turn: Turn): void {
     return turn.run([{ kind: 'proceed' }], 'cleaning.planned')
   turn.setInfo(ERASE_PARAMETERS)
   if (fastTracked(turn)) return turn.run([{ kind: 'agent-steps', of: 'clean' }], 'cleaning.tracked')
+  turn.setInfo({ agent_start_attempted: true })
   turn.run(bootRamdisk(turn), 'cleaning.booted')
 }
 

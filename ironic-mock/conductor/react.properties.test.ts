@@ -12,7 +12,7 @@ import type { Reaction } from './turn.js'
 
 /** What a test draws; made into an event that fits the node. */
 type Draw =
-  | { draw: 'verb'; target: string; steps: 'none' | 'known' | 'unknown' }
+  | { draw: 'verb'; target: string; steps: 'none' | 'known' | 'unknown' | 'reserved' }
   | { draw: 'outcome'; luck: number; choice: number }
   /** What a patient operator and a healthy machine would do next. */
   | { draw: 'onward' }
@@ -26,7 +26,7 @@ const draws: fc.Arbitrary<Draw> = fc.oneof(
     arbitrary: fc.record({
       draw: fc.constant('verb' as const),
       target: fc.constantFrom(...Object.keys(VERBS)),
-      steps: fc.constantFrom('none' as const, 'known' as const, 'unknown' as const),
+      steps: fc.constantFrom('none' as const, 'known' as const, 'unknown' as const, 'reserved' as const),
     }),
   },
   {
@@ -67,6 +67,13 @@ const draws: fc.Arbitrary<Draw> = fc.oneof(
 )
 
 const INSTALL = { interface: 'deploy', step: 'install_coreos', args: {}, priority: 80 }
+const STEPS = {
+  none: [],
+  known: [INSTALL],
+  unknown: [{ ...INSTALL, step: 'nosuch' }],
+  reserved: ['reboot', 'hold', 'wait'].map((step, index) => ({ ...INSTALL, step, priority: 90 - 15 * index })),
+}
+const IMAGE = { image_source: 'http://i', image_checksum: 'c' }
 const INVENTORY = {
   inventory: { interfaces: [{ name: 'eth0', mac_address: '52:54:00:00:00:01' }], cpu: { architecture: 'x86_64' } },
 }
@@ -90,9 +97,9 @@ class Model {
       case 'onward':
         return this.event(this.onward())
       case 'verb': {
-        const step = draw.steps === 'unknown' ? { ...INSTALL, step: 'nosuch' } : INSTALL
-        const steps = draw.steps === 'none' ? [] : [step]
-        return { kind: 'verb', request: { target: draw.target, deploy_steps: steps, clean_steps: steps } }
+        const steps = STEPS[draw.steps]
+        const request = { target: draw.target, deploy_steps: steps, clean_steps: steps, service_steps: steps }
+        return { kind: 'verb', request }
       }
       case 'outcome':
         return this.job ? { kind: 'outcome', job: this.job, outcome: this.outcome(this.job.effect, draw) } : undefined
@@ -122,6 +129,7 @@ class Model {
 
   onward(): Draw {
     if (this.job) return { draw: 'outcome', luck: 1, choice: 0 }
+    if (this.node.provision_state.endsWith(' hold')) return { draw: 'verb', target: 'unhold', steps: 'none' }
     const { provision_state: state, driver_internal_info: info } = this.node
     if (state === 'inspect wait') return { draw: 'inventory' }
     if (state.includes('wait')) return { draw: info.agent_secret_token === undefined ? 'lookup' : 'heartbeat' }
@@ -147,7 +155,8 @@ class Model {
     if (luck < 0.15 && kind !== 'proceed' && kind !== 'find-ports')
       return { ok: false, kind, reason: reasons[choice % 5]!, error: 'no luck' }
     const result = (status: CommandResult['command_status']): CommandResult => {
-      const flow = this.node.provision_state.startsWith('clean') ? 'clean' : 'deploy'
+      const state = this.node.provision_state
+      const flow = state.startsWith('clean') ? 'clean' : state.startsWith('servic') ? 'service' : 'deploy'
       const step = this.node[`${flow}_step`]
       return {
         id: '1',
@@ -186,6 +195,19 @@ class Model {
         const last = result(status)
         return { ok: true, kind, value: { names: [last.command_name], last } }
       }
+      case 'find-image':
+        return { ok: true, kind, value: { url: effect.url, format: null, sha256: null } }
+      case 'agent-partitions':
+        return { ok: true, kind, value: {} }
+      case 'agent-rescue':
+        return { ok: true, kind, value: result('SUCCEEDED') }
+      case 'agent-bootloader':
+      case 'agent-lockdown':
+      case 'agent-sync':
+      case 'bmc-change':
+      case 'child-step':
+      case 'hardware-report':
+      case 'pause':
       case 'boot':
       case 'agent-power-off':
       case 'agent-logs':
@@ -242,7 +264,7 @@ class Model {
     const began = event.kind === 'verb' && STUCK_STATES.includes(state) && state !== before.provision_state
     if (began) expect(node.last_error, `a verb that begins work clears the error: ${what}`).toBeNull()
     if (STUCK_STATES.includes(state)) expect(this.job, `something is going on: ${what}`).not.toBeNull()
-    const waiting = ['inspect wait', 'clean wait', 'wait call-back'].includes(state)
+    const waiting = ['inspect wait', 'clean wait', 'wait call-back', 'service wait', 'rescue wait'].includes(state)
     const limited = [...this.deadlines.keys()].filter((kind) => kind !== 'heartbeat').length
     expect(limited, `a time limit exactly while waiting: ${what}`).toBe(waiting ? 1 : 0)
     if (STABLE_STATES.includes(state) && this.job === null) {
@@ -257,6 +279,16 @@ class Model {
 const cases: [string, string, Partial<NodeRecord>][] = [
   ['redfish with custom-agent', 'redfish', { boot_interface: 'redfish-virtual-media' }],
   ['fake-hardware with custom-agent', 'fake-hardware', {}],
+  [
+    'redfish with direct',
+    'redfish',
+    { boot_interface: 'redfish-virtual-media', deploy_interface: 'direct', instance_info: IMAGE },
+  ],
+  [
+    'redfish with ramdisk',
+    'redfish',
+    { boot_interface: 'redfish-virtual-media', deploy_interface: 'ramdisk', instance_info: { boot_iso: 'http://i' } },
+  ],
   ['all fake', 'fake-hardware', { deploy_interface: 'fake', inspect_interface: 'fake' }],
 ]
 
