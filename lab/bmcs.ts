@@ -1,7 +1,8 @@
 import { Mutex, UserError } from '../runtime/index.js'
 import { defaultMachineSpec, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
-import type { Bmc, Bmcs } from '../ironic-mock/index.js'
+import type { Bmc, BmcHardware, Bmcs } from '../ironic-mock/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../wire/index.js'
+import { machineHardware } from './bmc-hardware.js'
 
 export interface BmcOptions {
   machines: () => Machines
@@ -90,9 +91,15 @@ interface MachineBmcParts extends BmcOptions {
 
 class MachineBmc implements Bmc {
   readonly #options: MachineBmcParts
+  readonly hardware: BmcHardware
 
   constructor(options: MachineBmcParts) {
     this.#options = options
+    this.hardware = machineHardware({
+      find: () => this.#find(),
+      planned: () => options.profile(specFor(options.key, options.ports)),
+      reach: () => this.#findOrCreate(),
+    })
   }
 
   power(): Promise<'power on' | 'power off'> {

@@ -1,6 +1,7 @@
 /** The whole simulated computer. */
 export { defaultMachineSpec } from './default-spec.js'
 export * from './machine.js'
+export { factoryFirmware, MachineFirmware, type FirmwareReport } from './machine-firmware.js'
 export { openMachines, type MachinesOptions } from './machines.js'
 export { MachineUnreachable, type CommandEnd, type CommandPoint } from './ramdisk-session.js'
 export { checkImage, type CheckedImage } from './disk/check-image.js'

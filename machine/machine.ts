@@ -1,4 +1,5 @@
 import type { Executor, Target } from '../steps/index.js'
+import type { MachineFirmware } from './machine-firmware.js'
 
 export interface DiskSpec {
   /** Kernel name without /dev: `sda`, `nvme0n1`. */
@@ -104,6 +105,8 @@ export interface Machine {
   /** Reaches the booted ramdisk; every call rejects while it is off or runs something else. */
   readonly executor: Executor
   readonly target: Target
+  /** Settings, versions and media, as its BMC reaches them. */
+  readonly firmware: MachineFirmware
   /** Path of the file that a disk's bytes are in, by kernel name; undefined for a described disk. */
   diskFile(disk: string): Promise<string | undefined>
   /** What a process on the machine saved, kept over restarts of ironstage and forgotten at the next boot. */

@@ -14,6 +14,7 @@ import {
   type MachinePower,
   type MachineSpec,
 } from './machine.js'
+import { MachineFirmware, type FirmwareState } from './machine-firmware.js'
 import type { EfiEntry, Inside } from './programs/program.js'
 import type { RunRecord } from './run-log.js'
 import { MachineUnreachable, RamdiskSession, type FileRecord } from './ramdisk-session.js'
@@ -23,10 +24,18 @@ export interface MachineState {
   power: MachinePower
   source: MachineBootSource
   /** The current or, when off, the latest boot. `outcome` is null while the firmware and boot loader are at work. */
-  boot: { id: string; source: MachineBootSource; outcome: Boot['outcome'] | null; reported: boolean } | null
+  boot: {
+    id: string
+    source: MachineBootSource
+    outcome: Boot['outcome'] | null
+    reported: boolean
+    firmware?: MachineSpec['firmware']
+  } | null
   efi: { entries: EfiEntry[]; order: string[]; current: string | null }
   firstBoot: FirstBoot | null
   mounts: [string, { device: string; readOnly: boolean }][]
+  /** Absent as it left the factory. */
+  firmware?: FirmwareState
 }
 
 export const newState = (): MachineState => ({
@@ -60,6 +69,7 @@ export interface MachineParts {
 export class SimulatedMachine implements Machine {
   readonly executor: Executor
   readonly target: Target
+  readonly firmware: MachineFirmware
   readonly #parts: MachineParts
   readonly #state: MachineState
   readonly #mounts: Inside['mounts']
@@ -80,6 +90,12 @@ export class SimulatedMachine implements Machine {
     this.#parts = parts
     this.#state = state
     this.#mounts = new Map(state.mounts)
+    this.firmware = new MachineFirmware(
+      spec,
+      (state.firmware ??= {}),
+      () => this.#keep(),
+      (what, attributes) => this.#report(what, attributes),
+    )
     this.executor = {
       start: (command) => this.#reach((session) => session.start(command)),
       attach: (id, offset) => this.#reach((session) => session.attach(id, offset)),
@@ -181,7 +197,14 @@ export class SimulatedMachine implements Machine {
     this.#mounts.clear()
     this.#state.power = 'on'
     this.#state.efi.current = null
-    this.#state.boot = { id: uuid(random), source: this.#state.source, outcome: null, reported: false }
+    this.firmware.booting()
+    this.#state.boot = {
+      id: uuid(random),
+      source: this.#state.source,
+      outcome: null,
+      reported: false,
+      firmware: this.firmware.bootMode,
+    }
     await this.#keep()
     this.#report('power', { power: 'on', at: clock.now() })
     this.#startBoot()
@@ -229,7 +252,12 @@ export class SimulatedMachine implements Machine {
         await this.#booted('live', signal)
         return
       case 'disk': {
-        const bootable = await findBootable(this.spec, this.#parts.disks.forBoot(signal), this.#state.efi, this.#parts)
+        const bootable = await findBootable(
+          this.#asBooted(),
+          this.#parts.disks.forBoot(signal),
+          this.#state.efi,
+          this.#parts,
+        )
         if (bootable) await this.#startSystem(bootable, signal)
         await this.#booted(bootable ? 'disk' : 'no bootable device', signal)
       }
@@ -270,7 +298,7 @@ export class SimulatedMachine implements Machine {
   #startSession(boot: Boot, restored?: KeptOfBoot): void {
     const { disks, store, clock, random, probe, pace, logger } = this.#parts
     this.#session = new RamdiskSession({
-      spec: this.spec,
+      spec: this.#asBooted(),
       boot,
       efi: this.#state.efi,
       mounts: this.#mounts,
@@ -285,6 +313,12 @@ export class SimulatedMachine implements Machine {
       request: (action) => this.#fromInside(action),
       ...(restored && { restored }),
     })
+  }
+
+  /** The machine as it was set up when it booted: another boot mode counts from the next time on. */
+  #asBooted(): MachineSpec {
+    const mode = this.#state.boot?.firmware ?? this.spec.firmware
+    return mode === this.spec.firmware ? this.spec : { ...this.spec, firmware: mode }
   }
 
   /** The OS switches its own machine off: nobody waits for that. */

@@ -1,13 +1,14 @@
 import type { Clock, Logger } from '../../runtime/index.js'
 import type { ArgsOf, Microversion, OperationId, OperationOf } from '../../wire/index.js'
 import type { Conductor } from '../conductor/conductor.js'
+import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
 import type { Links } from './links.js'
 
 /** What the handlers work with; the same for every call. */
 export interface Backend {
   readonly conductor: Conductor
-  readonly store: Store
+  readonly store: Store & StoreView
   readonly clock: Clock
   readonly logger: Logger
   /** Whether an agent may look its node up although nothing is under way (`[deploy]fast_track`). */
@@ -32,6 +33,8 @@ export interface Reply {
   /** Absent: an empty body. */
   readonly body?: unknown
   readonly location?: string
+  /** Instead of the operation's, where it depends on what was asked for. */
+  readonly status?: 202
 }
 
 export type CallOf<Id extends OperationId> = Call<ArgsOf<OperationOf<Id>>>

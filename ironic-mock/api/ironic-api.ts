@@ -19,6 +19,7 @@ import {
 } from '../../wire/index.js'
 import { SERVICE_DEFAULTS, type ServiceSettings } from '../config/service-options.js'
 import type { Conductor } from '../conductor/conductor.js'
+import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
 import { readArguments, type Arguments } from './arguments.js'
 import { readBody } from './body.js'
@@ -26,10 +27,11 @@ import type { Backend, Call, Reply } from './call.js'
 import { handlers } from './handlers/index.js'
 import { Links } from './links.js'
 import { Release } from './release.js'
+import { checkDocument } from './schema.js'
 
 export interface IronicApiOptions {
   conductor: Conductor
-  store: Store
+  store: Store & StoreView
   clock: Clock
   random: Random
   probe: Probe
@@ -94,7 +96,8 @@ async function answer(request: WireRequest, served: Served): Promise<WireRespons
     const args = readArguments(operation, params, query, body)
     release.checkArguments(operation, args)
     limitPage(operation, args, service.maxLimit)
-    const document = checkedDocument(operation, body, release)
+    if (operation.querySchema) checkDocument(operation.querySchema, undefined, args)
+    const document = checkedDocument(operation, params.document ?? body, release)
     const handle = handlers[operation.id as OperationId] as (
       call: Call<never>,
       backend: Backend,
@@ -149,8 +152,11 @@ function decode(segment: string): string {
   }
 }
 
-const hidden = ({ hidden: how }: Operation): IronicError =>
-  how === 'route' ? ironicErrors.noSuchRoute() : ironicErrors.resourceNotFound()
+function hidden({ hidden: how }: Operation): IronicError {
+  if (how === 'route') return ironicErrors.noSuchRoute()
+  if (how === undefined || how === 'resource') return ironicErrors.resourceNotFound()
+  return new IronicError(how.status, how.message, how.shape)
+}
 
 function checkedDocument(operation: Operation, body: unknown, release: Release): unknown {
   if (!operation.body || !('document' in operation.body)) return undefined
@@ -171,9 +177,9 @@ function success(
 ): WireResponse {
   const headers: Record<string, string> = { ...versions }
   if (reply.location !== undefined) headers.location = reply.location
-  if (reply.body === undefined) return { status: operation.status, headers }
+  if (reply.body === undefined) return { status: reply.status ?? operation.status, headers }
   Object.assign(headers, JSON_TYPE)
-  return { status: operation.status, headers, ...(head ? {} : { body: JSON.stringify(reply.body) }) }
+  return { status: reply.status ?? operation.status, headers, ...(head ? {} : { body: JSON.stringify(reply.body) }) }
 }
 
 const versionHeaders = (version: Microversion, { newest }: Release): Record<string, string> => ({

@@ -2,7 +2,7 @@ import { ironicErrors, SINCE, type JsonObject, type Microversion } from '../../w
 import { checkFields, checkSortKey } from './render.js'
 
 /** Where nobody limits it: the API sets `[api]max_limit` for every call. */
-const MAX_LIMIT = 1000
+export const MAX_LIMIT = 1000
 
 export interface PagingArgs {
   limit?: number | null
@@ -56,6 +56,8 @@ export function readFields(
 /**
  * A page under its plural name, with `next` when it is full. As upstream, `next` repeats the sorting and the parameters
  * given here, and forgets the other filters (facts/ironic.md 3).
+ *
+ * @param marker where the next page begins after; the last item's uuid unless given
  */
 export function page(
   plural: string,
@@ -63,6 +65,7 @@ export function page(
   paging: Paging,
   url: string,
   repeated: Readonly<Record<string, string | boolean | null | undefined>> = {},
+  marker?: string,
 ): JsonObject {
   const last = items.at(-1)
   if (!last || items.length < paging.limit) return { [plural]: items }
@@ -70,6 +73,6 @@ export function page(
   for (const [name, value] of Object.entries(repeated))
     if (value !== undefined && value !== null)
       query.push(`${name}=${value === true ? 'True' : value === false ? 'False' : value}`)
-  query.push(`limit=${paging.limit}`, `marker=${String(last.uuid)}`)
+  query.push(`limit=${paging.limit}`, `marker=${marker ?? String(last.uuid)}`)
   return { [plural]: items, next: `${url}?${query.join('&')}` }
 }

@@ -1,15 +1,18 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { ironicErrors, pythonRepr, type JsonSchema } from '../../wire/index.js'
+import { isMac, isUuid } from './formats.js'
 
 /** What is wrong, as python-jsonschema puts it: clients and bug reports quote these sentences. */
 export interface SchemaProblem {
   readonly message: string
+  /** The same without the guess at the cause. */
+  readonly plain: string
   /** Keys and indexes from the document's root. */
   readonly path: readonly string[]
   readonly value: unknown
 }
 
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false })
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, formats: { uuid: isUuid, 'mac-address': isMac } })
 const compiled = new WeakMap<JsonSchema, ValidateFunction>()
 
 /** The most relevant violation, or undefined. */
@@ -20,8 +23,8 @@ export function schemaProblem(schema: JsonSchema, value: unknown): SchemaProblem
   return mostRelevant(validate.errors ?? [])
 }
 
-/** @throws IronicError 400 `Schema error for LABEL: ...` */
-export function checkDocument(schema: JsonSchema, label: string, value: unknown): void {
+/** @throws IronicError 400 `Schema error for LABEL: ...`, or `Schema error: ...` of what has no name */
+export function checkDocument(schema: JsonSchema, label: string | undefined, value: unknown): void {
   const problem = schemaProblem(schema, value)
   if (problem) throw ironicErrors.schema(label, problem.message)
 }
@@ -44,11 +47,11 @@ function mostRelevant(errors: readonly ErrorObject[]): SchemaProblem {
     if (next && relevance(deepest!, next) === 0) break
     best = deepest!
   }
-  let message = sentence(best.error, errors)
+  const plain = sentence(best.error, errors)
   let cause: Violation | undefined = best
   while (cause && cause.within.length > 0) cause = likeliest(cause.within)
-  if (cause && cause !== best) message += `. Possible root cause: ${sentence(cause.error, errors)}`
-  return { message, path: keysOf(best.error), value: best.error.data }
+  const guess = cause && cause !== best ? `. Possible root cause: ${sentence(cause.error, errors)}` : ''
+  return { message: `${plain}${guess}`, plain, path: keysOf(best.error), value: best.error.data }
 }
 
 function tree(errors: readonly ErrorObject[]): Violation[] {
@@ -143,6 +146,10 @@ function sentence(error: ErrorObject, all: readonly ErrorObject[]): string {
       return params.limit === 0 ? `${value} is expected to be empty` : `${value} has too many properties`
     case 'minimum':
       return `${value} is less than the minimum of ${String(params.limit)}`
+    case 'format':
+      return `${value} is not a ${pythonRepr(params.format)}`
+    case 'not':
+      return `${value} should not be valid under ${pythonRepr(error.schema)}`
     case 'exclusiveMinimum':
       return `${value} is less than or equal to the minimum of ${String(params.limit)}`
     case 'dependencies':

@@ -1,5 +1,14 @@
-import type { DriverInterface, JsonObject, NodeRecord, PortRecord } from '../../wire/index.js'
-import type { NodePatch } from '../store/store.js'
+import type {
+  DriverInterface,
+  JsonObject,
+  NodeRecord,
+  PortRecord,
+  ResourceKind,
+  ResourceRecords,
+} from '../../wire/index.js'
+import type { NodePatch, ResourcePatch } from '../store/store.js'
+import type { HardwareCalls } from './hardware.js'
+import type { NetworkCalls } from './network.js'
 
 /** What the API hands over of `PUT /v1/nodes/X/states/provision`, its form already checked. */
 export interface ProvisionRequest {
@@ -40,17 +49,55 @@ export interface DriverDescription {
 export type NewNode = { driver: string } & NodePatch & { uuid?: string }
 export type NewPort = { node_uuid: string; address: string } & Partial<Omit<PortRecord, 'id' | 'node_id'>>
 
+/** A new record of a kind as a client or the API gives it; the conductor adds uuid and times. */
+export type NewFields<Kind extends ResourceKind> = Omit<
+  ResourceRecords[Kind],
+  'id' | 'uuid' | 'created_at' | 'updated_at'
+> & { uuid?: string }
+/** What a client may say of a new allocation. */
+export type NewAllocation = Partial<
+  Pick<
+    ResourceRecords['allocation'],
+    'uuid' | 'name' | 'resource_class' | 'traits' | 'candidate_nodes' | 'extra' | 'owner'
+  >
+>
+
+/** What the API asks of records that are no nodes and no ports. Rejections as {@link Conductor}'s. */
+export interface Resources {
+  create<Kind extends Exclude<ResourceKind, 'allocation'>>(
+    kind: Kind,
+    fields: NewFields<Kind>,
+  ): Promise<ResourceRecords[Kind]>
+  /** `change` gets the record as it is when the change is written. */
+  update<Kind extends ResourceKind>(
+    kind: Kind,
+    uuid: string,
+    change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
+  ): Promise<ResourceRecords[Kind]>
+  /** Of an allocation: its node loses the instance. */
+  remove(kind: ResourceKind, uuid: string): Promise<void>
+  removeAll(kind: ResourceKind): Promise<void>
+  /**
+   * Makes an allocation. One for a given node (`backfill`) is settled when this resolves; for another a node is looked
+   * for afterwards.
+   */
+  allocate(fields: NewAllocation, backfill?: string): Promise<ResourceRecords['allocation']>
+}
+
 /**
  * What the API asks of the conductor. Every rejection that a client caused is an IronicError. What resolves is committed.
  * Methods take a node's uuid; the API has resolved names.
  */
 export interface Conductor {
   readonly host: string
+  readonly hardware: HardwareCalls
+  readonly network: NetworkCalls
   drivers(): DriverDescription[]
   createNode(fields: NewNode): Promise<NodeRecord>
   /** `change` gets the current record and returns what to set; it may throw an IronicError. It can run more than once. */
   updateNode(uuid: string, change: (node: NodeRecord) => NodePatch): Promise<NodeRecord>
   destroyNode(uuid: string): Promise<void>
+  readonly resources: Resources
   createPort(fields: NewPort): Promise<PortRecord>
   updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord>
   destroyPort(uuid: string): Promise<void>

@@ -133,7 +133,16 @@ export class Dispatcher {
   #situation(node: Readonly<NodeRecord>): Situation {
     const { store, clock, host, policy, ironicUrl } = this.#options
     const templates = templatesOf(store.records, node)
-    return { node, templates, ports: store.records.portsOf(node.uuid), at: clock.now(), host, policy, ironicUrl: ironicUrl() }
+    return {
+      node,
+      templates,
+      ports: store.records.portsOf(node.uuid),
+      at: clock.now(),
+      host,
+      policy,
+      ironicUrl: ironicUrl(),
+      sheet: (kind) => store.readSheet(node.uuid, kind),
+    }
   }
 
   #commitOf(
@@ -142,12 +151,13 @@ export class Dispatcher {
     reaction: Reaction,
     done: StoredEffect | undefined,
   ): Commit | undefined {
-    const { patch, job, dropJobs, deadlines, createPorts, updatePorts, inventory, history } = reaction
+    const { patch, job, dropJobs, deadlines, createPorts, updatePorts, inventory, history, sheets } = reaction
     const known = this.#options.store.records.deadlines.get(node.uuid)
     const changed = deadlines.filter(({ kind, at }) => (known?.get(kind) ?? null) !== at)
     const nothing =
       Object.keys(patch).length === 0 && !job && !dropJobs && !done && changed.length === 0 && createPorts.length === 0
-    if (nothing && updatePorts.length === 0 && !inventory && history.length === 0) return undefined
+    if (nothing && updatePorts.length === 0 && !inventory && history.length === 0 && Object.keys(sheets).length === 0)
+      return undefined
     const at = stamp(this.#options.clock.now())
     return {
       node: node.uuid,
@@ -160,6 +170,7 @@ export class Dispatcher {
       createPorts: createPorts.map((port) => this.#port(node, port, at)),
       updatePorts,
       ...(inventory ? { inventory } : {}),
+      ...(Object.keys(sheets).length > 0 ? { sheets } : {}),
       history: history.map((note) => this.#history(note, at)),
     }
   }

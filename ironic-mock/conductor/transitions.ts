@@ -204,6 +204,16 @@ export const STUCK_STATES: readonly ProvisionState[] = [
   'servicing',
 ]
 
+/** States that change without being asked to. */
+export const UNSTABLE_STATES: readonly ProvisionState[] = [
+  ...STUCK_STATES,
+  'wait call-back',
+  'clean wait',
+  'inspect wait',
+  'rescue wait',
+  'service wait',
+]
+
 /** Where an agent may ask who it is (facts/ironic.md 1.2). */
 export const LOOKUP_STATES: readonly ProvisionState[] = [
   'deploying',
@@ -238,4 +248,20 @@ export const HEARTBEAT_STATES: readonly ProvisionState[] = [
   'clean hold',
   'deploy hold',
   'service hold',
+]
+
+/** States with a target in which a node can be changed all the same (facts/ironic.md 1.2). */
+export const UPDATE_ALLOWED: readonly ProvisionState[] = [
+  'deploy failed',
+  'inspecting',
+  'inspect failed',
+  'inspect wait',
+  'clean failed',
+  'error',
+  'verifying',
+  'adopt failed',
+  'rescue failed',
+  'unrescue failed',
+  'service hold',
+  'service failed',
 ]

@@ -1,4 +1,12 @@
-import type { DeployTemplateRecord, JsonObject, NodeRecord, PortRecord, ProvisionState } from '../../wire/index.js'
+import type {
+  DeployTemplateRecord,
+  JsonObject,
+  NodeRecord,
+  PortRecord,
+  ProvisionState,
+  NodeSheets,
+  SheetKind,
+} from '../../wire/index.js'
 import type { Deadline, NodePatch } from '../store/store.js'
 import type { EffectBody, Job, Then } from './effects.js'
 import type { DeadlineKind } from './events.js'
@@ -18,6 +26,8 @@ export interface Situation {
   readonly policy: Policy
   /** What ramdisks are told as `ipa-api-url`, without trailing slash. */
   readonly ironicUrl: string
+  /** Reads a list that is kept beside the node. */
+  readonly sheet?: <Kind extends SheetKind>(kind: Kind) => NodeSheets[Kind]
 }
 
 export interface HistoryNote {
@@ -26,7 +36,8 @@ export interface HistoryNote {
   event_type: string
   state: ProvisionState
   target_provision_state: ProvisionState | null
-  duration_seconds: number
+  /** Null when the node has never changed its state. */
+  duration_seconds: number | null
 }
 
 /** A port to make; the shell gives it uuid and id. */
@@ -45,6 +56,8 @@ export interface Reaction {
   createPorts: PortWanted[]
   updatePorts: PortRecord[]
   inventory: { inventory: JsonObject; plugin_data: JsonObject } | null
+  /** Lists beside the node, each as a whole. */
+  sheets: Partial<NodeSheets>
   /** Sentences for the operator's log. */
   warnings: string[]
 }
@@ -73,6 +86,7 @@ export class Turn {
   readonly updatePorts: PortRecord[] = []
   readonly #warnings: string[] = []
   inventory: Reaction['inventory'] = null
+  readonly #sheets: Partial<NodeSheets> = {}
 
   constructor(situation: Situation) {
     this.situation = situation
@@ -190,8 +204,8 @@ export class Turn {
   record(severity: HistoryNote['severity'], event: string, event_type: string): void {
     if (!this.policy.nodeHistory) return
     const { provision_state, target_provision_state, provision_updated_at } = this.node
-    const since = provision_updated_at === null ? this.situation.at : millis(provision_updated_at)
-    const duration_seconds = Math.max(0, Math.floor((this.situation.at - since) / 1000))
+    const since = provision_updated_at === null ? null : millis(provision_updated_at)
+    const duration_seconds = since === null ? null : Math.max(0, Math.floor((this.situation.at - since) / 1000))
     this.#history.push({
       severity,
       event,
@@ -200,6 +214,15 @@ export class Turn {
       target_provision_state,
       duration_seconds,
     })
+  }
+
+  /** A list that is kept beside the node, as this turn leaves it. */
+  sheet<Kind extends SheetKind>(kind: Kind): Readonly<NodeSheets[Kind]> {
+    return this.#sheets[kind] ?? this.situation.sheet?.(kind) ?? ([] as unknown as NodeSheets[Kind])
+  }
+
+  setSheet<Kind extends SheetKind>(kind: Kind, list: NodeSheets[Kind]): void {
+    if (JSON.stringify(list) !== JSON.stringify(this.sheet(kind))) Object.assign(this.#sheets, { [kind]: list })
   }
 
   warn(sentence: string): void {
@@ -220,6 +243,7 @@ export class Turn {
       createPorts: this.createPorts,
       updatePorts: this.updatePorts,
       inventory: this.inventory,
+      sheets: this.#sheets,
       warnings: this.#warnings,
     }
   }

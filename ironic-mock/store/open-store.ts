@@ -1,6 +1,14 @@
 import Database from 'libsql'
 import type { Clock } from '../../runtime/index.js'
-import type { JsonObject, NodeRecord, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
+import type {
+  JsonObject,
+  NodeRecord,
+  NodeSheets,
+  PortRecord,
+  ResourceKind,
+  ResourceRecords,
+  SheetKind,
+} from '../../wire/index.js'
 import { NodeEntry, Records, copyOf, parseObject, type NodeColumns } from './records.js'
 import { prepareStatements, type Statements } from './rows.js'
 import { prepareSchema } from './schema.js'
@@ -30,8 +38,14 @@ export interface StoreOptions {
 export interface StoreView {
   /** Shared records, which nobody may change, without copying. */
   readonly records: Records
+  /** At once; what waits to be written is not in it. */
+  readSheet<Kind extends SheetKind>(node: string, kind: Kind): NodeSheets[Kind]
   /** Closes without writing what is still waiting, as a killed process would. Nobody is told. */
   abandon(): void
+  /** {@link Store.resources}, at once and with shared records. */
+  resourcesNow<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): ResourceRecords[Kind][]
+  /** {@link Store.nodes}, at once and with shared records, and their revisions. */
+  nodesNow(query: NodeQuery): NodeEntry[]
 }
 
 interface Waiting {
@@ -115,11 +129,14 @@ class SqliteStore implements Store, StoreView {
     return this.#write((writer) => copyOf(writer.createPort(port)))
   }
 
-  updatePort(port: PortRecord): Promise<void> {
-    return this.#write((writer) => writer.updatePort(port))
+  updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord | undefined> {
+    return this.#write((writer) => {
+      const port = writer.updatePort(uuid, (current) => change(copyOf(current)))
+      return port && copyOf(port)
+    })
   }
 
-  removePort(uuid: string): Promise<void> {
+  removePort(uuid: string): Promise<boolean> {
     return this.#write((writer) => writer.removePort(uuid))
   }
 
@@ -130,6 +147,14 @@ class SqliteStore implements Store, StoreView {
 
   resources<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): Promise<ResourceRecords[Kind][]> {
     return Promise.resolve(selectResources(this.#records.resources(kind), query).map(copyOf))
+  }
+
+  resourcesNow<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): ResourceRecords[Kind][] {
+    return selectResources(this.#records.resources(kind), query)
+  }
+
+  nodesNow(query: NodeQuery): NodeEntry[] {
+    return selectNodes(this.#records, query)
   }
 
   createResource<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): Promise<ResourceRecords[Kind]> {
@@ -147,8 +172,20 @@ class SqliteStore implements Store, StoreView {
     })
   }
 
-  removeResource(kind: ResourceKind, uuid: string): Promise<boolean> {
-    return this.#write((writer) => writer.resources.remove(kind, uuid))
+  removeResource(kind: ResourceKind, uuid: string, check?: () => void): Promise<boolean> {
+    return this.#write((writer) => {
+      check?.()
+      return writer.resources.remove(kind, uuid)
+    })
+  }
+
+  sheet<Kind extends SheetKind>(node: string, kind: Kind): Promise<NodeSheets[Kind]> {
+    return Promise.resolve(this.readSheet(node, kind))
+  }
+
+  readSheet<Kind extends SheetKind>(node: string, kind: Kind): NodeSheets[Kind] {
+    const row = this.#sql.sheet.get(node, kind) as { record: string } | undefined
+    return (row ? JSON.parse(row.record) : []) as NodeSheets[Kind]
   }
 
   inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined> {

@@ -42,6 +42,7 @@ export class Records {
   readonly nodesByInstance = new Map<string, string>()
   readonly ports = new Map<string, PortRecord>()
   readonly portsByAddress = new Map<string, string>()
+  readonly portsByName = new Map<string, string>()
   readonly portsByNode = new Map<string, Set<string>>()
   readonly effects = new Map<string, StoredEffect[]>()
   readonly deadlines = new Map<string, Map<string, number>>()
@@ -82,6 +83,7 @@ export class Records {
     this.dropPort(port.uuid)
     this.ports.set(port.uuid, port)
     this.portsByAddress.set(port.address, port.uuid)
+    if (port.name !== null) this.portsByName.set(port.name, port.uuid)
     const siblings = this.portsByNode.get(port.node_uuid) ?? new Set()
     this.portsByNode.set(port.node_uuid, siblings.add(port.uuid))
     this.lastPort = Math.max(this.lastPort, port.id)
@@ -92,6 +94,7 @@ export class Records {
     if (!port) return
     this.ports.delete(uuid)
     this.portsByAddress.delete(port.address)
+    if (port.name !== null) this.portsByName.delete(port.name)
     this.portsByNode.get(port.node_uuid)?.delete(uuid)
   }
 

@@ -33,6 +33,7 @@ export const nodeOf = (record: object): string | null =>
 export class ResourceTable<Kind extends ResourceKind> {
   readonly kind: Kind
   readonly byUuid = new Map<string, ResourceRecords[Kind]>()
+  readonly #byId = new Map<number, string>()
   readonly #byKey = new Map<string, string>()
   readonly #byNode = new Map<string, Set<string>>()
 
@@ -43,6 +44,10 @@ export class ResourceTable<Kind extends ResourceKind> {
   /** By uuid, or by the name where the kind has names. */
   find(ident: string): ResourceRecords[Kind] | undefined {
     return this.byUuid.get(ident) ?? this.byUuid.get(this.owner('name', ident) ?? '')
+  }
+
+  byId(id: number | null): ResourceRecords[Kind] | undefined {
+    return id === null ? undefined : this.byUuid.get(this.#byId.get(id) ?? '')
   }
 
   /** The uuid of the record that holds a unique value. */
@@ -61,6 +66,7 @@ export class ResourceTable<Kind extends ResourceKind> {
     const before = this.byUuid.get(record.uuid)
     if (before) this.#forgetKeys(before)
     this.byUuid.set(record.uuid, record)
+    this.#byId.set(record.id, record.uuid)
     for (const { field, value } of uniqueKeys(this.kind, record)) this.#byKey.set(`${field} ${value}`, record.uuid)
     const node = nodeOf(record)
     if (node !== null) this.#byNode.set(node, (this.#byNode.get(node) ?? new Set()).add(record.uuid))
@@ -71,6 +77,7 @@ export class ResourceTable<Kind extends ResourceKind> {
     if (!record) return
     this.#forgetKeys(record)
     this.byUuid.delete(uuid)
+    this.#byId.delete(record.id)
   }
 
   #forgetKeys(record: ResourceRecords[Kind]): void {

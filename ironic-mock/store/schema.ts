@@ -15,6 +15,11 @@ const RESOURCES = `
   );
 `
 
+/** Lists kept beside a node, read when somebody asks for them. */
+const SHEETS = `
+  CREATE TABLE IF NOT EXISTS sheets (node TEXT NOT NULL, kind TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY (node, kind)) WITHOUT ROWID;
+`
+
 /** No more indexes than uniqueness and history need: everything else is looked up in memory. */
 const TABLES = `
   CREATE TABLE nodes (
@@ -40,6 +45,7 @@ const TABLES = `
   CREATE TABLE history (id INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, record TEXT NOT NULL);
   CREATE INDEX history_by_node ON history (node);
   ${RESOURCES}
+  ${SHEETS}
 `
 
 /**
@@ -50,7 +56,8 @@ const TABLES = `
 export function prepareSchema(db: Database.Database, path: string): void {
   const version = Number((db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
   if (version === SCHEMA_VERSION) return
-  if (version === 1) return void db.exec(`BEGIN; ${RESOURCES} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
+  if (version === 1)
+    return void db.exec(`BEGIN; ${RESOURCES} ${SHEETS} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   if (version !== 0)
     throw new UserError(
       'STORE_VERSION',

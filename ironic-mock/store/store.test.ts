@@ -180,7 +180,7 @@ describe('further resources', () => {
     await store.createResource('chassis', chassis('g1'))
     await expect(store.createResource('portgroup', record)).rejects.toMatchObject({ field, kind: 'portgroup' })
     const orphan = store.createResource('portgroup', portgroup('g3', 'gone'))
-    await expect(orphan).rejects.toMatchObject({ name: 'StaleRevision' })
+    await expect(orphan).rejects.toMatchObject({ name: 'Dangling' })
   })
 
   test('change with their node or not at all, and go with it', async () => {
@@ -204,6 +204,49 @@ describe('further resources', () => {
       [{ uuid: 'c' }],
     ])
   })
+})
+
+test('an allocation goes when its node loses its instance', async () => {
+  const store = open()
+  await store.createNode(node('a'))
+  const allocation: NewResource<'allocation'> = {
+    uuid: 'i',
+    node_id: null,
+    node_uuid: null,
+    name: null,
+    state: 'allocating',
+    last_error: null,
+    resource_class: 'x',
+    traits: [],
+    candidate_nodes: [],
+    extra: {},
+    owner: null,
+    created_at: AT,
+    updated_at: null,
+  }
+  const { id } = await store.createResource('allocation', allocation)
+  await store.commit({
+    node: 'a',
+    expect: 1,
+    patch: { instance_uuid: 'i', allocation_id: id },
+    resources: [{ do: 'patch', kind: 'allocation', uuid: 'i', patch: { node_uuid: 'a', node_id: 1, state: 'active' } }],
+  })
+  expect(await store.resources('allocation', { node_uuid: 'a' })).toMatchObject([{ uuid: 'i', state: 'active' }])
+  await store.commit({ node: 'a', expect: 2, patch: { instance_uuid: null } })
+  expect(await store.resources('allocation', {})).toEqual([])
+  expect((await store.node('a'))?.node.allocation_id).toBeNull()
+})
+
+test('nothing names what is not there', async () => {
+  const store = open()
+  await expect(store.createNode({ ...node('a'), chassis_id: 7 })).rejects.toMatchObject({ name: 'Dangling' })
+  await store.createNode(node('a'))
+  const orphans = [
+    store.commit({ node: 'a', expect: 1, patch: { chassis_id: 7 } }),
+    store.createPort({ ...port('52:54:00:00:00:01', 'a'), portgroup_id: 7 }),
+    store.createPort(port('52:54:00:00:00:01', 'gone')),
+  ]
+  for (const orphan of orphans) await expect(orphan).rejects.toMatchObject({ name: 'Dangling' })
 })
 
 test('records that come out are copies', async () => {

@@ -1,10 +1,12 @@
 import type {
   JsonObject,
   NodeRecord,
+  NodeSheets,
   PortRecord,
   ProvisionState,
   ResourceKind,
   ResourceRecords,
+  SheetKind,
 } from '../../wire/index.js'
 
 /** Counts the commits of one node; a commit that expects another revision is refused. */
@@ -39,7 +41,7 @@ export interface HistoryEntry {
   /** The node's states when it was written, and how long it had been in the first, in whole seconds. */
   state?: string
   target_provision_state?: string | null
-  duration_seconds?: number
+  duration_seconds?: number | null
 }
 
 /**
@@ -62,6 +64,8 @@ export interface Commit {
   removePorts?: readonly string[]
   inventory?: { inventory: JsonObject; plugin_data: JsonObject }
   history?: readonly HistoryEntry[]
+  /** Lists beside the node, each replaced as a whole. */
+  sheets?: Partial<NodeSheets>
   /** In this order. One that makes or gives a value that is taken is refused with the whole commit. */
   resources?: readonly ResourceChange[]
 }
@@ -119,9 +123,21 @@ export interface PortQuery {
   limit?: number
 }
 
-/** Thrown when somebody else changed the node of a commit first, or the node of a commit or new record is gone. */
+/** Thrown when somebody else changed the node of a commit first, or it is gone. */
 export class StaleRevision extends Error {
   override name = 'StaleRevision'
+}
+
+/** Thrown when a record names a node, portgroup or chassis that is gone. */
+export class Dangling extends Error {
+  override name = 'Dangling'
+  readonly kind: 'node' | 'portgroup' | 'chassis'
+  readonly ident: string
+  constructor(kind: 'node' | 'portgroup' | 'chassis', ident: string | number) {
+    super(`${kind} ${ident} is gone`)
+    this.kind = kind
+    this.ident = String(ident)
+  }
 }
 
 /** What nobody may have twice; `connector_id` stands for a connector's type and id, `boot_index` for node and index. */
@@ -147,7 +163,8 @@ export class Duplicate extends Error {
 }
 
 /**
- * Ironic's database. A resolved commit survives SIGKILL. Commits that arrive together share one transaction.
+ * Ironic's database. A node that loses its instance loses its allocation too, and the allocation goes when its node lets
+ * go of it; nothing names a portgroup, chassis or node that is gone. A resolved commit survives SIGKILL. Commits that arrive together share one transaction.
  * Records that come out are fresh copies.
  */
 export interface Store extends AsyncDisposable {
@@ -161,8 +178,10 @@ export interface Store extends AsyncDisposable {
   port(ident: string): Promise<PortRecord | undefined>
   ports(query: PortQuery): Promise<PortRecord[]>
   createPort(port: Omit<PortRecord, 'id'>): Promise<PortRecord>
-  updatePort(port: PortRecord): Promise<void>
-  removePort(uuid: string): Promise<void>
+  /** As {@link Store.updateResource}. */
+  updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord | undefined>
+  /** False when there was none. */
+  removePort(uuid: string): Promise<boolean>
   /** By uuid, or by name where the kind has names. */
   resource<Kind extends ResourceKind>(kind: Kind, ident: string): Promise<ResourceRecords[Kind] | undefined>
   resources<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): Promise<ResourceRecords[Kind][]>
@@ -176,10 +195,12 @@ export interface Store extends AsyncDisposable {
     uuid: string,
     change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
   ): Promise<ResourceRecords[Kind] | undefined>
-  /** False when there was none. */
-  removeResource(kind: ResourceKind, uuid: string): Promise<boolean>
+  /** False when there was none. What `check` throws, when the removal is written, is the refusal. */
+  removeResource(kind: ResourceKind, uuid: string, check?: () => void): Promise<boolean>
   inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined>
   history(node: string): Promise<HistoryEntry[]>
+  /** Empty when nothing was kept. */
+  sheet<Kind extends SheetKind>(node: string, kind: Kind): Promise<NodeSheets[Kind]>
   /** Queued effects in order of their ids; of one node or of all. */
   effects(node?: string): Promise<StoredEffect[]>
   deadlines(): Promise<{ node: string; kind: string; at: number }[]>

@@ -3,6 +3,7 @@ import type { Records } from './records.js'
 import { nodeOf, uniqueKeys } from './resources.js'
 import type { Statements } from './rows.js'
 import {
+  Dangling,
   Duplicate,
   StaleRevision,
   type NewResource,
@@ -89,7 +90,7 @@ export class ResourceWriter {
       if ((table.owner(field, value) ?? record.uuid) !== record.uuid)
         throw new Duplicate(field as UniqueField, value, kind)
     const node = nodeOf(record)
-    if (node !== null && !this.records.nodes.has(node)) throw new StaleRevision(`node ${node} is gone`)
+    if (node !== null && !this.records.nodes.has(node)) throw new Dangling('node', node)
   }
 
   #insert<Kind extends ResourceKind>(kind: Kind, fields: NewResource<Kind>): ResourceRecords[Kind] {

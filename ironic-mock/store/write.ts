@@ -2,7 +2,7 @@ import type { NodeRecord, PortRecord } from '../../wire/index.js'
 import { NodeEntry, type NodeColumns, type Records } from './records.js'
 import { ResourceWriter } from './write-resources.js'
 import type { Statements } from './rows.js'
-import { Duplicate, StaleRevision, type Commit, type NodeWithRevision, type Revision } from './store.js'
+import { Dangling, Duplicate, StaleRevision, type Commit, type NodeWithRevision, type Revision } from './store.js'
 
 /**
  * One change, applied to rows and memory inside the running transaction. Each checks everything before it touches
@@ -24,6 +24,7 @@ export class Writer {
     if (fields.name !== null && nodesByName.has(fields.name)) throw new Duplicate('name', fields.name)
     if (fields.instance_uuid !== null && nodesByInstance.has(fields.instance_uuid))
       throw new Duplicate('instance_uuid', fields.instance_uuid)
+    this.#checkChassis(fields)
     const node: NodeRecord = { ...fields, id: this.records.lastNode + 1 }
     const text = JSON.stringify(node)
     const { id, uuid, name, instance_uuid, provision_state, driver } = node
@@ -42,6 +43,7 @@ export class Writer {
     this.sql.deleteDeadlines.run(uuid)
     this.sql.deleteInventory.run(uuid)
     this.sql.deleteHistory.run(uuid)
+    this.sql.deleteSheets.run(uuid)
     this.records.dropNode(uuid)
   }
 
@@ -49,8 +51,11 @@ export class Writer {
     const { node: uuid } = change
     const entry = this.#expected(uuid, change.expect)
     const updated: NodeRecord = { ...entry.record, ...change.patch }
+    if (updated.instance_uuid === null) updated.allocation_id = null
+    const released = entry.record.allocation_id
     this.#checkKeys(updated)
-    this.#checkPorts(change)
+    this.#checkChassis(updated)
+    this.#checkAllPorts(change)
     this.resources.check(change.resources ?? [])
 
     const revision = change.expect + 1
@@ -71,9 +76,17 @@ export class Writer {
     for (const port of change.updatePorts ?? []) this.#replacePort(port)
     for (const port of change.removePorts ?? []) this.removePort(port)
     if (change.inventory) this.sql.putInventory.run(uuid, JSON.stringify(change.inventory))
+    for (const [kind, list] of Object.entries(change.sheets ?? {}))
+      this.sql.putSheet.run(uuid, kind, JSON.stringify(list))
     for (const item of change.history ?? []) this.sql.insertHistory.run(uuid, JSON.stringify(item))
     this.resources.apply(change.resources ?? [])
+    if (released !== null && updated.allocation_id !== released) this.#removeAllocation(released)
     return revision
+  }
+
+  #removeAllocation(id: number): void {
+    const allocation = this.records.resources('allocation').byId(id)
+    if (allocation) this.resources.remove('allocation', allocation.uuid)
   }
 
   #updateRow(before: NodeColumns, after: NodeColumns, revision: Revision, text: string): void {
@@ -107,20 +120,24 @@ export class Writer {
 
   createPort(port: Omit<PortRecord, 'id'>): PortRecord {
     this.#checkNewPort(port)
-    if (!this.records.nodes.has(port.node_uuid)) throw new StaleRevision(`node ${port.node_uuid} is gone`)
     return this.#insertPort(port)
   }
 
-  updatePort(port: PortRecord): void {
-    this.#checkAddress(port)
+  updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): PortRecord | undefined {
+    const current = this.records.ports.get(uuid)
+    if (!current) return undefined
+    const port: PortRecord = { ...current, ...change(current) }
+    this.#checkPort(port)
     this.#replacePort(port)
+    return port
   }
 
-  removePort(uuid: string): void {
+  removePort(uuid: string): boolean {
     const port = this.records.ports.get(uuid)
-    if (!port) return
+    if (!port) return false
     this.sql.deletePort.run(port.id)
     this.records.dropPort(uuid)
+    return true
   }
 
   #expected(uuid: string, expect: Revision): NodeEntry {
@@ -138,23 +155,33 @@ export class Writer {
       throw new Duplicate('instance_uuid', instance_uuid)
   }
 
-  #checkPorts(change: Commit): void {
+  #checkAllPorts(change: Commit): void {
     const fresh = new Set<string>()
     for (const port of change.createPorts ?? []) {
       this.#checkNewPort(port)
       if (fresh.has(port.address)) throw new Duplicate('address', port.address)
       fresh.add(port.address)
     }
-    for (const port of change.updatePorts ?? []) this.#checkAddress(port)
+    for (const port of change.updatePorts ?? []) this.#checkPort(port)
   }
 
   #checkNewPort(port: Omit<PortRecord, 'id'>): void {
     if (this.records.ports.has(port.uuid)) throw new Duplicate('uuid', port.uuid)
-    this.#checkAddress(port)
+    this.#checkPort(port)
   }
 
-  #checkAddress({ uuid, address }: Omit<PortRecord, 'id'>): void {
+  #checkPort({ uuid, address, name, node_uuid, portgroup_id }: Omit<PortRecord, 'id'>): void {
     if ((this.records.portsByAddress.get(address) ?? uuid) !== uuid) throw new Duplicate('address', address)
+    if (name !== null && (this.records.portsByName.get(name) ?? uuid) !== uuid)
+      throw new Duplicate('name', name, 'port')
+    if (!this.records.nodes.has(node_uuid)) throw new Dangling('node', node_uuid)
+    if (portgroup_id !== null && !this.records.resources('portgroup').byId(portgroup_id))
+      throw new Dangling('portgroup', portgroup_id)
+  }
+
+  #checkChassis({ chassis_id }: Pick<NodeRecord, 'chassis_id'>): void {
+    if (chassis_id !== null && !this.records.resources('chassis').byId(chassis_id))
+      throw new Dangling('chassis', chassis_id)
   }
 
   #insertPort(fields: Omit<PortRecord, 'id'>): PortRecord {

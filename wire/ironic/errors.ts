@@ -1,3 +1,5 @@
+import type { ResourceKind } from './resources.js'
+
 /**
  * An error as Ironic's API answers it: always `{"error_message": "<JSON text>"}`, in one of two shapes
  * (facts/ironic.md 2): `wsme` from its controllers (`faultcode`, `faultstring`, `debuginfo`), `pecan` from routing and
@@ -43,6 +45,17 @@ export function ironicErrorBody(error: IronicError): string {
   return JSON.stringify({ error_message: inner })
 }
 
+const RESOURCE_TITLES: Readonly<Record<ResourceKind, string>> = {
+  portgroup: 'Portgroup',
+  allocation: 'Allocation',
+  chassis: 'Chassis',
+  volume_connector: 'Volume connector',
+  volume_target: 'Volume target',
+  deploy_template: 'Deploy template',
+  runbook: 'Runbook',
+  inspection_rule: 'Rule',
+}
+
 const pecan = (status: number, description = '', headers: Readonly<Record<string, string>> = {}) =>
   new IronicError(status, description, 'pecan', headers)
 const invalid = (message: string) => new IronicError(400, message)
@@ -79,6 +92,10 @@ export const ironicErrors = {
   methodNotAllowed: (allowed: readonly string[]) => pecan(405, '', { allow: [...allowed].sort().join(', ') }),
   badIdent: (what: string, ident: string) => pecan(400, `Expected UUID or name for ${what}: ${ident}`),
   resourceNotFound: () => new IronicError(404, 'Resource could not be found.'),
+  /** A record of a kind that is found by uuid or name; `Chassis`, `Rule`, `Volume target`. */
+  resourceGone: (kind: ResourceKind, ident: string, status = 404) =>
+    new IronicError(status, `${RESOURCE_TITLES[kind]} ${ident} could not be found.`),
+  malformedUri: () => invalid('Malformed request URI.'),
   notAcceptable: (minimum?: string) =>
     new IronicError(
       406,
@@ -98,13 +115,18 @@ export const ironicErrors = {
     invalid(
       `Invalid ${name}: Unrecognized value '${value}', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'`,
     ),
-  schema: (label: string, problem: string) => invalid(`Schema error for ${label}: ${problem}`),
+  schema: (label: string | undefined, problem: string) =>
+    invalid(label === undefined ? `Schema error: ${problem}` : `Schema error for ${label}: ${problem}`),
   invalidSteps: (name: string, problem: string) => invalid(`Invalid ${name}: ${problem}`),
+  unknownFields: (fields: readonly string[]) => invalid(`Field(s) "${fields.join(', ')}" are not valid`),
   unknownField: (field: string) => invalid(`Field ${field} is not a valid field.`),
   fieldsAndDetail: () => invalid('Can not specify ?detail=True and fields in the same request.'),
+  volumeFieldsAndDetail: () => invalid("Can't fetch a subset of fields with 'detail' set"),
   detailTooNew: (value: string) => invalid(`Invalid query parameter ?detail=${value} received.`),
   limitNotPositive: () => invalid('Limit must be positive'),
   sortKey: (key: string) => invalid(`The sort_key value "${key}" is an invalid field for sorting`),
+  /** Of fields that a resource has and cannot be sorted by. */
+  notSortable: (key: string) => invalid(`The sort_key value ${key} is an invalid field for sorting`),
   sortDir: (direction: string) =>
     invalid(`Invalid sort direction: ${direction}. Acceptable values are 'asc' or 'desc'`),
   unknownProvisionState: (state: string) => invalid(`Provision state "${state}" is not valid`),
@@ -117,6 +139,11 @@ export const ironicErrors = {
   // PATCH.
   notPatchable: (path: string, allowed: readonly string[]) =>
     invalid(`Cannot patch ${path}. Only the following can be updated: ${allowed.join(', ')}`),
+  patchAddsRoot: (path: string) =>
+    invalid(`Adding a new attribute (${path}) to the root of the resource is not allowed`),
+  /** What a patch moves a record to. */
+  nodeLinkInvalid: (node: string) =>
+    invalid(`Unable to apply the requested node_uuid '${node}'. Requested value was invalid.`),
   patchFailed: (patch: string, reason: string) => invalid(`Couldn't apply patch '${patch}'. Reason: ${reason}`),
   transitionInProgress: (ident: string) =>
     new IronicError(409, `Node ${ident} can not be updated while a state transition is in progress.`),
@@ -150,6 +177,25 @@ export const ironicErrors = {
   powerTimeout: () => invalid('timeout has to be positive integer'),
   nodeInMaintenance: (operation: string, ident: string) =>
     invalid(`The ${operation} operation can't be performed on node ${ident} because it's in maintenance mode.`),
+
+  endpointSince: (minor: number) =>
+    new IronicError(404, `This endpoint is supported starting with the API version 1.${minor}`),
+  modeInTransition: () =>
+    new IronicError(
+      409,
+      'Node is in %(state)s state. Since node is transitioning, the boot mode will not be set as this may interfere with ongoing changes and result in erroneous modification. Try again later.',
+    ),
+  oneTraitOrAll: () =>
+    invalid(
+      'A single node trait may be added via PUT /v1/nodes/<node identifier>/traits/<trait> with no body, or all node traits may be replaced via PUT /v1/nodes/<node identifier>/traits with the list of traits specified in the request body.',
+    ),
+  traitWithBody: () => invalid('No body should be provided when adding a trait'),
+  tooManyTraits: (id: number, wanted: number, most: number) =>
+    invalid(
+      `Could not modify traits for node ${id} as it would exceed the maximum number of traits per node (${wanted} vs. ${most})`,
+    ),
+  portAndPortgroup: () => invalid('Cannot specify both port_uuid and portgroup_uuid'),
+  driverUnknown: (name: string) => new IronicError(404, `The driver '${name}' is unknown.`),
 
   // Ports, drivers, conductors.
   portNotFound: (ident: string) => new IronicError(404, `Port ${ident} could not be found.`),

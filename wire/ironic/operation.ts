@@ -13,6 +13,7 @@ export const arg = {
   list: { type: 'array', items: { type: 'string' } },
   uuid: { type: 'string', format: 'uuid' },
   ident: { type: 'string', format: 'uuid-or-name' },
+  name: { type: 'string', format: 'name' },
   mac: { type: 'string', format: 'mac' },
   /** A list or null, its items checked later against the schema that the verb asks for. */
   steps: { type: ['null', 'array'] },
@@ -24,10 +25,20 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** How an operation's body is read. */
 export type BodySpec =
-  /** One document, checked as a whole; `label` is its name in error sentences. */
-  | { readonly document: JsonSchema; readonly label: string }
+  /**
+   * One document, checked as a whole; `label` is its name in error sentences, where it has one. A path that ends in
+   * `{document}` gives a text in its place, which is none: upstream reads path segments as positional arguments.
+   */
+  | { readonly document: JsonSchema; readonly label?: string }
   /** An object whose members are arguments like those of the query. */
   | { readonly args: Readonly<Record<string, ArgSchema>> }
+
+/** A refusal of clients that are too old: 404, 405 or 406, by the controller or the router. */
+export interface Hidden {
+  readonly status: 404 | 405 | 406
+  readonly message: string
+  readonly shape: 'wsme' | 'pecan'
+}
 
 /** A call of Ironic's API. Paths have no trailing slash; `{name}` stands for one segment, whose text is an argument. */
 export interface Operation {
@@ -41,11 +52,13 @@ export interface Operation {
   readonly also?: readonly string[]
   readonly since: Microversion
   /**
-   * What a client below `since` gets: the controller's 404 (`resource`), or the router's for a subresource that it does
-   * not know yet (`route`).
+   * What a client below `since` gets: the controller's 404 (`resource`), the router's for a subresource that it does
+   * not know yet (`route`), or an answer that says what is missing.
    */
-  readonly hidden?: 'resource' | 'route'
+  readonly hidden?: 'resource' | 'route' | Hidden
   readonly query?: Readonly<Record<string, ArgSchema>>
+  /** What the arguments, once read, are held against. */
+  readonly querySchema?: JsonSchema
   /** Arguments without which the call is a 400. */
   readonly required?: readonly string[]
   readonly body?: BodySpec

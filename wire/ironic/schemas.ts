@@ -1,5 +1,6 @@
 import { networkDataSchema } from './network-data.js'
 import { DRIVER_INTERFACES } from './node.js'
+import { traitSchema } from './traits.js'
 import { STEP_INTERFACES } from '../steps.js'
 
 /** A JSON schema (draft 7) as plain data; ajv compiles it where it is used, OpenAPI can be printed from it. */
@@ -188,4 +189,31 @@ export const inspectionDataSchema: JsonSchema = {
     },
   },
   required: ['inventory'],
+}
+
+export const traitsSchema: JsonSchema = {
+  type: 'object',
+  properties: { traits: { type: 'array', items: traitSchema } },
+  additionalProperties: false,
+}
+
+/** What else a VIF is said to be is for the network interface. */
+export const vifSchema: JsonSchema = {
+  type: 'object',
+  properties: { id: { type: 'string' } },
+  required: ['id'],
+}
+
+export const MEDIA_DEVICES = ['disk', 'cdrom', 'floppy'] as const
+export type MediaDevice = (typeof MEDIA_DEVICES)[number]
+
+export const virtualMediaSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    device_type: { type: 'string', enum: MEDIA_DEVICES },
+    image_url: { type: 'string' },
+    image_download_source: { type: 'string', enum: ['http', 'local', 'swift'] },
+  },
+  required: ['device_type', 'image_url'],
+  additionalProperties: false,
 }

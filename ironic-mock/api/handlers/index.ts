@@ -1,12 +1,17 @@
 import type { Handlers } from '../call.js'
 import { conductorHandlers } from './conductors.js'
 import { driverHandlers } from './drivers.js'
+import { hardwareHandlers } from './node-hardware.js'
+import { historyHandlers } from './node-history.js'
 import { recordHandlers } from './node-records.js'
+import { relationHandlers } from './node-relations.js'
 import { stateHandlers } from './node-states.js'
+import { traitHandlers } from './node-traits.js'
 import { nodeHandlers } from './nodes.js'
 import { portHandlers } from './ports.js'
 import { ramdiskHandlers } from './ramdisk.js'
 import { rootHandlers } from './roots.js'
+import { vendorHandlers } from './vendor.js'
 
 export const handlers: Handlers = {
   ...rootHandlers,
@@ -14,7 +19,12 @@ export const handlers: Handlers = {
   ...conductorHandlers,
   ...nodeHandlers,
   ...stateHandlers,
+  ...hardwareHandlers,
+  ...historyHandlers,
   ...recordHandlers,
+  ...relationHandlers,
+  ...traitHandlers,
+  ...vendorHandlers,
   ...portHandlers,
   ...ramdiskHandlers,
 }

@@ -1,46 +1,82 @@
-import { ironicErrors, type JsonObject, type Microversion, type NodeRecord } from '../../../wire/index.js'
+import {
+  ironicErrors,
+  IronicError,
+  pythonRepr,
+  type BiosSettingRecord,
+  type FirmwareComponentRecord,
+  type JsonObject,
+  type Microversion,
+} from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
-import type { HistoryEntry } from '../../store/store.js'
 import { findNode } from '../find-node.js'
 import type { Links } from '../links.js'
 import { shownTime } from '../render.js'
 
-interface HistoryView {
-  readonly node: NodeRecord
-  readonly links: Links
-  readonly version: Microversion
-  readonly detail: boolean
+const BIOS_REGISTRY: Microversion = 74
+const FIRMWARE_IDENTITY: Microversion = 114
+const BIOS_FIELDS = ['name', 'value']
+const BIOS_DETAIL = [
+  ...['name', 'value', 'attribute_type', 'allowable_values', 'lower_bound', 'max_length', 'min_length', 'read_only'],
+  ...['reset_required', 'unique', 'upper_bound'],
+]
+/** In the order in which the refusal of another one lists them. */
+const BIOS_QUERY = [
+  ...['allowable_values', 'attribute_type', 'created_at', 'lower_bound', 'links', 'max_length', 'min_length', 'name'],
+  ...['node_uuid', 'read_only', 'reset_required', 'unique', 'updated_at', 'value'],
+]
+
+function checkBiosQuery(
+  fields: readonly string[] | null | undefined,
+  detail: boolean | null | undefined,
+  version: Microversion,
+): void {
+  const given = [...(detail == null ? [] : ['detail']), ...(fields == null ? [] : ['fields'])]
+  if (version < BIOS_REGISTRY && given.length > 0)
+    throw ironicErrors.schema(
+      undefined,
+      `Additional properties are not allowed (${given.map((name) => `'${name}'`).join(', ')} ${given.length > 1 ? 'were' : 'was'} unexpected)`,
+    )
+  const unknown = fields?.find((field) => !BIOS_QUERY.includes(field))
+  if (unknown !== undefined)
+    throw ironicErrors.schema(undefined, `'${unknown}' is not one of ${pythonRepr(BIOS_QUERY)}`)
+  if (fields?.length && detail) throw ironicErrors.fieldsAndDetail()
 }
 
-function shownEntry(entry: HistoryEntry, { node, links, version, detail }: HistoryView): JsonObject {
-  const out: JsonObject = {
-    uuid: entry.uuid,
-    created_at: shownTime(entry.created_at),
-    severity: entry.severity,
-  }
-  if (detail) out.event_type = entry.event_type
-  out.event = detail ? entry.event : shortened(entry.event)
-  if (detail) {
-    out.conductor = entry.conductor
-    out.user = null
-    if (version >= 113) out.project = null
-    if (version >= 115) {
-      out.state = entry.state ?? null
-      out.target_provision_state = entry.target_provision_state ?? null
-      out.duration_seconds = entry.duration_seconds ?? 0
-    }
-  }
-  out.links = [links.self(`nodes/${node.uuid}/history/${entry.uuid}`)]
-  return out
+function shownSetting(setting: BiosSettingRecord, fields: readonly string[], ident: string, links: Links): JsonObject {
+  return { ...selected(setting, fields), links: links.pair(`nodes/${ident}/bios/${setting.name}`) }
 }
 
-/** A list shows the beginning of a long event (recorded: 254 characters of it, the last three of them dots). */
-const shortened = (event: string): string => (event.length > 255 ? `${event.slice(0, 251)}...` : event)
+/** Times come first, whether asked for or not. */
+function selected(record: BiosSettingRecord | FirmwareComponentRecord, fields: readonly string[]): JsonObject {
+  const { created_at, updated_at } = record
+  const values = record as unknown as JsonObject
+  const own = fields.filter((field) => field in values && field !== 'created_at' && field !== 'updated_at')
+  return {
+    created_at: shownTime(created_at),
+    updated_at: shownTime(updated_at),
+    ...Object.fromEntries(own.map((field) => [field, values[field]])),
+  }
+}
 
-/** What is kept beside a node: what it was inspected to have, and what has happened to it. */
-export const recordHandlers: HandlersOf<
-  'nodes.inventory' | 'nodes.firmware' | 'nodes.bios' | 'nodes.bios.setting' | 'nodes.history' | 'nodes.history.entry'
-> = {
+const FIRMWARE_FIELDS = ['component', 'initial_version', 'current_version', 'last_version_flashed']
+const IDENTITY_FIELDS = ['vendor', 'model', 'serial_number']
+
+function firmwareFields(fields: readonly string[] | null | undefined, version: Microversion): readonly string[] {
+  const known = ['created_at', 'updated_at', ...FIRMWARE_FIELDS, ...IDENTITY_FIELDS]
+  const unknown = fields?.find((field) => !known.includes(field))
+  if (unknown !== undefined) throw ironicErrors.schema(undefined, `'${unknown}' is not one of ${pythonRepr(known)}`)
+  const identity = version >= FIRMWARE_IDENTITY
+  const newer = IDENTITY_FIELDS.filter((field) => fields?.includes(field)).sort()
+  if (!identity && newer.length > 0)
+    throw new IronicError(
+      400,
+      `Fields ${newer.join(', ')} are not allowed in this API version. They require at least API version 1.${FIRMWARE_IDENTITY}.`,
+    )
+  return fields?.length ? fields : identity ? [...FIRMWARE_FIELDS, ...IDENTITY_FIELDS] : FIRMWARE_FIELDS
+}
+
+/** What is kept beside a node: what it was inspected to have, and what its firmware told. */
+export const recordHandlers: HandlersOf<'nodes.inventory' | 'nodes.firmware' | 'nodes.bios' | 'nodes.bios.setting'> = {
   'nodes.inventory': async (call, backend) => {
     const node = await findNode(call, backend, call.args.node_ident)
     const kept = await backend.store.inventory(node.uuid)
@@ -48,38 +84,30 @@ export const recordHandlers: HandlersOf<
     return { body: { inventory: kept.inventory, plugin_data: kept.plugin_data } }
   },
 
-  // No driver reads components or settings yet, so every node has none of them.
   'nodes.firmware': async (call, backend) => {
-    await findNode(call, backend, call.args.node_ident)
-    return { body: { firmware: [] } }
+    const { fields, detail } = call.args
+    // The check of the query comes before it is read, and a text is no boolean to it.
+    if (detail != null) throw ironicErrors.schema(undefined, `'${detail}' is not of type 'boolean'`)
+    const shown = firmwareFields(fields, call.version)
+    const { uuid } = await findNode(call, backend, call.args.node_ident)
+    const firmware = await backend.conductor.hardware.firmware(uuid)
+    return { body: { firmware: firmware.map((component) => selected(component, shown)) } }
   },
   'nodes.bios': async (call, backend) => {
-    await findNode(call, backend, call.args.node_ident)
-    return { body: { bios: [] } }
+    const { fields, detail } = call.args
+    checkBiosQuery(fields, detail, call.version)
+    const { node_ident: ident } = call.args
+    const { uuid } = await findNode(call, backend, ident)
+    const shown = detail ? BIOS_DETAIL : fields?.length ? fields : BIOS_FIELDS
+    const settings = await backend.conductor.hardware.bios(uuid)
+    return { body: { bios: settings.map((setting) => shownSetting(setting, shown, ident, call.links)) } }
   },
   'nodes.bios.setting': async (call, backend) => {
+    const { setting_name: name } = call.args
     const node = await findNode(call, backend, call.args.node_ident)
-    throw ironicErrors.biosSettingNotFound(node.uuid, call.args.setting_name)
-  },
-
-  'nodes.history': async (call, backend) => {
-    const { detail, limit, marker } = call.args
-    const node = await findNode(call, backend, call.args.node_ident)
-    if (limit != null && limit <= 0) throw ironicErrors.limitNotPositive()
-    let entries = await backend.store.history(node.uuid)
-    if (marker) {
-      const at = entries.findIndex(({ uuid }) => uuid === marker)
-      if (at < 0) throw ironicErrors.historyNotFound(marker)
-      entries = entries.slice(at + 1)
-    }
-    const view = { node, links: call.links, version: call.version, detail: detail ?? false }
-    const history = entries.slice(0, limit ?? entries.length).map((entry) => shownEntry(entry, view))
-    return { body: { history } }
-  },
-  'nodes.history.entry': async (call, backend) => {
-    const node = await findNode(call, backend, call.args.node_ident)
-    const entry = (await backend.store.history(node.uuid)).find(({ uuid }) => uuid === call.args.event)
-    if (!entry) throw ironicErrors.historyNotFound(call.args.event)
-    return { body: shownEntry(entry, { node, links: call.links, version: call.version, detail: true }) }
+    const setting = (await backend.conductor.hardware.bios(node.uuid)).find((each) => each.name === name)
+    if (!setting) throw ironicErrors.biosSettingNotFound(node.uuid, name)
+    const shown = call.version >= BIOS_REGISTRY ? BIOS_DETAIL : BIOS_FIELDS
+    return { body: { [name]: shownSetting(setting, shown, node.uuid, call.links) } }
   },
 }

@@ -1,5 +1,15 @@
 import { arg, type Operation } from '../operation.js'
 
+/** What the method gets is its own affair. */
+const VENDOR_CALL = {
+  path: '/v1/drivers/{driver_name}/vendor_passthru/{method}',
+  also: ['/v1/drivers/{driver_name}/vendor_passthru'],
+  since: 1,
+  query: { method: arg.string },
+  required: ['method'],
+  body: { document: {}, label: 'data' },
+} as const
+
 export const DRIVERS = [
   {
     id: 'drivers.list',
@@ -27,4 +37,24 @@ export const DRIVERS = [
     required: ['driver_name'],
     status: 200,
   },
+  {
+    id: 'drivers.raidProperties',
+    method: 'GET',
+    path: '/v1/drivers/{driver_name}/raid/logical_disk_properties',
+    since: 12,
+    hidden: { status: 406, message: 'Request not acceptable.', shape: 'wsme' },
+    status: 200,
+  },
+  {
+    id: 'drivers.vendor.methods',
+    method: 'GET',
+    path: '/v1/drivers/{driver_name}/vendor_passthru/methods',
+    since: 1,
+    status: 200,
+  },
+  { id: 'drivers.vendor.get', method: 'GET', ...VENDOR_CALL, status: 200 },
+  { id: 'drivers.vendor.post', method: 'POST', ...VENDOR_CALL, status: 200 },
+  { id: 'drivers.vendor.put', method: 'PUT', ...VENDOR_CALL, status: 200 },
+  { id: 'drivers.vendor.patch', method: 'PATCH', ...VENDOR_CALL, status: 200 },
+  { id: 'drivers.vendor.delete', method: 'DELETE', ...VENDOR_CALL, status: 200 },
 ] as const satisfies readonly Operation[]

@@ -1,4 +1,15 @@
 import { arg, type Operation } from '../operation.js'
+import { virtualMediaSchema } from '../schemas.js'
+
+/** What the method gets is its own affair. */
+const VENDOR_CALL = {
+  path: '/v1/nodes/{node_ident}/vendor_passthru/{method}',
+  also: ['/v1/nodes/{node_ident}/vendor_passthru'],
+  since: 1,
+  query: { method: arg.string },
+  required: ['method'],
+  body: { document: {}, label: 'data' },
+} as const
 
 export const NODE_MANAGEMENT = [
   {
@@ -24,4 +35,76 @@ export const NODE_MANAGEMENT = [
     since: 1,
     status: 200,
   },
+  {
+    id: 'nodes.injectNmi',
+    method: 'PUT',
+    path: '/v1/nodes/{node_ident}/management/inject_nmi',
+    since: 29,
+    hidden: 'resource',
+    body: { args: {} },
+    status: 204,
+  },
+  {
+    id: 'nodes.indicators',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/management/indicators',
+    since: 1,
+    status: 200,
+  },
+  {
+    id: 'nodes.indicators.get',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/management/indicators/{indicator}',
+    since: 1,
+    status: 200,
+  },
+  {
+    id: 'nodes.indicators.set',
+    method: 'PUT',
+    path: '/v1/nodes/{node_ident}/management/indicators/{indicator}',
+    also: ['/v1/nodes/{node_ident}/management/indicators'],
+    since: 1,
+    body: { args: { indicator: arg.string, state: arg.string } },
+    required: ['indicator', 'state'],
+    status: 204,
+  },
+  {
+    id: 'nodes.vmedia.get',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/vmedia',
+    since: 89,
+    hidden: 'route',
+    status: 200,
+  },
+  {
+    id: 'nodes.vmedia.attach',
+    method: 'POST',
+    path: '/v1/nodes/{node_ident}/vmedia',
+    since: 89,
+    hidden: 'route',
+    body: { document: virtualMediaSchema, label: 'vmedia' },
+    status: 204,
+  },
+  {
+    id: 'nodes.vmedia.detach',
+    method: 'DELETE',
+    path: '/v1/nodes/{node_ident}/vmedia',
+    also: ['/v1/nodes/{node_ident}/vmedia/{device_types}'],
+    since: 89,
+    hidden: 'route',
+    query: { device_types: arg.list },
+    status: 204,
+  },
+  {
+    id: 'nodes.vendor.methods',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/vendor_passthru/methods',
+    since: 1,
+    status: 200,
+  },
+  { id: 'nodes.vendor.get', method: 'GET', ...VENDOR_CALL, status: 200 },
+  { id: 'nodes.vendor.post', method: 'POST', ...VENDOR_CALL, status: 200 },
+  { id: 'nodes.vendor.put', method: 'PUT', ...VENDOR_CALL, status: 200 },
+  { id: 'nodes.vendor.patch', method: 'PATCH', ...VENDOR_CALL, status: 200 },
+  { id: 'nodes.vendor.delete', method: 'DELETE', ...VENDOR_CALL, status: 200 },
 ] as const satisfies readonly Operation[]

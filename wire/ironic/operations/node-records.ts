@@ -1,7 +1,62 @@
 import { arg, type Operation } from '../operation.js'
+import { traitsSchema, vifSchema } from '../schemas.js'
 import { paging, selected } from './listing.js'
 
+const TRAITS = {
+  path: '/v1/nodes/{node_ident}/traits',
+  also: ['/v1/nodes/{node_ident}/traits/{trait}'],
+  since: 37,
+  query: { trait: arg.string },
+  status: 204,
+} as const
+
 export const NODE_RECORDS = [
+  {
+    // An older client asks for a field of that name.
+    id: 'nodes.traits',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/traits',
+    since: 37,
+    hidden: { status: 406, message: 'Request not acceptable.', shape: 'wsme' },
+    status: 200,
+  },
+  {
+    id: 'nodes.traits.set',
+    method: 'PUT',
+    ...TRAITS,
+    hidden: { status: 405, message: '', shape: 'pecan' },
+    body: { document: traitsSchema, label: 'body' },
+  },
+  { id: 'nodes.traits.remove', method: 'DELETE', ...TRAITS, hidden: 'resource' },
+  { id: 'nodes.vifs', method: 'GET', path: '/v1/nodes/{node_ident}/vifs', since: 28, hidden: 'route', status: 200 },
+  {
+    id: 'nodes.vifs.attach',
+    method: 'POST',
+    path: '/v1/nodes/{node_ident}/vifs',
+    since: 28,
+    hidden: 'route',
+    body: { document: vifSchema, label: 'vif' },
+    status: 204,
+  },
+  {
+    id: 'nodes.vifs.detach',
+    method: 'DELETE',
+    path: '/v1/nodes/{node_ident}/vifs/{vif_id}',
+    also: ['/v1/nodes/{node_ident}/vifs'],
+    since: 28,
+    hidden: 'route',
+    query: { vif_id: arg.ident },
+    required: ['vif_id'],
+    status: 204,
+  },
+  {
+    id: 'nodes.children',
+    method: 'GET',
+    path: '/v1/nodes/{node_ident}/children',
+    since: 83,
+    hidden: 'route',
+    status: 200,
+  },
   {
     id: 'nodes.ports',
     method: 'GET',
@@ -58,7 +113,7 @@ export const NODE_RECORDS = [
     path: '/v1/nodes/{node_ident}/history',
     since: 78,
     hidden: 'route',
-    query: { detail: arg.boolean, limit: arg.integer, marker: arg.string },
+    query: { ...paging, detail: arg.boolean, marker: arg.uuid },
     status: 200,
   },
   {

@@ -1,0 +1,41 @@
+import { ironicErrors } from '../../../wire/index.js'
+import type { HandlersOf } from '../call.js'
+import type { VifInfo } from '../../conductor/network.js'
+import { findNode } from '../find-node.js'
+import { isLogicalName, isUuid } from '../formats.js'
+
+const PORT_OF_VIF = 67
+
+/** A node's virtual interfaces, and the nodes whose parent it is. */
+export const relationHandlers: HandlersOf<'nodes.vifs' | 'nodes.vifs.attach' | 'nodes.vifs.detach' | 'nodes.children'> =
+  {
+    'nodes.vifs': async (call, backend) => {
+      const { uuid } = await findNode(call, backend, call.args.node_ident)
+      return { body: { vifs: await backend.conductor.network.vifs(uuid) } }
+    },
+    'nodes.vifs.attach': async (call, backend) => {
+      const vif = call.document as VifInfo
+      if (!isUuid(vif.id) && !isLogicalName(vif.id)) throw ironicErrors.expected('UUID or name', 'id', vif.id)
+      const { uuid } = await findNode(call, backend, call.args.node_ident)
+      if (call.version >= PORT_OF_VIF && 'port_uuid' in vif && 'portgroup_uuid' in vif)
+        throw ironicErrors.portAndPortgroup()
+      await backend.conductor.network.attachVif(uuid, vif)
+      return {}
+    },
+    'nodes.vifs.detach': async (call, backend) => {
+      const { uuid } = await findNode(call, backend, call.args.node_ident)
+      await backend.conductor.network.detachVif(uuid, call.args.vif_id)
+      return {}
+    },
+
+    'nodes.children': async (call, backend) => {
+      const { uuid } = await findNode(call, backend, call.args.node_ident)
+      const children = await backend.store.nodes({ where: (node) => node.parent_node === uuid })
+      return {
+        body: {
+          children: children.map((child) => child.uuid),
+          links: { href: call.links.href(`nodes?parent_node=${uuid}`), rel: 'children' },
+        },
+      }
+    },
+  }

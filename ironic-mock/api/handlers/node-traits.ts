@@ -1,0 +1,40 @@
+import { ironicErrors, IronicError, traitSchema, type JsonObject } from '../../../wire/index.js'
+import type { HandlersOf } from '../call.js'
+import { findNode } from '../find-node.js'
+import { checkDocument } from '../schema.js'
+
+/** How many a node may have. */
+const MOST = 50
+
+export const traitHandlers: HandlersOf<'nodes.traits' | 'nodes.traits.set' | 'nodes.traits.remove'> = {
+  'nodes.traits': async (call, backend) => {
+    const { traits } = await findNode(call, backend, call.args.node_ident)
+    return { body: { traits } }
+  },
+
+  'nodes.traits.set': async (call, backend) => {
+    const { node_ident: ident, trait } = call.args
+    const { traits } = call.document as { traits?: string[] }
+    if (trait != null) checkDocument(traitSchema, 'trait', trait)
+    const found = await findNode(call, backend, ident)
+    if ((trait != null) === (traits !== undefined)) throw ironicErrors.oneTraitOrAll()
+    if (trait != null && Object.keys(call.document as JsonObject).length > 0) throw ironicErrors.traitWithBody()
+    await backend.conductor.updateNode(found.uuid, (node) => {
+      const wanted = new Set(trait == null ? traits : [...node.traits, trait])
+      if (wanted.size > MOST) throw ironicErrors.tooManyTraits(node.id, wanted.size, MOST)
+      return { traits: [...wanted].sort() }
+    })
+    return trait == null ? {} : { location: call.links.href(`nodes/${ident}/traits/${trait}`) }
+  },
+
+  'nodes.traits.remove': async (call, backend) => {
+    const { node_ident: ident, trait } = call.args
+    const found = await findNode(call, backend, ident)
+    await backend.conductor.updateNode(found.uuid, ({ uuid, traits }) => {
+      if (trait == null) return { traits: [] }
+      if (!traits.includes(trait)) throw new IronicError(404, `Node ${uuid} doesn't have a trait '${trait}'`)
+      return { traits: traits.filter((each) => each !== trait) }
+    })
+    return {}
+  },
+}

@@ -1,0 +1,59 @@
+import { factoryFirmware, type Machine, type MachineFirmware, type MachineSpec } from '../machine/index.js'
+import type { BmcChange, BmcHardware } from '../ironic-mock/index.js'
+
+export interface HardwareAccess {
+  /** The machine, when there is one yet. */
+  find: () => Machine | undefined
+  /** The machine that is to be; the same every time. */
+  planned: () => MachineSpec
+  /** The machine, made when there is none. */
+  reach: () => Promise<Machine>
+}
+
+/**
+ * Firmware and BMC of a simulated machine. Looking at a machine that does not exist yet shows it as it will leave the
+ * factory; only a change brings it into being, since it gets its NICs from the ports that the node has by then.
+ */
+export function machineHardware({ find, planned, reach }: HardwareAccess): BmcHardware {
+  const seen = (): MachineFirmware => find()?.firmware ?? factoryFirmware(planned())
+  return {
+    report: () => Promise.resolve(seen().report()),
+    change: async (change) => apply((await reach()).firmware, change),
+    media: () => Promise.resolve(seen().media()),
+    indicators: () => Promise.resolve(seen().indicators()),
+    indicator: (component, name) => Promise.resolve(seen().indicator(component, name)),
+    subscribe: async ({ Context, Protocol, Destination, EventTypes }) =>
+      (await reach()).firmware.subscribe({ Context, Protocol, Destination, EventTypes: [...EventTypes] }),
+    unsubscribe: async (id) => (await reach()).firmware.unsubscribe(id),
+    subscriptions: () => Promise.resolve(seen().subscriptions()),
+  }
+}
+
+async function apply(firmware: MachineFirmware, change: BmcChange): Promise<void> {
+  switch (change.change) {
+    case 'boot mode':
+      return firmware.setBootMode(change.mode)
+    case 'secure boot':
+      return firmware.setSecureBoot(change.on)
+    case 'bios':
+      return firmware.setBios(change.settings)
+    case 'bios defaults':
+      return firmware.resetBios()
+    case 'firmware':
+      return firmware.flash(change.component, change.url)
+    case 'insert media':
+      return firmware.insert(change.device, change.url)
+    case 'eject media':
+      return firmware.eject(change.devices)
+    case 'indicator':
+      return firmware.setIndicator(change.component, change.name, change.state)
+    case 'volumes':
+      return firmware.setVolumes(change.volumes)
+    case 'nmi':
+      return firmware.signal('nmi')
+    case 'reset bmc':
+      return firmware.signal('bmc reset', { warm: change.warm })
+    case 'raw':
+      return firmware.signal('raw', { bytes: change.bytes })
+  }
+}

@@ -1,0 +1,82 @@
+export type BiosValue = string | number | boolean
+
+/** A setting of the firmware, as a Redfish attribute registry describes it. */
+export interface BiosAttribute {
+  name: string
+  value: BiosValue
+  type: 'Enumeration' | 'Integer' | 'String' | 'Boolean'
+  allowed: string[]
+  lower: number | null
+  upper: number | null
+  shortest: number | null
+  longest: number | null
+  readOnly: boolean
+  resetRequired: boolean
+  unique: boolean
+}
+
+const attribute = (
+  name: string,
+  type: BiosAttribute['type'],
+  value: BiosValue,
+  more: Partial<BiosAttribute> = {},
+): BiosAttribute => ({
+  ...{ name, value, type, allowed: [], lower: null, upper: null, shortest: null, longest: null },
+  ...{ readOnly: false, resetRequired: true, unique: false },
+  ...more,
+})
+
+const choice = (name: string, value: string, ...allowed: string[]): BiosAttribute =>
+  attribute(name, 'Enumeration', value, { allowed: [value, ...allowed] })
+const toggle = (name: string, value: 'Enabled' | 'Disabled'): BiosAttribute =>
+  choice(name, value, value === 'Enabled' ? 'Disabled' : 'Enabled')
+
+/**
+ * What the firmware of a simulated server can be set to, at its factory values: one of every type that registries know,
+ * under names that Metal3's and vendors' documents use.
+ */
+export function factorySettings(spec: { serial: string; product: string }): BiosAttribute[] {
+  return [
+    attribute('AssetTag', 'String', '', { shortest: 0, longest: 63, resetRequired: false }),
+    choice('BootSeqRetry', 'Enabled', 'Disabled'),
+    attribute('EmbNic1', 'Boolean', true),
+    toggle('LogicalProc', 'Enabled'),
+    attribute('MemTest', 'Boolean', false),
+    choice('NodeInterleaving', 'Disabled', 'Enabled'),
+    choice('NumaGroupSize', 'Clustered', 'Flat'),
+    attribute('PowerOnDelay', 'Integer', 0, { lower: 0, upper: 240 }),
+    attribute('ProcCores', 'Integer', 0, { lower: 0, upper: 64 }),
+    toggle('ProcTurboMode', 'Enabled'),
+    toggle('ProcVirtualization', 'Enabled'),
+    toggle('QuietBoot', 'Enabled'),
+    attribute('SerialNumber', 'String', spec.serial, { readOnly: true, unique: true, longest: 32, shortest: 1 }),
+    toggle('SriovEnable', 'Disabled'),
+    choice('SysProfile', 'PerfPerWattOptimizedOs', 'PerfOptimized', 'PerfPerWattOptimizedDapc', 'Custom'),
+    attribute('SystemModelName', 'String', spec.product, { readOnly: true, longest: 64, shortest: 1 }),
+  ]
+}
+
+/**
+ * Why a setting cannot have a value; undefined when it can.
+ *
+ * @param known undefined for a name that the firmware does not have
+ */
+export function settingProblem(name: string, value: BiosValue, known: BiosAttribute | undefined): string | undefined {
+  if (!known) return `the firmware has no attribute ${name}`
+  if (known.readOnly) return `${name} is read-only`
+  switch (known.type) {
+    case 'Enumeration':
+      return known.allowed.includes(String(value)) ? undefined : `${name} is one of ${known.allowed.join(', ')}`
+    case 'Boolean':
+      return typeof value === 'boolean' ? undefined : `${name} is true or false`
+    case 'Integer': {
+      const inside = Number.isInteger(value) && Number(value) >= known.lower! && Number(value) <= known.upper!
+      return inside ? undefined : `${name} is a whole number from ${known.lower} to ${known.upper}`
+    }
+    case 'String': {
+      const length = typeof value === 'string' ? value.length : -1
+      const inside = length >= known.shortest! && length <= known.longest!
+      return inside ? undefined : `${name} has ${known.shortest} to ${known.longest} characters`
+    }
+  }
+}

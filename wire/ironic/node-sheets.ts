@@ -1,0 +1,38 @@
+/** A BIOS setting as Ironic's database keeps it: what was last read of a machine, or told to the fake interface. */
+export interface BiosSettingRecord {
+  name: string
+  /** Text, whatever its type. */
+  value: string | null
+  attribute_type: string | null
+  allowable_values: string[]
+  lower_bound: number | null
+  max_length: number | null
+  min_length: number | null
+  read_only: boolean | null
+  reset_required: boolean | null
+  unique: boolean | null
+  upper_bound: number | null
+  created_at: string
+  updated_at: string | null
+}
+
+/** A firmware component: `bios`, `bmc` or `nic:ID`. */
+export interface FirmwareComponentRecord {
+  component: string
+  /** When it was first seen. */
+  initial_version: string | null
+  current_version: string | null
+  last_version_flashed: string | null
+  vendor: string | null
+  model: string | null
+  serial_number: string | null
+  created_at: string
+  updated_at: string | null
+}
+
+/** Lists kept beside a node, each as a whole; they go with it. */
+export interface NodeSheets {
+  bios: BiosSettingRecord[]
+  firmware: FirmwareComponentRecord[]
+}
+export type SheetKind = keyof NodeSheets
