@@ -39,7 +39,7 @@ function comparing(recording: LifecycleRecording, node: RealNode) {
 describe.concurrent('a real conductor takes our agent through', () => {
   test('inspection, cleaning, a deployment by configdrive, rebuild, undeployment: as it took the real agent', async () => {
     await using server = await imageServer({ '/coreos.raw.xz': await readFile(IMAGE) })
-    await using node = await realNode(ironic, 'lifecycle')
+    await using node = await realNode(ironic, 'lifecycle', { properties: { root_device: { name: '/dev/sda' } } })
     const apart = comparing(readLifecycle('agent-full-lifecycle'), node)
     const { machine } = node.agent
     await node.provision('manage')
@@ -228,6 +228,17 @@ describe.concurrent('a real conductor takes our agent through', () => {
     await node.provision('abort')
     expect(await node.settled('clean failed')).toMatchObject({ last_error: expect.stringContaining('abort') })
     expect(apart('abort while a step runs')).toEqual([])
+  })
+
+  test('TLS, as the real agent spoke it', async () => {
+    await using node = await realNode(ironic, 'tls')
+    const apart = comparing(readLifecycle('agent-tls'), node)
+    await node.provision('manage')
+    await node.settled('manageable')
+    await node.provision('clean', manual({ step: 'practice_noop' }))
+    await node.reached('clean wait')
+    await node.settled('manageable')
+    expect(apart('manual clean over TLS')).toEqual([])
   })
 
   test('service of an active node: a step that works, one that fails, abort', async () => {

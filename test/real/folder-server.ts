@@ -14,7 +14,7 @@ export async function folderServer() {
       // `normalize` of an absolute path does not lead out of it.
       const path = join(folder, normalize(new URL(request.url!, 'http://folder').pathname))
       const found = await stat(path).catch(() => undefined)
-      if (!found?.isFile()) return response.writeHead(404).end()
+      if (!found?.isFile()) return void response.writeHead(404).end()
       // Ironic asks for the size before it takes an image.
       response.writeHead(200, { 'content-length': found.size })
       if (request.method === 'HEAD') response.end()

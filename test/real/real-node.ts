@@ -24,6 +24,8 @@ export interface RealNode extends AsyncDisposable {
   readonly before: Map<string, () => Promise<void>>
   /** No ramdisk comes up while this is set. */
   silent: boolean
+  /** Further kernel parameters of its ramdisks. */
+  readonly parameters: Record<string, string>
   readonly send: RealIronic['send']
   /** Asks for a change of state, which Ironic must take. */
   provision(target: string, fields?: Record<string, unknown>): Promise<void>
@@ -66,7 +68,7 @@ export async function realNode(
   let latest: ApiNode | undefined
   const watchers = new Set<(node: ApiNode | undefined) => void>()
   const self: RealNode = {
-    ...{ uuid, agent, seen, ran, states, log, failing, before, silent: false, send },
+    ...{ uuid, agent, seen, ran, states, log, failing, before, silent: false, parameters: {}, send },
     provision: async (target, more = {}) =>
       void (await done(202, 'PUT', `/v1/nodes/${uuid}/states/provision`, { target, ...more })),
     settled: (state) => watch(state, (node) => atRest(node) && node.provision_state === state),
@@ -85,12 +87,15 @@ export async function realNode(
     source: (node) => {
       // Deployment's last step and the end of servicing boot what is on the disk.
       const { step } = (node.deploy_step ?? {}) as { step?: string }
-      if (node.provision_state === 'active') return { kind: 'disk' }
+      if (/^(active|unrescuing)$/.test(node.provision_state)) return { kind: 'disk' }
       if (node.provision_state === 'deploying' && step !== 'deploy') return { kind: 'disk' }
       if (self.silent) return { kind: 'disk' }
       const inspection = { 'ipa-inspection-callback-url': `${ironic.url}/v1/continue_inspection` }
       const inspects = node.provision_state.startsWith('inspect')
-      return { kind: 'ramdisk', parameters: { 'ipa-api-url': ironic.url, ...(inspects ? inspection : {}) } }
+      return {
+        kind: 'ramdisk',
+        parameters: { 'ipa-api-url': ironic.url, ...(inspects ? inspection : {}), ...self.parameters },
+      }
     },
     onNode: (node) => {
       latest = node
