@@ -44,8 +44,8 @@ export interface IpaMachine extends AsyncDisposable {
   setPower(to: 'on' | 'off' | 'reboot'): Promise<void>
   /** What the agent would have done to its disks, firmware and power, in order. */
   operations(): Promise<{ operation: string; [detail: string]: unknown }[]>
-  /** How the agent itself last ended the boot; undefined while it has not. */
-  switched(): Promise<'poweroff' | 'reboot' | undefined>
+  /** How the agent itself last switched the machine, which then followed; undefined while it has not. */
+  switched(): 'poweroff' | 'reboot' | undefined
   /** The end of what it logged. */
   logged(): Promise<string>
 }
@@ -78,7 +78,6 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
     const argv = ['boot.sh', folder, process.execPath, join(venv, 'bin/python'), join(venv, 'bin/ironic-python-agent')]
     const relayed = [ironicPort, at('ironic.socket'), at('agent.socket'), String(port)]
     const boot = async (parameters: Readonly<Record<string, string>>): Promise<ChildProcess> => {
-      for (const name of ['power', 'called']) await rm(at(name), { force: true })
       const given = { 'ipa-api-url': ironicUrl, ...hasty(port), ...parameters }
       const words = Object.entries(given).map(([name, value]) => `${name}=${value}`)
       await writeFile(at('cmdline'), `${words.join(' ')}\n`)
@@ -88,6 +87,7 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
     let source: MachineBootSource = { kind: 'disk' }
     let power: 'on' | 'off' = 'off'
     let running: ChildProcess | undefined
+    let switched: 'poweroff' | 'reboot' | undefined
     const end = async (): Promise<void> => {
       const child = running
       running = undefined
@@ -98,6 +98,29 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
         await gone
       }
     }
+    const setPower = async (to: 'on' | 'off' | 'reboot'): Promise<void> => {
+      if (to === 'on' && power === 'on') return
+      await end()
+      power = to === 'off' ? 'off' : 'on'
+      if (power === 'on' && source.kind === 'ramdisk') await follow((running = await boot(source.parameters)))
+    }
+    /** What the agent does to its machine's power. */
+    const follow = async (child: ChildProcess): Promise<void> => {
+      await rm(at('power'), { force: true })
+      freed.spawn(
+        async (signal) => {
+          while (running === child) {
+            const word = (await text('power')).trim()
+            if (word === 'poweroff' || word === 'reboot') {
+              switched = word
+              await sleep(ANSWERING, undefined, { signal })
+              if (running === child) await setPower(word === 'reboot' ? 'reboot' : 'off')
+            } else await sleep(100, undefined, { signal })
+          }
+        },
+        () => {},
+      )
+    }
     const killed = (): void => void running?.kill('SIGKILL')
     process.once('exit', killed)
     freed.onClose(() => void process.removeListener('exit', killed))
@@ -106,21 +129,13 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
       address: `127.0.0.1:${port}`,
       power: () => power,
       setBoot: async (next) => void (source = next),
-      async setPower(to) {
-        if (to === 'on' && power === 'on') return
-        await end()
-        power = to === 'off' ? 'off' : 'on'
-        if (power === 'on' && source.kind === 'ramdisk') running = await boot(source.parameters)
-      },
+      setPower,
       operations: async () =>
         (await text('operations.jsonl'))
           .split('\n')
           .filter(Boolean)
           .map((line) => JSON.parse(line) as { operation: string }),
-      async switched() {
-        const word = (await text('power')).trim()
-        return word === 'poweroff' || word === 'reboot' ? word : undefined
-      },
+      switched: () => switched,
       logged: async () => (await Promise.all(['ipa.log', 'stdout.log'].map(text))).join('\n').slice(-20_000),
       [Symbol.asyncDispose]: () => freed[Symbol.asyncDispose](),
     }
@@ -129,6 +144,9 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
     throw error
   }
 }
+
+/** How long a machine that was told to go down still runs, in milliseconds. */
+const ANSWERING = 500
 
 const NAMESPACES = [
   ...['--net', '--mount', '--pid', '--uts', '--ipc', '--cgroup'],

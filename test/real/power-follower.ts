@@ -3,7 +3,7 @@ import type { Machine, MachineBootSource } from '../../machine/index.js'
 import type { ApiNode } from '../../wire/index.js'
 
 export interface PowerFollowerOptions {
-  machine: Machine
+  machine: Pick<Machine, 'power' | 'setPower' | 'setBoot'>
   /** Asks Ironic for the node; undefined once it is gone. */
   node: () => Promise<ApiNode | undefined>
   /** What the machine is to boot when it is switched on now. */

@@ -53,7 +53,7 @@ describe('what ends the agent’s work', () => {
   ] as const)('%s is answered, and then the machine does it', async (name, switched, power) => {
     await using both = await sideBySide()
     await compare(both, { ...runs(name, {}), path: withToken('/v1/commands/') })
-    await vi.waitFor(async () => expect(await both.realMachine.switched()).toBe(switched), { timeout: 30_000 })
+    await vi.waitFor(() => expect(both.realMachine.switched()).toBe(switched), { timeout: 30_000 })
     await vi.waitFor(() => expect(both.ourMachine.power()).toBe(power))
   })
 })

@@ -76,6 +76,8 @@ class PracticeHardwareManager(hardware.GenericHardwareManager):
         return self.inventory['bmc_v6address']
 
     def get_bmc_mac(self):
+        if 'bmc_mac' in self.inventory:
+            return self.inventory['bmc_mac']
         raise errors.IncompatibleHardwareMethodError()
 
     def get_system_vendor_info(self):
