@@ -62,11 +62,15 @@ export async function configured(options: ConfiguredOptions): Promise<Configured
 /** Milliseconds between two looks at a machine that takes no time to switch itself off. */
 const PROMPT_LOOK = 10
 
+const looks = (time: number): number => Math.ceil(time / PROMPT_LOOK)
+
 /**
- * Ironic looks every few seconds whether a machine that was told to has switched itself off. One that takes no time to
- * is looked at right away, for as long altogether.
+ * Ironic looks every few seconds whether a machine that was told to has switched itself off, or its agent has made
+ * it boot the disk. One that takes no time to is looked at right away, for as long altogether.
  */
-const promptLooks = ({ agentPowerOffPolls, agentPowerOffInterval }: Policy): Partial<Policy> => ({
-  agentPowerOffPolls: Math.ceil((agentPowerOffPolls * agentPowerOffInterval) / PROMPT_LOOK),
+const promptLooks = (policy: Policy): Partial<Policy> => ({
+  agentPowerOffPolls: looks(policy.agentPowerOffPolls * policy.agentPowerOffInterval),
   agentPowerOffInterval: PROMPT_LOOK,
+  agentCommandPolls: looks(policy.agentCommandPolls * policy.agentCommandInterval),
+  agentCommandInterval: PROMPT_LOOK,
 })

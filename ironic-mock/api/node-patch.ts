@@ -11,26 +11,12 @@ import {
   type ProvisionState,
 } from '../../wire/index.js'
 import type { DriverDescription } from '../conductor/conductor.js'
+import { UPDATE_ALLOWED } from '../conductor/transitions.js'
 import type { NodePatch } from '../store/store.js'
 import { applyPatch, type PatchOperation } from './json-patch.js'
 import { checkDescription, checkNodeName, checkUuid, normalised, refuseNewerFields } from './node-rules.js'
 import { checkDocument } from './schema.js'
 
-/** States with a target in which a node can be changed all the same (facts/ironic.md 1.2). */
-const UPDATE_ALLOWED: readonly ProvisionState[] = [
-  'deploy failed',
-  'inspecting',
-  'inspect failed',
-  'inspect wait',
-  'clean failed',
-  'error',
-  'verifying',
-  'adopt failed',
-  'rescue failed',
-  'unrescue failed',
-  'service hold',
-  'service failed',
-]
 /** Only here may a driver, an interface or the resource class change, unless the node is in maintenance. */
 const RECONFIGURABLE: readonly ProvisionState[] = ['enroll', 'inspecting', 'inspect wait', 'manageable', 'available']
 
@@ -151,6 +137,11 @@ function followUp(node: NodeRecord, after: NodePatch, changed: (name: keyof Node
   if (changed('maintenance') && !after.maintenance) {
     after.maintenance_reason = null
     after.fault = null
+  }
+  // Who chooses an interface does not get back the one that autodetect had taken the place of.
+  if (changed('deploy_interface') && 'original_deploy_interface' in node.driver_internal_info) {
+    const { original_deploy_interface: _, ...left } = node.driver_internal_info
+    after.driver_internal_info = left
   }
   if (changed('protected') && !after.protected) after.protected_reason = null
   if (changed('retired') && !after.retired) after.retired_reason = null

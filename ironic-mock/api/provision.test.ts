@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { PROVISION_STATES, type NodeRecord } from '../../wire/index.js'
+import { describe, expect, test } from 'vitest'
+import { PROVISION_STATES, type NodeRecord, type RunbookRecord } from '../../wire/index.js'
 import { VERBS } from '../conductor/transitions.js'
 import { checkProvision, type ProvisionArgs } from './provision.js'
 import { aNode } from '../../test/kit/ironic-records.js'
@@ -38,6 +38,60 @@ test.each<[string, Partial<NodeRecord>, ProvisionArgs, object]>([
   ],
 ])('%s is handed on', (_, fields, args, request) => {
   expect(check(fields, args)).toEqual(request)
+})
+
+describe('a runbook', () => {
+  const steps = [
+    { interface: 'deploy', step: 'second', args: {}, order: 2 },
+    { interface: 'bios', step: 'first', args: { a: 1 }, order: 1 },
+  ]
+  const runbook: RunbookRecord = {
+    ...{ id: 1, uuid: 'r', created_at: '2026', updated_at: null, name: 'CUSTOM_R', description: null, steps },
+    ...{ disable_ramdisk: true, extra: {}, public: false, owner: null, traits: ['CUSTOM_T'] },
+  }
+  const ask = (args: ProvisionArgs, { traits = ['CUSTOM_T'], version = 115, found = true } = {}) => {
+    const node = aNode({ provision_state: args.target === 'service' ? 'active' : 'manageable', traits })
+    return checkProvision(node, 'n', { runbook: 'r', ...args }, version, found ? { runbook } : {})
+  }
+  const sorted = [steps[1], steps[0]]
+
+  test('stands for its steps in their order, for cleaning and for servicing', () => {
+    expect(ask({ target: 'clean' })).toEqual({ target: 'clean', clean_steps: sorted, disable_ramdisk: true })
+    expect(ask({ target: 'service' })).toEqual({ target: 'service', service_steps: sorted, disable_ramdisk: true })
+    expect(ask({ target: 'clean' }, { traits: ['CUSTOM_R'], version: 111 })).toMatchObject({ clean_steps: sorted })
+  })
+
+  test.each<[string, ProvisionArgs, Parameters<typeof ask>[1], number, string]>([
+    ['that is not there', { target: 'clean' }, { found: false }, 404, 'Runbook r could not be found.'],
+    ['below 1.92', { target: 'clean' }, { version: 91 }, 406, 'Request not acceptable.'],
+    [
+      'with steps besides',
+      { target: 'clean', clean_steps: steps },
+      {},
+      400,
+      'Please provide either "clean_steps" or a',
+    ],
+    ['for another verb', { target: 'provide', clean_steps: steps }, {}, 400, '"runbooks" is only valid when setting'],
+    ['for other nodes', { target: 'clean' }, { traits: [] }, 400, "any of the runbook's traits ['CUSTOM_T']"],
+    ['for others by name', { target: 'clean' }, { version: 111 }, 400, 'has not been approved for use on this node'],
+  ])('%s is refused', (_, args, options, status, sentence) => {
+    expect(() => ask(args, options)).toThrow(
+      expect.objectContaining({ status, message: expect.stringContaining(sentence) as string }) as Error,
+    )
+  })
+})
+
+test('a step is limited to child nodes that are there', () => {
+  const uuid = '11111111-1111-4111-8111-111111111111'
+  const ask = (limit: unknown[], hasNode = () => true) => {
+    const clean_steps = [
+      { interface: 'power', step: 'power_on', execute_on_child_nodes: true, limit_child_node_execution: limit },
+    ]
+    return checkProvision(aNode(manageable), 'n', { target: 'clean', clean_steps }, 115, { hasNode })
+  }
+  expect(ask([uuid])).toMatchObject({ target: 'clean' })
+  expect(() => ask(['name'])).toThrow('Invalid entry detected for execute_on_child_node parameter in step power_on.')
+  expect(() => ask([uuid], () => false)).toThrow(`Node ${uuid} could not be found.`)
 })
 
 test.each<[string, Partial<NodeRecord>, ProvisionArgs, number, number, string]>([

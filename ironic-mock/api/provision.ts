@@ -9,9 +9,11 @@ import {
   type JsonSchema,
   type Microversion,
   type NodeRecord,
+  type RunbookRecord,
 } from '../../wire/index.js'
 import type { ProvisionRequest } from '../conductor/conductor.js'
 import { VERBS } from '../conductor/transitions.js'
+import { runbookArgs } from './runbook-steps.js'
 import { schemaProblem } from './schema.js'
 
 /** The body of `PUT /v1/nodes/X/states/provision`, each member of its type. */
@@ -46,6 +48,14 @@ const LATE_VERB_SINCE: Readonly<Record<string, Microversion>> = { unhold: 85, se
 /** Aborting came to some states later than to cleaning. */
 const ABORT_SINCE: Readonly<Record<string, Microversion>> = { 'inspect wait': 41, 'wait call-back': 110 }
 
+/** What a request may name besides its node. */
+export interface Known {
+  /** The one that the request names, if it is there. */
+  runbook?: RunbookRecord | undefined
+  /** By UUID; every node is thought to be there unless told otherwise. */
+  hasNode?: (uuid: string) => boolean
+}
+
 /**
  * Checks a provision request in upstream's order up to where the conductor takes over: version of the verb, maintenance,
  * state, configdrive, runbook, disable_ramdisk, which steps go with which verb, versions, the steps themselves.
@@ -55,16 +65,19 @@ const ABORT_SINCE: Readonly<Record<string, Microversion>> = { 'inspect wait': 41
 export function checkProvision(
   node: NodeRecord,
   ident: string,
-  args: ProvisionArgs,
+  given: ProvisionArgs,
   version: Microversion,
+  { runbook, hasNode }: Known = {},
 ): ProvisionRequest {
+  let args = given
   // A null target reaches the check of states, and is quoted as Python does.
   const target = args.target ?? 'None'
   if ((VERB_SINCE[target] ?? 1) > version) throw ironicErrors.notAcceptable()
   checkState(node, ident, target)
   checkRebuild(node, target)
   if (args.configdrive !== undefined && args.configdrive !== null) checkConfigdrive(args.configdrive, target, version)
-  if (args.runbook != null) throw refusedRunbook(args.runbook, version)
+  if (given.runbook != null)
+    args = { ...given, ...runbookArgs(theRunbook(given.runbook, version, runbook), node, given, version) }
   if (args.disable_ramdisk) checkDisableRamdisk(target, version)
   checkStepsBelong(args, target)
   if (target === 'abort' && (ABORT_SINCE[node.provision_state] ?? 1) > version) throw ironicErrors.notAcceptable()
@@ -77,6 +90,7 @@ export function checkProvision(
   if (args.clean_steps != null) request.clean_steps = checkSteps('clean_steps', args.clean_steps, orderedStepsSchema)
   if (args.service_steps != null)
     request.service_steps = checkSteps('service_steps', args.service_steps, orderedStepsSchema)
+  for (const step of [...(request.clean_steps ?? []), ...(request.service_steps ?? [])]) checkChildren(step, hasNode)
   if (args.rescue_password != null) request.rescue_password = args.rescue_password
   if (args.disable_ramdisk != null) request.disable_ramdisk = args.disable_ramdisk
   return request
@@ -132,10 +146,10 @@ function checkConfigdrive(configdrive: unknown, target: string, version: Microve
     throw new IronicError(400, 'Invalid configdrive: it is neither a URL nor base64 text nor an object')
 }
 
-function refusedRunbook(runbook: string, version: Microversion): IronicError {
-  if (version < SINCE.runbooks) return ironicErrors.notAcceptable()
-  // There are no runbooks yet, so none can be found.
-  return new IronicError(404, `Runbook ${runbook} could not be found.`)
+function theRunbook(ident: string, version: Microversion, found: RunbookRecord | undefined): RunbookRecord {
+  if (version < SINCE.runbooks) throw ironicErrors.notAcceptable()
+  if (!found) throw new IronicError(404, `Runbook ${ident} could not be found.`)
+  return found
 }
 
 function checkDisableRamdisk(target: string, version: Microversion): void {
@@ -162,6 +176,22 @@ const required = (name: string, target: string) =>
   new IronicError(400, `"${name}" is required when setting target provision state to ${target}`)
 const misplaced = (name: string, target: string) =>
   new IronicError(400, `"${name}" is only valid when setting target provision state to ${target}`)
+
+/** The nodes that a step is limited to are there; that they are children shows when it runs. */
+function checkChildren(step: JsonObject, hasNode: Known['hasNode']): void {
+  const limit = step.limit_child_node_execution
+  if (step.execute_on_child_nodes !== true || !Array.isArray(limit)) return
+  for (const uuid of limit as unknown[]) {
+    if (typeof uuid !== 'string' || !UUID.test(uuid))
+      throw new IronicError(
+        400,
+        `Invalid entry detected for execute_on_child_node parameter in step ${String(step.step)}.`,
+      )
+    if (hasNode?.(uuid) === false) throw ironicErrors.nodeNotFound(uuid)
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 
 /** Upstream adds the schema to the sentence; the first line and the place are kept. */
 function checkSteps(name: string, steps: unknown, schema: JsonSchema): JsonObject[] {

@@ -6,6 +6,7 @@ import type { ProvisionRequest } from './conductor.js'
 import { deployFailed } from './deployment-failure.js'
 import { runDeployStep } from './deployment-steps.js'
 import { deploymentProblem, stepSources, wantedSteps } from './deployment-plan.js'
+import { disallowedStep } from './disallowed-steps.js'
 import { usesAgent } from './driver-steps.js'
 import { valueOf, type EffectBody, type Outcome } from './effects.js'
 import { fastTracked } from './fast-track.js'
@@ -21,6 +22,8 @@ import { wipeDeploymentPlan } from './wipe.js'
  */
 export function startDeployment(turn: Turn, verb: 'deploy' | 'rebuild', request: ProvisionRequest): void {
   const user = (request.deploy_steps ?? []) as PlannedStep[]
+  const disallowed = disallowedStep('deploy', user, turn.policy.disallowDeploySteps)
+  if (disallowed) throw disallowed
   const noImage = imageSourceProblem(turn.node.instance_info.image_source)
   if (noImage !== undefined) throw new IronicError(400, noImage)
   keepImageType(turn)

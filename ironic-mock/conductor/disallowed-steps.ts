@@ -1,9 +1,9 @@
-import { IronicError } from '../../wire/index.js'
+import { IronicError, type StepKind } from '../../wire/index.js'
 import type { PlannedStep } from './plan-steps.js'
 
 /** The refusal of the first step that the operator's list forbids; undefined when there is none. */
 export function disallowedStep(
-  kind: 'clean' | 'service',
+  kind: StepKind,
   steps: readonly PlannedStep[],
   list: readonly string[],
 ): IronicError | undefined {

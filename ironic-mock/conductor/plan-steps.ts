@@ -70,7 +70,10 @@ export function deploySteps(node: Readonly<NodeRecord>, user: readonly PlannedSt
   const runs = (wanted: PlannedStep): boolean =>
     isReserved(wanted) ? !policy.dropReservedSteps : known.some((step) => sameAsUser(wanted, step))
   const theirs = user.filter((wanted) => Number(wanted.priority) > 0 && runs(wanted))
-  return inOrder<JsonObject>([...ours.map((step) => ({ ...step })), ...theirs])
+  // Of a template nobody is told that the operator forbids it.
+  const allowed = (step: PlannedStep): boolean =>
+    !policy.disallowDeploySteps.includes(`${String(step.interface)}.${String(step.step)}`)
+  return inOrder<JsonObject>([...ours.map((step) => ({ ...step })), ...theirs].filter(allowed))
 }
 
 const sameAsUser = (user: PlannedStep, step: KnownStep): boolean =>

@@ -45,8 +45,9 @@ export interface Policy {
   allowProvisioningInMaintenance: boolean
   /** `[conductor]clean_step_priority_override`: priorities by `interface.step`. */
   cleanStepPriorityOverride: Readonly<Record<string, number>>
-  /** `[api]disallow_clean_steps`, `disallow_service_steps`: as `interface.step`. */
+  /** `[api]disallow_clean_steps`, `disallow_deploy_steps`, `disallow_service_steps`: as `interface.step`. */
   disallowCleanSteps: readonly string[]
+  disallowDeploySteps: readonly string[]
   disallowServiceSteps: readonly string[]
   /** `[conductor]node_history` */
   nodeHistory: boolean
@@ -122,6 +123,7 @@ export const UPSTREAM_POLICY: Policy = {
   allowProvisioningInMaintenance: true,
   cleanStepPriorityOverride: {},
   disallowCleanSteps: ['vendor.send_raw'],
+  disallowDeploySteps: ['vendor.send_raw'],
   disallowServiceSteps: ['vendor.send_raw'],
   nodeHistory: true,
   heartbeatTimeout: 300,

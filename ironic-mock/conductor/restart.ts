@@ -1,7 +1,7 @@
 import type { Job } from './effects.js'
 import { STUCK_STATES } from './transitions.js'
 import type { Turn } from './turn.js'
-import { wipeCleaningPlan, wipeDeploymentPlan } from './wipe.js'
+import { wipeCleaningPlan, wipeDeploymentPlan, wipeServicing } from './wipe.js'
 
 /**
  * What a starting conductor does with a node it was responsible for, as Ironic's does (facts/ironic.md 1.2): work that
@@ -19,6 +19,7 @@ export function recover(turn: Turn, job: Job | null): void {
     // Where the work stood is of no use to the next attempt, which begins anew.
     if (state === 'deploying') wipeDeploymentPlan(turn)
     if (state === 'cleaning') wipeCleaningPlan(turn)
+    if (state === 'servicing') wipeServicing(turn)
     return turn.rest()
   }
   if (job && job.then !== 'power.changed') return turn.run([job.effect, ...job.rest], job.then, job.memo)

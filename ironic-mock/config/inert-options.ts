@@ -20,7 +20,7 @@ export const INERT_OPTIONS: Readonly<Record<string, readonly string[] | '*'>> = 
     ...['stream_raw_images', 'verify_ca'],
   ],
   api: [
-    ...['api_workers', 'disallow_deploy_steps', 'disallowed_enrollment_boot_modes', 'enable_ramdisk_endpoints'],
+    ...['api_workers', 'disallowed_enrollment_boot_modes', 'enable_ramdisk_endpoints'],
     ...['middleware', 'network_data_schema', 'project_admin_can_manage_own_nodes', 'response_validation'],
     ...['unix_socket', 'unix_socket_mode'],
   ],

@@ -37,6 +37,7 @@ export const POLICY_OPTIONS: Options<Omit<Policy, 'inspection'>> = {
   allowProvisioningInMaintenance: at('conductor', 'allow_provisioning_in_maintenance', yesOrNo),
   cleanStepPriorityOverride: at('conductor', 'clean_step_priority_override', pairs(whole)),
   disallowCleanSteps: at('api', 'disallow_clean_steps', wordList),
+  disallowDeploySteps: at('api', 'disallow_deploy_steps', wordList),
   disallowServiceSteps: at('api', 'disallow_service_steps', wordList),
   nodeHistory: at('conductor', 'node_history', yesOrNo),
   heartbeatTimeout: at('api', 'ramdisk_heartbeat_timeout', whole),

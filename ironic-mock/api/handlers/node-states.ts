@@ -58,7 +58,11 @@ export const stateHandlers: HandlersOf<
   'nodes.provision': async (call, backend) => {
     const { node_ident: ident } = call.args
     const node = await findNode(call, backend, ident)
-    await backend.conductor.provision(node.uuid, checkProvision(node, ident, call.args, call.version))
+    const { runbook: named } = call.args
+    const runbook = named == null ? undefined : await backend.store.resource('runbook', named)
+    const hasNode = (uuid: string): boolean => backend.store.records.nodes.has(uuid)
+    const request = checkProvision(node, ident, call.args, call.version, { runbook, hasNode })
+    await backend.conductor.provision(node.uuid, request)
     return { location: call.links.href(`nodes/${ident}/states`) }
   },
 

@@ -13,6 +13,9 @@ export const STATES_OF_RESTART: [ProvisionState, ProvisionState][] = [
   ['unrescuing', 'unrescue failed'],
   ['deleting', 'error'],
   ['servicing', 'service failed'],
+  ['deploy hold', 'deploy hold'],
+  ['clean hold', 'clean hold'],
+  ['service hold', 'service hold'],
   ['manageable', 'manageable'],
   ['active', 'active'],
 ]
