@@ -13,6 +13,7 @@ import {
   type DeploymentReport,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
+import { accessOf, endpointOf } from './ironic-access.js'
 import { logTo } from './log.js'
 import { parseSize, type Options } from './options.js'
 import { lineProgress, liveProgress, type ProgressView } from './progress.js'
@@ -46,6 +47,9 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   const ignition = await readConfig(options.ignition, environment)
   const managers = options.steps && (await loadManagers(options.steps))
   const size = parseSize(options['disk-size'] ?? '10GiB')
+  const { 'ironic-url': named } = options
+  const ironicUrl = named === 'env' ? endpointOf(environment.variables) : named
+  const access = ironicUrl === undefined ? undefined : await accessOf(environment.variables)
   const view = viewFor(environment, json)
   const speed = options.speed ?? 1
   const clock = systemClock(speed)
@@ -59,7 +63,8 @@ export async function deploy(options: DeployOptions, environment: Environment): 
       appendKargs: options['append-karg'] ?? [],
       deleteKargs: options['delete-karg'] ?? [],
       ...(options.image === undefined ? {} : { image: options.image }),
-      ...(options['ironic-url'] === undefined ? {} : { ironicUrl: options['ironic-url'] }),
+      ...(ironicUrl === undefined ? {} : { ironicUrl }),
+      ...(access ? { access } : {}),
       realistic: options.realistic ?? false,
       ...(managers ? { managers } : {}),
       ...{ clock, random: systemRandom, signal: stopped },

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { readFile } from 'node:fs/promises'
-import { UserError } from '../lab/index.js'
+import { IRONIC_RELEASES, PROFILES, UserError } from '../lab/index.js'
 
 interface OptionShape {
   /** What a value is called in the help. Flags have none. */
@@ -30,6 +30,32 @@ export const OPTIONS = {
     description: 'simulated machines to start with, each with a node in enroll and its ports (default: 0)',
     schema: { type: 'integer', minimum: 0, maximum: 10_000 },
   },
+  profile: {
+    value: Object.keys(PROFILES).join('|'),
+    description: "whose settings Ironic has: Metal3's or Ironic's own (default: metal3)",
+    schema: { type: 'string', enum: Object.keys(PROFILES) },
+  },
+  'ironic-release': {
+    value: 'RELEASE',
+    description: `which Ironic to be: ${Object.keys(IRONIC_RELEASES).join(', ')} (default: master)`,
+    schema: { type: 'string', enum: Object.keys(IRONIC_RELEASES) },
+  },
+  set: {
+    value: 'OPTION=VALUE',
+    description: "an option of Ironic's by its own name, as in conductor.automated_clean=false; may be repeated",
+    schema: { type: 'array', items: { type: 'string', pattern: '^[^=]+=' } },
+  },
+  htpasswd: {
+    value: 'FILE',
+    description: 'let in only the users of this file, made with htpasswd -B (default: everybody on this host)',
+    schema: { type: 'string', minLength: 1 },
+  },
+  tls: {
+    description: 'serve HTTPS; without --tls-cert with a certificate that is made',
+    schema: { type: 'boolean' },
+  },
+  'tls-cert': { value: 'FILE', description: 'certificate for --tls, PEM', schema: { type: 'string', minLength: 1 } },
+  'tls-key': { value: 'FILE', description: 'its private key, PEM', schema: { type: 'string', minLength: 1 } },
   'state-dir': {
     value: 'DIR',
     description: 'keep nodes, machines and disks here (default: nothing outlives the command)',
@@ -48,8 +74,9 @@ export const OPTIONS = {
   'ironic-url': {
     value: 'URL',
     description:
-      'the Ironic to work with (deploy: an ironstage that runs there; default: start one for this deployment)',
-    schema: { type: 'string', pattern: '^https?://' },
+      'the Ironic to work with (deploy: an ironstage that runs there, or env for the one that OS_ENDPOINT or ' +
+      'IRONIC_ENDPOINT name; default: start one for this deployment)',
+    schema: { type: 'string', pattern: '^(https?://.*|env)$' },
   },
   target: {
     value: 'TARGET',

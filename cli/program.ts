@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { errorChain, packageVersion, UserError, userError, type ConfigFile } from '../lab/index.js'
 import { agent, AGENT_OPTIONS } from './agent.js'
-import { agentConfigFiles } from './config-files.js'
+import { configFiles } from './config-files.js'
 import { DEPLOY_OPTIONS, deploy } from './deploy.js'
 import { Stopped, type Environment, type Output } from './environment.js'
 import { OPTIONS, resolveOptions, variableOf, type OptionName, type Options } from './options.js'
@@ -25,25 +25,27 @@ export async function run(environment: Environment): Promise<number> {
     description: string,
     names: readonly N[],
     action: Action<N>,
-    { under = program, operand, agentFiles = false }: { under?: Command; operand?: string; agentFiles?: boolean } = {},
+    { under = program, operand, takes }: { under?: Command; operand?: string; takes?: Format } = {},
   ) => {
     const command = under.command(name).description(description).exitOverride()
     if (operand !== undefined) command.argument(`<${operand}>`)
     for (const option of names) command.addOption(asFlag(option))
-    command.addOption(configFlag(agentFiles))
+    command.addOption(configFlag(takes))
     command.action(async () => {
       const { IRONSTAGE_CONFIG, ...variables } = environment.variables
       const { config = IRONSTAGE_CONFIG || undefined, ...flags } = byName(command.opts())
       const named = [config ?? []].flat() as string[]
-      const { own, agent } = agentFiles ? await agentConfigFiles(named) : { own: named[0], agent: [] }
+      const { own, ini } = takes ? await configFiles(named, takes.of) : { own: named[0], ini: [] }
       const options = await resolveOptions(names, own === undefined ? flags : { ...flags, config: own }, variables)
-      code = await action(options, environment, command.args[0] ?? '', agent)
+      code = await action(options, environment, command.args[0] ?? '', ini)
     })
   }
-  add('up', 'run a mock Ironic with simulated machines until it is stopped', UP_OPTIONS, up)
+  add('up', 'run a mock Ironic with simulated machines until it is stopped', UP_OPTIONS, up, {
+    takes: { of: 'Ironic', example: '[conductor] automated_clean = ...' },
+  })
   add('deploy', 'take one machine from enroll to a booted CoreOS and read its disk back', DEPLOY_OPTIONS, deploy)
   add('agent', 'run one agent on a simulated machine for an Ironic elsewhere', AGENT_OPTIONS, agent, {
-    agentFiles: true,
+    takes: { of: 'ironic-python-agent', example: '[DEFAULT] api_url = ...' },
   })
   const under = program
     .command('step')
@@ -62,19 +64,25 @@ export async function run(environment: Environment): Promise<number> {
   }
 }
 
+/** The configuration files of an OpenStack service, beside those of ironstage. */
+interface Format {
+  of: string
+  example: string
+}
+
 type Action<N extends OptionName> = (
   options: Options<N>,
   environment: Environment,
   operand: string,
-  /** In ironic-python-agent's format. */
-  agentFiles: readonly ConfigFile[],
+  /** In the {@link Format} that the command takes. */
+  configFiles: readonly ConfigFile[],
 ) => Promise<number>
 
-function configFlag(agentFiles: boolean): Option {
+function configFlag(takes: Format | undefined): Option {
   const flag = '--config <FILE>'
-  if (!agentFiles) return new Option(flag, 'YAML file with any of these options (IRONSTAGE_CONFIG)')
+  if (!takes) return new Option(flag, 'YAML file with any of these options (IRONSTAGE_CONFIG)')
   const what =
-    'YAML file with any of these options, or a file of ironic-python-agent ([DEFAULT] api_url = ...), or a folder with ' +
+    `YAML file with any of these options, or a file of ${takes.of} (${takes.example}), or a folder with ` +
     'some of these; may be repeated (IRONSTAGE_CONFIG)'
   return new Option(flag, what).argParser((text, before: string[] | undefined) => [...(before ?? []), text])
 }

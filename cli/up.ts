@@ -1,18 +1,41 @@
-import { errorChain, loadManagers, serve, systemClock, systemRandom, type LabEvent } from '../lab/index.js'
+import {
+  errorChain,
+  loadManagers,
+  serve,
+  systemClock,
+  systemRandom,
+  type ConfigFile,
+  type IronicConfigRequest,
+  type IronicRelease,
+  type LabEvent,
+  type ProfileName,
+  type Served,
+} from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
 
-export const UP_OPTIONS = ['host', 'port', 'nodes', 'state-dir', 'speed', 'realistic', 'steps', 'json'] as const
+export const UP_OPTIONS = [
+  ...(['profile', 'ironic-release', 'set', 'host', 'port', 'htpasswd', 'tls', 'tls-cert', 'tls-key'] as const),
+  ...(['nodes', 'state-dir', 'speed', 'realistic', 'steps', 'json'] as const),
+] as const
+
+type UpOptions = Options<(typeof UP_OPTIONS)[number]>
 
 /** `ironstage up`: serves until a signal stops it. */
-export async function up(options: Options<(typeof UP_OPTIONS)[number]>, environment: Environment): Promise<number> {
+export async function up(
+  options: UpOptions,
+  environment: Environment,
+  _operand: string,
+  configFiles: readonly ConfigFile[],
+): Promise<number> {
   const { stdout, stopped } = environment
   const json = options.json ?? false
   const say = (line: string) => void stdout.write(`${line}\n`)
   await using served = await serve({
-    host: options.host ?? '127.0.0.1',
-    port: options.port ?? 6385,
+    ironic: ironicOf(options, configFiles),
+    ...(options.host === undefined ? {} : { host: options.host }),
+    ...(options.port === undefined ? {} : { port: options.port }),
     nodes: options.nodes ?? 0,
     stateDir: options['state-dir'] ?? null,
     realistic: options.realistic ?? false,
@@ -22,9 +45,8 @@ export async function up(options: Options<(typeof UP_OPTIONS)[number]>, environm
     logger: logTo(environment, json),
     onEvent: told(say, json),
   })
-  const { url } = served
-  if (json) say(JSON.stringify({ event: 'ready', ironic_url: url, environment: environmentBlock(url) }))
-  else say(readyText(url, served.stage.machines.list().length))
+  if (json) say(JSON.stringify({ event: 'ready', ironic_url: served.url, environment: environmentBlock(served) }))
+  else say(readyText(served, options.htpasswd))
   await new Promise<void>((resolve) => {
     if (stopped.aborted) resolve()
     stopped.addEventListener('abort', () => resolve(), { once: true })
@@ -33,28 +55,55 @@ export async function up(options: Options<(typeof UP_OPTIONS)[number]>, environm
   return 0
 }
 
+/** Flags of ours stand for options of Ironic's; who sets one of those as well means that. */
+function ironicOf(options: UpOptions, files: readonly ConfigFile[]): IronicConfigRequest {
+  const { htpasswd, 'tls-cert': certificate, 'tls-key': key } = options
+  const tls = options.tls ?? (certificate === undefined && key === undefined ? undefined : true)
+  const set = [
+    ...(htpasswd === undefined
+      ? []
+      : ['DEFAULT.auth_strategy=http_basic', `DEFAULT.http_basic_auth_user_file=${htpasswd}`]),
+    ...(tls === undefined ? [] : [`api.enable_ssl_api=${tls}`]),
+    ...(certificate === undefined ? [] : [`api.cert_file=${certificate}`]),
+    ...(key === undefined ? [] : [`api.key_file=${key}`]),
+    ...(options.set ?? []),
+  ]
+  // The schemas of the two options have listed what there is.
+  const { profile, 'ironic-release': release } = options as { profile?: ProfileName; 'ironic-release'?: IronicRelease }
+  return { files, set, ...(profile ? { profile } : {}), ...(release ? { release } : {}) }
+}
+
 /** What BareMetal Operator and OpenStack clients read from their environment. */
-const environmentBlock = (url: string): Record<string, string> => ({
+const environmentBlock = ({ url, authStrategy, caFile }: Served): Record<string, string> => ({
   IRONIC_ENDPOINT: `${url}/v1/`,
   OS_ENDPOINT: url,
-  OS_AUTH_TYPE: 'none',
+  OS_AUTH_TYPE: authStrategy === 'noauth' ? 'none' : authStrategy,
+  ...(caFile === null ? {} : { IRONIC_CACERT_FILE: caFile, OS_CACERT: caFile }),
 })
 
-function readyText(url: string, machines: number): string {
-  const exports = Object.entries(environmentBlock(url)).map(([name, value]) => `    export ${name}=${value}`)
+function readyText(served: Served, users: string | undefined): string {
+  const { url, authStrategy, caFile } = served
+  const machines = served.stage.machines.list().length
+  const secret = authStrategy === 'http_basic'
+  const exports = Object.entries(environmentBlock(served)).map(([name, value]) => `    export ${name}=${value}`)
+  const curl = ['curl -s', ...(secret ? ['-u USER'] : []), ...(caFile === null ? [] : [`--cacert ${caFile}`])].join(' ')
   return [
     `Ironic is ready at ${url} with ${machines} simulated ${machines === 1 ? 'machine' : 'machines'}.`,
     '',
     '  for BareMetal Operator and the baremetal command:',
     ...exports,
+    ...(secret ? [`    export OS_USERNAME=... OS_PASSWORD=...   one of ${users ?? 'the users'}`] : []),
     '  or in clouds.yaml:',
     '    clouds:',
     '      ironstage:',
-    '        auth_type: none',
+    ...(secret
+      ? ['        auth_type: http_basic', '        auth: {username: ..., password: ...}']
+      : ['        auth_type: none']),
+    ...(caFile === null ? [] : [`        cacert: ${caFile}`]),
     `        endpoint: ${url}`,
     `        baremetal_endpoint_override: ${url}`,
     '',
-    `  try: curl -s -H 'X-OpenStack-Ironic-API-Version: latest' ${url}/v1/nodes`,
+    `  try: ${curl} -H 'X-OpenStack-Ironic-API-Version: latest' ${url}/v1/nodes`,
     '',
   ].join('\n')
 }

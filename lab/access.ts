@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { hostname, networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { selfSigned } from '../agent/index.js'
@@ -123,7 +124,7 @@ function isGood(certificate: string, names: readonly string[]): boolean {
   try {
     const read = new X509Certificate(certificate)
     if (Date.parse(read.validTo) < systemClock().now() + hours(24)) return false
-    return names.every((name) => read.checkIP(name) ?? read.checkHost(name))
+    return names.every((name) => (isIP(name) ? read.checkIP(name) : read.checkHost(name)) !== undefined)
   } catch {
     return false
   }

@@ -9,6 +9,7 @@ import {
   IronicClient,
   IronicRefused,
   type ApiNode,
+  type ClientTls,
   type ProvisionState,
   type Transport,
 } from '../wire/index.js'
@@ -32,6 +33,8 @@ export interface DeploymentOptions {
   disk: { file: string; size: number; overwrite: boolean }
   /** An ironstage that runs elsewhere; without, one is started for this deployment, and gone with it. */
   ironicUrl?: string
+  /** How to be let in there. */
+  access?: { headers?: Readonly<Record<string, string>>; tls?: ClientTls }
   realistic?: boolean
   /** What the machine's agent offers; the standard managers unless told otherwise. */
   managers?: readonly HardwareManager[]
@@ -107,9 +110,9 @@ async function deployHere(
 
 /** In an ironstage that runs already: a new node, whose BMC nobody has configured, gets a machine there. */
 async function deployThere(options: DeploymentOptions, url: string, config: IgnitionConfig): Promise<DeploymentReport> {
-  const { clock, random } = options
-  await using transport = new HttpTransport({ clock })
-  const client = new IronicClient({ transport, endpoint: url, clock })
+  const { clock, random, access: { headers = {}, tls = {} } = {} } = options
+  await using transport = new HttpTransport({ clock, tls })
+  const client = new IronicClient({ transport, endpoint: url, clock, headers })
   const name = `rehearsal-${uuid(random).slice(0, 8)}`
   const way = new Way({ ...options, client, transport, url, config })
   return await way.go(async () => {
@@ -181,7 +184,9 @@ class Way {
   #forPeople(error: unknown): unknown {
     const { url } = this.#parts
     if (error instanceof IronicRefused)
-      return new UserError('ironic-refused', `Ironic refused ${error.call} (${error.status}): ${error.message}`)
+      return new UserError('ironic-refused', `Ironic refused ${error.call} (${error.status}): ${error.message}`, {
+        ...(error.status === 401 ? { remedy: 'set OS_AUTH_TYPE=http_basic, OS_USERNAME and OS_PASSWORD' } : {}),
+      })
     if (error instanceof ConnectionFailed)
       return new UserError('ironic-unreachable', `no Ironic answers at ${url}`, {
         cause: error,
@@ -224,10 +229,10 @@ class Way {
 
   /** Ironic calls a node active once it is switched on; whether it boots shows only at the machine. */
   async #booted(uuid: string): Promise<LabMachine> {
-    const { transport, url, clock, signal } = this.#parts
+    const { transport, url, clock, signal, access } = this.#parts
     const limit = clock.now() + seconds(600)
     for (;;) {
-      const machine = await machineBehind(transport, url, uuid)
+      const machine = await machineBehind(transport, url, uuid, access?.headers)
       if (machine.firstBoot || machine.boot?.outcome === 'no bootable device' || clock.now() > limit) return machine
       await clock.sleep(POLL, { signal })
     }

@@ -1,4 +1,5 @@
 import { IPA_PACE } from '../agent/index.js'
+import { readIronicConfig, type IronicConfigRequest, type ServiceSettings } from '../ironic-mock/index.js'
 import { Scope, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { LabEvent } from './events.js'
@@ -7,8 +8,11 @@ import { stage, type Stage } from './stage.js'
 import { openStateFolder } from './state-folder.js'
 
 export interface ServeOptions {
-  host: string
-  port: number
+  /** Whose settings, which release, which options. */
+  ironic?: IronicConfigRequest
+  /** Where to listen, instead of where the options say: 127.0.0.1, port 6385, where they do not. */
+  host?: string
+  port?: number
   /** Simulated machines to have, each with a node. */
   nodes: number
   stateDir: string | null
@@ -23,8 +27,11 @@ export interface ServeOptions {
 
 export interface Served extends AsyncDisposable {
   readonly stage: Stage
-  /** Of the API, without `/v1`. */
+  /** Of the API, without `/v1`; the public one where there is one. */
   readonly url: string
+  readonly authStrategy: ServiceSettings['authStrategy']
+  /** File with the certificate that was made, for clients to believe. */
+  readonly caFile: string | null
 }
 
 /**
@@ -33,32 +40,44 @@ export interface Served extends AsyncDisposable {
  * @throws UserError for an address that others can reach, a port that is taken, a folder that cannot be used
  */
 export async function serve(options: ServeOptions): Promise<Served> {
-  refuseOthers(options.host)
-  const { host, port, clock, random, logger, onEvent } = options
+  const { ironic = {}, clock, random, logger, onEvent } = options
+  const { service } = readIronicConfig(ironic)
+  const { host = service.host ?? '127.0.0.1', port = service.port ?? 6385 } = options
+  refuseOthers(host, service, logger)
   const scope = new Scope()
   try {
     const folder = options.stateDir === null ? null : scope.use(await openStateFolder(options.stateDir))
     const running = scope.use(
       await stage({
-        ...{ folder, network: { host, port }, clock, random, logger },
+        ...{ folder, network: { host, port }, ironic, clock, random, logger },
         ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
         ...(options.managers ? { managers: options.managers } : {}),
         ...(onEvent ? { onEvent } : {}),
       }),
     )
     for (let n = 1; n <= options.nodes; n++) await running.enroll(running.spec(n), { name: `node-${n - 1}` })
-    return { stage: running, url: running.url, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() }
+    const { authStrategy, publicEndpoint } = service
+    const url = publicEndpoint ?? running.url
+    return {
+      stage: running,
+      url,
+      authStrategy,
+      caFile: running.caFile,
+      [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+    }
   } catch (error) {
     await scope[Symbol.asyncDispose]()
     throw error
   }
 }
 
-/** Whoever reaches the API may switch machines on and erase their disks, and it asks nobody for a password. */
-function refuseOthers(host: string): void {
+/** Whoever reaches the API may switch machines on and erase their disks. */
+function refuseOthers(host: string, { authStrategy, tls }: ServiceSettings, logger: Logger): void {
   if (/^(127(\.\d+){3}|::1|localhost)$/.test(host)) return
-  throw new UserError('not-loopback', `${host} can be reached from outside, and this API asks nobody who they are`, {
-    remedy: 'listen on 127.0.0.1, and let others in through a proxy that authenticates them or an SSH tunnel',
-    kind: 'usage',
-  })
+  if (authStrategy === 'noauth')
+    throw new UserError('not-loopback', `${host} can be reached from outside, and this API asks nobody who they are`, {
+      remedy: 'listen on 127.0.0.1 and let others in through an SSH tunnel, or ask for passwords with --htpasswd',
+      kind: 'usage',
+    })
+  if (!tls) logger('warn', `passwords and agents' tokens go to ${host} in the clear: --tls would hide them`)
 }

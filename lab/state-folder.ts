@@ -1,5 +1,5 @@
 import Database from 'libsql'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UserError } from '../runtime/index.js'
 
@@ -24,6 +24,7 @@ export interface StateFolder extends Disposable {
 export async function openStateFolder(path: string): Promise<StateFolder> {
   await makeFolder(path)
   await checkVersion(path)
+  await closeToOthers(path)
   const lock = takeLock(path)
   return {
     path,
@@ -45,6 +46,12 @@ async function makeFolder(path: string): Promise<void> {
       remedy: 'name a folder that you may write with --state-dir',
     })
   }
+}
+
+/** A folder that somebody else has made may be open to others; where it is not ours to close, as in a mounted volume, it stays. */
+async function closeToOthers(path: string): Promise<void> {
+  const { mode } = await stat(path)
+  if ((mode & 0o077) !== 0) await chmod(path, 0o700).catch(() => {})
 }
 
 async function checkVersion(path: string): Promise<void> {

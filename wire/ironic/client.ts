@@ -242,7 +242,9 @@ const parsed = <T>({ body }: WireResponse): T => JSON.parse(body ?? 'null') as T
 /** The sentence in an error answer of Ironic, in whichever of its shapes; the body itself when it is none of them. */
 export function ironicSentence({ status, body }: WireResponse): string {
   try {
-    const outer = JSON.parse(body ?? '') as { error_message?: unknown }
+    const outer = JSON.parse(body ?? '') as { error_message?: unknown; error?: { message?: string } }
+    // Its middleware for passwords has a shape of its own.
+    if (outer.error?.message) return outer.error.message
     const inner = (typeof outer.error_message === 'string' ? JSON.parse(outer.error_message) : outer.error_message) as {
       faultstring?: string
       description?: string
