@@ -86,6 +86,14 @@ describe('direct', () => {
     expect(args.image_info).not.toHaveProperty('configdrive')
   })
 
+  test('an image that the conductor should serve itself is fetched from where it is', async () => {
+    const instance_info = { ...IMAGE, image_download_source: 'local', image_type: 'odd' }
+    const { lab, uuid, machine } = await direct({ instance_info })
+    expect((await lab.conductor.validate(uuid)).deploy).toEqual({ result: true })
+    expect((await lab.provision(uuid, 'active', 'active')).instance_info).toMatchObject({ image_type: 'whole-disk' })
+    expect(machine.sent[1]!.params.step).toMatchObject({ args: { image_info: { urls: [IMAGE.image_source] } } })
+  })
+
   test('an image of a partition needs to know how large', async () => {
     const { lab, uuid, machine } = await direct({ instance_info: { ...IMAGE, image_type: 'partition' } })
     expect(await lab.provision(uuid, 'active', 'deploy failed')).toMatchObject({

@@ -1,6 +1,7 @@
 import type { DeployTemplateRecord, NodeRecord, PortRecord } from '../../wire/index.js'
 import { deployProblem } from '../drivers/deploy-requirements.js'
 import { detectDeployInterface } from './autodetect.js'
+import { withImageType } from './image-deployment.js'
 import { instanceTraitsProblem, templatesFailed, templateSteps } from './deploy-templates.js'
 import { checkUserSteps, type PlannedStep } from './plan-steps.js'
 import type { Policy } from './policy.js'
@@ -27,7 +28,7 @@ export function deploymentProblem(
 ): string | undefined {
   const { deploy_interface: own } = node
   const deploy_interface = own === 'autodetect' ? detectDeployInterface(node, policy).name : own
-  const concrete = { ...node, deploy_interface }
+  const concrete = { ...node, deploy_interface, instance_info: withImageType(node.instance_info) }
   return (
     deployProblem(concrete, ports) ??
     instanceTraitsProblem(node) ??

@@ -10,7 +10,7 @@ import { disallowedStep } from './disallowed-steps.js'
 import { usesAgent } from './driver-steps.js'
 import { valueOf, type EffectBody, type Outcome } from './effects.js'
 import { fastTracked } from './fast-track.js'
-import { findImage, isWholeDisk, keepFoundImage } from './image-deployment.js'
+import { findImage, isWholeDisk, keepFoundImage, withImageType } from './image-deployment.js'
 import { deploySteps, type PlannedStep } from './plan-steps.js'
 import type { Turn } from './turn.js'
 import { wipeDeploymentPlan } from './wipe.js'
@@ -56,7 +56,7 @@ function keepImageType(turn: Turn): void {
   const { node } = turn
   const whole = isWholeDisk(node.instance_info)
   if (whole === undefined) return
-  node.instance_info = { ...node.instance_info, image_type: whole ? 'whole-disk' : 'partition' }
+  node.instance_info = withImageType(node.instance_info)
   turn.setInfo({ is_whole_disk_image: whole })
 }
 

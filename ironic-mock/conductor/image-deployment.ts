@@ -18,6 +18,12 @@ export function isWholeDisk({ image_source, image_type, kernel, ramdisk }: JsonO
   return !kernel && !ramdisk
 }
 
+/** What an image is of is written down before anything is checked, whatever stood there (recorded). */
+export function withImageType(info: JsonObject): JsonObject {
+  const whole = isWholeDisk(info)
+  return whole === undefined ? info : { ...info, image_type: whole ? 'whole-disk' : 'partition' }
+}
+
 /** Looks whether the image is there. Of a file without a checksum one is made, so that an agent has what to verify it by. */
 export function findImage({ node }: Turn): EffectBody {
   const { image_source, image_checksum, image_os_hash_value } = node.instance_info
