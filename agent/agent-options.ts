@@ -4,7 +4,7 @@ import type { Dispatch, TlsIdentity, Transport } from '../wire/index.js'
 import type { AgentProgress } from './command-runner.js'
 import type { HardwareReader } from './inspection.js'
 import type { AgentPace } from './pace.js'
-import type { Phase } from './state.js'
+import type { Phase, TlsRules } from './state.js'
 
 export interface AgentOptions {
   target: Target
@@ -48,9 +48,10 @@ export interface AgentTls {
    *
    * @param kept what it was served with before this agent restarted; null when there is nothing yet
    * @param hostname of the machine, for a new certificate's common name
+   * @param rules of Ironic; they go before the agent's own options
    * @returns what it is served with now: a listener that several agents share has one identity for all
    */
-  serve(kept: TlsIdentity | null, hostname: string): Promise<TlsIdentity>
+  serve(kept: TlsIdentity | null, hostname: string, rules?: TlsRules): Promise<TlsIdentity>
 }
 
 /** An agent at work on a target. */

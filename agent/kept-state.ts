@@ -39,6 +39,11 @@ const schema = {
       required: ['md5', 'formats'],
       properties: { md5: { type: 'boolean' }, formats: { type: 'array', nullable: true, items: text } },
     },
+    tlsRules: {
+      type: 'object',
+      required: ['minVersion', 'ciphers'],
+      properties: { minVersion: { enum: ['TLSv1.2', 'TLSv1.3', null] }, ciphers: textOrNull },
+    },
     closed: { enum: ['rescued', 'locked down'] },
     commands: {
       type: 'array',

@@ -4,6 +4,7 @@ import type { AgentTls } from './agent-options.js'
 import { bodyRefused } from './api.js'
 import { selfSigned } from './certificate.js'
 import type { ServerTls } from './configuration.js'
+import type { TlsRules } from './state.js'
 
 export interface AgentListenerOptions {
   /** Address to listen on; `127.0.0.1` unless told otherwise. */
@@ -67,19 +68,21 @@ export class AgentListener implements AsyncDisposable {
    * had before or a new one for the advertised address; the others share it.
    */
   tls({ random, settings = {} }: { random: Random; settings?: Partial<ServerTls> }): AgentTls {
-    const { minVersion, ciphers, curve } = settings
+    const { curve } = settings
     const make = (hostname: string): Promise<TlsIdentity> => {
       const address = new URL(this.url).hostname.replace(/^\[|\]$/g, '')
       return selfSigned({ hostname, address, random, clock: this.#clock, ...(curve ? { curve } : {}) })
     }
-    const turn = async (kept: TlsIdentity | null, hostname: string): Promise<TlsIdentity> => {
+    const turn = async (kept: TlsIdentity | null, hostname: string, rules?: TlsRules): Promise<TlsIdentity> => {
+      const minVersion = rules?.minVersion ?? settings.minVersion
+      const ciphers = rules?.ciphers ?? settings.ciphers
       const { certificate, key } = kept ?? (await make(hostname))
       this.#server.secure({ certificate, key, ...(minVersion ? { minVersion } : {}), ...(ciphers ? { ciphers } : {}) })
       return { certificate, key }
     }
     return {
-      serve: (kept, hostname) => {
-        const serving = (this.#identity ??= turn(kept, hostname))
+      serve: (kept, hostname, rules) => {
+        const serving = (this.#identity ??= turn(kept, hostname, rules))
         serving.catch(() => (this.#identity = undefined))
         return serving
       },

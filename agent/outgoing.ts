@@ -38,11 +38,11 @@ export class Outgoing {
     return version === null ? this.#link.discover() : { kind: 'version found', version }
   }
 
-  async secure({ tls: kept = null }: KeptState): Promise<AgentEvent> {
+  async secure({ tls: kept = null, tlsRules }: KeptState): Promise<AgentEvent> {
     const { surroundings, signal, tls } = this.#options
     try {
       const { hostname } = (await surroundings.hardware()).inventory
-      return { kind: 'secured', identity: await tls!.serve(kept, hostname) }
+      return { kind: 'secured', identity: await tls!.serve(kept, hostname, tlsRules) }
     } catch (error) {
       signal.throwIfAborted()
       return { kind: 'not secured', why: errorChain(error).join(': ') }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { rootDeviceHints, type ImageRules } from '../steps/index.js'
+import { rootDeviceHints } from '../steps/index.js'
 import {
   agentErrors,
   HEARTBEAT_VERSION,
@@ -11,6 +11,7 @@ import {
 } from '../wire/index.js'
 import type { AgentEvent, Effect, Moment, Wake } from './events.js'
 import { heard, heartbeatDue, heartbeatFailed, heartbeatTaken, urgentHeartbeat } from './heartbeat.js'
+import { imageRules, tlsRules } from './ironic-rules.js'
 import type { AgentPace } from './pace.js'
 import {
   initialState,
@@ -270,19 +271,11 @@ function lookedUp(state: AgentState, { node, config }: LookupAnswer, moment: Mom
       heartbeatTimeout: config.heartbeat_timeout,
       hints: rootDeviceHints(node),
       images: imageRules(config),
+      tlsRules: tlsRules(config),
     },
   }
   const next = secureFirst(known, moment, rules)
   return { ...next, effects: [{ kind: 'log', level: 'info', message: `found node ${node.uuid}` }, ...next.effects] }
-}
-
-/** Formats matter only while Ironic has images looked into. */
-function imageRules(config: LookupAnswer['config']): ImageRules {
-  const formats: unknown = config['permitted_image_formats']
-  return {
-    md5: config['agent_md5_checksum_enable'] === true,
-    formats: Array.isArray(formats) && config['disable_deep_image_inspection'] !== true ? formats.map(String) : null,
-  }
 }
 
 const withKept = (state: AgentState, changes: Partial<KeptState>): AgentState => ({

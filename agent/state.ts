@@ -40,8 +40,17 @@ export interface KeptState {
   readonly hints?: JsonObject | null
   /** What Ironic said of images when it was asked for the node. */
   readonly images?: ImageRules
+  /** How Ironic wants to be served by TLS. */
+  readonly tlsRules?: TlsRules
   /** A command has ended the agent's work for this boot. */
   readonly closed?: Closing
+}
+
+/** Null leaves it to the agent's own options. */
+export interface TlsRules {
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3' | null
+  /** As OpenSSL lists them. */
+  readonly ciphers: string | null
 }
 
 /** Why an agent that was at work is not any more: the machine is somebody else's, or must not be touched. */

@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { connect, type SecureVersion } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Scope, seededRandom, systemClock } from '../runtime/index.js'
 import { HttpTransport, type HeartbeatBody } from '../wire/index.js'
 import { AgentScene } from '../test/kit/agent-scene.js'
-import { TOKEN } from '../test/kit/fake-ironic.js'
+import { NODE, TOKEN } from '../test/kit/fake-ironic.js'
 import { AgentListener } from './listener.js'
 
 const clock = systemClock()
@@ -79,6 +80,31 @@ describe('an Ironic that takes certificates (1.68)', () => {
     const asked = { method: 'GET', url: `${after!.callback_url}/v1/status`, headers: {}, ca: before!.agent_verify_ca! }
     expect(await transport.send(asked)).toMatchObject({ status: 200 })
   })
+})
+
+test('the oldest TLS that an agent speaks is the one that Ironic names when it is looked up, also after a restart', async () => {
+  const scene = new AgentScene()
+  const config = { heartbeat_timeout: 300, agent_token: TOKEN, tls_min_version: '1.3', tls_cipher_suites: null }
+  const body = JSON.stringify({ node: { uuid: NODE, properties: {} }, config })
+  scene.ironic.next('lookup', { status: 200, headers: {}, body })
+  const spoken = async (port: number, maxVersion: SecureVersion) => {
+    const socket = connect({ host: '127.0.0.1', port, maxVersion, rejectUnauthorized: false })
+    const ended = new Promise<boolean>((resolve) => {
+      socket.once('secureConnect', () => resolve(true)).once('error', () => resolve(false))
+    })
+    const version = (await ended) ? socket.getProtocol() : null
+    socket.destroy()
+    return version
+  }
+  const { agent, listener } = await listening(scene)
+  await beaten(scene)
+  expect(await spoken(listener.port, 'TLSv1.3')).toBe('TLSv1.3')
+  expect(await spoken(listener.port, 'TLSv1.2')).toBeNull()
+  await agent.stop()
+  await listener[Symbol.asyncDispose]()
+  await listening(scene, listener.port)
+  await beaten(scene, 2)
+  expect(await spoken(listener.port, 'TLSv1.2')).toBeNull()
 })
 
 test('agents that share a listener share its certificate', async () => {

@@ -11,6 +11,7 @@ export {
 } from './hardware-managers.js'
 export { prepareImage, type WriteImageArgs } from './write-image/write-image.js'
 export { chooseWritableRoot } from './hardware/writable-root.js'
+export { nodeWithHints } from './hardware/node-with-hints.js'
 export { CUSTOM_MANAGER, managersWith } from './custom-managers.js'
 export { planTarget, type PlannedWrite } from './executors/plan.js'
 export { stepHardware, type StepHardware } from './hardware/step-hardware.js'

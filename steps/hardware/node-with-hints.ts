@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../wire/index.js'
-import type { StepContext } from '../sdk.js'
+import type { StepSurroundings } from '../sdk.js'
 import { rootDeviceHints } from './root-device.js'
 
 /**
  * The node with the root device hints that it has now. Like IPA, Ironic is asked again only about a node that came
  * without any, before the disk that is chosen without them is overwritten (recording agent-deploy-failures).
  */
-export async function nodeWithHints({ node, nodeAgain, logger }: StepContext): Promise<JsonObject> {
+export async function nodeWithHints({ node, nodeAgain, logger }: StepSurroundings): Promise<JsonObject> {
   if (!nodeAgain || rootDeviceHints(node) !== null) return node
   const fresh = await nodeAgain()
   const hints = fresh && rootDeviceHints(fresh)

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import lzma from 'lzma-native'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { genericHardwareManager, readPartitions, type Step } from '../../steps/index.js'
+import { genericHardwareManager, readPartitions, type ImageRules, type Step } from '../../steps/index.js'
 import { qcow2Image } from '../kit/qcow2-image.js'
 import { GIB, stepMachine, testDisk } from '../kit/step-machine.js'
 
@@ -95,6 +95,28 @@ describe('write_image', () => {
     await using lab = await stepMachine([testDisk('sda', 5)])
     await lab.run(step('write_image'), { image_info: info('/disk.raw', checksum()) })
     expect(await holdsImage(lab, 'sda')).toBe(true)
+  })
+
+  test.each<[string, () => object, ImageRules | null]>([
+    [
+      'an MD5 checksum where Ironic allows it',
+      () => ({ os_hash_value: null, checksum: createHash('md5').update(raw).digest('hex') }),
+      { md5: true, formats: null },
+    ],
+    ['the format gpt, as a conductor calls it that looked into it', () => ({ disk_format: 'gpt' }), null],
+    ['a raw image where Ironic permits gpt', () => ({}), { md5: false, formats: ['gpt'] }],
+  ])('takes %s', async (_, more, images) => {
+    await using lab = await stepMachine([testDisk('sda', 5)])
+    await lab.run(step('write_image'), { image_info: info('/disk.raw', more()) }, {}, images ? { images } : {})
+    expect(await holdsImage(lab, 'sda')).toBe(true)
+  })
+
+  test('refuses a format that Ironic does not permit before the disk is touched', async () => {
+    await using lab = await stepMachine([testDisk('sda', 5)])
+    const images = { md5: false, formats: ['raw', 'gpt'] }
+    const writing = lab.run(step('write_image'), { image_info: info('/disk.qcow2') }, {}, { images })
+    await expect(writing).rejects.toThrow('the image image-1 is qcow2, and Ironic permits only raw, gpt')
+    expect((await readPartitions(lab.machine.target, '/dev/sda')).type).toBeNull()
   })
 
   test.each<[string, string, () => object, string, RegExp]>([

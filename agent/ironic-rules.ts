@@ -1,0 +1,23 @@
+import type { ImageRules } from '../steps/index.js'
+import type { LookupAnswer } from '../wire/index.js'
+import type { TlsRules } from './state.js'
+
+/** What Ironic tells an agent besides its node. */
+type Config = LookupAnswer['config']
+
+/** What may be made of images. Formats matter only while Ironic has images looked into. */
+export function imageRules(config: Config): ImageRules {
+  const formats: unknown = config['permitted_image_formats']
+  return {
+    md5: config['agent_md5_checksum_enable'] === true,
+    formats: Array.isArray(formats) && config['disable_deep_image_inspection'] !== true ? formats.map(String) : null,
+  }
+}
+
+/** They go before the agent's own options, as IPA's. */
+export function tlsRules({ tls_min_version: version, tls_cipher_suites: ciphers }: Config): TlsRules {
+  return {
+    minVersion: version === '1.2' || version === '1.3' ? `TLSv${version}` : null,
+    ciphers: typeof ciphers === 'string' && ciphers !== '' ? ciphers : null,
+  }
+}
