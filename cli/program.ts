@@ -4,6 +4,7 @@ import { agent, AGENT_OPTIONS } from './agent.js'
 import { configFiles } from './config-files.js'
 import { DEPLOY_OPTIONS, deploy } from './deploy.js'
 import { Stopped, type Environment, type Output } from './environment.js'
+import { OPENAPI_OPTIONS, openapi } from './openapi.js'
 import { OPTIONS, resolveOptions, variableOf, type OptionName, type Options } from './options.js'
 import { STEP_LIST_OPTIONS, STEP_RUN_OPTIONS, STEP_SHOW_OPTIONS, stepList, stepRun, stepShow } from './step.js'
 import { STEP_NEW_OPTIONS, stepNew } from './step-new.js'
@@ -47,6 +48,7 @@ export async function run(environment: Environment): Promise<number> {
   add('agent', 'run one agent on a simulated machine for an Ironic elsewhere', AGENT_OPTIONS, agent, {
     takes: { of: 'ironic-python-agent', example: '[DEFAULT] api_url = ...' },
   })
+  add('openapi', "print Ironic's API as an OpenAPI 3.1 document", OPENAPI_OPTIONS, openapi)
   const under = program
     .command('step')
     .description('work on steps: list, show, run one, begin a new one')

@@ -23,6 +23,7 @@ export { openStandaloneAgent, type StandaloneAgent, type StandaloneAgentOptions 
 export { serve, type Served, type ServeOptions } from './serve.js'
 export { basicAuthorization, PROFILES, type IronicConfigRequest, type ProfileName } from '../ironic-mock/index.js'
 export { IRONIC_RELEASES, type ClientTls, type IronicRelease } from '../wire/index.js'
+export { openApi } from './openapi.js'
 export { EXAMPLE_IGNITION, packageVersion, REHEARSAL_IMAGE } from './paths.js'
 export { errorChain, systemClock, systemRandom, urlSafeToken, userError } from '../runtime/index.js'
 export { loadManagers } from './step-files.js'

@@ -1,0 +1,120 @@
+import { formatMicroversion, MAX_MICROVERSION, MIN_MICROVERSION, type Microversion } from './microversion.js'
+import type { Operation } from './operation.js'
+import type { JsonSchema } from './schemas.js'
+
+type Json = Readonly<Record<string, unknown>>
+
+const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` })
+
+/**
+ * The operations as an OpenAPI 3.1 document: what is called, with what, from which microversion on. Bodies of answers
+ * are not in the table, so they are objects here.
+ *
+ * @param newest of the release that is described: what came later is left out
+ */
+export function openApiDocument(
+  operations: readonly Operation[],
+  { newest = MAX_MICROVERSION, version }: { newest?: Microversion; version: string },
+): Json {
+  const paths: Record<string, Record<string, unknown>> = {}
+  /** OpenAPI takes paths that differ in the names of their parameters for one and the same. */
+  const spelled = new Map<string, string>()
+  for (const operation of operations) {
+    if (operation.since > newest) continue
+    const shape = operation.path.replaceAll(/\{\w+\}/g, '{}')
+    const path = spelled.get(shape) ?? operation.path
+    spelled.set(shape, path)
+    ;(paths[path] ??= {})[operation.method.toLowerCase()] = described(operation, path)
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: "Ironic's API as ironstage serves it",
+      version,
+      description: `Microversions ${formatMicroversion(MIN_MICROVERSION)} to ${formatMicroversion(newest)}.`,
+    },
+    // No password, or one for HTTP's basic authentication, as configured.
+    security: [{}, { basic: [] }],
+    paths,
+    components: {
+      securitySchemes: { basic: { type: 'http', scheme: 'basic' } },
+      parameters: {
+        microversion: {
+          name: 'X-OpenStack-Ironic-API-Version',
+          in: 'header',
+          description: 'The microversion to answer in: 1.N, or latest. Without, it is the oldest.',
+          schema: { type: 'string', pattern: '^(1\\.\\d+|latest)?$' },
+        },
+      },
+      responses: {
+        refused: {
+          description: 'Refused, or failed.',
+          content: { 'application/json': { schema: ref('schemas', 'error') } },
+        },
+      },
+      schemas: {
+        error: {
+          type: 'object',
+          properties: {
+            error_message: {
+              type: 'string',
+              description:
+                'JSON text again: faultstring, faultcode and debuginfo; of the router code, title, description.',
+            },
+            error: { type: 'object', description: 'Of whoever asks for passwords: message and code.' },
+          },
+        },
+      },
+    },
+  }
+}
+
+function described(operation: Operation, path: string): Json {
+  const { id, since, status, method } = operation
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const own = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const body = bodyOf(operation, own)
+  const document = status === 200 || status === 201
+  return {
+    operationId: id,
+    tags: [id.split('.')[0]],
+    description: `Since microversion ${formatMicroversion(since)}.`,
+    'x-since': formatMicroversion(since),
+    parameters: [
+      ref('parameters', 'microversion'),
+      ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+      ...Object.entries(operation.query ?? {})
+        .filter(([name]) => !own.includes(name))
+        .map(([name, schema]) => ({
+          ...{ name, in: 'query', required: operation.required?.includes(name) ?? false, schema },
+          // Comma-separated.
+          ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
+        })),
+    ],
+    ...(body && method !== 'GET' ? { requestBody: body } : {}),
+    responses: {
+      [status]: {
+        description: status === 202 ? 'Accepted: the work goes on.' : 'Done.',
+        ...(document ? { content: { 'application/json': { schema: { type: 'object' } } } } : {}),
+      },
+      default: ref('responses', 'refused'),
+    },
+  }
+}
+
+function bodyOf({ body, required = [] }: Operation, inPath: readonly string[]): Json | undefined {
+  if (!body) return undefined
+  const asJson = (schema: JsonSchema): Json => ({ content: { 'application/json': { schema } } })
+  if ('document' in body) return { required: true, ...asJson(body.document) }
+  const names = Object.keys(body.args)
+  const wanted = required.filter((name) => names.includes(name) && !inPath.includes(name))
+  return {
+    required: wanted.length > 0,
+    ...asJson({
+      type: 'object',
+      properties: body.args,
+      ...(wanted.length > 0 ? { required: wanted } : {}),
+      additionalProperties: false,
+    }),
+  }
+}
