@@ -103,6 +103,12 @@ describe('options under their own names', () => {
     expect(interfaces('redfish', { profile: 'upstream' }).inspect[0]).toBe('redfish')
   })
 
+  test('a default that a hardware type does not have is passed over', () => {
+    const set = ['default_power_interface=ipmitool']
+    expect(interfaces('ipmi', { set }).power[0]).toBe('ipmitool')
+    expect(interfaces('redfish', { set }).power[0]).toBe('redfish')
+  })
+
   test('documents that options name are read into the policy', async () => {
     const config = readIronicConfig({ set: ['inspection_rules.built_in_rules=/rules.yaml'] })
     const rules = [{ description: 'a rule' }]
