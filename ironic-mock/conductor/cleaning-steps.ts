@@ -4,6 +4,7 @@ import { isManual, planCleaning } from './cleaning-plan.js'
 import { usesAgent } from './driver-steps.js'
 import type { EffectBody, Outcome } from './effects.js'
 import { fastTracked } from './fast-track.js'
+import { lookedAt } from './hardware-report.js'
 import { recordEnd, type StepFlow } from './step-flow.js'
 import type { Turn } from './turn.js'
 import { wipeCleaning } from './wipe.js'
@@ -26,7 +27,7 @@ function finish(turn: Turn): void {
   const kept = fastTracked(turn)
   node.clean_step = {}
   wipeCleaning(turn)
-  turn.run([booted && !kept ? tearDown(turn) : { kind: 'proceed' }], 'cleaning.cleaned')
+  turn.run(lookedAt(node, booted && !kept ? tearDown(turn) : { kind: 'proceed' }), 'cleaning.cleaned')
 }
 
 /** What ends a ramdisk: off, or where that is not allowed anew, into whatever the machine has. */

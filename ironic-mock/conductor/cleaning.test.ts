@@ -114,10 +114,10 @@ describe('by hand', () => {
     const { lab, uuid, machine } = await manageable()
     const node = await lab.provision(uuid, 'clean', 'clean failed', {
       disable_ramdisk: true,
-      clean_steps: [{ interface: 'raid', step: 'delete_configuration' }],
+      clean_steps: [{ interface: 'deploy', step: 'erase_devices' }],
     })
     expect(node.last_error).toBe(
-      `Cannot clean node ${uuid}: node does not support this clean step: {'interface': 'raid', 'step': 'delete_configuration'}`,
+      `Cannot clean node ${uuid}: node does not support this clean step: {'interface': 'deploy', 'step': 'erase_devices'}`,
     )
     expect(machine.boots).toEqual([])
   })

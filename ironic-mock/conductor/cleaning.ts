@@ -9,6 +9,7 @@ import { usesAgent } from './driver-steps.js'
 import { valueOf, type Outcome } from './effects.js'
 import { ERASE_PARAMETERS } from './erase-parameters.js'
 import { fastTracked } from './fast-track.js'
+import { lookedAt } from './hardware-report.js'
 import { rememberSteps } from './in-band-steps.js'
 import type { PlannedStep } from './plan-steps.js'
 import { bootRamdisk } from './ramdisk.js'
@@ -76,11 +77,11 @@ const validationFailed = (turn: Turn, problem: string): string =>
 
 function prepare(turn: Turn): void {
   if (!usesAgent(turn.node) || turn.info.cleaning_disable_ramdisk === true)
-    return turn.run([{ kind: 'proceed' }], 'cleaning.planned')
+    return turn.run(lookedAt(turn.node, { kind: 'proceed' }), 'cleaning.planned')
   turn.setInfo(ERASE_PARAMETERS)
   if (fastTracked(turn)) return turn.run([{ kind: 'agent-steps', of: 'clean' }], 'cleaning.tracked')
   turn.setInfo({ agent_start_attempted: true })
-  turn.run(bootRamdisk(turn), 'cleaning.booted')
+  turn.run(lookedAt(turn.node, ...bootRamdisk(turn)), 'cleaning.booted')
 }
 
 export function cleaningBooted(turn: Turn, outcome: Outcome): void {

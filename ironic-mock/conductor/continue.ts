@@ -6,6 +6,7 @@ import { cleaningBooted, cleaningPlanned, cleaningTracked } from './cleaning.js'
 import { deploymentPartitions, switchAgentOff } from './core-steps.js'
 import { deployFailed, deploymentLogged, deploymentSwitchedOff } from './deployment-failure.js'
 import {
+  DRIVEN_DEPLOYMENT,
   deploymentAgentOff,
   deploymentBooted,
   deploymentBootSet,
@@ -23,9 +24,20 @@ import {
 } from './deployment-steps.js'
 import { deploymentPrepared } from './deployment.js'
 import type { Job, Outcome, Then } from './effects.js'
+import { driverStepDriven, type DrivenMemo } from './driver-step-work.js'
 import { hardwareChanged, type HardwareMemo } from './hardware-change.js'
 import { applyReport } from './hardware-report.js'
-import { inspectionAborted, inspectionBooted, inspectionEnded, inspectionFake, inspectionHooks } from './inspection.js'
+import {
+  inspectionAborted,
+  inspectionBooted,
+  inspectionEnded,
+  inspectionFake,
+  inspectionHooks,
+  inspectionNics,
+  inspectionReported,
+  inspectionTimedOut,
+  type Found,
+} from './inspection.js'
 import type { PlannedStep } from './plan-steps.js'
 import { powerSynced } from './power-sync.js'
 import { applyPower, powerChanged } from './power.js'
@@ -41,6 +53,7 @@ import {
 import { servicingAborted, servicingFailedOff, servicingLogged } from './servicing-failure.js'
 import { SERVICING, servicingBooted, servicingOff, servicingPlanned, servicingServiced } from './servicing.js'
 import {
+  driven,
   stepPaused,
   stepPolled,
   stepRebooted,
@@ -56,14 +69,17 @@ import { verificationPower } from './verification.js'
 
 /** What each flow remembers over its work outside; whoever starts the work writes it. */
 interface Memos {
+  'cleaning.driven': DrivenMemo
+  'deployment.driven': DrivenMemo
+  'servicing.driven': DrivenMemo
   'hardware.changed': HardwareMemo
   'cleaning.failed': { error: string; begun: boolean }
   'cleaning.logged': { error: string }
   'deployment.logged': { error: string; off: boolean }
   'deployment.prepared': { user: PlannedStep[] }
   'deployment.refused': { error: string }
-  'inspection.ended': { error?: string; inventory?: JsonObject; plugin_data?: JsonObject }
-  'inspection.hooks': { data: JsonObject }
+  'inspection.ended': Found & { error?: string }
+  'inspection.hooks': Found
   'power.changed': { target: string }
   'rescue.failed': { error: string }
   'servicing.failed': { error: string; begun: boolean }
@@ -85,6 +101,7 @@ const CONTINUATIONS: Continuations = {
   'cleaning.aborted': cleaningAborted,
   'cleaning.booted': cleaningBooted,
   'cleaning.cleaned': cleaningCleaned,
+  'cleaning.driven': (turn, outcome, memo) => driverStepDriven(driven(CLEANING), turn, outcome, memo),
   'cleaning.failed': cleaningFailedOff,
   'cleaning.logged': (turn, _, memo) => cleaningLogged(turn, memo),
   'cleaning.paused': (turn) => stepPaused(CLEANING, turn),
@@ -100,6 +117,7 @@ const CONTINUATIONS: Continuations = {
   'deployment.boot-set': deploymentBootSet,
   'deployment.booted': deploymentBooted,
   'deployment.collected': switchAgentOff,
+  'deployment.driven': (turn, outcome, memo) => driverStepDriven(DRIVEN_DEPLOYMENT, turn, outcome, memo),
   'deployment.logged': (turn, _, memo) => deploymentLogged(turn, memo),
   'deployment.partitions': deploymentPartitions,
   'deployment.paused': deploymentPaused,
@@ -122,6 +140,9 @@ const CONTINUATIONS: Continuations = {
   'inspection.ended': inspectionEnded,
   'inspection.fake': inspectionFake,
   'inspection.hooks': inspectionHooks,
+  'inspection.nics': inspectionNics,
+  'inspection.reported': inspectionReported,
+  'inspection.timed-out': inspectionTimedOut,
   'power.changed': powerChanged,
   'power.synced': powerSynced,
   'rescue.booted': rescueBooted,
@@ -129,6 +150,7 @@ const CONTINUATIONS: Continuations = {
   'rescue.failed': rescueFailedEnd,
   'rescue.finalized': rescueFinalized,
   'rescue.off': rescueOff,
+  'servicing.driven': (turn, outcome, memo) => driverStepDriven(driven(SERVICING), turn, outcome, memo),
   'servicing.aborted': servicingAborted,
   'servicing.booted': servicingBooted,
   'servicing.failed': servicingFailedOff,

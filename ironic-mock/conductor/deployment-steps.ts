@@ -3,7 +3,8 @@ import { agentProgress } from './agent-progress.js'
 import { bootProblemOf, coreStepFailed, runCoreStep } from './core-steps.js'
 import { abortDeployment, deployFailed, deployFailedOff, deployStepFailed } from './deployment-failure.js'
 import { stepSources, stepsProblem, wantedSteps } from './deployment-plan.js'
-import { isOutOfBand, type CoreDeployStep } from './driver-steps.js'
+import { runDriverStep, type DrivenFlow } from './driver-step-work.js'
+import { isOutOfBand, usesAgent, type CoreDeployStep } from './driver-steps.js'
 import { valueOf, type Outcome } from './effects.js'
 import { rememberSteps } from './in-band-steps.js'
 import { deploySteps, type PlannedStep } from './plan-steps.js'
@@ -23,7 +24,11 @@ export function runDeployStep(turn: Turn, index: number): void {
     if (isReserved(step)) return runReserved(turn, step)
     if (!isOutOfBand(turn.node, 'deploy', step))
       return turn.run([{ kind: 'agent-step', of: 'deploy', step }], 'deployment.sent')
-    if (runCoreStep(turn, step.step as CoreDeployStep)) return
+    const begun =
+      step.interface === 'deploy'
+        ? runCoreStep(turn, step.step as CoreDeployStep)
+        : runDriverStep(DRIVEN_DEPLOYMENT, turn, step as unknown as JsonObject)
+    if (begun) return
   }
   finish(turn)
 }
@@ -220,6 +225,15 @@ export function deploymentRefreshed(turn: Turn, outcome: Outcome): void {
   if (!outcome.ok) return deployFailed(turn, `Failed to load in-band deploy steps: ${outcome.error}`)
   rememberSteps(turn, 'deploy', valueOf(outcome, 'agent-steps'))
   resume(turn, 0)
+}
+
+/** A deployment as steps of the node's other interfaces see it. */
+export const DRIVEN_DEPLOYMENT: DrivenFlow = {
+  kind: 'deploy',
+  name: 'deployment',
+  hasAgent: ({ node }) => usesAgent(node),
+  next: (turn) => runDeployStep(turn, index(turn) + 1),
+  fail: stepFailed,
 }
 
 function stepFailed(turn: Turn, error: string): void {

@@ -1,4 +1,5 @@
 import type { ArgsInfo, NodeRecord, StepInterface, StepKind } from '../../wire/index.js'
+import { interfaceSteps } from './driver-step-table.js'
 
 /** A step that the conductor itself runs, as it stands in `driver_internal_info`. */
 export interface OutOfBandStep {
@@ -46,43 +47,6 @@ export type CoreDeployStep =
   | 'switch_to_tenant_network'
   | 'boot_instance'
 
-const settings = { settings: { description: 'The settings to apply.', required: true } }
-const clean = (step: OutOfBandStep): OutOfBandStep => ({ ...step, requires_ramdisk: true })
-
-/** Clean steps of the fake interfaces (facts/ironic.md 8); what they would do to hardware is nothing. */
-const FAKE_CLEAN_STEPS: Readonly<Record<string, readonly OutOfBandStep[]>> = {
-  vendor_interface: [
-    clean({ step: 'log_passthrough', priority: 1, abortable: false, argsinfo: null, interface: 'vendor' }),
-  ],
-  bios_interface: [
-    clean({ step: 'apply_configuration', priority: 0, abortable: false, argsinfo: settings, interface: 'bios' }),
-    clean({ step: 'factory_reset', priority: 0, abortable: false, argsinfo: null, interface: 'bios' }),
-  ],
-  firmware_interface: [
-    clean({ step: 'update', priority: 0, abortable: false, argsinfo: settings, interface: 'firmware' }),
-  ],
-}
-
-/** Service steps of the fake vendor interface; the second waits for somebody who never calls (recorded). */
-const FAKE_SERVICE_STEPS: readonly OutOfBandStep[] = [
-  {
-    step: 'log_passthrough',
-    priority: 0,
-    abortable: false,
-    argsinfo: null,
-    interface: 'vendor',
-    requires_ramdisk: false,
-  },
-  {
-    step: 'trigger_servicewait',
-    priority: 0,
-    abortable: false,
-    argsinfo: null,
-    interface: 'vendor',
-    requires_ramdisk: true,
-  },
-]
-
 const AGENT_DEPLOY_INTERFACES = ['custom-agent', 'direct', 'autodetect', 'bootc', 'ramdisk']
 
 /** Whether the node's deploy interface works through an agent in a ramdisk. */
@@ -90,11 +54,8 @@ export const usesAgent = (node: Pick<NodeRecord, 'deploy_interface'>): boolean =
   AGENT_DEPLOY_INTERFACES.includes(node.deploy_interface)
 
 export function outOfBandSteps(node: Readonly<NodeRecord>, kind: StepKind): readonly OutOfBandStep[] {
-  if (kind === 'deploy') return DEPLOY_STEPS[node.deploy_interface] ?? ONE_STEP
-  if (kind === 'service') return node.vendor_interface === 'fake' ? FAKE_SERVICE_STEPS : []
-  return Object.entries(FAKE_CLEAN_STEPS).flatMap(([field, steps]) =>
-    node[field as keyof NodeRecord] === 'fake' ? steps : [],
-  )
+  const others = interfaceSteps(node, kind)
+  return kind === 'deploy' ? [...(DEPLOY_STEPS[node.deploy_interface] ?? ONE_STEP), ...others] : others
 }
 
 export const isOutOfBand = (

@@ -1,8 +1,8 @@
 import type {
   CommandResult,
+  InspectionRuleRecord,
   JsonObject,
   ManagerVersions,
-  PortRecord,
   PowerState,
   RequestedStep,
   StepInterface,
@@ -11,6 +11,7 @@ import type {
 } from '../../wire/index.js'
 import type { BootSource } from '../drivers/bmc.js'
 import type { BmcChange, HardwareReport } from '../drivers/hardware.js'
+import type { SystemReport } from '../drivers/hardware.js'
 import type { FoundImage } from '../drivers/images.js'
 
 export type PowerTarget = 'power on' | 'power off' | 'rebooting' | 'soft power off' | 'soft rebooting'
@@ -21,7 +22,10 @@ export type EffectBody =
   /** `boot` is set before. `timeout` in milliseconds. */
   | { kind: 'power'; target: PowerTarget; boot?: BootSource; timeout?: number }
   | { kind: 'boot'; source: BootSource }
-  | { kind: 'find-ports'; addresses: string[] }
+  /** What inspection has to know of the rest of the database. */
+  | { kind: 'inspection-facts'; addresses: string[] }
+  /** What the BMC tells of its machine, with the same. */
+  | { kind: 'bmc-system' }
   | { kind: 'agent-steps'; of: StepKind }
   | { kind: 'agent-commands' }
   /** With `configdrive` the step gets the node's among its arguments, as the image that an agent takes. */
@@ -51,6 +55,15 @@ export type EffectBody =
 
 export type EffectKind = EffectBody['kind']
 
+/** For hooks and rules. */
+export interface InspectionFacts {
+  /** Of the addresses in question those that a port of any node has. */
+  taken: string[]
+  rules: InspectionRuleRecord[]
+  /** The inventory of the inspection before. */
+  before: JsonObject | null
+}
+
 /** Steps by the interface that owns them, as `driver_internal_info` caches them. */
 export type CachedSteps = Partial<Record<StepInterface, CachedStep[]>>
 export type CachedStep = AdvertisedStep & { requires_ramdisk?: boolean }
@@ -60,7 +73,9 @@ export interface EffectValues {
   'read-power': PowerState | null
   power: PowerState
   boot: null
-  'find-ports': PortRecord[]
+  'inspection-facts': InspectionFacts
+  /** Null when the BMC does not tell. */
+  'bmc-system': (InspectionFacts & { report: SystemReport }) | null
   'agent-steps': { steps: CachedSteps; versions: ManagerVersions }
   'agent-commands': { names: string[]; last: CommandResult | null }
   'agent-step': CommandResult
@@ -100,6 +115,7 @@ export type Then =
   | 'cleaning.aborted'
   | 'cleaning.booted'
   | 'cleaning.cleaned'
+  | 'cleaning.driven'
   | 'cleaning.failed'
   | 'cleaning.logged'
   | 'cleaning.paused'
@@ -115,6 +131,7 @@ export type Then =
   | 'deployment.boot-set'
   | 'deployment.collected'
   | 'deployment.booted'
+  | 'deployment.driven'
   | 'deployment.logged'
   | 'deployment.partitions'
   | 'deployment.polled'
@@ -137,6 +154,9 @@ export type Then =
   | 'inspection.ended'
   | 'inspection.fake'
   | 'inspection.hooks'
+  | 'inspection.nics'
+  | 'inspection.reported'
+  | 'inspection.timed-out'
   | 'power.changed'
   | 'power.synced'
   | 'rescue.booted'
@@ -144,6 +164,7 @@ export type Then =
   | 'rescue.failed'
   | 'rescue.finalized'
   | 'rescue.off'
+  | 'servicing.driven'
   | 'servicing.aborted'
   | 'servicing.booted'
   | 'servicing.failed'

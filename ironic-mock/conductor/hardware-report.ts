@@ -11,6 +11,15 @@ import type { Turn } from './turn.js'
 export const lookAtHardware = (node: Readonly<NodeRecord>): EffectBody[] =>
   readsBios(node) || readsFirmware(node) || readsModes(node) ? [{ kind: 'hardware-report' }] : []
 
+/** The look, and then something else to do. */
+export const lookedAt = (
+  node: Readonly<NodeRecord>,
+  ...[first, ...rest]: [EffectBody, ...EffectBody[]]
+): [EffectBody, ...EffectBody[]] => {
+  const [look] = lookAtHardware(node)
+  return look ? [look, first, ...rest] : [first, ...rest]
+}
+
 /** Keeps what a BMC told, as far as the node's interfaces read it. */
 export function applyReport(turn: Turn, report: HardwareReport): void {
   const { node } = turn

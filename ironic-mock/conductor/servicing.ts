@@ -3,7 +3,8 @@ import { networkProblem, powerProblem } from '../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
 import { disallowedStep } from './disallowed-steps.js'
 import { usesAgent } from './driver-steps.js'
-import type { Outcome } from './effects.js'
+import type { EffectBody, Outcome } from './effects.js'
+import { lookedAt } from './hardware-report.js'
 import { checkUserSteps, type PlannedStep } from './plan-steps.js'
 import { bootInstance, startRamdisk } from './ramdisk.js'
 import { abortServiceAfter, serviceFailed, serviceFailedLogged, serviceStepFailed } from './servicing-failure.js'
@@ -40,7 +41,7 @@ export function startService(turn: Turn, steps: readonly PlannedStep[], disableR
   switchDeployInterface(turn)
   wipeServicing(turn)
   turn.setInfo({ service_steps: steps, service_disable_ramdisk: disableRamdisk })
-  turn.run([{ kind: 'proceed' }], 'servicing.planned')
+  turn.run(lookedAt(node, { kind: 'proceed' }), 'servicing.planned')
 }
 
 /** Settles `service_steps`; gives what is wrong with them. */
@@ -91,7 +92,8 @@ function finish(turn: Turn): void {
   const booted = usesAgent(turn.node) && turn.info.service_disable_ramdisk !== true
   wipeServicing(turn)
   recordEnd(SERVICING, turn)
-  turn.run(booted ? bootInstance(turn) : [{ kind: 'proceed' }], 'servicing.serviced')
+  const last: [EffectBody, ...EffectBody[]] = booted ? bootInstance(turn) : [{ kind: 'proceed' }]
+  turn.run(lookedAt(turn.node, ...last), 'servicing.serviced')
 }
 
 export function servicingServiced(turn: Turn, outcome: Outcome): void {

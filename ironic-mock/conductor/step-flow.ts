@@ -1,5 +1,6 @@
 import { pythonRepr, type JsonObject, type RequestedStep } from '../../wire/index.js'
 import { agentProgress } from './agent-progress.js'
+import { runDriverStep, type DrivenFlow } from './driver-step-work.js'
 import { isOutOfBand, usesAgent } from './driver-steps.js'
 import { valueOf, type Outcome } from './effects.js'
 import { rememberSteps } from './in-band-steps.js'
@@ -49,7 +50,7 @@ export function runSteps(flow: StepFlow, turn: Turn, index: number): void {
       turn.process('wait')
       return turn.rest()
     }
-    // A fake interface's step is done when it is asked for.
+    if (runDriverStep(driven(flow), turn, step)) return
   }
   flow.finish(turn)
 }
@@ -94,6 +95,16 @@ export function stepPaused(flow: StepFlow, turn: Turn): void {
   turn.process('resume')
   next(flow, turn)
 }
+
+/** The flow as steps of the node's interfaces see it. */
+export const driven = (flow: StepFlow): DrivenFlow => ({
+  kind: flow.kind,
+  name: flow.name,
+  hasAgent: ({ node, info }) =>
+    usesAgent(node) && info[flow.kind === 'clean' ? 'cleaning_disable_ramdisk' : 'service_disable_ramdisk'] !== true,
+  next: (turn) => next(flow, turn),
+  fail: (turn, error) => failedRun(flow, turn, error),
+})
 
 /** Upstream's history has an entry for the list besides the one for the error. */
 function failedRun(flow: StepFlow, turn: Turn, error: string): void {

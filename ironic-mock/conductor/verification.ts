@@ -1,12 +1,13 @@
 import { powerProblem } from '../drivers/requirements.js'
 import { valueOf, type Outcome } from './effects.js'
+import { lookedAt } from './hardware-report.js'
 import type { Turn } from './turn.js'
 
 /** `manage` from enroll: can the power of this machine be read at all? */
 export function startVerification(turn: Turn): void {
   turn.begin('manage')
   const problem = powerProblem(turn.node)
-  if (problem === undefined) turn.run([{ kind: 'read-power' }], 'verification.power')
+  if (problem === undefined) turn.run(lookedAt(turn.node, { kind: 'read-power' }), 'verification.power')
   else failed(turn, `Failed to validate power driver interface for node ${turn.uuid}. Error: ${problem}`)
 }
 
