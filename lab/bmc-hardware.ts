@@ -1,5 +1,5 @@
 import { factoryFirmware, type Machine, type MachineFirmware, type MachineSpec } from '../machine/index.js'
-import type { BmcChange, BmcHardware } from '../ironic-mock/index.js'
+import type { BmcChange, BmcHardware, SystemReport } from '../ironic-mock/index.js'
 
 export interface HardwareAccess {
   /** The machine, when there is one yet. */
@@ -18,6 +18,7 @@ export function machineHardware({ find, planned, reach }: HardwareAccess): BmcHa
   const seen = (): MachineFirmware => find()?.firmware ?? factoryFirmware(planned())
   return {
     report: () => Promise.resolve(seen().report()),
+    system: () => Promise.resolve(systemOf(find()?.spec ?? planned(), seen().report().bootMode)),
     change: async (change) => apply((await reach()).firmware, change),
     media: () => Promise.resolve(seen().media()),
     indicators: () => Promise.resolve(seen().indicators()),
@@ -26,6 +27,18 @@ export function machineHardware({ find, planned, reach }: HardwareAccess): BmcHa
       (await reach()).firmware.subscribe({ Context, Protocol, Destination, EventTypes: [...EventTypes] }),
     unsubscribe: async (id) => (await reach()).firmware.unsubscribe(id),
     subscriptions: () => Promise.resolve(seen().subscriptions()),
+  }
+}
+
+function systemOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemReport {
+  const { manufacturer, product, serial, memoryMib, cpus, architecture } = spec
+  return {
+    ...{ manufacturer, model: product, serial, memoryMib, bootMode },
+    cpu: { count: cpus, architecture, model: null },
+    nics: spec.nics.map(({ name, mac, carrier }) => ({ name, mac, speedMbps: carrier ? 10_000 : null })),
+    disks: spec.disks.map(({ name, size, vendor, model, serial: own, rotational }) => ({
+      ...{ name, size, vendor, model, serial: own, rotational },
+    })),
   }
 }
 

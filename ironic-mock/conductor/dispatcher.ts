@@ -151,12 +151,20 @@ export class Dispatcher {
     reaction: Reaction,
     done: StoredEffect | undefined,
   ): Commit | undefined {
-    const { patch, job, dropJobs, deadlines, createPorts, updatePorts, inventory, history, sheets } = reaction
+    const { patch, job, dropJobs, deadlines, createPorts, updatePorts, removePorts, inventory, history, sheets } =
+      reaction
     const known = this.#options.store.records.deadlines.get(node.uuid)
     const changed = deadlines.filter(({ kind, at }) => (known?.get(kind) ?? null) !== at)
     const nothing =
       Object.keys(patch).length === 0 && !job && !dropJobs && !done && changed.length === 0 && createPorts.length === 0
-    if (nothing && updatePorts.length === 0 && !inventory && history.length === 0 && Object.keys(sheets).length === 0)
+    if (
+      nothing &&
+      updatePorts.length === 0 &&
+      removePorts.length === 0 &&
+      !inventory &&
+      history.length === 0 &&
+      Object.keys(sheets).length === 0
+    )
       return undefined
     const at = stamp(this.#options.clock.now())
     return {
@@ -169,13 +177,14 @@ export class Dispatcher {
       ...(dropJobs ? { dropEffects: true } : {}),
       createPorts: createPorts.map((port) => this.#port(node, port, at)),
       updatePorts,
+      ...(removePorts.length > 0 ? { removePorts } : {}),
       ...(inventory ? { inventory } : {}),
       ...(Object.keys(sheets).length > 0 ? { sheets } : {}),
       history: history.map((note) => this.#history(note, at)),
     }
   }
 
-  #port(node: Readonly<NodeRecord>, wanted: { address: string; pxe_enabled: boolean }, at: string): PortRecord {
+  #port(node: Readonly<NodeRecord>, wanted: Reaction['createPorts'][number], at: string): PortRecord {
     return { ...newPort({ node_uuid: node.uuid, ...wanted }, node.id, at, uuid(this.#options.random)), id: 0 }
   }
 

@@ -1,15 +1,17 @@
-import { isIP } from 'node:net'
-import { IronicError, type JsonObject, type PortRecord } from '../../wire/index.js'
+import { IronicError, type JsonObject } from '../../wire/index.js'
 import { inspectProblem, powerProblem } from '../drivers/requirements.js'
-import { valueOf, type Outcome } from './effects.js'
+import { bmcAddresses } from './bmc-addresses.js'
+import { valueOf, type EffectBody, type Outcome } from './effects.js'
 import { fastTrackEnabled } from './fast-track.js'
-import { runHooks } from './inspection-hooks.js'
+import { hookData, keepFound, ruleProblem } from './inspection-data.js'
+import { reportedInventory } from './inspection-report.js'
 import { startInspectionRamdisk } from './ramdisk.js'
 import type { Turn } from './turn.js'
-import { wipeAgent } from './wipe.js'
+import { wipeAgent, wipeAgentAccess } from './wipe.js'
 
 /** The history's word for it. */
 const EVENT_TYPE = 'introspection'
+const MARKS = ['inspector_manage_boot', 'lookup_bmc_addresses']
 
 /**
  * `inspect`.
@@ -17,26 +19,48 @@ const EVENT_TYPE = 'introspection'
  * @throws IronicError 400 when the node's interfaces cannot
  */
 export function startInspection(turn: Turn): void {
-  const problem = powerProblem(turn.node) ?? inspectProblem(turn.node)
+  const { node } = turn
+  const problem = powerProblem(node) ?? inspectProblem(node, turn.policy.inspection)
   if (problem !== undefined)
     throw new IronicError(400, `Failed to validate inspection or power info for node ${turn.uuid}: ${problem}`)
   turn.begin('inspect')
-  if (turn.node.inspect_interface === 'fake') return turn.run([{ kind: 'proceed' }], 'inspection.fake')
+  switch (node.inspect_interface) {
+    case 'fake':
+      return turn.run([{ kind: 'proceed' }], 'inspection.fake')
+    case 'agent':
+      return startInBand(turn)
+    default:
+      wipeAgentAccess(turn)
+      return turn.run([{ kind: 'bmc-system' }], 'inspection.reported')
+  }
+}
+
+function startInBand(turn: Turn): void {
+  const { node, policy } = turn
   wipeAgent(turn)
   // Ironic leaves it to the environment what the machine boots from the network (facts/ironic.md 6.2).
   turn.setInfo({ inspector_manage_boot: false })
-  const addresses = bmcAddresses(turn.node.driver_info)
+  const addresses = bmcAddresses(node.driver_info)
   if (addresses.length > 0) turn.setInfo({ lookup_bmc_addresses: addresses })
-  turn.run([{ kind: 'power', target: 'power off' }, startInspectionRamdisk(turn)], 'inspection.booted')
+  const redfish = node.management_interface === 'redfish' || node.management_interface === 'idrac-redfish'
+  if (policy.inspection.preCreatePorts && redfish) turn.run([{ kind: 'bmc-system' }], 'inspection.nics')
+  else bootInBand(turn)
 }
 
-/** By which the posted data is matched when no MAC is known. Names are not resolved. */
-function bmcAddresses({ redfish_address, ipmi_address }: JsonObject): string[] {
-  const address = typeof redfish_address === 'string' ? redfish_address : ipmi_address
-  if (typeof address !== 'string') return []
-  const url = address.includes('://') ? address : `https://${address}`
-  const host = URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : ''
-  return isIP(host) === 0 ? [] : [host]
+/** The BMC knows the NICs before any ramdisk does; one that does not tell is no reason to stop. */
+export function inspectionNics(turn: Turn, outcome: Outcome): void {
+  const nics = outcome.ok ? (valueOf(outcome, 'bmc-system')?.report.nics ?? []) : []
+  const taken = outcome.ok ? (valueOf(outcome, 'bmc-system')?.taken ?? []) : []
+  for (const { mac } of nics) if (!taken.includes(mac)) turn.createPorts.push({ address: mac, pxe_enabled: true })
+  bootInBand(turn)
+}
+
+function bootInBand(turn: Turn): void {
+  const start = startInspectionRamdisk(turn)
+  turn.run(
+    turn.node.disable_power_off ? [{ ...start, target: 'rebooting' }] : [{ kind: 'power', target: 'power off' }, start],
+    'inspection.booted',
+  )
 }
 
 export function inspectionFake(turn: Turn): void {
@@ -45,7 +69,8 @@ export function inspectionFake(turn: Turn): void {
 }
 
 export function inspectionBooted(turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok) return inspectionFailed(turn, `Failed to inspect hardware. Reason: ${outcome.error}`)
+  if (!outcome.ok)
+    return inspectionFailed(turn, `Failed to inspect hardware. Reason: unable to start inspection: ${outcome.error}`)
   turn.process('wait')
   turn.rest()
 }
@@ -55,72 +80,118 @@ export function receiveInventory(turn: Turn, data: JsonObject, token: string | n
   turn.process('resume')
   turn.setInfo({ agent_last_heartbeat: turn.now })
   if (token !== null && turn.info.agent_secret_token === undefined) turn.setInfo({ agent_secret_token: token })
-  const { logs: _, ...kept } = data
-  const interfaces = (kept.inventory as { interfaces?: { mac_address?: unknown }[] } | undefined)?.interfaces ?? []
-  const addresses = interfaces.map(({ mac_address }) => String(mac_address).toLowerCase())
-  turn.run([{ kind: 'find-ports', addresses }], 'inspection.hooks', { data: kept })
+  // Logs can be huge and are kept apart.
+  const { logs: _, inventory, ...pluginData } = data
+  const interfaces = (inventory as { interfaces?: { mac_address?: unknown }[] } | undefined)?.interfaces ?? []
+  const addresses = interfaces.map(({ mac_address }) => String(mac_address).toLowerCase().replaceAll('-', ':'))
+  turn.run([{ kind: 'inspection-facts', addresses }], 'inspection.hooks', { inventory: inventory ?? {}, pluginData })
 }
 
-export function inspectionHooks(turn: Turn, outcome: Outcome, memo: { data: JsonObject }): void {
-  const taken: PortRecord[] = outcome.ok ? valueOf(outcome, 'find-ports') : []
-  const found = runHooks(turn.node, turn.situation.ports, taken, memo.data)
+export interface Found {
+  inventory: JsonObject
+  pluginData: JsonObject
+}
+
+export function inspectionHooks(turn: Turn, outcome: Outcome, memo: Found): void {
   // What the data asked for is gone from here on, also when it is of no use.
-  turn.dropInfo('inspector_manage_boot', 'lookup_bmc_addresses')
-  if ('error' in found) {
-    const hooks = `failed to run inspection hooks: Failed to inspect hardware. Reason: ${found.error}`
-    const error = `Failed to inspect hardware. Reason: ${hooks}`
-    turn.node.last_error = hooks
-    turn.record('ERROR', `Failed to finish inspection: ${error}`, EVENT_TYPE)
-    return end(turn, { error })
-  }
-  turn.node.properties = { ...turn.node.properties, ...found.properties }
-  turn.createPorts.push(...found.create)
-  for (const port of found.update) turn.updatePorts.push({ ...port, updated_at: turn.now })
-  end(turn, { inventory: found.inventory, plugin_data: found.pluginData })
+  turn.dropInfo(...MARKS)
+  if (!outcome.ok) return inspectionFailed(turn, `Failed to finish inspection: ${outcome.error}`)
+  const facts = valueOf(outcome, 'inspection-facts')
+  const hooks = hookData(turn, facts, memo, turn.policy.inspection.hooks)
+  if (hooks.problem === undefined) return end(turn, hooks.found)
+  const reason = `failed to run inspection hooks: ${hooks.problem}`
+  turn.node.last_error = reason
+  end(turn, { ...hooks.found, error: `Failed to inspect hardware. Reason: ${reason}` })
 }
 
-function end(turn: Turn, memo: JsonObject): void {
-  const off = turn.policy.inspectionPowerOff && !fastTrackEnabled(turn.node, turn.policy)
-  turn.run([off ? { kind: 'power', target: 'power off' } : { kind: 'proceed' }], 'inspection.ended', memo)
-}
+/** Whether the machine is switched off when inspection is over. */
+const goesOff = ({ node, policy }: Turn): boolean => policy.inspectionPowerOff && !fastTrackEnabled(node, policy)
 
-interface Ended {
+const off = ({ node }: Turn): EffectBody =>
+  node.disable_power_off
+    ? { kind: 'power', target: 'rebooting', boot: { kind: 'disk' } }
+    : { kind: 'power', target: 'power off' }
+
+interface Ended extends Found {
   error?: string
-  inventory?: JsonObject
-  plugin_data?: JsonObject
+}
+
+function end(turn: Turn, memo: Ended): void {
+  const last: EffectBody = goesOff(turn) ? off(turn) : { kind: 'proceed' }
+  turn.run([last, { kind: 'inspection-facts', addresses: [] }], 'inspection.ended', { ...memo })
 }
 
 export function inspectionEnded(turn: Turn, outcome: Outcome, memo: Ended): void {
-  wipeAgent(turn)
-  if (memo.error !== undefined) {
-    turn.node.last_error = `Async execution of continue_inspection failed with error: ${memo.error}`
-    turn.process('fail')
-    return turn.rest()
-  }
+  if (!outcome.ok && outcome.kind === 'power')
+    return inspectionFailed(turn, `Inspection clean up failed: unable to power off the node: ${outcome.error}`)
   if (!outcome.ok) return inspectionFailed(turn, `Failed to finish inspection: ${outcome.error}`)
-  turn.inventory = { inventory: memo.inventory ?? {}, plugin_data: memo.plugin_data ?? {} }
+  const problem = memo.error ?? ruleProblem(turn, valueOf(outcome, 'inspection-facts').rules, memo)
+  if (problem !== undefined) return unfinished(turn, problem)
+  keepFound(turn, memo)
+  turn.process('done')
+  turn.rest()
+}
+
+/**
+ * Upstream's history and `last_error` differ here: switching off forgets the error, and the worker that dies of it writes
+ * its own (recorded).
+ */
+function unfinished(turn: Turn, error: string): void {
+  const sentence = `Failed to finish inspection: ${error}`
+  turn.fail(sentence, EVENT_TYPE)
+  if (goesOff(turn)) turn.node.last_error = `Async execution of continue_inspection failed with error: ${error}`
+  wipeAgentAccess(turn)
+  turn.process('fail')
+  turn.rest()
+}
+
+/** Inspection by what the BMC tells: no ramdisk, nothing is switched. */
+export function inspectionReported(turn: Turn, outcome: Outcome): void {
+  if (!outcome.ok) return inspectionFailed(turn, outcome.error)
+  const system = valueOf(outcome, 'bmc-system')
+  if (system === null) return inspectionFailed(turn, `the BMC of node ${turn.uuid} does not tell about its system`)
+  const { inventory, properties } = reportedInventory(turn.node, system.report)
+  const hooks = hookData(turn, system, { inventory, pluginData: {} }, turn.policy.inspection.redfishHooks)
+  if (hooks.problem !== undefined) return inspectionFailed(turn, hooks.problem)
+  const problem = ruleProblem(turn, system.rules, hooks.found)
+  if (problem !== undefined) return inspectionFailed(turn, problem)
+  turn.node.properties = { ...turn.node.properties, ...properties }
+  keepFound(turn, hooks.found)
   turn.process('done')
   turn.rest()
 }
 
 export function inspectionFailed(turn: Turn, error: string): void {
   turn.fail(error, EVENT_TYPE)
-  turn.dropInfo('inspector_manage_boot', 'lookup_bmc_addresses')
+  turn.dropInfo(...MARKS)
+  wipeAgentAccess(turn)
   turn.process('fail')
+  turn.rest()
+}
+
+/** Nobody posted anything: the state says so at once, the machine is switched off after. */
+export function timeOutInspection(turn: Turn, error: string): void {
+  inspectionFailed(turn, error)
+  if (goesOff(turn)) turn.run([off(turn)], 'inspection.timed-out')
+}
+
+export function inspectionTimedOut(turn: Turn, outcome: Outcome): void {
+  if (!outcome.ok)
+    turn.warn(`node ${turn.uuid} could not be switched off after its inspection timed out: ${outcome.error}`)
   turn.rest()
 }
 
 /** `abort` in `inspect wait`: switches off first, as Ironic does within the call. */
 export function abortInspection(turn: Turn): void {
-  turn.run([{ kind: 'power', target: 'power off' }], 'inspection.aborted')
+  turn.run([goesOff(turn) ? off(turn) : { kind: 'proceed' }], 'inspection.aborted')
 }
 
 export function inspectionAborted(turn: Turn, outcome: Outcome): void {
   if (!outcome.ok)
     turn.warn(`node ${turn.uuid} could not be switched off after its inspection was aborted: ${outcome.error}`)
   turn.fail('Inspection was aborted by request.', EVENT_TYPE)
-  turn.dropInfo('inspector_manage_boot', 'lookup_bmc_addresses')
-  wipeAgent(turn)
+  turn.dropInfo(...MARKS)
+  wipeAgentAccess(turn)
   turn.process('abort')
   turn.rest()
 }

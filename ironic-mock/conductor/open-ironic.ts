@@ -70,6 +70,7 @@ export async function openIronic(options: IronicOptions): Promise<Ironic> {
   const findImage = options.findImage ?? findImages(clock)
   const world: World = new World({
     ...{ bmcs, agents, clock, probe, policy, logger, findImage, records: () => store.records },
+    inventory: (node) => store.inventory(node),
     runOnChildren: (parent, step, signal) => runOnChildren({ dispatcher, store, policy }, parent, step, signal),
   })
   const dispatcher = new Dispatcher({ ...options, world })
@@ -185,6 +186,7 @@ class LocalConductor implements Conductor {
       () =>
         imageSourceProblem(node.instance_info.image_source) ??
         deploymentProblem({ node, templates: templatesOf(store.records, node), user: [] }, ports, policy),
+      policy.inspection,
     )
   }
 

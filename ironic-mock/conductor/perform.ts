@@ -7,7 +7,7 @@ import { bmcError } from '../drivers/bmc-error.js'
 import type { BmcHardware } from '../drivers/hardware.js'
 import { rememberedPower, remembersPower } from '../drivers/remembered-power.js'
 import type { Records } from '../store/records.js'
-import type { EffectBody, EffectKind, EffectValues, Outcome, PowerTarget } from './effects.js'
+import type { EffectBody, EffectKind, EffectValues, InspectionFacts, Outcome, PowerTarget } from './effects.js'
 import { AgentWork, agentFailure, type Subject } from './perform-agent.js'
 import { changed, reportOf } from './perform-hardware.js'
 import type { Policy } from './policy.js'
@@ -21,6 +21,7 @@ export interface WorldOptions {
   policy: Policy
   logger: Logger
   records: () => Records
+  inventory: (node: string) => Promise<{ inventory: JsonObject } | undefined>
   findImage: FindImage
   /** A step on the children of a node, one after the other; rejects at the first that fails. */
   runOnChildren: (parent: Readonly<NodeRecord>, step: JsonObject, signal: AbortSignal) => Promise<void>
@@ -69,6 +70,16 @@ export class World {
     }
   }
 
+  async #facts({ node }: Subject, addresses: readonly string[]): Promise<InspectionFacts> {
+    const records = this.#options.records()
+    const before = await this.#options.inventory(node.uuid)
+    return {
+      taken: addresses.filter((address) => records.portsByAddress.has(address)),
+      rules: [...records.resources('inspection_rule').byUuid.values()],
+      before: before?.inventory ?? null,
+    }
+  }
+
   async #run(
     subject: Subject,
     effect: EffectBody,
@@ -83,9 +94,18 @@ export class World {
       case 'bmc-change':
         await changed(await this.#hardware(subject), effect.change, subject)
         return null
-      case 'find-ports': {
-        const { ports, portsByAddress } = this.#options.records()
-        return effect.addresses.flatMap((address) => ports.get(portsByAddress.get(address) ?? '') ?? [])
+      case 'inspection-facts':
+        return this.#facts(subject, effect.addresses)
+      case 'bmc-system': {
+        const report = await (await this.#hardware(subject))?.system()
+        if (!report) return null
+        return {
+          report,
+          ...(await this.#facts(
+            subject,
+            report.nics.map(({ mac }) => mac),
+          )),
+        }
       }
       case 'read-power':
         return (await this.#bmc(subject)).power()

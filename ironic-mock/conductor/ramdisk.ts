@@ -32,7 +32,7 @@ export const startRamdisk = (turn: Turn): Extract<EffectBody, { kind: 'power' }>
 })
 
 /** The same for inspection, which starts in the ramdisk by itself and posts what it found. */
-export const startInspectionRamdisk = (turn: Turn): EffectBody => ({
+export const startInspectionRamdisk = (turn: Turn): Extract<EffectBody, { kind: 'power' }> => ({
   kind: 'power',
   target: 'power on',
   boot: {

@@ -152,7 +152,7 @@ class Model {
   outcome(effect: EffectBody, { luck, choice }: { luck: number; choice: number }): Outcome {
     const { kind } = effect
     const reasons = ['agent busy', 'agent unreachable', 'agent error', 'bmc', 'other'] as const
-    if (luck < 0.15 && kind !== 'proceed' && kind !== 'find-ports')
+    if (luck < 0.15 && kind !== 'proceed' && kind !== 'inspection-facts')
       return { ok: false, kind, reason: reasons[choice % 5]!, error: 'no luck' }
     const result = (status: CommandResult['command_status']): CommandResult => {
       const state = this.node.provision_state
@@ -173,8 +173,10 @@ class Model {
         return { ok: true, kind, value: effect.target.includes('off') ? 'power off' : 'power on' }
       case 'await-power-off':
         return { ok: true, kind, value: 'power off' }
-      case 'find-ports':
-        return { ok: true, kind, value: [] }
+      case 'inspection-facts':
+        return { ok: true, kind, value: { taken: [], rules: [], before: null } }
+      case 'bmc-system':
+        return { ok: true, kind, value: null }
       case 'agent-steps': {
         const steps = [
           {

@@ -3,7 +3,7 @@ import { timeOutCleaning } from './cleaning-failure.js'
 import { deployFailed } from './deployment-failure.js'
 import type { DeadlineKind } from './events.js'
 import { followHeartbeat } from './heartbeat.js'
-import { inspectionFailed } from './inspection.js'
+import { timeOutInspection } from './inspection.js'
 import { rescueFailedOff } from './rescue.js'
 import { timeOutService } from './servicing-failure.js'
 import type { Turn } from './turn.js'
@@ -20,7 +20,7 @@ export function deadlinePassed(turn: Turn, deadline: DeadlineKind): void {
   switch (deadline) {
     case 'inspect callback':
       if (turn.node.provision_state !== 'inspect wait') return
-      return inspectionFailed(
+      return timeOutInspection(
         turn,
         'Timeout reached while inspecting the node. Please check if the ramdisk responsible for the inspection is running on the node.',
       )

@@ -44,6 +44,9 @@ export interface HistoryNote {
 export interface PortWanted {
   address: string
   pxe_enabled: boolean
+  extra?: JsonObject
+  local_link_connection?: JsonObject
+  physical_network?: string | null
 }
 
 /** What an event comes to: committed in one transaction. */
@@ -55,6 +58,7 @@ export interface Reaction {
   history: HistoryNote[]
   createPorts: PortWanted[]
   updatePorts: PortRecord[]
+  removePorts: string[]
   inventory: { inventory: JsonObject; plugin_data: JsonObject } | null
   /** Lists beside the node, each as a whole. */
   sheets: Partial<NodeSheets>
@@ -84,6 +88,7 @@ export class Turn {
   readonly #history: HistoryNote[] = []
   readonly createPorts: PortWanted[] = []
   readonly updatePorts: PortRecord[] = []
+  readonly removePorts: string[] = []
   readonly #warnings: string[] = []
   inventory: Reaction['inventory'] = null
   readonly #sheets: Partial<NodeSheets> = {}
@@ -242,6 +247,7 @@ export class Turn {
       history: this.#history,
       createPorts: this.createPorts,
       updatePorts: this.updatePorts,
+      removePorts: this.removePorts,
       inventory: this.inventory,
       sheets: this.#sheets,
       warnings: this.#warnings,

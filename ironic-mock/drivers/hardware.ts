@@ -75,9 +75,32 @@ export interface EventSubscription {
   readonly EventTypes: readonly string[]
 }
 
+/** What a BMC knows of its machine's parts. */
+export interface SystemReport {
+  readonly manufacturer: string
+  readonly model: string
+  readonly serial: string
+  readonly memoryMib: number
+  readonly cpu: { readonly count: number; readonly architecture: string; readonly model: string | null }
+  readonly bootMode: BootMode
+  /** MACs in lower case. */
+  readonly nics: readonly { readonly name: string; readonly mac: string; readonly speedMbps: number | null }[]
+  readonly disks: readonly {
+    readonly name: string
+    /** Bytes. */
+    readonly size: number
+    readonly vendor: string
+    readonly model: string
+    readonly serial: string
+    readonly rotational: boolean
+  }[]
+}
+
 /** What a BMC can do beyond power and boot source. A rejection's message is what Ironic would show. */
 export interface BmcHardware {
   report(): Promise<HardwareReport>
+  /** For inspection without a ramdisk. */
+  system(): Promise<SystemReport>
   change(change: BmcChange): Promise<void>
   media(): Promise<readonly VirtualMedium[]>
   indicators(): Promise<Indicators>

@@ -48,10 +48,25 @@ export function bootProblem(node: Readonly<NodeRecord>, ports: readonly PortReco
   return undefined
 }
 
-export function inspectProblem(node: Readonly<NodeRecord>): string | undefined {
+/** Boot interfaces by which Ironic itself boots a ramdisk to inspect. */
+const INSPECTS = [
+  'ipxe',
+  'pxe',
+  'http',
+  'http-ipxe',
+  'redfish-virtual-media',
+  'idrac-redfish-virtual-media',
+  'redfish-https',
+]
+
+/** In-band inspection may insist on a boot that Ironic manages (facts/ironic.md 6.2). */
+export function inspectProblem(
+  node: Readonly<NodeRecord>,
+  { requireManagedBoot }: { requireManagedBoot: boolean },
+): string | undefined {
   if (node.inspect_interface === 'no-inspect') return unsupported(node, 'inspect')
-  if (!['agent', 'fake'].includes(node.inspect_interface))
-    return `the inspect interface ${node.inspect_interface} is not available in this release; agent is`
+  if (node.inspect_interface === 'agent' && requireManagedBoot && !INSPECTS.includes(node.boot_interface))
+    return unsupported(node, 'inspection')
   return undefined
 }
 

@@ -7,10 +7,11 @@ export function validateInterfaces(
   node: Readonly<NodeRecord>,
   ports: readonly PortRecord[],
   deployProblem: (node: Readonly<NodeRecord>) => string | undefined,
+  inspection: { requireManagedBoot: boolean } = { requireManagedBoot: false },
 ): Validation {
   return Object.fromEntries(
     DRIVER_INTERFACES.map((name) => {
-      const reason = name === 'deploy' ? deployProblem(node) : problem(name, node, ports)
+      const reason = name === 'deploy' ? deployProblem(node) : problem(name, node, ports, inspection)
       return [name, reason === undefined ? { result: true } : { result: false, reason }]
     }),
   ) as Validation
@@ -20,12 +21,13 @@ function problem(
   name: Exclude<DriverInterface, 'deploy'>,
   node: Readonly<NodeRecord>,
   ports: readonly PortRecord[],
+  inspection: { requireManagedBoot: boolean },
 ): string | undefined {
   switch (name) {
     case 'boot':
       return bootProblem(node, ports)
     case 'inspect':
-      return inspectProblem(node)
+      return inspectProblem(node, inspection)
     case 'network':
       return networkProblem(node)
     case 'management':
