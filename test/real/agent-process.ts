@@ -4,12 +4,13 @@ import { createInterface } from 'node:readline'
 import { IRONSTAGE } from '../kit/up-process.js'
 
 /** `ironstage agent --json` in a process of its own, and what it has said. */
-export interface AgentProcess {
+export interface AgentProcess extends AsyncDisposable {
   readonly lines: readonly Record<string, unknown>[]
   /** Resolves with the exit code once the process is gone. */
   readonly gone: Promise<number | null>
   /** As a service manager stops it. */
   stop(): Promise<number | null>
+  kill(): Promise<unknown>
 }
 
 /** The command as it is built and shipped, on `ironstage agent` and these words. */
@@ -22,12 +23,15 @@ export function agentProcess(...argv: string[]): AgentProcess {
     lines.push(JSON.parse(line) as Record<string, unknown>)
   })
   const gone = once(child, 'close').then(([code]) => code as number | null)
+  const ended = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return gone
+  }
   return {
     lines,
     gone,
-    stop: () => {
-      child.kill('SIGTERM')
-      return gone
-    },
+    stop: () => ended('SIGTERM'),
+    kill: () => ended('SIGKILL'),
+    [Symbol.asyncDispose]: async () => void (await ended('SIGKILL')),
   }
 }
