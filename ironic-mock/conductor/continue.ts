@@ -30,6 +30,7 @@ import { applyReport } from './hardware-report.js'
 import {
   inspectionAborted,
   inspectionBooted,
+  inspectionCalled,
   inspectionEnded,
   inspectionFake,
   inspectionHooks,
@@ -137,6 +138,7 @@ const CONTINUATIONS: Continuations = {
   'hardware.changed': hardwareChanged,
   'inspection.aborted': inspectionAborted,
   'inspection.booted': inspectionBooted,
+  'inspection.called': inspectionCalled,
   'inspection.ended': inspectionEnded,
   'inspection.fake': inspectionFake,
   'inspection.hooks': inspectionHooks,

@@ -24,6 +24,8 @@ export type EffectBody =
   | { kind: 'boot'; source: BootSource }
   /** What inspection has to know of the rest of the database. */
   | { kind: 'inspection-facts'; addresses: string[] }
+  /** A GET that an inspection rule asks for; `timeout` in milliseconds. */
+  | { kind: 'api-call'; url: string; headers: Record<string, string>; timeout: number }
   /** What the BMC tells of its machine, with the same. */
   | { kind: 'bmc-system' }
   | { kind: 'agent-steps'; of: StepKind }
@@ -74,6 +76,7 @@ export interface EffectValues {
   power: PowerState
   boot: null
   'inspection-facts': InspectionFacts
+  'api-call': null
   /** Null when the BMC does not tell. */
   'bmc-system': (InspectionFacts & { report: SystemReport }) | null
   'agent-steps': { steps: CachedSteps; versions: ManagerVersions }
@@ -151,6 +154,7 @@ export type Then =
   | 'hardware.changed'
   | 'inspection.aborted'
   | 'inspection.booted'
+  | 'inspection.called'
   | 'inspection.ended'
   | 'inspection.fake'
   | 'inspection.hooks'

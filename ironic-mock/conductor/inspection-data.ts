@@ -5,6 +5,7 @@ import { runHooks } from './inspection-hooks.js'
 import type { InspectionHook } from './inspection-policy.js'
 import { applyRules } from './inspection-rules.js'
 import type { Found } from './inspection.js'
+import type { ApiCall } from './rule-actions.js'
 import type { Turn } from './turn.js'
 
 const draftOf = (port: PortRecord): DraftPort => ({
@@ -52,14 +53,19 @@ function settle(turn: Turn, { kept, removed, ...port }: DraftPort): void {
 }
 
 /** Applies the rules to what was found, which they may change; gives why the inspection fails by them. */
-export function ruleProblem(turn: Turn, rules: readonly InspectionRuleRecord[], found: Found): string | undefined {
+export function ruleProblem(
+  turn: Turn,
+  rules: readonly InspectionRuleRecord[],
+  found: Found,
+): { problem: string | undefined; calls: ApiCall[] } {
   const ports = turn.situation.ports.map((port) => ({ ...draftOf(port), uuid: port.uuid }))
   const log: string[] = []
-  const subject = { node: turn.node, ports, inventory: found.inventory, pluginData: found.pluginData, log }
+  const calls: ApiCall[] = []
+  const subject = { node: turn.node, ports, inventory: found.inventory, pluginData: found.pluginData, log, calls }
   const problem = applyRules(rules, turn.policy.inspection, subject)
   for (const { uuid: _, ...port } of ports) settle(turn, port)
   for (const sentence of log) turn.warn(`an inspection rule says of node ${turn.uuid}: ${sentence}`)
-  return problem
+  return { problem, calls }
 }
 
 export function keepFound(turn: Turn, { inventory, pluginData }: Found): void {

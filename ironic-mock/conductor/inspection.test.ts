@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { ScriptedLab } from '../../test/kit/conductor/scripted.js'
+import { ScriptedLab, type ScriptedMachine } from '../../test/kit/conductor/scripted.js'
 import { minutes } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
+import type { SystemReport } from '../drivers/hardware.js'
+import { UPSTREAM_POLICY } from './policy.js'
 
 const MAC = '52:54:00:00:00:01'
 
-async function manageable(fields: JsonObject = {}) {
-  const lab = await ScriptedLab.open()
+async function manageable(fields: JsonObject = {}, policy = {}) {
+  const lab = await ScriptedLab.open({ policy })
   const { uuid, machine } = await lab.enroll(fields, MAC)
   await lab.provision(uuid, 'manage', 'manageable')
   return { lab, uuid, machine, ports: () => lab.store.ports({ node_uuid: uuid }) }
@@ -202,4 +204,104 @@ describe('failures', () => {
       ) as string,
     })
   })
+})
+
+const SYSTEM: SystemReport = {
+  ...{ manufacturer: 'ACME', model: 'Box', serial: 'S1', memoryMib: 8192, bootMode: 'uefi' },
+  cpu: { count: 8, architecture: 'x86_64', model: null },
+  nics: [
+    { name: 'eno1', mac: MAC, speedMbps: 10_000 },
+    { name: 'eno2', mac: '52:54:00:aa:cc:02', speedMbps: null },
+  ],
+  disks: [{ name: 'sda', size: 20 * 2 ** 30, vendor: 'V', model: 'M', serial: 'D', rotational: false }],
+}
+const tells = (machine: ScriptedMachine, report: SystemReport = SYSTEM) =>
+  Object.assign(machine, {
+    hardware: { system: () => Promise.resolve(report), report: () => Promise.reject(new Error('no')) },
+  })
+
+describe('out of band', () => {
+  test('what the BMC tells, without a boot', async () => {
+    const { lab, uuid, machine, ports } = await manageable({ inspect_interface: 'redfish' })
+    tells(machine)
+    const node = await lab.provision(uuid, 'inspect', 'manageable')
+    expect(lab.states(uuid).slice(-2)).toEqual(['inspecting', 'manageable'])
+    expect(machine.boots).toEqual([])
+    expect(node.properties).toEqual({
+      ...{ memory_mb: 8192, local_gb: 19, cpu_arch: 'x86_64', capabilities: 'boot_mode:uefi' },
+    })
+    expect((await ports()).map(({ address }) => address)).toEqual([MAC, '52:54:00:aa:cc:02'])
+    expect((await lab.store.inventory(uuid))?.inventory).toMatchObject({
+      system_vendor: { product_name: 'Box', serial_number: 'S1', manufacturer: 'ACME' },
+      interfaces: [{ name: 'eno1', mac_address: MAC, speed_mbps: 10_000 }, { name: 'eno2' }],
+    })
+  })
+
+  test('a BMC that does not answer', async () => {
+    const { lab, uuid, machine } = await manageable({ inspect_interface: 'redfish' })
+    Object.assign(machine, { hardware: { system: () => Promise.reject(new Error('gone')) } })
+    expect(await lab.provision(uuid, 'inspect', 'inspect failed')).toMatchObject({ last_error: 'gone' })
+  })
+
+  test('its NICs have ports before the ramdisk boots', async () => {
+    const { lab, uuid, machine, ports } = await manageable()
+    tells(machine)
+    machine.script.silent = true
+    await lab.provision(uuid, 'inspect', 'inspect wait')
+    expect(await ports()).toHaveLength(2)
+  })
+})
+
+describe('rules', () => {
+  const withRule = async (lab: ScriptedLab, actions: JsonObject[]) => {
+    const rule = { uuid: '00000000-0000-4000-8000-000000000001', description: null, priority: 0, phase: 'main' }
+    await lab.store.createResource('inspection_rule', {
+      ...rule,
+      ...{ sensitive: false, scope: null, conditions: [], actions: actions as never },
+      ...{ created_at: '2026-01-01T00:00:00.000000', updated_at: null },
+    })
+  }
+
+  test('change the node', async () => {
+    const { lab, uuid } = await manageable()
+    await withRule(lab, [{ op: 'set-attribute', args: { path: 'extra/cores', value: '{inventory[cpu][count]}' } }])
+    expect(await lab.provision(uuid, 'inspect', 'manageable')).toMatchObject({ extra: { cores: '4' } })
+  })
+
+  test('or fail its inspection, once its ports and properties are kept', async () => {
+    const { lab, uuid } = await manageable()
+    await withRule(lab, [{ op: 'fail', args: { msg: 'not this one' } }])
+    expect(await lab.provision(uuid, 'inspect', 'inspect failed')).toMatchObject({
+      last_error:
+        'Async execution of continue_inspection failed with error: Failed to inspect hardware. Reason: not this one',
+      properties: { cpu_arch: 'x86_64' },
+      power_state: 'power off',
+    })
+    expect((await lab.store.history(uuid)).at(-1)?.event).toBe(
+      'Failed to finish inspection: Failed to inspect hardware. Reason: not this one',
+    )
+  })
+})
+
+test('no-inspect refuses, as does a boot that Ironic would have to manage and cannot', async () => {
+  const { lab, uuid } = await manageable({ inspect_interface: 'no-inspect' })
+  await expect(lab.conductor.provision(uuid, { target: 'inspect' })).rejects.toMatchObject({ status: 400 })
+  const managed = { inspection: { ...UPSTREAM_POLICY.inspection, requireManagedBoot: true } }
+  const fake = await manageable(
+    { driver: 'fake-hardware', boot_interface: 'fake', inspect_interface: 'agent' },
+    managed,
+  )
+  await expect(fake.lab.conductor.provision(fake.uuid, { target: 'inspect' })).rejects.toMatchObject({
+    message: expect.stringContaining('Driver fake-hardware does not support inspection') as string,
+  })
+})
+
+test('ports that are not there any more go, where that is wanted', async () => {
+  const { lab, uuid, ports } = await manageable(
+    {},
+    { inspection: { ...UPSTREAM_POLICY.inspection, keepPorts: 'present' } },
+  )
+  await lab.conductor.createPort({ node_uuid: uuid, address: '52:54:00:00:00:99' })
+  await lab.provision(uuid, 'inspect', 'manageable')
+  expect((await ports()).map(({ address }) => address)).toEqual([MAC])
 })

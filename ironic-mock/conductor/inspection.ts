@@ -6,6 +6,7 @@ import { fastTrackEnabled } from './fast-track.js'
 import { hookData, keepFound, ruleProblem } from './inspection-data.js'
 import { reportedInventory } from './inspection-report.js'
 import { startInspectionRamdisk } from './ramdisk.js'
+import type { ApiCall } from './rule-actions.js'
 import type { Turn } from './turn.js'
 import { wipeAgent, wipeAgentAccess } from './wipe.js'
 
@@ -125,9 +126,24 @@ export function inspectionEnded(turn: Turn, outcome: Outcome, memo: Ended): void
   if (!outcome.ok && outcome.kind === 'power')
     return inspectionFailed(turn, `Inspection clean up failed: unable to power off the node: ${outcome.error}`)
   if (!outcome.ok) return inspectionFailed(turn, `Failed to finish inspection: ${outcome.error}`)
-  const problem = memo.error ?? ruleProblem(turn, valueOf(outcome, 'inspection-facts').rules, memo)
+  if (memo.error !== undefined) return unfinished(turn, memo.error)
+  const { problem, calls } = ruleProblem(turn, valueOf(outcome, 'inspection-facts').rules, memo)
   if (problem !== undefined) return unfinished(turn, problem)
-  keepFound(turn, memo)
+  const { inventory, pluginData } = memo
+  finish(turn, { inventory, pluginData }, calls)
+}
+
+/** Whoever a rule wants to be told is told before the inspection counts as done. */
+function finish(turn: Turn, found: Found, calls: readonly ApiCall[]): void {
+  keepFound(turn, found)
+  const [call, ...rest] = calls.map((of): EffectBody => ({ kind: 'api-call', ...of }))
+  if (call) return turn.run([call, ...rest], 'inspection.called')
+  turn.process('done')
+  turn.rest()
+}
+
+export function inspectionCalled(turn: Turn, outcome: Outcome): void {
+  if (!outcome.ok) return unfinished(turn, `Inspection rule action execution failed. Reason: ${outcome.error}`)
   turn.process('done')
   turn.rest()
 }
@@ -153,12 +169,10 @@ export function inspectionReported(turn: Turn, outcome: Outcome): void {
   const { inventory, properties } = reportedInventory(turn.node, system.report)
   const hooks = hookData(turn, system, { inventory, pluginData: {} }, turn.policy.inspection.redfishHooks)
   if (hooks.problem !== undefined) return inspectionFailed(turn, hooks.problem)
-  const problem = ruleProblem(turn, system.rules, hooks.found)
+  const { problem, calls } = ruleProblem(turn, system.rules, hooks.found)
   if (problem !== undefined) return inspectionFailed(turn, problem)
   turn.node.properties = { ...turn.node.properties, ...properties }
-  keepFound(turn, hooks.found)
-  turn.process('done')
-  turn.rest()
+  finish(turn, hooks.found, calls)
 }
 
 export function inspectionFailed(turn: Turn, error: string): void {

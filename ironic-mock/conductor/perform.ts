@@ -9,6 +9,7 @@ import { rememberedPower, remembersPower } from '../drivers/remembered-power.js'
 import type { Records } from '../store/records.js'
 import type { EffectBody, EffectKind, EffectValues, InspectionFacts, Outcome, PowerTarget } from './effects.js'
 import { AgentWork, agentFailure, type Subject } from './perform-agent.js'
+import { callApi } from './api-call.js'
 import { changed, reportOf } from './perform-hardware.js'
 import type { Policy } from './policy.js'
 import type { SeenPower } from './power-sync.js'
@@ -96,6 +97,8 @@ export class World {
         return null
       case 'inspection-facts':
         return this.#facts(subject, effect.addresses)
+      case 'api-call':
+        return callApi(effect, this.#options.clock, signal)
       case 'bmc-system': {
         const report = await (await this.#hardware(subject))?.system()
         if (!report) return null

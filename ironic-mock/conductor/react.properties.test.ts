@@ -175,6 +175,7 @@ class Model {
         return { ok: true, kind, value: 'power off' }
       case 'inspection-facts':
         return { ok: true, kind, value: { taken: [], rules: [], before: null } }
+      case 'api-call':
       case 'bmc-system':
         return { ok: true, kind, value: null }
       case 'agent-steps': {

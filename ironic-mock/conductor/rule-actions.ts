@@ -3,6 +3,14 @@ import { withCapabilities, type DraftPort } from './inspection-context.js'
 import { argumentsOf } from './rule-operators.js'
 import { pythonText, type RuleContext } from './rule-format.js'
 
+/** A GET that a rule asks for. */
+export interface ApiCall {
+  url: string
+  headers: Record<string, string>
+  /** Milliseconds. */
+  timeout: number
+}
+
 /** What rules work on. */
 export interface RuleSubject {
   node: NodeRecord
@@ -11,6 +19,8 @@ export interface RuleSubject {
   pluginData: JsonObject
   /** What rules log. */
   log: string[]
+  /** Whom they want to be told, once all rules are through. */
+  calls: ApiCall[]
 }
 
 /** What a rule stops an inspection by. */
@@ -185,12 +195,28 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     formats: [],
     run: ({ path }, { pluginData, log }) => {
       try {
-        remove(pluginData, dotted(path))
+        const keys = dotted(path)
+        remove(pluginData, keys)
+        const parent = keys.slice(0, -1)
+        if (parent.length > 0 && Object.keys(holder(pluginData, keys, false)).length === 0) remove(pluginData, parent)
       } catch {
         log.push(`warning: Path ${String(path)} not found`)
       }
     },
     failure: ({ path }) => `Failed to unset plugin data at ${String(path)}`,
+  },
+  'api-call': {
+    args: ['url', 'headers', 'proxies', 'timeout', 'retries', 'backoff_factor'],
+    formats: ['url'],
+    run: ({ url, headers, timeout = 5 }, { calls }) => {
+      if (!(Number(timeout) > 0)) throw failed('Invalid parameter: timeout must be greater than zero')
+      calls.push({
+        url: String(url),
+        headers: Object.fromEntries(Object.entries((headers ?? {}) as JsonObject).map(([k, v]) => [k, String(v)])),
+        timeout: Number(timeout) * 1000,
+      })
+    },
+    failure: ({ url }) => `Request to ${String(url)} failed`,
   },
   'set-port-attribute': {
     args: ['port_id', 'path', 'value'],
