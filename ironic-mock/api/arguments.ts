@@ -16,7 +16,8 @@ export function readArguments(
   query: URLSearchParams,
   body: unknown,
 ): Arguments {
-  const given: Arguments = { ...Object.fromEntries(query), ...path }
+  const { document: _, ...named } = path
+  const given: Arguments = { ...queryArguments(query), ...named }
   const schemas: Record<string, ArgSchema> = { ...operation.query }
   if (operation.body && 'args' in operation.body) {
     Object.assign(given, bodyArguments(body))
@@ -30,9 +31,23 @@ export function readArguments(
   const args: Arguments = {}
   for (const [name, value] of Object.entries(given)) {
     const schema = schemas[name]
-    args[name] = schema && !(Object.hasOwn(path, name) && schema.type === 'string') ? read(name, value, schema) : value
+    const routed = schema?.type === 'string' && Object.hasOwn(path, name) && ROUTED.test(operation.path)
+    args[name] = schema && !routed ? read(name, value, schema) : value
   }
   return args
+}
+
+/** Where the router itself looks at the ident in the path, before anything else does. */
+const ROUTED = /^\/v1\/(nodes|heartbeat)\b/
+
+/** What is given several times comes as a list, which only a list may. */
+function queryArguments(query: URLSearchParams): Arguments {
+  return Object.fromEntries(
+    [...new Set(query.keys())].map((name) => {
+      const values = query.getAll(name)
+      return [name, values.length > 1 ? values : values[0]]
+    }),
+  )
 }
 
 function bodyArguments(body: unknown): Arguments {
@@ -58,8 +73,9 @@ function read(name: string, value: unknown, schema: ArgSchema): unknown {
       return flag
     }
     case 'array': {
-      if (typeof value !== 'string') throw refused('a comma-delimited string', name, value)
-      const items = value.split(',').map((item) => item.trim().toLowerCase())
+      const text = Array.isArray(value) ? value.join(',') : value
+      if (typeof text !== 'string') throw refused('a comma-delimited string', name, value)
+      const items = text.split(',').map((item) => item.trim().toLowerCase())
       return [...new Set(items.filter((item) => item !== ''))]
     }
     default:
@@ -67,7 +83,11 @@ function read(name: string, value: unknown, schema: ArgSchema): unknown {
   }
 }
 
-function readString(name: string, value: unknown, format: 'uuid' | 'uuid-or-name' | 'mac' | undefined): string {
+function readString(
+  name: string,
+  value: unknown,
+  format: 'uuid' | 'uuid-or-name' | 'name' | 'mac' | undefined,
+): string {
   if (typeof value !== 'string') throw refused('string', name, value)
   switch (format) {
     case 'uuid':
@@ -75,6 +95,9 @@ function readString(name: string, value: unknown, format: 'uuid' | 'uuid-or-name
       return value.toLowerCase()
     case 'uuid-or-name':
       if (!isUuid(value) && !isLogicalName(value)) throw refused('UUID or name', name, value)
+      return value
+    case 'name':
+      if (!isLogicalName(value) && !isUuid(value)) throw refused('name', name, value)
       return value
     case 'mac':
       if (!isMac(value)) throw refused('valid MAC address', name, value)

@@ -4,13 +4,13 @@ import {
   ironicErrorBody,
   ironicErrors,
   IronicError,
-  isLaterRoute,
   MAX_MICROVERSION,
   negotiate,
   probedDispatch,
   rangeHeaders,
   VERSION_HEADER,
   type Dispatch,
+  type JsonSchema,
   type Microversion,
   type Operation,
   type OperationId,
@@ -90,13 +90,13 @@ async function answer(request: WireRequest, served: Served): Promise<WireRespons
   try {
     const links = new Links((service.publicEndpoint ?? request.base).replace(/\/+$/, ''))
     version = negotiate(request.headers, release.newest)
-    const { operation, params, query } = route(request, release)
+    const { operation, params, query } = route(request, release, version)
     if (operation.since > version) throw hidden(operation)
     const body = readBody(operation, request.body, service)
     const args = readArguments(operation, params, query, body)
     release.checkArguments(operation, args)
     limitPage(operation, args, service.maxLimit)
-    if (operation.querySchema) checkDocument(operation.querySchema, undefined, args)
+    if (operation.querySchema) checkQuery(operation.querySchema, args, params)
     const document = checkedDocument(operation, params.document ?? body, release)
     const handle = handlers[operation.id as OperationId] as (
       call: Call<never>,
@@ -109,6 +109,16 @@ async function answer(request: WireRequest, served: Served): Promise<WireRespons
   }
 }
 
+/** Names of fields that the path gives are looked at later. */
+function checkQuery(
+  schema: JsonSchema,
+  { fields, ...args }: Arguments,
+  params: Readonly<Record<string, string>>,
+): void {
+  const named = fields === undefined || Object.hasOwn(params, 'fields')
+  checkDocument(schema, undefined, named ? args : { fields, ...args })
+}
+
 /** Every list is cut at the operator's limit. */
 function limitPage(operation: Operation, args: Arguments, most: number): void {
   if (!operation.query || !('limit' in operation.query)) return
@@ -118,6 +128,7 @@ function limitPage(operation: Operation, args: Arguments, most: number): void {
 function route(
   { method, target }: WireRequest,
   { router }: Release,
+  version: Microversion,
 ): {
   operation: Operation
   params: Readonly<Record<string, string>>
@@ -128,15 +139,23 @@ function route(
   // A client without the version in its endpoint (BMO in CR mode) asks for /nodes and means /v1/nodes.
   if (segments.length > 0 && segments[0] !== 'v1') segments.unshift('v1')
   const decoded = segments.map(decode)
-  const versioned = `/${decoded.join('/')}`
-  if (isLaterRoute(versioned)) throw ironicErrors.noSuchRoute(`${versioned} is not served by ironstage yet`)
   // HEAD is for the root documents only; elsewhere it is a method that is not there.
   const asked = method === 'HEAD' && decoded.length <= 1 ? 'GET' : method
   const found = router.find(asked, decoded)
   if (!found) throw ironicErrors.noSuchRoute()
   const operation = found.operations.get(asked)
-  if (!operation) throw ironicErrors.methodNotAllowed([...found.operations.keys()])
+  if (!operation) throw wrongMethod([...found.operations.values()], version)
   return { operation, params: found.params, query: new URLSearchParams(search) }
+}
+
+/** A path that the version has not is not there for any method. */
+function wrongMethod(served: readonly Operation[], version: Microversion): IronicError {
+  const routed = served.filter(
+    ({ hidden: how }) => how === 'route' || (typeof how === 'object' && how.shape === 'pecan'),
+  )
+  const all = served.every(({ since }) => since > version) && routed.length === served.length
+  const writing = routed.find(({ method }) => method !== 'GET') ?? routed[0]
+  return all && writing ? hidden(writing) : ironicErrors.methodNotAllowed(served.map(({ method }) => method))
 }
 
 function split(target: string): [string, string] {

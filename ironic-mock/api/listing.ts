@@ -47,7 +47,7 @@ export function readFields(
   fields: readonly string[] | null | undefined,
   version: Microversion,
 ): readonly string[] | undefined {
-  if (!fields || fields.length === 0) return undefined
+  if (!fields) return undefined
   if (version < SINCE.fieldsQuery) throw ironicErrors.notAcceptable()
   checkFields(resource, fields, version)
   return fields

@@ -1,6 +1,7 @@
 import {
   formatMicroversion,
   ironicErrors,
+  IronicError,
   PROVISION_STATES,
   type Fault,
   type Microversion,
@@ -36,21 +37,17 @@ export interface NodeFilters extends PagingArgs {
 }
 
 const SINCE_FILTER: Partial<Record<keyof NodeFilters, Microversion>> = {
-  provision_state: 9,
   driver: 16,
   resource_class: 21,
   fault: 42,
   conductor_group: 46,
   conductor: 49,
   owner: 50,
-  description_contains: 51,
-  retired: 61,
   lessee: 65,
   shard: 82,
   sharded: 82,
   include_children: 83,
   parent_node: 83,
-  instance_name: 104,
 }
 const FAULTS: readonly Fault[] = ['power failure', 'clean failure', 'rescue abort failure', 'service failure']
 
@@ -65,6 +62,9 @@ export async function nodeQuery(call: Call<NodeFilters>, { conductor, store }: B
     if (args[name as keyof NodeFilters] != null && version < since)
       throw ironicErrors.notAcceptable(formatMicroversion(since))
   const state = args.provision_state
+  if (state != null && version < 9) throw ironicErrors.notAcceptable()
+  if (args.instance_name != null && version < 104)
+    throw new IronicError(406, 'instance_name is not acceptable in this API version')
   if (state != null && !(PROVISION_STATES as readonly string[]).includes(state))
     throw ironicErrors.unknownProvisionState(state)
   if (args.fault != null && !(FAULTS as readonly string[]).includes(args.fault))
@@ -94,8 +94,11 @@ export async function nodeQuery(call: Call<NodeFilters>, { conductor, store }: B
   matches('shard', (node, shards) => node.shard !== null && shards.includes(node.shard.toLowerCase()))
   matches('sharded', (node, yes) => (node.shard !== null) === yes)
   matches('instance_name', (node, value) => node.instance_name === value)
-  // There are no chassis yet, so none has nodes.
-  matches('chassis_uuid', () => false)
+  if (args.chassis_uuid != null) {
+    const chassis = store.records.resources('chassis').byUuid.get(args.chassis_uuid)
+    if (!chassis) throw ironicErrors.chassisNotFound(args.chassis_uuid, 404)
+    conditions.push((node) => node.chassis_id === chassis.id)
+  }
   if (args.parent_node != null) {
     const parent = (await store.node(args.parent_node))?.node.uuid
     conditions.push((node) => node.parent_node !== null && node.parent_node === parent)

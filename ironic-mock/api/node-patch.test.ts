@@ -10,6 +10,8 @@ const request = (patch: PatchOperation[], more: Partial<NodePatchRequest> = {}):
   version: 115,
   resetInterfaces: false,
   drivers: someDrivers,
+  chassisId: () => 7,
+  chassisUuid: () => null,
   ...more,
 })
 const set = (path: string, value: unknown): PatchOperation => ({ op: 'add', path, value })
@@ -93,13 +95,7 @@ test.each<[string, Partial<NodeRecord>, PatchOperation[], number, string]>([
     "Schema error for patch: 'text' is not of type 'object', 'null'",
   ],
   ['no UUID', {}, [set('/instance_uuid', 'not-a-uuid')], 400, 'Expected UUID for instance_uuid: not-a-uuid'],
-  [
-    'an unknown chassis',
-    {},
-    [set('/chassis_uuid', 'c0000000-0000-4000-8000-000000000001')],
-    400,
-    'Chassis c0000000-0000-4000-8000-000000000001 could not be found.',
-  ],
+  ['a chassis by another name', {}, [set('/chassis_uuid', 'rack')], 400, 'Expected UUID for chassis_uuid: rack'],
   ['a reserved name', {}, [set('/name', 'detail')], 400, 'The word "detail" is reserved'],
   ['no name', {}, [set('/name', 'bad name!')], 400, "Node node-b: Cannot change name to invalid name 'bad name!'"],
   [

@@ -27,6 +27,9 @@ export interface NodePatchRequest {
   readonly version: Microversion
   readonly resetInterfaces: boolean
   readonly drivers: readonly DriverDescription[]
+  /** The chassis of a uuid, which throws when there is none, and the other way round. */
+  readonly chassisId: (uuid: string) => number
+  readonly chassisUuid: (id: number | null) => string | null
 }
 
 /** What of a patch can be refused without knowing the node. */
@@ -37,6 +40,8 @@ export function checkPatch({ patch, version, resetInterfaces }: NodePatchRequest
     if (!allowed.includes(roots[index]!)) throw ironicErrors.notPatchable(operation.path, allowed)
   })
   refuseNewerFields(roots, version)
+  if (version < 25 && patch.some(({ op, path }) => op === 'remove' && path === '/chassis_uuid'))
+    throw ironicErrors.notAcceptable()
   for (const { op, path, value } of patch)
     if (op !== 'remove' && path === '/description') checkDescription(value, 'update')
   if (resetInterfaces) {
@@ -52,19 +57,21 @@ export function checkPatch({ patch, version, resetInterfaces }: NodePatchRequest
  */
 export function patchNode(node: NodeRecord, request: NodePatchRequest): NodePatch {
   refuseDuringTransition(node, request)
-  const before: JsonObject = { chassis_uuid: null }
+  const before: JsonObject = { chassis_uuid: request.chassisUuid(node.chassis_id) }
   for (const name of PATCHABLE_NODE_FIELDS) if (name !== 'chassis_uuid') before[name] = node[name]
   const applied = applyPatch(before, request.patch)
   for (const name of PATCHABLE_NODE_FIELDS) if (name !== 'driver' && !(name in applied)) applied[name] = null
   checkDocument(patchedNodeSchema, 'patch', applied)
-  if (applied.chassis_uuid !== null) throw ironicErrors.chassisNotFound(String(applied.chassis_uuid))
-  delete applied.chassis_uuid
+  const { chassis_uuid: chassis, ...fields } = applied
+  checkUuid('chassis_uuid', chassis)
 
-  const after = normalised(applied) as NodePatch & { driver: string }
+  const after = normalised(fields) as NodePatch & { driver: string }
+  after.chassis_id = chassis === null ? null : request.chassisId(String(chassis))
   fillInterfaces(node, after, request)
   const changed = (name: keyof NodePatch) => JSON.stringify(after[name]) !== JSON.stringify(node[name])
   checkFields(node, after, changed, request)
   checkStates(node, after, changed)
+  checkAllocation(node, after)
   followUp(node, after, changed)
   return Object.fromEntries(Object.entries(after).filter(([name]) => changed(name as keyof NodePatch))) as NodePatch
 }
@@ -111,6 +118,16 @@ function checkFields(
     throw new IronicError(400, 'The retired_reason field can only be set when retired is True')
   if (changed('instance_uuid') && node.instance_uuid !== null && after.instance_uuid !== null)
     throw new IronicError(409, `Node ${node.uuid} is associated with instance ${node.instance_uuid}.`)
+}
+
+/** An allocation goes with its instance, which a node that is in use keeps. */
+function checkAllocation({ allocation_id, maintenance, provision_state, uuid }: NodeRecord, after: NodePatch): void {
+  if (allocation_id === null || after.instance_uuid !== null || maintenance) return
+  if (!RECONFIGURABLE.includes(provision_state))
+    throw new IronicError(
+      409,
+      `Node ${uuid} with an allocation can not have instance_uuid removed unless it is in one of allowed (${RECONFIGURABLE.join(', ')}) states or in maintenance mode. Current state is '${provision_state}'.`,
+    )
 }
 
 function checkStates(node: NodeRecord, after: NodePatch, changed: (name: keyof NodePatch) => boolean): void {

@@ -1,5 +1,6 @@
 import {
   ironicErrors,
+  IronicError,
   localLinkConnectionSchema,
   PATCHABLE_PORT_FIELDS,
   PORT_FIELDS,
@@ -8,23 +9,38 @@ import {
   type JsonObject,
   type Microversion,
   type NodeRecord,
+  type PortgroupRecord,
   type PortRecord,
 } from '../../wire/index.js'
-import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
-import { applyPatch, type PatchOperation } from './json-patch.js'
+import type { Records } from '../store/records.js'
+import { isMac, isUuid, parseBoolean } from './formats.js'
+import type { PatchOperation } from './json-patch.js'
+import { patched } from './resource-patch.js'
 import { checkDocument } from './schema.js'
 
-/** Fields newer than the client's microversion cannot be set. */
-export function refuseNewerPortFields(names: readonly string[], version: Microversion): void {
-  for (const name of names) {
-    const since =
-      name === 'node_ident'
-        ? SINCE.portNodeIdent
-        : name === 'portgroup_uuid'
-          ? 24
-          : (PORT_FIELDS.find((field) => field.name === name)?.since ?? 1)
-    if (since > version) throw ironicErrors.notAcceptable()
-  }
+/** Fields whose microversion is looked at; a patch of others is taken from clients that are too old to see them. */
+const REFUSED = ['pxe_enabled', 'local_link_connection', 'portgroup_uuid', 'physical_network', 'is_smartnic']
+const SINCE_FIELD = new Map<string, Microversion>([
+  ...PORT_FIELDS.map(({ name, since }): [string, Microversion] => [name, since]),
+  ['portgroup_uuid', 24],
+  ['node_ident', SINCE.portNodeIdent],
+])
+
+/**
+ * Fields newer than the client's microversion cannot be set.
+ *
+ * @param patch upstream looks only at some of the fields of a patch
+ */
+export function refuseNewerPortFields(names: readonly string[], version: Microversion, patch = false): void {
+  for (const name of names)
+    if ((SINCE_FIELD.get(name) ?? 1) > version && (!patch || REFUSED.includes(name))) throw ironicErrors.notAcceptable()
+}
+
+/** What may be in a link came with later microversions than the link. */
+export function refuseNewerLink(link: unknown, version: Microversion): void {
+  if (link === null || typeof link !== 'object') return
+  if ('network_type' in link && version < 64) throw ironicErrors.notAcceptable()
+  if ('vtep-logical-switch' in link && (version < 90 || version >= 105)) throw ironicErrors.notAcceptable()
 }
 
 const BOOLEANS = ['pxe_enabled', 'is_smartnic', 'available_for_dynamic_portgroup']
@@ -36,8 +52,8 @@ const DEFAULTS: JsonObject = {
   local_link_connection: {},
 }
 
-/** The fields of a port as they are kept: address in lower case, booleans of words, defaults for nulls. */
-export function normalisedPort(fields: JsonObject): JsonObject {
+/** The fields of a new port as they are kept: address in lower case, booleans of words, defaults for nulls. */
+export function newPortFields(fields: JsonObject): JsonObject {
   const out: JsonObject = { ...fields }
   for (const [name, value] of Object.entries(fields)) {
     if (value === null) {
@@ -48,34 +64,82 @@ export function normalisedPort(fields: JsonObject): JsonObject {
       out[name] = flag
     }
   }
-  const { address, local_link_connection: link, uuid, portgroup_uuid: portgroup, name } = out
-  if (typeof address === 'string') {
-    if (!isMac(address)) throw ironicErrors.expected('valid MAC address', 'address', address)
-    out.address = address.toLowerCase()
+  if (typeof out.address === 'string') {
+    if (!isMac(out.address)) throw ironicErrors.expected('valid MAC address', 'address', out.address)
+    out.address = out.address.toLowerCase()
   }
-  if (typeof uuid === 'string' && !isUuid(uuid)) throw ironicErrors.expected('UUID', 'uuid', uuid)
-  if (typeof name === 'string' && !isLogicalName(name)) throw ironicErrors.expected('name', 'name', name)
-  if (link !== undefined) checkDocument(localLinkConnectionSchema, 'local_link_connection', link)
-  if (typeof portgroup === 'string') throw ironicErrors.portgroupNotFound(portgroup, 400)
-  delete out.portgroup_uuid
+  for (const name of ['node_uuid', 'portgroup_uuid', 'uuid']) {
+    const value = out[name]
+    if (typeof value !== 'string') continue
+    if (!isUuid(value)) throw ironicErrors.expected('UUID', name, value)
+    out[name] = value.toLowerCase()
+  }
+  if (out.uuid === null) delete out.uuid
+  const link = out.local_link_connection
+  if (link !== undefined) {
+    checkDocument(localLinkConnectionSchema, 'local_link_connection', link)
+    out.local_link_connection = normalisedLink(link as JsonObject)
+  }
   return out
 }
 
-/** What a patch changes of a port, which `target` says that it moves to another node. */
+/** A switch is known by its MAC or its OpenFlow datapath. */
+function normalisedLink(link: JsonObject): JsonObject {
+  const { switch_id: id } = link
+  if (typeof id !== 'string') return link
+  if (!isMac(id) && !/^[0-9a-f]{16}$|^0x[0-9a-f]{16}$|^[0-9a-f]{2}(:[0-9a-f]{2}){7}$/i.test(id))
+    throw new IronicError(400, `Expected a MAC address or OpenFlow datapath ID but received ${id}.`)
+  return { ...link, switch_id: id.toLowerCase() }
+}
+
+/**
+ * The portgroup that a port of a node is to be a member of.
+ *
+ * @throws IronicError 400 when there is none, or it belongs to another node
+ */
+export function joinable(records: Records, uuid: unknown, node: string): PortgroupRecord | undefined {
+  if (uuid === undefined || uuid === null) return undefined
+  const group = records.resources('portgroup').byUuid.get(String(uuid))
+  if (!group) throw ironicErrors.portgroupNotFound(String(uuid), 400)
+  if (group.node_uuid !== node)
+    throw new IronicError(400, 'Port can not be added to a portgroup belonging to a different node.')
+  return group
+}
+
+export interface PortPatchContext {
+  readonly records: Records
+  readonly version: Microversion
+  /** The node that the patch moves the port to. */
+  readonly target?: Readonly<NodeRecord>
+}
+
+/** What a patch changes of a port. */
 export function patchPort(
   port: PortRecord,
   patch: readonly PatchOperation[],
-  target?: NodeRecord,
+  { records, version, target }: PortPatchContext,
 ): Partial<PortRecord> {
-  const before: JsonObject = { portgroup_uuid: null, node_ident: port.node_uuid }
+  const current = records.resources('portgroup').byId(port.portgroup_id)
+  const before: JsonObject = { portgroup_uuid: current?.uuid ?? null }
   for (const name of PATCHABLE_PORT_FIELDS)
     if (name !== 'portgroup_uuid' && name !== 'node_ident') before[name] = port[name]
-  const applied = applyPatch(before, patch)
+  const node = target?.uuid ?? port.node_uuid
+  const operations = patch.map((operation) =>
+    operation.path === '/node_uuid' ? { ...operation, op: 'replace' as const, value: node } : operation,
+  )
+  const document = patched(before, operations, portSchema)
   for (const name of PATCHABLE_PORT_FIELDS)
-    if (!(name in applied) && name !== 'address' && name !== 'node_uuid') applied[name] = null
-  const { node_ident: _, ...document } = applied
-  checkDocument(portSchema, 'patch', document)
-  const after = normalisedPort(document) as Partial<PortRecord>
+    if (!(name in document) && name !== 'address' && name !== 'node_uuid' && name !== 'node_ident')
+      document[name] = null
+  const group = joinable(records, document.portgroup_uuid, node)
+  const { portgroup_uuid: _, ...fields } = newPortFields(document)
+  refuseNewerLink(fields.local_link_connection, version)
+  const updates = (name: string) => patch[0]?.path === `/${name}` || patch[0]?.path.startsWith(`/${name}/`)
+  if (fields.physical_network === '')
+    throw new IronicError(400, 'A non-empty value is required when setting physical_network')
+  if (version >= 102 && updates('physical_network') && group)
+    throw new IronicError(400, 'physical_network cannot be changed while the port belongs to a portgroup.')
+  const after = { ...fields, portgroup_id: group?.id ?? null } as Partial<PortRecord>
   if (target) Object.assign(after, { node_uuid: target.uuid, node_id: target.id })
   return Object.fromEntries(
     Object.entries(after).filter(

@@ -46,7 +46,7 @@ export class Release {
   }
 
   /** @throws IronicError 400 */
-  checkDocument(operation: Operation, document: JsonSchema, label: string, value: unknown): void {
+  checkDocument(operation: Operation, document: JsonSchema, label: string | undefined, value: unknown): void {
     const hidden = this.#hidden(operation)
     checkDocument(hidden.size === 0 ? document : this.#without(hidden, document), label, value)
     if (hidden.size === 0 || operation.method !== 'PATCH') return

@@ -11,6 +11,7 @@ import {
   type NodeRecord,
   type PortRecord,
 } from '../../wire/index.js'
+import type { Records } from '../store/records.js'
 import type { Link, Links } from './links.js'
 import { maskInstanceInfo, maskSecrets } from './masking.js'
 
@@ -34,11 +35,13 @@ type PortField = (typeof PORT_FIELDS)[number]['name']
 export function checkFields(resource: 'node' | 'port', fields: readonly string[], version: Microversion): void {
   const { fields: own, derived } = resource === 'node' ? nodeShape : portShape
   const known = new Map([...own, ...derived].map(({ name, since }) => [name as string, since]))
+  // Upstream looks at a port's names for their microversion before it looks whether there are such fields.
+  const unknown = fields.filter((field) => field !== 'links' && !known.has(field))
   for (const field of fields) {
-    const since = field === 'links' ? 1 : known.get(field)
-    if (since === undefined) throw ironicErrors.unknownField(field)
-    if (since > version) throw ironicErrors.notAcceptable()
+    if (resource === 'node' && unknown.includes(field)) throw ironicErrors.unknownField(field)
+    if ((known.get(field) ?? 1) > version) throw ironicErrors.notAcceptable()
   }
+  if (unknown.length > 0) throw ironicErrors.unknownFields(unknown)
 }
 
 /** The names that a node's or port's list can be sorted by: not objects, not lists, nothing derived. */
@@ -46,8 +49,18 @@ export function checkSortKey(resource: 'node' | 'port', key: string, version: Mi
   if (key === 'id') return
   const { fields } = resource === 'node' ? nodeShape : portShape
   const field = (fields as readonly Field<string>[]).find(({ name }) => name === key)
-  if (!field || field.kind === 'object' || key === 'traits') throw ironicErrors.sortKey(key)
+  if (field?.kind === 'object' || (field && key === 'traits')) throw ironicErrors.notSortable(key)
+  if (!field) throw ironicErrors.sortKey(key)
   if (field.since > version) throw ironicErrors.notAcceptable()
+}
+
+export interface NodeView {
+  readonly links: Links
+  readonly version: Microversion
+  readonly host: string
+  readonly fields?: readonly string[]
+  /** Where the node's chassis and allocation are found. */
+  readonly records: Records
 }
 
 /**
@@ -55,10 +68,7 @@ export function checkSortKey(resource: 'node' | 'port', key: string, version: Mi
  *
  * @param fields names that have passed {@link checkFields}; all of them when absent
  */
-export function renderNode(
-  node: NodeRecord,
-  { links, version, host, fields }: { links: Links; version: Microversion; host: string; fields?: readonly string[] },
-): JsonObject {
+export function renderNode(node: NodeRecord, { links, version, host, fields, records }: NodeView): JsonObject {
   const path = `nodes/${node.uuid}`
   return render<NodeField, (typeof NODE_DERIVED_FIELDS)[number]['name']>(nodeShape, {
     version,
@@ -70,8 +80,9 @@ export function renderNode(
         case 'conductor':
           return host
         case 'allocation_uuid':
+          return records.resources('allocation').byId(node.allocation_id)?.uuid ?? null
         case 'chassis_uuid':
-          return null
+          return records.resources('chassis').byId(node.chassis_id)?.uuid ?? null
         case 'ports':
         case 'states':
         case 'portgroups':
@@ -106,16 +117,25 @@ export function shownProvisionState(state: NodeRecord['provision_state'], versio
 
 export function renderPort(
   port: PortRecord,
-  { links, version, fields }: { links: Links; version: Microversion; fields?: readonly string[] },
+  {
+    links,
+    version,
+    fields,
+    portgroup,
+  }: { links: Links; version: Microversion; fields?: readonly string[]; portgroup: string | null },
 ): JsonObject {
   return render<PortField, 'portgroup_uuid'>(portShape, {
     version,
     fields,
     links: links.pair(`ports/${port.uuid}`),
-    value: (name) => port[name],
-    derivedValue: () => null,
+    value: (name) => (name === 'local_link_connection' ? shownLink(port, version) : port[name]),
+    derivedValue: () => portgroup,
   })
 }
+
+/** Links of OVN's kind are known from 1.90 to 1.104. */
+const shownLink = ({ local_link_connection: link }: PortRecord, version: Microversion) =>
+  'vtep-logical-switch' in link && (version < 90 || version >= 105) ? {} : link
 
 /** These come first, whatever the order in which fields were asked for. */
 const LEADING: readonly string[] = ['uuid', 'created_at', 'updated_at']

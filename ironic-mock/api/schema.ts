@@ -17,16 +17,52 @@ const compiled = new WeakMap<JsonSchema, ValidateFunction>()
 
 /** The most relevant violation, or undefined. */
 export function schemaProblem(schema: JsonSchema, value: unknown): SchemaProblem | undefined {
+  const validate = compiledOf(schema)
+  return validate(value) ? undefined : mostRelevant(validate.errors ?? [])
+}
+
+function compiledOf(schema: JsonSchema): ValidateFunction {
   let validate = compiled.get(schema)
   if (!validate) compiled.set(schema, (validate = ajv.compile(schema)))
-  if (validate(value)) return undefined
-  return mostRelevant(validate.errors ?? [])
+  return validate
 }
 
 /** @throws IronicError 400 `Schema error for LABEL: ...`, or `Schema error: ...` of what has no name */
 export function checkDocument(schema: JsonSchema, label: string | undefined, value: unknown): void {
-  const problem = schemaProblem(schema, value)
+  const problem = label === undefined ? firstProblem(schema, value) : schemaProblem(schema, value)
   if (problem) throw ironicErrors.schema(label, problem.message)
+}
+
+/** What upstream tells of documents that have no name: what comes first in the schema's own order. */
+function firstProblem(schema: JsonSchema, value: unknown): SchemaProblem | undefined {
+  const validate = compiledOf(schema)
+  if (validate(value)) return undefined
+  const errors = validate.errors ?? []
+  const [first] = tree(errors).sort((a, b) => inSchemaOrder(schema, a.error, b.error))
+  if (!first) throw new Error('ajv reported a failed alternative without the alternative')
+  return problemOf(first, errors)
+}
+
+function inSchemaOrder(schema: JsonSchema, a: ErrorObject, b: ErrorObject): number {
+  const [keys, others] = [a, b].map(({ schemaPath }) => schemaPath.split('/').slice(1)) as [string[], string[]]
+  const items = [a, b].map((error) =>
+    keysOf(error)
+      .filter((key) => /^\d+$/.test(key))
+      .map(Number),
+  ) as [number[], number[]]
+  let node: unknown = schema
+  for (const [index, key] of keys.entries()) {
+    const other = others[index]
+    if (key !== other) {
+      const order = Object.keys((node ?? {}) as object)
+      return order.indexOf(key) - order.indexOf(other ?? '')
+    }
+    node = (node as JsonSchema | undefined)?.[key]
+    if (key !== 'items') continue
+    const [item = 0, otherItem = 0] = [items[0].shift(), items[1].shift()]
+    if (item !== otherItem) return item - otherItem
+  }
+  return 0
 }
 
 /** A violation with what is wrong in each alternative, when it is that none of several alternatives holds. */
@@ -47,6 +83,10 @@ function mostRelevant(errors: readonly ErrorObject[]): SchemaProblem {
     if (next && relevance(deepest!, next) === 0) break
     best = deepest!
   }
+  return problemOf(best, errors)
+}
+
+function problemOf(best: Violation, errors: readonly ErrorObject[]): SchemaProblem {
   const plain = sentence(best.error, errors)
   let cause: Violation | undefined = best
   while (cause && cause.within.length > 0) cause = likeliest(cause.within)
@@ -60,7 +100,7 @@ function tree(errors: readonly ErrorObject[]): Violation[] {
   for (const each of all) {
     const around = all.filter(
       ({ error }) =>
-        error.keyword === 'anyOf' &&
+        (error.keyword === 'anyOf' || error.keyword === 'oneOf') &&
         each.error.schemaPath.startsWith(`${error.schemaPath}/`) &&
         inside(each.error, error),
     )
@@ -134,6 +174,9 @@ function sentence(error: ErrorObject, all: readonly ErrorObject[]): string {
       return `${value} is not one of ${pythonRepr(params.allowedValues)}`
     case 'pattern':
       return `${value} does not match ${pythonRepr(params.pattern)}`
+    case 'oneOf':
+      if (params.passingSchemas) return validUnderSeveral(value, error.schema, params.passingSchemas as number[])
+      return `${value} is not valid under any of the given schemas`
     case 'anyOf':
       return `${value} is not valid under any of the given schemas`
     case 'maxLength':
@@ -157,4 +200,10 @@ function sentence(error: ErrorObject, all: readonly ErrorObject[]): string {
     default:
       return `${value} ${error.message ?? 'is not valid'}`
   }
+}
+
+/** The later ones first, as python-jsonschema lists them. */
+function validUnderSeveral(value: string, schemas: unknown, passing: readonly number[]): string {
+  const all = passing.map((index) => pythonRepr((schemas as unknown[])[index]))
+  return `${value} is valid under each of ${[...all.slice(1), all[0]].join(', ')}`
 }

@@ -5,16 +5,16 @@ import {
   ironicErrors,
   pythonRepr,
   type NodeRecord,
-  type PortRecord,
   type ProvisionState,
 } from '../../wire/index.js'
 import { chooseInterfaces, hardwareType, interfaceField, type HardwareType } from '../drivers/hardware-types.js'
 import type { NodeEntry } from '../store/records.js'
 import type { StoreView } from '../store/open-store.js'
-import { Duplicate, StaleRevision, type NodePatch, type Store } from '../store/store.js'
-import type { NewNode, NewPort } from './conductor.js'
-import { newNode, newPort } from './new-records.js'
+import { StaleRevision, type NodePatch, type Store } from '../store/store.js'
+import type { NewNode } from './conductor.js'
+import { newNode } from './new-records.js'
 import type { Policy } from './policy.js'
+import { refused } from './refused.js'
 import { stamp } from './stamp.js'
 import { protectedNode } from './verbs.js'
 
@@ -38,7 +38,7 @@ export class Admin {
     const { store, random, types } = this.#options
     const type = hardwareType(fields.driver, fields.conductor_group ?? '', types)
     const record = newNode(fields, chooseInterfaces(type, fields, types), this.#now, fields.uuid ?? newUuid(random))
-    return (await store.createNode(record).catch(taken)).node
+    return (await store.createNode(record).catch(refused(record.uuid))).node
   }
 
   async updateNode(uuid: string, change: (node: NodeRecord) => NodePatch): Promise<NodeRecord> {
@@ -50,7 +50,7 @@ export class Admin {
       const interfaces = this.#interfaces(entry.copy(), patch)
       await store
         .commit({ node: uuid, expect: entry.revision, patch: { ...patch, ...interfaces, updated_at: this.#now } })
-        .catch(taken)
+        .catch(refused(uuid))
       return this.#entry(uuid).copy()
     })
   }
@@ -82,31 +82,6 @@ export class Admin {
     })
   }
 
-  async createPort(fields: NewPort): Promise<PortRecord> {
-    const { store, random } = this.#options
-    const node = this.#entry(fields.node_uuid).record
-    return store.createPort(newPort(fields, node.id, this.#now, fields.uuid ?? newUuid(random))).catch(taken)
-  }
-
-  async updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord> {
-    const { store } = this.#options
-    const port = await store.port(uuid)
-    if (!port) throw ironicErrors.portNotFound(uuid)
-    unlocked(this.#entry(port.node_uuid).record)
-    const changed: PortRecord = { ...port, ...change(port), updated_at: this.#now }
-    const updated = { ...changed, address: changed.address.toLowerCase() }
-    await store.updatePort(updated).catch(taken)
-    return updated
-  }
-
-  async destroyPort(uuid: string): Promise<void> {
-    const { store } = this.#options
-    const port = await store.port(uuid)
-    if (!port) throw ironicErrors.portNotFound(uuid)
-    unlocked(this.#entry(port.node_uuid).record)
-    await store.removePort(uuid)
-  }
-
   get #now(): string {
     return stamp(this.#options.clock.now())
   }
@@ -132,24 +107,4 @@ export class Admin {
 /** @throws IronicError 409 while somebody works on the node */
 export function unlocked(node: Readonly<NodeRecord>): void {
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
-}
-
-function taken(error: unknown): never {
-  if (!(error instanceof Duplicate)) throw error
-  const { field, value } = error
-  switch (field) {
-    case 'uuid':
-      throw new IronicError(409, `A node with UUID ${value} already exists.`)
-    case 'name':
-      throw new IronicError(409, `A node with name ${value} already exists.`)
-    case 'instance_uuid':
-      throw new IronicError(
-        409,
-        `Instance ${value} is already associated with a node, it cannot be associated with this other node.`,
-      )
-    case 'address':
-      throw new IronicError(409, `A port with MAC address ${value} already exists.`)
-    default:
-      throw error
-  }
 }

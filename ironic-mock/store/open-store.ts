@@ -289,12 +289,13 @@ function load(sql: Statements): Records {
     records.setDeadline(row.node, row.kind, row.at)
   for (const row of sql.allResources.all() as { kind: ResourceKind; record: string }[])
     records.putResource(row.kind, JSON.parse(row.record) as ResourceRecords[ResourceKind])
+  for (const { kind, last } of sql.lastResources.all() as { kind: ResourceKind; last: number }[])
+    records.resources(kind).lastId = last
   // Ids are never given twice, also not those of rows that are gone.
   for (const { name, seq } of sql.lastIds.all() as { name: string; seq: number }[]) {
     if (name === 'nodes') records.lastNode = seq
     if (name === 'ports') records.lastPort = seq
     if (name === 'effects') records.lastEffect = seq
-    if (name === 'resources') records.lastResource = seq
   }
   return records
 }

@@ -49,7 +49,6 @@ export class Records {
   lastNode = 0
   lastPort = 0
   lastEffect = 0
-  lastResource = 0
   readonly #tables = emptyTables()
 
   putNode(entry: NodeEntry): void {
@@ -105,7 +104,6 @@ export class Records {
 
   putResource<Kind extends ResourceKind>(kind: Kind, record: ResourceRecords[Kind]): void {
     this.resources(kind).put(record)
-    this.lastResource = Math.max(this.lastResource, record.id)
   }
 
   /** Everything of every kind that belongs to a node. */

@@ -33,6 +33,8 @@ export const nodeOf = (record: object): string | null =>
 export class ResourceTable<Kind extends ResourceKind> {
   readonly kind: Kind
   readonly byUuid = new Map<string, ResourceRecords[Kind]>()
+  /** Ids are never given twice, also not those of records that are gone. */
+  lastId = 0
   readonly #byId = new Map<number, string>()
   readonly #byKey = new Map<string, string>()
   readonly #byNode = new Map<string, Set<string>>()
@@ -67,6 +69,7 @@ export class ResourceTable<Kind extends ResourceKind> {
     if (before) this.#forgetKeys(before)
     this.byUuid.set(record.uuid, record)
     this.#byId.set(record.id, record.uuid)
+    this.lastId = Math.max(this.lastId, record.id)
     for (const { field, value } of uniqueKeys(this.kind, record)) this.#byKey.set(`${field} ${value}`, record.uuid)
     const node = nodeOf(record)
     if (node !== null) this.#byNode.set(node, (this.#byNode.get(node) ?? new Set()).add(record.uuid))

@@ -7,12 +7,14 @@ export const SCHEMA_VERSION = 2
 /** All further kinds of records in one table; what besides the uuid must be unique is looked after in memory. */
 const RESOURCES = `
   CREATE TABLE resources (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL,
+    id INTEGER NOT NULL,
     uuid TEXT NOT NULL,
     record TEXT NOT NULL,
+    PRIMARY KEY (kind, id),
     UNIQUE (kind, uuid)
-  );
+  ) WITHOUT ROWID;
+  CREATE TABLE resource_ids (kind TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
 `
 
 /** Lists kept beside a node, read when somebody asks for them. */

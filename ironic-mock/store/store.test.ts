@@ -366,7 +366,7 @@ describe('on disk', () => {
     const path = file()
     await open(path)[Symbol.asyncDispose]()
     const db = new Database(path)
-    db.exec('DROP TABLE resources; PRAGMA user_version = 1')
+    db.exec('DROP TABLE resources; DROP TABLE resource_ids; PRAGMA user_version = 1')
     db.close()
     const again = open(path)
     await again.createResource('chassis', chassis('c'))

@@ -33,13 +33,14 @@ export class ResourceWriter {
     if (!current) return undefined
     const record: ResourceRecords[Kind] = { ...current, ...change(current) }
     this.#checkKeys(kind, record)
+    this.#checkNode(record)
     return this.#replace(kind, record)
   }
 
   remove(kind: ResourceKind, uuid: string): boolean {
     const record = this.records.resources(kind).byUuid.get(uuid)
     if (!record) return false
-    this.sql.deleteResource.run(record.id)
+    this.sql.deleteResource.run(kind, record.id)
     this.records.resources(kind).drop(uuid)
     return true
   }
@@ -63,6 +64,7 @@ export class ResourceWriter {
         if (!current) throw new StaleRevision(`${change.kind} ${change.uuid} is gone`)
         const record = { ...current, ...change.patch } as ResourceRecords[ResourceKind]
         this.#checkKeys(change.kind, record)
+        this.#checkNode(record)
         claim(change.kind, record)
       }
     }
@@ -80,8 +82,9 @@ export class ResourceWriter {
   }
 
   #checkNew<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): void {
-    if (this.records.resources(kind).byUuid.has(record.uuid)) throw new Duplicate('uuid', record.uuid, kind)
     this.#checkKeys(kind, record)
+    if (this.records.resources(kind).byUuid.has(record.uuid)) throw new Duplicate('uuid', record.uuid, kind)
+    this.#checkNode(record)
   }
 
   #checkKeys<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): void {
@@ -89,19 +92,23 @@ export class ResourceWriter {
     for (const { field, value } of uniqueKeys(kind, record))
       if ((table.owner(field, value) ?? record.uuid) !== record.uuid)
         throw new Duplicate(field as UniqueField, value, kind)
+  }
+
+  #checkNode(record: object): void {
     const node = nodeOf(record)
     if (node !== null && !this.records.nodes.has(node)) throw new Dangling('node', node)
   }
 
   #insert<Kind extends ResourceKind>(kind: Kind, fields: NewResource<Kind>): ResourceRecords[Kind] {
-    const record = { ...fields, id: this.records.lastResource + 1 } as ResourceRecords[Kind]
+    const record = { ...fields, id: this.records.resources(kind).lastId + 1 } as ResourceRecords[Kind]
     this.sql.insertResource.run(record.id, kind, record.uuid, JSON.stringify(record))
+    this.sql.lastResource.run(kind, record.id)
     this.records.putResource(kind, record)
     return record
   }
 
   #replace<Kind extends ResourceKind>(kind: Kind, record: ResourceRecords[Kind]): ResourceRecords[Kind] {
-    this.sql.updateResource.run(JSON.stringify(record), record.id)
+    this.sql.updateResource.run(JSON.stringify(record), kind, record.id)
     this.records.putResource(kind, record)
     return record
   }

@@ -38,7 +38,7 @@ export class Writer {
     const entry = this.#expected(uuid, expect)
     this.sql.deleteNode.run(entry.columns.id)
     for (const port of this.records.portsOf(uuid)) this.sql.deletePort.run(port.id)
-    for (const { id } of this.records.resourcesOf(uuid)) this.sql.deleteResource.run(id)
+    for (const { kind, id } of this.records.resourcesOf(uuid)) this.sql.deleteResource.run(kind, id)
     this.#deleteEffects(uuid)
     this.sql.deleteDeadlines.run(uuid)
     this.sql.deleteInventory.run(uuid)
@@ -166,7 +166,7 @@ export class Writer {
   }
 
   #checkNewPort(port: Omit<PortRecord, 'id'>): void {
-    if (this.records.ports.has(port.uuid)) throw new Duplicate('uuid', port.uuid)
+    if (this.records.ports.has(port.uuid)) throw new Duplicate('uuid', port.uuid, 'port')
     this.#checkPort(port)
   }
 

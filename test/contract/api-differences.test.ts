@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { createLab, hours } from '../../lab/index.js'
-import { LATER_ROUTES } from '../../wire/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 
@@ -49,14 +48,6 @@ describe('bodies beyond what a call takes', () => {
     })
     const provision = JSON.stringify({ target: 'active', configdrive: large })
     expect(await ask(stage, 'PUT', `/v1/nodes/${uuid}/states/provision`, provision)).toMatchObject({ status: 400 })
-  })
-})
-
-test.each(LATER_ROUTES)('%s, which is not served yet, says so', async (route) => {
-  await using stage = await openStage()
-  expect(await ask(stage, 'GET', route.replaceAll(/\{\w+\}/g, 'x'))).toMatchObject({
-    status: 404,
-    sentence: expect.stringContaining('is not served by ironstage yet') as unknown,
   })
 })
 

@@ -1,4 +1,4 @@
-import { isLaterRoute, type Dispatch, type WireResponse } from '../../wire/index.js'
+import type { Dispatch, WireResponse } from '../../wire/index.js'
 import type { RecordedExchange, Recording, Shape } from './recording.js'
 
 export const BASE = 'http://ironic.test:6385'
@@ -16,7 +16,7 @@ export interface Difference {
 export interface ReplayOptions {
   /** By sequence number. */
   onPurpose?: Readonly<Record<number, Difference>>
-  /** Exchanges on served routes that cannot be replayed because of what came before them on routes served later. */
+  /** Exchanges that cannot be replayed because of what came before them. */
   needsLater?: Readonly<Record<number, string>>
   /** Keys that may be null in one answer and not in the other: they depend on the moment. */
   momentary?: readonly string[]
@@ -30,8 +30,6 @@ export interface ReplayOptions {
 
 export interface ReplayResult {
   replayed: number
-  /** Paths that are not served yet, as recorded. */
-  later: string[]
   /** One sentence each; empty when all is as recorded. */
   differences: string[]
 }
@@ -39,11 +37,9 @@ export interface ReplayResult {
 /** Sends what a client sent to a real Ironic to ours, and compares what comes back. */
 export async function replay(dispatch: Dispatch, recording: Recording, options: ReplayOptions): Promise<ReplayResult> {
   const ids = options.ids ?? new Map<string, string>()
-  const result: ReplayResult = { replayed: 0, later: [], differences: [] }
+  const result: ReplayResult = { replayed: 0, differences: [] }
   for (const exchange of recording.exchanges) {
-    const [bare = ''] = exchange.path.split('?')
-    if (isLaterRoute(bare)) result.later.push(bare)
-    else if (options.needsLater?.[exchange.seq] === undefined) {
+    if (options.needsLater?.[exchange.seq] === undefined) {
       result.replayed++
       const ours = translate(exchange, ids)
       await options.settle(exchange, ours.path)

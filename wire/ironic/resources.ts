@@ -120,7 +120,8 @@ export interface InspectionRuleCondition {
 export interface InspectionRuleRecord extends ResourceRecord {
   description: string | null
   priority: number
-  phase: string
+  /** Null once it has been removed. */
+  phase: string | null
   sensitive: boolean
   scope: string | null
   actions: InspectionRuleAction[]

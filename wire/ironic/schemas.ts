@@ -90,7 +90,7 @@ export const portSchema: JsonSchema = {
   type: 'object',
   properties: {
     address: { type: 'string' },
-    available_for_dynamic_portgroup: boolean,
+    available_for_dynamic_portgroup: { type: 'boolean' },
     category: nullable('string', { maxLength: 80 }),
     description: nullable('string', { maxLength: 255 }),
     extra: object,
@@ -99,14 +99,14 @@ export const portSchema: JsonSchema = {
     name: text,
     node_ident: { type: 'string' },
     node_uuid: { type: 'string' },
-    physical_network: nullable('string', { minLength: 1, maxLength: 64 }),
+    physical_network: nullable('string', { maxLength: 64 }),
     portgroup_uuid: text,
     pxe_enabled: boolean,
     uuid: text,
     vendor: nullable('string', { maxLength: 32 }),
   },
   required: ['address'],
-  anyOf: [{ required: ['node_ident'] }, { required: ['node_uuid'] }],
+  oneOf: [{ required: ['node_ident'] }, { required: ['node_uuid'] }],
   additionalProperties: false,
 }
 

@@ -14,14 +14,26 @@ import { nodeQuery, type NodeFilters } from '../node-filters.js'
 import type { PatchOperation } from '../json-patch.js'
 import { checkPatch, patchNode, type NodePatchRequest } from '../node-patch.js'
 import { checkDescription, checkNodeName, checkUuid, normalised, refuseNewerFields } from '../node-rules.js'
+import type { Records } from '../../store/records.js'
 import { renderNode } from '../render.js'
 
 const shown = (node: NodeRecord, { links, version }: Call<object>, backend: Backend, fields?: readonly string[]) =>
-  renderNode(node, { links, version, host: backend.conductor.host, ...(fields ? { fields } : {}) })
+  renderNode(node, {
+    ...{ links, version, host: backend.conductor.host, records: backend.store.records },
+    ...(fields ? { fields } : {}),
+  })
+
+/** @throws IronicError 400 */
+function chassisId(records: Records, uuid: unknown): number {
+  const chassis = records.resources('chassis').byUuid.get(String(uuid).toLowerCase())
+  if (!chassis) throw ironicErrors.chassisNotFound(String(uuid))
+  return chassis.id
+}
 
 type ListArgs = NodeFilters & { detail?: boolean | null }
 
-async function list(
+/** @param url where `next` leads, below `/v1` */
+export async function listNodes(
   call: Call<ListArgs>,
   backend: Backend,
   url: string,
@@ -36,41 +48,44 @@ async function list(
   // An instance has one node: no paging.
   if (args.instance_uuid) return { body: { nodes: items } }
   const { associated, maintenance, retired, detail } = args
-  const repeated = { associated, maintenance, retired, detail, fields: fields?.join(',') }
+  // Of these `next` repeats only those that are true.
+  const chosen = Object.entries({ associated, maintenance, retired }).filter(([, yes]) => yes)
+  const repeated = { ...Object.fromEntries(chosen), detail, fields: fields?.join(',') }
   return { body: page('nodes', items, paging, links.href(url), repeated) }
 }
 
 /** Checks what the client says of a new node, and adds what its microversion implies. */
-function newNode(given: JsonObject, version: Microversion): NewNode {
+function newNode(given: JsonObject, version: Microversion, { store }: Backend): NewNode {
   refuseNewerFields(Object.keys(given), version)
   checkNodeName(given.name, version)
   checkDescription(given.description, 'create')
   for (const name of ['uuid', 'instance_uuid', 'chassis_uuid', 'parent_node']) checkUuid(name, given[name])
-  if (typeof given.chassis_uuid === 'string') throw ironicErrors.chassisNotFound(given.chassis_uuid)
   if (typeof given.owner === 'string') throw ironicErrors.ownerAtCreation()
-  const fields = normalised(given)
-  delete fields.chassis_uuid
+  const { chassis_uuid, ...fields } = normalised(given)
   // An interface of null is one that was not given.
   for (const [name, value] of Object.entries(fields)) if (value === null) delete fields[name]
   if (version < SINCE.enrollState) fields.provision_state = 'available'
-  return fields as NewNode
+  return {
+    ...fields,
+    ...(chassis_uuid == null ? {} : { chassis_id: chassisId(store.records, chassis_uuid) }),
+  } as NewNode
 }
 
 export const nodeHandlers: HandlersOf<
   'nodes.list' | 'nodes.detail' | 'nodes.get' | 'nodes.create' | 'nodes.patch' | 'nodes.delete'
 > = {
   'nodes.list': (call, backend) =>
-    list(call, backend, 'nodes', readSelection('node', call.args, call.version, NODE_LIST_FIELDS)),
-  'nodes.detail': (call, backend) => list(call, backend, 'nodes/detail', undefined),
+    listNodes(call, backend, 'nodes', readSelection('node', call.args, call.version, NODE_LIST_FIELDS)),
+  'nodes.detail': (call, backend) => listNodes(call, backend, 'nodes/detail', undefined),
 
   'nodes.get': async (call, backend) => {
-    const fields = readFields('node', call.args.fields, call.version)
     const node = await findNode(call, backend, call.args.node_ident)
+    const fields = readFields('node', call.args.fields, call.version)
     return { body: shown(node, call, backend, fields) }
   },
 
   'nodes.create': async (call, backend) => {
-    const node = await backend.conductor.createNode(newNode(call.document as JsonObject, call.version))
+    const node = await backend.conductor.createNode(newNode(call.document as JsonObject, call.version, backend))
     return { body: shown(node, call, backend), location: call.links.href(`nodes/${node.uuid}`) }
   },
 
@@ -82,6 +97,8 @@ export const nodeHandlers: HandlersOf<
       version: call.version,
       resetInterfaces: reset_interfaces ?? false,
       drivers: backend.conductor.drivers(),
+      chassisId: (uuid) => chassisId(backend.store.records, uuid),
+      chassisUuid: (id) => backend.store.records.resources('chassis').byId(id)?.uuid ?? null,
     }
     checkPatch(request)
     const { uuid } = await findNode(call, backend, ident)

@@ -1,10 +1,11 @@
 import {
   ironicErrors,
+  IronicError,
+  localLinkConnectionSchema,
   PATCHABLE_PORT_FIELDS,
   PORT_LIST_FIELDS,
   SINCE,
   type JsonObject,
-  type NodeRecord,
   type PortRecord,
 } from '../../../wire/index.js'
 import type { NewPort } from '../../conductor/conductor.js'
@@ -14,13 +15,22 @@ import { findNode } from '../find-node.js'
 import { isUuid } from '../formats.js'
 import type { PatchOperation } from '../json-patch.js'
 import { page, readFields, readPaging, readSelection, type PagingArgs } from '../listing.js'
-import { normalisedPort, patchPort, refuseNewerPortFields } from '../port-rules.js'
+import { joinable, newPortFields, patchPort, refuseNewerLink, refuseNewerPortFields } from '../port-rules.js'
 import { renderPort } from '../render.js'
+import { nodeOr } from '../resource-list.js'
+import { checkPatchable, patchValues } from '../resource-patch.js'
+import { schemaProblem } from '../schema.js'
+import { linkedNode } from './portgroups.js'
 
 type ListArgs = PagingArgs & { fields?: string[] | null; detail?: boolean | null }
 
+const shown = (port: PortRecord, { links, version }: Call<object>, { store }: Backend, fields?: readonly string[]) => {
+  const portgroup = store.records.resources('portgroup').byId(port.portgroup_id)?.uuid ?? null
+  return renderPort(port, { links, version, portgroup, ...(fields ? { fields } : {}) })
+}
+
 /** @param fields all of them when undefined */
-async function list(
+export async function listPorts(
   call: Call<ListArgs>,
   backend: Backend,
   query: PortQuery,
@@ -30,25 +40,16 @@ async function list(
   const { version, links, args } = call
   const paging = readPaging('port', args, version)
   if (paging.marker && !(await backend.store.port(paging.marker))) throw ironicErrors.portNotFound(paging.marker)
-  const ports = await backend.store.ports({
-    ...query,
-    ...paging,
-    sortKey: paging.sortKey as keyof PortRecord,
-  })
-  const shown = ports.map((port) => renderPort(port, { links, version, ...(fields ? { fields } : {}) }))
-  return {
-    body: page('ports', shown, paging, links.href(url), { detail: args.detail, fields: fields?.join(',') }),
-  }
+  const ports = await backend.store.ports({ ...query, ...paging, sortKey: paging.sortKey as keyof PortRecord })
+  const items = ports.map((port) => shown(port, call, backend, fields))
+  const repeated = { detail: url.endsWith('/detail') ? null : args.detail, fields: fields?.join(',') }
+  return { body: page('ports', items, paging, links.href(url), repeated, ports.at(-1)?.uuid) }
 }
 
-/** Names count from microversion 1.88. */
-async function find({ version }: Call<object>, { store }: Backend, ident: string): Promise<PortRecord> {
-  const named = (port: PortRecord) => port.name === ident
-  const port = isUuid(ident)
-    ? await store.port(ident.toLowerCase())
-    : version >= SINCE.portNames
-      ? (await store.ports({ where: named }))[0]
-      : undefined
+/** By name also for clients that are too old to see it. */
+async function find({ store }: Backend, ident: string): Promise<PortRecord> {
+  const uuid = isUuid(ident) ? ident.toLowerCase() : store.records.portsByName.get(ident)
+  const port = uuid === undefined ? undefined : await store.port(uuid)
   if (!port) throw ironicErrors.portNotFound(ident)
   return port
 }
@@ -59,32 +60,42 @@ interface Filters {
   address?: string | null
   portgroup?: string | null
   shard?: string[] | null
+  description_contains?: string | null
+  conductor_groups?: string[] | null
 }
 
-async function filtered(call: Call<ListArgs & Filters>, backend: Backend): Promise<PortQuery> {
-  const { node, node_uuid, address, portgroup, shard } = call.args
-  // There are no portgroups yet, so none can be found.
-  if (portgroup) throw ironicErrors.portgroupNotFound(portgroup)
-  const query: PortQuery = {}
-  if (node) query.node_uuid = (await findNode(call, backend, node)).uuid
-  else if (node_uuid) query.node_uuid = (await findNode(call, backend, node_uuid)).uuid
-  if (address) query.addresses = [address]
-  if (shard) {
-    const members = await backend.store.nodes({ where: (each: NodeRecord) => shard.includes(each.shard ?? '') })
-    const uuids = new Set(members.map((each) => each.uuid))
-    query.where = (port) => uuids.has(port.node_uuid)
+/** Of a portgroup, else of a node, else of an address, else of shards or groups: the first that is given counts. */
+function filtered({ args, version }: Call<ListArgs & Filters>, backend: Backend): PortQuery {
+  const { address, portgroup, shard, description_contains: text, conductor_groups: groups } = args
+  const ident = args.node_uuid ?? args.node
+  if (portgroup && version < 24) throw ironicErrors.notAcceptable()
+  if (shard && version < 82) throw ironicErrors.notAcceptable('1.82')
+  if (ident && !isUuid(ident) && version < SINCE.nodeNames) throw ironicErrors.notAcceptable()
+  if ([ident, portgroup, shard?.length].filter(Boolean).length > 1)
+    throw new IronicError(403, 'Operation not permitted.')
+  if (groups?.length && (ident || portgroup || address))
+    throw new IronicError(
+      400,
+      'Filtering by conductor_groups cannot be combined with node_ident, portgroup_ident, or node address filters.',
+    )
+  const described = (port: PortRecord) => !text || (port.description?.includes(text) ?? false)
+  const { records } = backend.store
+  if (portgroup) {
+    const group = records.resources('portgroup').find(portgroup)
+    if (!group) throw ironicErrors.portgroupNotFound(portgroup)
+    return { node_uuid: group.node_uuid, where: (port) => port.portgroup_id === group.id && described(port) }
   }
-  return query
+  if (ident) return { node_uuid: nodeOr(404, backend, ident).uuid, where: described }
+  if (address) return { addresses: [address] }
+  const owner = (port: PortRecord) => records.nodes.get(port.node_uuid)?.record
+  if (shard?.length)
+    return { where: (port) => shard.includes(owner(port)?.shard?.toLowerCase() ?? '') && described(port) }
+  if (groups?.length) return { where: (port) => groups.includes(owner(port)?.conductor_group ?? '') && described(port) }
+  return { where: described }
 }
 
-const selection = ({ args, version }: Call<ListArgs>) => readSelection('port', args, version, PORT_LIST_FIELDS)
-
-/** In a body an unknown node is the client's mistake, 400; in a path it is a 404. */
-async function bodyNode({ store }: Backend, ident: string): Promise<NodeRecord> {
-  const found = await store.node(ident)
-  if (!found) throw Object.assign(ironicErrors.nodeNotFound(ident), { status: 400 })
-  return found.node
-}
+export const portSelection = ({ args, version }: Call<ListArgs>) =>
+  readSelection('port', args, version, PORT_LIST_FIELDS)
 
 export const portHandlers: HandlersOf<
   | 'ports.list'
@@ -96,66 +107,75 @@ export const portHandlers: HandlersOf<
   | 'nodes.ports'
   | 'nodes.ports.detail'
 > = {
-  'ports.list': async (call, backend) => list(call, backend, await filtered(call, backend), 'ports', selection(call)),
-  'ports.detail': async (call, backend) =>
-    list(call, backend, await filtered(call, backend), 'ports/detail', undefined),
+  'ports.list': (call, backend) => listPorts(call, backend, filtered(call, backend), 'ports', portSelection(call)),
+  'ports.detail': (call, backend) => listPorts(call, backend, filtered(call, backend), 'ports/detail', undefined),
   'nodes.ports': async (call, backend) => {
     const node = await findNode(call, backend, call.args.node_ident)
-    return list(call, backend, { node_uuid: node.uuid }, `nodes/${call.args.node_ident}/ports`, selection(call))
+    return listPorts(call, backend, { node_uuid: node.uuid }, 'ports', portSelection(call))
   },
   'nodes.ports.detail': async (call, backend) => {
     const node = await findNode(call, backend, call.args.node_ident)
-    return list(call, backend, { node_uuid: node.uuid }, `nodes/${call.args.node_ident}/ports/detail`, undefined)
+    return listPorts(call, backend, { node_uuid: node.uuid }, 'ports/detail', undefined)
   },
 
   'ports.get': async (call, backend) => {
-    const { version, links, args } = call
-    const port = await find(call, backend, args.port_ident)
-    const fields = readFields('port', args.fields, version)
-    return { body: renderPort(port, { links, version, ...(fields ? { fields } : {}) }) }
+    const port = await find(backend, call.args.port_ident)
+    return { body: shown(port, call, backend, readFields('port', call.args.fields, call.version)) }
   },
 
   'ports.create': async (call, backend) => {
-    const { version, links } = call
-    const given = call.document as JsonObject
-    refuseNewerPortFields(Object.keys(given), version)
-    const { node_ident, node_uuid, ...fields } = normalisedPort(given)
-    if (node_ident !== undefined && node_uuid !== undefined)
-      throw ironicErrors.schema('port', "only one of 'node_uuid' and 'node_ident' can be given")
-    if (typeof node_uuid === 'string' && !isUuid(node_uuid)) throw ironicErrors.expected('UUID', 'node_uuid', node_uuid)
-    const node = await bodyNode(backend, String(node_uuid ?? node_ident))
-    const port = await backend.conductor.createPort({ ...fields, node_uuid: node.uuid } as NewPort)
-    return { body: renderPort(port, { links, version }), location: links.href(`ports/${port.uuid}`) }
+    const given = newPortFields(call.document as JsonObject)
+    if (given.node_ident !== undefined && call.version < SINCE.portNodeIdent) throw ironicErrors.notAcceptable()
+    const node = nodeOr(400, backend, String(given.node_uuid ?? given.node_ident))
+    refuseNewerPortFields(Object.keys(given), call.version)
+    refuseNewerLink(given.local_link_connection, call.version)
+    const { node_ident: _, portgroup_uuid, ...fields } = given
+    const group = joinable(backend.store.records, portgroup_uuid, node.uuid)
+    if (fields.is_smartnic && schemaProblem(localLinkConnectionSchema, fields.local_link_connection ?? {}))
+      throw new IronicError(400, 'Smart NIC port must have port_id and hostname in local_link_connection')
+    if (fields.physical_network === '')
+      throw new IronicError(400, 'A non-empty value is required when setting physical_network')
+    if (group && fields.pxe_enabled === true && !group.standalone_ports_supported)
+      throw new IronicError(
+        409,
+        `Port group ${group.uuid} doesn't support standalone ports. This port cannot be created as a member of that portgroup as the port's 'pxe_enabled' field was set to True.`,
+      )
+    const port = await backend.conductor.createPort({
+      ...fields,
+      portgroup_id: group?.id ?? null,
+      node_uuid: node.uuid,
+    } as NewPort)
+    return { body: shown(port, call, backend), location: call.links.href(`ports/${port.uuid}`) }
   },
 
   'ports.patch': async (call, backend) => {
-    const { version, links } = call
+    const { version } = call
     const patch = call.document as PatchOperation[]
-    const allowed: readonly string[] = PATCHABLE_PORT_FIELDS
-    for (const { path } of patch) {
-      const name = path.split('/')[1]!
-      if (!allowed.includes(name)) throw ironicErrors.notPatchable(path, allowed)
-      refuseNewerPortFields([name], version)
-    }
-    const found = await find(call, backend, call.args.port_ident)
-    const target = await movedTo(backend, found, patch)
-    const port = await backend.conductor.updatePort(found.uuid, (current) => patchPort(current, patch, target))
-    return { body: renderPort(port, { links, version }) }
+    checkPatchable(patch, PATCHABLE_PORT_FIELDS)
+    refuseNewerPortFields(
+      patch.map(({ path }) => path.split('/')[1]!),
+      version,
+      true,
+    )
+    const found = await find(backend, call.args.port_ident)
+    const [move] = patchValues(patch, 'node_uuid')
+    const target = move === undefined ? undefined : linkedNode(backend, move)
+    const { records } = backend.store
+    const port = await backend.conductor.updatePort(found.uuid, (current) => {
+      const after = patchPort(current, patch, { records, version, ...(target ? { target } : {}) })
+      const node = records.nodes.get(current.node_uuid)?.record
+      if (node?.provision_state === 'inspecting' && version >= SINCE.inspectWaitState)
+        throw new IronicError(
+          409,
+          `Cannot update port "${current.uuid}" on "${node.uuid}" while it is in state "inspecting".`,
+        )
+      return after
+    })
+    return { body: shown(port, call, backend) }
   },
 
   'ports.delete': async (call, backend) => {
-    const port = await find(call, backend, call.args.port_ident)
-    await backend.conductor.destroyPort(port.uuid)
+    await backend.conductor.destroyPort(call.args.port_uuid)
     return {}
   },
-}
-
-/** The node that a patch moves the port to, if it does; looked up beforehand because the change itself is synchronous. */
-async function movedTo(
-  backend: Backend,
-  port: PortRecord,
-  patch: readonly PatchOperation[],
-): Promise<NodeRecord | undefined> {
-  const move = patch.filter(({ path, op }) => /^\/node_(uuid|ident)$/.test(path) && op !== 'remove').at(-1)
-  return move && move.value !== port.node_uuid ? bodyNode(backend, String(move.value)) : undefined
 }

@@ -13,9 +13,12 @@ const LOOKUP_FIELDS = ['uuid', 'properties', 'instance_info', 'driver_internal_i
 function lookupAnswer(
   { node, config }: { node: NodeRecord; config: JsonObject },
   { links, version }: { links: Links; version: number },
-  host: string,
+  { conductor, store }: Backend,
 ): JsonObject {
-  return { node: renderNode(node, { links, version, host, fields: LOOKUP_FIELDS }), config }
+  return {
+    node: renderNode(node, { links, version, host: conductor.host, records: store.records, fields: LOOKUP_FIELDS }),
+    config,
+  }
 }
 
 /** The one node that the agent can mean; unknown, ambiguous and not waiting are the same 404 to a stranger. */
@@ -47,7 +50,7 @@ export const ramdiskHandlers: HandlersOf<'lookup' | 'heartbeat' | 'continueInspe
   lookup: async (call, backend) => {
     const { uuid } = await lookedUp(call, backend)
     const found = await backend.conductor.lookup(uuid, { issueToken: call.version >= SINCE.agentToken })
-    return { body: lookupAnswer(found, call, backend.conductor.host) }
+    return { body: lookupAnswer(found, call, backend) }
   },
 
   heartbeat: async (call, backend) => {
@@ -77,6 +80,6 @@ export const ramdiskHandlers: HandlersOf<'lookup' | 'heartbeat' | 'continueInspe
     const given = [call.document as JsonObject, ...(args.node_uuid ? [args.node_uuid] : [])] as const
     if (!current) return { body: { uuid: (await backend.conductor.continueInspection(...given)).uuid } }
     const found = await backend.conductor.continueInspectionAsLookup(...given)
-    return { body: lookupAnswer(found, call, backend.conductor.host) }
+    return { body: lookupAnswer(found, call, backend) }
   },
 }

@@ -1,12 +1,20 @@
+import { ALLOCATIONS } from './allocations.js'
+import { CHASSIS } from './chassis.js'
 import { CONDUCTORS } from './conductors.js'
+import { DEPLOY_TEMPLATES } from './deploy-templates.js'
 import { DRIVERS } from './drivers.js'
+import { INSPECTION_RULES } from './inspection-rules.js'
 import { NODE_MANAGEMENT } from './node-management.js'
 import { NODE_RECORDS } from './node-records.js'
 import { NODE_STATES } from './node-states.js'
 import { NODES } from './nodes.js'
+import { OTHERS } from './others.js'
+import { PORTGROUPS } from './portgroups.js'
 import { PORTS } from './ports.js'
 import { RAMDISK } from './ramdisk.js'
 import { ROOTS } from './roots.js'
+import { RUNBOOKS } from './runbooks.js'
+import { VOLUMES } from './volumes.js'
 
 /**
  * Everything that is served. A row is all that routing, argument checks, the in-process transport and OpenAPI need; its
@@ -21,6 +29,14 @@ export const IRONIC_OPERATIONS = [
   ...NODE_MANAGEMENT,
   ...NODE_RECORDS,
   ...PORTS,
+  ...PORTGROUPS,
+  ...CHASSIS,
+  ...ALLOCATIONS,
+  ...VOLUMES,
+  ...DEPLOY_TEMPLATES,
+  ...RUNBOOKS,
+  ...INSPECTION_RULES,
+  ...OTHERS,
   ...CONDUCTORS,
   ...RAMDISK,
 ] as const

@@ -1,9 +1,9 @@
 import { arg, type Operation } from '../operation.js'
 import { nodeSchema, patchSchema } from '../schemas.js'
-import { paging, selected } from './listing.js'
+import { pagingByUuid, selected } from './listing.js'
 
-const nodeFilters = {
-  ...paging,
+export const nodeFilters = {
+  ...pagingByUuid,
   chassis_uuid: arg.uuid,
   instance_uuid: arg.uuid,
   associated: arg.boolean,
@@ -33,6 +33,7 @@ export const NODES = [
     id: 'nodes.create',
     method: 'POST',
     path: '/v1/nodes',
+    also: ['/v1/nodes/{document}'],
     since: 1,
     body: { document: nodeSchema, label: 'node' },
     status: 201,

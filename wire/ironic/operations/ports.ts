@@ -1,15 +1,16 @@
 import { arg, type Operation } from '../operation.js'
 import { patchSchema, portSchema } from '../schemas.js'
-import { paging, selected } from './listing.js'
+import { pagingByUuid, selected } from './listing.js'
 
 const portFilters = {
-  ...paging,
+  ...pagingByUuid,
   node: arg.ident,
   node_uuid: arg.uuid,
   address: arg.mac,
   portgroup: arg.ident,
   shard: arg.list,
-  conductor_group: arg.string,
+  conductor_groups: arg.list,
+  description_contains: arg.string,
 } as const
 
 export const PORTS = [
@@ -19,6 +20,7 @@ export const PORTS = [
     id: 'ports.create',
     method: 'POST',
     path: '/v1/ports',
+    also: ['/v1/ports/{document}'],
     since: 1,
     body: { document: portSchema, label: 'port' },
     status: 201,
@@ -27,8 +29,9 @@ export const PORTS = [
     id: 'ports.get',
     method: 'GET',
     path: '/v1/ports/{port_ident}',
+    also: ['/v1/ports/{port_ident}/{fields}'],
     since: 1,
-    query: { fields: arg.list },
+    query: { port_ident: arg.ident, fields: arg.list },
     status: 200,
   },
   {
@@ -45,11 +48,11 @@ export const PORTS = [
   {
     id: 'ports.delete',
     method: 'DELETE',
-    path: '/v1/ports/{port_ident}',
+    path: '/v1/ports/{port_uuid}',
     also: ['/v1/ports'],
     since: 1,
-    query: { port_ident: arg.ident },
-    required: ['port_ident'],
+    query: { port_uuid: arg.uuid },
+    required: ['port_uuid'],
     status: 204,
   },
 ] as const satisfies readonly Operation[]

@@ -1,0 +1,74 @@
+import {
+  chassisSchema,
+  IronicError,
+  ironicErrors,
+  NODE_LIST_FIELDS,
+  PATCHABLE,
+  SINCE,
+  type JsonObject,
+} from '../../../wire/index.js'
+import type { NewFields } from '../../conductor/conductor.js'
+import type { Call, HandlersOf } from '../call.js'
+import type { PatchOperation } from '../json-patch.js'
+import { readSelection } from '../listing.js'
+import { created, findResource, listResources, showResource } from '../resource-list.js'
+import { checkPatchable, patched, readForms, withDefaults } from '../resource-patch.js'
+import { selectedFields } from '../resource-view.js'
+import { listNodes } from './nodes.js'
+
+const DEFAULTS = { description: null, extra: {} }
+
+function refuseFieldsBefore8({ version, args }: Call<{ fields?: string[] | null }>): void {
+  if (args.fields && version < SINCE.fieldsQuery) throw ironicErrors.notAcceptable()
+}
+
+export const chassisHandlers: HandlersOf<
+  | 'chassis.list'
+  | 'chassis.detail'
+  | 'chassis.create'
+  | 'chassis.get'
+  | 'chassis.patch'
+  | 'chassis.delete'
+  | 'chassis.nodes'
+  | 'chassis.nodes.detail'
+> = {
+  'chassis.list': (call, backend) => {
+    refuseFieldsBefore8(call)
+    const fields = selectedFields('chassis', call.args, call.version)
+    return listResources('chassis', call, backend, { fields, repeated: { detail: call.args.detail } })
+  },
+  'chassis.detail': (call, backend) =>
+    listResources('chassis', call, backend, { fields: undefined, url: 'chassis/detail' }),
+  'chassis.get': (call, backend) => {
+    refuseFieldsBefore8(call)
+    return showResource('chassis', call, findResource('chassis', backend, call.args.chassis_uuid))
+  },
+
+  'chassis.create': async (call, backend) => {
+    const given = readForms(call.document as JsonObject, { uuid: 'uuid' })
+    const fields = { ...withDefaults(given, DEFAULTS), ...(given.uuid ? { uuid: given.uuid } : {}) }
+    return created('chassis', call, await backend.conductor.resources.create('chassis', fields as NewFields<'chassis'>))
+  },
+
+  'chassis.patch': async (call, backend) => {
+    const patch = call.document as PatchOperation[]
+    checkPatchable(patch, PATCHABLE.chassis)
+    const { uuid } = findResource('chassis', backend, call.args.chassis_uuid)
+    const record = await backend.conductor.resources.update('chassis', uuid, (current) => {
+      const document = readForms(patched(current, patch, chassisSchema), { uuid: 'uuid' })
+      if (document.uuid !== uuid) throw new IronicError(400, 'Cannot overwrite UUID for an existing Chassis.')
+      return withDefaults(document, DEFAULTS)
+    })
+    return showResource('chassis', { ...call, args: {} }, record)
+  },
+
+  'chassis.delete': async (call, backend) => {
+    const { uuid } = findResource('chassis', backend, call.args.chassis_uuid)
+    await backend.conductor.resources.remove('chassis', uuid)
+    return {}
+  },
+
+  'chassis.nodes': (call, backend) =>
+    listNodes(call, backend, 'nodes', readSelection('node', call.args, call.version, NODE_LIST_FIELDS)),
+  'chassis.nodes.detail': (call, backend) => listNodes(call, backend, 'nodes/detail', undefined),
+}

@@ -1,0 +1,100 @@
+import {
+  deployTemplateSchema,
+  IronicError,
+  PATCHABLE,
+  templateStepSchema,
+  type DeployTemplateStep,
+  type JsonObject,
+  type JsonSchema,
+} from '../../../wire/index.js'
+import type { NewFields } from '../../conductor/conductor.js'
+import type { HandlersOf } from '../call.js'
+import { applyPatch, type PatchOperation } from '../json-patch.js'
+import { created, findResource, listResources, showResource } from '../resource-list.js'
+import { checkPatchable, patched, readForms } from '../resource-patch.js'
+import { selectedFields } from '../resource-view.js'
+import { checkDocument } from '../schema.js'
+
+interface StepLike {
+  interface: string
+  step: string
+}
+
+/** A step may be there only once; upstream calls a runbook a template here too. */
+export function checkDuplicates(steps: readonly StepLike[]): void {
+  const names = steps.map((step) => `interface: ${step.interface}, step: ${step.step}`)
+  const twice = new Set(names.filter((name, index) => names.indexOf(name) !== index))
+  if (twice.size > 0)
+    throw new IronicError(
+      400,
+      `Deploy template invalid: Duplicate deploy steps. A template cannot have multiple deploy steps with the same interface and step. Duplicates: ${[...twice].join('; ')}.`,
+    )
+}
+
+/** A patched step is held against its own schema first. */
+export function checkPatchedSteps(record: object, patch: readonly PatchOperation[], schema: JsonSchema): void {
+  const { steps } = applyPatch(record as JsonObject, patch)
+  if (!Array.isArray(steps)) return
+  for (const step of steps as unknown[]) {
+    const known = Object.keys(schema.properties as JsonObject)
+    const shown =
+      step !== null && typeof step === 'object'
+        ? Object.fromEntries(Object.entries(step).filter(([name]) => known.includes(name)))
+        : step
+    checkDocument(schema, 'patch', shown)
+  }
+}
+
+const kept = (steps: unknown): DeployTemplateStep[] =>
+  (steps as DeployTemplateStep[]).map(({ interface: of, step, args, priority }) => ({
+    interface: of,
+    step,
+    args,
+    priority: Number(priority),
+  }))
+
+export const deployTemplateHandlers: HandlersOf<
+  | 'deployTemplates.list'
+  | 'deployTemplates.create'
+  | 'deployTemplates.get'
+  | 'deployTemplates.patch'
+  | 'deployTemplates.delete'
+> = {
+  'deployTemplates.list': (call, backend) => {
+    const fields = selectedFields('deploy_template', call.args, call.version)
+    return listResources('deploy_template', call, backend, { fields, repeated: { detail: call.args.detail } })
+  },
+  'deployTemplates.get': (call, backend) =>
+    showResource('deploy_template', call, findResource('deploy_template', backend, call.args.template_ident)),
+
+  'deployTemplates.create': async (call, backend) => {
+    const given = call.document as JsonObject
+    checkDuplicates(given.steps as StepLike[])
+    const { uuid, name, extra, steps } = readForms(given, { uuid: 'uuid' })
+    const fields = { name, extra: extra ?? {}, steps: kept(steps), ...(uuid ? { uuid } : {}) }
+    const record = await backend.conductor.resources.create(
+      'deploy_template',
+      fields as unknown as NewFields<'deploy_template'>,
+    )
+    return created('deploy_template', call, record)
+  },
+
+  'deployTemplates.patch': async (call, backend) => {
+    const patch = call.document as PatchOperation[]
+    checkPatchable(patch, [...PATCHABLE.deploy_template, 'description'])
+    const { uuid } = findResource('deploy_template', backend, call.args.template_ident)
+    const record = await backend.conductor.resources.update('deploy_template', uuid, (current) => {
+      checkPatchedSteps(current, patch, templateStepSchema)
+      const { name, extra, steps } = patched(current, patch, deployTemplateSchema)
+      checkDuplicates(steps as StepLike[])
+      return { name: String(name), extra: (extra as JsonObject | null) ?? {}, steps: kept(steps) }
+    })
+    return showResource('deploy_template', { ...call, args: {} }, record)
+  },
+
+  'deployTemplates.delete': async (call, backend) => {
+    const { uuid } = findResource('deploy_template', backend, call.args.template_ident)
+    await backend.conductor.resources.remove('deploy_template', uuid)
+    return {}
+  },
+}

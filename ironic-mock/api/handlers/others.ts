@@ -1,0 +1,21 @@
+import { IronicError } from '../../../wire/index.js'
+import type { HandlersOf } from '../call.js'
+
+export const otherHandlers: HandlersOf<'shards.list' | 'shards.get' | 'events.post'> = {
+  'shards.list': (_, { store }) => {
+    const counts = new Map<string, number>()
+    for (const { record } of store.records.nodes.values()) {
+      // Nodes of no shard are counted under the name that Python gives to nothing.
+      const name = record.shard ?? 'None'
+      counts.set(name, (counts.get(name) ?? 0) + 1)
+    }
+    const shards = [...counts].map(([name, count]) => ({ name, count }))
+    return { body: { shards: shards.sort((a, b) => Number(b.name === 'None') - Number(a.name === 'None')) } }
+  },
+  'shards.get': () => {
+    throw new IronicError(404, 'The resource could not be found.')
+  },
+
+  // There is no Neutron whose ports a node could wait for.
+  'events.post': () => ({}),
+}

@@ -1,0 +1,180 @@
+import {
+  ironicErrors,
+  IronicError,
+  PATCHABLE,
+  portgroupSchema,
+  type JsonObject,
+  type PortgroupRecord,
+} from '../../../wire/index.js'
+import type { NewFields } from '../../conductor/conductor.js'
+import type { ResourceQuery } from '../../store/store.js'
+import type { Backend, Call, HandlersOf } from '../call.js'
+import { findNode } from '../find-node.js'
+import type { PatchOperation } from '../json-patch.js'
+import type { PagingArgs } from '../listing.js'
+import { checkRoutedIdent, created, findResource, listResources, nodeOr, showResource } from '../resource-list.js'
+import { checkPatchable, isName, patched, patchValues, readForms, withDefaults } from '../resource-patch.js'
+import { selectedFields } from '../resource-view.js'
+import { listPorts, portSelection } from './ports.js'
+
+const DEFAULTS = {
+  address: null,
+  category: null,
+  extra: {},
+  mode: 'active-backup',
+  name: null,
+  physical_network: null,
+  properties: {},
+  standalone_ports_supported: true,
+}
+const FORMS = { address: 'mac', node_uuid: 'uuid', standalone_ports_supported: 'boolean', uuid: 'uuid' } as const
+
+interface Filters extends PagingArgs {
+  node?: string | null
+  address?: string | null
+  shard?: string[] | null
+  conductor_groups?: string[] | null
+  fields?: string[] | null
+  detail?: boolean | null
+}
+
+/** At most one of the filters may be given; an address is compared as it is. */
+function filtered(
+  call: Call<Filters>,
+  backend: Backend,
+  node: string | null | undefined,
+): Pick<ResourceQuery<'portgroup'>, 'node_uuid' | 'where'> {
+  const { address, shard, conductor_groups: groups } = call.args
+  if (shard && call.version < 106) throw ironicErrors.notAcceptable('1.106')
+  if ([node, address, shard?.length, groups?.length].filter(Boolean).length > 1)
+    throw new IronicError(400, 'Filtering by node, address, or shard simultaneously is not supported.')
+  const { records } = backend.store
+  const owner = (record: PortgroupRecord) => records.nodes.get(record.node_uuid)?.record
+  if (node) return { node_uuid: nodeOr(404, backend, node).uuid }
+  if (address) return { where: (record) => record.address === address }
+  if (shard?.length) return { where: (record) => shard.includes(owner(record)?.shard?.toLowerCase() ?? '') }
+  if (groups?.length) return { where: (record) => groups.includes(owner(record)?.conductor_group ?? '') }
+  return {}
+}
+
+function list(call: Call<Filters>, backend: Backend, detailed: boolean, node = call.args.node) {
+  const query = filtered(call, backend, node)
+  const fields = detailed ? undefined : selectedFields('portgroup', call.args, call.version)
+  return listResources('portgroup', call, backend, {
+    query,
+    fields,
+    url: detailed ? 'portgroups/detail' : 'portgroups',
+    repeated: detailed ? {} : { detail: call.args.detail },
+  })
+}
+
+function refuseModeBefore26({ version }: Call<object>, given: boolean): void {
+  if (version < 26 && given) throw ironicErrors.notAcceptable()
+}
+
+const named = (call: Call<{ portgroup_ident: string }>, backend: Backend) =>
+  findResource('portgroup', backend, checkRoutedIdent('portgroup', call.args.portgroup_ident))
+
+export const portgroupHandlers: HandlersOf<
+  | 'portgroups.list'
+  | 'portgroups.detail'
+  | 'portgroups.create'
+  | 'portgroups.get'
+  | 'portgroups.patch'
+  | 'portgroups.delete'
+  | 'portgroups.ports'
+  | 'portgroups.ports.detail'
+  | 'nodes.portgroups'
+  | 'nodes.portgroups.detail'
+> = {
+  'portgroups.list': (call, backend) => list(call, backend, false),
+  'portgroups.detail': (call, backend) => list(call, backend, true),
+  // Upstream finds a node here by its uuid only; a difference on purpose.
+  'nodes.portgroups': async (call, backend) =>
+    list(call, backend, false, (await findNode(call, backend, call.args.node_ident)).uuid),
+  'nodes.portgroups.detail': async (call, backend) =>
+    list(call, backend, true, (await findNode(call, backend, call.args.node_ident)).uuid),
+  'portgroups.get': (call, backend) => showResource('portgroup', call, named(call, backend)),
+
+  'portgroups.create': async (call, backend) => {
+    const given = readForms(call.document as JsonObject, FORMS)
+    const node = nodeOr(400, backend, String(given.node_uuid))
+    refuseModeBefore26(call, Boolean(given.mode) || Object.keys((given.properties ?? {}) as object).length > 0)
+    if (given.name && !isName(given.name))
+      throw new IronicError(400, `Cannot create portgroup with invalid name '${String(given.name)}'`)
+    const fields = {
+      ...withDefaults(given, DEFAULTS),
+      ...(given.uuid ? { uuid: given.uuid } : {}),
+      node_uuid: node.uuid,
+      node_id: node.id,
+      internal_info: {},
+      dynamic_portgroup: false,
+    } as unknown as NewFields<'portgroup'>
+    return created('portgroup', call, await backend.conductor.resources.create('portgroup', fields))
+  },
+
+  'portgroups.patch': async (call, backend) => {
+    const { uuid } = named(call, backend)
+    const patch = call.document as PatchOperation[]
+    const [first] = patch
+    refuseModeBefore26(call, first !== undefined && /^\/(mode|properties)(\/|$)/.test(first.path))
+    checkPatchable(patch, PATCHABLE.portgroup)
+    for (const name of patchValues(patch, 'name'))
+      if (name && !isName(name))
+        throw new IronicError(
+          400,
+          `Portgroup ${call.args.portgroup_ident}: Cannot change name to invalid name '${String(name)}'`,
+        )
+    const [target] = patchValues(patch, 'node_uuid')
+    const moved = target === undefined ? undefined : linkedNode(backend, target)
+    const record = await backend.conductor.resources.update('portgroup', uuid, (current) => {
+      const { node_uuid = current.node_uuid, ...shown } = patched(
+        { ...current, node_uuid: current.node_uuid },
+        patch.map((operation) => keepNode(operation, current.node_uuid)),
+        portgroupSchema,
+      )
+      if (!('mode' in shown)) throw new IronicError(400, "'mode' is a mandatory attribute and can not be removed")
+      refuseDuringInspection(call, backend, String(node_uuid), uuid)
+      const fields = withDefaults(readForms(shown, FORMS), DEFAULTS)
+      return { ...fields, ...(moved ? { node_uuid: moved.uuid, node_id: moved.id } : {}) }
+    })
+    return { body: showResource('portgroup', { ...call, args: {} }, record).body }
+  },
+
+  'portgroups.delete': async (call, backend) => {
+    await backend.conductor.resources.remove('portgroup', named(call, backend).uuid)
+    return {}
+  },
+
+  'portgroups.ports': (call, backend) =>
+    listPorts(call, backend, members(named(call, backend)), 'ports', portSelection(call)),
+  'portgroups.ports.detail': (call, backend) =>
+    listPorts(call, backend, members(named(call, backend)), 'ports/detail', undefined),
+}
+
+const members = ({ id, node_uuid }: PortgroupRecord) => ({
+  node_uuid,
+  where: ({ portgroup_id }: { portgroup_id: number | null }) => portgroup_id === id,
+})
+
+/** What a patch names as the new node of a record. */
+export function linkedNode(backend: Backend, ident: unknown) {
+  try {
+    return nodeOr(400, backend, String(ident))
+  } catch {
+    throw ironicErrors.nodeLinkInvalid(String(ident))
+  }
+}
+
+/** The node in a patch is looked after apart: removed, it stays. */
+export const keepNode = (operation: PatchOperation, node: string): PatchOperation =>
+  operation.path === '/node_uuid' ? { op: 'replace', path: '/node_uuid', value: node } : operation
+
+function refuseDuringInspection(call: Call<object>, { store }: Backend, node: string, portgroup: string): void {
+  const state = store.records.nodes.get(node)?.record.provision_state
+  if (state === 'inspecting' && call.version >= 39)
+    throw new IronicError(
+      409,
+      `Cannot update portgroup "${portgroup}" on node "${node}" while it is in state "inspecting".`,
+    )
+}

@@ -1,0 +1,129 @@
+import {
+  IronicError,
+  ironicErrors,
+  PATCHABLE,
+  pythonRepr,
+  runbookSchema,
+  runbookStepSchema,
+  traitRunbookSchema,
+  traitSchema,
+  type JsonObject,
+  type RunbookRecord,
+  type RunbookStep,
+} from '../../../wire/index.js'
+import type { NewFields } from '../../conductor/conductor.js'
+import type { HandlersOf } from '../call.js'
+import type { PatchOperation } from '../json-patch.js'
+import { created, findResource, listResources, showResource } from '../resource-list.js'
+import { checkPatchable, patched, patchValues, readForms, withDefaults } from '../resource-patch.js'
+import { selectedFields } from '../resource-view.js'
+import { checkDocument } from '../schema.js'
+import { checkDuplicates, checkPatchedSteps } from './deploy-templates.js'
+
+const TRAITS = 112
+const DEFAULTS = { description: null, disable_ramdisk: false, extra: {}, public: false, owner: null }
+
+const kept = (steps: unknown): RunbookStep[] =>
+  (steps as RunbookStep[]).map(({ interface: of, step, args, order }) => ({
+    interface: of,
+    step,
+    args: args ?? {},
+    order: Number(order),
+  }))
+
+const unusableOwner = (patch: readonly PatchOperation[]) =>
+  ironicErrors.patchFailed(pythonRepr(patch), 'There cannot be an owner for a public runbook')
+
+export const runbookHandlers: HandlersOf<
+  | 'runbooks.list'
+  | 'runbooks.create'
+  | 'runbooks.get'
+  | 'runbooks.patch'
+  | 'runbooks.delete'
+  | 'runbooks.traits'
+  | 'runbooks.traits.put'
+  | 'runbooks.traits.delete'
+> = {
+  'runbooks.list': (call, backend) => {
+    const fields = selectedFields('runbook', call.args, call.version)
+    // Nobody belongs to a project here: of a project are those that are everybody's.
+    const query = call.args.project ? { where: (runbook: RunbookRecord) => runbook.public } : {}
+    return listResources('runbook', call, backend, { query, fields, repeated: { detail: call.args.detail } })
+  },
+  'runbooks.get': (call, backend) =>
+    showResource('runbook', call, findResource('runbook', backend, call.args.runbook_ident)),
+
+  'runbooks.create': async (call, backend) => {
+    const given = call.document as JsonObject
+    checkDocument(call.version < TRAITS ? traitRunbookSchema : runbookSchema, 'runbook', given)
+    checkDuplicates(given.steps as RunbookStep[])
+    const { uuid } = readForms(given, { uuid: 'uuid' })
+    if (given.owner)
+      throw new IronicError(
+        400,
+        'Cannot create a runbook as a project scoped admin with an owner other than your own project.',
+      )
+    const fields = {
+      ...withDefaults(given, DEFAULTS),
+      name: given.name,
+      steps: kept(given.steps),
+      traits: [],
+      ...(uuid ? { uuid } : {}),
+    } as unknown as NewFields<'runbook'>
+    return created('runbook', call, await backend.conductor.resources.create('runbook', fields))
+  },
+
+  'runbooks.patch': async (call, backend) => {
+    const patch = call.document as PatchOperation[]
+    const allowed = PATCHABLE.runbook.filter((name) => name !== 'description' || call.version >= TRAITS)
+    checkPatchable(patch, allowed)
+    const { uuid } = findResource('runbook', backend, call.args.runbook_ident)
+    const [owner] = patchValues(patch, 'owner')
+    const publics = patchValues(patch, 'public')
+    const record = await backend.conductor.resources.update('runbook', uuid, (current) => {
+      if (owner !== undefined && ((current.public && publics.length === 0) || publics[0])) throw unusableOwner(patch)
+      const before = publics.length > 0 ? { ...current, owner: null } : current
+      checkPatchedSteps(before, patch, runbookStepSchema)
+      const { name, steps, ...rest } = patched(before, patch, runbookSchema)
+      checkDuplicates(steps as RunbookStep[])
+      return { ...withDefaults(rest, DEFAULTS), name: String(name), steps: kept(steps) }
+    })
+    return showResource('runbook', { ...call, args: {} }, record)
+  },
+
+  'runbooks.delete': async (call, backend) => {
+    const { uuid } = findResource('runbook', backend, call.args.runbook_ident)
+    await backend.conductor.resources.remove('runbook', uuid)
+    return {}
+  },
+
+  'runbooks.traits': (call, backend) => ({
+    body: { traits: findResource('runbook', backend, call.args.runbook_ident).traits },
+  }),
+
+  'runbooks.traits.put': async (call, backend) => {
+    const { runbook_ident: ident, trait } = call.args
+    if (trait) checkDocument(traitSchema, 'trait', trait)
+    const { uuid } = findResource('runbook', backend, ident)
+    const { traits } = call.document as { traits?: string[] }
+    if (Boolean(trait) === (traits !== undefined))
+      throw new IronicError(
+        400,
+        'A single runbook trait may be added via PUT /v1/runbooks/<runbook identifier>/traits/<trait> with no body, or all runbook traits may be replaced via PUT /v1/runbooks/<runbook identifier>/traits with the list of traits specified in the request body.',
+      )
+    const { resources } = backend.conductor
+    await resources.update('runbook', uuid, (current) => ({
+      traits: [...new Set(trait ? [...current.traits, trait] : traits)].sort(),
+    }))
+    return trait ? { location: call.links.href(`runbooks/${ident}/traits/${trait}`) } : {}
+  },
+
+  'runbooks.traits.delete': async (call, backend) => {
+    const { runbook_ident: ident, trait } = call.args
+    const { uuid } = findResource('runbook', backend, ident)
+    await backend.conductor.resources.update('runbook', uuid, ({ traits }) => ({
+      traits: trait ? traits.filter((each) => each !== trait) : [],
+    }))
+    return {}
+  },
+}

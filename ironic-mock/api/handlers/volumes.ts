@@ -1,0 +1,125 @@
+import {
+  IronicError,
+  PATCHABLE,
+  RESOURCE_FIELDS,
+  volumeConnectorSchema,
+  volumeTargetSchema,
+  type JsonObject,
+  type JsonSchema,
+} from '../../../wire/index.js'
+import type { NewFields } from '../../conductor/conductor.js'
+import type { ResourcePatch } from '../../store/store.js'
+import type { Backend, Call, HandlersOf } from '../call.js'
+import { findNode } from '../find-node.js'
+import { isUuid } from '../formats.js'
+import type { PatchOperation } from '../json-patch.js'
+import type { Links } from '../links.js'
+import type { PagingArgs } from '../listing.js'
+import { created, findResource, listResources, nodeOr, showResource } from '../resource-list.js'
+import { checkPatchable, patched, patchValues, readForms, withDefaults } from '../resource-patch.js'
+import { selectedFields } from '../resource-view.js'
+import { keepNode, linkedNode } from './portgroups.js'
+
+type VolumeKind = 'volume_connector' | 'volume_target'
+const SCHEMAS: Readonly<Record<VolumeKind, JsonSchema>> = {
+  volume_connector: volumeConnectorSchema,
+  volume_target: volumeTargetSchema,
+}
+const OPTIONAL: Readonly<Record<VolumeKind, JsonObject>> = {
+  volume_connector: { extra: {} },
+  volume_target: { extra: {}, properties: {} },
+}
+
+type ListArgs = PagingArgs & { node?: string | null; fields?: string[] | null; detail?: boolean | null }
+
+function list(kind: VolumeKind, call: Call<ListArgs>, backend: Backend, node = call.args.node) {
+  const query = node ? { node_uuid: nodeOr(404, backend, node).uuid } : {}
+  const fields = selectedFields(kind, call.args, call.version)
+  return listResources(kind, call, backend, { query, fields, repeated: { detail: call.args.detail || null } })
+}
+
+async function create(kind: VolumeKind, call: Call<object>, backend: Backend) {
+  const given = readForms(call.document as JsonObject, { node_uuid: 'uuid', uuid: 'uuid' })
+  const node = backend.store.records.nodes.get(String(given.node_uuid))?.record
+  if (!node)
+    throw new IronicError(400, `Invalid input for field/attribute node_uuid. Value: '${String(given.node_uuid)}'. `)
+  const { uuid, ...fields }: JsonObject = {
+    ...given,
+    ...withDefaults(given, OPTIONAL[kind]),
+    node_uuid: node.uuid,
+    node_id: node.id,
+  }
+  const record = { ...fields, ...(uuid ? { uuid } : {}) } as unknown as NewFields<VolumeKind>
+  return created(kind, call, await backend.conductor.resources.create(kind, record as never))
+}
+
+async function change(kind: VolumeKind, call: Call<object>, backend: Backend, uuid: string) {
+  findResource(kind, backend, uuid)
+  const patch = call.document as PatchOperation[]
+  checkPatchable(patch, PATCHABLE[kind])
+  const targets = patchValues(patch, 'node_uuid')
+  for (const target of targets)
+    if (!isUuid(String(target)))
+      throw new IronicError(400, `Expected a UUID for node_uuid, but received ${String(target)}.`)
+  const moved = targets.length > 0 ? linkedNode(backend, targets[0]) : undefined
+  const record = await backend.conductor.resources.update(kind, uuid, (current) => {
+    const operations = patch.map((operation) => keepNode(operation, current.node_uuid))
+    const { uuid: _, node_uuid: __, ...document } = patched(current, operations, SCHEMAS[kind])
+    const fields = { ...document, ...withDefaults(document, OPTIONAL[kind]) }
+    return { ...fields, ...(moved ? { node_uuid: moved.uuid, node_id: moved.id } : {}) } as ResourcePatch<VolumeKind>
+  })
+  return showResource(kind, { ...call, args: {} }, record)
+}
+
+async function remove(kind: VolumeKind, backend: Backend, uuid: string) {
+  await backend.conductor.resources.remove(kind, findResource(kind, backend, uuid).uuid)
+  return {}
+}
+
+const roots = (links: Links, path: string) => ({
+  body: {
+    links: links.pair(path),
+    connectors: links.pair(`${path}${RESOURCE_FIELDS.volume_connector.plural}`),
+    targets: links.pair(`${path}${RESOURCE_FIELDS.volume_target.plural}`),
+  },
+})
+
+/** Kept and served; no machine boots from a volume. */
+export const volumeHandlers: HandlersOf<
+  | 'volume'
+  | 'nodes.volume'
+  | 'volume.connectors.list'
+  | 'nodes.volume.connectors'
+  | 'volume.connectors.create'
+  | 'volume.connectors.get'
+  | 'volume.connectors.patch'
+  | 'volume.connectors.delete'
+  | 'volume.targets.list'
+  | 'nodes.volume.targets'
+  | 'volume.targets.create'
+  | 'volume.targets.get'
+  | 'volume.targets.patch'
+  | 'volume.targets.delete'
+> = {
+  volume: ({ links }) => roots(links, 'volume/'),
+  'nodes.volume': ({ links, args }) => roots(links, `nodes/${args.node_ident}/volume/`),
+
+  'volume.connectors.list': (call, backend) => list('volume_connector', call, backend),
+  // Upstream finds a node here by its uuid only; a difference on purpose.
+  'nodes.volume.connectors': async (call, backend) =>
+    list('volume_connector', call, backend, (await findNode(call, backend, call.args.node_ident)).uuid),
+  'volume.connectors.create': (call, backend) => create('volume_connector', call, backend),
+  'volume.connectors.get': (call, backend) =>
+    showResource('volume_connector', call, findResource('volume_connector', backend, call.args.connector_uuid)),
+  'volume.connectors.patch': (call, backend) => change('volume_connector', call, backend, call.args.connector_uuid),
+  'volume.connectors.delete': (call, backend) => remove('volume_connector', backend, call.args.connector_uuid),
+
+  'volume.targets.list': (call, backend) => list('volume_target', call, backend),
+  'nodes.volume.targets': async (call, backend) =>
+    list('volume_target', call, backend, (await findNode(call, backend, call.args.node_ident)).uuid),
+  'volume.targets.create': (call, backend) => create('volume_target', call, backend),
+  'volume.targets.get': (call, backend) =>
+    showResource('volume_target', call, findResource('volume_target', backend, call.args.target_uuid)),
+  'volume.targets.patch': (call, backend) => change('volume_target', call, backend, call.args.target_uuid),
+  'volume.targets.delete': (call, backend) => remove('volume_target', backend, call.args.target_uuid),
+}

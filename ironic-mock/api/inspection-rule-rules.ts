@@ -1,0 +1,69 @@
+import { IronicError, RULE_ACTIONS, RULE_CONDITIONS, type JsonObject, type RuleOperator } from '../../wire/index.js'
+import type { InspectionRuleRecord } from '../../wire/index.js'
+
+interface Operation {
+  op: string
+  args: JsonObject | unknown[]
+  loop?: JsonObject | unknown[]
+  multiple?: string
+}
+
+const PHASES = ['main']
+const HIGHEST_PRIORITY = 9999
+
+/**
+ * What of a rule its schema does not say: phase, priority, the arguments of its operators. Upstream answers 500 for wrong
+ * arguments, ours 400 with the same sentence; a difference on purpose.
+ *
+ * @throws IronicError 400
+ */
+export function checkRule(rule: JsonObject): void {
+  const errors: string[] = []
+  const phase = rule.phase ?? 'main'
+  if (!PHASES.includes(String(phase)))
+    errors.push(`Invalid phase: ${String(phase)}. Valid phases are: ${PHASES.join(', ')}`)
+  if (Number(rule.priority ?? 0) > HIGHEST_PRIORITY)
+    errors.push(`Priority must be between 0 and ${HIGHEST_PRIORITY} for user-defined rules.`)
+  for (const { op, args } of (rule.conditions ?? []) as Operation[])
+    checkOperation(RULE_CONDITIONS[op.replace(/^!/, '')]!, args)
+  for (const { op, args } of rule.actions as Operation[]) checkOperation(RULE_ACTIONS[op]!, args)
+  if (errors.length > 1) throw new IronicError(400, `Multiple validation errors occurred: ${errors.join('; ')}`)
+  if (errors.length > 0) throw new IronicError(400, errors[0]!)
+}
+
+function checkOperation({ required, optional = [] }: RuleOperator, args: JsonObject | unknown[]): void {
+  if (Array.isArray(args)) {
+    const missing = required.slice(args.length)
+    if (missing.length > 0) throw new IronicError(400, `Not enough arguments provided. Missing: ${missing.join(', ')}`)
+    return
+  }
+  const given = Object.keys(args)
+  const missing = required.filter((name) => !given.includes(name))
+  const unexpected = given.filter((name) => !required.includes(name) && !optional.includes(name))
+  const problems = [
+    ...(missing.length > 0 ? [`missing required argument(s): ${missing.join(', ')}`] : []),
+    ...(unexpected.length > 0 ? [`unexpected argument(s): ${unexpected.join(', ')}`] : []),
+  ]
+  if (problems.length > 0) throw new IronicError(400, problems.join('; '))
+}
+
+/** A rule's fields as they are kept: without what an operator does not know, loops said to be of `any` by default. */
+export function keptRule(
+  rule: JsonObject,
+): Pick<InspectionRuleRecord, 'description' | 'priority' | 'phase' | 'sensitive' | 'actions' | 'conditions'> {
+  const kept = ({ op, args, loop }: Operation) => ({ op, args, ...(isEmpty(loop) ? {} : { loop: loop! }) })
+  return {
+    description: (rule.description as string | null | undefined) ?? null,
+    priority: Number(rule.priority ?? 0),
+    phase: (rule.phase as string | null | undefined) ?? 'main',
+    sensitive: Boolean(rule.sensitive),
+    actions: (rule.actions as Operation[]).map(kept),
+    conditions: ((rule.conditions ?? []) as Operation[]).map((condition) => ({
+      ...kept(condition),
+      ...(isEmpty(condition.loop) ? {} : { multiple: condition.multiple ?? 'any' }),
+    })),
+  }
+}
+
+const isEmpty = (loop: JsonObject | unknown[] | undefined): boolean =>
+  loop === undefined || Object.keys(loop).length === 0

@@ -1,0 +1,112 @@
+import {
+  ironicErrors,
+  IronicError,
+  RESOURCE_FIELDS,
+  type JsonObject,
+  type ResourceKind,
+  type ResourceRecords,
+} from '../../wire/index.js'
+import type { ResourceQuery } from '../store/store.js'
+import type { Backend, Call } from './call.js'
+import { isLogicalName, isUuid } from './formats.js'
+import { page, type Paging, type PagingArgs } from './listing.js'
+import { refuseNewerNames, renderResource } from './resource-view.js'
+
+export interface ListOptions<Kind extends ResourceKind> {
+  readonly query?: Pick<ResourceQuery<Kind>, 'node_uuid' | 'where'>
+  /** Where `next` leads, below `/v1`; the resource's own list unless given. */
+  readonly url?: string
+  /** Shown fields; all when undefined. */
+  readonly fields: readonly string[] | undefined
+  /** Arguments that `next` repeats. */
+  readonly repeated?: Readonly<Record<string, string | boolean | null | undefined>>
+}
+
+/** One page of the records of a kind. */
+export function listResources<Kind extends ResourceKind>(
+  kind: Kind,
+  call: Call<PagingArgs>,
+  { store }: Backend,
+  { query = {}, url, fields, repeated = {} }: ListOptions<Kind>,
+): { body: JsonObject } {
+  const { plural, path } = RESOURCE_FIELDS[kind]
+  const { version, links, args } = call
+  refuseNewerNames(kind, [...(fields ?? []), args.sort_key ?? ''], version)
+  const paging = readResourcePaging(kind, args)
+  const table = store.records.resources(kind)
+  if (paging.marker && !table.byUuid.has(paging.marker)) throw ironicErrors.resourceGone(kind, paging.marker)
+  const records = store.resourcesNow(kind, {
+    ...query,
+    ...paging,
+    sortKey: paging.sortKey as keyof ResourceRecords[Kind],
+  })
+  const items = records.map((record) => renderResource(kind, record, { links, version }, fields))
+  const more = { ...repeated, fields: fields?.join(',') }
+  return { body: page(plural, items, paging, links.href(url ?? path), more, String(records.at(-1)?.uuid)) }
+}
+
+function readResourcePaging(kind: ResourceKind, args: PagingArgs): Paging {
+  const limit = args.limit ?? Infinity
+  if (limit <= 0) throw ironicErrors.limitNotPositive()
+  const sortDir = args.sort_dir ?? 'asc'
+  if (sortDir !== 'asc' && sortDir !== 'desc') throw ironicErrors.sortDir(sortDir)
+  const sortKey = args.sort_key ?? 'id'
+  const { own, notSortable } = RESOURCE_FIELDS[kind]
+  if (notSortable.includes(sortKey)) throw ironicErrors.notSortable(sortKey)
+  if (sortKey !== 'id' && !own.some(({ name }) => name === sortKey && name !== 'node_uuid'))
+    throw ironicErrors.sortKey(sortKey)
+  return { limit, sortKey, sortDir, ...(args.marker ? { marker: args.marker } : {}) }
+}
+
+/**
+ * The record that a path names, by uuid or name.
+ *
+ * @throws IronicError 404
+ */
+export function findResource<Kind extends ResourceKind>(
+  kind: Kind,
+  { store }: Backend,
+  ident: string,
+): ResourceRecords[Kind] {
+  const table = store.records.resources(kind)
+  const found = isUuid(ident) ? table.byUuid.get(ident.toLowerCase()) : table.find(ident)
+  if (!found) throw ironicErrors.resourceGone(kind, ident)
+  return found
+}
+
+/** An ident that can be neither uuid nor name is the router's to refuse, for some resources. */
+export function checkRoutedIdent(what: string, ident: string): string {
+  if (!isUuid(ident) && !isLogicalName(ident)) throw ironicErrors.badIdent(what, ident)
+  return ident
+}
+
+/** One record; the answer of a GET of it. */
+export function showResource<Kind extends ResourceKind>(
+  kind: Kind,
+  call: Call<{ fields?: string[] | null }>,
+  record: ResourceRecords[Kind],
+): { body: JsonObject } {
+  const fields = call.args.fields ?? undefined
+  if (fields) refuseNewerNames(kind, fields, call.version)
+  return { body: renderResource(kind, record, call, fields) }
+}
+
+/** What a POST answers. */
+export function created<Kind extends ResourceKind>(
+  kind: Kind,
+  call: Call<object>,
+  record: ResourceRecords[Kind],
+): { body: JsonObject; location: string } {
+  return {
+    body: renderResource(kind, record, call),
+    location: call.links.href(`${RESOURCE_FIELDS[kind].path}/${record.uuid}`),
+  }
+}
+
+/** A node that a body or filter names. */
+export function nodeOr(status: number, { store }: Backend, ident: string) {
+  const { nodes, nodesByName } = store.records
+  const found = nodes.get(ident.toLowerCase()) ?? nodes.get(nodesByName.get(ident) ?? '')
+  if (!found) throw new IronicError(status, `Node ${ident} could not be found.`)
+  return found.record
+}

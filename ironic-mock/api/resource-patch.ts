@@ -1,0 +1,72 @@
+import { ironicErrors, type JsonObject, type JsonSchema } from '../../wire/index.js'
+import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
+import { applyPatch, type PatchOperation } from './json-patch.js'
+import { checkDocument } from './schema.js'
+
+/** @throws IronicError 400 for a path whose root is not among those that may be updated */
+export function checkPatchable(patch: readonly PatchOperation[], allowed: readonly string[]): void {
+  for (const { path } of patch)
+    if (!allowed.includes(path.split('/')[1]!)) throw ironicErrors.notPatchable(path, allowed)
+}
+
+/**
+ * A record with a patch applied, as its schema sees it: the fields that a client may give, removed ones absent.
+ *
+ * @param record with every field that the resource has, null included
+ */
+export function patched(
+  record: object,
+  patch: readonly PatchOperation[],
+  schema: JsonSchema,
+  label = 'patch',
+): JsonObject {
+  for (const { op, path } of patch)
+    if (op === 'add' && path.split('/').length === 2 && !Object.hasOwn(record, path.slice(1)))
+      throw ironicErrors.patchAddsRoot(path)
+  const applied = applyPatch(record as JsonObject, patch)
+  const known = Object.keys(schema.properties as JsonObject)
+  const document = Object.fromEntries(Object.entries(applied).filter(([name]) => known.includes(name)))
+  checkDocument(schema, label, document)
+  return document
+}
+
+/** The values that a patch gives a field as a whole. */
+export const patchValues = (patch: readonly PatchOperation[], name: string): unknown[] =>
+  patch.filter(({ op, path }) => op !== 'remove' && path === `/${name}`).map(({ value }) => value)
+
+type Form = 'uuid' | 'mac' | 'boolean'
+
+/** Reads fields of a document by their form, as far as they are there: MACs in lower case, booleans of words. */
+export function readForms(document: JsonObject, forms: Readonly<Record<string, Form>>): JsonObject {
+  const out = { ...document }
+  for (const [name, form] of Object.entries(forms)) {
+    const value = out[name]
+    if (value === undefined || value === null) continue
+    switch (form) {
+      case 'uuid':
+        if (!isUuid(String(value))) throw ironicErrors.expected('UUID', name, String(value))
+        out[name] = String(value).toLowerCase()
+        break
+      case 'mac':
+        if (!isMac(String(value))) throw ironicErrors.expected('valid MAC address', name, String(value))
+        out[name] = String(value).toLowerCase()
+        break
+      case 'boolean':
+        out[name] = parseBoolean(value)
+        if (out[name] === undefined) throw ironicErrors.notBoolean(name, String(value))
+    }
+  }
+  return out
+}
+
+/** A document's fields over the values that they have when they are absent, or null where null means the default. */
+export function withDefaults(document: JsonObject, defaults: JsonObject, nullMeansDefault = true): JsonObject {
+  const out: JsonObject = {}
+  for (const [name, fallback] of Object.entries(defaults)) {
+    const value = document[name]
+    out[name] = value === undefined || (value === null && nullMeansDefault) ? structuredClone(fallback) : value
+  }
+  return out
+}
+
+export const isName = (value: unknown): boolean => typeof value === 'string' && isLogicalName(value)
