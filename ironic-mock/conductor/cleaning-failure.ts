@@ -24,8 +24,9 @@ export function cleanFailed(turn: Turn, error: string, { tearDown }: Leaving = {
   if (begun) {
     node.fault = 'clean failure'
     node.maintenance = true
+    node.maintenance_reason ??= error
   }
-  const memo = { error, begun }
+  const memo = { error }
   const off = tearDown && node.fault !== 'clean failure' && !node.disable_power_off && !fastTracked(turn)
   if (off || policy.powerOffInCleanFail) return turn.run([OFF], 'cleaning.failed', memo)
   settle(turn, memo)
@@ -33,18 +34,16 @@ export function cleanFailed(turn: Turn, error: string, { tearDown }: Leaving = {
 
 export function cleaningFailedOff(turn: Turn, outcome: Outcome, memo: Failed): void {
   const also = outcome.ok ? '' : `. Also Failed to tear down cleaning on node ${turn.uuid}, reason: ${outcome.error}`
-  settle(turn, { ...memo, error: memo.error + also })
+  settle(turn, { error: memo.error + also })
 }
 
 interface Failed {
   error: string
-  begun: boolean
 }
 
-function settle(turn: Turn, { error, begun }: Failed): void {
+function settle(turn: Turn, { error }: Failed): void {
   const { node } = turn
   turn.fail(error, 'cleaning')
-  if (begun) node.maintenance_reason ??= error
   restoreDeployInterface(turn)
   node.clean_step = {}
   wipeFlags(turn, 'clean')

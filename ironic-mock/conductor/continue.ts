@@ -74,7 +74,7 @@ interface Memos {
   'deployment.driven': DrivenMemo
   'servicing.driven': DrivenMemo
   'hardware.changed': HardwareMemo
-  'cleaning.failed': { error: string; begun: boolean }
+  'cleaning.failed': { error: string }
   'cleaning.logged': { error: string }
   'deployment.logged': { error: string; off: boolean }
   'deployment.prepared': { user: PlannedStep[] }
@@ -83,7 +83,7 @@ interface Memos {
   'inspection.hooks': Found
   'power.changed': { target: string }
   'rescue.failed': { error: string }
-  'servicing.failed': { error: string; begun: boolean }
+  'servicing.failed': { error: string }
   'servicing.logged': { error: string; own: boolean }
 }
 

@@ -2,10 +2,12 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { IronicError, type CommandResult, type NodeRecord, type ProvisionState } from '../../wire/index.js'
 import { chooseInterfaces, hardwareType } from '../drivers/hardware-types.js'
+import type { SystemReport } from '../drivers/hardware.js'
 import type { EffectBody, Job, Outcome } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './events.js'
 import { newNode } from './new-records.js'
-import { UPSTREAM_POLICY } from './policy.js'
+import { UPSTREAM_POLICY, type Policy } from './policy.js'
+import type { SeenPower } from './power-sync.js'
 import { react } from './react.js'
 import { STABLE_STATES, STUCK_STATES, TRANSITIONS, VERBS } from './transitions.js'
 import type { Reaction } from './turn.js'
@@ -17,6 +19,7 @@ type Draw =
   /** What a patient operator and a healthy machine would do next. */
   | { draw: 'onward' }
   | { draw: 'power'; target: 'power on' | 'power off' | 'rebooting' | 'soft power off' }
+  | { draw: 'power seen'; seen: SeenPower; attempt: number }
   | { draw: 'heartbeat' | 'lookup' | 'inventory' | 'deadline' | 'restart' | 'maintenance' | 'out of maintenance' }
 
 const draws: fc.Arbitrary<Draw> = fc.oneof(
@@ -50,6 +53,14 @@ const draws: fc.Arbitrary<Draw> = fc.oneof(
     }),
   },
   {
+    weight: 1,
+    arbitrary: fc.record({
+      draw: fc.constant('power seen' as const),
+      seen: fc.constantFrom<SeenPower>({ power: 'power on' }, { power: 'power off' }, { power: null, error: 'gone' }),
+      attempt: fc.nat(5),
+    }),
+  },
+  {
     weight: 4,
     arbitrary: fc.record({ draw: fc.constantFrom('heartbeat' as const, 'lookup' as const, 'inventory' as const) }),
   },
@@ -77,7 +88,12 @@ const IMAGE = { image_source: 'http://i', image_checksum: 'c' }
 const INVENTORY = {
   inventory: { interfaces: [{ name: 'eth0', mac_address: '52:54:00:00:00:01' }], cpu: { architecture: 'x86_64' } },
 }
-const FAILURES: ProvisionState[] = ['deploy failed', 'clean failed', 'inspect failed', 'adopt failed', 'error']
+const REPORT: SystemReport = {
+  ...{ manufacturer: 'm', model: 'm', serial: 's', memoryMib: 1, bootMode: 'uefi', disks: [] },
+  cpu: { count: 1, architecture: 'x86_64', model: null },
+  nics: [{ name: 'eth0', mac: '52:54:00:00:00:01', speedMbps: null }],
+}
+const failed = (state: ProvisionState): boolean => state.endsWith(' failed') || state === 'error'
 
 class Model {
   at = Date.UTC(2026, 0, 1)
@@ -85,7 +101,14 @@ class Model {
   job: Job | null = null
   deadlines = new Map<string, number>()
 
-  constructor(driver: string, more: Partial<NodeRecord>) {
+  /** Asked for a change of power, which forgets the error of what failed before, as in Ironic. */
+  forgiven = false
+
+  constructor(
+    driver: string,
+    more: Partial<NodeRecord>,
+    readonly policy: Policy,
+  ) {
     const type = hardwareType(driver, '')
     const fields = { driver, driver_info: { redfish_address: 'http://bmc' }, ...more }
     this.node = { ...newNode(fields, chooseInterfaces(type, fields), '2026-01-01T00:00:00.000000', 'u'), id: 1 }
@@ -98,13 +121,18 @@ class Model {
         return this.event(this.onward())
       case 'verb': {
         const steps = STEPS[draw.steps]
-        const request = { target: draw.target, deploy_steps: steps, clean_steps: steps, service_steps: steps }
+        const request = {
+          ...{ target: draw.target, deploy_steps: steps, clean_steps: steps, service_steps: steps },
+          ...{ rescue_password: 'p', hashed_rescue_password: 'h' },
+        }
         return { kind: 'verb', request }
       }
       case 'outcome':
         return this.job ? { kind: 'outcome', job: this.job, outcome: this.outcome(this.job.effect, draw) } : undefined
       case 'power':
         return { kind: 'power', target: draw.target, timeout: null }
+      case 'power seen':
+        return { kind: 'power-seen', seen: draw.seen, attempt: draw.attempt }
       case 'heartbeat': {
         const agent_token = String(info.agent_secret_token ?? '')
         return { kind: 'heartbeat', heartbeat: { callback_url: 'http://agent', agent_token, agent_version: '1' } }
@@ -142,7 +170,10 @@ class Model {
       'adopt failed': 'manage',
       available: 'active',
       'deploy failed': 'active',
-      active: 'deleted',
+      active: ['deleted', 'service', 'rescue'][Math.floor(this.at / 1000) % 3]!,
+      'service failed': Math.floor(this.at / 1000) % 2 === 0 ? 'abort' : 'service',
+      'rescue failed': 'unrescue',
+      'unrescue failed': 'unrescue',
       error: 'deleted',
       rescue: 'unrescue',
     }
@@ -175,8 +206,9 @@ class Model {
         return { ok: true, kind, value: 'power off' }
       case 'inspection-facts':
         return { ok: true, kind, value: { taken: [], rules: [], before: null } }
-      case 'api-call':
       case 'bmc-system':
+        return { ok: true, kind, value: { report: REPORT, taken: [], rules: [], before: null } }
+      case 'api-call':
         return { ok: true, kind, value: null }
       case 'agent-steps': {
         const steps = [
@@ -226,7 +258,7 @@ class Model {
       ports: [],
       at: this.at,
       host: 'h',
-      policy: UPSTREAM_POLICY,
+      policy: this.policy,
       ironicUrl: 'http://i',
     }
     const before = JSON.stringify(this.node)
@@ -240,6 +272,8 @@ class Model {
       expect(JSON.stringify(this.node), 'the situation is only read').toBe(before)
     }
     this.node = { ...this.node, ...reaction.patch }
+    if (event.kind === 'power') this.forgiven = true
+    else if (this.node.provision_state !== situation.node.provision_state) this.forgiven = false
     if (event.kind === 'outcome' || reaction.dropJobs) this.job = null
     if (reaction.job) {
       expect(this.job, 'one piece of work at a time').toBeNull()
@@ -262,8 +296,9 @@ class Model {
         ? 'manageable'
         : TRANSITIONS[state].target
     expect(node.target_provision_state, what).toBe(expected)
-    if (FAILURES.includes(state) && state !== before.provision_state)
-      expect(node.last_error, `a failure says why: ${what}`).toBeTruthy()
+    if (failed(state) && !this.forgiven) expect(node.last_error, `a failure says why: ${what}`).toBeTruthy()
+    if (node.fault !== null) expect(node.maintenance, `a fault takes the node out of service: ${what}`).toBe(true)
+    if (before.fault === null && node.fault !== null) expect(node.maintenance_reason, what).toBeTruthy()
     const began = event.kind === 'verb' && STUCK_STATES.includes(state) && state !== before.provision_state
     if (began) expect(node.last_error, `a verb that begins work clears the error: ${what}`).toBeNull()
     if (STUCK_STATES.includes(state)) expect(this.job, `something is going on: ${what}`).not.toBeNull()
@@ -279,27 +314,41 @@ class Model {
   }
 }
 
-const cases: [string, string, Partial<NodeRecord>][] = [
-  ['redfish with custom-agent', 'redfish', { boot_interface: 'redfish-virtual-media' }],
-  ['fake-hardware with custom-agent', 'fake-hardware', {}],
+const AGENT: Partial<NodeRecord> = { boot_interface: 'redfish-virtual-media', rescue_interface: 'agent' }
+const OTHERWISE: Partial<Policy> = {
+  ...{ fastTrack: true, inspectionPowerOff: false, forcePowerDuringSync: false, nodeHistory: false },
+  ...{ powerOffInCleanFail: true, powerOffInServiceFail: true, allowProvisioningInMaintenance: false },
+}
+const cases: [string, string, Partial<NodeRecord>, Partial<Policy>][] = [
+  ['redfish with custom-agent', 'redfish', AGENT, {}],
+  ['the same configured otherwise', 'redfish', AGENT, OTHERWISE],
   [
-    'redfish with direct',
+    'the same inspected by its BMC, never off',
     'redfish',
-    { boot_interface: 'redfish-virtual-media', deploy_interface: 'direct', instance_info: IMAGE },
+    { ...AGENT, inspect_interface: 'redfish', disable_power_off: true },
+    {},
   ],
+  ['fake-hardware with custom-agent', 'fake-hardware', {}, {}],
+  ['redfish with direct', 'redfish', { ...AGENT, deploy_interface: 'direct', instance_info: IMAGE }, {}],
   [
     'redfish with ramdisk',
     'redfish',
-    { boot_interface: 'redfish-virtual-media', deploy_interface: 'ramdisk', instance_info: { boot_iso: 'http://i' } },
+    { ...AGENT, deploy_interface: 'ramdisk', instance_info: { boot_iso: 'http://i' } },
+    {},
   ],
-  ['all fake', 'fake-hardware', { deploy_interface: 'fake', inspect_interface: 'fake' }],
+  ['all fake', 'fake-hardware', { deploy_interface: 'fake', inspect_interface: 'fake', rescue_interface: 'fake' }, {}],
 ]
 
-test.each(cases)('whatever happens to a node, it stays in order: %s', (_, driver, more) => {
+const walks = new Map<string, Set<string>>()
+
+/** Walks at random through one of the cases, once; gives the states that were seen. */
+function walk([name, driver, more, policy]: (typeof cases)[number]): Set<string> {
+  const known = walks.get(name)
+  if (known) return known
   const visited = new Set<string>()
   fc.assert(
     fc.property(fc.array(draws, { minLength: 40, maxLength: 150, size: 'max' }), (sequence) => {
-      const model = new Model(driver, more)
+      const model = new Model(driver, more, { ...UPSTREAM_POLICY, ...policy })
       for (const draw of sequence) {
         const event = model.event(draw)
         if (!event) continue
@@ -312,5 +361,15 @@ test.each(cases)('whatever happens to a node, it stays in order: %s', (_, driver
     }),
     { numRuns: 60 },
   )
-  expect(visited).toContain('active')
+  walks.set(name, visited)
+  return visited
+}
+
+test.each(cases)('whatever happens to a node, it stays in order: %s', (...given) => {
+  expect(walk(given)).toContain('active')
 })
+
+test('between them they were in every state there is', () => {
+  const everywhere = new Set(cases.flatMap((given) => [...walk(given)]))
+  expect([...everywhere].sort()).toEqual(Object.keys(TRANSITIONS).sort())
+}, 60_000)

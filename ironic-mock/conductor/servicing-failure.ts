@@ -19,8 +19,9 @@ export function serviceFailed(turn: Turn, error: string, { tearDown }: Leaving =
   if (begun) {
     node.fault = 'service failure'
     node.maintenance = true
+    node.maintenance_reason ??= error
   }
-  const memo = { error, begun }
+  const memo = { error }
   if (policy.powerOffInServiceFail) return turn.run([OFF], 'servicing.failed', memo)
   if (tearDown && !begun && turn.info.agent_start_attempted === true)
     return turn.run(bootInstance(turn), 'servicing.failed', memo)
@@ -29,15 +30,14 @@ export function serviceFailed(turn: Turn, error: string, { tearDown }: Leaving =
 
 interface Failed {
   error: string
-  begun: boolean
 }
 
 export function servicingFailedOff(turn: Turn, outcome: Outcome, memo: Failed): void {
   const also = outcome.ok ? '' : '. Also failed to tear down servicing.'
-  settle(turn, { ...memo, error: memo.error + also })
+  settle(turn, { error: memo.error + also })
 }
 
-function settle(turn: Turn, { error, begun }: Failed): void {
+function settle(turn: Turn, { error }: Failed): void {
   const { node } = turn
   if (['servicing', 'service wait', 'service failed'].includes(node.provision_state)) {
     node.service_step = {}
@@ -45,7 +45,6 @@ function settle(turn: Turn, { error, begun }: Failed): void {
     wipeAgentAccess(turn)
   }
   turn.fail(error, 'servicing')
-  if (begun) node.maintenance_reason ??= error
   restoreDeployInterface(turn)
   if (node.provision_state === 'servicing' || node.provision_state === 'service wait') turn.process('fail')
   turn.rest()
