@@ -25,6 +25,7 @@ import { readArguments, type Arguments } from './arguments.js'
 import { readBody } from './body.js'
 import type { Backend, Call, Reply } from './call.js'
 import { handlers } from './handlers/index.js'
+import { JsonText } from './json-text.js'
 import { Links } from './links.js'
 import { Release } from './release.js'
 import { checkDocument } from './schema.js'
@@ -198,7 +199,11 @@ function success(
   if (reply.location !== undefined) headers.location = reply.location
   if (reply.body === undefined) return { status: reply.status ?? operation.status, headers }
   Object.assign(headers, JSON_TYPE)
-  return { status: reply.status ?? operation.status, headers, ...(head ? {} : { body: JSON.stringify(reply.body) }) }
+  return {
+    status: reply.status ?? operation.status,
+    headers,
+    ...(head ? {} : { body: reply.body instanceof JsonText ? reply.body.text : JSON.stringify(reply.body) }),
+  }
 }
 
 const versionHeaders = (version: Microversion, { newest }: Release): Record<string, string> => ({

@@ -67,12 +67,23 @@ export function page(
   repeated: Readonly<Record<string, string | boolean | null | undefined>> = {},
   marker?: string,
 ): JsonObject {
-  const last = items.at(-1)
-  if (!last || items.length < paging.limit) return { [plural]: items }
+  const next = nextPage(items.length, paging, url, repeated, marker ?? String(items.at(-1)?.uuid))
+  return next === undefined ? { [plural]: items } : { [plural]: items, next }
+}
+
+/** The URL of the page after one of so many items, unless that was the last. */
+export function nextPage(
+  length: number,
+  paging: Paging,
+  url: string,
+  repeated: Readonly<Record<string, string | boolean | null | undefined>>,
+  marker: string,
+): string | undefined {
+  if (length === 0 || length < paging.limit) return undefined
   const query = [`sort_key=${paging.sortKey}`, `sort_dir=${paging.sortDir}`]
   for (const [name, value] of Object.entries(repeated))
     if (value !== undefined && value !== null)
       query.push(`${name}=${value === true ? 'True' : value === false ? 'False' : value}`)
-  query.push(`limit=${paging.limit}`, `marker=${marker ?? String(last.uuid)}`)
-  return { [plural]: items, next: `${url}?${query.join('&')}` }
+  query.push(`limit=${paging.limit}`, `marker=${marker}`)
+  return `${url}?${query.join('&')}`
 }

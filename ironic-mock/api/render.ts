@@ -141,7 +141,7 @@ const shownLink = ({ local_link_connection: link }: PortRecord, version: Microve
 const LEADING: readonly string[] = ['uuid', 'created_at', 'updated_at']
 
 function render<Name extends string, Derived extends string>(
-  { fields, derived }: Shape<Name, Derived>,
+  shape: Shape<Name, Derived>,
   options: {
     version: Microversion
     fields: readonly string[] | undefined
@@ -150,7 +150,49 @@ function render<Name extends string, Derived extends string>(
     derivedValue: (name: Derived) => unknown
   },
 ): JsonObject {
-  const { version, fields: asked } = options
+  const plan = planned(shape, options.version, options.fields)
+  const out: JsonObject = {}
+  for (const { name, kind } of plan.own) {
+    const value = options.value(name)
+    out[name] = kind === 'time' ? shownTime(value as string | null) : kind === 'object' ? (value ?? {}) : value
+  }
+  out.links = options.links
+  for (const { name } of plan.derived) out[name] = options.derivedValue(name)
+  return out
+}
+
+interface Plan<Name extends string, Derived extends string> {
+  readonly own: readonly Field<Name>[]
+  readonly derived: readonly Field<Derived>[]
+}
+
+/** Of all fields, by shape and microversion: every item of a list is rendered by the same plan. */
+const plans = new Map<object, Map<Microversion, Plan<string, string>>>()
+/** Of chosen fields the last plan, which serves a list. */
+let last: { shape: object; version: Microversion; asked: readonly string[]; plan: Plan<string, string> } | undefined
+
+function planned<Name extends string, Derived extends string>(
+  shape: Shape<Name, Derived>,
+  version: Microversion,
+  asked: readonly string[] | undefined,
+): Plan<Name, Derived> {
+  if (asked) {
+    if (last?.shape !== shape || last.version !== version || last.asked !== asked)
+      last = { shape, version, asked, plan: plan(shape, version, asked) }
+    return last.plan as Plan<Name, Derived>
+  }
+  const byVersion = plans.get(shape) ?? new Map<Microversion, Plan<string, string>>()
+  plans.set(shape, byVersion)
+  let made = byVersion.get(version)
+  if (!made) byVersion.set(version, (made = plan(shape, version, undefined)))
+  return made as Plan<Name, Derived>
+}
+
+function plan<Name extends string, Derived extends string>(
+  { fields, derived }: Shape<Name, Derived>,
+  version: Microversion,
+  asked: readonly string[] | undefined,
+): Plan<Name, Derived> {
   const wanted = <Each extends string>(all: readonly Field<Each>[]) =>
     all.filter(({ name, since }) => since <= version && (asked === undefined || asked.includes(name)))
   const order = (name: string) => {
@@ -159,12 +201,5 @@ function render<Name extends string, Derived extends string>(
   }
   const own = wanted(fields)
   if (asked) own.sort((a, b) => order(a.name) - order(b.name))
-  const out: JsonObject = {}
-  for (const { name, kind } of own) {
-    const value = options.value(name)
-    out[name] = kind === 'time' ? shownTime(value as string | null) : kind === 'object' ? (value ?? {}) : value
-  }
-  out.links = options.links
-  for (const { name } of wanted(derived)) out[name] = options.derivedValue(name)
-  return out
+  return { own, derived: wanted(derived) }
 }

@@ -44,6 +44,8 @@ export interface StoreView {
   abandon(): void
   /** {@link Store.resources}, at once and with shared records. */
   resourcesNow<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): ResourceRecords[Kind][]
+  /** {@link Store.ports}, at once and with shared records. */
+  portsNow(query: PortQuery): PortRecord[]
   /** {@link Store.nodes}, at once and with shared records, and their revisions. */
   nodesNow(query: NodeQuery): NodeEntry[]
 }
@@ -151,6 +153,10 @@ class SqliteStore implements Store, StoreView {
 
   resourcesNow<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): ResourceRecords[Kind][] {
     return selectResources(this.#records.resources(kind), query)
+  }
+
+  portsNow(query: PortQuery): PortRecord[] {
+    return selectPorts(this.#records, query)
   }
 
   nodesNow(query: NodeQuery): NodeEntry[] {

@@ -9,8 +9,10 @@ import {
 import type { Backend, Call, HandlersOf } from '../call.js'
 import type { NewNode } from '../../conductor/conductor.js'
 import { findNode } from '../find-node.js'
-import { page, readFields, readPaging, readSelection } from '../listing.js'
+import { JsonText } from '../json-text.js'
+import { nextPage, readFields, readPaging, readSelection } from '../listing.js'
 import { nodeQuery, type NodeFilters } from '../node-filters.js'
+import { nodeText } from '../node-texts.js'
 import type { PatchOperation } from '../json-patch.js'
 import { checkPatch, patchNode, type NodePatchRequest } from '../node-patch.js'
 import { checkDescription, checkNodeName, checkUuid, normalised, refuseNewerFields } from '../node-rules.js'
@@ -38,20 +40,23 @@ export async function listNodes(
   backend: Backend,
   url: string,
   fields: readonly string[] | undefined,
-): Promise<{ body: JsonObject }> {
+): Promise<{ body: JsonText }> {
   const { args, version, links } = call
   const paging = readPaging('node', args, version)
   if (paging.marker && !(await backend.store.node(paging.marker))) throw ironicErrors.nodeNotFound(paging.marker)
   const query = await nodeQuery(call, backend)
-  const nodes = await backend.store.nodes({ ...query, ...paging, sortKey: paging.sortKey as keyof NodeRecord })
-  const items = nodes.map((node) => shown(node, call, backend, fields))
+  const entries = backend.store.nodesNow({ ...query, ...paging, sortKey: paging.sortKey as keyof NodeRecord })
+  const view = `${links.base} ${version} ${fields?.join() ?? ''}`
+  const texts = entries.map((entry) => nodeText(entry, view, () => shown(entry.record, call, backend, fields)))
+  const items = `{"nodes":[${texts.join()}]`
   // An instance has one node: no paging.
-  if (args.instance_uuid) return { body: { nodes: items } }
+  if (args.instance_uuid) return { body: new JsonText(`${items}}`) }
   const { associated, maintenance, retired, detail } = args
   // Of these `next` repeats only those that are true.
   const chosen = Object.entries({ associated, maintenance, retired }).filter(([, yes]) => yes)
   const repeated = { ...Object.fromEntries(chosen), detail, fields: fields?.join(',') }
-  return { body: page('nodes', items, paging, links.href(url), repeated) }
+  const next = nextPage(entries.length, paging, links.href(url), repeated, entries.at(-1)?.columns.uuid ?? '')
+  return { body: new JsonText(next === undefined ? `${items}}` : `${items},"next":${JSON.stringify(next)}}`) }
 }
 
 /** Checks what the client says of a new node, and adds what its microversion implies. */

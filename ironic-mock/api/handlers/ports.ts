@@ -40,7 +40,7 @@ export async function listPorts(
   const { version, links, args } = call
   const paging = readPaging('port', args, version)
   if (paging.marker && !(await backend.store.port(paging.marker))) throw ironicErrors.portNotFound(paging.marker)
-  const ports = await backend.store.ports({ ...query, ...paging, sortKey: paging.sortKey as keyof PortRecord })
+  const ports = backend.store.portsNow({ ...query, ...paging, sortKey: paging.sortKey as keyof PortRecord })
   const items = ports.map((port) => shown(port, call, backend, fields))
   const repeated = { detail: url.endsWith('/detail') ? null : args.detail, fields: fields?.join(',') }
   return { body: page('ports', items, paging, links.href(url), repeated, ports.at(-1)?.uuid) }
