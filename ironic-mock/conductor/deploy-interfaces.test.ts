@@ -167,6 +167,34 @@ test('bootc hands the container to the agent', async () => {
   })
 })
 
+test('a refused deployment has settled what its image is of', async () => {
+  const { lab, uuid } = await available({
+    deploy_interface: 'direct',
+    instance_info: { image_source: IMAGE.image_source },
+  })
+  await expect(lab.conductor.provision(uuid, { target: 'active' })).rejects.toMatchObject({ status: 400 })
+  expect(await lab.node(uuid)).toMatchObject({
+    ...{ provision_state: 'available', reservation: null, instance_info: { image_type: 'whole-disk' } },
+    driver_internal_info: { is_whole_disk_image: true },
+  })
+})
+
+test('a deployment without any step left fails', async () => {
+  const { lab, uuid } = await available({ driver: 'fake-hardware', deploy_interface: 'fake' })
+  const deploy_steps = [{ interface: 'deploy', step: 'deploy', args: {}, priority: 0 }]
+  expect(await lab.provision(uuid, 'active', 'deploy failed', { deploy_steps })).toMatchObject({
+    last_error: 'No deploy steps returned by the driver',
+  })
+})
+
+test('a priority may be a text of digits', async () => {
+  const { lab, uuid, machine } = await available({ deploy_interface: 'custom-agent' })
+  machine.script.deploySteps = [INSTALL_COREOS]
+  const deploy_steps = [{ interface: 'deploy', step: 'install_coreos', args: {}, priority: '80' }]
+  await lab.provision(uuid, 'active', 'active', { deploy_steps })
+  expect(machine.sent[1]).toMatchObject({ params: { step: { step: 'install_coreos' } } })
+})
+
 test('noop is done at once', async () => {
   const lab = await ScriptedLab.open()
   const { uuid } = await lab.enroll({

@@ -18,7 +18,7 @@ import { wipeDeploymentPlan } from './wipe.js'
 /**
  * `active` and `rebuild`.
  *
- * @throws IronicError 400 when the node cannot be deployed as asked, before anything changed
+ * @throws IronicError 400 for a step that the operator forbids or an image source that is none, before anything changed
  */
 export function startDeployment(turn: Turn, verb: 'deploy' | 'rebuild', request: ProvisionRequest): void {
   const user = (request.deploy_steps ?? []) as PlannedStep[]
@@ -27,12 +27,14 @@ export function startDeployment(turn: Turn, verb: 'deploy' | 'rebuild', request:
   const noImage = imageSourceProblem(turn.node.instance_info.image_source)
   if (noImage !== undefined) throw new IronicError(400, noImage)
   keepImageType(turn)
-  switchDeployInterface(turn)
   const { node, situation, policy } = turn
   const problem = powerProblem(node) ?? deploymentProblem(stepSources(turn, user), situation.ports, policy)
+  // What the image is of stays written down; upstream keeps what autodetect stands for as well.
   if (problem !== undefined)
-    throw new IronicError(400, `Failed to validate deploy or power info for node ${turn.uuid}: ${problem}`)
-
+    return turn.refuse(
+      new IronicError(400, `Failed to validate deploy or power info for node ${turn.uuid}: ${problem}`),
+    )
+  switchDeployInterface(turn)
   turn.begin(verb)
   keepConfigDrive(turn, request.configdrive)
   wipeDeploymentPlan(turn)
@@ -72,6 +74,7 @@ export function deploymentPrepared(turn: Turn, outcome: Outcome, memo: { user: P
   turn.setInfo({ deploy_steps: steps })
   if (memo.user.length > 0) turn.setInfo({ user_deploy_steps: memo.user })
   turn.setInfo({ deploy_step_index: null })
+  if (steps.length === 0) return deployFailed(turn, 'No deploy steps returned by the driver')
   if (bootsAgent(turn)) turn.setInfo({ agent_start_attempted: true })
   turn.record('INFO', `Starting deployment with steps=${pythonRepr(steps)}`, 'deployment_start')
   runDeployStep(turn, 0)

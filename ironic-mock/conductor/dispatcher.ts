@@ -92,7 +92,10 @@ export class Dispatcher {
       if (done && store.records.effects.get(node)?.[0]?.id !== done.id) return entry.record
       const reaction = react(this.#situation(entry.record), event)
       const commit = this.#commitOf(entry.record, entry.revision, reaction, done)
-      if (!commit) return entry.record
+      if (!commit) {
+        if (reaction.refusal) throw reaction.refusal
+        return entry.record
+      }
       try {
         await store.commit(commit)
       } catch (error) {
@@ -104,6 +107,7 @@ export class Dispatcher {
       if (reaction.job) this.#work(node, resumed)
       else if (store.records.deadlines.get(node)?.has('heartbeat'))
         this.#inBackground(node, { kind: 'deadline', deadline: 'heartbeat' })
+      if (reaction.refusal) throw reaction.refusal
       return store.records.nodes.get(node)?.record ?? { ...entry.record, ...reaction.patch }
     }
   }

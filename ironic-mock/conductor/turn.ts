@@ -1,5 +1,6 @@
 import type {
   DeployTemplateRecord,
+  IronicError,
   JsonObject,
   NodeRecord,
   PortRecord,
@@ -64,6 +65,8 @@ export interface Reaction {
   sheets: Partial<NodeSheets>
   /** Sentences for the operator's log. */
   warnings: string[]
+  /** Told to the client once what has changed nevertheless is kept. */
+  refusal: IronicError | null
 }
 
 const WAITING: Partial<Record<ProvisionState, { deadline: DeadlineKind; limit: (policy: Policy) => number }>> = {
@@ -90,6 +93,7 @@ export class Turn {
   readonly updatePorts: PortRecord[] = []
   readonly removePorts: string[] = []
   readonly #warnings: string[] = []
+  #refusal: IronicError | null = null
   inventory: Reaction['inventory'] = null
   readonly #sheets: Partial<NodeSheets> = {}
 
@@ -230,6 +234,11 @@ export class Turn {
     if (JSON.stringify(list) !== JSON.stringify(this.sheet(kind))) Object.assign(this.#sheets, { [kind]: list })
   }
 
+  /** Turns a request down without taking back what was written so far, as upstream now and then does. */
+  refuse(error: IronicError): void {
+    this.#refusal = error
+  }
+
   warn(sentence: string): void {
     this.#warnings.push(sentence)
   }
@@ -251,6 +260,7 @@ export class Turn {
       inventory: this.inventory,
       sheets: this.#sheets,
       warnings: this.#warnings,
+      refusal: this.#refusal,
     }
   }
 }

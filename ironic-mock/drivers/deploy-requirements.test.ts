@@ -44,6 +44,11 @@ test.each<[string, JsonObject, string | undefined]>([
     { ...SOURCE, ...HASH, capabilities: { boot_mode: 'coal' } },
     "The parameter 'boot_mode' from instance_info['capabilities'] has an invalid value: 'coal'. Acceptable values are: bios, uefi.",
   ],
+  [
+    'direct',
+    { ...SOURCE, ...HASH, image_download_source: 'odd' },
+    'Invalid value for image_download_source: "odd". Valid values are swift, http or local.',
+  ],
   ['bootc', { image_source: 'oci://quay.io/x/y' }, undefined],
   ['bootc', SOURCE, 'Invalid image href http://x/i.raw.'],
   ['bootc', {}, 'Invalid image href None.'],
@@ -74,6 +79,13 @@ test.each<[string, JsonObject, string | undefined]>([
   ['custom-agent', { root_device: { size: '>= 10', name: 's== /dev/sda', rotational: 'no' } }, undefined],
 ])('the interface %s with %o', (deploy_interface, instance_info, problem) => {
   expect(deployProblem(node(deploy_interface, instance_info), [])).toBe(problem)
+})
+
+test('proxies speak HTTP', () => {
+  const driver_info = { image_http_proxy: 'ftp://x', image_https_proxy: 'proxy:3128' }
+  expect(deployProblem(node('direct', { ...SOURCE, ...HASH }, { driver_info }), [])).toBe(
+    "Proxy URL should either have HTTP(S) scheme or no scheme at all, the following URLs are invalid: {'image_http_proxy': 'ftp://x'}.",
+  )
 })
 
 test('ramdisk needs a boot interface that can, noop and fake need nothing', () => {

@@ -32,7 +32,7 @@ export function deployProblem(node: Readonly<NodeRecord>, ports: readonly PortRe
     case 'ramdisk':
       return ramdiskProblem(node) ?? bootProblem(node, ports) ?? liveImageProblem(node) ?? capabilitiesProblem(node)
     case 'direct':
-      return agentProblem(node, ports) ?? imageProblem(node)
+      return agentProblem(node, ports) ?? imageProblem(node) ?? fetchingProblem(node)
     case 'bootc':
       return agentProblem(node, ports) ?? containerProblem(node)
     default:
@@ -68,9 +68,23 @@ function imageProblem({ uuid, instance_info: info }: Readonly<NodeRecord>): stri
   const url = String(source)
   const { image_checksum: checksum, image_os_hash_algo: algorithm, image_os_hash_value: value } = info
   // Of a file the checksum is computed, of a container it is known.
-  if (url.startsWith('file://') || url.startsWith('oci://')) return undefined
-  if (Boolean(value) === Boolean(algorithm) && (value || checksum)) return undefined
+  const known = url.startsWith('file://') || url.startsWith('oci://')
+  if (known || (Boolean(value) === Boolean(algorithm) && (value || checksum))) return undefined
   return `image_source's "image_checksum", or "image_os_hash_algo" and "image_os_hash_value" must be provided in instance_info for node ${uuid}`
+}
+
+/** How an agent is to get at the image. */
+function fetchingProblem({ instance_info, driver_info }: Readonly<NodeRecord>): string | undefined {
+  const source = instance_info.image_download_source || driver_info.image_download_source
+  if (source && !['swift', 'http', 'local'].includes(String(source)))
+    return `Invalid value for image_download_source: "${pythonText(source)}". Valid values are swift, http or local.`
+  const odd = ['image_http_proxy', 'image_https_proxy'].filter((name) => {
+    const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(String(driver_info[name] ?? ''))?.[1]?.toLowerCase()
+    return scheme !== undefined && scheme !== 'http' && scheme !== 'https'
+  })
+  if (odd.length === 0) return undefined
+  const named = pythonRepr(Object.fromEntries(odd.map((name) => [name, driver_info[name]])))
+  return `Proxy URL should either have HTTP(S) scheme or no scheme at all, the following URLs are invalid: ${named}.`
 }
 
 function containerProblem({ instance_info: { image_source: source } }: Readonly<NodeRecord>): string | undefined {

@@ -50,7 +50,7 @@ async function ask(url: string, signal: AbortSignal): Promise<FoundImage> {
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Error && error.message.startsWith('Validation of image')) throw error
-    throw new Error(imageProblem(url, errorChain(error).join(': ')), { cause: error })
+    throw new Error(imageProblem(url, [...new Set(errorChain(error))].join(': ')), { cause: error })
   } finally {
     await agent.destroy()
   }
