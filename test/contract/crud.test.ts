@@ -77,7 +77,7 @@ describe('what a real Ironic answered is what ours answers', () => {
       },
     })
     expect(result.differences).toEqual([])
-    expect(result.replayed).toBe(229)
+    expect(result.replayed).toBe(231)
   })
 
   test('ports: create, read, filter, patch, delete', async () => {

@@ -1,6 +1,7 @@
 import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js'
 import {
   createIronicApi,
+  HARDWARE_TYPES,
   openIronic,
   openStore,
   UPSTREAM_POLICY,
@@ -8,6 +9,13 @@ import {
   type IronicApiOptions,
 } from '../../ironic-mock/index.js'
 import { IronicClient, InProcessTransport, type Dispatch } from '../../wire/index.js'
+
+/** `[DEFAULT]enabled_deploy_interfaces` of the recorded Ironic. */
+const DEPLOY = ['custom-agent', 'direct', 'fake', 'noop', 'ramdisk']
+const recordedTypes = HARDWARE_TYPES.map((type) => ({
+  ...type,
+  interfaces: { ...type.interfaces, deploy: type.interfaces.deploy.filter((name) => DEPLOY.includes(name)) },
+}))
 
 export interface Stage extends AsyncDisposable {
   readonly api: Dispatch
@@ -37,6 +45,7 @@ export async function openStage({
     probe,
     logger,
     ironicUrl: () => endpoint,
+    types: recordedTypes,
   })
   const api = createIronicApi({ conductor: ironic.conductor, store, clock, random, probe, logger, ...more })
   transport.register(endpoint, api)
