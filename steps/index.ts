@@ -1,5 +1,6 @@
 /** What acts on a target: the step SDK, the steps, executors, hardware. */
 export * from './executors/executor.js'
+export * from './executors/supervised/login-shell.js'
 export * from './sdk.js'
 export type { ArgsOf, SchemaType } from './arg-types.js'
 export { defineStep, type ArgSchema, type ArgsSchema, type StepDefinition } from './define-step.js'
