@@ -10,6 +10,7 @@ import {
   type LabEvent,
   type ProfileName,
   type Served,
+  repetitionText,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { logTo } from './log.js'
@@ -112,6 +113,12 @@ function readyText(served: Served, users: string | undefined): string {
 function told(say: (line: string) => void, json: boolean): (event: LabEvent) => void {
   const seen = new Map<string, string>()
   return (event) => {
+    if (event.kind === 'deployment-repeated') {
+      const { node: uuid, name, times, error } = event
+      if (json) say(JSON.stringify({ event: 'deployment-repeated', uuid, name, times, last_error: error }))
+      else say(repetitionText(event))
+      return
+    }
     if (event.kind !== 'node') {
       if (event.kind === 'node-gone') seen.delete(event.uuid)
       return

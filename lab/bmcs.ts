@@ -1,6 +1,6 @@
-import { Mutex, UserError } from '../runtime/index.js'
+import { Mutex, UserError, type Probe } from '../runtime/index.js'
 import { defaultMachineSpec, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
-import type { Bmc, BmcHardware, Bmcs } from '../ironic-mock/index.js'
+import { BmcRefused, type Bmc, type BmcHardware, type Bmcs } from '../ironic-mock/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../wire/index.js'
 import { machineHardware } from './bmc-hardware.js'
 
@@ -10,6 +10,8 @@ export interface BmcOptions {
   profile: (spec: MachineSpec) => MachineSpec
   /** Told which node a machine is used as, before anything is done to the machine. */
   used: (machine: string, node: string) => void
+  /** Every call of a BMC passes here. */
+  probe: Probe
 }
 
 /**
@@ -20,7 +22,9 @@ export function machineBmcs(options: BmcOptions): Bmcs {
   const creating = new Mutex()
   return (node, ports) => {
     const key = bmcOf(node)
-    return Promise.resolve(new MachineBmc({ ...options, key, ports, creating, node: node.uuid }))
+    return Promise.resolve(
+      new MachineBmc({ ...options, key, ports, creating, node: node.uuid, account: accountOf(node) }),
+    )
   }
 }
 
@@ -82,7 +86,19 @@ function findMachine(machines: Machines, { address, systemId }: BmcKey): Machine
   return there.length === 1 ? there[0] : undefined
 }
 
+interface Account {
+  username: string
+  password: string
+}
+
+/** How a node's driver_info says who it is to the BMC. */
+function accountOf({ driver, driver_info: info }: Pick<NodeRecord, 'driver' | 'driver_info'>): Account {
+  const prefix = driver === 'ipmi' ? 'ipmi' : 'redfish'
+  return { username: text(info, `${prefix}_username`), password: text(info, `${prefix}_password`) }
+}
+
 interface MachineBmcParts extends BmcOptions {
+  account: Account
   key: BmcKey
   node: string
   ports: readonly PortRecord[]
@@ -103,10 +119,14 @@ class MachineBmc implements Bmc {
   }
 
   power(): Promise<'power on' | 'power off'> {
-    return Promise.resolve(this.#find()?.power() === 'on' ? 'power on' : 'power off')
+    return this.#asked(() => Promise.resolve(this.#find()?.power() === 'on' ? 'power on' : 'power off'))
   }
 
-  async setPower(target: Parameters<Bmc['setPower']>[0]): Promise<void> {
+  setPower(target: Parameters<Bmc['setPower']>[0]): Promise<void> {
+    return this.#asked(() => this.#switch(target))
+  }
+
+  async #switch(target: Parameters<Bmc['setPower']>[0]): Promise<void> {
     switch (target) {
       case 'power on':
         return (await this.#findOrCreate()).setPower('on')
@@ -121,8 +141,22 @@ class MachineBmc implements Bmc {
     }
   }
 
-  async setBoot(source: Parameters<Bmc['setBoot']>[0]): Promise<void> {
-    await (await this.#findOrCreate()).setBoot(source)
+  setBoot(source: Parameters<Bmc['setBoot']>[0]): Promise<void> {
+    return this.#asked(async () => (await this.#findOrCreate()).setBoot(source))
+  }
+
+  /** A machine that was given an account lets nobody else in. */
+  #asked<T>(work: () => Promise<T>): Promise<T> {
+    const { probe, node, account } = this.#options
+    return probe.around({ kind: 'bmc', node }, () => {
+      const bmc = this.#find()?.spec.bmc
+      if (
+        bmc?.password !== undefined &&
+        (bmc.password !== account.password || (bmc.username ?? account.username) !== account.username)
+      )
+        return Promise.reject(new BmcRefused('unauthorized', 'The account or its password is not known.'))
+      return work()
+    })
   }
 
   #find(): Machine | undefined {

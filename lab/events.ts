@@ -1,3 +1,4 @@
+import type { RepeatedDeployment } from '../ironic-mock/index.js'
 import type { FirstBoot } from '../machine/index.js'
 import type { NodeRecord } from '../wire/index.js'
 
@@ -6,6 +7,8 @@ export type LabEvent =
   /** A commit changed the node. */
   | { kind: 'node'; node: Readonly<NodeRecord> }
   | { kind: 'node-gone'; uuid: string }
+  /** A client asks for a deployment that failed again, unchanged. */
+  | ({ kind: 'deployment-repeated' } & RepeatedDeployment)
   | { kind: 'ramdisk-up'; machine: string }
   | { kind: 'first-boot'; machine: string; report: FirstBoot }
   /** A step got further: a stage of it began, a percentage changed, its program printed a line. */

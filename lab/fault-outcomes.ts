@@ -1,4 +1,5 @@
 import type { CommandEnd } from '../machine/index.js'
+import { BmcRefused } from '../ironic-mock/index.js'
 import { ConnectionFailed, type WireResponse } from '../wire/index.js'
 import type { FaultOutcomes } from './faults.js'
 
@@ -11,5 +12,6 @@ export const faultOutcomes: FaultOutcomes = {
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   }),
   exit: (exitCode, stderr): CommandEnd => ({ exitCode, stderr }),
+  bmcSilent: () => new BmcRefused('unreachable', 'the connection was refused (a fault of this lab)'),
   diskError: () => Object.assign(new Error('input/output error (a fault of this lab)'), { code: 'EIO' }),
 }

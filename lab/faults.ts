@@ -18,6 +18,8 @@ export interface FaultMatch {
 export type FaultEffect =
   /** Nothing gets through between the agent and Ironic, in either direction. */
   | { kind: 'agent-silent' }
+  /** The BMC does not answer. */
+  | { kind: 'bmc-silent' }
   /** The program does not run; it ends with this exit code after printing `stderr`. */
   | { kind: 'exit-code'; code: number; stderr?: string }
   /** The disk's medium is broken at byte `at`: what touches it fails with EIO. */
@@ -48,6 +50,7 @@ export interface FaultOutcomes {
   answer(status: number, body: unknown): unknown
   exit(code: number, stderr: string): unknown
   diskError(): Error
+  bmcSilent(): Error
 }
 
 /** The faults of a lab. Attached to its probe once; adding and removing takes effect at once. */
@@ -81,6 +84,8 @@ export class Faults {
       switch (effect.kind) {
         case 'agent-silent':
           throw this.#outcomes.connectionLost()
+        case 'bmc-silent':
+          throw this.#outcomes.bmcSilent()
         case 'disk-error':
           throw this.#outcomes.diskError()
         case 'exit-code':
@@ -99,8 +104,11 @@ export class Faults {
   }
 
   #matches(match: FaultMatch, point: ProbePoint): boolean {
-    const machine = point['machine'] as string | undefined
+    // Of a BMC it is known whose it is, also before its machine exists.
+    const machine = (point.kind === 'bmc' ? this.#world.machineOf(point['node'] as string) : point['machine']) as
+      string | undefined
     if (match.machine !== undefined && match.machine !== machine) return false
+    if (point.kind === 'bmc' && match.node !== undefined) return match.node === point['node']
     if (match.node !== undefined && (machine === undefined || this.#world.machineOf(match.node) !== machine))
       return false
     if (match.phase !== undefined && (machine === undefined || this.#world.phaseOf(machine) !== match.phase))
@@ -118,6 +126,8 @@ function concerns(effect: FaultEffect, point: ProbePoint): boolean {
       return point.kind === 'exchange' && (point['from'] === 'agent' || point['to'] === 'agent')
     case 'status':
       return point.kind === 'exchange'
+    case 'bmc-silent':
+      return point.kind === 'bmc'
     case 'exit-code':
       return point.kind === 'command'
     case 'disk-error': {
@@ -126,7 +136,7 @@ function concerns(effect: FaultEffect, point: ProbePoint): boolean {
       return offset <= effect.at && effect.at < offset + (point['length'] as number)
     }
     case 'delay':
-      return true
+      return point.kind !== 'bmc'
   }
 }
 

@@ -21,7 +21,13 @@ export type { MachineHardware, NewMachine } from './one-machine.js'
 export type { ConfigFile } from '../agent/index.js'
 export { openStandaloneAgent, type StandaloneAgent, type StandaloneAgentOptions } from './standalone-agent.js'
 export { serve, type Served, type ServeOptions } from './serve.js'
-export { basicAuthorization, PROFILES, type IronicConfigRequest, type ProfileName } from '../ironic-mock/index.js'
+export {
+  basicAuthorization,
+  PROFILES,
+  repetitionText,
+  type IronicConfigRequest,
+  type ProfileName,
+} from '../ironic-mock/index.js'
 export { IRONIC_RELEASES, type ClientTls, type IronicRelease } from '../wire/index.js'
 export { openApi } from './openapi.js'
 export { EXAMPLE_IGNITION, packageVersion, REHEARSAL_IMAGE } from './paths.js'

@@ -185,6 +185,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     machines: () => machines,
     profile: (made) => spec(made),
     used: (machine, node) => turns.belongs(machine, node),
+    probe,
   })
   machines = await openMachines({
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
@@ -208,6 +209,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       agents: probed(toAgents, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' }),
       logger: withFields(logger, { room: 'conductor' }),
       ironicUrl: () => url,
+      deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
     }),
   )
   const api = createIronicApi({

@@ -26,6 +26,7 @@ import type { Policy } from './policy.js'
 import { PortAdmin } from './port-admin.js'
 import { ResourceAdmin } from './resource-admin.js'
 import { isPowerTarget } from './power.js'
+import { RepeatedDeployments, repetitionText, type RepeatedDeployment } from './repeated-deployments.js'
 import { shaCrypt } from './sha-crypt.js'
 import { watchPower } from './watch-power.js'
 
@@ -47,6 +48,8 @@ export interface IronicOptions {
   logger: Logger
   /** What ramdisks are told as `ipa-api-url`, without trailing slash; asked at every boot. */
   ironicUrl: () => string
+  /** Told of a client that asks for a failed deployment again, unchanged. */
+  deploymentRepeated?: (repeated: RepeatedDeployment) => void
 }
 
 export interface Ironic extends AsyncDisposable {
@@ -96,6 +99,7 @@ class LocalConductor implements Conductor {
   readonly #options: IronicOptions
   readonly #dispatcher: Dispatcher
   readonly #bootDevices: BootDevices
+  readonly #repeated = new RepeatedDeployments()
 
   readonly hardware: Conductor['hardware']
   readonly network: Conductor['network']
@@ -120,7 +124,10 @@ class LocalConductor implements Conductor {
     this.network = networkCalls(options)
     this.createNode = (fields) => admin.createNode(fields)
     this.updateNode = (uuid, change) => this.#patiently(() => admin.updateNode(uuid, change))
-    this.destroyNode = (uuid) => this.#patiently(() => admin.destroyNode(uuid))
+    this.destroyNode = async (uuid) => {
+      await this.#patiently(() => admin.destroyNode(uuid))
+      this.#repeated.forget(uuid)
+    }
     const ports = new PortAdmin(options)
     this.createPort = (fields) => ports.create(fields)
     this.updatePort = (uuid, change) => this.#patiently(() => ports.update(uuid, change))
@@ -151,7 +158,11 @@ class LocalConductor implements Conductor {
   async provision(uuid: string, request: Parameters<Conductor['provision']>[1]): Promise<void> {
     checkConcurrency(this.#options.store.records, request.target, this.#options.policy)
     const hashed = this.#withHash(request)
+    const repeated = this.#repeated.note(this.#subject(uuid).node, request)
     await this.#patiently(() => this.#dispatcher.dispatch(uuid, { kind: 'verb', request: hashed }))
+    if (!repeated) return
+    this.#options.logger('warn', repetitionText(repeated), { node: uuid })
+    this.#options.deploymentRepeated?.(repeated)
   }
 
   /** Of a node that somebody works on the end is awaited for a moment. */
