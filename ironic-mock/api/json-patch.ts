@@ -38,17 +38,31 @@ function applyOne(document: JsonObject, operation: PatchOperation): void {
   const value = structuredClone(operation.value)
   if (Array.isArray(parent)) applyToList(parent, op, last, value)
   else if (parent !== null && typeof parent === 'object') applyToObject(parent as JsonObject, op, last, value)
-  else throw new PatchConflict(`invalid document type ${pythonRepr(parent)}`)
+  else throw notContainer(parent, last)
+}
+
+const INDEX = /^(0|[1-9]\d*)$/
+
+/** Text is a sequence to Python, and yet none into which a path leads. */
+function notContainer(value: unknown, key: string): PatchConflict {
+  if (typeof value === 'string')
+    return new PatchConflict(`Cannot apply token '${key}' to non-container type <class 'str'>`)
+  const type =
+    value === null ? 'NoneType' : typeof value === 'boolean' ? 'bool' : Number.isInteger(value) ? 'int' : 'float'
+  return new PatchConflict(
+    `Document '<class '${type}'>' does not support indexing, must be mapping/sequence or support __getitem__`,
+  )
 }
 
 function step(parent: unknown, key: string): unknown {
   if (Array.isArray(parent)) {
-    const item: unknown = /^(0|[1-9]\d*)$/.test(key) ? parent[Number(key)] : undefined
+    if (!INDEX.test(key)) throw new PatchConflict(`'${key}' is not a valid sequence index`)
+    const item: unknown = parent[Number(key)]
     if (item === undefined) throw new PatchConflict(`member '${key}' not found in ${pythonRepr(parent)}`)
     return item
   }
-  if (parent === null || typeof parent !== 'object' || !Object.hasOwn(parent, key))
-    throw new PatchConflict(`member '${key}' not found in ${pythonRepr(parent)}`)
+  if (parent === null || typeof parent !== 'object') throw notContainer(parent, key)
+  if (!Object.hasOwn(parent, key)) throw new PatchConflict(`member '${key}' not found in ${pythonRepr(parent)}`)
   return (parent as JsonObject)[key]
 }
 
@@ -60,7 +74,10 @@ function applyToObject(parent: JsonObject, op: PatchOperation['op'], key: string
 }
 
 function applyToList(list: unknown[], op: PatchOperation['op'], key: string, value: unknown): void {
-  const index = key === '-' && op === 'add' ? list.length : /^(0|[1-9]\d*)$/.test(key) ? Number(key) : undefined
+  if (key === '-' && op === 'replace')
+    throw new PatchConflict("'path' with '-' can't be applied to 'replace' operation")
+  if (key === '-' && op === 'remove') throw new PatchConflict("invalid array index '-'")
+  const index = key === '-' ? list.length : INDEX.test(key) ? Number(key) : undefined
   if (index === undefined) throw new PatchConflict(`'${key}' is not a valid sequence index`)
   switch (op) {
     case 'add':

@@ -10,12 +10,13 @@ import { isHostName, isLogicalName, isUuid, parseBoolean } from './formats.js'
 
 /** Path segments below /v1/nodes, in the order in which the refusal lists them. */
 const RESERVED_NAMES = ['maintenance', 'management', 'states', 'vendor_passthru', 'detail', 'validate']
+const LONGEST_NAME = 255
 const LONGEST_DESCRIPTION = 4096
 
 /** @param updating the ident by which a node to be renamed was addressed; absent at creation */
 export function checkNodeName(name: unknown, version: Microversion, updating?: string): void {
   if (typeof name !== 'string') return
-  const valid = version >= SINCE.rfc3986Names ? isLogicalName(name) : isHostName(name)
+  const valid = version >= SINCE.rfc3986Names ? isLogicalName(name) && name.length <= LONGEST_NAME : isHostName(name)
   if (!valid) throw ironicErrors.invalidNodeName(name, updating)
   if (RESERVED_NAMES.includes(name)) throw ironicErrors.reservedNodeName(name, RESERVED_NAMES)
 }
@@ -38,11 +39,12 @@ export function checkUuid(name: string, value: unknown): void {
 /** What a field is when nobody set it or somebody removed it. */
 export const NODE_DEFAULTS = {
   automated_clean: null,
+  disable_power_off: null,
+  retired: null,
   boot_mode: null,
   conductor_group: '',
   console_enabled: false,
   description: null,
-  disable_power_off: false,
   driver_info: {},
   extra: {},
   instance_info: {},
@@ -58,7 +60,6 @@ export const NODE_DEFAULTS = {
   protected: false,
   protected_reason: null,
   resource_class: null,
-  retired: false,
   retired_reason: null,
   secure_boot: null,
   shard: null,

@@ -45,6 +45,16 @@ export function checkPatchedSteps(record: object, patch: readonly PatchOperation
   }
 }
 
+/** Upstream writes only the steps that are new, after those that were there. */
+export function rewritten<Step>(before: readonly Step[], after: readonly Step[]): Step[] {
+  const text = (step: Step) => JSON.stringify(step)
+  const [known, wanted] = [before.map(text), after.map(text)]
+  return [
+    ...before.filter((step) => wanted.includes(text(step))),
+    ...after.filter((step) => !known.includes(text(step))),
+  ]
+}
+
 const kept = (steps: unknown): DeployTemplateStep[] =>
   (steps as DeployTemplateStep[]).map(({ interface: of, step, args, priority }) => ({
     interface: of,
@@ -87,7 +97,11 @@ export const deployTemplateHandlers: HandlersOf<
       checkPatchedSteps(current, patch, templateStepSchema)
       const { name, extra, steps } = patched(current, patch, deployTemplateSchema)
       checkDuplicates(steps as StepLike[])
-      return { name: String(name), extra: (extra as JsonObject | null) ?? {}, steps: kept(steps) }
+      return {
+        name: String(name),
+        extra: (extra as JsonObject | null) ?? {},
+        steps: rewritten(current.steps, kept(steps)),
+      }
     })
     return showResource('deploy_template', { ...call, args: {} }, record)
   },

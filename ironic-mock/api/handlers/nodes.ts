@@ -32,6 +32,18 @@ function chassisId(records: Records, uuid: unknown): number {
   return chassis.id
 }
 
+/**
+ * The node that another is to belong to: one of the same owner. Whether it is there or not does not show.
+ *
+ * @throws IronicError 400
+ */
+function parentOf({ records }: Backend['store'], ident: unknown, owner: string | null): string {
+  const named = typeof ident === 'string' ? (records.nodesByName.get(ident) ?? ident.toLowerCase()) : ''
+  const found = records.nodes.get(named)?.record
+  if (!found || found.owner !== owner) throw ironicErrors.invalidParent(ident)
+  return found.uuid
+}
+
 type ListArgs = NodeFilters & { detail?: boolean | null }
 
 /** @param url where `next` leads, below `/v1` */
@@ -61,15 +73,21 @@ export async function listNodes(
 
 /** Checks what the client says of a new node, and adds what its microversion implies. */
 function newNode(given: JsonObject, version: Microversion, { store }: Backend): NewNode {
-  refuseNewerFields(Object.keys(given), version)
+  // What is null, or in the only group, is as good as not given.
+  const said = Object.keys(given).filter((name) => given[name] !== (name === 'conductor_group' ? '' : null))
+  refuseNewerFields(
+    said.filter((name) => given[name] !== null),
+    version,
+  )
   checkNodeName(given.name, version)
   checkDescription(given.description, 'create')
-  for (const name of ['uuid', 'instance_uuid', 'chassis_uuid', 'parent_node']) checkUuid(name, given[name])
+  for (const name of ['uuid', 'instance_uuid', 'chassis_uuid']) checkUuid(name, given[name])
   if (typeof given.owner === 'string') throw ironicErrors.ownerAtCreation()
   const { chassis_uuid, ...fields } = normalised(given)
   // An interface of null is one that was not given.
   for (const [name, value] of Object.entries(fields)) if (value === null) delete fields[name]
   if (version < SINCE.enrollState) fields.provision_state = 'available'
+  if (fields.parent_node) fields.parent_node = parentOf(store, fields.parent_node, null)
   return {
     ...fields,
     ...(chassis_uuid == null ? {} : { chassis_id: chassisId(store.records, chassis_uuid) }),
@@ -103,8 +121,10 @@ export const nodeHandlers: HandlersOf<
       resetInterfaces: reset_interfaces ?? false,
       drivers: backend.conductor.drivers(),
       chassisId: (uuid) => chassisId(backend.store.records, uuid),
+      parent: (parent, owner) => parentOf(backend.store, parent, owner),
       chassisUuid: (id) => backend.store.records.resources('chassis').byId(id)?.uuid ?? null,
     }
+    if (reset_interfaces != null && call.version < SINCE.resetInterfaces) throw ironicErrors.notAcceptable()
     checkPatch(request)
     const { uuid } = await findNode(call, backend, ident)
     const node = await backend.conductor.updateNode(uuid, (current) => patchNode(current, request))

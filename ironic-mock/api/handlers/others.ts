@@ -1,7 +1,24 @@
-import { IronicError } from '../../../wire/index.js'
+import { IronicError, ironicErrors } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
 
-export const otherHandlers: HandlersOf<'shards.list' | 'shards.get' | 'events.post'> = {
+const misplaced = () => {
+  throw ironicErrors.malformedUri()
+}
+
+export const otherHandlers: HandlersOf<
+  | 'shards.list'
+  | 'shards.get'
+  | 'events.post'
+  | 'misplaced.get'
+  | 'misplaced.post'
+  | 'misplaced.patch'
+  | 'misplaced.delete'
+> = {
+  'misplaced.get': misplaced,
+  'misplaced.post': misplaced,
+  'misplaced.patch': misplaced,
+  'misplaced.delete': misplaced,
+
   'shards.list': (_, { store }) => {
     const counts = new Map<string, number>()
     for (const { record } of store.records.nodes.values()) {

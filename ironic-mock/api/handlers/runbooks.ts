@@ -18,7 +18,7 @@ import { created, findResource, listResources, showResource } from '../resource-
 import { checkPatchable, patched, patchValues, readForms, withDefaults } from '../resource-patch.js'
 import { selectedFields } from '../resource-view.js'
 import { checkDocument } from '../schema.js'
-import { checkDuplicates, checkPatchedSteps } from './deploy-templates.js'
+import { checkDuplicates, checkPatchedSteps, rewritten } from './deploy-templates.js'
 
 const TRAITS = 112
 const DEFAULTS = { description: null, disable_ramdisk: false, extra: {}, public: false, owner: null }
@@ -86,7 +86,7 @@ export const runbookHandlers: HandlersOf<
       checkPatchedSteps(before, patch, runbookStepSchema)
       const { name, steps, ...rest } = patched(before, patch, runbookSchema)
       checkDuplicates(steps as RunbookStep[])
-      return { ...withDefaults(rest, DEFAULTS), name: String(name), steps: kept(steps) }
+      return { ...withDefaults(rest, DEFAULTS), name: String(name), steps: rewritten(current.steps, kept(steps)) }
     })
     return showResource('runbook', { ...call, args: {} }, record)
   },

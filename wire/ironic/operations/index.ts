@@ -4,6 +4,7 @@ import { CONDUCTORS } from './conductors.js'
 import { DEPLOY_TEMPLATES } from './deploy-templates.js'
 import { DRIVERS } from './drivers.js'
 import { INSPECTION_RULES } from './inspection-rules.js'
+import { MISPLACED } from './misplaced.js'
 import { NODE_MANAGEMENT } from './node-management.js'
 import { NODE_RECORDS } from './node-records.js'
 import { NODE_STATES } from './node-states.js'
@@ -37,6 +38,7 @@ export const IRONIC_OPERATIONS = [
   ...RUNBOOKS,
   ...INSPECTION_RULES,
   ...OTHERS,
+  ...MISPLACED,
   ...CONDUCTORS,
   ...RAMDISK,
 ] as const
