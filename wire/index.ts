@@ -2,6 +2,7 @@
 export * from './exchange.js'
 export * from './steps.js'
 export * from './root-device-hints.js'
+export { networkDataSchema } from './ironic/network-data.js'
 export * from './ironic/node.js'
 export * from './ironic/node-sheets.js'
 export * from './ironic/errors.js'

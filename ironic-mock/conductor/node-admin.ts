@@ -45,8 +45,8 @@ export class Admin {
     const { store } = this.#options
     return this.#retrying(uuid, async (entry) => {
       const node = entry.copy()
-      unlocked(node)
       const patch = structuredClone(change(node))
+      unlocked(entry.record)
       const interfaces = this.#interfaces(entry.copy(), patch)
       await store
         .commit({ node: uuid, expect: entry.revision, patch: { ...patch, ...interfaces, updated_at: this.#now } })
@@ -57,7 +57,9 @@ export class Admin {
 
   /** A change of driver or interface has to fit together. */
   #interfaces(before: NodeRecord, patch: NodePatch): NodePatch {
-    if (patch.driver === undefined && !DRIVER_INTERFACES.some((name) => interfaceField(name) in patch)) return {}
+    const regrouped = patch.conductor_group !== undefined
+    if (patch.driver === undefined && !regrouped && !DRIVER_INTERFACES.some((name) => interfaceField(name) in patch))
+      return {}
     const after = { ...before, ...patch }
     const { types } = this.#options
     return chooseInterfaces(hardwareType(after.driver, after.conductor_group, types), after, types)
@@ -67,8 +69,10 @@ export class Admin {
     const { store, policy } = this.#options
     await this.#retrying(uuid, async (entry) => {
       const node = entry.record
-      if (node.protected) throw protectedNode(uuid)
       unlocked(node)
+      if (!node.maintenance && node.instance_uuid !== null)
+        throw new IronicError(409, `Node ${uuid} is associated with instance ${node.instance_uuid}.`)
+      if (node.protected) throw protectedNode(uuid)
       const allowed: ProvisionState[] = ['manageable', 'enroll', 'adopt failed']
       if (policy.allowDeletingAvailableNodes) allowed.push('available')
       if (!node.maintenance && !allowed.includes(node.provision_state))
@@ -76,8 +80,6 @@ export class Admin {
           409,
           `Can not delete node "${uuid}" while it is in provision state "${node.provision_state}". Valid provision states to perform deletion are: "(${allowed.map(pythonRepr).join(', ')})", or set the node into maintenance mode`,
         )
-      if (!node.maintenance && node.instance_uuid !== null)
-        throw new IronicError(409, `Node ${uuid} is associated with instance ${node.instance_uuid}.`)
       await store.removeNode(uuid, entry.revision)
     })
   }

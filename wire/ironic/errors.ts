@@ -1,3 +1,4 @@
+import { pythonRepr } from '../agent/python-repr.js'
 import type { ResourceKind } from './resources.js'
 
 /**
@@ -188,6 +189,10 @@ export const ironicErrors = {
   oneTraitOrAll: () =>
     invalid(
       'A single node trait may be added via PUT /v1/nodes/<node identifier>/traits/<trait> with no body, or all node traits may be replaced via PUT /v1/nodes/<node identifier>/traits with the list of traits specified in the request body.',
+    ),
+  invalidParent: (ident: unknown) =>
+    invalid(
+      `Unable to apply the requested parent_node '${typeof ident === 'string' ? ident : pythonRepr(ident)}'. Requested value was invalid.`,
     ),
   traitWithBody: () => invalid('No body should be provided when adding a trait'),
   tooManyTraits: (id: number, wanted: number, most: number) =>

@@ -80,7 +80,8 @@ export interface NodeRecord extends InterfaceFields {
   console_enabled: boolean
   deploy_step: JsonObject
   description: string | null
-  disable_power_off: boolean
+  /** Null means no. */
+  disable_power_off: boolean | null
   driver: string
   driver_info: JsonObject
   driver_internal_info: JsonObject
@@ -109,7 +110,7 @@ export interface NodeRecord extends InterfaceFields {
   /** The conductor that holds the node's lock. */
   reservation: string | null
   resource_class: string | null
-  retired: boolean
+  retired: boolean | null
   retired_reason: string | null
   secure_boot: boolean | null
   service_step: JsonObject
