@@ -41,16 +41,18 @@ async function ask(url: string, signal: AbortSignal): Promise<FoundImage> {
   const agent = new Agent({ connectTimeout: TIMEOUT, headersTimeout: TIMEOUT })
   try {
     const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: 30 }))
-    const { statusCode, body, context } = await request(url, { method: 'HEAD', dispatcher, signal })
+    const { statusCode, body, context } = await request(url, { method: 'HEAD', dispatcher, signal }).catch(
+      (error: unknown) => {
+        signal.throwIfAborted()
+        // The sentence has all that the cause would say again.
+        throw new Error(imageProblem(url, [...new Set(errorChain(error))].join(': ')))
+      },
+    )
     await body.dump()
     if (statusCode !== 200)
       throw new Error(imageProblem(url, `Got HTTP code ${statusCode} instead of 200 in response to HEAD request.`))
     const { history = [] } = (context ?? {}) as { history?: (URL | string)[] }
     return { url: history.length > 1 ? String(history.at(-1)) : url, format: null, sha256: null }
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof Error && error.message.startsWith('Validation of image')) throw error
-    throw new Error(imageProblem(url, [...new Set(errorChain(error))].join(': ')), { cause: error })
   } finally {
     await agent.destroy()
   }
