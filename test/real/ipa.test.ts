@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { stage, type Stage } from '../../lab/index.js'
 import { isExchange, type ApiNode, type Inventory, type ProvisionState } from '../../wire/index.js'
+import { imageServer } from '../kit/deployed.js'
 import { ipaMachine, type IpaMachine } from './ipa.js'
 import { followPower } from './power-follower.js'
 
@@ -11,9 +13,9 @@ const INSTALLATION = 900_000
 const VERSION = { 'x-openstack-ironic-api-version': '1.115', 'content-type': 'application/json' }
 
 /** Waits as short as they can be; agents heartbeat after 0.3 to 0.6 of this. */
-const HASTY = { requireTls: true, heartbeatTimeout: 10, agentPowerOffPolls: 2, agentPowerOffInterval: 1000 }
+const HASTY = { requireTls: true, heartbeatTimeout: 10, agentPowerOffPolls: 4, agentPowerOffInterval: 1000 }
 
-test(
+test.concurrent(
   'our conductor takes the real agent through inspection, cleaning, a deployment, undeployment',
   async () => {
     const network = { host: '127.0.0.1', port: 0 }
@@ -68,7 +70,43 @@ test(
   INSTALLATION,
 )
 
-test(
+test.concurrent(
+  'our conductor deploys an image by the real agent',
+  async () => {
+    const image = Buffer.alloc(2 ** 20, 'an image ')
+    await using server = await imageServer({ '/disk.raw': image })
+    const network = { host: '127.0.0.1', port: 0 }
+    await using mock = await stage({ network, policy: { ...HASTY, automatedClean: false } })
+    const inventory = recordedInventory()
+    await using machine = await ipaMachine({ ironicUrl: mock.url, inventory })
+    const commands = commandsOf(mock)
+    await using node = await nodeOn(mock, machine, inventory.interfaces[0]!.mac_address, {
+      deploy_interface: 'direct',
+      instance_info: {
+        ...{ image_source: server.url('/disk.raw'), image_disk_format: 'raw' },
+        ...{ image_os_hash_algo: 'sha256', image_os_hash_value: createHash('sha256').update(image).digest('hex') },
+      },
+    })
+    for (const [target, state] of [
+      ['manage', 'manageable'],
+      ['provide', 'available'],
+      ['active', 'active'],
+    ] as const) {
+      await node.provision(target)
+      await node.settled(state)
+    }
+    expect(await operations(machine)).toEqual(['write_image', 'full_sync'])
+    expect(commands()).toEqual([
+      ...['deploy.get_deploy_steps', 'deploy.execute_deploy_step', 'standby.get_partition_uuids'],
+      ...['image.install_bootloader', 'standby.power_off'],
+    ])
+    const { image_info: written } = (await machine.operations())[0]!
+    expect(written).toMatchObject({ id: 'disk.raw', urls: [server.url('/disk.raw')], disk_format: 'raw' })
+  },
+  INSTALLATION,
+)
+
+test.concurrent(
   'a step that fails fails its deployment or cleaning, in the words of the real agent',
   async () => {
     const network = { host: '127.0.0.1', port: 0 }
@@ -143,7 +181,12 @@ interface NodeOn extends AsyncDisposable {
 }
 
 /** A node with `fake-hardware` whose power the machine follows. */
-async function nodeOn({ url }: Stage, machine: IpaMachine, address: string): Promise<NodeOn> {
+async function nodeOn(
+  { url }: Stage,
+  machine: IpaMachine,
+  address: string,
+  fields: Record<string, unknown> = {},
+): Promise<NodeOn> {
   const send = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) }
     const response = await fetch(url + path, { method, headers: VERSION, ...sent })
@@ -151,7 +194,7 @@ async function nodeOn({ url }: Stage, machine: IpaMachine, address: string): Pro
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
     return text === '' ? null : JSON.parse(text)
   }
-  const interfaces = { inspect_interface: 'agent', deploy_interface: 'custom-agent' }
+  const interfaces = { inspect_interface: 'agent', deploy_interface: 'custom-agent', ...fields }
   const { uuid } = (await send('POST', '/v1/nodes', { driver: 'fake-hardware', ...interfaces })) as ApiNode
   await send('POST', '/v1/ports', { node_uuid: uuid, address, pxe_enabled: true })
   const states: ProvisionState[] = []

@@ -25,6 +25,9 @@ const PROGRAMS = `
   .trim()
   .replace(/\s+/g, ' ')
 
+/** Once for all machines that begin together. */
+let installed: Promise<string> | undefined
+
 export interface IpaOptions {
   /** Of an Ironic on loopback, without `/v1`; it is reached at the same address from within the namespace. */
   ironicUrl: string
@@ -56,7 +59,7 @@ export interface IpaMachine extends AsyncDisposable {
  * @throws when it cannot be installed: a missing peer is a failure, never a skip
  */
 export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptions): Promise<IpaMachine> {
-  const venv = await pythonPeer(PINNED, 'ironic-python-agent')
+  const venv = await (installed ??= pythonPeer(PINNED, 'ironic-python-agent'))
   for (const program of ['unshare', 'mount', 'setpriv']) await debianProgram(program, 'util-linux')
   await debianProgram('ip', 'iproute2')
   // Short: the path of a Unix socket has 107 characters at most.
@@ -81,13 +84,17 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
       const given = { 'ipa-api-url': ironicUrl, ...hasty(port), ...parameters }
       const words = Object.entries(given).map(([name, value]) => `${name}=${value}`)
       await writeFile(at('cmdline'), `${words.join(' ')}\n`)
-      return spawnTo(at('stdout.log'), 'unshare', [...NAMESPACES, 'bash', ...argv, PROGRAMS, '--', ...relayed], folder)
+      return spawnTo(at('stdout.log'), 'setpriv', [...NAMESPACES, 'bash', ...argv, PROGRAMS, '--', ...relayed], folder)
     }
     const text = (name: string): Promise<string> => readFile(at(name), 'utf8').catch(() => '')
     let source: MachineBootSource = { kind: 'disk' }
     let power: 'on' | 'off' = 'off'
     let running: ChildProcess | undefined
     let switched: 'poweroff' | 'reboot' | undefined
+    const asked = async (): Promise<typeof switched> => {
+      const word = (await text('power')).trim()
+      return word === 'poweroff' || word === 'reboot' ? word : undefined
+    }
     const end = async (): Promise<void> => {
       const child = running
       running = undefined
@@ -97,6 +104,7 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
         child.kill('SIGKILL')
         await gone
       }
+      switched = (await asked()) ?? switched
     }
     const setPower = async (to: 'on' | 'off' | 'reboot'): Promise<void> => {
       if (to === 'on' && power === 'on') return
@@ -110,8 +118,8 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
       freed.spawn(
         async (signal) => {
           while (running === child) {
-            const word = (await text('power')).trim()
-            if (word === 'poweroff' || word === 'reboot') {
+            const word = await asked()
+            if (word) {
               switched = word
               await sleep(ANSWERING, undefined, { signal })
               if (running === child) await setPower(word === 'reboot' ? 'reboot' : 'off')
@@ -148,7 +156,9 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
 /** How long a machine that was told to go down still runs, in milliseconds. */
 const ANSWERING = 500
 
+/** Nothing of them outlives whoever made them, not even a test that is killed. */
 const NAMESPACES = [
+  ...['--pdeathsig', 'KILL', 'unshare'],
   ...['--net', '--mount', '--pid', '--uts', '--ipc', '--cgroup'],
   ...['--fork', '--kill-child=SIGKILL', '--propagation', 'private'],
 ]
