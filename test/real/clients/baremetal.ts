@@ -84,11 +84,11 @@ export class Baremetal implements AsyncDisposable {
     return JSON.parse(await this.ok(words, ...more, '-f', 'json')) as T
   }
 
-  /** Runs a command that has to fail; gives its last words. */
+  /** Runs a command that has to fail; gives its code and its words, without the request's id that ends them. */
   async refused(words: string, ...more: string[]): Promise<string> {
     const argv = [...words.split(' '), ...more]
     const { code, stdout, stderr } = await this.run(argv)
-    if (code !== 0) return `${code}: ${stderr.trim()}`
+    if (code !== 0) return `${code}: ${stderr.trim().replace(/ \(Request-ID: req-[0-9a-f-]{36}\)$/, '')}`
     throw new Error(`baremetal ${argv.join(' ')} should have failed: ${stdout}`)
   }
 

@@ -1,8 +1,16 @@
 import { seededRandom } from '../../../runtime/index.js'
 import { serve, systemClock, type IronicConfigRequest, type Served } from '../../../lab/index.js'
 
-/** What `ironstage up` runs, on a free port, and what it logged. */
-export async function served(ironic: IronicConfigRequest = {}): Promise<Served & { readonly logged: string[] }> {
+/** Milliseconds that clients may take with a cold cache; most of it is their installation. */
+export const INSTALLATION = 900_000
+
+export interface ServedIronic extends Served {
+  /** What it had to say above debugging. */
+  readonly logged: readonly string[]
+}
+
+/** What `ironstage up` runs, on a free port. */
+export async function served(ironic: IronicConfigRequest = {}): Promise<ServedIronic> {
   const logged: string[] = []
   const running = await serve({
     ...{ ironic, host: '127.0.0.1', port: 0, nodes: 0, stateDir: null, realistic: false },
