@@ -31,7 +31,7 @@ describe('creating a node', () => {
     [
       { driver: 'redfish', deploy_interface: 'nosuch' },
       400,
-      "Could not find the following interface in the 'ironic.hardware.interfaces.deploy' entrypoint: nosuch. Valid interfaces are ['custom-agent', 'direct', 'fake', 'noop', 'ramdisk'].",
+      "Could not find the following interface in the 'ironic.hardware.interfaces.deploy' entrypoint: nosuch. Valid interfaces are ['autodetect', 'bootc', 'custom-agent', 'direct', 'fake', 'noop', 'ramdisk'].",
     ],
     [{ driver: 'redfish', deploy_interface: 'fake' }, 400, 'is not supported by hardware type RedfishHardware.'],
     [{ driver: 'redfish', name: 'taken' }, 409, 'A node with name taken already exists.'],
@@ -129,7 +129,7 @@ test('drivers are described with their default interface first', async () => {
   expect(drivers[0]).toMatchObject({
     hosts: ['lab'],
     type: 'dynamic',
-    interfaces: { deploy: ['custom-agent', 'direct', 'ramdisk', 'fake'] },
+    interfaces: { deploy: ['custom-agent', 'direct', 'ramdisk', 'autodetect', 'bootc', 'fake', 'noop'] },
   })
   expect(drivers[4]?.properties).toHaveProperty('redfish_address')
 })

@@ -148,7 +148,7 @@ describe('a root device hint', () => {
       { serial: 'nosuch' },
       /^No suitable device was found for deployment using these hints \{'serial': 'nosuch'\}/,
     ],
-    ['that is no expression', { size: '>= many' }, /many|size/],
+    ['that is no expression', { serial: '<or>' }, /<or>|serial/],
   ])('%s', async (_, root_device, sentence) => {
     await using lab = await createLab()
     const { why, ran, node } = await refused(lab, { fields: { instance_info: { root_device } } })
@@ -158,11 +158,14 @@ describe('a root device hint', () => {
   })
 })
 
-test('a root device hint of an unknown kind is refused when the deployment is asked for', async () => {
+test.each<[string, unknown, RegExp]>([
+  ['of an unknown kind', { colour: 'red' }, /"colour"/],
+  ['of the wrong type', { size: '>= many' }, /"size" is not an integer value/],
+])('a root device hint %s is refused when the deployment is asked for', async (_, root_device, sentence) => {
   await using lab = await createLab()
-  const node = await lab.enroll({ fields: { instance_info: { root_device: { colour: 'red' } } } })
+  const node = await lab.enroll({ fields: { instance_info: { root_device } } })
   await node.makeAvailable()
-  await expect(node.deploy()).rejects.toMatchObject({ status: 400, message: expect.stringMatching(/'colour'/) })
+  await expect(node.deploy()).rejects.toMatchObject({ status: 400, message: expect.stringMatching(sentence) })
   expect(await node.get()).toMatchObject({ provision_state: 'available', last_error: null })
 })
 
