@@ -1,16 +1,33 @@
-"""Runs modules of openstacksdk's functional tests for bare metal; one JSON line {test, outcome, text} for each test."""
+"""Runs openstacksdk's functional tests for bare metal; one JSON line {test, outcome, text} for each test.
 
+Each class of tests is run by a fork of its own, all at once: they mostly sleep.
+"""
+
+import fcntl
 import json
+import os
 import sys
+import tempfile
 import unittest
 
+from openstack.tests.functional import baremetal
+
 FOLDER = "openstack.tests.functional.baremetal.v1."
+
+# Tests may print: what they print must not mix with the lines.
+lines = os.dup(1)
+os.dup2(2, 1)
+turn = tempfile.TemporaryFile()
 
 
 class Lines(unittest.TestResult):
     def _say(self, test, outcome, text=""):
         name = test.id().removeprefix(FOLDER)
-        print(json.dumps({"test": name, "outcome": outcome, "text": text}), file=lines, flush=True)
+        line = (json.dumps({"test": name, "outcome": outcome, "text": text}) + "\n").encode()
+        fcntl.lockf(turn, fcntl.LOCK_EX)
+        while line:
+            line = line[os.write(lines, line) :]
+        fcntl.lockf(turn, fcntl.LOCK_UN)
 
     def addSuccess(self, test, details=None):
         self._say(test, "passed")
@@ -24,7 +41,22 @@ class Lines(unittest.TestResult):
     addError = addFailure
 
 
-# Tests may print: what they print must not mix with the lines.
-lines, sys.stdout = sys.stdout, sys.stderr
-for module in sys.argv[1:]:
-    unittest.defaultTestLoader.loadTestsFromName(FOLDER + module).run(Lines())
+def classes(suite):
+    """Suites that hold tests, and no suites."""
+    parts = list(suite)
+    if parts and not isinstance(parts[0], unittest.TestSuite):
+        yield suite
+    else:
+        for part in parts:
+            yield from classes(part)
+
+
+everything = unittest.defaultTestLoader.discover(baremetal.__path__[0], top_level_dir=sys.argv[1])
+children = []
+for suite in classes(everything):
+    child = os.fork()
+    if child == 0:
+        suite.run(Lines())
+        os._exit(0)
+    children.append(child)
+sys.exit(max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))
