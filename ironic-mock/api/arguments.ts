@@ -17,12 +17,14 @@ export function readArguments(
   body: unknown,
 ): Arguments {
   const { document: _, ...named } = path
-  const given: Arguments = { ...queryArguments(query), ...named }
+  const given: Arguments = queryArguments(query)
   const schemas: Record<string, ArgSchema> = { ...operation.query }
   if (operation.body && 'args' in operation.body) {
     Object.assign(given, bodyArguments(body))
     Object.assign(schemas, operation.body.args)
   }
+  // What the path says stands, whatever else says of it.
+  Object.assign(given, named)
 
   const unexpected = Object.keys(given).filter((name) => !Object.hasOwn(schemas, name) && !Object.hasOwn(path, name))
   if (unexpected.length > 0) throw ironicErrors.unexpectedArguments(unexpected)

@@ -6,6 +6,8 @@ import {
   openStore,
   UPSTREAM_POLICY,
   type Ironic,
+  type Store,
+  type StoreView,
   type IronicApiOptions,
 } from '../../ironic-mock/index.js'
 import { IronicClient, InProcessTransport, type Dispatch } from '../../wire/index.js'
@@ -20,6 +22,7 @@ const recordedTypes = HARDWARE_TYPES.map((type) => ({
 export interface Stage extends AsyncDisposable {
   readonly api: Dispatch
   readonly ironic: Ironic
+  readonly store: Store & StoreView
   readonly client: IronicClient
 }
 
@@ -52,6 +55,7 @@ export async function openStage({
   return {
     api,
     ironic,
+    store,
     client: new IronicClient({ transport, endpoint, clock }),
     [Symbol.asyncDispose]: async () => {
       await ironic[Symbol.asyncDispose]()
