@@ -12,7 +12,7 @@ import {
   type Policy,
   type ServiceSettings,
 } from '../ironic-mock/index.js'
-import { held, type Clock, type Logger } from '../runtime/index.js'
+import { held, VirtualClock, type Clock, type Logger } from '../runtime/index.js'
 import { MAX_MICROVERSION, type Microversion } from '../wire/index.js'
 
 /** How a stage's Ironic is set up. */
@@ -39,6 +39,8 @@ export async function configured(options: ConfiguredOptions): Promise<Configured
   const finished = (policy: Policy): Policy => ({
     ...policy,
     ...(agentPace === PROMPT_PACE ? promptLooks(policy) : {}),
+    // Virtual time stands still while a client waits for a node that is locked, so it is told at once.
+    ...(clock instanceof VirtualClock ? { nodeLockedRetryAttempts: 1 } : {}),
     ...options.policy,
   })
   if (ironic === undefined)

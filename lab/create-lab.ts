@@ -46,15 +46,7 @@ export async function createLab(options: LabOptions = {}): Promise<Lab> {
   const { clock: mode = 'auto', seed = 1, ...rest } = options
   const virtual = typeof mode === 'number' ? undefined : new VirtualClock()
   const clock: Clock = virtual ?? systemClock(mode as number)
-  // Virtual time stands still while a client waits for a node that is locked, so it is told at once.
-  const policy = virtual ? { nodeLockedRetryAttempts: 1, ...rest.policy } : rest.policy
-  const staged = await stage({
-    disks: 'described',
-    ...rest,
-    ...(policy ? { policy } : {}),
-    clock,
-    random: seededRandom(seed),
-  })
+  const staged = await stage({ disks: 'described', ...rest, clock, random: seededRandom(seed) })
   const wait: Wait = mode === 'auto' ? sharedWait(virtual!) : (awaited) => awaited
   let machines = 0
   return {

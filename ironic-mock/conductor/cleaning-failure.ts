@@ -1,4 +1,5 @@
 import { restoreDeployInterface } from './autodetect.js'
+import { usesAgent } from './driver-steps.js'
 import type { EffectBody, Outcome } from './effects.js'
 import { fastTracked } from './fast-track.js'
 import { stepName } from './step-flow.js'
@@ -8,6 +9,9 @@ import { wipeAgentAccess, wipeCleaning, wipeFlags } from './wipe.js'
 export { stepName }
 
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
+
+/** Whether there is a ramdisk to switch off, on a machine that may be off. */
+const hasRamdisk = ({ node }: Turn): boolean => usesAgent(node) && !node.disable_power_off
 
 interface Leaving {
   /** Switch the ramdisk off first, unless somebody should look at what a step left behind. */
@@ -27,7 +31,7 @@ export function cleanFailed(turn: Turn, error: string, { tearDown }: Leaving = {
     node.maintenance_reason ??= error
   }
   const memo = { error }
-  const off = tearDown && node.fault !== 'clean failure' && !node.disable_power_off && !fastTracked(turn)
+  const off = tearDown && hasRamdisk(turn) && node.fault !== 'clean failure' && !fastTracked(turn)
   if (off || policy.powerOffInCleanFail) return turn.run([OFF], 'cleaning.failed', memo)
   settle(turn, memo)
 }
@@ -88,7 +92,7 @@ export function abortCleaningAfter(turn: Turn): void {
 }
 
 function tearDownAborted(turn: Turn): void {
-  turn.run([turn.node.disable_power_off ? { kind: 'proceed' } : OFF], 'cleaning.aborted')
+  turn.run([hasRamdisk(turn) ? OFF : { kind: 'proceed' }], 'cleaning.aborted')
 }
 
 export function cleaningAborted(turn: Turn, outcome: Outcome): void {

@@ -60,20 +60,3 @@ test('the conductor is alive however long it has run', async () => {
   })
   expect(JSON.parse(body!)).toMatchObject({ conductors: [{ alive: true }] })
 })
-
-describe('what is not there yet is refused, saying so', () => {
-  test('rescue through an agent, and servicing', async () => {
-    await using stage = await openStage()
-    const { uuid } = await stage.ironic.conductor.createNode({
-      ...{ driver: 'fake-hardware', deploy_interface: 'custom-agent', rescue_interface: 'agent' },
-      provision_state: 'active',
-    })
-    const provision = (body: object) => ask(stage, 'PUT', `/v1/nodes/${uuid}/states/provision`, JSON.stringify(body))
-    expect(await provision({ target: 'rescue', rescue_password: 'x' })).toMatchObject({
-      status: 400,
-      sentence: 'Driver fake-hardware does not support rescue (disabled or not implemented).',
-    })
-    const service_steps = [{ interface: 'deploy', step: 'x', args: {} }]
-    expect(await provision({ target: 'service', service_steps })).toMatchObject({ status: 400 })
-  })
-})

@@ -106,7 +106,6 @@ describe('what a real Ironic answered is what ours answers', () => {
       atRest: ({ path }) => path.endsWith('/states'),
       onPurpose: {
         61: { why: 'a rebuild without an image is a mistake to be told, where upstream trips (500)', status: 400 },
-        69: { why: 'servicing comes later', status: 400 },
         82: { why: 'a step without interface is refused, where upstream trips (500)', status: 400 },
         83: {
           why: 'the refusal of a step does not quote the schema',
@@ -116,7 +115,6 @@ describe('what a real Ironic answered is what ours answers', () => {
         },
         95: { why: 'the recorded look came while the cleaning was failing, ours after it', keys: ['last_error'] },
       },
-      needsLater: { 70: 'servicing' },
     })
     expect(result.differences).toEqual([])
   })

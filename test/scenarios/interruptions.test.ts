@@ -132,11 +132,14 @@ describe('in wait call-back', () => {
     expect(await node.settled()).toMatchObject(ACTIVE)
   })
 
-  test('a node in maintenance goes on, and can be deleted', async () => {
+  test('a node in maintenance waits until it is out of it, and can be deleted', async () => {
     await using lab = await createLab({ machinePace: SLOW })
     const node = await midInstall(lab)
     await lab.client.setMaintenance(node.uuid, true, 'looking into it')
-    expect(await node.settled()).toMatchObject({ provision_state: 'active', maintenance: true })
+    await lab.wait(lab.clock.sleep(minutes(20)))
+    expect(await node.get()).toMatchObject({ provision_state: 'wait call-back', maintenance: true, last_error: null })
+    await lab.client.setMaintenance(node.uuid, false)
+    expect(await node.settled()).toMatchObject({ provision_state: 'active', maintenance: false })
 
     const other = await midInstall(lab)
     await lab.client.setMaintenance(other.uuid, true)
@@ -214,14 +217,17 @@ test('a cleaning that is aborted leaves the machine off; cleaning it again succe
   expect(await node.settled()).toMatchObject({ provision_state: 'available' })
 })
 
-test('a machine switched off behind the back of an active node is noticed', async () => {
-  await using lab = await createLab()
+test.each([
+  ['is switched on again', true, 'power on'],
+  ['is left off where the record is to follow', false, 'power off'],
+] as const)('a machine switched off behind the back of an active node %s', async (_, forcePowerDuringSync, power) => {
+  await using lab = await createLab({ policy: { forcePowerDuringSync } })
   const node = await lab.enroll({ deploySteps: deploy_steps })
   await node.deploy()
   await node.settled()
   await (await machineOf(node)).setPower('off')
   await lab.wait(lab.clock.sleep(minutes(5)))
-  expect(await node.get()).toMatchObject({ provision_state: 'active', power_state: 'power off' })
+  expect(await node.get()).toMatchObject({ provision_state: 'active', power_state: power })
   await lab.client.power(node.uuid, 'power on')
   expect(await node.settled()).toMatchObject({ power_state: 'power on' })
   expect((await machineOf(node)).boot()).toMatchObject({ outcome: 'disk' })
