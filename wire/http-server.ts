@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import { isUtf8 } from 'node:buffer'
 import type { AddressInfo, Socket } from 'node:net'
-import express, { type ErrorRequestHandler, type Request, type Response } from 'express'
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express'
 import { held, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
 import type { Dispatch, WireRequest, WireResponse } from './exchange.js'
 
@@ -28,7 +29,7 @@ export interface HttpServerOptions {
   logger?: Logger
   /** Largest body in bytes; Ironic takes up to 64 MiB, for a provision request with its configdrive. */
   bodyLimit?: number
-  /** The answer to a body that could not be taken: too large (413), cut off, of an unknown encoding (415). Plain text without. */
+  /** The answer to a body that could not be taken: too large (413), cut off, no UTF-8 (400), of an unknown encoding (415). Plain text without. */
   refuse?: (status: number, why: string) => WireResponse
   /** Speaks TLS from the start; see {@link HttpServer.secure}. */
   tls?: TlsOptions
@@ -63,6 +64,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   app.disable('etag')
   app.use(express.raw({ type: () => true, limit: bodyLimit }))
   const server = createServer(app)
+  app.use(refuseBadText)
   app.use((request, response) => void answer(request, response).catch((error: unknown) => failed(error, response)))
   app.use(unreadable(options.refuse ?? plainRefusal, logger))
 
@@ -130,6 +132,16 @@ function received(request: Request, ownUrl: string): WireRequest {
     ...(Buffer.isBuffer(body) && body.length > 0 ? { body: body.toString('utf8') } : {}),
     base: headers.host ? `${ownUrl.slice(0, ownUrl.indexOf(':'))}://${headers.host}` : ownUrl,
   }
+}
+
+/** Everything that is spoken here is JSON, which is UTF-8: other bytes would be read as something that nobody sent. */
+const refuseBadText: RequestHandler = (request, _response, next) => {
+  const body: unknown = request.body
+  next(
+    Buffer.isBuffer(body) && !isUtf8(body)
+      ? { status: 400, message: 'The request body is not UTF-8 text.' }
+      : undefined,
+  )
 }
 
 /** Express passes on here what the body parser could not take. */

@@ -165,6 +165,12 @@ test('a body over the limit is refused before anybody reads it', async () => {
   expect(asked).toBe(false)
 })
 
+test('a body that is not UTF-8 is refused before anybody reads it', async () => {
+  const server = scope.use(await serveHttp({ dispatch: () => Promise.reject(new Error('asked')), port: 0, clock }))
+  const response = await fetch(server.url, { method: 'POST', body: Buffer.from([0x7b, 0xff, 0x7d]) })
+  expect([response.status, await response.text()]).toEqual([400, 'The request body is not UTF-8 text.\n'])
+})
+
 test('a dispatch that throws is a 500 and not the end of the server', async () => {
   const { transport, url } = await overHttp(() => Promise.reject(new Error('a defect')))
   expect((await transport.send({ method: 'GET', url, headers: {} })).status).toBe(500)
