@@ -12,8 +12,16 @@ export async function findNode(call: Call<object>, { store }: Backend, ident: st
   const byUuid = isUuid(ident)
   if (!byUuid && !isLogicalName(ident)) throw ironicErrors.badIdent('node', ident)
   const found = byUuid || knowsNames(call.version) ? await store.node(byUuid ? ident.toLowerCase() : ident) : undefined
+  // A name that a node can have, and cannot be found by.
+  if (SUBRESOURCES.includes(ident)) throw ironicErrors.noSuchRoute()
   if (!found) throw ironicErrors.nodeNotFound(ident)
   return found.node
 }
+
+/** What the router takes for a subresource without its node. */
+const SUBRESOURCES = [
+  ...['ports', 'portgroups', 'vifs', 'volume', 'traits', 'bios', 'allocation', 'history', 'inventory', 'children'],
+  ...['firmware', 'vmedia'],
+]
 
 const knowsNames = (version: Microversion): boolean => version >= SINCE.nodeNames

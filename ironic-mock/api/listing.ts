@@ -23,7 +23,7 @@ export function readPaging(resource: 'node' | 'port', args: PagingArgs, version:
   if (limit <= 0) throw ironicErrors.limitNotPositive()
   const sortDir = args.sort_dir ?? 'asc'
   if (sortDir !== 'asc' && sortDir !== 'desc') throw ironicErrors.sortDir(sortDir)
-  const sortKey = args.sort_key ?? 'id'
+  const sortKey = args.sort_key || 'id'
   checkSortKey(resource, sortKey, version)
   return { limit, sortKey, sortDir, ...(args.marker ? { marker: args.marker } : {}) }
 }

@@ -91,7 +91,7 @@ export async function nodeQuery(call: Call<NodeFilters>, { conductor, store }: B
   matches('project', (node, value) => node.owner === value || node.lessee === value)
   matches('description_contains', (node, value) => node.description?.includes(value) ?? false)
   // Lists in a query are read in lower case.
-  matches('shard', (node, shards) => node.shard !== null && shards.includes(node.shard.toLowerCase()))
+  matches('shard', (node, shards) => node.shard !== null && shards.includes(node.shard))
   matches('sharded', (node, yes) => (node.shard !== null) === yes)
   matches('instance_name', (node, value) => node.instance_name === value)
   if (args.chassis_uuid != null) {
@@ -100,8 +100,9 @@ export async function nodeQuery(call: Call<NodeFilters>, { conductor, store }: B
     conditions.push((node) => node.chassis_id === chassis.id)
   }
   if (args.parent_node != null) {
-    const parent = (await store.node(args.parent_node))?.node.uuid
-    conditions.push((node) => node.parent_node !== null && node.parent_node === parent)
+    // By uuid only: a name finds nothing.
+    const parent = args.parent_node
+    conditions.push((node) => node.parent_node === parent)
   } else if (!args.include_children) conditions.push((node) => node.parent_node === null)
 
   const query: NodeQuery = { where: (node) => conditions.every((condition) => condition(node)) }

@@ -75,12 +75,13 @@ export function patchNode(node: NodeRecord, request: NodePatchRequest): NodePatc
   const { chassis_uuid: chassis, ...fields } = applied
   checkUuid('chassis_uuid', chassis)
 
+  const cleared = interfaceFields.filter((name) => fields[name] === null)
   const after = normalised(fields) as NodePatch & { driver: string }
   after.chassis_id = chassis === null ? null : request.chassisId(String(chassis))
   fillInterfaces(node, after, request)
   const changed = (name: keyof NodePatch) => JSON.stringify(after[name]) !== JSON.stringify(node[name])
   checkFields(node, after, changed, request)
-  checkStates(node, after, changed)
+  checkStates(node, after, (name) => changed(name) || (cleared as string[]).includes(name))
   checkAllocation(node, after)
   followUp(node, after, changed)
   return Object.fromEntries(Object.entries(after).filter(([name]) => changed(name as keyof NodePatch))) as NodePatch

@@ -28,6 +28,11 @@ const portShape = { fields: PORT_FIELDS, derived: PORT_DERIVED_FIELDS }
 type NodeField = (typeof NODE_FIELDS)[number]['name']
 type PortField = (typeof PORT_FIELDS)[number]['name']
 
+/** What a whole node has besides its fields, and cannot be asked for by name. */
+const LINKED_ONLY = ['ports', 'states', 'portgroups', 'volume']
+/** Columns of the database that are no fields, and that a list can be sorted by all the same. */
+const COLUMNS = ['id', 'chassis_id']
+
 /**
  * Checks a client's `fields`: unknown ones are 400 (upstream answers 500 in a list; a difference on purpose), ones newer
  * than its microversion 406.
@@ -36,7 +41,10 @@ export function checkFields(resource: 'node' | 'port', fields: readonly string[]
   const { fields: own, derived } = resource === 'node' ? nodeShape : portShape
   const known = new Map([...own, ...derived].map(({ name, since }) => [name as string, since]))
   // Upstream looks at a port's names for their microversion before it looks whether there are such fields.
-  const unknown = fields.filter((field) => field !== 'links' && !known.has(field))
+  const linked = resource === 'node' ? LINKED_ONLY : []
+  const unknown = fields.filter(
+    (field) => (field !== 'links' || resource === 'node') && !(known.has(field) && !linked.includes(field)),
+  )
   for (const field of fields) {
     if (resource === 'node' && unknown.includes(field)) throw ironicErrors.unknownField(field)
     if ((known.get(field) ?? 1) > version) throw ironicErrors.notAcceptable()
@@ -46,7 +54,7 @@ export function checkFields(resource: 'node' | 'port', fields: readonly string[]
 
 /** The names that a node's or port's list can be sorted by: not objects, not lists, nothing derived. */
 export function checkSortKey(resource: 'node' | 'port', key: string, version: Microversion): void {
-  if (key === 'id') return
+  if (key === 'id' || (resource === 'node' && COLUMNS.includes(key))) return
   const { fields } = resource === 'node' ? nodeShape : portShape
   const field = (fields as readonly Field<string>[]).find(({ name }) => name === key)
   if (field?.kind === 'object' || (field && key === 'traits')) throw ironicErrors.notSortable(key)

@@ -17,7 +17,7 @@ test.each([
   // Upstream reads a second segment as the argument `fields`.
   ['GET', '/v1/nodes/node-b/uuid', 'nodes.get', { node_ident: 'node-b', fields: 'uuid' }],
   ['GET', '/v1/nodes/node-b/states', 'nodes.states', { node_ident: 'node-b' }],
-  ['GET', '/v1/nodes/node-b/validate', 'nodes.validate', { node_uuid: 'node-b' }],
+  ['GET', '/v1/nodes/node-b/validate', 'nodes.validate', { node: 'node-b' }],
   ['GET', '/v1/nodes/validate', 'nodes.validate', {}],
   ['DELETE', '/v1/nodes', 'nodes.delete', {}],
   ['GET', '/v1/nodes/n/bios/Foo', 'nodes.bios.setting', { node_ident: 'n', setting_name: 'Foo' }],

@@ -1,11 +1,10 @@
 import { IronicError, ironicErrors, type NodeRecord } from '../../wire/index.js'
 import type { Bmcs } from '../drivers/bmc.js'
+import { supportedBootDevices } from '../drivers/management.js'
 import { remembersPower } from '../drivers/remembered-power.js'
 import type { StoreView } from '../store/open-store.js'
 import { unlocked, type Admin } from './node-admin.js'
 import type { Policy } from './policy.js'
-
-const ALL = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'uefihttp']
 
 interface Parts {
   store: StoreView
@@ -27,7 +26,7 @@ export class BootDevices {
   }
 
   async supported(uuid: string): Promise<string[]> {
-    return supportedDevices(this.#node(uuid))
+    return [...supportedBootDevices(this.#node(uuid))]
   }
 
   async get(uuid: string): Promise<{ boot_device: string | null; persistent: boolean | null }> {
@@ -35,6 +34,8 @@ export class BootDevices {
     const kept = node.driver_internal_info.boot_device as { boot_device: string; persistent: boolean } | undefined
     // The fake interface says this whatever it was told (recorded).
     if (node.management_interface === 'fake') return { boot_device: 'pxe', persistent: false }
+    // Somebody has set the firmware up to look at the network first.
+    if (node.management_interface === 'noop') return { boot_device: 'pxe', persistent: true }
     return kept ?? { boot_device: null, persistent: null }
   }
 
@@ -42,10 +43,12 @@ export class BootDevices {
     const { store, policy, bmcs } = this.#options
     const node = this.#node(uuid)
     unlocked(node)
-    if (!supportedDevices(node).includes(device)) throw new IronicError(400, `Invalid boot device ${device} specified.`)
+    const supported = supportedBootDevices(node)
+    const listed = node.management_interface === 'noop' ? `, supported are ${supported.join(', ')}` : ''
+    if (!supported.includes(device)) throw new IronicError(400, `Invalid boot device ${device} specified${listed}.`)
     if (device === 'disk' && !remembersPower(node, policy))
       await (await bmcs(node, store.records.portsOf(uuid))).setBoot({ kind: 'disk' })
-    if (node.management_interface === 'fake') return
+    if (['fake', 'noop'].includes(node.management_interface)) return
     await this.#admin.updateNode(uuid, ({ driver_internal_info }) => ({
       driver_internal_info: { ...driver_internal_info, boot_device: { boot_device: device, persistent } },
     }))
@@ -57,6 +60,3 @@ export class BootDevices {
     return entry.record
   }
 }
-
-const supportedDevices = (node: Readonly<NodeRecord>): string[] =>
-  node.management_interface === 'fake' ? ['pxe'] : [...ALL]

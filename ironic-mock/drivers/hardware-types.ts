@@ -136,10 +136,16 @@ export function chooseInterfaces(type: HardwareType, wanted: Partial<Interfaces>
   for (const name of DRIVER_INTERFACES) {
     const field = interfaceField(name)
     const value = wanted[field] ?? type.interfaces[name][0]!
-    if (!type.interfaces[name].includes(value)) throw unsupportedInterface(type, name, value, types)
+    if (!allowed(type, name, value, types)) throw unsupportedInterface(type, name, value, types)
     chosen[field] = value
   }
   return chosen as Interfaces
+}
+
+/** `fake-hardware` takes whatever is enabled for any driver, so that everything can be combined. */
+function allowed(type: HardwareType, name: DriverInterface, value: string, types: readonly HardwareType[]): boolean {
+  if (type.name !== 'fake-hardware') return type.interfaces[name].includes(value)
+  return types.some((other) => other.interfaces[name].includes(value))
 }
 
 function unsupportedInterface(

@@ -62,11 +62,6 @@ describe('what a real Ironic answered is what ours answers', () => {
         60: byName,
         61: byName,
         74: byName,
-        137: {
-          why: 'a driver that does not support an interface which the node keeps is refused; upstream lets it pass',
-          status: 400,
-          error: "management interface implementation 'noop' is not supported by hardware type FakeHardware.",
-        },
         146: { why: 'automated_clean can be removed, where upstream trips (500)', status: 200 },
         149: leftover,
         150: leftover,

@@ -61,7 +61,9 @@ export const driverHandlers: HandlersOf<'drivers.list' | 'drivers.get' | 'driver
     const driver = find(conductor.drivers(), call.args.driver_name)
     return { body: selected(shown(driver, call, true), call.args.fields, call) }
   },
-  'drivers.properties': ({ args }, { conductor }) => ({
-    body: find(conductor.drivers(), args.driver_name).properties,
-  }),
+  'drivers.properties': ({ args }, { conductor }) => {
+    const driver = conductor.drivers().find(({ name }) => name === args.driver_name)
+    if (!driver) throw ironicErrors.driverUnknown(args.driver_name)
+    return { body: driver.properties }
+  },
 }

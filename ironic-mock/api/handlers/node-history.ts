@@ -2,6 +2,7 @@ import { ironicErrors, type JsonObject, type Microversion, type NodeRecord } fro
 import type { HandlersOf } from '../call.js'
 import type { HistoryEntry } from '../../store/store.js'
 import { findNode } from '../find-node.js'
+import { isLogicalName, isUuid } from '../formats.js'
 import type { Links } from '../links.js'
 import { MAX_LIMIT, type PagingArgs } from '../listing.js'
 import { shownTime } from '../render.js'
@@ -98,6 +99,8 @@ export const historyHandlers: HandlersOf<'nodes.history' | 'nodes.history.entry'
     return { body: { history, next: call.links.href(`nodes/${call.args.node_ident}/history?${query}`) } }
   },
   'nodes.history.entry': async (call, backend) => {
+    const { event } = call.args
+    if (!isUuid(event) && !isLogicalName(event)) throw ironicErrors.expected('UUID or name', 'event', event)
     const node = await findNode(call, backend, call.args.node_ident)
     const entry = (await backend.store.history(node.uuid)).find(({ uuid }) => uuid === call.args.event)
     if (!entry) throw ironicErrors.historyNotFound(call.args.event)

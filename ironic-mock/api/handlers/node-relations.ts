@@ -6,6 +6,10 @@ import { isLogicalName, isUuid } from '../formats.js'
 
 const PORT_OF_VIF = 67
 
+function checkId(name: string, id: string): void {
+  if (!isUuid(id) && !isLogicalName(id)) throw ironicErrors.expected('UUID or name', name, id)
+}
+
 /** A node's virtual interfaces, and the nodes whose parent it is. */
 export const relationHandlers: HandlersOf<'nodes.vifs' | 'nodes.vifs.attach' | 'nodes.vifs.detach' | 'nodes.children'> =
   {
@@ -15,7 +19,7 @@ export const relationHandlers: HandlersOf<'nodes.vifs' | 'nodes.vifs.attach' | '
     },
     'nodes.vifs.attach': async (call, backend) => {
       const vif = call.document as VifInfo
-      if (!isUuid(vif.id) && !isLogicalName(vif.id)) throw ironicErrors.expected('UUID or name', 'id', vif.id)
+      checkId('id', vif.id)
       const { uuid } = await findNode(call, backend, call.args.node_ident)
       if (call.version >= PORT_OF_VIF && 'port_uuid' in vif && 'portgroup_uuid' in vif)
         throw ironicErrors.portAndPortgroup()
@@ -23,8 +27,10 @@ export const relationHandlers: HandlersOf<'nodes.vifs' | 'nodes.vifs.attach' | '
       return {}
     },
     'nodes.vifs.detach': async (call, backend) => {
-      const { uuid } = await findNode(call, backend, call.args.node_ident)
-      await backend.conductor.network.detachVif(uuid, call.args.vif_id)
+      const { node_ident: ident, vif_id: id } = call.args
+      checkId('vif_id', id)
+      const { uuid } = await findNode(call, backend, ident)
+      await backend.conductor.network.detachVif(uuid, id)
       return {}
     },
 

@@ -1,5 +1,6 @@
 import {
   ironicErrors,
+  IronicError,
   NODE_FIELDS,
   SINCE,
   STATES_FIELDS,
@@ -94,7 +95,10 @@ export const stateHandlers: HandlersOf<
   },
 
   'nodes.validate': async (call, backend) => {
-    const { uuid } = await findNode(call, backend, call.args.node_uuid)
+    const { node: named, node_uuid: byUuid } = call.args as { node?: string | null; node_uuid?: string | null }
+    const ident = byUuid ?? named
+    if (ident == null) throw new IronicError(400, 'Expected a logical name or UUID but received None.')
+    const { uuid } = await findNode(call, backend, ident)
     const validation = await backend.conductor.validate(uuid)
     return { body: Object.fromEntries(VALIDATED.map((kind) => [kind, validation[kind]])) }
   },

@@ -99,7 +99,11 @@ export const nodeHandlers: HandlersOf<
 > = {
   'nodes.list': (call, backend) =>
     listNodes(call, backend, 'nodes', readSelection('node', call.args, call.version, NODE_LIST_FIELDS)),
-  'nodes.detail': (call, backend) => listNodes(call, backend, 'nodes/detail', undefined),
+  'nodes.detail': (call, backend) => {
+    const { include_children, ...rest } = call.args
+    const args = { ...rest, ...(include_children ? { include_children: true } : {}) }
+    return listNodes({ ...call, args }, backend, 'nodes/detail', undefined)
+  },
 
   'nodes.get': async (call, backend) => {
     const node = await findNode(call, backend, call.args.node_ident)

@@ -28,7 +28,15 @@ export const nodeFilters = {
 
 export const NODES = [
   { id: 'nodes.list', method: 'GET', path: '/v1/nodes', since: 1, query: { ...nodeFilters, ...selected }, status: 200 },
-  { id: 'nodes.detail', method: 'GET', path: '/v1/nodes/detail', since: 1, query: nodeFilters, status: 200 },
+  {
+    id: 'nodes.detail',
+    method: 'GET',
+    path: '/v1/nodes/detail',
+    since: 1,
+    // Any text, also `false`, means yes here.
+    query: { ...nodeFilters, include_children: arg.string },
+    status: 200,
+  },
   {
     id: 'nodes.create',
     method: 'POST',
@@ -71,11 +79,10 @@ export const NODES = [
   {
     id: 'nodes.validate',
     method: 'GET',
-    path: '/v1/nodes/{node_uuid}/validate',
+    path: '/v1/nodes/{node}/validate',
     also: ['/v1/nodes/validate'],
     since: 1,
-    query: { node_uuid: arg.ident },
-    required: ['node_uuid'],
+    query: { node: arg.ident, node_uuid: arg.uuid },
     status: 200,
   },
 ] as const satisfies readonly Operation[]
