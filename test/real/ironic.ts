@@ -16,6 +16,8 @@ const PINNED = fileURLToPath(new URL('./peers/ironic.txt', import.meta.url))
 export interface RealIronic extends AsyncDisposable {
   /** Of the API, without `/v1`. */
   readonly url: string
+  /** The text of its `ironic.conf`. */
+  readonly config: string
   /** As a client asks it, at the newest microversion. */
   send(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
   /** The same for what must be answered with a status; gives the body. */
@@ -34,7 +36,7 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-ironic-'))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  await configure(folder, port, settings)
+  const config = await configure(folder, port, settings)
   const program = (name: string): [string, string] => [join(venv, 'bin/python'), join(venv, 'bin', name)]
   const made = await tool(...program('ironic-dbsync'), '--config-file', join(folder, 'ironic.conf'), 'create_schema')
   if (made.code !== 0) throw new Error(`ironic-dbsync ended with ${made.code}: ${made.stderr.slice(-2000)}`)
@@ -62,6 +64,7 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
     return { status: response.status, body: text === '' ? null : (JSON.parse(text) as unknown) }
   }
   const self: RealIronic = {
+    config,
     ...{ url, send },
     done: async (status, method, path, body) => {
       const answer = await send(method, path, body)
@@ -104,7 +107,7 @@ async function configure(
   folder: string,
   port: number,
   settings: Readonly<Record<string, Record<string, string | number>>>,
-): Promise<void> {
+): Promise<string> {
   const at = (name: string) => join(folder, name)
   const url = `http://127.0.0.1:${port}`
   const sections: Record<string, Record<string, string | number>> = {
@@ -162,6 +165,7 @@ async function configure(
         .join('')}`,
   )
   await writeFile(at('ironic.conf'), text.join('\n'))
+  return text.join('\n')
 }
 
 async function answering(url: string, child: ChildProcess): Promise<void> {

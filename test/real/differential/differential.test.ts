@@ -20,6 +20,8 @@ const explained = new Set<string>()
 beforeAll(async () => {
   real = await realIronic()
   served = await serve({
+    // The very file: whoever moves from one to the other keeps it.
+    ironic: { profile: 'upstream', files: [{ name: 'ironic.conf', text: real.config }] },
     ...{ host: '127.0.0.1', port: 0, nodes: 0, stateDir: null, realistic: false },
     ...{ clock: systemClock(), random: systemRandom, logger: silent },
   })
