@@ -218,3 +218,85 @@ describe('abort', () => {
     expect((await lab.until(uuid, 'clean failed')).last_error).toContain('By request')
   })
 })
+
+describe('RAID by the agent', () => {
+  const CREATE = { ...ERASE, step: 'create_configuration', interface: 'raid', priority: 0 }
+  const DELETE = { ...CREATE, step: 'delete_configuration' }
+  const config = {
+    logical_disks: [
+      { size_gb: 100, raid_level: '1', is_root_volume: true, root_device_hint: { name: '/dev/md/root' } },
+      { size_gb: 'MAX', raid_level: '0' },
+    ],
+  }
+  const raid = async (target: JsonObject) => {
+    const scene = await manageable({ raid_interface: 'agent' })
+    scene.machine.script.cleanSteps = [CREATE, DELETE]
+    await scene.lab.conductor.updateNode(scene.uuid, () => ({ target_raid_config: target }))
+    const clean = (step: JsonObject, wanted: 'manageable' | 'clean failed') =>
+      scene.lab.provision(scene.uuid, 'clean', wanted, { clean_steps: [{ interface: 'raid', ...step }] })
+    return { ...scene, clean }
+  }
+
+  test('is kept on the node, and forgotten with it', async () => {
+    const { machine, clean } = await raid(config)
+    machine.script.run = (step) => (step.step === CREATE.step ? config : null)
+    expect(await clean({ step: CREATE.step }, 'manageable')).toMatchObject({
+      raid_config: { ...config, last_updated: expect.any(String) as string },
+      properties: { local_gb: 100, root_device: { name: '/dev/md/root' }, capabilities: 'raid_level:1' },
+    })
+    const after = await clean({ step: DELETE.step }, 'manageable')
+    expect(after.raid_config).toEqual({})
+    expect(after.properties).not.toHaveProperty('root_device')
+  })
+
+  test.each<[string, JsonObject, string]>([['nothing to make', {}, 'has no target RAID configuration.']])(
+    '%s',
+    async (_, target, problem) => {
+      const { uuid, clean } = await raid(target)
+      expect(await clean({ step: CREATE.step }, 'clean failed')).toMatchObject({
+        fault: 'clean failure',
+        last_error: expect.stringMatching(
+          new RegExp(`^Node ${uuid} failed step .*: Node ${uuid} ${problem}$`),
+        ) as string,
+      })
+    },
+  )
+
+  test('an agent that does not say what it made', async () => {
+    const { clean } = await raid(config)
+    expect((await clean({ step: CREATE.step }, 'clean failed')).last_error).toContain(
+      "Agent ramdisk didn't return a proper command result while building RAID",
+    )
+  })
+
+  test('its steps are there only where the node leaves RAID to the agent', async () => {
+    const { lab, uuid, machine } = await manageable({ raid_interface: 'no-raid' })
+    machine.script.cleanSteps = [CREATE]
+    const clean_steps = [{ interface: 'raid', step: CREATE.step }]
+    expect((await lab.provision(uuid, 'clean', 'clean failed', { clean_steps })).last_error).toContain(
+      'node does not support this clean step',
+    )
+  })
+})
+
+test("the operator's priorities go before everybody's, 0 leaves a step out", async () => {
+  const { lab, uuid, ran } = await manageable(
+    {},
+    { cleanStepPriorityOverride: { 'deploy.erase_devices': 200, 'deploy.erase_devices_metadata': 0 } },
+  )
+  await lab.provision(uuid, 'provide', 'available')
+  expect(ran().map(({ step }) => step)).toEqual(['erase_devices'])
+})
+
+test('a step that the operator forbids is refused by hand and left out otherwise', async () => {
+  const { lab, uuid, ran } = await manageable({}, { disallowCleanSteps: ['deploy.erase_devices'] })
+  await expect(
+    lab.conductor.provision(uuid, { target: 'clean', clean_steps: [{ interface: 'deploy', step: 'erase_devices' }] }),
+  ).rejects.toMatchObject({
+    status: 400,
+    message:
+      "clean step 'deploy.erase_devices' is not allowed. Disallowed by operator configuration [api]disallow_clean_steps.",
+  })
+  await lab.provision(uuid, 'provide', 'available')
+  expect(ran().map(({ step }) => step)).toEqual(['erase_devices_metadata'])
+})

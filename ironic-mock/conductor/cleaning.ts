@@ -60,7 +60,8 @@ export function automatedCleaning(turn: Turn): void {
   if (!(node.automated_clean ?? policy.automatedClean)) {
     node.clean_step = {}
     restoreDeployInterface(turn)
-    turn.process(node.retired ? 'manage' : 'done')
+    // Also of a retired node, which only cleaning keeps from being available.
+    turn.process('done')
     return turn.rest()
   }
   if (node.maintenance && !policy.allowProvisioningInMaintenance)

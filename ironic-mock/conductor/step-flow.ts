@@ -1,5 +1,6 @@
-import { pythonRepr, type JsonObject, type RequestedStep } from '../../wire/index.js'
+import { pythonRepr, type CommandResult, type JsonObject, type RequestedStep } from '../../wire/index.js'
 import { agentProgress } from './agent-progress.js'
+import { finishRaid, prepareRaid } from './agent-raid.js'
 import { runDriverStep, type DrivenFlow } from './driver-step-work.js'
 import { isOutOfBand, usesAgent } from './driver-steps.js'
 import { valueOf, type Outcome } from './effects.js'
@@ -57,6 +58,8 @@ export function runSteps(flow: StepFlow, turn: Turn, index: number): void {
 
 function send(flow: StepFlow, turn: Turn, step: JsonObject): void {
   if (!usesAgent(turn.node)) return failedRun(flow, turn, noAttribute(turn, step))
+  const problem = prepareRaid(turn, flow.kind, step)
+  if (problem !== undefined) return failedRun(flow, turn, problem)
   turn.run([{ kind: 'agent-step', of: flow.kind, step: step as RequestedStep }], `${flow.name}.sent`)
 }
 
@@ -184,7 +187,7 @@ export function stepPolled(flow: StepFlow, turn: Turn, outcome: Outcome): void {
     case 'fresh':
       return fresh(flow, turn, progress.empty)
     case 'done':
-      return done(flow, turn)
+      return done(flow, turn, last)
     case 'mismatch':
       return turn.run([{ kind: 'agent-steps', of: flow.kind }], `${flow.name}.refreshed`)
     case 'failed':
@@ -220,7 +223,9 @@ function repeat(flow: StepFlow, turn: Turn): void {
   runSteps(flow, turn, indexOf(flow, turn))
 }
 
-function done(flow: StepFlow, turn: Turn): void {
+function done(flow: StepFlow, turn: Turn, last: CommandResult | null): void {
+  const problem = last && finishRaid(turn, flow.kind, currentStep(flow, turn), last)
+  if (problem) return flow.failStep(turn, problem)
   // Only a planned step has it: what the user names is not followed by a reboot, even if its owner would have one.
   if (currentStep(flow, turn).reboot_requested === true) {
     turn.setInfo({ [rebooted(flow)]: true })
