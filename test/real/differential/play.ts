@@ -33,7 +33,8 @@ export const NEWEST = '1.115'
 
 /** Makes a script's calls of one side, in order. */
 export async function play(script: Script, side: Side): Promise<Answer[]> {
-  const agent = new Agent({ connections: 1 })
+  // Ironic closes connections when it likes, so none is used twice.
+  const agent = new Agent({ pipelining: 0 })
   const kept = new Map<string, string>()
   const normal = normaliser(script, side)
   const send = async ({ method, path, version = NEWEST, headers, body }: Call) => {
@@ -123,12 +124,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 /** Replaces what differs between any two runs; a UUID that the script itself gave stays. */
 function normaliser(script: Script, { url, conductor }: Side): Normal {
   const given = new Set(JSON.stringify(script).match(UUID) ?? [])
-  const numbered = new Map<string, string>()
-  const uuid = (text: string) => {
-    if (given.has(text)) return text
-    if (!numbered.has(text)) numbered.set(text, `{uuid ${numbered.size + 1}}`)
-    return numbered.get(text)!
-  }
+  const uuid = (text: string) => (given.has(text) ? text : '{uuid}')
   const word = (text: string) =>
     text
       .replaceAll(url, '{url}')
