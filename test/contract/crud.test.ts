@@ -2,29 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { ProvisionState } from '../../wire/index.js'
 import { readRecording, type Recording } from './recording.js'
 import { replay, type ReplayOptions } from './replay.js'
+import { settled } from './settled.js'
 import { openStage, type Stage } from './stage.js'
 
 /** Only what a node's lock and clock decide may be null there and set here. */
 const momentary = ['reservation', 'updated_at']
 
-/** Lets what a call has set going come to its end, as the recorded client did before it looked again. */
-const atRest = (stage: Stage) => async (_: unknown, path: string) => {
-  const { store } = stage.ironic
-  for (let tries = 0; path.startsWith('/v1/allocations') && tries < 200; tries++) {
-    const waiting = await store.resources('allocation', { where: ({ state }) => state === 'allocating' })
-    if (waiting.length === 0) break
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-  const uuid = /nodes\/([0-9a-f-]{36})/.exec(path)?.[1]
-  for (let tries = 0; uuid && tries < 200; tries++) {
-    const found = await stage.ironic.store.node(uuid)
-    if (!found || (found.node.reservation === null && (await stage.ironic.store.effects(uuid)).length === 0)) return
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
-
 const run = (stage: Stage, recording: Recording, options: Partial<ReplayOptions> = {}) =>
-  replay(stage.api, recording, { settle: atRest(stage), momentary, ...options })
+  replay(stage.api, recording, { settle: settled(stage), momentary, ...options })
 
 const notJson = {
   why: "a body that is no JSON is the client's mistake",

@@ -31,10 +31,17 @@ export async function openStage({
   host = 'peers-conductor',
   seed = 1,
   api: more = {},
-}: { host?: string; seed?: number; api?: Partial<IronicApiOptions> } = {}): Promise<Stage> {
+  kept,
+}: {
+  host?: string
+  seed?: number
+  api?: Partial<IronicApiOptions>
+  /** What an earlier conductor left, which stays open. */
+  kept?: Store & StoreView
+} = {}): Promise<Stage> {
   const clock = systemClock()
   const [random, probe, logger] = [seededRandom(seed), new Probe(), silent]
-  const store = openStore({ path: ':memory:', clock })
+  const store = kept ?? openStore({ path: ':memory:', clock })
   const transport = new InProcessTransport()
   const endpoint = 'http://ironic.test:6385'
   const ironic = await openIronic({
@@ -59,7 +66,7 @@ export async function openStage({
     client: new IronicClient({ transport, endpoint, clock }),
     [Symbol.asyncDispose]: async () => {
       await ironic[Symbol.asyncDispose]()
-      await store[Symbol.asyncDispose]()
+      if (!kept) await store[Symbol.asyncDispose]()
     },
   }
 }

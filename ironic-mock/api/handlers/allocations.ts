@@ -4,6 +4,8 @@ import {
   IronicError,
   ironicErrors,
   PATCHABLE,
+  pythonRepr,
+  RESOURCE_FIELDS,
   type AllocationRecord,
   type JsonObject,
 } from '../../../wire/index.js'
@@ -15,6 +17,14 @@ import type { PatchOperation } from '../json-patch.js'
 import { created, findResource, listResources, nodeOr, showResource } from '../resource-list.js'
 import { checkPatchable, isName, patched, patchValues, readForms } from '../resource-patch.js'
 import { checkDocument } from '../schema.js'
+
+/** The schema of the query knows the owner from 1.60 on. */
+function refuseOwnerBefore60({ version, args }: Call<{ fields?: string[] | null }>): void {
+  if (version >= 60 || !args.fields?.includes('owner')) return
+  const { own, derived } = RESOURCE_FIELDS.allocation
+  const names = [...own, ...derived].map(({ name }) => name).filter((name) => name !== 'owner')
+  throw ironicErrors.schema(undefined, `'owner' is not one of ${pythonRepr([...names, 'links'].sort())}`)
+}
 
 /** Neither a name nor a uuid: upstream says so, with 400, where it looks an allocation up. */
 function named({ args }: Call<{ allocation_ident: string }>, backend: Backend): AllocationRecord {
@@ -38,6 +48,7 @@ export const allocationHandlers: HandlersOf<
 > = {
   'allocations.list': (call, backend) => {
     const { node, resource_class, state, owner, fields } = call.args
+    refuseOwnerBefore60(call)
     if (owner != null && call.version < 60) throw ironicErrors.notAcceptable()
     const where = (record: AllocationRecord) =>
       (resource_class == null || record.resource_class === resource_class) &&
@@ -46,7 +57,10 @@ export const allocationHandlers: HandlersOf<
     const query = node ? { where, node_uuid: nodeOr(400, backend, node).uuid } : { where }
     return listResources('allocation', call, backend, { query, fields: fields ?? undefined })
   },
-  'allocations.get': (call, backend) => showResource('allocation', call, named(call, backend)),
+  'allocations.get': (call, backend) => {
+    refuseOwnerBefore60(call)
+    return showResource('allocation', call, named(call, backend))
+  },
 
   'allocations.create': async (call, backend) => {
     const given = call.document as JsonObject

@@ -52,7 +52,7 @@ function filtered(
   const owner = (record: PortgroupRecord) => records.nodes.get(record.node_uuid)?.record
   if (node) return { node_uuid: nodeOr(404, backend, node).uuid }
   if (address) return { where: (record) => record.address === address }
-  if (shard?.length) return { where: (record) => shard.includes(owner(record)?.shard?.toLowerCase() ?? '') }
+  if (shard?.length) return { where: (record) => shard.includes(owner(record)?.shard ?? '') }
   if (groups?.length) return { where: (record) => groups.includes(owner(record)?.conductor_group ?? '') }
   return {}
 }

@@ -88,8 +88,7 @@ function filtered({ args, version }: Call<ListArgs & Filters>, backend: Backend)
   if (ident) return { node_uuid: nodeOr(404, backend, ident).uuid, where: described }
   if (address) return { addresses: [address] }
   const owner = (port: PortRecord) => records.nodes.get(port.node_uuid)?.record
-  if (shard?.length)
-    return { where: (port) => shard.includes(owner(port)?.shard?.toLowerCase() ?? '') && described(port) }
+  if (shard?.length) return { where: (port) => shard.includes(owner(port)?.shard ?? '') && described(port) }
   if (groups?.length) return { where: (port) => groups.includes(owner(port)?.conductor_group ?? '') && described(port) }
   return { where: described }
 }
