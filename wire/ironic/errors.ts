@@ -1,4 +1,4 @@
-import { pythonRepr } from '../agent/python-repr.js'
+import { pythonRepr } from '../agent/index.js'
 import type { ResourceKind } from './resources.js'
 
 /**
