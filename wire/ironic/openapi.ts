@@ -20,7 +20,7 @@ export function openApiDocument(
   /** OpenAPI takes paths that differ in the names of their parameters for one and the same. */
   const spelled = new Map<string, string>()
   for (const operation of operations) {
-    if (operation.since > newest) continue
+    if (operation.since > newest || operation.refused) continue
     const shape = operation.path.replaceAll(/\{\w+\}/g, '{}')
     const path = spelled.get(shape) ?? operation.path
     spelled.set(shape, path)

@@ -1,6 +1,10 @@
 import { ironicErrors, type JsonObject } from '../../../wire/index.js'
 import type { Backend, Call, HandlersOf } from '../call.js'
+import { page } from '../listing.js'
 import { shownTime } from '../render.js'
+
+const SORTABLE = ['id', 'hostname', 'conductor_group', 'created_at', 'updated_at', 'online', 'version']
+const NOT_SORTABLE = ['alive', 'drivers']
 
 /** There is one conductor, and it is alive: it is this process. */
 function shown({ links }: Call<object>, { conductor, startedAt }: Backend): JsonObject {
@@ -16,24 +20,33 @@ function shown({ links }: Call<object>, { conductor, startedAt }: Backend): Json
 }
 
 function selected(out: JsonObject, fields: readonly string[]): JsonObject {
-  for (const field of fields) if (!Object.hasOwn(out, field)) throw ironicErrors.unknownField(field)
+  const unknown = fields.filter((field) => !Object.hasOwn(out, field))
+  if (unknown.length > 0) throw ironicErrors.unknownFields(unknown)
   return Object.fromEntries(Object.entries(out).filter(([name]) => fields.includes(name) || name === 'links'))
 }
 
 export const conductorHandlers: HandlersOf<'conductors.list' | 'conductors.get'> = {
   'conductors.list': (call, backend) => {
-    const { fields, detail, limit, marker } = call.args
-    if (detail && fields?.length) throw ironicErrors.fieldsAndDetail()
-    if (limit != null && limit <= 0) throw ironicErrors.limitNotPositive()
+    const { fields, detail, marker, sort_key: sortKey = 'id', sort_dir: sortDir } = call.args
+    const limit = call.args.limit ?? Infinity
+    if (detail && fields) throw ironicErrors.fieldsAndDetail()
+    if (limit <= 0) throw ironicErrors.limitNotPositive()
+    if (NOT_SORTABLE.includes(sortKey ?? '')) throw ironicErrors.notSortable(sortKey ?? '')
+    if (!SORTABLE.includes(sortKey ?? '')) throw ironicErrors.sortKey(sortKey ?? '')
     if (marker && marker !== backend.conductor.host) throw ironicErrors.conductorNotFound(marker)
     const whole = shown(call, backend)
-    const shownFields = fields?.length ? fields : ['hostname', 'conductor_group', 'alive']
-    return { body: { conductors: marker ? [] : [detail ? whole : selected(whole, shownFields)] } }
+    const shownFields = fields ?? (detail ? undefined : ['hostname', 'conductor_group', 'alive'])
+    const conductors = marker ? [] : [shownFields ? selected(whole, shownFields) : whole]
+    const paging = { limit, sortKey: sortKey ?? 'id', sortDir: sortDir === 'desc' ? 'desc' : 'asc' } as const
+    const repeated = { detail, fields: shownFields?.join(',') }
+    return {
+      body: page('conductors', conductors, paging, call.links.href('conductors'), repeated, backend.conductor.host),
+    }
   },
   'conductors.get': (call, backend) => {
     const { hostname, fields } = call.args
     if (hostname !== backend.conductor.host) throw ironicErrors.conductorNotFound(hostname)
     const whole = shown(call, backend)
-    return { body: fields?.length ? selected(whole, fields) : whole }
+    return { body: fields ? selected(whole, fields) : whole }
   },
 }

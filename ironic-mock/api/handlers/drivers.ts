@@ -1,4 +1,4 @@
-import { ironicErrors, SINCE, type DriverInterface, type JsonObject } from '../../../wire/index.js'
+import { ironicErrors, NODE_FIELDS, SINCE, type DriverInterface, type JsonObject } from '../../../wire/index.js'
 import type { Call, HandlersOf } from '../call.js'
 import type { DriverDescription } from '../../conductor/conductor.js'
 
@@ -27,6 +27,8 @@ function shown(driver: DriverDescription, { version, links }: Call<object>, deta
   out.type = driver.type
   if (detail)
     for (const kind of ORDER) {
+      const field = `${kind}_interface` as const
+      if (version < (NODE_FIELDS.find(({ name }) => name === field)?.since ?? 1)) continue
       const enabled = driver.interfaces[kind]
       out[`default_${kind}_interface`] = enabled[0] ?? null
       out[`enabled_${kind}_interfaces`] = enabled
@@ -35,9 +37,10 @@ function shown(driver: DriverDescription, { version, links }: Call<object>, deta
 }
 
 function selected(out: JsonObject, fields: readonly string[] | null | undefined, call: Call<object>): JsonObject {
-  if (!fields || fields.length === 0) return out
+  if (!fields) return out
   if (call.version < SINCE.driverFields) throw ironicErrors.notAcceptable()
-  for (const field of fields) if (!Object.hasOwn(out, field)) throw ironicErrors.unknownField(field)
+  const unknown = fields.filter((field) => !Object.hasOwn(out, field))
+  if (unknown.length > 0) throw ironicErrors.unknownFields(unknown)
   return Object.fromEntries(Object.entries(out).filter(([name]) => fields.includes(name) || name === 'links'))
 }
 
@@ -50,12 +53,13 @@ function find(drivers: readonly DriverDescription[], name: string): DriverDescri
 export const driverHandlers: HandlersOf<'drivers.list' | 'drivers.get' | 'drivers.properties'> = {
   'drivers.list': (call, { conductor }) => {
     const { type, detail, fields } = call.args
-    if (call.version < SINCE.driverDetail && (type != null || detail != null)) throw ironicErrors.notAcceptable()
+    if (call.version < SINCE.driverDetail && (type != null || detail != null)) throw ironicErrors.notAcceptable('1.30')
     if (type != null && type !== 'dynamic' && type !== 'classic') throw ironicErrors.driverType()
-    if (detail && fields?.length) throw ironicErrors.fieldsAndDetail()
+    if (detail && fields) throw ironicErrors.fieldsAndDetail()
     const drivers = type === 'classic' ? [] : conductor.drivers()
-    const showAll = Boolean(detail) || Boolean(fields?.length)
-    return { body: { drivers: drivers.map((driver) => selected(shown(driver, call, showAll), fields, call)) } }
+    // Interfaces are in a list only as a whole: `fields` does not know them there.
+    const whole = Boolean(detail)
+    return { body: { drivers: drivers.map((driver) => selected(shown(driver, call, whole), fields, call)) } }
   },
   'drivers.get': (call, { conductor }) => {
     const driver = find(conductor.drivers(), call.args.driver_name)

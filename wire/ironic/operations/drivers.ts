@@ -1,4 +1,16 @@
 import { arg, type Operation } from '../operation.js'
+import { checkedOne } from './listing.js'
+
+/** In upstream's order. */
+const INTERFACES = [
+  ...['boot', 'console', 'deploy', 'inspect', 'management', 'network', 'power', 'raid', 'vendor', 'storage', 'rescue'],
+  ...['bios', 'firmware'],
+]
+const fields = [
+  ...['hosts', 'links', 'name'],
+  ...INTERFACES.flatMap((name) => [`default_${name}_interface`, `enabled_${name}_interfaces`]),
+  ...['properties', 'type'],
+]
 
 /** What the method gets is its own affair. */
 const VENDOR_CALL = {
@@ -17,14 +29,17 @@ export const DRIVERS = [
     path: '/v1/drivers',
     since: 1,
     query: { type: arg.string, detail: arg.boolean, fields: arg.list },
+    querySchema: checkedOne(fields),
     status: 200,
   },
   {
     id: 'drivers.get',
     method: 'GET',
     path: '/v1/drivers/{driver_name}',
+    also: ['/v1/drivers/{driver_name}/{fields}'],
     since: 1,
     query: { fields: arg.list },
+    querySchema: checkedOne(fields),
     status: 200,
   },
   {

@@ -18,6 +18,7 @@ export const MISPLACED = [
     path: '/v1/nodes/{parent}/ports/{item}',
     also: [...items.slice(1), '/v1/chassis/{parent}/nodes/{item}'],
     since: 1,
+    refused: true,
     status: 200,
   },
   {
@@ -26,6 +27,7 @@ export const MISPLACED = [
     path: '/v1/nodes/{parent}/ports',
     also: LISTS.slice(1),
     since: 1,
+    refused: true,
     status: 201,
   },
   {
@@ -34,6 +36,7 @@ export const MISPLACED = [
     path: '/v1/nodes/{parent}/ports/{item}',
     also: [...items.slice(1), ...LISTS],
     since: 1,
+    refused: true,
     status: 200,
   },
   {
@@ -42,6 +45,7 @@ export const MISPLACED = [
     path: '/v1/nodes/{parent}/ports/{item}',
     also: [...items.slice(1), ...LISTS],
     since: 1,
+    refused: true,
     status: 204,
   },
 ] as const satisfies readonly Operation[]
