@@ -84,11 +84,13 @@ export class Baremetal implements AsyncDisposable {
     return JSON.parse(await this.ok(words, ...more, '-f', 'json')) as T
   }
 
-  /** Runs a command that has to fail; gives its code and its words, without the request's id that ends them. */
+  /** Runs a command that has to fail; gives its code and its last line, without the request's id that ends it. */
   async refused(words: string, ...more: string[]): Promise<string> {
-    const argv = [...words.split(' '), ...more]
+    // Most conflicts are locks, so it tries them again for ten seconds.
+    const argv = ['--max-retries', '0', ...words.split(' '), ...more]
     const { code, stdout, stderr } = await this.run(argv)
-    if (code !== 0) return `${code}: ${stderr.trim().replace(/ \(Request-ID: req-[0-9a-f-]{36}\)$/, '')}`
+    const last = stderr.trim().split('\n').at(-1)!
+    if (code !== 0) return `${code}: ${last.replace(/ \(Request-ID: req-[0-9a-f-]{36}\)$/, '')}`
     throw new Error(`baremetal ${argv.join(' ')} should have failed: ${stdout}`)
   }
 

@@ -78,7 +78,7 @@ describe.concurrent('baremetal', () => {
   })
 
   test('adopts what runs already, keeps it from being undeployed, retires it', async () => {
-    const node = await commandedNode({ baremetal, ironic }, 'adopted', ...UNCLEANED)
+    const node = await commandedNode({ baremetal, ironic }, 'adopted', ...CUSTOM)
     await node.waited('manage')
     await node.waited('adopt')
     await baremetal.ok('node set adopted --protected --protected-reason', 'holds the database')
@@ -143,7 +143,7 @@ describe.concurrent('baremetal', () => {
       persistent: true,
     })
     const { supported_boot_devices: devices } = await baremetal.json('node boot device show hardware --supported')
-    expect(devices).toEqual(expect.arrayContaining(['pxe', 'disk', 'cdrom']))
+    expect(String(devices).split(', ')).toEqual(expect.arrayContaining(['pxe', 'disk', 'cdrom']))
     await baremetal.ok('node boot mode set hardware bios')
     await node.until({ boot_mode: 'bios' })
     await baremetal.ok('node boot mode set hardware uefi')
@@ -152,26 +152,26 @@ describe.concurrent('baremetal', () => {
     await node.until({ secure_boot: true })
     await baremetal.ok('node secure boot off hardware')
     await baremetal.ok('node inject nmi hardware')
-    expect(await baremetal.refused('node console show hardware')).toContain('1: ')
+    expect(await baremetal.json('node console show hardware')).toMatchObject({ console_enabled: false })
   })
 
   test('shows BIOS settings, firmware, validation, history and passthru methods', async () => {
     const node = await commandedNode({ baremetal, ironic }, 'looked-at', ...UNCLEANED)
     await node.waited('manage')
-    type Setting = { 'BIOS setting name': string; 'BIOS setting value': string }
+    type Setting = { name: string; value: string }
     const settings = await baremetal.json<Setting[]>('node bios setting list looked-at')
     expect(settings.length).toBeGreaterThan(0)
-    const { 'BIOS setting name': name, 'BIOS setting value': value } = settings[0]!
+    const { name, value } = settings[0]!
     expect(await baremetal.json(`node bios setting show looked-at ${name}`)).toMatchObject({ name, value })
     expect(await baremetal.refused('node bios setting show looked-at NoSuchSetting')).toBe(
       `1: Node ${node.uuid} doesn't have a BIOS setting 'NoSuchSetting' (HTTP 404)`,
     )
-    const components = await baremetal.json<{ Component: string }[]>('node firmware list looked-at')
-    expect(components.map(({ Component }) => Component)).toEqual(expect.arrayContaining(['bios', 'bmc']))
-    const checked = await baremetal.json<{ Interface: string; Result: boolean | null }[]>('node validate looked-at')
+    const components = await baremetal.json<{ component: string }[]>('node firmware list looked-at')
+    expect(components.map(({ component }) => component)).toEqual(expect.arrayContaining(['bios', 'bmc']))
+    const checked = await baremetal.json<{ Interface: string; Result: boolean }[]>('node validate looked-at')
     expect(checked).toContainEqual(expect.objectContaining({ Interface: 'power', Result: true }))
-    const methods = await baremetal.json<{ Name: string }[]>('node passthru list looked-at')
-    expect(methods.map(({ Name }) => Name)).toContain('create_subscription')
+    const methods = await baremetal.json<{ name: string }[]>('node passthru list looked-at')
+    expect(methods.map(({ name: method }) => method)).toContain('create_subscription')
 
     await baremetal.ok('node set looked-at --driver-info redfish_address=not-an-address')
     const provided = await baremetal.run(['node', 'provide', 'looked-at', '--wait', '60'])
@@ -182,9 +182,9 @@ describe.concurrent('baremetal', () => {
         () => expect.unreachable(),
         (error: unknown) => expect(String(error)).toContain("It's in state deploy failed, and has error: "),
       )
-    const events = await baremetal.json<{ UUID: string; Severity: string }[]>('node history list looked-at --long')
-    expect(events).toContainEqual(expect.objectContaining({ Severity: 'ERROR' }))
-    const { event } = await baremetal.json(`node history get looked-at ${events[0]!.UUID}`)
+    const events = await baremetal.json<{ uuid: string; severity: string }[]>('node history list looked-at --long')
+    expect(events).toContainEqual(expect.objectContaining({ severity: 'ERROR' }))
+    const { event } = await baremetal.json(`node history get looked-at ${events[0]!.uuid}`)
     expect(event).toEqual(expect.any(String))
   })
 })
