@@ -1,6 +1,14 @@
 /** What acts on a target: the step SDK, the steps, executors, hardware. */
 export * from './executors/executor.js'
 export * from './executors/supervised/login-shell.js'
+export { PLAIN_ENVELOPE, TargetRebooted, type Envelope, type TargetFacts } from './executors/supervised/conversation.js'
+export { localShell } from './executors/supervised/local-shell.js'
+export {
+  SupervisedExecutor,
+  type PreparedCommand,
+  type SupervisedOptions,
+} from './executors/supervised/supervised-executor.js'
+export { RunRefused, UnknownRun } from './executors/supervised/supervised-run.js'
 export * from './sdk.js'
 export type { ArgsOf, SchemaType } from './arg-types.js'
 export { defineStep, type ArgSchema, type ArgsSchema, type StepDefinition } from './define-step.js'

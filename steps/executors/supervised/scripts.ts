@@ -1,0 +1,210 @@
+import { printed, quoted, words } from './sh.js'
+
+/** Where runs are kept, the first that can be used. A folder in memory is gone with a reboot, as it should be. */
+const PLACES = ['/run/ironstage', '"/run/user/$(id -u)/ironstage"', '"/dev/shm/ironstage-$(id -u)"']
+const LAST_PLACES = ['"/tmp/ironstage-$(id -u)"', '"/var/tmp/ironstage-$(id -u)"']
+
+/** Every script greets with this and a word that its sender made up, so that login scripts may print what they like. */
+export const GREETING = 'ironstage-script'
+
+export interface ScriptSurroundings {
+  /** Made up for this sending. */
+  nonce: string
+  /** The boot that the script is meant for; null for the first, which asks for it. */
+  boot: string | null
+  /** Where runs are kept; null lets the target choose. */
+  folder: string | null
+}
+
+/**
+ * A whole script around its own part. Sent on standard input, it is one compound command: a shell that is given only its
+ * beginning, since the link went, runs nothing of it.
+ *
+ * Says `b BOOT` and ends when the target has been booted since.
+ */
+export function script({ nonce, boot, folder }: ScriptSurroundings, body: string): Uint8Array {
+  const places = folder === null ? [...PLACES, ...LAST_PLACES].join(' ') : quoted(folder)
+  return Buffer.from(`{
+umask 077
+PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+LC_ALL=C
+export PATH LC_ALL
+unset RUST_BACKTRACE RUST_LIB_BACKTRACE
+exec </dev/null
+printf '\\n%s\\n' '${GREETING} ${nonce}'
+boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null) || boot=unknown
+${boot === null ? '' : `[ "$boot" = ${quoted(boot)} ] || { printf 'b %s\\n' "$boot"; exit 0; }`}
+base=
+for place in ${places}; do
+  mkdir -p "$place" 2>/dev/null
+  [ -d "$place" ] && [ ! -L "$place" ] && [ -O "$place" ] && [ -w "$place" ] || continue
+  chmod 700 "$place" && base=$place && break
+done
+[ -n "$base" ] || { printf 'f %s\\n' 'there is no folder for what runs: /run, /dev/shm, /tmp and /var/tmp are not writable'; exit 0; }
+${body}
+exit 0
+}
+`)
+}
+
+/** Says `t BOOT`, `u UID`, `p FOLDER`. */
+export const HELLO = `printf 't %s\\nu %s\\np %s\\n' "$boot" "$(id -u)" "$base"`
+
+/** Shell functions over `$d`, a run's folder. */
+const RUN_FUNCTIONS = `
+started() { read -r s 2>/dev/null <"/proc/$1/stat" || return 1; s=\${s##*) }; set -- $s; [ "$1" != Z ] || return 1; shift 19; echo "$1"; }
+supervised() { read -r pid since 2>/dev/null <"$d/pid" && [ "$(started "$pid")" = "$since" ]; }
+grouped() { read -r group 2>/dev/null <"$d/group" && kill -0 "$group" 2>/dev/null; }
+alive() { supervised || grouped; }
+nap() { sleep "$1" 2>/dev/null || sleep 1; }
+`
+
+export interface StartParts {
+  id: string
+  argv: readonly string[]
+  stdin: { bytes: Uint8Array } | { staged: string; length: number } | null
+  /** Shell text that runs right before the command, in the supervisor; it says `refuse WHY` where it must not be. */
+  guard: string | null
+}
+
+/**
+ * The supervisor: claims the run's folder, runs the command, keeps how it ended. The claim is `mkdir`, so of any number
+ * of supervisors that were sent for one id exactly one runs the command.
+ *
+ * It is a session of its own, and the command is another: a signal to the command's group leaves the supervisor alone.
+ */
+function supervisor({ argv, guard }: StartParts): string {
+  return `
+umask 077
+p=$1 d=$2
+cd /
+trap '' HUP
+mkdir "$d" 2>/dev/null || { rm -rf "$p"; exit 0; }
+${RUN_FUNCTIONS}
+keep() { printf '%s\\n' "$2" >"$d/$1.new" && mv -f "$d/$1.new" "$d/$1"; }
+: >"$d/out"
+: >"$d/err"
+keep pid "$$ $(started $$)"
+mv "$p/in" "$d/in" && mv "$p/run" "$d/run" || exit 1
+rmdir "$p"
+refuse() { keep refused "$1"; keep exit 126; rm -f "$d/in" "$d/run"; exit 0; }
+${guard ?? ''}
+set -- ${words(argv)}
+leader=
+command -v setsid >/dev/null 2>&1 && leader=setsid
+(
+  exec <"$d/in" >"$d/out" 2>"$d/err"
+  command -v "$1" >/dev/null 2>&1 || { printf '%s: command not found\\n' "$1" >&2; exit 127; }
+  trap - HUP
+  exec $leader "$@"
+) &
+child=$!
+if [ -n "$leader" ]; then keep group "-$child"; else keep group "$child"; fi
+wait "$child"
+code=$?
+keep exit "$code"
+rm -f "$d/in" "$d/run"
+`
+}
+
+/** Starts a run that is not there yet, and follows it from its beginning. */
+export function startScript(parts: StartParts, nonce: string): string {
+  const { id, stdin } = parts
+  const input =
+    stdin === null
+      ? ': >"$p/in"'
+      : 'bytes' in stdin
+        ? `{\n${printed(stdin.bytes)}\n} >"$p/in"`
+        : `[ "$(($(wc -c <${quoted(stdin.staged)})))" -eq ${stdin.length} ] && mv -f ${quoted(stdin.staged)} "$p/in" || { printf 's\\n'; exit 0; }`
+  return `${RUN_FUNCTIONS}
+d=$base/${quoted(id)}
+if [ ! -d "$d" ]; then
+  p=$base/.new/${quoted(`${id}.${nonce}`)}
+  mkdir -p "$p" || { printf 'f %s\\n' "a folder for the run could not be made in $base"; exit 0; }
+  ${input}
+  {
+${printed(Buffer.from(supervisor(parts)))}
+  } >"$p/run"
+  sent=
+  if [ -d /run/systemd/system ] && [ "$(id -u)" = 0 ] && command -v systemd-run >/dev/null 2>&1; then
+    systemd-run --quiet --collect --no-block --unit=${quoted(`ironstage-${id}-${nonce}`)} --property=KillMode=process \\
+      --property=TimeoutStopSec=5min --setenv=PATH="$PATH" --setenv=LC_ALL=C \\
+      sh "$p/run" "$p" "$d" </dev/null >/dev/null 2>&1 && sent=1
+  fi
+  if [ -z "$sent" ]; then
+    if command -v setsid >/dev/null 2>&1; then
+      ( setsid sh "$p/run" "$p" "$d" </dev/null >/dev/null 2>&1 & )
+    else
+      ( trap '' HUP; sh "$p/run" "$p" "$d" </dev/null >/dev/null 2>&1 & )
+    fi
+  fi
+  i=0
+  while [ ! -d "$d" ] && [ "$i" -lt 500 ]; do nap 0.02; i=$((i + 1)); done
+  [ -d "$d" ] || { printf 'f %s\\n' 'the run did not start'; exit 0; }
+fi
+${follow(0, 0)}`
+}
+
+/** Follows a run that is there; says `n` when it is not. */
+export const attachScript = (id: string, stdout: number, stderr: number): string => `${RUN_FUNCTIONS}
+d=$base/${quoted(id)}
+[ -d "$d" ] || { printf 'n\\n'; exit 0; }
+${follow(stdout, stderr)}`
+
+/**
+ * Says what the command prints as it comes, then `x CODE`; `r` once the run is there, `c` once its command is, `w WHY` when the command was
+ * refused, `g` when its supervisor is gone without having said how it ended; `.` every second or so, since a script
+ * whose reader is gone must notice.
+ */
+const follow = (stdout: number, stderr: number): string => `
+printf 'r\\n'
+o=${stdout} e=${stderr} i=0 quiet=0 missing=0 begun=
+tell() {
+  n=$(($(wc -c <"$d/$2") - $3))
+  [ "$n" -gt 0 ] || { n=0; return 1; }
+  [ "$n" -le 1048576 ] || n=1048576
+  printf '%s %d\\n' "$1" "$n"
+  tail -c "+$(($3 + 1))" "$d/$2" | head -c "$n"
+}
+while :; do
+  end=
+  if [ -f "$d/exit" ]; then end=1
+  elif ! alive; then
+    # It may have ended just now, or not have come to say who it is.
+    missing=$((missing + 1))
+    if [ -f "$d/pid" ]; then [ "$missing" -lt 3 ] || end=gone
+    elif [ "$missing" -ge 200 ]; then end=gone; fi
+    [ ! -f "$d/exit" ] || end=1
+  else missing=0
+  fi
+  [ -n "$begun" ] || [ ! -f "$d/group" ] || { begun=1; printf 'c\\n'; }
+  more=
+  if [ -f "$d/out" ] && tell o out "$o"; then o=$((o + n)) more=1; fi
+  if [ -f "$d/err" ] && tell e err "$e"; then e=$((e + n)) more=1; fi
+  if [ -n "$more" ]; then i=0 quiet=0; continue; fi
+  if [ "$end" = 1 ]; then
+    [ ! -f "$d/refused" ] || printf 'w %s\\n' "$(cat "$d/refused")"
+    printf 'x %s\\n' "$(cat "$d/exit")"
+    break
+  fi
+  [ "$end" != gone ] || { printf 'g\\n'; break; }
+  i=$((i + 1)) quiet=$((quiet + 1))
+  if [ "$i" -le 10 ]; then nap 0.01; elif [ "$i" -le 30 ]; then nap 0.05; else nap 0.2; fi
+  [ $((quiet % 5)) -ne 0 ] || printf '.\\n'
+done`
+
+/** Ends a run's command; says `k`. */
+export const cancelScript = (id: string): string => `${RUN_FUNCTIONS}
+d=$base/${quoted(id)}
+[ -f "$d/exit" ] || { read -r group <"$d/group" && kill -TERM "$group"; } 2>/dev/null
+printf 'k\\n'`
+
+/** Takes away what is left of runs that have ended and of starts that came to nothing; says `k`. */
+export const forgetScript = (ids: readonly string[]): string =>
+  `${ids
+    .map(
+      (id) =>
+        `[ ! -f "$base/"${quoted(id)}/exit ] || rm -rf "$base/"${quoted(id)}; rm -rf "$base/.new/"${quoted(id)}.*`,
+    )
+    .join('\n')}
+printf 'k\\n'`
