@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
-import { IRONIC_OPERATIONS, IRONIC_RELEASES } from '../../wire/index.js'
+import { IRONIC_OPERATIONS, IRONIC_RELEASES, type Operation } from '../../wire/index.js'
 import { command } from '../kit/command.js'
 
 interface Document {
@@ -27,7 +27,9 @@ test.each(Object.keys(IRONIC_RELEASES))('ironstage openapi prints a valid docume
 
 test('every operation is in it, with its parameters', async () => {
   const document = await printed()
-  expect(ids(document)).toEqual(IRONIC_OPERATIONS.map(({ id }) => id).sort())
+  const rows: readonly Operation[] = IRONIC_OPERATIONS
+  const told = rows.filter(({ refused }) => !refused).map(({ id }) => id)
+  expect(ids(document)).toEqual(told.sort())
   expect(document.info.description).toBe('Microversions 1.1 to 1.115.')
   const { parameters } = document.paths['/v1/nodes/{node_ident}/states/provision']!['put']!
   expect(parameters).toContainEqual({ name: 'node_ident', in: 'path', required: true, schema: { type: 'string' } })
