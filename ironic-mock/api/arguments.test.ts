@@ -56,6 +56,10 @@ test.each<[OperationId, string, unknown, string]>([
   ],
   ['nodes.provision', '', { target: 1 }, 'Expected string for target: 1'],
   ['heartbeat', 'node_ident=x', {}, 'Missing mandatory parameter: callback_url'],
+  ['nodes.indicators.set', '', { indicator: null, state: 'ON' }, 'Missing mandatory parameter: indicator'],
+  ['nodes.list', 'limit=1&limit=2', undefined, "Expected an integer for limit: ['1', '2']"],
+  ['deployTemplates.list', 'marker=@@', undefined, 'Expected name for marker: @@'],
+  ['volume.connectors.get', 'connector_uuid=x', undefined, 'Expected UUID for connector_uuid: x'],
 ])('%s ?%s %j is refused: %s', (id, query, body, sentence) => {
   expect(() => read(id, query, body)).toThrow(sentence)
 })

@@ -28,7 +28,10 @@ export function readArguments(
 
   const unexpected = Object.keys(given).filter((name) => !Object.hasOwn(schemas, name) && !Object.hasOwn(path, name))
   if (unexpected.length > 0) throw ironicErrors.unexpectedArguments(unexpected)
-  for (const name of operation.required ?? []) if (!Object.hasOwn(given, name)) throw ironicErrors.missingArgument(name)
+  for (const name of operation.required ?? [])
+    // What a path could say is never null, wherever it is said.
+    if (!Object.hasOwn(given, name) || (given[name] === null && operation.path.includes(`{${name}}`)))
+      throw ironicErrors.missingArgument(name)
 
   const args: Arguments = {}
   for (const [name, value] of Object.entries(given)) {
