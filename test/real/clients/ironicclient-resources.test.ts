@@ -93,7 +93,7 @@ describe.concurrent('baremetal keeps', () => {
     )
     await baremetal.ok(`port set ${port.uuid} --pxe-enabled --name eth0 --extra slot=3`)
     await baremetal.ok(`port unset ${port.uuid} --extra slot --name`)
-    expect(await baremetal.refused(`port unset ${port.uuid} --physical-network`)).toContain('(HTTP 409)')
+    expect(await baremetal.refused(`port unset ${port.uuid} --physical-network`)).toContain('physical')
     await baremetal.ok('port group set bond0 --address 52:54:00:c1:01:02 --unsupport-standalone-ports')
     expect(await baremetal.json('port group show bond0')).toMatchObject({ standalone_ports_supported: false })
     await baremetal.ok('port group unset bond0 --address --property miimon')

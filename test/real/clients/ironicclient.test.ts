@@ -170,8 +170,8 @@ describe.concurrent('baremetal', () => {
     expect(components.map(({ component }) => component)).toEqual(expect.arrayContaining(['bios', 'bmc']))
     const checked = await baremetal.json<{ Interface: string; Result: boolean }[]>('node validate looked-at')
     expect(checked).toContainEqual(expect.objectContaining({ Interface: 'power', Result: true }))
-    const methods = await baremetal.json<{ name: string }[]>('node passthru list looked-at')
-    expect(methods.map(({ name: method }) => method)).toContain('create_subscription')
+    const methods = await baremetal.json<{ Name: string }[]>('node passthru list looked-at')
+    expect(methods.map(({ Name }) => Name)).toContain('create_subscription')
 
     await baremetal.ok('node set looked-at --driver-info redfish_address=not-an-address')
     const provided = await baremetal.run(['node', 'provide', 'looked-at', '--wait', '60'])
