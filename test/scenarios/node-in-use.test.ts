@@ -83,6 +83,16 @@ test('fast track: one boot of the ramdisk from inspection to deployment', async 
   expect((await machineOf(node)).boot()).toMatchObject({ outcome: 'disk' })
 })
 
+test('fast track: a deployment that is asked for before the agent has reported after its inspection waits for it', async () => {
+  await using lab = await createLab({ policy: { fastTrack: true, inspectionPowerOff: false, automatedClean: false } })
+  const node = await lab.enroll({ deploySteps: [installCoreos()] })
+  lab.faults.add({ match: { node: node.uuid, route: '/v1/heartbeat' }, effect: { kind: 'delay', ms: minutes(1) } })
+  await node.makeAvailable()
+  expect((await node.get()).driver_internal_info).not.toHaveProperty('agent_url')
+  await node.deploy()
+  expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
+})
+
 describe('a BMC', () => {
   test('that does not answer takes the node out of service, and it comes back by itself', async () => {
     await using lab = await createLab()
