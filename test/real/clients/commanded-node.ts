@@ -44,11 +44,11 @@ export async function commandedNode(
     ...{ name, uuid, mac },
     show,
     until: async (wanted) => {
-      const found = () => {
-        const record = ironic.stage.store.records.nodes.get(uuid)?.record as Record<string, unknown> | undefined
+      const found = async () => {
+        const record = (await ironic.stage.store.node(uuid))?.node as Record<string, unknown> | undefined
         return record && Object.entries(wanted).every(([key, value]) => record[key] === value)
       }
-      for (const end = Date.now() + PATIENCE; !found(); await sleep(20))
+      for (const end = Date.now() + PATIENCE; !(await found()); await sleep(20))
         if (Date.now() > end)
           throw new Error(`${name} does not get to ${JSON.stringify(wanted)}: ${JSON.stringify(await show())}`)
       return show()
