@@ -1,0 +1,358 @@
+import { connect, type Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import ssh2, { type Client, type ClientChannel } from 'ssh2'
+import { errorChain, minutes, UserError, userError, type Clock } from '../../../runtime/index.js'
+import { LinkLost } from '../supervised/login-shell.js'
+import { shownAddress } from './address.js'
+import { preferringKnown } from './algorithms.js'
+import { Authentication } from './authentication.js'
+import { ByteQueue } from './byte-queue.js'
+import { teachCertificates } from './certificate.js'
+import { checkHostKey, type BootPhase, type HostKeyPins } from './host-keys.js'
+import type { HostSettings } from './host-settings.js'
+import { knownKeyTypes, type KnownHostsFile } from './known-hosts.js'
+import type { SecretSource } from './secrets.js'
+
+/** A server that lets in nobody for so long has another fault than a person who looks for a password. */
+const AUTHENTICATION = minutes(2)
+
+export interface ConnectionParts {
+  settings: HostSettings
+  knownHosts: readonly KnownHostsFile[]
+  /** Null for a host that is only on the way. */
+  pins: HostKeyPins | null
+  phase: BootPhase
+  secrets: SecretSource
+  clock: Clock
+  /** A way through another host; without, one of its own. */
+  through?: SshConnection
+  signal?: AbortSignal
+}
+
+/** A line under way, whose input can be given piece by piece. */
+export interface Channel {
+  readonly stdout: AsyncIterable<Uint8Array>
+  readonly stderr: AsyncIterable<Uint8Array>
+  /** As of a shell channel. */
+  readonly exit: Promise<number | null>
+  write(bytes: Uint8Array): void
+  /** Ends the input. */
+  end(): void
+  cut(): void
+}
+
+/** The server has no room for another channel on this connection (sshd's MaxSessions). */
+export class NoRoom extends Error {
+  override readonly name = 'NoRoom'
+}
+
+/** One connection to one host, which is let in or not at all. */
+export class SshConnection implements AsyncDisposable {
+  readonly #client: Client
+  readonly #name: string
+  readonly #clock: Clock
+  readonly #through: SshConnection | undefined
+  readonly #socket: Readable
+  readonly #hold: Disposable
+  /** Whoever waits for something that does not come when the connection has gone. */
+  readonly #waiting = new Set<() => void>()
+  #lost: Error | undefined
+  /** Resolves when the connection is gone, for whatever reason. */
+  readonly closed: Promise<void>
+  /** The host has yet to prove which it is. */
+  readonly provisional: boolean
+
+  private constructor(parts: ConnectionParts, client: Client, socket: Readable, provisional: boolean) {
+    this.#client = client
+    this.#socket = socket
+    this.#name = shownAddress(parts.settings)
+    this.#clock = parts.clock
+    this.#through = parts.through
+    this.provisional = provisional
+    this.#hold = parts.clock.hold(`a connection to ${this.#name}`)
+    client.on('error', (error) => (this.#lost ??= error))
+    this.closed = new Promise((resolve) =>
+      client.once('close', () => {
+        this.#gone()
+        resolve()
+      }),
+    )
+  }
+
+  /**
+   * @throws UserError when the host is not the right one, or does not let us in; LinkLost when it cannot be reached
+   */
+  static async open(parts: ConnectionParts): Promise<SshConnection> {
+    const { settings, through, clock, signal } = parts
+    signal?.throwIfAborted()
+    const name = shownAddress(settings)
+    const client = new ssh2.Client()
+    using _hold = clock.hold(`connecting to ${name}`)
+    const limit = new AbortController()
+    const patience = limiting(clock, limit.signal, settings.connectTimeout)
+    let authentication: Authentication | undefined
+    let provisional = false
+    let socket: Readable | undefined
+    try {
+      const sock = through
+        ? await through.forward(settings.host, settings.port)
+        : await connected(settings, patience.expired, signal, limit.signal)
+      socket = sock
+      await new Promise<void>((resolve, reject) => {
+        const fail = (error: unknown) => {
+          reject(error as Error)
+          sock.destroy()
+        }
+        patience.expired.catch(() => fail(new LinkLost(`${name} does not answer`)))
+        signal?.addEventListener('abort', () => fail(signal.reason), { once: true, signal: limit.signal })
+        client.once('ready', resolve)
+        client.on('handshake', () => patience.extend(AUTHENTICATION))
+        client.on('error', (error: Error & { level?: string }) => {
+          // One way of logging in that failed; others may follow.
+          if (error.level === 'agent' || /^Error signing/.test(error.message)) {
+            authentication?.notes.push(error.message)
+            return
+          }
+          fail(asLost(error, name, authentication))
+        })
+        client.once('close', () => reject(new LinkLost(`${name} closed the connection`)))
+        authentication = new Authentication({
+          ...{ settings, secrets: parts.secrets, clock },
+          get keysOnly() {
+            return provisional
+          },
+          asking: (question) => patience.pausedFor(question),
+        })
+        client.connect({
+          username: settings.user,
+          sock,
+          readyTimeout: 0,
+          keepaliveInterval: settings.keepalive.interval,
+          keepaliveCountMax: settings.keepalive.count,
+          algorithms: algorithmsFor(parts) as never,
+          hostVerifier: (key: Buffer) => {
+            try {
+              provisional =
+                checkHostKey({ ...parts, name: settings.knownAs, files: parts.knownHosts }, key) === 'provisional'
+              return true
+            } catch (error) {
+              reject(error as Error)
+              return false
+            }
+          },
+          authHandler: authentication.handler,
+        })
+        teachCertificates(client)
+      })
+      return new SshConnection(parts, client, sock, provisional)
+    } catch (error) {
+      client.on('error', () => {})
+      socket?.destroy()
+      if (through) await through[Symbol.asyncDispose]()
+      throw error
+    } finally {
+      limit.abort()
+    }
+  }
+
+  get alive(): boolean {
+    return this.#lost === undefined
+  }
+
+  /**
+   * @throws NoRoom; LinkLost
+   */
+  async exec(line: string): Promise<Channel> {
+    if (!this.alive) throw this.#linkLost()
+    const hold = this.#clock.hold(`a command on ${this.#name}`)
+    try {
+      const channel = await new Promise<ClientChannel>((resolve, reject) => {
+        const lost = this.#whenGone(() => reject(this.#linkLost()))
+        this.#client.exec(line, (error: (Error & { reason?: unknown }) | undefined, opened) => {
+          lost[Symbol.dispose]()
+          if (!error) resolve(opened)
+          else if (!this.alive) reject(this.#linkLost(error))
+          // Only a refusal to open a channel has a reason.
+          else if (error.reason !== undefined) reject(new NoRoom(error.message))
+          else
+            reject(
+              new UserError('ssh-no-commands', `${this.#name} runs no commands for us`, {
+                cause: error,
+                remedy: 'look at ForceCommand in its sshd_config and at the options of the key in authorized_keys',
+              }),
+            )
+        })
+      })
+      return this.#wrapped(channel, hold)
+    } catch (error) {
+      hold[Symbol.dispose]()
+      throw error instanceof NoRoom || error instanceof UserError ? error : this.#linkLost(error)
+    }
+  }
+
+  /** A way to somewhere else through this host. */
+  forward(host: string, port: number): Promise<Readable> {
+    return new Promise((resolve, reject) => {
+      if (!this.alive) return reject(this.#linkLost())
+      const lost = this.#whenGone(() => reject(this.#linkLost()))
+      this.#client.forwardOut('127.0.0.1', 0, host, port, (error, stream) => {
+        lost[Symbol.dispose]()
+        if (error) reject(new LinkLost(`${this.#name} cannot reach ${host}:${port}`, { cause: error }))
+        else resolve(stream)
+      })
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#lost ??= new Error('closed')
+    this.#client.end()
+    // A peer that says nothing more is not waited for.
+    if ('destroySoon' in this.#socket) (this.#socket as Socket).destroySoon()
+    else this.#socket.destroy()
+    await this.closed
+    await this.#through?.[Symbol.asyncDispose]()
+  }
+
+  #gone(): void {
+    this.#lost ??= new Error('the connection was closed')
+    this.#hold[Symbol.dispose]()
+    if (this.#through?.alive) void this.#through[Symbol.asyncDispose]()
+    for (const wake of this.#waiting) wake()
+    this.#waiting.clear()
+  }
+
+  #whenGone(wake: () => void): Disposable {
+    this.#waiting.add(wake)
+    return { [Symbol.dispose]: () => void this.#waiting.delete(wake) }
+  }
+
+  #linkLost(cause: unknown = this.#lost): LinkLost {
+    if (cause instanceof LinkLost) return cause
+    return new LinkLost(`the link to ${this.#name} went`, cause === undefined ? {} : { cause })
+  }
+
+  #wrapped(channel: ClientChannel, hold: Disposable): Channel {
+    const [stdout, stderr] = [new ByteQueue(channel), new ByteQueue(channel.stderr as unknown as Readable)]
+    let code: number | null | undefined
+    let cut = false
+    channel.on('exit', (told: number | null) => (code = told))
+    channel.on('error', () => {})
+    const exit = new Promise<number | null>((resolve, reject) => {
+      const ended = () => {
+        for (const queue of [stdout, stderr]) queue.end()
+        if (code !== undefined) resolve(code)
+        else if (cut || !this.alive) reject(this.#linkLost())
+        else resolve(null)
+      }
+      const lost = this.#whenGone(() => setImmediate(ended))
+      channel.once('close', () => {
+        lost[Symbol.dispose]()
+        ended()
+      })
+    })
+    exit.catch(() => {}).finally(() => hold[Symbol.dispose]())
+    return {
+      ...{ stdout, stderr, exit },
+      write: (bytes) => void (channel.writable && channel.write(bytes)),
+      end: () => void channel.end(),
+      cut: () => {
+        if (cut) return
+        cut = true
+        for (const queue of [stdout, stderr]) queue.end()
+        channel.close()
+      },
+    }
+  }
+}
+
+/** A TCP connection to a host, which may have several addresses. */
+async function connected(
+  { host, port, ...settings }: HostSettings,
+  expired: Promise<never>,
+  signal: AbortSignal | undefined,
+  over: AbortSignal,
+): Promise<Socket> {
+  const name = shownAddress({ host, port, ...settings })
+  const socket = connect({ host, port, noDelay: true })
+  try {
+    await Promise.race([
+      new Promise<void>((resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true, signal: over })
+        socket.once('connect', resolve)
+        socket.once('error', (cause) => reject(new LinkLost(`${name} cannot be reached`, { cause: plainCause(cause) })))
+      }),
+      expired.catch(() => {
+        throw new LinkLost(`${name} does not answer`)
+      }),
+    ])
+    return socket
+  } catch (error) {
+    socket.on('error', () => {})
+    socket.destroy()
+    throw error
+  }
+}
+
+/** Of several addresses that were tried, node tells nothing but that there were several. */
+const plainCause = (error: Error): Error =>
+  error instanceof AggregateError && error.errors.length > 0 ? (error.errors[0] as Error) : error
+
+/** What came to nothing, and whether another try may go better. */
+function asLost(error: Error & { level?: string }, name: string, authentication: Authentication | undefined): Error {
+  const known = userError(error)
+  if (known) return known
+  if (error.level === 'client-authentication') return refused(name, authentication)
+  if (/no matching|Handshake failed/i.test(error.message))
+    return new UserError('ssh-algorithms', `${name} and ironstage have no algorithm in common`, {
+      cause: error,
+      remedy: 'look at the KexAlgorithms, HostKeyAlgorithms, Ciphers and MACs of both sides',
+    })
+  return new LinkLost(`${name} cannot be reached`, { cause: new Error(errorChain(error).join(': ')) })
+}
+
+function refused(name: string, authentication: Authentication | undefined): UserError {
+  const { takes = [], notes = [] } = authentication ?? {}
+  const said = notes.length > 0 ? `: ${[...new Set(notes)].join('; ')}` : ''
+  return new UserError('ssh-authentication', `${name} does not let us in${said}`, {
+    remedy: `it takes ${takes.join(', ') || 'nothing that it told of'}; see that ssh ${name.replace(/:(\d+)$/, ' -p $1')} works`,
+  })
+}
+
+function algorithmsFor({ settings, knownHosts }: ConnectionParts) {
+  const { algorithms, knownAs } = settings
+  return {
+    ...algorithms,
+    serverHostKey: preferringKnown(algorithms.serverHostKey, knownKeyTypes(knownHosts, knownAs)),
+    // Images are compressed already, and it would make the installer wait.
+    compress: ['none'],
+  }
+}
+
+/** A limit that moves on, and stands still while a person is asked. */
+function limiting(clock: Clock, signal: AbortSignal, first: number) {
+  let current = new AbortController()
+  let expire = (_: Error): void => {}
+  const expired = new Promise<never>((_, reject) => (expire = reject))
+  expired.catch(() => {})
+  const arm = (ms: number) => {
+    current.abort()
+    current = new AbortController()
+    clock.sleep(ms, { weak: true, signal: AbortSignal.any([signal, current.signal]) }).then(
+      () => expire(new Error('expired')),
+      () => {},
+    )
+  }
+  arm(first)
+  return {
+    expired,
+    extend: arm,
+    pausedFor: async <T>(question: () => Promise<T>): Promise<T> => {
+      current.abort()
+      try {
+        return await question()
+      } finally {
+        arm(AUTHENTICATION)
+      }
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+/** A file in sshd(8)'s SSH_KNOWN_HOSTS FILE FORMAT. */
+export interface KnownHostsFile {
+  path: string
+  text: string
+}
+
+/** The names by which a host may stand in a file. */
+export interface HostName {
+  host: string
+  port: number
+}
+
+export type HostKeyVerdict =
+  | { kind: 'known'; where: string }
+  | { kind: 'revoked'; where: string }
+  /** Another key of the same type is known. */
+  | { kind: 'changed'; where: string; known: string }
+  /** `authority`: the host is known by a certificate authority only, whose certificates cannot be checked here. */
+  | { kind: 'unknown'; authority: string | null }
+
+interface Entry {
+  marker: 'cert-authority' | 'revoked' | null
+  matches: boolean
+  type: string
+  key: Buffer
+  where: string
+}
+
+/**
+ * Whether a host's key is the known one, by the same rules as OpenSSH: a revoked key is revoked whatever else is said,
+ * any entry with this very key will do, and a key of the same type that differs is a changed one.
+ *
+ * @param key as it comes over the wire
+ */
+export function judgeHostKey(files: readonly KnownHostsFile[], name: HostName, key: Uint8Array): HostKeyVerdict {
+  const entries = files.flatMap((file) => entriesOf(file, name))
+  const same = (entry: Entry) => entry.key.length === key.length && timingSafeEqual(entry.key, key)
+  const type = keyType(key)
+  const here = entries.filter(({ matches }) => matches)
+  const revoked = here.find((entry) => entry.marker === 'revoked' && same(entry))
+  if (revoked) return { kind: 'revoked', where: revoked.where }
+  const plain = here.filter(({ marker }) => marker === null)
+  const known = plain.find(same)
+  if (known) return { kind: 'known', where: known.where }
+  const other = plain.find((entry) => entry.type === type)
+  if (other) return { kind: 'changed', where: other.where, known: fingerprint(other.key) }
+  return { kind: 'unknown', authority: here.find(({ marker }) => marker === 'cert-authority')?.where ?? null }
+}
+
+/** Types of the keys that are known of a host: what to ask it for first, or it shows one that nobody knows. */
+export function knownKeyTypes(files: readonly KnownHostsFile[], name: HostName): string[] {
+  const entries = files.flatMap((file) => entriesOf(file, name))
+  return [...new Set(entries.filter(({ matches, marker }) => matches && marker === null).map(({ type }) => type))]
+}
+
+/** `SHA256:` and unpadded base64, as ssh(1) and ssh-keygen -l show it. */
+export const fingerprint = (key: Uint8Array): string =>
+  `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
+
+/** The name of its type that a key begins with. */
+export function keyType(key: Uint8Array): string {
+  const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength)
+  if (bytes.length < 4) return ''
+  const length = bytes.readUInt32BE(0)
+  return bytes.subarray(4, 4 + length).toString('latin1')
+}
+
+/** How a host is written there: the port only where it is not 22. */
+export const knownAs = ({ host, port }: HostName): string =>
+  port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`
+
+function entriesOf({ path, text }: KnownHostsFile, name: HostName): Entry[] {
+  return text.split(/\r?\n/).flatMap((line, index): Entry[] => {
+    const trimmed = line.trim()
+    if (trimmed === '' || trimmed.startsWith('#')) return []
+    const fields = trimmed.split(/[ \t]+/)
+    const marked = fields[0]!.startsWith('@') ? fields.shift()!.slice(1) : null
+    const [hosts, type, base64] = fields
+    if (hosts === undefined || type === undefined || base64 === undefined) return []
+    if (marked !== null && marked !== 'cert-authority' && marked !== 'revoked') return []
+    const key = Buffer.from(base64, 'base64')
+    // A line that does not hold the key that it says it does is of no use to anybody.
+    if (keyType(key) !== type) return []
+    const where = `${path}:${index + 1}`
+    return [{ marker: marked, matches: matchesHost(hosts, knownAs(name)), type, key, where }]
+  })
+}
+
+function matchesHost(field: string, name: string): boolean {
+  if (field.startsWith('|1|')) return matchesHash(field, name)
+  let matched = false
+  for (const pattern of field.split(',')) {
+    const negated = pattern.startsWith('!')
+    if (!glob(negated ? pattern.slice(1) : pattern).test(name)) continue
+    if (negated) return false
+    matched = true
+  }
+  return matched
+}
+
+/** `|1|SALT|HASH`: HMAC-SHA1 of the name, with the salt as its key. */
+function matchesHash(field: string, name: string): boolean {
+  const [, , salt = '', hash = ''] = field.split('|')
+  const expected = Buffer.from(hash, 'base64')
+  const found = createHmac('sha1', Buffer.from(salt, 'base64')).update(name).digest()
+  return expected.length === found.length && timingSafeEqual(expected, found)
+}
+
+const glob = (pattern: string): RegExp =>
+  new RegExp(
+    `^${pattern.replace(/[.*+?^${}()|[\]\\]/g, (character) => (character === '*' ? '.*' : character === '?' ? '.' : `\\${character}`))}$`,
+    'i',
+  )
