@@ -98,10 +98,10 @@ describe.concurrent('baremetal keeps', () => {
     expect(await baremetal.json('port group show bond0')).toMatchObject({ standalone_ports_supported: false })
     await baremetal.ok('port group unset bond0 --address --property miimon')
     expect(await baremetal.json('port group list')).toMatchObject([{ name: 'bond0' }])
-    // Fake hardware has the network interface `noop` here, which takes any VIF and keeps none.
     await baremetal.ok(`node vif attach wired ${VIF}`)
-    expect(await baremetal.json('node vif list wired')).toEqual([])
+    expect(await baremetal.json('node vif list wired')).toEqual([{ id: VIF }])
     await baremetal.ok(`node vif detach wired ${VIF}`)
+    expect(await baremetal.json('node vif list wired')).toEqual([])
     await baremetal.ok(`port delete ${port.uuid}`)
     await baremetal.ok('port group delete bond0')
     await baremetal.ok('node delete wired')
