@@ -1,6 +1,4 @@
-import { del, get, idOf, post, put, type Call, type Script } from '../script.js'
-
-const rested = (call: Call, node: string): Call => ({ ...call, settle: node })
+import { del, get, idOf, post, put, rested, type Script } from '../script.js'
 
 /** What stands below a node: power, maintenance, boot, traits, VIFs, passthru, console. */
 export function subResources(): Script {
@@ -10,11 +8,11 @@ export function subResources(): Script {
     name: 'below a node',
     calls: [
       post('/v1/nodes', { driver: 'fake-hardware', uuid: node, name: 'sub', vendor_interface: 'fake' }),
-      rested(put(at('states/provision'), { target: 'manage' }), node),
+      rested(node, put(at('states/provision'), { target: 'manage' })),
       ...['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting', 'nonsense', '', null, 7].map(
-        (target) => rested(put(at('states/power'), { target }), node),
+        (target) => rested(node, put(at('states/power'), { target })),
       ),
-      ...[0, -1, 5, 'x'].map((timeout) => rested(put(at('states/power'), { target: 'power on', timeout }), node)),
+      ...[0, -1, 5, 'x'].map((timeout) => rested(node, put(at('states/power'), { target: 'power on', timeout }))),
       put(at('states/power'), {}),
       put(at('states/power'), { target: 'soft power off' }, '1.26'),
       put(at('states/power'), { target: 'power on', timeout: 5 }, '1.26'),
@@ -45,9 +43,9 @@ export function subResources(): Script {
       get(at('management/indicators/system/led')),
       put(at('management/indicators/system/led'), { state: 'ON' }),
       put(at('management/indicators/system/led'), { state: 'nonsense' }),
-      ...['uefi', 'bios', 'nonsense', ''].map((target) => rested(put(at('states/boot_mode'), { target }), node)),
+      ...['uefi', 'bios', 'nonsense', ''].map((target) => rested(node, put(at('states/boot_mode'), { target }))),
       ...['true', 'false', 'on', 'nonsense', true].map((target) =>
-        rested(put(at('states/secure_boot'), { target }), node),
+        rested(node, put(at('states/secure_boot'), { target })),
       ),
       get(at('states')),
       put(at('states/raid'), { logical_disks: [{ size_gb: 50, raid_level: '1', is_root_volume: true }] }),

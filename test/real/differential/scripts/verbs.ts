@@ -1,139 +1,160 @@
-import { del, get, idOf, patch, post, put, verb, type Call, type Script } from '../script.js'
+import { away, enrol, FAKES, get, idOf, patch, put, set, verb, type Call, type Script } from '../script.js'
 
 const VERBS = [
   ...['manage', 'provide', 'inspect', 'abort', 'clean', 'adopt', 'active', 'rebuild', 'deleted', 'rescue', 'unrescue'],
-  ...['service', 'unhold', 'nonsense', 'deploy', 'undeploy'],
-]
+  ...['service', 'unhold', 'nonsense', 'deploy', 'undeploy', 'delete', 'deploying', 'available'],
+] as const
+type Verb = (typeof VERBS)[number]
+
 const MORE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   clean: { clean_steps: [{ interface: 'deploy', step: 'erase_devices' }] },
   rescue: { rescue_password: 'secret' },
   service: { service_steps: [{ interface: 'deploy', step: 'erase_devices' }] },
 }
-const FAKES = {
-  ...{ deploy_interface: 'fake', inspect_interface: 'fake', rescue_interface: 'fake', raid_interface: 'fake' },
-  ...{ management_interface: 'fake', power_interface: 'fake', bios_interface: 'fake', boot_interface: 'fake' },
+
+/** How a node is brought into a state from enroll, and what leads on from there. */
+interface Place {
+  readonly way: (node: string) => Call[]
+  readonly on: readonly Verb[]
 }
 
-/** How a node is brought into a state from enroll. */
-const WAYS: Readonly<Record<string, (node: string) => Call[]>> = {
-  enroll: () => [],
-  manageable: (node) => [verb(node, 'manage')],
-  available: (node) => [verb(node, 'manage'), verb(node, 'provide')],
-  active: (node) => [verb(node, 'manage'), verb(node, 'provide'), verb(node, 'active')],
-  adopted: (node) => [verb(node, 'manage'), verb(node, 'adopt')],
-  rescue: (node) => [...WAYS['active']!(node), verb(node, 'rescue', MORE['rescue'])],
-  'clean failed': (node) => [
-    verb(node, 'manage'),
-    verb(node, 'clean', { clean_steps: [{ interface: 'deploy', step: 'none' }] }),
-  ],
-  'deploy failed': (node) => [
-    ...WAYS['available']!(node),
-    verb(node, 'active', { deploy_steps: [{ interface: 'deploy', step: 'none', priority: 5, args: {} }] }),
-  ],
-  'service failed': (node) => [
-    ...WAYS['active']!(node),
-    verb(node, 'service', { service_steps: [{ interface: 'deploy', step: 'none' }] }),
-  ],
-  'maintenance in manageable': (node) => [verb(node, 'manage'), put(`/v1/nodes/${node}/maintenance`, { reason: 'x' })],
-  'maintenance in active': (node) => [...WAYS['active']!(node), put(`/v1/nodes/${node}/maintenance`, {})],
-  'protected in active': (node) => [
-    ...WAYS['active']!(node),
-    patch(`/v1/nodes/${node}`, [{ op: 'replace', path: '/protected', value: true }]),
-  ],
-  'retired in manageable': (node) => [
-    verb(node, 'manage'),
-    patch(`/v1/nodes/${node}`, [{ op: 'replace', path: '/retired', value: true }]),
-  ],
-  'retired in active': (node) => [
-    ...WAYS['active']!(node),
-    patch(`/v1/nodes/${node}`, [{ op: 'replace', path: '/retired', value: true }]),
-  ],
+const manageable = (node: string): Call[] => [verb(node, 'manage')]
+const available = (node: string): Call[] => [...manageable(node), verb(node, 'provide')]
+const active = (node: string): Call[] => [...available(node), verb(node, 'active')]
+const fails = { interface: 'deploy', step: 'none' }
+const maintained = (node: string) => put(`/v1/nodes/${node}/maintenance`, { reason: 'x' })
+const flagged = (node: string, field: string) => patch(`/v1/nodes/${node}`, [set(`/${field}`, true)])
+
+export const PLACES: Readonly<Record<string, Place>> = {
+  enroll: { way: () => [], on: ['manage', 'adopt'] },
+  manageable: { way: manageable, on: ['provide', 'inspect', 'clean', 'adopt', 'manage'] },
+  available: { way: available, on: ['manage', 'active', 'deploy', 'rebuild'] },
+  active: {
+    way: active,
+    on: ['rebuild', 'deleted', 'undeploy', 'rescue', 'service', 'unrescue', 'delete'],
+  },
+  adopted: { way: (node) => [...manageable(node), verb(node, 'adopt')], on: ['deleted', 'rebuild'] },
+  rescue: {
+    way: (node) => [...active(node), verb(node, 'rescue', MORE['rescue'])],
+    on: ['rescue', 'unrescue', 'deleted'],
+  },
+  'clean failed': {
+    way: (node) => [...manageable(node), verb(node, 'clean', { clean_steps: [fails] })],
+    on: ['manage'],
+  },
+  'deploy failed': {
+    way: (node) => [...available(node), verb(node, 'active', { deploy_steps: [{ ...fails, priority: 5, args: {} }] })],
+    on: ['active', 'rebuild', 'deleted'],
+  },
+  'service failed': {
+    way: (node) => [...active(node), verb(node, 'service', { service_steps: [fails] })],
+    on: ['service', 'rescue', 'abort', 'deleted'],
+  },
+  'maintenance in manageable': {
+    way: (node) => [...manageable(node), maintained(node)],
+    on: ['provide', 'inspect', 'clean'],
+  },
+  'maintenance in available': { way: (node) => [...available(node), maintained(node)], on: ['manage', 'active'] },
+  'maintenance in active': {
+    way: (node) => [...active(node), maintained(node)],
+    on: ['rebuild', 'deleted', 'rescue', 'service'],
+  },
+  'protected in active': { way: (node) => [...active(node), flagged(node, 'protected')], on: ['rescue', 'service'] },
+  'retired in manageable': {
+    way: (node) => [...manageable(node), flagged(node, 'retired')],
+    on: ['inspect', 'clean', 'adopt'],
+  },
+  'retired in active': { way: (node) => [...active(node), flagged(node, 'retired')], on: ['deleted', 'rebuild'] },
 }
 
-/** A script for each verb in each state: what is answered and where the node ends. */
+/**
+ * Each verb in each state: what is answered and where the node ends. Those that lead on have a node of their own; what is
+ * refused, or leads back, is asked of one node.
+ */
 export function verbsInStates(): Script[] {
-  return Object.entries(WAYS).flatMap(([state, way]) =>
-    VERBS.map((target) => {
-      const name = `${target}-in-${state}`.replaceAll(' ', '-')
-      const node = idOf(name)
-      return {
-        name: `${target} in ${state}`,
-        calls: [
-          post('/v1/nodes', { driver: 'fake-hardware', uuid: node, name, ...FAKES }),
-          ...way(node),
-          verb(node, target, MORE[target] ?? {}),
-          get(`/v1/nodes/${node}/states`),
-          get(`/v1/nodes/${node}/history?detail=true`),
-          del(`/v1/nodes/${node}`),
-          put(`/v1/nodes/${node}/maintenance`, {}),
-          del(`/v1/nodes/${node}`),
-        ],
-      }
-    }),
-  )
+  return Object.entries(PLACES).flatMap(([state, { way, on }]) => {
+    const named = (name: string, asked: (node: string) => Call[]): Script => ({
+      name,
+      calls: [
+        enrol(slug(name), FAKES),
+        ...way(idOf(slug(name))),
+        ...asked(idOf(slug(name))),
+        get(`/v1/nodes/${idOf(slug(name))}/states`),
+        get(`/v1/nodes/${idOf(slug(name))}/history?detail=true`),
+        ...away(slug(name)),
+      ],
+    })
+    return [
+      ...on.map((target) => named(`${target} in ${state}`, (node) => [verb(node, target, MORE[target])])),
+      named(`what ${state} refuses`, (node) =>
+        VERBS.filter((target) => !on.includes(target)).map((target) => verb(node, target, MORE[target])),
+      ),
+    ]
+  })
 }
 
-/** Requests for a state that say something that cannot be meant. */
-export function malformedVerbs(): Script {
-  const node = idOf('malformed')
-  const path = `/v1/nodes/${node}/states/provision`
-  const step = { interface: 'deploy', step: 'erase_devices' }
-  const bodies: unknown[] = [
-    {},
-    { target: null },
-    { target: 7 },
-    { target: '' },
-    { target: 'clean' },
-    { target: 'clean', clean_steps: [] },
-    { target: 'clean', clean_steps: {} },
-    { target: 'clean', clean_steps: 'x' },
-    { target: 'clean', clean_steps: [{}] },
-    { target: 'clean', clean_steps: [{ step: 'x' }] },
-    { target: 'clean', clean_steps: [{ ...step, args: 'x' }] },
-    { target: 'clean', clean_steps: [{ ...step, args: { 'not valid': 1 } }] },
-    { target: 'clean', clean_steps: [{ ...step, priority: 7 }] },
-    { target: 'clean', clean_steps: [{ ...step, interface: 'nonsense' }] },
-    { target: 'clean', clean_steps: [{ ...step, nonsense: 1 }] },
-    { target: 'clean', clean_steps: [step], disable_ramdisk: 'x' },
-    { target: 'clean', clean_steps: [step], runbook: 'x' },
-    { target: 'clean', runbook: 'none' },
-    { target: 'manage', clean_steps: [step] },
-    { target: 'manage', deploy_steps: [step] },
-    { target: 'manage', service_steps: [step] },
-    { target: 'manage', configdrive: 'x' },
-    { target: 'manage', rescue_password: 'x' },
-    { target: 'manage', disable_ramdisk: true },
-    { target: 'manage', nonsense: 1 },
-    { target: 'rescue' },
-    { target: 'rescue', rescue_password: '' },
-    { target: 'rescue', rescue_password: ' ' },
-    { target: 'service' },
-    { target: 'service', service_steps: [] },
-    { target: 'active', deploy_steps: [{ ...step, args: {} }] },
-    { target: 'active', deploy_steps: [{ ...step, priority: 'high', args: {} }] },
-    { target: 'active', deploy_steps: [{ ...step, priority: -1, args: {} }] },
-    { target: 'active', configdrive: 7 },
-    { target: 'active', configdrive: { nonsense: 1 } },
-    { target: 'active', configdrive: { meta_data: 'x' } },
-  ]
-  return {
-    name: 'malformed verbs',
-    calls: [
-      post('/v1/nodes', { driver: 'fake-hardware', uuid: node, name: 'malformed', ...FAKES }),
-      verb(node, 'manage'),
-      ...bodies.map((body) => put(path, body)),
-      put(path, '{'),
-      put(path, ''),
-      put('/v1/nodes/none/states/provision', { target: 'manage' }),
-      ...['1.1', '1.3', '1.4', '1.5', '1.12', '1.14', '1.34', '1.36', '1.37', '1.69', '1.86'].flatMap((version) => [
-        put(path, { target: 'rescue', rescue_password: 'x' }, version),
-        put(path, { target: 'clean', clean_steps: [{}] }, version),
-        put(path, { target: 'adopt', configdrive: 'x' }, version),
-        put(path, { target: 'service', service_steps: [{}] }, version),
-        put(path, { target: 'unhold' }, version),
-      ]),
-      get(`/v1/nodes/${node}`),
-      del(`/v1/nodes/${node}`),
-    ],
+const slug = (name: string): string => name.replaceAll(' ', '-')
+
+/** What nothing agrees to in Ironic's own words: interfaces that need an agent, and have what they need for it or have not. */
+export function refusals(): Script[] {
+  const interfaces: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+    'custom-agent': { deploy_interface: 'custom-agent' },
+    direct: { deploy_interface: 'direct' },
+    'direct with an image': {
+      deploy_interface: 'direct',
+      instance_info: { image_source: 'http://192.0.2.1/image', image_checksum: 'abc' },
+    },
+    'direct without a checksum': {
+      deploy_interface: 'direct',
+      instance_info: { image_source: 'http://192.0.2.1/image' },
+    },
+    'direct with a partition image': {
+      deploy_interface: 'direct',
+      instance_info: { image_source: 'http://192.0.2.1/i', image_checksum: 'abc', image_type: 'partition' },
+    },
+    'custom-agent with wrong capabilities': {
+      deploy_interface: 'custom-agent',
+      instance_info: { capabilities: '{"boot_option": "nonsense"}' },
+    },
+    'no interfaces': {
+      ...{ inspect_interface: 'no-inspect', rescue_interface: 'no-rescue', raid_interface: 'no-raid' },
+      ...{ bios_interface: 'no-bios', firmware_interface: 'no-firmware' },
+    },
+    'agent interfaces': { inspect_interface: 'agent', rescue_interface: 'agent', raid_interface: 'agent' },
   }
+  return Object.entries(interfaces).map(([what, more]) => {
+    const name = slug(`refused ${what}`)
+    const node = idOf(name)
+    const at = `/v1/nodes/${node}`
+    return {
+      name: `refusals with ${what}`,
+      calls: [
+        enrol(name, { ...FAKES, ...more }),
+        get(`${at}/validate`),
+        verb(node, 'manage'),
+        ...['provide', 'rescue'].map((target) => put(`${at}/states/provision`, { target }, '1.3')),
+        ...(what === 'no interfaces' ? [verb(node, 'inspect')] : []),
+        ...['raid', 'bios', 'firmware'].map((of) => [
+          verb(node, 'clean', { clean_steps: [{ interface: of, step: 'nonsense' }] }),
+          verb(node, 'abort'),
+          verb(node, 'manage'),
+        ]),
+        put(`${at}/states/raid`, { logical_disks: [{ size_gb: 10, raid_level: '1' }] }),
+        get(`${at}/bios`),
+        get(`${at}/firmware`),
+        // Cleaned by nobody, so that it becomes available without an agent.
+        patch(at, [set('/automated_clean', false)]),
+        patch(at, [set('/deploy_interface', 'fake')]),
+        verb(node, 'provide'),
+        patch(at, [set('/deploy_interface', more['deploy_interface'] ?? 'fake')]),
+        get(`${at}/validate`),
+        ...[
+          { target: 'active', configdrive: 'not base64' },
+          { target: 'active', configdrive: 'http://' },
+          { target: 'active', deploy_steps: [{ interface: 'nonsense', step: 'x', priority: 1, args: {} }] },
+        ].map((body) => [put(`${at}/states/provision`, body)]),
+        ...away(name),
+      ],
+    }
+  })
 }

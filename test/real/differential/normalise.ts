@@ -1,0 +1,33 @@
+import type { Script } from './script.js'
+
+export type Normal = (value: unknown) => unknown
+
+const TIME = /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)?/g
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+/** Rows are numbered as they come, which is nobody's business: `portgroup 2 contains ports`. */
+const ROW = /\b(node|port|portgroup|chassis|allocation|connector|target) \d+\b/gi
+
+/** Replaces what differs between any two runs; a UUID that the script itself gave stays. */
+export function normaliser(script: Script, side: { readonly url: string; readonly conductor: string }): Normal {
+  const given = new Set(JSON.stringify(script).match(UUID) ?? [])
+  const word = (text: string) =>
+    text
+      .replaceAll(side.url, '{url}')
+      .replaceAll(/req-[0-9a-f-]{36}/g, '{request}')
+      .replaceAll(TIME, '{time}')
+      .replaceAll(UUID, (uuid) => (given.has(uuid) ? uuid : '{uuid}'))
+      .replaceAll(ROW, '$1 {number}')
+      .replaceAll(side.conductor, '{conductor}')
+  const normal: Normal = (value) => {
+    if (typeof value === 'string') return word(value)
+    if (Array.isArray(value)) return value.map(normal)
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([key, member]) => [word(key), ordered(key, normal(member))]))
+    return value
+  }
+  return normal
+}
+
+/** Ironic keeps a driver's enabled interfaces in a set, so each of its processes has an order of its own. */
+const ordered = (key: string, value: unknown): unknown =>
+  /^enabled_\w+_interfaces$/.test(key) && Array.isArray(value) ? [...(value as unknown[])].sort() : value

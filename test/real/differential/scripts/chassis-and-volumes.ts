@@ -1,0 +1,71 @@
+import { add, del, enrol, get, idOf, patch, post, remove, set, verb, type Script } from '../script.js'
+
+export function chassisAndVolumes(): Script {
+  const owner = idOf('volume owner')
+  const chassis = idOf('a chassis')
+  const connector = { node_uuid: owner, type: 'iqn', connector_id: 'iqn.2017', uuid: idOf('connector') }
+  const target = {
+    ...{ node_uuid: owner, volume_type: 'iscsi', boot_index: 0, volume_id: 'v1', uuid: idOf('target') },
+    properties: { a: 1 },
+  }
+  return {
+    name: 'chassis and volumes',
+    calls: [
+      post('/v1/chassis', { uuid: chassis, description: 'rack', extra: { a: 1 } }),
+      post('/v1/chassis', {}),
+      post('/v1/chassis', { nonsense: 1 }),
+      post('/v1/chassis', { description: 7 }),
+      post('/v1/chassis', { description: 'x'.repeat(300) }),
+      enrol('volume owner', { name: 'volume-owner', chassis_uuid: chassis }),
+      get('/v1/chassis?fields=description'),
+      get('/v1/chassis?detail=true&limit=1'),
+      get('/v1/chassis/detail'),
+      get(`/v1/chassis/${chassis}`),
+      get(`/v1/chassis/${chassis}?fields=nonsense`),
+      get(`/v1/chassis/${chassis}/nodes`),
+      get('/v1/chassis/x'),
+      get(`/v1/nodes?chassis_uuid=${chassis}`),
+      patch(`/v1/chassis/${chassis}`, [set('/description', 'other')]),
+      patch(`/v1/chassis/${chassis}`, [remove('/description')]),
+      patch(`/v1/chassis/${chassis}`, [add('/extra/b', 1)]),
+      patch(`/v1/chassis/${chassis}`, [set('/uuid', idOf('new'))]),
+      patch(`/v1/chassis/${chassis}`, [set('/nonsense', 1)]),
+      del(`/v1/chassis/${chassis}`),
+      post('/v1/volume/connectors', connector),
+      post('/v1/volume/connectors', connector),
+      post('/v1/volume/connectors', { ...connector, uuid: idOf('connector 2') }),
+      post('/v1/volume/connectors', { node_uuid: owner }),
+      post('/v1/volume/connectors', { ...connector, type: 'nonsense' }),
+      post('/v1/volume/targets', target),
+      post('/v1/volume/targets', { ...target, uuid: idOf('target 2') }),
+      post('/v1/volume/targets', { ...target, boot_index: 'x' }),
+      post('/v1/volume/targets', { node_uuid: owner }),
+      get('/v1/volume'),
+      ...[
+        '',
+        '?detail=true',
+        '?fields=uuid',
+        '?fields=nonsense',
+        '?node=volume-owner',
+        '?node=none',
+        '?limit=1',
+      ].flatMap((query) => [get(`/v1/volume/connectors${query}`), get(`/v1/volume/targets${query}`)]),
+      get(`/v1/volume/connectors/${idOf('connector')}`),
+      get(`/v1/volume/targets/${idOf('target')}`),
+      get(`/v1/volume/targets/${idOf('none')}`),
+      get(`/v1/nodes/${owner}/volume`),
+      get(`/v1/nodes/${owner}/volume/connectors`),
+      get(`/v1/nodes/${owner}/volume/targets`),
+      patch(`/v1/volume/connectors/${idOf('connector')}`, [set('/connector_id', 'new')]),
+      patch(`/v1/volume/connectors/${idOf('connector')}`, [set('/nonsense', 'new')]),
+      patch(`/v1/volume/targets/${idOf('target')}`, [set('/boot_index', 1)]),
+      patch(`/v1/volume/targets/${idOf('target')}`, [set('/boot_index', 'x')]),
+      del(`/v1/volume/connectors/${idOf('connector')}`),
+      del(`/v1/volume/targets/${idOf('target')}`),
+      verb(owner, 'manage'),
+      del(`/v1/nodes/${owner}`),
+      del(`/v1/chassis/${chassis}`),
+      del(`/v1/chassis/${chassis}`),
+    ],
+  }
+}
