@@ -14,11 +14,15 @@ export function fastTrackEnabled({ driver_info }: Pick<NodeRecord, 'driver_info'
 export const fastTrackable = ({ node, policy }: Turn): boolean =>
   fastTrackEnabled(node, policy) && node.last_error === null && !node.provision_state.startsWith('servic')
 
-/** Whether the node's agent was heard of lately, as upstream judges. */
+/**
+ * Whether the node's agent was heard of lately, as upstream judges; but an inspection that has ended tells nothing of an
+ * agent whose token was dropped since (by a deployment that failed): nobody can command that one any more.
+ */
 export function agentAlive({ node, info, policy, situation }: Turn): boolean {
+  const known = info.agent_url !== undefined || info.agent_secret_token !== undefined
   const within = (stamped: unknown): boolean =>
     typeof stamped === 'string' && millis(stamped) >= situation.at - policy.fastTrackTimeout
-  if (node.power_state === 'power on' && within(node.inspection_finished_at)) return true
+  if (known && node.power_state === 'power on' && within(node.inspection_finished_at)) return true
   const inspecting = node.provision_state === 'inspecting' || node.provision_state === 'inspect wait'
   if (info.agent_url === undefined && !inspecting) return false
   return within(info.agent_last_heartbeat)

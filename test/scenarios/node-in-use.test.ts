@@ -93,6 +93,22 @@ test('fast track: a deployment that is asked for before the agent has reported a
   expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
 })
 
+test('fast track: an agent that was forgotten when a deployment was aborted is not waited for, its machine is booted anew', async () => {
+  await using lab = await createLab({ policy: { fastTrack: true, inspectionPowerOff: false, automatedClean: false } })
+  const node = await lab.enroll({ deploySteps: [installCoreos()] })
+  await node.makeAvailable()
+  const silence = lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'agent-silent' } })
+  await node.deploy()
+  await node.until(({ provision_state, reservation }) => provision_state === 'wait call-back' && !reservation)
+  await node.provision('abort')
+  expect(await node.settled()).toMatchObject({ provision_state: 'deploy failed', power_state: 'power on' })
+  silence[Symbol.dispose]()
+  const begun = lab.clock.elapsed()
+  await node.provision('active', { deploy_steps: [installCoreos()] })
+  expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
+  expect(lab.clock.elapsed() - begun).toBeLessThan(minutes(10))
+})
+
 describe('a BMC', () => {
   test('that does not answer takes the node out of service, and it comes back by itself', async () => {
     await using lab = await createLab()
