@@ -18,6 +18,7 @@ export function followedTarget(target: Target, commandId: string, starting: (run
     name: target.name,
     disks: target.disks,
     clock: target.clock,
+    ...(target.scratch === undefined ? {} : { scratch: target.scratch }),
     hostPath: (path) => target.hostPath(path),
     has: (capability) => target.has(capability),
     executor: {

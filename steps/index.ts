@@ -8,6 +8,13 @@ export {
   type PreparedCommand,
   type SupervisedOptions,
 } from './executors/supervised/supervised-executor.js'
+export { describeSelector, diskSelector, type DiskSelector } from './executors/disks/selector.js'
+export {
+  guardedTarget,
+  type FoundDisk,
+  type GuardedTarget,
+  type GuardedTargetOptions,
+} from './executors/disks/guarded-target.js'
 export { RunRefused, UnknownRun } from './executors/supervised/supervised-run.js'
 export * from './sdk.js'
 export type { ArgsOf, SchemaType } from './arg-types.js'

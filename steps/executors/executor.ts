@@ -83,6 +83,8 @@ export interface Target {
   readonly clock: Clock
   /** True where writes are only told: what a step has written there cannot be read back. */
   readonly planned?: boolean
+  /** Folder for files that only the steps' own programs shall read; `/tmp` without. */
+  readonly scratch?: string
   /** Path of a file of the target as seen by the programs that steps run there (a chroot may lie between). */
   hostPath(path: string): string
   has(capability: Capability): boolean

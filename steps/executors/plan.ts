@@ -19,6 +19,7 @@ export function planTarget(target: Target, onWrite: (write: PlannedWrite) => voi
     disks: target.disks,
     clock: target.clock,
     planned: true,
+    ...(target.scratch === undefined ? {} : { scratch: target.scratch }),
     hostPath: (path) => target.hostPath(path),
     has: (capability) => target.has(capability),
     executor: planExecutor(target.executor, onWrite),

@@ -62,7 +62,7 @@ function inUse(lines: readonly string[]): string[] {
  */
 const KNOWN: { pattern: RegExp; transient: boolean; remedy: string | null }[] = [
   {
-    pattern: /coreos-installer: (command )?not found/,
+    pattern: /coreos-installer: (command )?not found|chroot: .*coreos-installer.*No such file/,
     transient: false,
     remedy: 'The target has to run a live CoreOS, or have coreos-installer installed.',
   },

@@ -82,7 +82,7 @@ async function arraysToDelete({ target, node, logger }: StepContext, devices: Bl
 async function install(context: StepContext, input: InstallInput, device: string): Promise<void> {
   const { target, progress, logger, clock, signal } = context
   const config = input.ignition && Buffer.from(JSON.stringify(input.ignition))
-  const file = config && `/tmp/ironic-${nodeName(context)}.ign`
+  const file = config && `${target.scratch ?? '/tmp'}/ironic-${nodeName(context)}.ign`
   progress.stage(`installing to ${device}`)
   try {
     if (file) await target.executor.files.write(file, config, { mode: 0o600 })

@@ -10,7 +10,7 @@ import { ByteQueue } from './byte-queue.js'
 import { teachCertificates } from './certificate.js'
 import { checkHostKey, type BootPhase, type HostKeyPins } from './host-keys.js'
 import type { HostSettings } from './host-settings.js'
-import { knownKeyTypes, type KnownHostsFile } from './known-hosts.js'
+import { fingerprint, knownKeyTypes, type KnownHostsFile } from './known-hosts.js'
 import type { SecretSource } from './secrets.js'
 
 /** A server that lets in nobody for so long has another fault than a person who looks for a password. */
@@ -27,6 +27,11 @@ export interface ConnectionParts {
   /** A way through another host; without, one of its own. */
   through?: SshConnection
   signal?: AbortSignal
+}
+
+interface ShownKey {
+  provisional: boolean
+  fingerprint: string
 }
 
 /** A line under way, whose input can be given piece by piece. */
@@ -61,14 +66,17 @@ export class SshConnection implements AsyncDisposable {
   readonly closed: Promise<void>
   /** The host has yet to prove which it is. */
   readonly provisional: boolean
+  /** Of the host's key. */
+  readonly hostKey: string
 
-  private constructor(parts: ConnectionParts, client: Client, socket: Readable, provisional: boolean) {
+  private constructor(parts: ConnectionParts, client: Client, socket: Readable, shown: ShownKey) {
     this.#client = client
     this.#socket = socket
     this.#name = shownAddress(parts.settings)
     this.#clock = parts.clock
     this.#through = parts.through
-    this.provisional = provisional
+    this.provisional = shown.provisional
+    this.hostKey = shown.fingerprint
     this.#hold = parts.clock.hold(`a connection to ${this.#name}`)
     client.on('error', (error) => (this.#lost ??= error))
     this.closed = new Promise((resolve) =>
@@ -91,7 +99,7 @@ export class SshConnection implements AsyncDisposable {
     const limit = new AbortController()
     const patience = limiting(clock, limit.signal, settings.connectTimeout)
     let authentication: Authentication | undefined
-    let provisional = false
+    const shown: ShownKey = { provisional: false, fingerprint: '' }
     let socket: Readable | undefined
     try {
       const sock = through
@@ -119,7 +127,7 @@ export class SshConnection implements AsyncDisposable {
         authentication = new Authentication({
           ...{ settings, secrets: parts.secrets, clock },
           get keysOnly() {
-            return provisional
+            return shown.provisional
           },
           asking: (question) => patience.pausedFor(question),
         })
@@ -132,7 +140,8 @@ export class SshConnection implements AsyncDisposable {
           algorithms: algorithmsFor(parts) as never,
           hostVerifier: (key: Buffer) => {
             try {
-              provisional =
+              shown.fingerprint = fingerprint(key)
+              shown.provisional =
                 checkHostKey({ ...parts, name: settings.knownAs, files: parts.knownHosts }, key) === 'provisional'
               return true
             } catch (error) {
@@ -144,7 +153,7 @@ export class SshConnection implements AsyncDisposable {
         })
         teachCertificates(client)
       })
-      return new SshConnection(parts, client, sock, provisional)
+      return new SshConnection(parts, client, sock, shown)
     } catch (error) {
       client.on('error', () => {})
       socket?.destroy()

@@ -46,6 +46,21 @@ export function parsePins(given: readonly string[]): HostKeyPins {
   return proven ? { live: pins.live, installed: 'proven' } : pins
 }
 
+/** A host whose key is not the right one. */
+export class HostKeyRefused extends UserError {
+  override readonly name = 'HostKeyRefused'
+
+  constructor(
+    code: string,
+    message: string,
+    /** Of the key that it showed. */
+    readonly fingerprint: string,
+    remedy: string,
+  ) {
+    super(code, message, { remedy })
+  }
+}
+
 export interface HostKeyCheck {
   name: HostName
   files: readonly KnownHostsFile[]
@@ -58,7 +73,7 @@ export interface HostKeyCheck {
  * Whether to go on with a host that shows this key.
  *
  * @returns `provisional` where the host must prove itself before it is told any secret
- * @throws UserError when the key is unknown, changed or revoked; it says how to accept it
+ * @throws HostKeyRefused when the key is unknown, changed or revoked; it says how to accept it
  */
 export function checkHostKey({ name, files, pins, phase }: HostKeyCheck, key: Uint8Array): 'trusted' | 'provisional' {
   const shown = fingerprint(key)
@@ -66,33 +81,41 @@ export function checkHostKey({ name, files, pins, phase }: HostKeyCheck, key: Ui
   const what = `the host key of ${host}, ${shown} (${keyType(key)}),`
   const verdict = judgeHostKey(files, name, key)
   if (verdict.kind === 'revoked')
-    throw new UserError('host-key-revoked', `${what} is revoked in ${verdict.where}`, {
-      remedy: 'do not use this host until it has another key',
-    })
+    throw new HostKeyRefused(
+      'host-key-revoked',
+      `${what} is revoked in ${verdict.where}`,
+      shown,
+      'do not use this host until it has another key',
+    )
   const pinned = pins?.[phase] ?? []
   if (pinned !== 'proven' && pinned.length > 0) {
     if (pinned.includes(shown)) return 'trusted'
-    throw new UserError('host-key-changed', `${what} is not the one that was pinned: ${pinned.join(' or ')}`, {
-      remedy: `if the machine was booted again and ${shown} is what its console shows, use ${pinOption(phase, shown)}`,
-    })
+    throw new HostKeyRefused(
+      'host-key-changed',
+      `${what} is not the one that was pinned: ${pinned.join(' or ')}`,
+      shown,
+      `if the machine was booted again and ${shown} is what its console shows, use ${pinOption(phase, shown)}`,
+    )
   }
   if (verdict.kind === 'known') return 'trusted'
   if (pinned === 'proven') return 'provisional'
   const accept = pins ? `use ${pinOption(phase, shown)}` : `add it with ssh-keyscan${portOption(name)} ${name.host}`
   if (verdict.kind === 'changed')
-    throw new UserError(
+    throw new HostKeyRefused(
       'host-key-changed',
       `${what} is another one than in ${verdict.where}, ${verdict.known}: somebody may stand between, or the machine was installed or booted anew`,
-      {
-        remedy: `compare ${shown} with what the machine's console shows; if it is the same, ${accept}, or replace the entry: ssh-keygen -R ${quotedHost(host)}`,
-      },
+      shown,
+      `compare ${shown} with what the machine's console shows; if it is the same, ${accept}, or replace the entry: ssh-keygen -R ${quotedHost(host)}`,
     )
   const authority = verdict.authority
     ? ` (${verdict.authority} names a certificate authority, and host certificates are not supported)`
     : ''
-  throw new UserError('host-key-unknown', `${what} is not known${authority}`, {
-    remedy: `compare it with what the machine's console shows; if it is the same, ${accept}, or log in once with ssh to add it to known_hosts`,
-  })
+  throw new HostKeyRefused(
+    'host-key-unknown',
+    `${what} is not known${authority}`,
+    shown,
+    `compare it with what the machine's console shows; if it is the same, ${accept}, or log in once with ssh to add it to known_hosts`,
+  )
 }
 
 const pinOption = (phase: BootPhase, shown: string): string =>

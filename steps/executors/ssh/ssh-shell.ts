@@ -41,6 +41,8 @@ export interface SshShell extends LoginShell, AsyncDisposable {
   readonly address: string
   /** The host has yet to prove which it is; no password goes there. */
   readonly provisional: boolean
+  /** Fingerprint of the key that it showed last. */
+  readonly hostKey: string
 }
 
 /** A host that lets us in but says nothing more. */
@@ -78,6 +80,7 @@ class Host implements SshShell {
   readonly #pool: ConnectionPool
   #identity: HostIdentity | undefined
   #provisional = false
+  #hostKey = ''
 
   constructor(options: SshShellOptions, settings: HostSettings) {
     this.#options = options
@@ -94,6 +97,10 @@ class Host implements SshShell {
 
   get provisional(): boolean {
     return this.#provisional
+  }
+
+  get hostKey(): string {
+    return this.#hostKey
   }
 
   /** Root knows the hardware, a user does not. */
@@ -169,6 +176,7 @@ class Host implements SshShell {
     const connection = await this.#way(this.#settings, signal)
     try {
       this.#provisional = connection.provisional
+      this.#hostKey = connection.hostKey
       const seen = await looked(await connection.exec(SCRIPT_LINE), this.#options.clock, this.name)
       if (!this.#identity) this.#identity = seen
       else this.#identity = { ...this.#identity, uid: (await this.#recognised(connection, seen)).uid }

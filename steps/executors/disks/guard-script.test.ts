@@ -1,0 +1,218 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { DISK_FUNCTIONS, resolveScript } from './guard-script.js'
+import type { DiskSelector } from './selector.js'
+
+const SHELLS = [['/bin/sh'], ['/bin/bash'], ['/usr/bin/busybox', 'sh']].filter(([path]) => existsSync(path!))
+
+/** A sysfs, procfs and /dev of a host that there is nowhere; a node is a file that says its number. */
+class Host {
+  constructor(readonly root: string) {}
+  #minor = 0
+
+  async file(path: string, text: string): Promise<void> {
+    await mkdir(dirname(join(this.root, path)), { recursive: true })
+    await writeFile(join(this.root, path), text)
+  }
+
+  async #device(name: string, at: string): Promise<string> {
+    const number = `8:${this.#minor++}`
+    await this.file(`sys/devices/${at}/dev`, `${number}\n`)
+    await this.file(`dev/${name}`, number)
+    for (const folder of ['class/block', 'dev/block']) await mkdir(join(this.root, 'sys', folder), { recursive: true })
+    const path = join(this.root, 'sys/devices', at)
+    await symlink(path, join(this.root, 'sys/class/block', name))
+    await symlink(path, join(this.root, 'sys/dev/block', number))
+    return number
+  }
+
+  async disk(name: string, files: Record<string, string> = {}): Promise<string> {
+    const number = await this.#device(name, name)
+    await this.file(`sys/devices/${name}/size`, '1000\n')
+    for (const [path, text] of Object.entries(files)) await this.file(`sys/devices/${name}/${path}`, text)
+    await mkdir(join(this.root, 'sys/block'), { recursive: true })
+    await symlink(join(this.root, 'sys/devices', name), join(this.root, 'sys/block', name))
+    return number
+  }
+
+  async partition(disk: string, name: string): Promise<string> {
+    await this.file(`sys/devices/${disk}/${name}/partition`, '1\n')
+    return this.#device(name, `${disk}/${name}`)
+  }
+
+  /** A device-mapper device or array over others. */
+  async over(name: string, below: readonly string[], files: Record<string, string> = {}): Promise<string> {
+    const number = await this.disk(name, files)
+    for (const one of below) {
+      const at = join(this.root, 'sys/class/block', one)
+      await mkdir(join(at, 'holders'), { recursive: true })
+      await symlink(join(this.root, 'sys/devices', name), join(at, 'holders', name))
+      await mkdir(join(this.root, 'sys/devices', name, 'slaves'), { recursive: true })
+      await symlink(at, join(this.root, 'sys/devices', name, 'slaves', one))
+    }
+    return number
+  }
+
+  async mounts(entries: Record<string, string>, process = '1'): Promise<void> {
+    const lines = Object.entries(entries).map(([number, at], n) => `${n} 1 ${number} / ${at} rw - ext4 /dev/x rw\n`)
+    await this.file(`proc/${process}/mountinfo`, lines.join(''))
+  }
+}
+
+let host: Host
+beforeEach(async () => {
+  host = new Host(await mkdtemp(join(tmpdir(), 'ironstage-host-')))
+  await mkdir(join(host.root, 'own'))
+})
+afterEach(() => rm(host.root, { recursive: true, force: true }))
+
+/** What the guard says to a command that writes a device; `ok` when it lets it. */
+function guard(device: string, { selectors = byId('A'), arrays = false } = {}): string[] {
+  const script = `
+refuse() { printf 'refused: %s\\n' "$1"; exit 0; }
+${DISK_FUNCTIONS}
+sys=$1/sys proc=$1/proc dev=$1/dev own=/run/ironstage base=$1/own
+node() { [ -f "$1" ] && cat "$1"; }
+udevadm() { return 1; }
+${resolveScript(selectors)}
+look_around
+check_device "$dev/${device}" ${arrays ? 'arrays' : 'none'}
+echo ok`
+  const said = SHELLS.map(([shell, ...more]) => {
+    const { stdout, stderr } = spawnSync(shell!, [...more, '-c', script, 'guard', host.root], { encoding: 'utf8' })
+    return `${stdout.trim()}${stderr}`.replaceAll(`${host.root}/dev/`, '/dev/')
+  })
+  return [...new Set(said)]
+}
+
+const byId = (...values: string[]): DiskSelector[] => values.map((value) => ({ kind: 'identity', value }))
+
+describe('the disk that was named', () => {
+  test.each([
+    ['serial number of NVMe', { 'device/serial': 'A   \n' }, 'A'],
+    ['serial number of virtio', { serial: 'A' }, 'A'],
+    ['unit serial number page of SCSI', { 'device/vpd_pg80': '\0x\0\x01A' }, 'A'],
+    ['WWN of SCSI', { 'device/wwid': 'naa.5000C500A1B2C3D4\n' }, '0x5000c500a1b2c3d4'],
+    ['EUI of NVMe', { wwid: 'eui.0025385b71b00a1c\n' }, 'eui.0025385b71b00a1c'],
+  ])('is found by the %s', async (_, files, value) => {
+    await host.disk('sda', { 'device/serial': 'other' })
+    await host.disk('sdb', files)
+    await host.partition('sdb', 'sdb1')
+    expect(guard('sdb', { selectors: byId(value) })).toEqual(['ok'])
+    expect(guard('sdb1', { selectors: byId(value) })).toEqual(['ok'])
+    expect(guard('sda', { selectors: byId(value) })).toEqual([
+      'refused: /dev/sda is on the disk sda, which may not be written: it is not the one that was named',
+    ])
+  })
+
+  test('is found by its by-id name, and by nothing when it is not there', async () => {
+    const number = await host.disk('sdb')
+    await host.file('dev/disk/by-id/ata-X_1', number)
+    expect(guard('sdb', { selectors: byId('ata-X_1') })).toEqual(['ok'])
+    expect(guard('sdb', { selectors: byId('ata-X_2') })).toEqual([
+      'refused: there is no disk with the serial number, WWN or by-id name ata-X_2',
+    ])
+  })
+
+  test('has to be the one that has the kernel name, where that was given', async () => {
+    await host.disk('sda', { serial: 'B' })
+    await host.disk('sdb', { serial: 'A' })
+    const named = (name: string): DiskSelector[] => [{ kind: 'name', name, identity: 'A' }]
+    expect(guard('sdb', { selectors: named('sdb') })).toEqual(['ok'])
+    expect(guard('sda', { selectors: named('sda') })).toEqual([
+      'refused: sda is not the disk with the serial number or WWN A: that is sdb now',
+    ])
+  })
+
+  test('is none of two with the same identity', async () => {
+    await host.disk('sda', { serial: 'A' })
+    await host.disk('sdb', { serial: 'A' })
+    expect(guard('sda')[0]).toContain('more than one disk has the serial number or WWN A: sda sdb')
+  })
+
+  test('is not another one that has got its name since', async () => {
+    await host.disk('sda', { serial: 'B' })
+    await host.disk('sdb', { serial: 'A' })
+    expect(guard('sda')[0]).toContain('/dev/sda is on the disk sda, which may not be written')
+    expect(guard('sdc')).toEqual(['refused: /dev/sdc is no block device there'])
+  })
+})
+
+describe('a disk in use is refused', () => {
+  let partition: string
+  beforeEach(async () => {
+    await host.disk('sda', { serial: 'A' })
+    partition = await host.partition('sda', 'sda1')
+    await host.disk('sdb', { serial: 'B' })
+    await host.partition('sdb', 'sdb1')
+  })
+  const refusal = () => {
+    const said = guard('sda')
+    expect(said).toHaveLength(1)
+    return said[0]!.replace('refused: /dev/sda may not be written: ', '')
+  }
+
+  test('with a partition that is mounted', async () => {
+    expect(guard('sda')).toEqual(['ok'])
+    await host.mounts({ [partition]: '/data' })
+    expect(refusal()).toBe('sda1 is mounted on /data')
+  })
+
+  test('with a mount that only another process can see', async () => {
+    await host.mounts({ '8:99': '/' })
+    await host.mounts({ [partition]: '/inside' }, '4711')
+    expect(refusal()).toBe('sda1 is mounted on /inside')
+  })
+
+  test('but not for what a step has mounted itself to look at it', async () => {
+    await host.mounts({ [partition]: '/run/ironstage/sda1' })
+    expect(guard('sda')).toEqual(['ok'])
+  })
+
+  test('that holds the running system, through LVM on an array on a partition', async () => {
+    await host.over('md127', ['sda1', 'sdb1'])
+    await host.mounts({ [await host.over('dm-0', ['md127'], { 'dm/name': 'vg-root', 'dm/uuid': 'LVM-x' })]: '/' })
+    expect(refusal()).toBe('the running system is on dm-0')
+  })
+
+  test('that is under an active volume, mounted or not', async () => {
+    await host.over('dm-0', ['sda1'], { 'dm/name': 'vg-data', 'dm/uuid': 'LVM-x' })
+    expect(refusal()).toBe('dm-0 (vg-data) stands on it')
+  })
+
+  test('that is a member of an array, unless the command is about arrays', async () => {
+    await host.over('md127', ['sda1'])
+    expect(refusal()).toBe('it is a member of the array md127')
+    expect(guard('md127', { arrays: true })).toEqual(['ok'])
+    expect(guard('sda1', { arrays: true })).toEqual(['ok'])
+  })
+
+  test('that shares an array with a disk that was not named', async () => {
+    await host.over('md127', ['sda1', 'sdb1'])
+    expect(guard('md127', { arrays: true })[0]).toContain('/dev/md127 is on the disk sdb, which may not be written')
+  })
+
+  test('that is a path of a multipath device', async () => {
+    await host.over('dm-0', ['sda'], { 'dm/name': 'mpatha', 'dm/uuid': 'mpath-3600' })
+    expect(refusal()).toBe('it is a path of the multipath device dm-0')
+  })
+
+  test('with swap', async () => {
+    await host.file('proc/swaps', `Filename Type Size\n${host.root}/dev/sda1 partition 1\n`)
+    expect(refusal()).toBe('sda1 is swap space')
+  })
+
+  test('with a member of a btrfs file system that is mounted from another disk', async () => {
+    await host.file('sys/fs/btrfs/uuid/devices/sda1', '')
+    expect(refusal()).toBe('sda1 is a member of a btrfs file system that is mounted')
+  })
+
+  test('that a loop device is attached to', async () => {
+    await host.disk('loop3', { 'loop/backing_file': `${host.root}/dev/sda1` })
+    expect(refusal()).toBe('loop3 is attached to sda1')
+  })
+})

@@ -1,0 +1,193 @@
+import { quoted } from '../supervised/sh.js'
+import type { DiskSelector } from './selector.js'
+
+/**
+ * Shell functions that find disks by what stays with them, and everything that uses one, in sysfs and procfs alone: a
+ * small live system has those, and they cannot be out of date as udev's database can.
+ *
+ * Bodies in parentheses have variables of their own. `refuse WHY` is the caller's and does not come back.
+ */
+export const DISK_FUNCTIONS = `
+sys=/sys proc=/proc dev=/dev
+own=/run/ironstage
+
+# MAJOR:MINOR of a block device's node, by POSIX's long listing.
+node() ( [ -b "$1" ] || exit 1; set -- $(ls -lnL "$1"); printf '%s:%s\\n' "\${5%,}" "$6" )
+# The kernel's name of MAJOR:MINOR.
+kernel_name() ( at=$(cd -P "$sys/dev/block/$1" 2>/dev/null && pwd) || exit 1; printf '%s\\n' "\${at##*/}" )
+number() ( cat "$sys/class/block/$1/dev" 2>/dev/null )
+# The disk that a partition is of; any other device is itself.
+whole() (
+  if [ -e "$sys/class/block/$1/partition" ]; then at=$(cd -P "$sys/class/block/$1/.." && pwd); printf '%s\\n' "\${at##*/}"
+  else printf '%s\\n' "$1"; fi
+)
+# The disks that a device stands on in the end.
+bases() (
+  k=$(whole "$1") below=
+  for s in "$sys/class/block/$k"/slaves/*; do
+    [ -e "$s" ] || continue
+    below=1
+    bases "\${s##*/}"
+  done
+  [ -n "$below" ] || printf '%s\\n' "$k"
+)
+# A device with everything that stands on it.
+above() (
+  printf '%s\\n' "$1"
+  for p in "$sys/class/block/$1"/*/partition; do [ ! -e "$p" ] || { p=\${p%/partition}; above "\${p##*/}"; }; done
+  for h in "$sys/class/block/$1"/holders/*; do [ ! -e "$h" ] || above "\${h##*/}"; done
+)
+# Every serial number and WWN of a disk, a line each.
+identities() (
+  s=$sys/class/block/$1
+  {
+    for f in serial device/serial wwid device/wwid nguid eui; do
+      [ ! -r "$s/$f" ] || { cat "$s/$f" 2>/dev/null; printf '\\n'; }
+    done
+    [ ! -r "$s/device/vpd_pg80" ] || { tail -c +5 "$s/device/vpd_pg80" | tr -d '\\000'; printf '\\n'; }
+    udevadm info --query=property --name="$dev/$1" 2>/dev/null |
+      sed -n -e 's/^ID_SERIAL=//p' -e 's/^ID_SERIAL_SHORT=//p' -e 's/^ID_SCSI_SERIAL=//p' \\
+        -e 's/^ID_WWN=//p' -e 's/^ID_WWN_WITH_EXTENSION=//p'
+  } | sed -e 's/^[[:space:]]*//' -e 's/[[:space:]]*$//' -e '/^$/d' -e '/^naa\\./{p;s/^naa\\./0x/;}'
+)
+# The disks that have an identity, or a link of that name.
+having() (
+  case $1 in 0[xX]* | naa.* | eui.* | nvme.* | uuid.*) same='grep -Fxqi' ;; *) same='grep -Fxq' ;; esac
+  linked=
+  n=$(node "$dev/disk/by-id/$1") && linked=$(kernel_name "$n")
+  for s in "$sys"/block/*; do
+    k=\${s##*/}
+    case $k in loop* | ram* | zram* | sr* | fd* | dm-* | md*) continue ;; esac
+    if [ "$k" = "$linked" ] || identities "$k" | $same -e "$1"; then printf '%s\\n' "$k"; fi
+  done
+)
+# Sets $chosen to the disk with an identity; of two paths to one disk neither is taken.
+choose() {
+  found=$(having "$1")
+  set -- "$1" $found
+  case $# in
+    1) refuse "there is no disk with the serial number, WWN or by-id name $1" ;;
+    2) chosen=$2 ;;
+    *) refuse "more than one disk has the serial number or WWN $1: $(echo $found); paths of a multipath device are not written" ;;
+  esac
+}
+look_around() {
+  mounted=$(cat "$proc"/[0-9]*/mountinfo "$proc/self/mountinfo" 2>/dev/null | cut -d ' ' -f 3,5 | grep -v "^[^ ]* $own/" | sort -u)
+  swapped=$(sed 1d "$proc/swaps" 2>/dev/null | while read -r at rest; do node "$at"; done)
+  pooled=$(zpool status -LP 2>/dev/null | sed -n 's,^[[:space:]]*/dev/\\([^[:space:]]*\\).*,\\1,p')
+  looped=$(for f in "$sys"/block/loop*/loop/backing_file; do
+    [ -r "$f" ] || continue
+    n=$(node "$(cat "$f")") && l=\${f%/loop/backing_file} && printf '%s %s\\n' "$n" "\${l##*/}"
+  done)
+}
+# Why a disk must not be written, in words; nothing when it may. The second word says that arrays over it are no reason.
+in_use() (
+  for k in $(above "$1" | sort -u); do
+    n=$(number "$k")
+    at=$(printf '%s\\n' "$mounted" | sed -n "s/^$n //p" | sed -n 1p)
+    case $at in
+      '') ;;
+      /) echo "the running system is on $k"; exit ;;
+      *) echo "$k is mounted on $at"; exit ;;
+    esac
+    ! printf '%s\\n' "$swapped" | grep -Fxq -e "$n" || { echo "$k is swap space"; exit; }
+    ! printf '%s\\n' "$pooled" | grep -Fxq -e "$k" || { echo "$k is a member of a ZFS pool"; exit; }
+    for m in "$sys"/fs/btrfs/*/devices/"$k"; do [ ! -e "$m" ] || { echo "$k is a member of a btrfs file system that is mounted"; exit; }; done
+    l=$(printf '%s\\n' "$looped" | sed -n "s/^$n //p" | sed -n 1p)
+    [ -z "$l" ] || { echo "$l is attached to $k"; exit; }
+    [ "$k" != "$1" ] || continue
+    [ ! -e "$sys/class/block/$k/partition" ] || continue
+    case $(cat "$sys/class/block/$k/dm/uuid" 2>/dev/null) in
+      mpath-*) echo "it is a path of the multipath device $k"; exit ;;
+    esac
+    name=$(cat "$sys/class/block/$k/dm/name" 2>/dev/null)
+    case $k in
+      md*) [ "$2" = arrays ] || { echo "it is a member of the array $k"; exit; } ;;
+      *) echo "$k\${name:+ ($name)} stands on it"; exit ;;
+    esac
+  done
+  if [ -d "$sys/module/zfs" ] && ! command -v zpool >/dev/null 2>&1 && lsblk -no FSTYPE "$dev/$1" 2>/dev/null | grep -q zfs_member
+  then echo "it has ZFS members, and nothing here tells whether they are in use"; fi
+)
+# A device node that a command names: on disks of the policy only, and none of them in use.
+check_device() {
+  n=$(node "$1") || refuse "$1 is no block device there"
+  k=$(kernel_name "$n") || refuse "$1 is a node of a device that the kernel does not have"
+  for b in $(bases "$k" | sort -u); do
+    case " $allowed " in *" $b "*) ;; *) refuse "$1 is on the disk $b, which may not be written: it is not the one that was named" ;; esac
+    why=$(in_use "$b" "$2")
+    [ -z "$why" ] || refuse "$1 may not be written: $why"
+  done
+}
+# A path that a command would change: below our own folder, also after links were followed.
+check_path() {
+  at=$1
+  while [ ! -d "$at" ]; do [ ! -L "$at" ] || refuse "$1 goes through the link $at"; at=\${at%/*}; [ -n "$at" ] || at=/; done
+  at=$(cd -P "$at" && pwd)
+  case $at/ in "$own/"* | "$base/"*) ;; *) refuse "$1 is not on the disk that was named: it is in $at" ;; esac
+}
+`
+
+/** Sets `$allowed` to the kernel names of the policy's disks, as they are now. */
+export function resolveScript(selectors: readonly DiskSelector[]): string {
+  const each = selectors.map((selector) => {
+    switch (selector.kind) {
+      case 'identity':
+        return `choose ${quoted(selector.value)}; allowed="$allowed $chosen"`
+      case 'name':
+        return `choose ${quoted(selector.identity)}
+[ "$chosen" = ${quoted(selector.name)} ] || refuse "${selector.name} is not the disk with the serial number or WWN ${selector.identity}: that is $chosen now"
+allowed="$allowed $chosen"`
+      case 'loop':
+        return `[ "$(cat "$sys/block/${selector.name}/loop/backing_file" 2>/dev/null)" = ${quoted(selector.file)} ] || refuse ${quoted(`${selector.name} is no longer attached to ${selector.file}`)}
+allowed="$allowed ${selector.name}"`
+    }
+  })
+  return ['allowed=', ...each].join('\n')
+}
+
+/** What a command is about to change. */
+export interface GuardedOperands {
+  devices: readonly string[]
+  paths: readonly string[]
+  /** Arrays over a disk are no reason to refuse: the command is about them. */
+  arrays: boolean
+}
+
+/** Runs right before a command, in the same script; comes to its end only where the command may run. */
+export function guardScript(
+  selectors: readonly DiskSelector[],
+  { devices, paths, arrays }: GuardedOperands,
+  root = '',
+): string {
+  return [
+    DISK_FUNCTIONS,
+    `own=${quoted(root)}$own`,
+    'base=${d%/*}',
+    resolveScript(selectors),
+    'look_around',
+    ...devices.map((path) => `check_device ${quoted(path)} ${arrays ? 'arrays' : 'none'}`),
+    ...paths.map((path) => `check_path ${quoted(`${root}${path}`)}`),
+  ].join('\n')
+}
+
+/**
+ * Says `d NAME MAJOR:MINOR SIZE MODEL`, a line for each disk of the policy; `i NAME WHY` for one that is in use; `v NAME` for
+ * every device that stands on these disks alone; `w WHY` when they cannot be found.
+ */
+export const disksScript = (selectors: readonly DiskSelector[]): string => `
+refuse() { printf 'w %s\\nk\\n' "$1"; exit 0; }
+${DISK_FUNCTIONS}
+${resolveScript(selectors)}
+look_around
+for k in $allowed; do
+  s=$sys/class/block/$k
+  printf 'd %s %s %s %s\\n' "$k" "$(number "$k")" "$(($(cat "$s/size") * 512))" "$(cat "$s/device/model" 2>/dev/null)"
+  why=$(in_use "$k" none)
+  [ -z "$why" ] || printf 'i %s %s\\n' "$k" "$why"
+  for a in $(above "$k" | sort -u); do
+    mine=1
+    for b in $(bases "$a"); do case " $allowed " in *" $b "*) ;; *) mine= ;; esac; done
+    [ -z "$mine" ] || printf 'v %s\\n' "$a"
+  done
+done`
