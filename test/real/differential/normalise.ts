@@ -17,17 +17,24 @@ export function normaliser(script: Script, side: { readonly url: string; readonl
       .replaceAll(TIME, '{time}')
       .replaceAll(UUID, (uuid) => (given.has(uuid) ? uuid : '{uuid}'))
       .replaceAll(ROW, '$1 {number}')
+      // The attributes are named in the order of a set.
+      .replaceAll(/(?<=connectivity attributes \()[^)]*/g, (names) => names.split(', ').sort().join(', '))
       .replaceAll(side.conductor, '{conductor}')
   const normal: Normal = (value) => {
     if (typeof value === 'string') return word(value)
     if (Array.isArray(value)) return value.map(normal)
     if (typeof value === 'object' && value !== null)
-      return Object.fromEntries(Object.entries(value).map(([key, member]) => [word(key), ordered(key, normal(member))]))
+      return Object.fromEntries(Object.entries(value).map(([key, member]) => [word(key), tamed(key, normal(member))]))
     return value
   }
   return normal
 }
 
-/** Ironic keeps a driver's enabled interfaces in a set, so each of its processes has an order of its own. */
-const ordered = (key: string, value: unknown): unknown =>
-  /^enabled_\w+_interfaces$/.test(key) && Array.isArray(value) ? [...(value as unknown[])].sort() : value
+/** What comes out otherwise each time. */
+function tamed(key: string, value: unknown): unknown {
+  // Ironic keeps these in sets, so each of its processes has an order of its own.
+  if (/^enabled_\w+_interfaces$/.test(key) && Array.isArray(value)) return [...(value as unknown[])].sort()
+  if (key === 'duration_seconds' && typeof value === 'number') return '{seconds}'
+  if (key === 'agent_token' && typeof value === 'string' && value.length === 43) return '{token}'
+  return value
+}

@@ -65,6 +65,10 @@ export async function play(script: Script, side: Side): Promise<Answer[]> {
   const answers: Answer[] = []
   const make = async (call: Call, apart: number | undefined) => {
     const { status, headers, body } = await unlocked(() => send(call))
+    if (call.must !== undefined && status !== call.must)
+      throw new Error(
+        `${script.name}: ${side.conductor} answers ${status} to ${labelOf(call)}: ${JSON.stringify(body)}`,
+      )
     for (const [name, member] of Object.entries(call.keep ?? {})) {
       const value = (body as Record<string, unknown> | undefined)?.[member]
       if (typeof value === 'string') kept.set(name, value)

@@ -12,6 +12,8 @@ export interface Call {
   readonly body?: unknown
   /** Keeps a member of the answer under a name. */
   readonly keep?: Readonly<Record<string, string>>
+  /** What the script is built on: any other status, of either side, fails it. */
+  readonly must?: number
   /** Afterwards waits until what this path leads to is at rest, and compares the states on the way there and how it rests. */
   readonly settle?: string
 }
@@ -56,6 +58,9 @@ export const rested = (node: string, moves: Call): Call => ({ ...moves, settle: 
 export const verb = (node: string, target: string, more: Readonly<Record<string, unknown>> = {}): Call =>
   rested(node, put(`/v1/nodes/${node}/states/provision`, { target, ...more }))
 
+/** The same where what follows is built on it. */
+export const led = (...args: Parameters<typeof verb>): Call => ({ ...verb(...args), must: 202 })
+
 /** Everything of a node is fake, so that nothing waits for an agent. */
 export const FAKES = {
   ...{ deploy_interface: 'fake', inspect_interface: 'fake', rescue_interface: 'fake', raid_interface: 'fake' },
@@ -63,8 +68,10 @@ export const FAKES = {
 } as const
 
 /** Enrols a node; its UUID is `idOf(name)`. */
-export const enrol = (name: string, more: Readonly<Record<string, unknown>> = {}): Call =>
-  post('/v1/nodes', { driver: 'fake-hardware', name, uuid: idOf(name), ...more })
+export const enrol = (name: string, more: Readonly<Record<string, unknown>> = {}): Call => ({
+  ...post('/v1/nodes', { driver: 'fake-hardware', name, uuid: idOf(name), ...more }),
+  must: 201,
+})
 
 /** Takes a node away, whatever state it is in. */
 export const away = (name: string): readonly Call[] => [

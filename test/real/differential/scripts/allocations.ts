@@ -23,7 +23,7 @@ export function allocations(): Script {
       asked('still-nothing', { resource_class: 'alloc' }),
       verb(owner, 'provide'),
       traits(owner, 'CUSTOM_ALLOC'),
-      enrol('alloc-other', { resource_class: 'alloc', owner: 'ann', ...FAKES }),
+      enrol('alloc-other', { resource_class: 'alloc', ...FAKES }),
       ...[
         {},
         { name: 'bad name', resource_class: 'alloc' },

@@ -1,7 +1,7 @@
 import { add, del, enrol, get, idOf, patch, post, remove, set, verb, type Script } from '../script.js'
 
 export function chassisAndVolumes(): Script {
-  const owner = idOf('volume owner')
+  const owner = idOf('volume-owner')
   const chassis = idOf('a chassis')
   const connector = { node_uuid: owner, type: 'iqn', connector_id: 'iqn.2017', uuid: idOf('connector') }
   const target = {
@@ -16,7 +16,7 @@ export function chassisAndVolumes(): Script {
       post('/v1/chassis', { nonsense: 1 }),
       post('/v1/chassis', { description: 7 }),
       post('/v1/chassis', { description: 'x'.repeat(300) }),
-      enrol('volume owner', { name: 'volume-owner', chassis_uuid: chassis }),
+      enrol('volume-owner', { chassis_uuid: chassis }),
       get('/v1/chassis?fields=description'),
       get('/v1/chassis?detail=true&limit=1'),
       get('/v1/chassis/detail'),

@@ -56,7 +56,7 @@ export function creations(): Script {
       // Those that are made have no name, and are removed at once so that no list shows them.
       ...calls.map((call) => [call, del('/v1/nodes/{made}')]),
       enrol('made-twice'),
-      enrol('made-twice'),
+      post('/v1/nodes', { driver: 'fake-hardware', name: 'made-twice', uuid: idOf('made-twice') }),
       post('/v1/nodes', { driver: 'fake-hardware', uuid: idOf('made-twice') }),
       post('/v1/nodes', { driver: 'fake-hardware', name: 'made-twice' }),
       post('/v1/nodes', { driver: 'fake-hardware', name: 'made-twice' }, '1.4'),

@@ -1,13 +1,15 @@
-import { del, enrol, get, idOf, patch, type Call, type Script } from '../script.js'
+import { del, enrol, get, idOf, patch, set, type Call, type Script } from '../script.js'
 
 /** Every filter, order and page of the list of nodes, alone and with others. */
 export function lists(): Script {
   const nodes: Call[] = [
-    enrol('list-a', { resource_class: 'big', owner: 'ann', extra: { row: 1 }, properties: { cpu_arch: 'x86_64' } }),
+    enrol('list-a', { resource_class: 'big', extra: { row: 1 }, properties: { cpu_arch: 'x86_64' } }),
     enrol('list-b', { resource_class: 'small', lessee: 'bob', description: 'the second node', shard: 'left' }),
     enrol('list-c', { conductor_group: '', instance_name: 'guest', instance_uuid: idOf('instance-c') }),
-    enrol('list-d', { parent_node: idOf('list-a'), owner: 'bob', shard: 'right' }),
+    enrol('list-d', { parent_node: idOf('list-a'), shard: 'right' }),
     enrol('list-e', { description: 'ANOTHER node', automated_clean: false, retired: true, retired_reason: 'old' }),
+    patch('/v1/nodes/list-a', [set('/owner', 'ann')]),
+    patch('/v1/nodes/list-d', [set('/owner', 'bob')]),
     { method: 'PUT', path: '/v1/nodes/list-e/maintenance', body: { reason: 'broken' } },
   ]
   const filters = [
@@ -32,6 +34,15 @@ export function lists(): Script {
     ...['fields=uuid,nonsense', 'fields=', 'fields=uuid&detail=true', 'detail=true', 'detail=false', 'detail=what'],
     ...['fields=extra,properties', 'fields=driver_info', 'fields=links', 'fields=ports', 'fields=name&limit=2'],
     ...['limit=2&detail=true&sort_key=name', 'fields=traits,conductor', 'fields=allocation_uuid,chassis_uuid'],
+    ...['limit=2&maintenance=false&sort_key=created_at', 'limit=1&associated=false&detail=true', 'limit=1&shard=left'],
+    ...[`limit=1&sort_key=name&sort_dir=desc&marker=${idOf('list-c')}`, 'limit=1&provision_state=enroll&fields=name'],
+    ...[
+      'limit=1&retired=true',
+      'limit=1&driver=fake-hardware',
+      'limit=1&resource_class=big&owner=ann',
+      'limit=1&sharded=1',
+    ],
+    ...['limit=1&conductor_group=', 'limit=1&description_contains=node', 'limit=1&fault=none', 'limit=1&chassis_uuid='],
     ...['fields=provision_state&owner=bob&include_children=true&limit=1', 'fields=uuid,uuid', 'limit=5000'],
   ]
   return {

@@ -1,4 +1,4 @@
-import { del, get, idOf, post, put, type Call, type Script } from '../script.js'
+import { del, enrol, get, idOf, post, put, type Call, type Script } from '../script.js'
 
 /** Those that brought fields, or changed how they are asked for. */
 const VERSIONS = [
@@ -95,7 +95,7 @@ export function microversions(): Script {
   return {
     name: 'microversions',
     calls: [
-      post('/v1/nodes', { driver: 'fake-hardware', name: 'mv', uuid: idOf('mv'), resource_class: 'x', owner: 'x' }),
+      enrol('mv', { resource_class: 'x' }),
       post('/v1/portgroups', { node_uuid: idOf('mv'), uuid: idOf('mv group'), name: 'mv-group' }),
       post('/v1/ports', {
         ...{ node_uuid: idOf('mv'), address: '52:54:00:00:00:99', uuid: idOf('mv port') },

@@ -1,7 +1,7 @@
 import { add, del, enrol, get, idOf, patch, post, remove, set, type Script } from '../script.js'
 
 export function portgroups(): Script {
-  const owner = idOf('groups owner')
+  const owner = idOf('groups-owner')
   const bodies: unknown[] = [
     {},
     { node_uuid: owner },
@@ -36,7 +36,7 @@ export function portgroups(): Script {
   return {
     name: 'portgroups',
     calls: [
-      enrol('groups owner', { name: 'groups-owner' }),
+      enrol('groups-owner'),
       ...bodies.map((body) => post('/v1/portgroups', body)),
       ...[
         '',

@@ -1,7 +1,7 @@
 import { add, del, enrol, get, idOf, patch, post, remove, set, verb, type Script } from '../script.js'
 
 export function ports(): Script {
-  const [owner, other, group] = [idOf('ports owner'), idOf('ports other'), idOf('ports group')]
+  const [owner, other, group] = [idOf('ports-owner'), idOf('ports-other'), idOf('ports group')]
   const mac = (n: number) => `52:54:00:aa:00:${n.toString(16).padStart(2, '0')}`
   const bodies: unknown[] = [
     {},
@@ -67,8 +67,8 @@ export function ports(): Script {
   return {
     name: 'ports',
     calls: [
-      enrol('ports owner', { name: 'ports-owner' }),
-      enrol('ports other', { name: 'ports-other' }),
+      enrol('ports-owner'),
+      enrol('ports-other'),
       post('/v1/portgroups', { node_uuid: owner, uuid: group, name: 'ports-group', address: mac(100) }),
       ...bodies.map((body) => post('/v1/ports', body)),
       ...queries.flatMap((query) => [get(`/v1/ports${query}`), get(`/v1/ports/detail${query}`)]),

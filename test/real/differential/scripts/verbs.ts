@@ -1,4 +1,4 @@
-import { away, enrol, FAKES, get, idOf, patch, put, set, verb, type Call, type Script } from '../script.js'
+import { away, enrol, FAKES, get, idOf, patch, put, set, led, verb, type Call, type Script } from '../script.js'
 
 const VERBS = [
   ...['manage', 'provide', 'inspect', 'abort', 'clean', 'adopt', 'active', 'rebuild', 'deleted', 'rescue', 'unrescue'],
@@ -18,9 +18,9 @@ interface Place {
   readonly on: readonly Verb[]
 }
 
-const manageable = (node: string): Call[] => [verb(node, 'manage')]
-const available = (node: string): Call[] => [...manageable(node), verb(node, 'provide')]
-const active = (node: string): Call[] => [...available(node), verb(node, 'active')]
+const manageable = (node: string): Call[] => [led(node, 'manage')]
+const available = (node: string): Call[] => [...manageable(node), led(node, 'provide')]
+const active = (node: string): Call[] => [...available(node), led(node, 'active')]
 const fails = { interface: 'deploy', step: 'none' }
 const maintained = (node: string) => put(`/v1/nodes/${node}/maintenance`, { reason: 'x' })
 const flagged = (node: string, field: string) => patch(`/v1/nodes/${node}`, [set(`/${field}`, true)])
@@ -33,21 +33,21 @@ export const PLACES: Readonly<Record<string, Place>> = {
     way: active,
     on: ['rebuild', 'deleted', 'undeploy', 'rescue', 'service', 'unrescue', 'delete'],
   },
-  adopted: { way: (node) => [...manageable(node), verb(node, 'adopt')], on: ['deleted', 'rebuild'] },
+  adopted: { way: (node) => [...manageable(node), led(node, 'adopt')], on: ['deleted', 'rebuild'] },
   rescue: {
-    way: (node) => [...active(node), verb(node, 'rescue', MORE['rescue'])],
+    way: (node) => [...active(node), led(node, 'rescue', MORE['rescue'])],
     on: ['rescue', 'unrescue', 'deleted'],
   },
   'clean failed': {
-    way: (node) => [...manageable(node), verb(node, 'clean', { clean_steps: [fails] })],
+    way: (node) => [...manageable(node), led(node, 'clean', { clean_steps: [fails] })],
     on: ['manage'],
   },
   'deploy failed': {
-    way: (node) => [...available(node), verb(node, 'active', { deploy_steps: [{ ...fails, priority: 5, args: {} }] })],
+    way: (node) => [...available(node), led(node, 'active', { deploy_steps: [{ ...fails, priority: 5, args: {} }] })],
     on: ['active', 'rebuild', 'deleted'],
   },
   'service failed': {
-    way: (node) => [...active(node), verb(node, 'service', { service_steps: [fails] })],
+    way: (node) => [...active(node), led(node, 'service', { service_steps: [fails] })],
     on: ['service', 'rescue', 'abort', 'deleted'],
   },
   'maintenance in manageable': {
