@@ -15,6 +15,7 @@ export {
   type GuardedTarget,
   type GuardedTargetOptions,
 } from './executors/disks/guarded-target.js'
+export { openLocalTarget, type LocalTarget, type LocalTargetOptions } from './executors/local/local-target.js'
 export { RunRefused, UnknownRun } from './executors/supervised/supervised-run.js'
 export * from './sdk.js'
 export type { ArgsOf, SchemaType } from './arg-types.js'

@@ -18,8 +18,8 @@ export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' 
   disposable: boolean
   /** Folder under which the machine's own tree is, where programs are run in it by chroot: `/mnt/coreos`. */
   root?: string
-  /** Programs to run in place of those that steps name. */
-  programs?: Readonly<Record<string, readonly [string, ...string[]]>>
+  /** Programs to run in place of those that steps name, after the words of `before`, which are run outside of `root`. */
+  programs?: Readonly<Record<string, { before: readonly string[]; program: string }>>
   clock: Clock
 }
 
@@ -128,8 +128,9 @@ function inPlace(
 ): PreparedCommand['argv'] {
   const [program, ...more] = argv
   const replaced = programs[program]
-  const placed: Command['argv'] = replaced ? [...replaced, ...more] : argv
-  return root === '' ? placed : ['chroot', root, ...placed]
+  const chroot = root === '' ? [] : ['chroot', root]
+  const [first, ...others] = [...(replaced?.before ?? []), ...chroot, replaced?.program ?? program, ...more]
+  return [first!, ...others]
 }
 
 const refused = (name: string, { argv }: Command, why: string) =>

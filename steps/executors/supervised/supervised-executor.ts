@@ -74,13 +74,13 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
     for (;;) {
       const stdin = await this.#input(command.stdin)
       const run = new SupervisedRun(this.#conversation, id, (nonce) => startScript({ id, argv, stdin, guard }, nonce))
+      if (command.id === undefined) this.#forgetAfter(run)
       try {
         await run.confirmed
       } catch (error) {
         if (error instanceof Restage) continue
         throw error
       }
-      if (command.id === undefined) this.#forgetAfter(run)
       return this.#shown(run, command.id ?? id)
     }
   }
