@@ -18,6 +18,21 @@ export {
 export { openLocalTarget, type LocalTarget, type LocalTargetOptions } from './executors/local/local-target.js'
 export { RunRefused, UnknownRun } from './executors/supervised/supervised-run.js'
 export * from './sdk.js'
+export { parseSshTarget, type SshAddress } from './executors/ssh/address.js'
+export { NO_PINS, parsePins, type HostKeyPins } from './executors/ssh/host-keys.js'
+export type { SshSurroundings } from './executors/ssh/host-settings.js'
+export type { HostIdentity } from './executors/ssh/identity.js'
+export type { SecretQuestion, SecretSource } from './executors/ssh/secrets.js'
+export { openSshShell, type SshShell, type SshShellOptions } from './executors/ssh/ssh-shell.js'
+export {
+  BootNotVerified,
+  verifyBoot,
+  type BootCheck,
+  type BootNonce,
+  type ExpectedBoot,
+  type VerifiedBoot,
+  type VerifyBootOptions,
+} from './executors/ssh/verify-boot.js'
 export type { ArgsOf, SchemaType } from './arg-types.js'
 export { defineStep, type ArgSchema, type ArgsSchema, type StepDefinition } from './define-step.js'
 export {

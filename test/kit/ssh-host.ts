@@ -33,6 +33,8 @@ export interface SshHostOptions {
   sessions?: number
   /** In front of `PATH` of whatever is run. */
   path?: string
+  /** What a script would print, which then is not run; null lets it run. */
+  answer?: (script: string) => string | null
 }
 
 /** A host in this process that speaks SSH: runs lines with this host's /bin/sh and says of itself what it is told. */
@@ -46,6 +48,7 @@ export class SshHost implements AsyncDisposable {
   readonly lines: string[] = []
   connections = 0
   mostSessions = 0
+  mostConnections = 0
 
   private constructor(options: SshHostOptions) {
     this.#options = options
@@ -85,6 +88,7 @@ export class SshHost implements AsyncDisposable {
   #serve(client: Connection): void {
     this.connections++
     this.#clients.add(client)
+    this.mostConnections = Math.max(this.mostConnections, this.#clients.size)
     let sessions = 0
     client.on('authentication', this.#options.authenticate ?? ((context) => context.accept()))
     client.on('error', () => {})
@@ -118,6 +122,12 @@ export class SshHost implements AsyncDisposable {
     channel.on('data', (bytes: Buffer) => input.push(bytes))
     channel.once('end', () => {
       const script = Buffer.concat(input).toString()
+      const answer = this.#options.answer?.(script) ?? null
+      if (answer !== null) {
+        channel.write(answer)
+        channel.exit(0)
+        return void channel.end()
+      }
       if (!script.includes('ironstage-identity')) return this.#spawn(line, channel, Buffer.concat(input))
       const { machine, boot, dmi, uid } = this.identity
       const said = { machine, boot, dmi, host: 'fake', uid }
