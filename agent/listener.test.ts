@@ -24,7 +24,7 @@ test('agents share one listener, each below a path of its own', async () => {
     body: JSON.stringify({ name: 'standby.get_partition_uuids', params: {} }),
   })
   expect([posted.status, await posted.json()]).toMatchObject([200, { command_status: 'SUCCEEDED' }])
-  expect((await fetch(`http://127.0.0.1:${listener.port}/other/v1/status`)).status).toBe(404)
+  await expect(fetch(`http://127.0.0.1:${listener.port}/other/v1/status`)).rejects.toThrow()
   const head = await fetch(`${url}/v1/status`, { method: 'HEAD' })
   expect([head.status, await head.text()]).toEqual([200, ''])
 })

@@ -1,5 +1,13 @@
 import { type Clock, type Logger, type Random } from '../runtime/index.js'
-import { Mounts, serveHttp, type Dispatch, type HttpServer, type TlsIdentity, type TlsOptions } from '../wire/index.js'
+import {
+  ConnectionFailed,
+  Mounts,
+  serveHttp,
+  type Dispatch,
+  type HttpServer,
+  type TlsIdentity,
+  type TlsOptions,
+} from '../wire/index.js'
 import type { AgentTls } from './agent-options.js'
 import { bodyRefused } from './api.js'
 import { selfSigned } from './certificate.js'
@@ -43,11 +51,12 @@ export class AgentListener implements AsyncDisposable {
   /** @throws UserError when it cannot listen there */
   static async open(options: AgentListenerOptions): Promise<AgentListener> {
     const mounts = new Mounts()
-    return new AgentListener(
-      mounts,
-      await serveHttp({ ...options, dispatch: mounts.dispatch, refuse: bodyRefused }),
-      options,
-    )
+    // A machine that is off, or in another system, has nobody who would answer 404.
+    const dispatch: Dispatch = (request) =>
+      mounts.find(request.target.replace(/\?.*$/s, ''))
+        ? mounts.dispatch(request)
+        : Promise.reject(new ConnectionFailed(`no agent is at ${request.target}`))
+    return new AgentListener(mounts, await serveHttp({ ...options, dispatch, refuse: bodyRefused }), options)
   }
 
   get port(): number {

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import type { AddressInfo, Socket } from 'node:net'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express'
 import { held, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
-import type { Dispatch, WireRequest, WireResponse } from './exchange.js'
+import { ConnectionFailed, type Dispatch, type WireRequest, type WireResponse } from './exchange.js'
 
 /** What a server shows for itself: a certificate and its private key, both PEM. */
 export interface TlsIdentity {
@@ -20,6 +20,7 @@ export interface TlsOptions extends TlsIdentity {
 }
 
 export interface HttpServerOptions {
+  /** Rejects with {@link ConnectionFailed} to hang up without an answer, as if nobody listened. */
   dispatch: Dispatch
   /** Address to listen on; `127.0.0.1` unless told otherwise. */
   host?: string
@@ -114,6 +115,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   }
 
   function failed(error: unknown, response: Response): void {
+    if (error instanceof ConnectionFailed) return void response.destroy()
     logger('error', 'a request could not be answered', { error })
     if (response.headersSent) response.destroy()
     else response.status(500).end()

@@ -91,10 +91,20 @@ export function cleaningBooted(turn: Turn, outcome: Outcome): void {
   turn.rest()
 }
 
-/** An agent that should still be there was asked at once. */
+/**
+ * An agent that should still be there was asked at once; one that does not answer is waited for, unless its machine is
+ * off: what is kept of its power may be older than a restart of ours.
+ */
 export function cleaningTracked(turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok && outcome.reason === 'agent unreachable')
-    return cleaningBooted(turn, { ok: true, kind: 'proceed', value: null })
+  if (!outcome.ok && outcome.reason === 'agent unreachable') {
+    if (turn.info.agent_url === undefined) return cleaningBooted(turn, { ok: true, kind: 'proceed', value: null })
+    return turn.run([{ kind: 'read-power' }], 'cleaning.tracked')
+  }
+  if (outcome.ok && outcome.kind === 'read-power') {
+    if (outcome.value === 'power on') return cleaningBooted(turn, { ok: true, kind: 'proceed', value: null })
+    turn.setInfo({ agent_start_attempted: true })
+    return turn.run(bootRamdisk(turn), 'cleaning.booted')
+  }
   if (!outcome.ok) return cleanFailed(turn, `Failed to prepare node ${turn.uuid} for cleaning: ${outcome.error}`)
   rememberSteps(turn, 'clean', valueOf(outcome, 'agent-steps'))
   cleaningPlanned(turn)

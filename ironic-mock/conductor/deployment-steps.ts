@@ -69,16 +69,14 @@ export function deploymentBooted(turn: Turn, outcome: Outcome): void {
   turn.rest()
 }
 
-/**
- * An agent that is still there from the work before goes on at once (fast track). One that has just inspected its machine
- * has not yet said where it is; upstream fails then, ours waits for its heartbeat as cleaning does.
- */
+/** An agent that is still there from the work before goes on at once (fast track). */
 export function deploymentTracked(turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok && turn.info.agent_url === undefined) {
-    turn.process('wait')
-    return turn.rest()
+  if (!outcome.ok) {
+    if (outcome.reason !== 'agent unreachable') return stepFailed(turn, outcome.error)
+    // One that has just inspected its machine has not yet said where it is. Upstream's deployment fails then.
+    if (turn.info.agent_url === undefined) return deploymentBooted(turn, { ok: true, kind: 'proceed', value: null })
+    return turn.run(bootRamdisk(turn), 'deployment.booted')
   }
-  if (!outcome.ok) return stepFailed(turn, outcome.error)
   rememberSteps(turn, 'deploy', valueOf(outcome, 'agent-steps'))
   goOn(turn, 1)
 }

@@ -60,6 +60,21 @@ test('one that does not answer is waited for', async () => {
   expect(machine.boots).toEqual(['ramdisk'])
 })
 
+test('one whose machine is off is booted', async () => {
+  const { lab, uuid, machine } = await inspected()
+  const known = ({ driver_internal_info: info }: { driver_internal_info: Record<string, unknown> }) =>
+    info['agent_url'] !== undefined
+  await lab.until(uuid, known)
+  // As a kill leaves it between the BMC and the database.
+  await machine.setPower('power off')
+  await lab.provision(uuid, 'provide', 'available')
+  expect(machine.boots).toEqual(['ramdisk', 'ramdisk'])
+  await lab.until(uuid, known)
+  await machine.setPower('power off')
+  await lab.provision(uuid, 'active', 'active', { deploy_steps: [INSTALL] })
+  expect(machine.boots).toEqual(['ramdisk', 'ramdisk', 'ramdisk', 'disk'])
+})
+
 test('a failure is followed by a boot', async () => {
   const { lab, uuid, machine } = await inspected({ automatedClean: false })
   await lab.until(uuid, (node) => node.driver_internal_info.agent_url !== undefined)

@@ -30,7 +30,7 @@ export function startHardwareChange(turn: Turn, request: HardwareRequest): void 
   const media = request.do === 'attach' || request.do === 'detach'
   if (media && node.maintenance && node.fault === 'power failure')
     throw new IronicError(503, `Unable to ${request.do} virtual media for node ${node.uuid} due to power failure state`)
-  if (request.do !== 'vendor') node.last_error = null
+  if (request.do !== 'vendor') turn.forgetError()
   const change = changeFor(request)
   const impossible = problemOf(turn, request)
   const effect: EffectBody =

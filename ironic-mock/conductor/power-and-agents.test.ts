@@ -241,6 +241,17 @@ describe('the periodic look at power', () => {
   })
 })
 
+test('a state that failed keeps its error while the power or the boot mode is changed', async () => {
+  const { lab, uuid, machine } = await manageable()
+  machine.script.inventory = { interfaces: [] }
+  const { last_error: error } = await lab.provision(uuid, 'inspect', 'inspect failed')
+  expect(error).not.toBeNull()
+  await lab.conductor.changePower(uuid, 'power on')
+  expect(await lab.until(uuid, (node) => node.reservation === null)).toMatchObject({ last_error: error })
+  await lab.conductor.hardware.setBootMode(uuid, 'bios')
+  expect(lab.seen.at(-1)!.node.last_error).not.toBeNull()
+})
+
 describe('how a BMC that refuses is worded', () => {
   test.each([
     [

@@ -33,7 +33,10 @@ export function powerSeen(turn: Turn, seen: SeenPower, attempt: number): void {
   }
   const { power } = seen
   if (node.power_state === null) node.power_state = power
-  if (node.power_state === power) return forgetError(turn)
+  if (node.power_state === power) {
+    if (policy.nodeHistory) turn.forgetError()
+    return
+  }
   if (last) return powerFailed(turn, power)
   if (policy.forcePowerDuringSync && !node.disable_power_off) {
     const target = node.power_state === 'power off' ? 'power off' : 'power on'
@@ -42,15 +45,6 @@ export function powerSeen(turn: Turn, seen: SeenPower, attempt: number): void {
   }
   turn.warn(`node ${turn.uuid} was found with ${power}, where ${node.power_state} was known; the record follows`)
   node.power_state = power
-}
-
-/**
- * Upstream forgets every error once power is as it should be, when a history keeps them. A state that failed keeps its
- * own here: clients that retry by it would go on for ever without saying why.
- */
-function forgetError({ node, policy }: Turn): void {
-  const failed = node.provision_state.endsWith('failed') || node.provision_state === 'error'
-  if (policy.nodeHistory && node.last_error !== null && !failed) node.last_error = null
 }
 
 function powerFailed(turn: Turn, actual: 'power on' | 'power off' | 'error' | null, error?: string): void {

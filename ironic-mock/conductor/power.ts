@@ -22,7 +22,7 @@ export function startPowerChange(turn: Turn, target: PowerTarget, timeout: numbe
   const problem = powerProblem(node)
   if (problem !== undefined) throw new IronicError(400, problem)
 
-  node.last_error = null
+  turn.forgetError()
   node.target_power_state = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
   const effect: EffectBody = timeout === null ? { kind: 'power', target } : { kind: 'power', target, timeout }
   turn.run([effect], 'power.changed', { target })

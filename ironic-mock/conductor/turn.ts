@@ -174,6 +174,15 @@ export class Turn {
     this.node.last_error = null
   }
 
+  /**
+   * Other work begins, or shows that all is well. Upstream forgets every error then; a state that failed keeps its own
+   * here: clients that retry by it would go on for ever without saying why.
+   */
+  forgetError(): void {
+    const failed = this.node.provision_state.endsWith(' failed') || this.node.provision_state === 'error'
+    if (!failed) this.node.last_error = null
+  }
+
   /** Goes on with work outside; the node stays reserved until {@link rest}. */
   run(effects: readonly [EffectBody, ...EffectBody[]], then: Then, memo: JsonObject = {}): void {
     const [effect, ...rest] = effects
