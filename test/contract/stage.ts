@@ -1,4 +1,4 @@
-import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js'
+import { Probe, seededRandom, silent, systemClock, type Clock } from '../../runtime/index.js'
 import {
   createIronicApi,
   HARDWARE_TYPES,
@@ -32,14 +32,15 @@ export async function openStage({
   seed = 1,
   api: more = {},
   kept,
+  clock = systemClock(),
 }: {
   host?: string
   seed?: number
   api?: Partial<IronicApiOptions>
   /** What an earlier conductor left, which stays open. */
   kept?: Store & StoreView
+  clock?: Clock
 } = {}): Promise<Stage> {
-  const clock = systemClock()
   const [random, probe, logger] = [seededRandom(seed), new Probe(), silent]
   const store = kept ?? openStore({ path: ':memory:', clock })
   const transport = new InProcessTransport()

@@ -76,7 +76,7 @@ function queryOf({ query = {} }: Operation): fc.Arbitrary<string> {
   return fc
     .oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.array(pair, { maxLength: 4 }))
     .map((pairs) =>
-      pairs.length > 0 ? `?${new URLSearchParams(pairs.map(([name, value]) => [name, value])).toString()}` : '',
+      pairs.length > 0 ? `?${new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value]))}` : '',
     )
 }
 
@@ -151,8 +151,14 @@ export const fuzzedRequest = (operations: readonly Operation[] = IRONIC_OPERATIO
 export function resolved(request: FuzzedRequest, { records }: StoreView): FuzzedRequest {
   const pick = <T>(all: readonly T[], index: number): T | undefined => all[index % Math.max(1, all.length)]
   const kinds = {
-    ...{ portgroup: 'portgroup', chassis: 'chassis', allocation: 'allocation', connector: 'volume_connector' },
-    ...{ target: 'volume_target', template: 'deploy_template', runbook: 'runbook', rule: 'inspection_rule' },
+    portgroup: 'portgroup',
+    chassis: 'chassis',
+    allocation: 'allocation',
+    connector: 'volume_connector',
+    target: 'volume_target',
+    template: 'deploy_template',
+    runbook: 'runbook',
+    rule: 'inspection_rule',
   } as const
   const of = (name: string, index: number): string | null | undefined => {
     const node = () => pick([...records.nodes.values()], index)?.columns

@@ -49,7 +49,7 @@ export function brokenInvariants({ records }: StoreView): string[] {
     check(node.reservation !== null || !records.effects.has(node.uuid), `${is} has work queued and is not reserved`)
     check(
       / failed$|error/.test(node.provision_state) ? node.last_error !== null : true,
-      `${is} failed without an error`,
+      `${is} is ${node.provision_state} without an error`,
     )
     check(node.maintenance || node.fault === null, `${is} has a fault and is not in maintenance`)
   }

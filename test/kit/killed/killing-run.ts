@@ -80,7 +80,7 @@ export class KillingRun {
     else {
       const url = await life.ready
       await this.#look(url, life)
-      if (quiet) await this.#settled(url)
+      if (quiet) await this.#settled(url, life)
       this.#open(url, life)
       await this.#during(moment, life)
     }
@@ -154,7 +154,8 @@ export class KillingRun {
     this.#registrar.check(nodes, ports)
     for (const operator of this.#operators) {
       const node = nodes.find(({ name }) => name === operator.node)!
-      expect(ports.filter((port) => port.node_uuid === node.uuid && port.pxe_enabled)).toHaveLength(1)
+      const booting = ports.filter((port) => port.node_uuid === node.uuid && port.pxe_enabled)
+      expect(booting, JSON.stringify(booting, null, 1)).toHaveLength(1)
       operator.counter.check(node.extra, operator.node)
       const left = this.#before?.nodes.get(operator.node)
       if (left) expectTakenOver(left, node)
@@ -164,19 +165,24 @@ export class KillingRun {
   }
 
   /** Left alone, everything that can go on comes to its end, and nothing stays reserved. */
-  async #settled(url: string): Promise<void> {
+  async #settled(url: string, life: UpProcess): Promise<void> {
     const client = this.#client(url)
     const until = performance.now() + SOON
     for (;;) {
       const nodes = await client.nodes({ detail: true })
       const busy = nodes.filter((node) => !isAtRest(node) && !this.#isLockedOut(node))
       if (busy.length === 0) return
-      if (performance.now() > until)
-        expect(busy.map(({ name, provision_state, reservation }) => ({ name, provision_state, reservation }))).toEqual(
-          [],
-        )
+      if (performance.now() > until) throw new Error(`these do not come to rest: ${this.#about(busy, life)}`)
       await pause(20)
     }
+  }
+
+  #about(nodes: readonly ApiNode[], life: UpProcess): string {
+    const shown = nodes.map(({ name, provision_state, reservation, last_error, driver_internal_info }) => ({
+      ...{ name, provision_state, reservation, last_error, driver_internal_info },
+      agent: this.#before?.agents.get(machineOf(name!)),
+    }))
+    return JSON.stringify({ nodes: shown, log: life.log }, null, 1)
   }
 
   #isLockedOut({ name }: ApiNode): boolean {

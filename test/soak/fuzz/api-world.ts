@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { openStore, type Store, type StoreView } from '../../../ironic-mock/index.js'
+import { VirtualClock } from '../../../runtime/index.js'
+import type { NodeRecord } from '../../../wire/index.js'
+import { openStage, type Stage } from '../../contract/stage.js'
+import { FUZZ_BASE } from '../../kit/fuzz/index.js'
+import type { World } from './world.js'
+
+const FAKE = { deploy_interface: 'fake', inspect_interface: 'fake' }
+
+/** API, conductor and a database in a file, with fake hardware only: the fastest. */
+export async function apiWorld(seed: number): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-fuzz-'))
+  const path = join(folder, 'ironic.db')
+  const clock = new VirtualClock()
+  let changed: (node: Readonly<NodeRecord>) => void = () => {}
+  let store: Store & StoreView
+  let stage: Stage
+  const open = async (): Promise<void> => {
+    store = openStore({ path, clock })
+    stage = await openStage({ seed, clock, kept: told(store, (node) => changed(node)) })
+  }
+  await open()
+  return {
+    view: () => store,
+    send: (request) => stage.api({ ...request, base: FUZZ_BASE }),
+    wait: (awaited) => clock.until(awaited),
+    pass: (ms) => clock.advance(ms),
+    watch: (listener) => void (changed = listener),
+    trouble: () => {},
+    calm: () => {},
+    restart: async () => {
+      await stage[Symbol.asyncDispose]()
+      await store[Symbol.asyncDispose]()
+      const before = store.records
+      store = openStore({ path, clock })
+      expectSame(before, store.records)
+      stage = await openStage({ seed, clock, kept: told(store, (node) => changed(node)) })
+    },
+    newNode: () => ({ driver: 'fake-hardware', ...FAKE, automated_clean: false }),
+    [Symbol.asyncDispose]: async () => {
+      await stage[Symbol.asyncDispose]()
+      await store[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The same store, which tells of every node that a commit has changed. */
+function told(store: Store & StoreView, changed: (node: Readonly<NodeRecord>) => void): Store & StoreView {
+  return new Proxy(store, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target)
+      if (typeof value !== 'function') return value
+      if (key !== 'commit') return value.bind(target) as unknown
+      return async (change: Parameters<Store['commit']>[0]) => {
+        const revision = await target.commit(change)
+        const entry = target.records.nodes.get(change.node)
+        if (entry) changed(entry.record)
+        return revision
+      }
+    },
+  })
+}
+
+/** What was in memory is what is in the file: nothing that was answered is lost, nothing else is there. */
+function expectSame(memory: StoreView['records'], file: StoreView['records']): void {
+  const parts = (records: StoreView['records']): Record<string, unknown> => ({
+    nodes: new Map([...records.nodes].map(([uuid, { record, revision }]) => [uuid, { record, revision }])),
+    ports: records.ports,
+    effects: records.effects,
+    deadlines: records.deadlines,
+    ...Object.fromEntries(KINDS.map((kind) => [kind, records.resources(kind).byUuid])),
+  })
+  const [before, after] = [parts(memory), parts(file)]
+  for (const [what, value] of Object.entries(before))
+    if (!isDeepStrictEqual(value, after[what]))
+      throw new Error(`the ${what} in the file are others than they were in memory`)
+}
+
+const KINDS = [
+  ...(['portgroup', 'allocation', 'chassis', 'volume_connector', 'volume_target'] as const),
+  ...(['deploy_template', 'runbook', 'inspection_rule'] as const),
+]

@@ -1,0 +1,72 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { StoreView } from '../../../ironic-mock/index.js'
+import { createLab, type FaultEffect } from '../../../lab/index.js'
+import type { World } from './world.js'
+
+/** Interfaces of nodes with machines: every flow has some that go through it. */
+const MACHINES: readonly Record<string, unknown>[] = [
+  { driver: 'redfish', deploy_interface: 'custom-agent', inspect_interface: 'agent' },
+  { driver: 'redfish', deploy_interface: 'custom-agent', inspect_interface: 'redfish', raid_interface: 'agent' },
+  { driver: 'ipmi', deploy_interface: 'custom-agent', inspect_interface: 'agent', rescue_interface: 'agent' },
+  { driver: 'redfish', deploy_interface: 'direct', inspect_interface: 'agent', rescue_interface: 'agent' },
+  { driver: 'redfish', deploy_interface: 'autodetect', inspect_interface: 'agent' },
+  { driver: 'redfish', deploy_interface: 'ramdisk', boot_interface: 'redfish-virtual-media' },
+  { driver: 'fake-hardware', deploy_interface: 'fake', inspect_interface: 'fake' },
+]
+
+const TROUBLE: readonly FaultEffect[] = [
+  { kind: 'agent-silent' },
+  { kind: 'bmc-silent' },
+  { kind: 'disk-error', at: 2 ** 20 },
+  { kind: 'delay', ms: 20_000 },
+]
+
+/** A whole lab in its own time: machines with disks that are only described, their agents, and faults. */
+export async function labWorld(seed: number): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-fuzz-'))
+  const image = join(folder, 'disk.raw')
+  await writeFile(image, Buffer.alloc(2 ** 16))
+  const lab = await createLab({ seed, ironic: { profile: seed % 2 === 0 ? 'metal3' : 'upstream' } })
+  let made = 0
+  return {
+    view: () => lab.store as unknown as StoreView,
+    send: ({ method, target, headers, body }) =>
+      target.startsWith('/') && URL.canParse(lab.url + target)
+        ? lab.transport.send({ method, url: lab.url + target, headers, ...(body === undefined ? {} : { body }) })
+        : Promise.resolve(undefined),
+    wait: (awaited) => lab.wait(awaited),
+    pass: (ms) => lab.clock.advance(ms),
+    watch: (changed) => void lab.events.listen((event) => void (event.kind === 'node' && changed(event.node))),
+    trouble: (node, dice) => {
+      const effect = TROUBLE[Math.floor(dice * TROUBLE.length)]!
+      lab.faults.add({ match: { node }, effect, times: 1 + (Math.floor(dice * 100) % 20) })
+    },
+    calm: () => lab.faults.clear(),
+    restart: () => Promise.resolve(),
+    newNode: (dice) => {
+      const kind = MACHINES[Math.floor(dice * MACHINES.length)]!
+      const bmc = `10.0.${made >> 8}.${made++ & 255}`
+      return {
+        ...kind,
+        driver_info:
+          kind.driver === 'ipmi'
+            ? { ipmi_address: bmc, ipmi_username: 'u', ipmi_password: 'p' }
+            : { redfish_address: `http://${bmc}`, redfish_system_id: '/redfish/v1/Systems/1' },
+        properties: { cpu_arch: 'x86_64', capabilities: 'boot_mode:uefi' },
+        instance_info:
+          kind.deploy_interface === 'ramdisk'
+            ? { boot_iso: 'http://images.invalid/live.iso' }
+            : kind.deploy_interface === 'custom-agent'
+              ? {}
+              : { image_source: pathToFileURL(image).href },
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await lab[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

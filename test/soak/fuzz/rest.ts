@@ -1,0 +1,37 @@
+import { UNSTABLE_STATES } from '../../../ironic-mock/index.js'
+import { brokenInvariants } from '../../kit/fuzz/index.js'
+import type { World } from './world.js'
+
+const MINUTE = 60_000
+/** Longer than every time limit, and than what follows from one that has passed. */
+const LONG = 150 * MINUTE
+
+/**
+ * Leaves the world alone, without trouble and with every node in service, until whatever was going on has come to its
+ * end by itself.
+ *
+ * @returns what has not
+ */
+export async function comeToRest(world: World): Promise<string[]> {
+  const { records } = world.view()
+  world.calm()
+  const headers = { 'x-openstack-ironic-api-version': '1.115' }
+  for (const { record } of records.nodes.values())
+    if (record.maintenance)
+      await world.wait(world.send({ method: 'DELETE', target: `/v1/nodes/${record.uuid}/maintenance`, headers }))
+  await world.pass(LONG)
+  const restless = [...records.nodes.values()].flatMap(({ record }) => {
+    const { uuid, provision_state: state, reservation, target_power_state: power } = record
+    const queued = records.effects.get(uuid)?.map(({ kind }) => kind) ?? []
+    const rests =
+      reservation === null && power === null && queued.length === 0 && !(UNSTABLE_STATES as string[]).includes(state)
+    if (rests) return []
+    return [`node ${uuid} is still ${state}, reserved by ${reservation}, power to be ${power}, queue ${queued}`]
+  })
+  const pending = [...records.resources('allocation').byUuid.values()].filter(({ state }) => state === 'allocating')
+  return [
+    ...restless,
+    ...pending.map(({ uuid }) => `allocation ${uuid} is still allocating`),
+    ...brokenInvariants(world.view()),
+  ]
+}

@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { seededRandom } from '../../../runtime/index.js'
+import { brokenInvariants, fuzzedRequest, resolved, wrongAnswer } from '../../kit/fuzz/index.js'
+import { apiWorld } from './api-world.js'
+import { labWorld } from './lab-world.js'
+import { Paths } from './paths.js'
+import { comeToRest } from './rest.js'
+import { servedWorld } from './served-world.js'
+import { Walker } from './walker.js'
+import type { Asked, World } from './world.js'
+
+/** How a session's requests get there. */
+export const WORLDS = { api: apiWorld, lab: labWorld, served: servedWorld } satisfies Record<
+  string,
+  (seed: number) => Promise<World>
+>
+export type WorldName = keyof typeof WORLDS
+
+export interface Session {
+  readonly world: WorldName
+  readonly seed: number
+  readonly calls: number
+}
+
+export interface SessionReport {
+  readonly session: Session
+  readonly calls: number
+  /** Status -> how often. */
+  readonly statuses: Readonly<Record<string, number>>
+  /** `from > to` -> how often. */
+  readonly paths: Readonly<Record<string, number>>
+  readonly milliseconds: number
+}
+
+/** So many calls between two looks at all records, two restarts, two rests. */
+const LOOK = 40
+const RESTART = 2000
+const REST = 2500
+/** Calls that are under way at once, at most. */
+const AT_ONCE = 6
+/** Milliseconds that may pass after some calls. */
+const PAUSES = [0, 0, 50, 1_000, 10_000, 90_000]
+
+/**
+ * Fuzzed calls with sensible ones among them, several at once.
+ *
+ * @throws Error that tells the world, the seed and the last calls, when an answer or the records are not as they must be
+ */
+export async function fuzzSession(session: Session, progress: (calls: number) => void): Promise<SessionReport> {
+  const { seed, calls } = session
+  const since = performance.now()
+  const random = seededRandom(seed)
+  const statuses = new Map<string, number>()
+  const latest: string[] = []
+  const paths = new Paths()
+  await using world = await WORLDS[session.world](seed)
+  world.watch((node) => paths.seen(node))
+  const walker = new Walker(world, random)
+  const check = (wrong: readonly string[]): void => {
+    if (wrong.length === 0) return
+    throw new Error(
+      `session ${session.world}:${seed} after ${done} calls: ${wrong.join('; ')}\nthe last calls:\n${latest.join('\n')}`,
+    )
+  }
+
+  const one = async (asked: Asked): Promise<void> => {
+    const answer = await world.send(asked)
+    if (!answer) return
+    const { status } = answer
+    latest.push(`${status} ${asked.method} ${asked.target} ${asked.body ?? ''}`.slice(0, 400))
+    if (latest.length > 60) latest.shift()
+    statuses.set(String(status), (statuses.get(String(status)) ?? 0) + 1)
+    if (asked.method !== 'OPTIONS') check(wrongAnswer(answer).map((what) => `${latest.at(-1)}: ${what}`))
+  }
+
+  let done = 0
+  const every = (interval: number, before: number): boolean =>
+    Math.floor(done / interval) > Math.floor(before / interval)
+  for (let batch = 0; done < calls; batch++) {
+    const requests = fc.sample(fuzzedRequest(), { numRuns: 500, seed: seed * 1000 + batch })
+    while (requests.length > 0 && done < calls) {
+      const before = done
+      const together = requests.splice(0, 1 + Math.floor(random.next() * AT_ONCE))
+      const asked = together.map((request) => (random.next() < 0.15 ? walker.next() : resolved(request, world.view())))
+      if (random.next() < 0.01) troubled(world, random.next(), random.next())
+      await world.wait(Promise.all(asked.map(one)))
+      done += asked.length
+      if (random.next() < 0.25) await world.pass(PAUSES[Math.floor(random.next() * PAUSES.length)]!)
+      check(paths.broken)
+      if (every(LOOK, before)) check(brokenInvariants(world.view()))
+      if (every(RESTART, before)) await world.restart()
+      if (every(REST, before) || done >= calls) check(await comeToRest(world))
+    }
+    progress(done)
+  }
+  return {
+    ...{ session, calls: done, statuses: Object.fromEntries(statuses), paths: Object.fromEntries(paths.taken) },
+    milliseconds: performance.now() - since,
+  }
+}
+
+function troubled(world: World, which: number, kind: number): void {
+  const uuids = [...world.view().records.nodes.keys()]
+  const uuid = uuids[Math.floor(which * uuids.length)]
+  if (uuid !== undefined) world.trouble(uuid, kind)
+}

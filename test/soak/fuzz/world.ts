@@ -1,0 +1,27 @@
+import type { StoreView } from '../../../ironic-mock/index.js'
+import type { NodeRecord, WireRequest, WireResponse } from '../../../wire/index.js'
+
+/** A request whose target is below the API's root. */
+export type Asked = Omit<WireRequest, 'base'>
+
+/** Something that serves Ironic's API, as a fuzzing session uses it. */
+export interface World extends AsyncDisposable {
+  /** Where the records are now; another one after a {@link restart}. */
+  readonly view: () => StoreView
+  /** Resolves with the answer; undefined when this way of asking cannot carry such a request. */
+  send(request: Asked): Promise<WireResponse | undefined>
+  /** Waits for something in the world's own time. */
+  wait<T>(awaited: Promise<T>): Promise<T>
+  /** Lets so many milliseconds of the world's time pass. */
+  pass(ms: number): Promise<void>
+  /** Calls back with every node after each of its commits. */
+  watch(changed: (node: Readonly<NodeRecord>) => void): void
+  /** Makes something go wrong for a while: a BMC or an agent that is silent, a broken disk. */
+  trouble(node: string, dice: number): void
+  /** Ends all trouble. */
+  calm(): void
+  /** Ends the process, as far as that can be done in one, and begins another on what it had written. */
+  restart(): Promise<void>
+  /** Documents of nodes as they are registered here. */
+  newNode(dice: number): Record<string, unknown>
+}
