@@ -297,11 +297,11 @@ function load(sql: Statements): Records {
     records.putResource(row.kind, JSON.parse(row.record) as ResourceRecords[ResourceKind])
   for (const { kind, last } of sql.lastResources.all() as { kind: ResourceKind; last: number }[])
     records.resources(kind).lastId = last
-  // Ids are never given twice, also not those of rows that are gone.
+  // Ids are never given twice, also not those of rows that are gone. SQLite counts no ids that were changed (effects').
   for (const { name, seq } of sql.lastIds.all() as { name: string; seq: number }[]) {
     if (name === 'nodes') records.lastNode = seq
     if (name === 'ports') records.lastPort = seq
-    if (name === 'effects') records.lastEffect = seq
+    if (name === 'effects') records.lastEffect = Math.max(records.lastEffect, seq)
   }
   return records
 }

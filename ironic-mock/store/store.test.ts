@@ -340,6 +340,23 @@ describe('on disk', () => {
     await again[Symbol.asyncDispose]()
   })
 
+  test('work that is queued after a kill gets a number that none has', async () => {
+    const path = file()
+    const store = open(path)
+    for (const uuid of ['a', 'b']) await store.createNode(node(uuid))
+    const effects = [{ kind: 'k', payload: {} }]
+    await store.commit({ node: 'a', expect: 1, effects })
+    for (let done = 1; done < 4; done++) await store.commit({ node: 'a', expect: done + 1, done, effects })
+    store.abandon()
+    const again = open(path)
+    for (const expect of [1, 2, 3, 4]) await again.commit({ node: 'b', expect, effects })
+    expect((await again.effects()).map(({ id, node: of }) => [id, of])).toEqual([
+      [4, 'a'],
+      ...[5, 6, 7, 8].map((id) => [id, 'b']),
+    ])
+    await again[Symbol.asyncDispose]()
+  })
+
   test('closing writes what waits', async () => {
     const path = file()
     const store = open(path)
