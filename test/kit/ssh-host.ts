@@ -101,6 +101,20 @@ export class SshHost implements AsyncDisposable {
       session.on('close', () => sessions--)
       session.on('exec', (acceptLine, _reject, { command }) => this.#run(command, acceptLine()))
     })
+    client.on('request', (accept, reject, name, info) => {
+      if (name !== 'tcpip-forward') return void reject?.()
+      const { bindAddr, bindPort } = info as { bindAddr: string; bindPort: number }
+      const listener = createServer((socket) => {
+        const { port } = listener.address() as AddressInfo
+        client.forwardOut(bindAddr, port, '127.0.0.1', 1, (error, channel) => {
+          if (error) return void socket.destroy()
+          for (const stream of [socket, channel]) stream.on('error', () => socket.destroy())
+          channel.pipe(socket).pipe(channel)
+        })
+      })
+      client.on('close', () => listener.close())
+      listener.listen(bindPort, bindAddr, () => accept?.((listener.address() as AddressInfo).port))
+    })
     client.on('tcpip', (accept, reject, { destIP, destPort }) => {
       const channel = accept()
       import('node:net').then(({ connect }) => {

@@ -212,6 +212,40 @@ export class SshConnection implements AsyncDisposable {
     })
   }
 
+  /**
+   * Takes connections to a port of the host's loopback interface and hands each to a socket.
+   *
+   * @param port 0 lets the host choose
+   * @returns the port
+   */
+  forwardIn(port: number, answer: () => Socket): Promise<number> {
+    return new Promise((resolve, reject) => {
+      if (!this.alive) return reject(this.#linkLost())
+      const lost = this.#whenGone(() => reject(this.#linkLost()))
+      this.#client.on('tcp connection', (_details, accept) => {
+        const [channel, socket] = [accept(), answer()]
+        const over = () => {
+          socket.destroy()
+          channel.destroy()
+        }
+        for (const stream of [channel, socket]) for (const event of ['error', 'close']) stream.on(event, over)
+        channel.pipe(socket).pipe(channel)
+      })
+      this.#client.forwardIn('127.0.0.1', port, (error, given) => {
+        lost[Symbol.dispose]()
+        if (!error) return resolve(port === 0 ? given : port)
+        if (!this.alive) return reject(this.#linkLost(error))
+        reject(
+          new UserError('ssh-no-forwarding', `${this.#name} gives us no port by which it could reach this host`, {
+            cause: error,
+            remedy:
+              'allow it (AllowTcpForwarding in its sshd_config), or give the image as a URL that it reaches itself',
+          }),
+        )
+      })
+    })
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#lost ??= new Error('closed')
     this.#client.end()

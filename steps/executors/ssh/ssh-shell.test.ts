@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AuthContext, ParsedKey } from 'ssh2'
 import ssh2 from 'ssh2'
@@ -377,8 +378,8 @@ describe('the way to a host', () => {
     const { port } = host
     await host[Symbol.asyncDispose]()
     expect(await why(reach({ port }))).toMatch(/ssh-unreachable.*ECONNREFUSED/)
-    const { createServer } = await import('node:net')
-    const silentServer = createServer((socket) => void socket.on('error', () => {}))
+    const net = await import('node:net')
+    const silentServer = net.createServer((socket) => void socket.on('error', () => {}))
     await new Promise<void>((resolve) => silentServer.listen(0, '127.0.0.1', resolve))
     try {
       await home.write('config', 'ConnectTimeout 0.1\n')
@@ -412,6 +413,26 @@ describe('the machine behind an address', () => {
     )
     expect(outcome).toContain(expected)
     expect(host.lines).toEqual(expected === 'again\n' ? ['echo again'] : [])
+  })
+})
+
+describe('a port of this host', () => {
+  test('is reached from there, also after the link was made anew', async () => {
+    const served = createServer((_request, response) => void response.end('the image'))
+    await new Promise<void>((resolve) => served.listen(0, '127.0.0.1', resolve))
+    try {
+      await using host = await hosted()
+      await using shell = await reach(host)
+      await using lent = await shell.lend((served.address() as { port: number }).port)
+      const url = `http://127.0.0.1:${lent.port}/`
+      const get = async () => (await fetch(url, { headers: { connection: 'close' } })).text()
+      expect(await get()).toBe('the image')
+      host.cut()
+      await expect.poll(() => get().catch(String), { timeout: 10_000 }).toBe('the image')
+    } finally {
+      served.closeAllConnections()
+      served.close()
+    }
   })
 })
 

@@ -14,6 +14,7 @@ import {
   type HostIdentity,
 } from './identity.js'
 import type { KnownHostsFile } from './known-hosts.js'
+import { lendPort, type LentPort } from './lent-port.js'
 import { ConnectionPool } from './pool.js'
 import { remembered, type SecretSource } from './secrets.js'
 import { asRoot } from './sudo.js'
@@ -43,6 +44,8 @@ export interface SshShell extends LoginShell, AsyncDisposable {
   readonly provisional: boolean
   /** Fingerprint of the key that it showed last. */
   readonly hostKey: string
+  /** Lets the machine reach a port of this host's loopback interface by one of its own. */
+  lend(port: number): Promise<LentPort>
 }
 
 /** A host that lets us in but says nothing more. */
@@ -144,6 +147,11 @@ class Host implements SshShell {
     } finally {
       limit.abort()
     }
+  }
+
+  lend(port: number): Promise<LentPort> {
+    const { clock, logger } = this.#options
+    return lendPort({ name: this.name, open: (signal) => this.#connect(signal), port, clock, logger })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

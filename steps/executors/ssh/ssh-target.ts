@@ -1,0 +1,73 @@
+import { Scope, UserError } from '../../../runtime/index.js'
+import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
+import { diskSelector } from '../disks/selector.js'
+import type { Capability } from '../executor.js'
+import { findInstaller } from '../local/installer.js'
+import { SupervisedExecutor } from '../supervised/supervised-executor.js'
+import { openSshShell, type SshShell, type SshShellOptions } from './ssh-shell.js'
+
+export interface SshTargetOptions extends SshShellOptions {
+  /** The disk that may be written: a serial number, WWN or by-id name; a kernel name with `yesErase`. */
+  device: string
+  yesErase?: string | undefined
+  allow?: readonly Capability[]
+  /** Nothing on the machine but what is on other disks matters, as on a live system. */
+  disposable?: boolean
+  /** Path of coreos-installer there; on its `PATH` without. */
+  installer?: string | undefined
+  /** Where the machine's own tree is, when the login leads into a container on it. */
+  root?: string
+  /** Nothing is written. */
+  readOnly?: boolean
+}
+
+/** One disk of a machine behind SSH. */
+export interface SshTarget extends AsyncDisposable {
+  readonly target: GuardedTarget
+  readonly disk: FoundDisk
+  /** Path of the installer there; null when nothing is to be written and there is none. */
+  readonly installer: string | null
+  readonly shell: SshShell
+}
+
+/**
+ * Logs in to a machine and looks for the disk. Nothing has been written when this is done but a folder in memory.
+ *
+ * @throws UserError for a disk that is not surely the one that is meant, and for a host that is not reached
+ */
+export async function openSshTarget(options: SshTargetOptions): Promise<SshTarget> {
+  const scope = new Scope()
+  try {
+    return await open(options, scope)
+  } catch (error) {
+    await scope[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget> {
+  const { device, yesErase, allow = [], disposable = false, root, readOnly = false, clock, random } = options
+  const selector = diskSelector(device, yesErase)
+  const shell = scope.use(await openSshShell(options))
+  const host = scope.use(new SupervisedExecutor({ shell, clock, random }))
+  const looked = { named: options.installer, root: root ?? '', terminal: false }
+  const installer = await findInstaller(host, looked).catch((error: unknown) => {
+    if (readOnly) return null
+    throw error
+  })
+  const name = `ssh://${shell.name}`
+  const target = scope.use(
+    guardedTarget({
+      ...{ name, disks: [selector], allow, disposable, shell, clock, random },
+      ...(root === undefined ? {} : { root }),
+      ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
+    }),
+  )
+  const [disk] = await target.findDisks()
+  if (!disk) throw new UserError('no-disk', `${device} is not there`)
+  return {
+    ...{ target, disk, shell },
+    installer: installer?.program ?? null,
+    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+  }
+}
