@@ -1,0 +1,269 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { Ajv } from 'ajv'
+import { held, UserError, type Clock } from '../../runtime/index.js'
+import type { Validators } from './download.js'
+import type { ImageKind } from './image-kind.js'
+import type { Signed } from './signature.js'
+import type { Transcoded } from './transcode.js'
+
+/** What is kept of an image beside its bytes. */
+export interface ImageRecord {
+  /** Of the bytes that were fetched: the image's name here. Hex. */
+  sha256: string
+  size: number
+  kind: ImageKind
+  /** Where it came from, secrets masked. */
+  sources: string[]
+  /** Seconds since 1970. */
+  fetched: number
+  /** What it was held against when it was fetched; beside these, that it decompresses to its end. */
+  verified: { sha256: boolean; signed: Signed | null; whole: boolean }
+  /** Its contents in another form, which has taken the place of the bytes that were fetched. */
+  transcoded: Transcoded | null
+}
+
+/** What a URL led to when it was last asked. */
+export interface UrlRecord extends Validators {
+  sha256: string
+}
+
+/** Raised when the layout changes so that an older ironstage could not read it. */
+const LAYOUT = 'ironstage image cache 1\n'
+/** Backup programs pass over folders with this file (https://bford.info/cachedir/). */
+const TAG = 'Signature: 8a477f597d28d172789f06886806bc55\n# Images that ironstage fetched; made by ironstage.\n'
+
+/**
+ * Where images are kept: `images/SHA256/` has `record.json` and the bytes, `urls/` what URLs led to, `partial/` what is
+ * on its way, `locks/` who uses what. Whatever has its place here is whole: it is made beside and then renamed.
+ */
+export class CacheFolder {
+  private constructor(
+    readonly path: string,
+    readonly clock: Clock,
+  ) {}
+
+  /** @throws UserError when it cannot be made, or holds something else */
+  static async open(path: string, clock: Clock): Promise<CacheFolder> {
+    return held(clock, 'opening the image cache', async () => {
+      try {
+        await mkdir(path, { recursive: true, mode: 0o700 })
+        const version = await readFile(join(path, 'VERSION'), 'utf8').catch(absent)
+        if (version === undefined) {
+          if ((await readdir(path)).length > 0) throw foreign(path)
+          for (const folder of ['images', 'urls', 'partial', 'locks'])
+            await mkdir(join(path, folder), { recursive: true, mode: 0o700 })
+          await writeFile(join(path, 'CACHEDIR.TAG'), TAG)
+          await writeFile(join(path, 'VERSION'), LAYOUT)
+        } else if (version !== LAYOUT) throw foreign(path)
+      } catch (cause) {
+        if (cause instanceof UserError) throw cause
+        throw new UserError('image-cache', `the image cache ${path} cannot be used`, {
+          cause,
+          remedy: 'name a folder that you may write with --cache-dir, or do without by --no-cache',
+        })
+      }
+      return new CacheFolder(path, clock)
+    })
+  }
+
+  /** A name for a URL that tells nothing of the secrets in it. */
+  static keyOf = (url: string): string => createHash('sha256').update(url).digest('hex').slice(0, 32)
+
+  lockOf = (name: string): string => join(this.path, 'locks', name)
+  partialOf = (key: string): string => join(this.path, 'partial', key)
+  bytesOf = ({ sha256, kind, transcoded }: ImageRecord): string =>
+    join(this.path, 'images', sha256, transcoded ? 'image.raw.zst' : nameOf(kind))
+  /** Where another form of an image is made, before it takes its place. */
+  newFormOf = ({ sha256 }: ImageRecord): string => join(this.path, 'images', sha256, 'new')
+
+  image(sha256: string): Promise<ImageRecord | null> {
+    return this.#read(join(this.path, 'images', sha256, 'record.json'), (known) => known.image)
+  }
+
+  url(key: string): Promise<UrlRecord | null> {
+    return this.#read(join(this.path, 'urls', `${key}.json`), (known) => known.url)
+  }
+
+  keepUrl(key: string, record: UrlRecord): Promise<void> {
+    return this.#write(join(this.path, 'urls', `${key}.json`), record)
+  }
+
+  /** Which version of a file the partial one is of. */
+  partial(key: string): Promise<Validators | null> {
+    return this.#read(join(this.path, 'partial', `${key}.json`), (known) => known.version)
+  }
+
+  keepPartial(key: string, validators: Validators): Promise<void> {
+    return this.#write(join(this.path, 'partial', `${key}.json`), validators)
+  }
+
+  async dropPartial(key: string): Promise<void> {
+    await this.#held('deleting what was fetched', async () => {
+      for (const path of [this.partialOf(key), `${this.partialOf(key)}.json`]) await rm(path, { force: true })
+    })
+  }
+
+  /** Gives what was fetched its place, which it has under its digest. */
+  async add(key: string, record: ImageRecord): Promise<void> {
+    await this.#held('keeping an image', async () => {
+      const aside = `${this.partialOf(key)}.d`
+      await rm(aside, { recursive: true, force: true })
+      await mkdir(aside, { mode: 0o700 })
+      await writeFile(join(aside, 'record.json'), JSON.stringify(record))
+      await rename(this.partialOf(key), join(aside, nameOf(record.kind)))
+      try {
+        await rename(aside, join(this.path, 'images', record.sha256))
+      } catch (error) {
+        // Another URL led to the same image meanwhile, or a process was killed while it deleted it.
+        if (!(await this.image(record.sha256))) {
+          if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
+          await rm(join(this.path, 'images', record.sha256), { recursive: true, force: true })
+          await rename(aside, join(this.path, 'images', record.sha256))
+        }
+        await rm(aside, { recursive: true, force: true })
+      }
+      await rm(`${this.partialOf(key)}.json`, { force: true })
+    })
+  }
+
+  keepImage(record: ImageRecord): Promise<void> {
+    return this.#write(join(this.path, 'images', record.sha256, 'record.json'), record)
+  }
+
+  /** Puts another form of an image in its place. */
+  async replace(record: ImageRecord, transcoded: Transcoded): Promise<ImageRecord> {
+    const made = { ...record, transcoded }
+    await this.#held('keeping an image', async () => {
+      await rename(this.newFormOf(record), this.bytesOf(made))
+      await this.keepImage(made)
+    })
+    return made
+  }
+
+  /** Deletes what is beside an image: forms that were replaced, and those that were never finished. */
+  async tidy(record: ImageRecord): Promise<void> {
+    const folder = join(this.path, 'images', record.sha256)
+    const keep = new Set(['record.json', basename(this.bytesOf(record))])
+    await this.#held('tidying an image', async () => {
+      for (const name of await readdir(folder)) if (!keep.has(name)) await rm(join(folder, name), { force: true })
+    })
+  }
+
+  async remove(sha256: string): Promise<void> {
+    await this.#held('deleting an image', async () => {
+      const folder = join(this.path, 'images', sha256)
+      // First the record: what has none is no image.
+      await rm(join(folder, 'record.json'), { force: true })
+      await rm(folder, { recursive: true, force: true })
+    })
+  }
+
+  async used(sha256: string): Promise<void> {
+    const now = this.clock.now() / 1000
+    await this.#held('noting the use of an image', () =>
+      utimes(join(this.path, 'images', sha256, 'record.json'), now, now).catch(() => {}),
+    )
+  }
+
+  /** All there are, with the seconds since 1970 when they were last used; the least lately used first. */
+  async images(): Promise<{ record: ImageRecord; used: number }[]> {
+    return this.#held('listing images', async () => {
+      const images = []
+      for (const sha256 of await readdir(join(this.path, 'images'))) {
+        const record = await this.image(sha256)
+        if (!record) continue
+        const about = await stat(join(this.path, 'images', sha256, 'record.json')).catch(absent)
+        images.push({ record, used: Math.round((about?.mtimeMs ?? 0) / 1000) })
+      }
+      return images.sort((a, b) => a.used - b.used || (a.record.sha256 < b.record.sha256 ? -1 : 1))
+    })
+  }
+
+  /** Keys of what is on its way, or was, and how many bytes of each there are. */
+  async partials(): Promise<{ key: string; size: number }[]> {
+    return this.#held('listing what was fetched', async () => {
+      const names = (await readdir(join(this.path, 'partial'))).filter((name) => /^[0-9a-f]+$/.test(name))
+      const sizes = names.map(async (key) => ({
+        key,
+        size: (await stat(this.partialOf(key)).catch(absent))?.size ?? 0,
+      }))
+      return Promise.all(sizes)
+    })
+  }
+
+  /** Whether the bytes are there as the record says. */
+  async isThere(record: ImageRecord): Promise<boolean> {
+    const about = await this.#held('looking at an image', () => stat(this.bytesOf(record)).catch(absent))
+    return about?.size === (record.transcoded ?? record).size
+  }
+
+  #held<T>(why: string, work: () => Promise<T>): Promise<T> {
+    return held(this.clock, why, work)
+  }
+
+  /** Null for what is not there or not as it should be: a cache is asked again. */
+  async #read<T>(path: string, shape: (known: Shapes) => (value: unknown) => value is T): Promise<T | null> {
+    const text = await this.#held('reading the image cache', () => readFile(path, 'utf8').catch(absent))
+    if (text === undefined) return null
+    try {
+      const value: unknown = JSON.parse(text)
+      return shape(shapes())(value) ? value : null
+    } catch {
+      return null
+    }
+  }
+
+  async #write(path: string, value: object): Promise<void> {
+    await this.#held('writing to the image cache', async () => {
+      await writeFile(`${path}.new`, JSON.stringify(value), { mode: 0o600 })
+      await rename(`${path}.new`, path)
+    })
+  }
+}
+
+const nameOf = (kind: ImageKind): string => (kind === 'raw' ? 'image.raw' : `image.raw.${kind}`)
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
+}
+
+const foreign = (path: string): UserError =>
+  new UserError('foreign-folder', `${path} is not an image cache of this ironstage`, {
+    remedy: 'name an empty or a new folder with --cache-dir',
+    kind: 'usage',
+  })
+
+interface Shapes {
+  version: (value: unknown) => value is Validators
+  url: (value: unknown) => value is UrlRecord
+  image: (value: unknown) => value is ImageRecord
+}
+
+let compiled: Shapes | undefined
+
+/** Compiled when first needed: a program that uses no cache starts without them. */
+function shapes(): Shapes {
+  if (compiled) return compiled
+  const ajv = new Ajv({ allowUnionTypes: true })
+  const object = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) })
+  const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
+  const [text, number, yes] = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }]
+  const digest = { type: 'string', pattern: '^[0-9a-f]{64}$' }
+  const version = { etag: { type: ['string', 'null'] }, lastModified: { type: ['string', 'null'] } }
+  const form = { sha256: digest, size: number }
+  compiled = {
+    version: ajv.compile<Validators>(object(version)),
+    url: ajv.compile<UrlRecord>(object({ ...version, sha256: digest })),
+    image: ajv.compile<ImageRecord>(
+      object({
+        ...{ ...form, kind: { enum: ['raw', 'gz', 'xz', 'zst'] }, fetched: number },
+        sources: { type: 'array', items: text },
+        verified: object({ sha256: yes, whole: yes, signed: orNull(object({ by: text, fingerprint: text })) }),
+        transcoded: orNull(object({ ...form, contents: object(form) })),
+      }),
+    ),
+  }
+  return compiled
+}

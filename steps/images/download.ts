@@ -1,0 +1,234 @@
+import { createHash, type Hash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, stat, type FileHandle } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { held, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { KIND_BYTES, refusePages } from './image-kind.js'
+import { Unreachable, type ImageAnswer, type ImageHttp } from './image-http.js'
+import { maskedUrl } from './masked-url.js'
+
+/** By what a server tells one version of a file from the next. */
+export interface Validators {
+  etag: string | null
+  lastModified: string | null
+}
+
+export const isKnownBy = ({ etag, lastModified }: Validators): boolean => etag !== null || lastModified !== null
+
+export interface DownloadOptions {
+  http: ImageHttp
+  url: string
+  /** Where it is put; what is there of an earlier attempt is gone on from if `partial` says which version it is of. */
+  path: string
+  partial: Validators | null
+  /** A version that is at hand: not fetched again when the server still has it. */
+  atHand: Validators | null
+  /** So many in a row may bring nothing new; 5 unless told otherwise. */
+  attempts?: number
+  clock: Clock
+  logger: Logger
+  signal: AbortSignal
+  /** Told before the first byte is written, so that a later process can go on. */
+  onVersion?: (validators: Validators) => Promise<void>
+  onProgress?: (received: number, total: number | null) => void
+}
+
+export type Downloaded =
+  { kind: 'unchanged' } | { kind: 'fetched'; size: number; sha256: string; validators: Validators }
+
+/** Between attempts, in milliseconds; the last one again and again. */
+const PAUSES = [seconds(1), seconds(2), seconds(5), seconds(10)]
+const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/**
+ * Fetches a file, going on by Range where a connection broke off and the server still has the same version.
+ *
+ * @throws UserError: image-refused, image-unreachable, image-is-page; the signal's reason
+ */
+export async function download(options: DownloadOptions): Promise<Downloaded> {
+  const { url, attempts = 5, clock, logger, signal } = options
+  await using file = await PartialFile.open(options)
+  let best = file.length
+  for (let failures = 0; ;) {
+    try {
+      return await attempt(options, file)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof Unreachable)) throw error
+      if (file.length > best) failures = 0
+      best = Math.max(best, file.length)
+      if (++failures === attempts) throw unreachable(url, file, error)
+      logger('warn', `fetching ${maskedUrl(url)}: ${error.message}; trying again`, { received: file.length })
+      await clock.sleep(PAUSES[Math.min(failures, PAUSES.length) - 1]!, { signal })
+    }
+  }
+}
+
+async function attempt(options: DownloadOptions, file: PartialFile): Promise<Downloaded> {
+  const { http, url, signal, atHand } = options
+  const answer = await http.get(url, { ...file.rangeHeaders(), ...(file.length > 0 ? {} : unless(atHand)) }, signal)
+  try {
+    const { status, headers } = answer
+    if (status === 304 && atHand) return { kind: 'unchanged' }
+    if (status === 416) {
+      // What there is, is all of it, or of something else.
+      const [, whole] = /^bytes \*\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []
+      if (Number(whole) === file.length) return await file.done()
+      await file.restart()
+      throw new Unreachable('the server has another version of it now')
+    }
+    if (TRANSIENT.has(status)) throw new Unreachable(`the server answers with HTTP status ${status}`)
+    if (status !== 200 && status !== 206) throw refused(url, status)
+    const total = await begin(options, file, answer)
+    await body(options, file, answer, total)
+    if (total !== null && file.length !== total)
+      throw new Unreachable(`it ended after ${file.length} of ${total} bytes, which is what the server had said`)
+    return await file.done()
+  } finally {
+    await answer.close()
+  }
+}
+
+/** Finds where the answer goes on; gives the length of the whole. */
+async function begin(
+  { onVersion }: DownloadOptions,
+  file: PartialFile,
+  { status, headers }: ImageAnswer,
+): Promise<number | null> {
+  if (status === 206) {
+    const [, start, whole] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? []
+    if (Number(start) === file.length) return whole === '*' ? null : Number(whole)
+    await file.restart()
+    throw new Unreachable('the server sent another part than was asked for')
+  }
+  await file.restart()
+  const validators = { etag: strong(headers['etag']), lastModified: headers['last-modified'] ?? null }
+  file.validators = validators
+  await onVersion?.(validators)
+  const length = headers['content-length']
+  return length === undefined ? null : Number(length)
+}
+
+async function body(
+  { url, onProgress }: DownloadOptions,
+  file: PartialFile,
+  { headers, body: parts }: ImageAnswer,
+  total: number | null,
+): Promise<void> {
+  let head: Buffer | null = file.length === 0 ? Buffer.alloc(0) : null
+  const look = () => {
+    if (head) refusePages(head, headers['content-type'], maskedUrl(url))
+    head = null
+  }
+  for await (const part of parts) {
+    if (head) {
+      head = Buffer.concat([head, part.subarray(0, KIND_BYTES)])
+      if (head.length >= KIND_BYTES) look()
+    }
+    await file.append(part)
+    onProgress?.(file.length, total)
+  }
+  look()
+}
+
+/** Only a strong one tells that all bytes are the same (RFC 9110, 8.8.1). */
+const strong = (etag: string | undefined): string | null => (etag === undefined || etag.startsWith('W/') ? null : etag)
+
+function unless(validators: Validators | null): Record<string, string> {
+  if (!validators) return {}
+  const { etag, lastModified } = validators
+  return {
+    ...(etag === null ? {} : { 'if-none-match': etag }),
+    ...(lastModified === null ? {} : { 'if-modified-since': lastModified }),
+  }
+}
+
+/** A file that grows, and the digest of what is in it. */
+class PartialFile implements AsyncDisposable {
+  validators: Validators | null
+  #length = 0
+  #hash: Hash = createHash('sha256')
+  readonly #handle: FileHandle
+  readonly #clock: Clock
+  readonly #path: string
+
+  private constructor(handle: FileHandle, { path, clock, partial }: DownloadOptions) {
+    this.#handle = handle
+    this.#clock = clock
+    this.#path = path
+    this.validators = partial
+  }
+
+  static async open(options: DownloadOptions): Promise<PartialFile> {
+    const { path, partial, clock, signal } = options
+    const goesOn = partial !== null && isKnownBy(partial)
+    return held(clock, `opening ${path}`, async () => {
+      const size = goesOn
+        ? await stat(path).then(
+            ({ size: bytes }) => bytes,
+            () => 0,
+          )
+        : 0
+      const file = new PartialFile(await open(path, size > 0 ? 'r+' : 'w', 0o600), options)
+      if (size > 0) {
+        await pipeline(createReadStream(path, { end: size - 1 }), file.#hash, { signal, end: false })
+        file.#length = size
+      }
+      return file
+    })
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  rangeHeaders(): Record<string, string> {
+    const { etag, lastModified } = this.validators ?? { etag: null, lastModified: null }
+    const version = etag ?? lastModified
+    return this.#length === 0 || version === null ? {} : { range: `bytes=${this.#length}-`, 'if-range': version }
+  }
+
+  async restart(): Promise<void> {
+    this.#length = 0
+    this.#hash = createHash('sha256')
+    await held(this.#clock, `emptying ${this.#path}`, () => this.#handle.truncate(0))
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    await held(this.#clock, `writing ${this.#path}`, async () => {
+      for (let at = 0; at < bytes.length;) {
+        const { bytesWritten } = await this.#handle.write(bytes, at, bytes.length - at, this.#length + at)
+        at += bytesWritten
+      }
+    })
+    this.#hash.update(bytes)
+    this.#length += bytes.length
+  }
+
+  async done(): Promise<Downloaded> {
+    await held(this.#clock, `writing ${this.#path}`, () => this.#handle.sync())
+    const sha256 = this.#hash.copy().digest('hex')
+    return { kind: 'fetched', size: this.#length, sha256, validators: this.validators ?? NOTHING }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await held(this.#clock, `closing ${this.#path}`, () => this.#handle.close())
+  }
+}
+
+const NOTHING: Validators = { etag: null, lastModified: null }
+
+const refused = (url: string, status: number): UserError =>
+  new UserError('image-refused', `the server does not give ${maskedUrl(url)}: HTTP status ${status}`, {
+    remedy:
+      status === 401 || status === 403
+        ? 'put credentials into the URL, or let the server give it to everybody'
+        : 'check the URL of the image',
+  })
+
+const unreachable = (url: string, { length }: PartialFile, cause: Unreachable): UserError =>
+  new UserError(
+    'image-unreachable',
+    `${maskedUrl(url)} could not be fetched${length > 0 ? ` beyond its first ${length} bytes` : ''}`,
+    { cause, remedy: 'check the image server and the network to it' },
+  )

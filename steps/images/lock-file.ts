@@ -1,0 +1,46 @@
+import Database from 'libsql'
+import { held, systemClock, type Clock } from '../../runtime/index.js'
+
+/**
+ * Takes a lock that other processes see too, if it can be had now: `shared` by any number, `exclusive` by one alone. It is
+ * SQLite's, held by the kernel for the process, so none is left behind by one that was killed. May be let go of twice.
+ */
+export function tryLock(path: string, kind: 'shared' | 'exclusive'): Disposable | undefined {
+  const lock = new Database(path, { timeout: 0 })
+  try {
+    lock.exec(kind === 'exclusive' ? 'BEGIN EXCLUSIVE' : 'BEGIN')
+    // What makes a transaction take its shared lock is the first look.
+    if (kind === 'shared') lock.exec('SELECT count(*) FROM sqlite_master')
+  } catch (error) {
+    lock.close()
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) return undefined
+    throw error
+  }
+  return {
+    [Symbol.dispose]: () => {
+      if (!lock.open) return
+      lock.exec('ROLLBACK')
+      lock.close()
+    },
+  }
+}
+
+/** Between two looks whether another process has let go, in milliseconds. */
+const LOOK = 100
+/** Other processes live in wall time, whatever the clock of this one is. */
+const wall = systemClock()
+
+/** Waits for a lock. Rejects with the signal's reason. */
+export async function takeLock(
+  path: string,
+  kind: 'shared' | 'exclusive',
+  { clock, signal, onWait }: { clock: Clock; signal: AbortSignal; onWait?: () => void },
+): Promise<Disposable> {
+  for (let waited = false; ; waited = true) {
+    signal.throwIfAborted()
+    const lock = tryLock(path, kind)
+    if (lock) return lock
+    if (!waited) onWait?.()
+    await held(clock, `waiting for another process to be done with ${path}`, () => wall.sleep(LOOK, { signal }))
+  }
+}

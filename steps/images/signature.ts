@@ -1,0 +1,99 @@
+import { held, UserError, type Clock } from '../../runtime/index.js'
+import { SIGNING_KEYS } from './signing-keys.js'
+
+/** Who signed an image. */
+export interface Signed {
+  by: string
+  /** Upper-case hex. */
+  fingerprint: string
+}
+
+/** Takes an image piece by piece, as it comes. */
+export interface SignatureCheck {
+  update(bytes: Uint8Array): Promise<void>
+  /** @throws UserError (image-signature) when it does not fit, or nobody that is trusted made it */
+  finish(): Promise<Signed>
+  /** Ends it without a verdict. */
+  cancel(): Promise<void>
+}
+
+/**
+ * Checks a detached OpenPGP signature, armoured or not.
+ *
+ * @param trusted armoured keys besides those that coreos-installer itself trusts
+ * @throws UserError (image-signature) for what is no signature
+ */
+export async function checkSignature(
+  signature: Uint8Array,
+  trusted: readonly string[],
+  shownUrl: string,
+  clock: Clock,
+): Promise<SignatureCheck> {
+  // Loaded when first needed: most images have none, and it is large.
+  const { createMessage, readKeys, readSignature, verify } = await import('openpgp')
+  const bad = (why: string, cause?: unknown) =>
+    new UserError('image-signature', `the signature of ${shownUrl} is not accepted: ${why}`, {
+      ...(cause === undefined ? {} : { cause }),
+      remedy: 'take the image from a trusted source, or trust the key that it is signed with',
+    })
+  const armoured = Buffer.from(signature.subarray(0, 64)).toString('latin1').trimStart().startsWith('-----BEGIN')
+  const parsed = await (
+    armoured
+      ? readSignature({ armoredSignature: Buffer.from(signature).toString('latin1') })
+      : readSignature({ binarySignature: signature })
+  ).catch((error: unknown) => {
+    throw bad('it cannot be read', error)
+  })
+  const keys = []
+  for (const armoredKeys of [...SIGNING_KEYS, ...trusted])
+    keys.push(
+      ...(await readKeys({ armoredKeys }).catch((cause: unknown) => {
+        throw new UserError('signing-key', 'a key to check signatures with cannot be read', { cause, kind: 'usage' })
+      })),
+    )
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = writable.getWriter()
+  const verdict = (async (): Promise<Signed> => {
+    const message = await createMessage({ binary: readable })
+    const { data, signatures } = await verify({
+      ...{ message, signature: parsed, verificationKeys: keys, format: 'binary' },
+      // Images are installed after their key has gone out of use, and lab time may be any.
+      date: null,
+    })
+    // What is verified is a copy of what is read here. The library has replaced the reader of the stream, not its iterator.
+    const reader = (data as unknown as ReadableStream<Uint8Array>).getReader()
+    while (!(await reader.read()).done);
+    let why: unknown
+    for (const one of signatures)
+      try {
+        await one.verified
+        const key = keys.find((candidate) => candidate.getKeyIDs().some((id) => id.equals(one.keyID)))
+        if (key) return { by: key.getUserIDs()[0] ?? '', fingerprint: key.getFingerprint().toUpperCase() }
+      } catch (error) {
+        why = error
+      }
+    throw bad(
+      signatures.length === 0 ? 'there is none in it' : `by key ${signatures[0]!.keyID.toHex().toUpperCase()}`,
+      why,
+    )
+  })()
+  verdict.catch(() => {})
+  return {
+    // A verdict that came early has no use for the rest.
+    update: (bytes) => held(clock, 'checking a signature', () => Promise.race([writer.write(bytes), settled(verdict)])),
+    finish: () =>
+      held(clock, 'checking a signature', async () => {
+        writer.close().catch(() => {})
+        return await verdict
+      }),
+    cancel: async () => {
+      await writer.abort(new Error('no longer wanted')).catch(() => {})
+    },
+  }
+}
+
+const settled = (promise: Promise<unknown>): Promise<void> =>
+  promise.then(
+    () => {},
+    () => {},
+  )

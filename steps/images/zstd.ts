@@ -1,0 +1,21 @@
+/** What is used of the library, which is loaded when it is first needed. */
+export interface Zstd {
+  /** One whole frame. */
+  compress(bytes: Uint8Array): Uint8Array
+  /** Of one whole frame. */
+  decompress(frame: Uint8Array): Uint8Array
+}
+
+/** Where time and size part: half the speed brings a twentieth. */
+const LEVEL = 3
+
+let loaded: Promise<Zstd> | undefined
+
+export function loadZstd(): Promise<Zstd> {
+  loaded ??= (async () => {
+    const { compress, decompress, init } = await import('@bokuweb/zstd-wasm')
+    await init()
+    return { compress: (bytes) => compress(bytes, LEVEL), decompress: (frame) => decompress(frame) }
+  })()
+  return loaded
+}
