@@ -43,15 +43,3 @@ export interface IgnitionConfig {
   systemd?: { units?: IgnitionUnit[] | null; [more: string]: unknown } | null
   [more: string]: unknown
 }
-
-/** Versions that Ignition 2.26 reads; it wants an exact match. */
-export const SPEC_VERSIONS = [
-  '3.0.0',
-  '3.1.0',
-  '3.2.0',
-  '3.3.0',
-  '3.4.0',
-  '3.5.0',
-  '3.6.0',
-  '3.7.0-experimental',
-] as const

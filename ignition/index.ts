@@ -1,15 +1,13 @@
 /** Ignition configs: reading, summarising, the edits that a deployment makes to them. */
 export { looksLikeCloudConfig } from './cloud-config.js'
-export {
-  SPEC_VERSIONS,
-  type IgnitionConfig,
-  type IgnitionFile,
-  type IgnitionUnit,
-  type IgnitionUser,
-  type Resource,
-} from './config.js'
+export type { IgnitionConfig, IgnitionFile, IgnitionUnit, IgnitionUser, Resource } from './config.js'
 export { dataUrl, dataUrlBytes } from './data-url.js'
+export { findingLine, type Finding } from './findings.js'
 export { hostnameIn, withHostname } from './hostname.js'
 export { parseIgnition } from './parse.js'
 export { sshKeyFingerprint } from './ssh-key.js'
 export { MASKED_IGNITION, summarizeIgnition, type IgnitionSummary } from './summary.js'
+export type { SpecConfig } from './spec/config-types.js'
+export { ignitionSchema } from './spec/json-schema.js'
+export { NEWEST_STABLE, SPEC_VERSIONS, isExperimental, isSpecVersion, type SpecVersion } from './spec/versions.js'
+export { validateIgnition, type IgnitionReport } from './validate.js'

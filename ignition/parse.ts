@@ -1,7 +1,8 @@
 import { UserError } from '../runtime/index.js'
 import { looksLikeCloudConfig } from './cloud-config.js'
-import { SPEC_VERSIONS, type IgnitionConfig } from './config.js'
+import type { IgnitionConfig } from './config.js'
 import { hasShape, shapeError } from './schema.js'
+import { SPEC_VERSIONS } from './spec/versions.js'
 
 const remedy = 'Give an Ignition config of spec 3.x in JSON, as butane or openshift-install write it.'
 

@@ -1,0 +1,42 @@
+import type { ConfigPath, Findings } from '../findings.js'
+import type { StructValue, Value } from '../spec/decode.js'
+import type { FieldType, Struct } from '../spec/spec.js'
+import { KEYS, REPEATABLE, SHARED_KEYS } from '../spec/tables.js'
+
+/** What makes an entry of a list the same as another; empty when it has none of it. */
+export function keyOf(item: Value, type: FieldType): string {
+  if (type.kind !== 'struct') return String(item)
+  const entry = item as StructValue
+  const { name } = type.struct
+  if (name === 'Partition') {
+    if (entry['number']) return `number:${String(entry['number'])}`
+    return entry['label'] === undefined ? '' : `label:${String(entry['label'])}`
+  }
+  return String(entry[KEYS[name] ?? ''] ?? '')
+}
+
+/** Tells of every entry whose key was there before. */
+export function findDuplicates(value: StructValue, struct: Struct, at: ConfigPath, found: Findings): void {
+  const shared = SHARED_KEYS[struct.name] ?? {}
+  const seen = new Map<string, Set<string>>()
+  for (const { key, type } of struct.fields) {
+    const list = value[key]
+    if (type.kind !== 'list' || list === undefined || REPEATABLE[struct.name]?.includes(key)) continue
+    const name = shared[key] ?? key
+    const keys = seen.get(name) ?? new Set()
+    seen.set(name, keys)
+    for (const [index, item] of (list as Value[]).entries()) {
+      const own = keyOf(item, type.items)
+      if (keys.has(own)) found.error([...at, key, index], 'duplicate entry defined')
+      keys.add(own)
+    }
+  }
+  for (const { key, type } of struct.fields) {
+    const part = value[key]
+    if (part === undefined) continue
+    if (type.kind === 'struct') findDuplicates(part as StructValue, type.struct, [...at, key], found)
+    if (type.kind !== 'list' || type.items.kind !== 'struct') continue
+    for (const [index, item] of (part as StructValue[]).entries())
+      findDuplicates(item, type.items.struct, [...at, key, index], found)
+  }
+}

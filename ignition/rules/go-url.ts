@@ -1,0 +1,101 @@
+import { isIPv6 } from 'node:net'
+
+/** A URL as far as Ignition looks at it. */
+export interface GoUrl {
+  /** In lower case, empty when there is none. */
+  scheme: string
+  /** What follows the scheme when that is no slash. */
+  opaque: string
+  query: string
+}
+
+/**
+ * Takes a URL apart as Go's net/url does, which refuses less than WHATWG's rules and in other places; null for one that
+ * it cannot parse.
+ */
+export function parseGoUrl(text: string): GoUrl | null {
+  const hash = text.indexOf('#')
+  const url = hash < 0 ? text : text.slice(0, hash)
+
+  if (/[\x00-\x1f\x7f]/.test(url)) return null
+  if (!escapesAreWhole(hash < 0 ? '' : text.slice(hash + 1))) return null
+  if (url.startsWith(':')) return null
+  const [, given = '', afterScheme = url] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(url) ?? []
+  const scheme = given.toLowerCase()
+  const mark = afterScheme.indexOf('?')
+  const rest = mark < 0 ? afterScheme : afterScheme.slice(0, mark)
+  const query = mark < 0 ? '' : afterScheme.slice(mark + 1)
+  if (!rest.startsWith('/') && scheme) return { scheme, opaque: rest, query }
+  if (!rest.startsWith('/') && rest.split('/', 1)[0]!.includes(':')) return null
+  let path = rest
+  if (rest.startsWith('//') && (scheme || !rest.startsWith('///'))) {
+    const slash = rest.indexOf('/', 2)
+    path = slash < 0 ? '' : rest.slice(slash)
+    if (!isAuthority(slash < 0 ? rest.slice(2) : rest.slice(2, slash), scheme)) return null
+  }
+  return escapesAreWhole(path) ? { scheme, opaque: '', query } : null
+}
+
+/** The values of one key of a query; pairs that cannot be decoded are passed over, as Go does. */
+export function queryValues(query: string, key: string): string[] {
+  return query.split('&').flatMap((pair) => {
+    if (pair === '' || pair.includes(';') || !escapesAreWhole(pair)) return []
+    const equals = pair.indexOf('=')
+    const name = equals < 0 ? pair : pair.slice(0, equals)
+    return unescaped(name) === key ? [equals < 0 ? '' : unescaped(pair.slice(equals + 1))] : []
+  })
+}
+
+const unescaped = (text: string): string =>
+  Buffer.from(
+    text
+      .replaceAll('+', ' ')
+      .split(/((?:%[\da-f]{2})+)/i)
+      .map((part, i) => (i % 2 ? part.replaceAll('%', '') : Buffer.from(part).toString('hex')))
+      .join(''),
+    'hex',
+  ).toString()
+
+const escapesAreWhole = (text: string): boolean => !/%(?![\da-f]{2})/i.test(text)
+
+function isAuthority(authority: string, scheme: string): boolean {
+  const at = authority.lastIndexOf('@')
+  if (at >= 0) {
+    const user = authority.slice(0, at)
+    if (!/^[\w.~!$&'()*+,;=:%@-]*$/.test(user) || !escapesAreWhole(user)) return false
+  }
+  return isHost(authority.slice(at + 1), scheme)
+}
+
+function isHost(host: string, scheme: string): boolean {
+  const bracket = host.lastIndexOf('[')
+  if (bracket > 0) return false
+  if (bracket === 0) {
+    const close = host.lastIndexOf(']')
+    return close > 0 && isOptionalPort(host.slice(close + 1)) && isAddress(host.slice(1, close))
+  }
+  // For http(s) a host has no colons of its own; others may list hosts with ports (go.dev/issue/75223).
+  const strict = scheme === 'http' || scheme === 'https'
+  const colon = strict ? host.indexOf(':') : host.lastIndexOf(':')
+  if (colon >= 0 && !isOptionalPort(host.slice(colon))) return false
+  return isHostText(host)
+}
+
+const isOptionalPort = (text: string): boolean => /^(:\d*)?$/.test(text)
+
+/** In a host, escapes stand for bytes that are not ASCII, or for the percent sign of a zone. */
+const isHostText = (text: string): boolean =>
+  /^([\w.~!$&'()*+,;=:[\]<>"-]|[^\x00-\x7f]|%25|%[89a-f][\da-f])*$/i.test(text)
+
+/** In brackets stands an IPv6 address, with a zone behind an escaped percent sign or without. */
+function isAddress(text: string): boolean {
+  const zone = text.indexOf('%25')
+  if (zone < 0) return isIPv6(text)
+  if (!isIPv6(text.slice(0, zone)) || text.length === zone + 3) return false
+  // A zone may also have spaces, and what a host may have, escaped.
+  const plain = text.slice(zone + 3).replaceAll(/%[2-7][\da-f]/gi, (escape) => {
+    const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16))
+    return character === ' ' || character === '%' ? '_' : character
+  })
+  return isHostText(plain)
+}

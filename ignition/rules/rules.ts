@@ -1,0 +1,64 @@
+import type { ConfigPath, Findings } from '../findings.js'
+import type { StructValue, Value } from '../spec/decode.js'
+import type { FieldType, Struct } from '../spec/spec.js'
+import { atLeast, type SpecVersion } from '../spec/versions.js'
+import { checkDisk, checkFilesystem, checkPartition, checkRaid } from './disks.js'
+import { checkCustomClevis, checkLuks } from './luks.js'
+import { pathFault } from './paths.js'
+import {
+  checkCaReference,
+  checkHeader,
+  checkProxy,
+  checkReference,
+  checkResource,
+  checkSources,
+  checkTang,
+  checkVerification,
+} from './resources.js'
+import { checkDirectory, checkFile, checkLink, checkOwner, checkStorage, checkUnitPaths } from './storage.js'
+import { checkDropin, checkInstances, checkUnit } from './systemd.js'
+
+/** `never`: each takes the object of its own name, which the schema has checked. */
+type Rule = (value: never, at: ConfigPath, found: Findings, version: SpecVersion) => void
+
+/** What must hold of an object beyond its schema. */
+const RULES: Readonly<Record<string, Rule>> = {
+  Config: checkUnitPaths,
+  IgnitionConfig: ({ merge }: { merge?: [] }, at, found, version) => {
+    if (atLeast(version, '3.1.0')) checkSources(merge, [...at, 'merge'], found, version)
+  },
+  TLS: ({ certificateAuthorities }: { certificateAuthorities?: [] }, at, found, version) => {
+    if (atLeast(version, '3.1.0'))
+      checkSources(certificateAuthorities, [...at, 'certificateAuthorities'], found, version)
+  },
+  ...{ ConfigReference: checkReference, CaReference: checkCaReference },
+  ...{ FileContents: checkResource, Resource: checkResource, HTTPHeader: checkHeader },
+  ...{ Verification: checkVerification, Proxy: checkProxy },
+  ...{ Storage: checkStorage, File: checkFile, Directory: checkDirectory, Link: checkLink },
+  ...{ NodeUser: checkOwner, NodeGroup: checkOwner },
+  ...{ Disk: checkDisk, Partition: checkPartition, Filesystem: checkFilesystem, Raid: checkRaid },
+  ...{ Luks: checkLuks, Custom: checkCustomClevis, ClevisCustom: checkCustomClevis, Tang: checkTang },
+  ...{ Systemd: checkInstances, Unit: checkUnit, Dropin: checkDropin },
+}
+
+/** Goes through a config as Ignition does: an object's own rule, then its fields. */
+export function applyRules(
+  value: StructValue,
+  struct: Struct,
+  at: ConfigPath,
+  found: Findings,
+  version: SpecVersion,
+): void {
+  RULES[struct.name]?.(value as never, at, found, version)
+  for (const { key, type } of struct.fields) {
+    const part = value[key]
+    if (part !== undefined) applyTo(part, type, [...at, key], found, version)
+  }
+}
+
+function applyTo(value: Value, type: FieldType, at: ConfigPath, found: Findings, version: SpecVersion): void {
+  if (type.kind === 'struct') applyRules(value as StructValue, type.struct, at, found, version)
+  else if (type.kind === 'list')
+    for (const [index, item] of (value as Value[]).entries()) applyTo(item, type.items, [...at, index], found, version)
+  else if (type.goType === 'types.Device') found.error(at, pathFault(value as string))
+}

@@ -1,0 +1,107 @@
+import type { ConfigPath, Findings } from '../findings.js'
+import type { SpecConfig, SpecDirectory, SpecFile, SpecLink, SpecOwner, SpecStorage } from '../spec/config-types.js'
+import { atLeast, type SpecVersion } from '../spec/versions.js'
+import { cleanPath, pathFault } from './paths.js'
+
+export function checkFile(file: SpecFile, at: ConfigPath, found: Findings, version: SpecVersion): void {
+  found.error([...at, 'path'], pathFault(file.path))
+  checkMode(file.mode, at, found, version)
+  found.error(
+    [...at, 'overwrite'],
+    file.overwrite === true && file.contents?.source === undefined
+      ? 'overwrite must be false if source is unspecified'
+      : null,
+  )
+}
+
+export function checkDirectory(directory: SpecDirectory, at: ConfigPath, found: Findings, version: SpecVersion): void {
+  found.error([...at, 'path'], pathFault(directory.path))
+  checkMode(directory.mode, at, found, version)
+}
+
+export function checkLink({ path }: SpecLink, at: ConfigPath, found: Findings): void {
+  found.error([...at, 'path'], pathFault(path))
+}
+
+export const SPECIAL_BITS = 0o7000
+
+function checkMode(mode: number | undefined, at: ConfigPath, found: Findings, version: SpecVersion): void {
+  if (mode === undefined) return
+  found.error([...at, 'mode'], mode < 0 || mode > 0o7777 ? 'illegal file mode' : null)
+  if (!atLeast(version, '3.6.0') && (mode & SPECIAL_BITS) !== 0)
+    found.warning(
+      [...at, 'mode'],
+      'setuid/setgid/sticky bits are not supported or functional in spec versions older than 3.6.0',
+    )
+}
+
+export function checkOwner({ id, name }: SpecOwner, at: ConfigPath, found: Findings): void {
+  found.error(at, id !== undefined && name ? 'cannot set both id and name' : null)
+}
+
+/** What the parts of storage may not do to each other. */
+export function checkStorage(storage: SpecStorage, at: ConfigPath, found: Findings, version: SpecVersion): void {
+  const { directories = [], files = [], links = [] } = storage
+  const linked = links.map(({ path = '' }) => `${path}/`)
+  const below = (path = '') => linked.filter((link) => path.startsWith(link))
+  for (const [index, { path }] of directories.entries())
+    for (const _ of below(path)) found.error([...at, 'directories', index], 'directory path includes link in config')
+  for (const [index, { path }] of files.entries())
+    for (const _ of below(path)) found.error([...at, 'files', index], 'file path includes link in config')
+  for (const [index, link] of links.entries()) {
+    for (const _ of below(link.path)) found.error([...at, 'links', index], 'link path includes link in config')
+    checkTarget(link, directories, [...at, 'links', index], found, version)
+  }
+  checkWipes(storage, at, found)
+}
+
+function checkTarget(
+  { path = '', target = '', hard, user, group }: SpecLink,
+  directories: readonly SpecDirectory[],
+  at: ConfigPath,
+  found: Findings,
+  version: SpecVersion,
+): void {
+  if (target === '' && atLeast(version, '3.3.0')) {
+    found.error([...at, 'target'], 'link target is required')
+    return
+  }
+  if (hard !== true) return
+  // A relative one is taken from the link itself, as upstream has it.
+  const absolute = cleanPath(target.startsWith('/') ? target : `${path}/${target}`)
+  for (const directory of directories)
+    if (directory.path === absolute) found.error(at, 'hard link target is a directory')
+  for (const [who, owner] of [
+    ['user', user],
+    ['group', group],
+  ] as const)
+    for (const key of ['id', 'name'] as const)
+      if (owner?.[key] !== undefined) found.warning([...at, who, key], 'user/group ignored for hard link')
+}
+
+function checkWipes({ disks = [], filesystems = [] }: SpecStorage, at: ConfigPath, found: Findings): void {
+  const byDevice = new Map(disks.map((disk) => [disk.device ?? '', disk]))
+  for (const [index, { device = '', wipeFilesystem }] of filesystems.entries()) {
+    const disk = byDevice.get(device)
+    if (!disk) continue
+    const where = [...at, 'filesystems', index, 'device']
+    if (disk.partitions?.length) found.warning(where, 'filesystem overwrites partitioned device')
+    else if (wipeFilesystem !== true && disk.wipeTable === true)
+      found.warning(where, 'device matches disk with wipeTable enabled; filesystem will be wiped')
+  }
+}
+
+const UNITS = '/etc/systemd/system/'
+
+/** Files, directories and links must leave alone what units with contents are written to. */
+export function checkUnitPaths({ systemd, storage }: SpecConfig, at: ConfigPath, found: Findings): void {
+  const taken = new Set<string>()
+  for (const { name = '', contents, dropins } of systemd?.units ?? []) {
+    if (contents) taken.add(`${UNITS}${name}`)
+    for (const dropin of dropins ?? []) if (dropin.contents) taken.add(`${UNITS}${name}.d/${dropin.name ?? ''}`)
+  }
+  for (const list of ['files', 'directories', 'links'] as const)
+    for (const [index, { path = '' }] of (storage?.[list] ?? []).entries())
+      if (taken.has(path))
+        found.error([...at, 'storage', list, index, 'path'], 'path conflicts with systemd unit or dropin')
+}

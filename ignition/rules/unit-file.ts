@@ -1,0 +1,150 @@
+import { Buffer } from 'node:buffer'
+import { goQuoted } from '../json/read-json.js'
+
+/** What a systemd unit file has, or why Ignition cannot read it. */
+export type UnitFile =
+  | {
+      /** Sections with at least one option. */
+      sections: Set<string>
+    }
+  | { problem: string }
+
+/** Lines that systemd would cut are refused. */
+const LONGEST_LINE = 2048
+
+/** Upstream looks for overlong lines only in what its reader has at hand, which it fills in pieces of this size. */
+const WINDOW = 4096
+
+const LF = 0x0a
+const CR = 0x0d
+
+/** Reads a unit file as strictly, and as loosely, as Ignition does (go-systemd's unit parser). */
+export function readUnitFile(contents: string): UnitFile {
+  const reader = new Reader(Buffer.from(contents))
+  try {
+    return { sections: reader.read() }
+  } catch (error) {
+    if (error instanceof Problem) return { problem: error.message }
+    throw error
+  }
+}
+
+class Problem extends Error {}
+
+class Reader {
+  private at = 0
+  /** How far upstream's reader has read ahead. */
+  private filled = 0
+
+  constructor(private readonly text: Buffer) {}
+
+  read(): Set<string> {
+    const sections = new Set<string>()
+    let section: string | null = null
+    for (;;) {
+      this.refuseLongLine()
+      const character = this.character()
+      if (character === null) return sections
+      if (character === '[') section = this.header()
+      else if (character === '#' || character === ';') this.comment()
+      // What stands before the first section is passed over.
+      else if (section !== null && !isSpace(character)) {
+        this.at -= Buffer.byteLength(character)
+        this.option()
+        sections.add(section)
+      }
+    }
+  }
+
+  private header(): string {
+    this.refuseLongLine()
+    const name = this.upTo(0x5d)
+    if (name === null) throw new Problem('unable to find end of section')
+    this.refuseLongLine()
+    const garbage = trimmed(this.line())
+    // Upstream means to name the section here, and names nothing.
+    if (garbage !== '') throw new Problem(`found garbage after section name : ${goQuoted(garbage)}`)
+    return name.subarray(0, -1).toString()
+  }
+
+  private comment(): void {
+    this.refuseLongLine()
+    while (/\\ ?$/.test(this.line())) continue
+  }
+
+  private option(): void {
+    this.refuseLongLine()
+    for (;;) {
+      const character = this.character()
+      if (character === null) throw new Problem('EOF')
+      if (character === '\n' || character === '\r')
+        throw new Problem('unexpected newline encountered while parsing option name')
+      if (character === '=') break
+    }
+    for (;;) {
+      this.refuseLongLine()
+      const text = this.line()
+      if (trimmed(text) === '' || !text.endsWith('\\')) return
+    }
+  }
+
+  private refuseLongLine(): void {
+    if (this.filled - this.at < LONGEST_LINE) return
+    const ahead = this.text.subarray(this.at, this.at + LONGEST_LINE)
+    if (!ahead.includes(LF) && !ahead.includes(CR)) throw new Problem(`line too long (max ${LONGEST_LINE} bytes)`)
+  }
+
+  /** One piece more, as far as the window reaches; false at the end. */
+  private fill(): boolean {
+    const before = this.filled
+    this.filled = Math.min(this.text.length, this.at + WINDOW)
+    return this.filled > before
+  }
+
+  private character(): string | null {
+    if (this.filled - this.at < 4 && !this.hasWholeCharacter()) this.fill()
+    if (this.at >= this.text.length) return null
+    const lead = this.text[this.at]!
+    const length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
+    const character = this.text.toString('utf8', this.at, this.at + length)
+    this.at += length
+    return character
+  }
+
+  private hasWholeCharacter(): boolean {
+    if (this.at >= this.filled) return false
+    const lead = this.text[this.at]!
+    return this.filled - this.at >= (lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4)
+  }
+
+  /** To a byte and with it; null when it does not come. */
+  private upTo(byte: number): Buffer | null {
+    const found = this.text.indexOf(byte, this.at)
+    const end = found < 0 ? this.text.length : found + 1
+    const taken = this.text.subarray(this.at, end)
+    while (this.filled < end || (found < 0 && this.filled < this.text.length)) {
+      // A full window is emptied before more is read.
+      if (this.filled - this.at >= WINDOW) this.at = this.filled
+      if (!this.fill()) break
+    }
+    this.at = end
+    return found < 0 ? null : taken
+  }
+
+  /** The rest of a line. */
+  private line(): string {
+    const from = this.at
+    const whole = this.upTo(LF)
+    if (whole !== null) return whole.subarray(0, -1).toString()
+    const text = this.text.toString('utf8', from)
+    return text.endsWith('\r') ? text.slice(0, -1) : text
+  }
+}
+
+/** What Go takes for blank. */
+const BLANK = '\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
+const IS_BLANK = new RegExp(`^[${BLANK}]$`)
+const AROUND = new RegExp(`^[${BLANK}]+|[${BLANK}]+$`, 'g')
+
+const isSpace = (character: string): boolean => IS_BLANK.test(character)
+const trimmed = (text: string): string => text.replace(AROUND, '')

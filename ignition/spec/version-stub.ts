@@ -1,0 +1,28 @@
+import type { JsonNode } from '../json/read-json.js'
+import { folded } from './spec.js'
+import { mismatch, type Mismatch } from './mismatch.js'
+
+/** What Ignition's messages call the two objects that it reads before it knows the version. */
+const STUB = 'versionStub'
+const HEADER = 'struct { Version string }'
+
+/**
+ * The text of `ignition.version`, read before anything else is, by a decoder of its own; empty when there is none.
+ */
+export function versionText(node: JsonNode): { version: string } | { mismatch: Mismatch } {
+  if (node.kind === 'null') return { version: '' }
+  if (node.kind !== 'object') return { mismatch: mismatch(node, `util.${STUB}`, null) }
+  let version = ''
+  for (const header of node.members) {
+    if (folded(header.key) !== 'ignition' || header.value.kind === 'null') continue
+    if (header.value.kind !== 'object')
+      return { mismatch: mismatch(header.value, HEADER, { struct: STUB, fields: ['Ignition'] }) }
+    for (const { key, value } of header.value.members) {
+      if (folded(key) !== 'version' || value.kind === 'null') continue
+      if (value.kind !== 'text')
+        return { mismatch: mismatch(value, 'string', { struct: '', fields: ['Ignition', 'Version'] }) }
+      version = value.text
+    }
+  }
+  return { version }
+}

@@ -1,0 +1,52 @@
+/** Versions of the spec that Ignition 2.26 reads, oldest first; it wants an exact match. */
+export const SPEC_VERSIONS = [
+  '3.0.0',
+  '3.1.0',
+  '3.2.0',
+  '3.3.0',
+  '3.4.0',
+  '3.5.0',
+  '3.6.0',
+  '3.7.0-experimental',
+] as const
+
+export type SpecVersion = (typeof SPEC_VERSIONS)[number]
+
+/** The newest that will stay readable; a later Ignition refuses experimental ones. */
+export const NEWEST_STABLE = '3.6.0' satisfies SpecVersion
+
+export const isExperimental = (version: SpecVersion): boolean => version.includes('-')
+
+export const isSpecVersion = (text: string): text is SpecVersion => SPEC_VERSIONS.some((known) => known === text)
+
+/** Whether a version has what came with another. */
+export const atLeast = (version: SpecVersion, since: SpecVersion): boolean =>
+  SPEC_VERSIONS.indexOf(version) >= SPEC_VERSIONS.indexOf(since)
+
+export const newerOf = (a: SpecVersion, b: SpecVersion): SpecVersion => (atLeast(a, b) ? a : b)
+
+const INT64 = 2n ** 63n
+
+/**
+ * The version that Ignition takes a text for: `03.4.0` and `3.4.0-` pass for `3.4.0`, as Go reads numbers and an empty
+ * pre-release. `unknown` for a version that is none of the spec's, null for text that is no version at all.
+ */
+export function readSpecVersion(text: string): SpecVersion | 'unknown' | null {
+  const plus = text.indexOf('+')
+  const metadata = plus < 0 ? '' : text.slice(plus + 1)
+  const withPre = plus < 0 ? text : text.slice(0, plus)
+  const dash = withPre.indexOf('-')
+  const pre = dash < 0 ? '' : withPre.slice(dash + 1)
+  const parts = (dash < 0 ? withPre : withPre.slice(0, dash)).split('.')
+  if (parts.length !== 3 || !isIdentifier(pre) || !isIdentifier(metadata)) return null
+  const numbers: bigint[] = []
+  for (const part of parts) {
+    // A sign would have been taken for a pre-release or for metadata.
+    if (!/^\d+$/.test(part) || BigInt(part) >= INT64) return null
+    numbers.push(BigInt(part))
+  }
+  const canonical = `${numbers.join('.')}${pre && `-${pre}`}${metadata && `+${metadata}`}`
+  return isSpecVersion(canonical) ? canonical : 'unknown'
+}
+
+const isIdentifier = (text: string): boolean => text === '' || /^[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*$/.test(text)

@@ -1,0 +1,105 @@
+import { Findings, type Finding } from './findings.js'
+import { Places } from './json/place.js'
+import { JsonSyntaxError, readJson, type JsonNode } from './json/read-json.js'
+import { findDuplicates } from './rules/duplicates.js'
+import { applyRules } from './rules/rules.js'
+import type { SpecConfig } from './spec/config-types.js'
+import { decode, type StructValue } from './spec/decode.js'
+import { hasTypes } from './spec/json-schema.js'
+import { firstMismatch } from './spec/mismatch.js'
+import { specOf } from './spec/spec.js'
+import { findUnusedKeys, offsetOf, pathText } from './spec/text-tree.js'
+import { versionText } from './spec/version-stub.js'
+import { readSpecVersion, type SpecVersion } from './spec/versions.js'
+
+/** What Ignition says of a config. */
+export interface IgnitionReport {
+  /** Whether Ignition takes it. */
+  valid: boolean
+  /** Null when it could not be told. */
+  version: SpecVersion | null
+  /** Errors and warnings, in Ignition's order. */
+  findings: Finding[]
+  /** In Ignition's words; null for a valid config. With findings it is always `config is not valid`. */
+  refusal: string | null
+  /** What Ignition reads from it; null unless it is valid. */
+  config: SpecConfig | null
+}
+
+const NOT_VALID = 'config is not valid'
+
+/**
+ * Judges a config as Ignition 2.26 does (`ignition-validate`): the same verdict, sentences, paths, lines and columns.
+ * Never throws, whatever the bytes.
+ *
+ * @param input bytes or text, or an object, whose findings then have no places
+ *
+ * @example
+ * const { valid, findings } = validateIgnition('{"ignition":{"version":"3.4.0"}}')
+ */
+export function validateIgnition(input: Uint8Array | string | object): IgnitionReport {
+  if (input instanceof Uint8Array) return validate(input)
+  if (typeof input === 'string') return validate(Buffer.from(input))
+  const report = validate(Buffer.from(JSON.stringify(input) ?? 'null'))
+  return { ...report, findings: report.findings.map((finding) => ({ ...finding, place: null })) }
+}
+
+function validate(bytes: Uint8Array): IgnitionReport {
+  if (bytes.length === 0) return refused(null, 'not a config (empty)')
+  let tree: JsonNode
+  try {
+    tree = readJson(bytes)
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return unreadable(bytes, null, error)
+    throw error
+  }
+  const stub = versionText(tree)
+  if ('mismatch' in stub) return unreadable(bytes, null, stub.mismatch)
+  const version = readSpecVersion(stub.version)
+  if (version === null) return refused(null, "invalid config version (couldn't parse)")
+  if (version === 'unknown') return refused(null, 'unsupported config version')
+  return judge(bytes, tree, version)
+}
+
+function judge(bytes: Uint8Array, tree: JsonNode, version: SpecVersion): IgnitionReport {
+  const { root } = specOf(version)
+  const { value, repeated } = decode(tree, root)
+  const typed = hasTypes(version, value)
+  // A field that is repeated may have had a wrong type the first time.
+  const mismatch = typed && !repeated ? null : firstMismatch(tree, root)
+  if (mismatch) return unreadable(bytes, version, mismatch)
+  if (!typed) throw new Error('the schema refuses a config in which every type is right')
+  const found = new Findings()
+  const struct = value as StructValue
+  applyRules(struct, root, [], found, version)
+  findDuplicates(struct, root, [], found)
+  findUnusedKeys(struct, root, tree, [], found)
+  const places = found.list.length > 0 ? new Places(bytes) : null
+  const findings = found.list.map(({ kind, path, atKey, message }): Finding => ({
+    ...{ kind, path: pathText(path), message },
+    place: places && places.of(offsetOf(tree, path, atKey)),
+  }))
+  const valid = !findings.some(({ kind }) => kind === 'error')
+  return { valid, version, findings, refusal: valid ? null : NOT_VALID, config: valid ? value : null }
+}
+
+/** Judges a config that has been read: what is left are the rules, as after merging. */
+export function validateRead(config: SpecConfig, version: SpecVersion): Finding[] {
+  const { root } = specOf(version)
+  const found = new Findings()
+  applyRules(config as StructValue, root, [], found, version)
+  return found.list.map(({ kind, path, message }) => ({ kind, path: pathText(path), place: null, message }))
+}
+
+function unreadable(
+  bytes: Uint8Array,
+  version: SpecVersion | null,
+  { message, offset }: { message: string; offset: number },
+): IgnitionReport {
+  const finding: Finding = { kind: 'error', path: '$', place: new Places(bytes).of(offset), message }
+  return { ...refused(version, NOT_VALID), findings: [finding] }
+}
+
+const refused = (version: SpecVersion | null, refusal: string): IgnitionReport => ({
+  ...{ valid: false, version, findings: [], refusal, config: null },
+})
