@@ -43,7 +43,7 @@ export function readArguments(
 }
 
 /** Where the router itself looks at the ident in the path, before anything else does. */
-const ROUTED = /^\/v1\/(nodes|heartbeat)\b/
+const ROUTED = /^\/v1\/nodes\b/
 
 /** What is given several times comes as a list, which only a list may. */
 function queryArguments(query: URLSearchParams): Arguments {
@@ -56,10 +56,8 @@ function queryArguments(query: URLSearchParams): Arguments {
 }
 
 function bodyArguments(body: unknown): Arguments {
-  if (body === undefined || body === null) return {}
-  if (typeof body !== 'object' || Array.isArray(body))
-    throw ironicErrors.schema('body', `${pythonRepr(body)} is not of type 'object'`)
-  return body as Arguments
+  // Anything but an object is as good as nothing.
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Arguments) : {}
 }
 
 function read(name: string, value: unknown, schema: ArgSchema): unknown {

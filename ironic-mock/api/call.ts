@@ -26,6 +26,8 @@ export interface Call<Args = Record<string, unknown>> {
   readonly document: unknown
   readonly version: Microversion
   readonly links: Links
+  /** `.json` was cut off the path, as clients before 1.91 may end it. */
+  readonly jsonSuffix?: boolean
 }
 
 /** What is answered, with the status that the operation's row gives. */

@@ -11,11 +11,16 @@ import { isLogicalName, isUuid } from './formats.js'
 export async function findNode(call: Call<object>, { store }: Backend, ident: string): Promise<NodeRecord> {
   const byUuid = isUuid(ident)
   if (!byUuid && !isLogicalName(ident)) throw ironicErrors.badIdent('node', ident)
-  const found = byUuid || knowsNames(call.version) ? await store.node(byUuid ? ident.toLowerCase() : ident) : undefined
+  const named = async (name: string) => (knowsNames(call.version) ? store.node(name) : undefined)
+  const found = byUuid ? await store.node(ident.toLowerCase()) : await named(ident)
   // A name that a node can have, and cannot be found by.
   if (SUBRESOURCES.includes(ident)) throw ironicErrors.noSuchRoute()
-  if (!found) throw ironicErrors.nodeNotFound(ident)
-  return found.node
+  if (found) return found.node
+  // It may have been part of the name.
+  const whole = `${ident}.json`
+  const other = call.jsonSuffix ? await named(whole) : undefined
+  if (!other) throw ironicErrors.nodeNotFound(call.jsonSuffix ? whole : ident)
+  return other.node
 }
 
 /** What the router takes for a subresource without its node. */

@@ -8,6 +8,7 @@ import {
   negotiate,
   probedDispatch,
   rangeHeaders,
+  SINCE,
   VERSION_HEADER,
   type Dispatch,
   type JsonSchema,
@@ -91,19 +92,22 @@ async function answer(request: WireRequest, served: Served): Promise<WireRespons
   try {
     const links = new Links((service.publicEndpoint ?? request.base).replace(/\/+$/, ''))
     version = negotiate(request.headers, release.newest)
-    const { operation, params, query } = route(request, release, version)
-    if (operation.since > version) throw hidden(operation)
+    const { operation, params, query, jsonSuffix } = route(request, release, version)
+    const late = operation.hidden === undefined || operation.hidden === 'resource'
+    if (operation.since > version && !late) throw hidden(operation)
     const body = readBody(operation, request.body, service)
     const args = readArguments(operation, params, query, body)
     release.checkArguments(operation, args)
     limitPage(operation, args, service.maxLimit)
     if (operation.querySchema) checkQuery(operation.querySchema, args, params)
     const document = checkedDocument(operation, params.document ?? body, release)
+    // The controller finds out that it is not there yet once it has read its arguments.
+    if (operation.since > version) throw hidden(operation)
     const handle = handlers[operation.id as OperationId] as (
       call: Call<never>,
       backend: Backend,
     ) => Promise<Reply> | Reply
-    const reply = await handle({ args: args as never, document, version, links }, backend)
+    const reply = await handle({ args: args as never, document, version, links, jsonSuffix }, backend)
     return success(operation, reply, versionHeaders(version, release), request.method === 'HEAD')
   } catch (error) {
     return failure(error, version === undefined ? {} : versionHeaders(version, release), request, backend)
@@ -127,15 +131,17 @@ function limitPage(operation: Operation, args: Arguments, most: number): void {
 }
 
 function route(
-  { method, target }: WireRequest,
+  { method, target, headers }: WireRequest,
   { router }: Release,
   version: Microversion,
 ): {
   operation: Operation
   params: Readonly<Record<string, string>>
   query: URLSearchParams
+  jsonSuffix: boolean
 } {
-  const [path = '', search = ''] = split(target)
+  const [whole = '', search = ''] = split(target)
+  const path = headers[VERSION_HEADER] && version < SINCE.jsonSuffix ? whole.replace(/\.json\/*$/, '') : whole
   const segments = path.split('/').filter((segment) => segment !== '')
   // A client without the version in its endpoint (BMO in CR mode) asks for /nodes and means /v1/nodes.
   if (segments.length > 0 && segments[0] !== 'v1') segments.unshift('v1')
@@ -146,7 +152,7 @@ function route(
   if (!found) throw ironicErrors.noSuchRoute()
   const operation = found.operations.get(asked)
   if (!operation) throw wrongMethod([...found.operations.values()], version)
-  return { operation, params: found.params, query: new URLSearchParams(search) }
+  return { operation, params: found.params, query: new URLSearchParams(search), jsonSuffix: path !== whole }
 }
 
 /** A path that the version has not is not there for any method. */
@@ -164,9 +170,10 @@ function split(target: string): [string, string] {
   return at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
 }
 
+/** An encoded slash stays as it is: upstream's server does not take it for part of a name. */
 function decode(segment: string): string {
   try {
-    return decodeURIComponent(segment)
+    return segment.split(/%2f/i).map(decodeURIComponent).join('%2F')
   } catch {
     return segment
   }

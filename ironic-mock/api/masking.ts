@@ -36,9 +36,9 @@ export function maskSecrets(info: JsonObject): JsonObject {
   )
 }
 
-/** Of instance_info two keys are hidden: the configdrive, and the image URL, which may be a signed one. */
+/** Of instance_info also the configdrive, which may be an object, and the image URL, which may be a signed one. */
 export function maskInstanceInfo(info: JsonObject): JsonObject {
-  const masked = { ...info }
-  for (const key of ['configdrive', 'image_url']) if (key in masked) masked[key] = MASK
+  const masked = maskSecrets(info)
+  for (const key of ['configdrive', 'image_url']) if (masked[key]) masked[key] = MASK
   return masked
 }

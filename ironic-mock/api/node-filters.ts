@@ -51,6 +51,15 @@ const SINCE_FILTER: Partial<Record<keyof NodeFilters, Microversion>> = {
 }
 const FAULTS: readonly Fault[] = ['power failure', 'clean failure', 'rescue abort failure', 'service failure']
 
+/** As SQL's LIKE finds a part of a text: in either case, `%` and `_` standing for any characters. */
+function like(part: string): RegExp {
+  const pattern = part
+    .replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('%', '.*')
+    .replaceAll('_', '.')
+  return new RegExp(pattern, 'is')
+}
+
 /**
  * The query of a list of nodes. Children of other nodes show only when they are asked for.
  *
@@ -89,7 +98,7 @@ export async function nodeQuery(call: Call<NodeFilters>, { conductor, store }: B
   matches('owner', (node, value) => node.owner === value)
   matches('lessee', (node, value) => node.lessee === value)
   matches('project', (node, value) => node.owner === value || node.lessee === value)
-  matches('description_contains', (node, value) => node.description?.includes(value) ?? false)
+  matches('description_contains', (node, value) => node.description !== null && like(value).test(node.description))
   // Lists in a query are read in lower case.
   matches('shard', (node, shards) => node.shard !== null && shards.includes(node.shard))
   matches('sharded', (node, yes) => (node.shard !== null) === yes)

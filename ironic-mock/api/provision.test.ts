@@ -5,7 +5,7 @@ import { checkProvision, type ProvisionArgs } from './provision.js'
 import { aNode } from '../../test/kit/ironic-records.js'
 
 const check = (fields: Partial<NodeRecord>, args: ProvisionArgs, version = 115) =>
-  checkProvision(aNode(fields), 'node-b', args, version)
+  checkProvision(aNode(fields), args, version)
 const available = { provision_state: 'available' } as const
 const manageable = { provision_state: 'manageable' } as const
 const step = { interface: 'deploy', step: 'install_coreos', args: {}, priority: 80 }
@@ -51,7 +51,7 @@ describe('a runbook', () => {
   }
   const ask = (args: ProvisionArgs, { traits = ['CUSTOM_T'], version = 115, found = true } = {}) => {
     const node = aNode({ provision_state: args.target === 'service' ? 'active' : 'manageable', traits })
-    return checkProvision(node, 'n', { runbook: 'r', ...args }, version, found ? { runbook } : {})
+    return checkProvision(node, { runbook: 'r', ...args }, version, found ? { runbook } : {})
   }
   const sorted = [steps[1], steps[0]]
 
@@ -87,7 +87,7 @@ test('a step is limited to child nodes that are there', () => {
     const clean_steps = [
       { interface: 'power', step: 'power_on', execute_on_child_nodes: true, limit_child_node_execution: limit },
     ]
-    return checkProvision(aNode(manageable), 'n', { target: 'clean', clean_steps }, 115, { hasNode })
+    return checkProvision(aNode(manageable), { target: 'clean', clean_steps }, 115, { hasNode })
   }
   expect(ask([uuid])).toMatchObject({ target: 'clean' })
   expect(() => ask(['name'])).toThrow('Invalid entry detected for execute_on_child_node parameter in step power_on.')
@@ -177,14 +177,21 @@ test.each<[string, Partial<NodeRecord>, ProvisionArgs, number, number, string]>(
     406,
     'Request not acceptable.',
   ],
-  ['a configdrive for cleaning', manageable, { target: 'clean', configdrive: {} }, 115, 400, 'config drive'],
+  [
+    'a configdrive for cleaning',
+    manageable,
+    { target: 'clean', configdrive: { meta_data: {} } },
+    115,
+    400,
+    'config drive',
+  ],
   [
     'an object as configdrive below 1.56',
     available,
-    { target: 'active', configdrive: {} },
+    { target: 'active', configdrive: { meta_data: {} } },
     55,
-    406,
-    'Request not acceptable.',
+    400,
+    'Providing a JSON object for configdrive is only supported starting with API version 1.56',
   ],
   [
     'a configdrive of unknown parts',
@@ -200,7 +207,7 @@ test.each<[string, Partial<NodeRecord>, ProvisionArgs, number, number, string]>(
     { target: 'active', configdrive: '{"ignition": {}}' },
     115,
     400,
-    'neither a URL nor base64',
+    'it is neither a JSON, nor a URL, nor a base64 string',
   ],
   ['deployment in maintenance', { ...available, maintenance: true }, { target: 'active' }, 115, 400, 'maintenance'],
   [

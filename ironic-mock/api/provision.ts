@@ -1,5 +1,6 @@
 import {
   deployStepsSchema,
+  formatMicroversion,
   ironicErrors,
   IronicError,
   orderedStepsSchema,
@@ -12,9 +13,9 @@ import {
   type RunbookRecord,
 } from '../../wire/index.js'
 import type { ProvisionRequest } from '../conductor/conductor.js'
-import { VERBS } from '../conductor/transitions.js'
+import { TRANSITIONS, VERBS } from '../conductor/transitions.js'
 import { runbookArgs } from './runbook-steps.js'
-import { schemaProblem } from './schema.js'
+import { schemaProblem, type SchemaProblem } from './schema.js'
 
 /** The body of `PUT /v1/nodes/X/states/provision`, each member of its type. */
 export interface ProvisionArgs {
@@ -44,7 +45,7 @@ const VERB_SINCE: Readonly<Record<string, Microversion>> = {
   deploy: 73,
 }
 /** These two are gated as well, but only once the state has been found right. */
-const LATE_VERB_SINCE: Readonly<Record<string, Microversion>> = { unhold: 85, service: SINCE.serviceSteps }
+const LATE_VERB_SINCE = { unhold: 85, service: SINCE.serviceSteps } as const
 /** Aborting came to some states later than to cleaning. */
 const ABORT_SINCE: Readonly<Record<string, Microversion>> = { 'inspect wait': 41, 'wait call-back': 110 }
 
@@ -64,7 +65,6 @@ export interface Known {
  */
 export function checkProvision(
   node: NodeRecord,
-  ident: string,
   given: ProvisionArgs,
   version: Microversion,
   { runbook, hasNode }: Known = {},
@@ -73,19 +73,16 @@ export function checkProvision(
   // A null target reaches the check of states, and is quoted as Python does.
   const target = args.target ?? 'None'
   if ((VERB_SINCE[target] ?? 1) > version) throw ironicErrors.notAcceptable()
-  checkState(node, ident, target)
-  checkRebuild(node, target)
-  if (args.configdrive !== undefined && args.configdrive !== null) checkConfigdrive(args.configdrive, target, version)
+  checkState(node, target)
+  if (isThere(args.configdrive)) checkConfigdrive(args.configdrive, target, version)
   if (given.runbook != null)
     args = { ...given, ...runbookArgs(theRunbook(given.runbook, version, runbook), node, given, version) }
-  if (args.disable_ramdisk) checkDisableRamdisk(target, version)
-  checkStepsBelong(args, target)
-  if (target === 'abort' && (ABORT_SINCE[node.provision_state] ?? 1) > version) throw ironicErrors.notAcceptable()
-  if ((LATE_VERB_SINCE[target] ?? 1) > version) throw ironicErrors.notAcceptable()
-  if (args.deploy_steps != null && version < SINCE.deploySteps) throw ironicErrors.notAcceptable()
+  if (args.disable_ramdisk != null) checkDisableRamdisk(target, version)
+  checkStepsBelong(args, target, node, version)
+  checkNeeded(args, target)
 
   const request: ProvisionRequest = { target }
-  if (args.configdrive !== undefined && args.configdrive !== null) request.configdrive = args.configdrive
+  if (isThere(args.configdrive)) request.configdrive = args.configdrive
   if (args.deploy_steps != null) request.deploy_steps = checkSteps('deploy_steps', args.deploy_steps, deployStepsSchema)
   if (args.clean_steps != null) request.clean_steps = checkSteps('clean_steps', args.clean_steps, orderedStepsSchema)
   if (args.service_steps != null)
@@ -93,21 +90,29 @@ export function checkProvision(
   for (const step of [...(request.clean_steps ?? []), ...(request.service_steps ?? [])]) checkChildren(step, hasNode)
   if (args.rescue_password != null) request.rescue_password = args.rescue_password
   if (args.disable_ramdisk != null) request.disable_ramdisk = args.disable_ramdisk
+  checkRebuild(node, target)
   return request
 }
 
-function checkState(node: NodeRecord, ident: string, target: string): void {
-  if (node.maintenance && (target === 'active' || target === 'deploy' || target === 'rebuild'))
-    throw ironicErrors.nodeInMaintenance(target === 'rebuild' ? 'rebuild' : 'provisioning', ident)
-  if (Object.hasOwn(VERBS, target) && VERBS[target]!.from.includes(node.provision_state)) return
+function checkState(node: NodeRecord, target: string): void {
+  if (node.maintenance && (target === 'active' || target === 'rebuild'))
+    throw ironicErrors.nodeInMaintenance('provisioning', node.uuid)
+  const known = Object.hasOwn(VERBS, target)
+  if (known && VERBS[target]!.from.includes(node.provision_state)) {
+    if (node.maintenance && target === 'deploy') throw ironicErrors.nodeInMaintenance('provisioning', node.uuid)
+    return
+  }
+  // What the conductor itself moves nodes by gets past upstream's look at the state, and no further.
+  if (!known && Object.hasOwn(TRANSITIONS[node.provision_state].on, target))
+    throw new IronicError(400, `The requested action "${target}" could not be understood.`)
   // A held lock explains an impossible verb better than the state, which is about to change.
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
   throw ironicErrors.invalidStateRequested(target, node.uuid, node.provision_state)
 }
 
 /** Upstream trips over a rebuild that has nothing to write, 500; a difference on purpose. */
-function checkRebuild({ uuid, instance_info }: NodeRecord, target: string): void {
-  if (target === 'rebuild' && !instance_info.image_source && !instance_info.boot_iso)
+function checkRebuild({ uuid, instance_info, protected: kept }: NodeRecord, target: string): void {
+  if (target === 'rebuild' && !kept && !instance_info.image_source && !instance_info.boot_iso)
     throw new IronicError(
       400,
       `Node ${uuid} can not be rebuilt: its instance_info has neither image_source nor boot_iso.`,
@@ -115,35 +120,46 @@ function checkRebuild({ uuid, instance_info }: NodeRecord, target: string): void
 }
 
 const configdriveSchema: JsonSchema = {
-  type: 'object',
-  properties: {
-    meta_data: { type: ['object', 'null'] },
-    network_data: { type: ['object', 'null'] },
-    user_data: { type: ['object', 'array', 'string', 'null'] },
-    vendor_data: { type: ['object', 'null'] },
-  },
-  additionalProperties: false,
+  anyOf: [
+    {
+      type: 'object',
+      properties: {
+        meta_data: { type: 'object' },
+        network_data: { type: 'object' },
+        user_data: { type: ['object', 'array', 'string', 'null'] },
+        vendor_data: { type: 'object' },
+      },
+      additionalProperties: false,
+    },
+    { type: ['string', 'null'] },
+  ],
 }
+
+/** Neither an empty text nor an empty object is one. */
+const isThere = (configdrive: unknown): boolean =>
+  typeof configdrive === 'object' && configdrive !== null ? Object.keys(configdrive).length > 0 : Boolean(configdrive)
 
 /** A URL, base64 of a gzipped ISO, or an object of its parts. */
 function checkConfigdrive(configdrive: unknown, target: string, version: Microversion): void {
-  const rebuild = target === 'rebuild' && version >= SINCE.configdriveOnRebuild
-  if (target !== 'active' && target !== 'deploy' && !rebuild)
+  const allowed = ['active', ...(version >= SINCE.configdriveOnRebuild ? ['rebuild'] : [])]
+  if (!allowed.includes(target))
     throw new IronicError(
       400,
-      'Adding a config drive is only supported when setting provision state to active or rebuild',
+      `Adding a config drive is only supported when setting provision state to ${allowed.join(', ')}`,
     )
+  const problem = schemaProblem(configdriveSchema, configdrive)
+  if (problem) throw new IronicError(400, `Invalid configdrive format: ${placed(problem)}`)
+  const since = (what: string, minor: Microversion) =>
+    new IronicError(400, `${what} is only supported starting with API version ${formatMicroversion(minor)}`)
   if (typeof configdrive === 'object') {
-    const parts = configdrive as JsonObject
-    if (version < SINCE.jsonConfigdrive) throw ironicErrors.notAcceptable()
-    if (parts.vendor_data != null && version < SINCE.vendorData) throw ironicErrors.notAcceptable()
-    const problem = schemaProblem(configdriveSchema, configdrive)
-    if (problem) throw new IronicError(400, `Invalid configdrive: ${problem.message}`)
+    if (version < SINCE.jsonConfigdrive) throw since('Providing a JSON object for configdrive', SINCE.jsonConfigdrive)
+    if ('vendor_data' in (configdrive as JsonObject) && version < SINCE.vendorData)
+      throw since('Providing vendor_data in configdrive', SINCE.vendorData)
     return
   }
-  const text = String(configdrive).replaceAll(/\s/g, '')
-  if (!text.includes('://') && !/^[A-Za-z0-9+/]*={0,2}$/.test(text))
-    throw new IronicError(400, 'Invalid configdrive: it is neither a URL nor base64 text nor an object')
+  const text = String(configdrive)
+  if (!text.includes('://') && /[^A-Za-z0-9+/=\n\r\t ]/.test(text))
+    throw new IronicError(400, 'Invalid configdrive format: it is neither a JSON, nor a URL, nor a base64 string')
 }
 
 function theRunbook(ident: string, version: Microversion, found: RunbookRecord | undefined): RunbookRecord {
@@ -155,25 +171,36 @@ function theRunbook(ident: string, version: Microversion, found: RunbookRecord |
 function checkDisableRamdisk(target: string, version: Microversion): void {
   const since = target === 'clean' ? SINCE.cleanDisableRamdisk : SINCE.serviceDisableRamdisk
   if (target !== 'clean' && target !== 'service')
-    throw new IronicError(400, 'disable_ramdisk is supported only for manual cleaning and servicing')
+    throw new IronicError(400, 'disable_ramdisk is supported only with manual cleaning or servicing')
   if (version < since) throw ironicErrors.notAcceptable()
 }
 
-function checkStepsBelong(args: ProvisionArgs, target: string): void {
-  const given = (steps: unknown) => Array.isArray(steps) && steps.length > 0
-  if (target === 'clean' && !given(args.clean_steps)) throw required('clean_steps', 'clean')
-  if (target === 'service' && !given(args.service_steps)) throw required('service_steps', 'service')
-  if (target === 'rescue' && !args.rescue_password?.trim()) throw required('rescue_password', 'rescue')
-  // An empty list passes with any verb, as if it had not been given.
-  if (given(args.clean_steps) && target !== 'clean') throw misplaced('clean_steps', 'clean')
-  if (given(args.service_steps) && target !== 'service') throw misplaced('service_steps', 'service')
-  // The alias `deploy` is refused here: upstream compares the literal targets.
-  if (given(args.deploy_steps) && target !== 'active' && target !== 'rebuild')
-    throw misplaced('deploy_steps', 'active or rebuild')
+/** An empty list passes with any verb, as if it had not been given. */
+const some = (steps: unknown): boolean => Array.isArray(steps) && steps.length > 0
+
+/** What the request says besides its target goes with it, and is known to the client's version. */
+function checkStepsBelong(args: ProvisionArgs, target: string, node: NodeRecord, version: Microversion): void {
+  if (some(args.clean_steps) && target !== 'clean') throw misplaced('clean_steps', 'clean')
+  if (some(args.deploy_steps)) {
+    if (version < SINCE.deploySteps) throw ironicErrors.notAcceptable(formatMicroversion(SINCE.deploySteps))
+    // The alias `deploy` is refused here: upstream compares the literal targets.
+    if (target !== 'active' && target !== 'rebuild') throw misplaced('deploy_steps', 'active or rebuild')
+  }
+  if (args.rescue_password != null && target !== 'rescue') throw misplaced('rescue_password', 'rescue')
+  if (target === 'abort' && (ABORT_SINCE[node.provision_state] ?? 1) > version) throw ironicErrors.notAcceptable()
+  if (target === 'unhold' && version < LATE_VERB_SINCE.unhold) throw ironicErrors.notAcceptable()
+  if (some(args.service_steps) && target !== 'service') throw misplaced('service_steps', 'service')
+  if (target === 'service' && version < LATE_VERB_SINCE.service) throw ironicErrors.notAcceptable()
 }
 
-const required = (name: string, target: string) =>
-  new IronicError(400, `"${name}" is required when setting target provision state to ${target}`)
+function checkNeeded(args: ProvisionArgs, target: string): void {
+  if (target === 'clean' && !some(args.clean_steps)) throw required('"clean_steps"', 'clean')
+  if (target === 'service' && !some(args.service_steps)) throw required('"service_steps"', 'service')
+  if (target === 'rescue' && !args.rescue_password?.trim()) throw required('A non-empty "rescue_password"', 'rescue')
+}
+
+const required = (what: string, target: string) =>
+  new IronicError(400, `${what} is required when setting target provision state to ${target}`)
 const misplaced = (name: string, target: string) =>
   new IronicError(400, `"${name}" is only valid when setting target provision state to ${target}`)
 
@@ -193,10 +220,14 @@ function checkChildren(step: JsonObject, hasNode: Known['hasNode']): void {
 
 const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 
-/** Upstream adds the schema to the sentence; the first line and the place are kept. */
 function checkSteps(name: string, steps: unknown, schema: JsonSchema): JsonObject[] {
   const problem = schemaProblem(schema, steps)
   if (!problem) return steps as JsonObject[]
-  const place = problem.path.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `[${pythonRepr(key)}]`)).join('')
-  throw ironicErrors.invalidSteps(name, `${problem.message}\n\nOn instance${place}:\n    ${pythonRepr(problem.value)}`)
+  throw ironicErrors.invalidSteps(name, placed(problem))
+}
+
+/** Upstream adds the schema to the sentence; the first line and the place are kept. */
+function placed({ message, path, value }: SchemaProblem): string {
+  const place = path.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `[${pythonRepr(key)}]`)).join('')
+  return `${message}\n\nOn instance${place}:\n    ${pythonRepr(value)}`
 }

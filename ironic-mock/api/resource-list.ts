@@ -40,7 +40,9 @@ export function listResources<Kind extends ResourceKind>(
     ...paging,
     sortKey: paging.sortKey as keyof ResourceRecords[Kind],
   })
-  const items = records.map((record) => renderResource(kind, record, { links, version }, fields))
+  // Lists of portgroups hide nothing from older clients.
+  const shownTo = kind === 'portgroup' ? Infinity : version
+  const items = records.map((record) => renderResource(kind, record, { links, version: shownTo }, fields))
   const more = { ...repeated, fields: fields?.join(',') }
   return { body: page(plural, items, paging, links.href(url ?? path), more, String(records.at(-1)?.uuid)) }
 }

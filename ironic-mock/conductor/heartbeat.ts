@@ -76,13 +76,13 @@ function heartbeatInMaintenance(turn: Turn): void {
   }
 }
 
-function check({ node, info, policy }: Turn, heartbeat: Heartbeat): void {
+function check({ info, policy }: Turn, heartbeat: Heartbeat): void {
   const { callback_url, agent_token, agent_status, agent_version, agent_verify_ca } = heartbeat
-  if (!callback_url.split(':')[0]?.includes('http')) throw ironicErrors.callbackUrl()
+  // One-way heartbeats name none.
+  if (callback_url !== '' && !callback_url.split(':')[0]?.includes('http')) throw ironicErrors.callbackUrl()
   if (info.agent_url !== undefined && info.agent_url !== callback_url) throw ironicErrors.callbackUrlChanged()
-  if (!agent_token) throw ironicErrors.agentTokenRequired()
   if (agent_status !== undefined && !['start', 'end', 'error'].includes(agent_status)) throw ironicErrors.agentStatus()
-  if (!agent_version) throw ironicErrors.agentVersionMissing(node.uuid)
+  if (agent_version === undefined && agent_status === undefined) throw ironicErrors.agentVersionMissing()
   if (info.agent_secret_token !== agent_token) throw new IronicError(400, 'Invalid or missing agent token received.')
   if (policy.requireTls && callback_url.startsWith('http://'))
     throw new IronicError(400, 'TLS is required by configuration')

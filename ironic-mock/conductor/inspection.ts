@@ -22,8 +22,7 @@ const MARKS = ['inspector_manage_boot', 'lookup_bmc_addresses']
 export function startInspection(turn: Turn): void {
   const { node } = turn
   const problem = powerProblem(node) ?? inspectProblem(node, turn.policy.inspection)
-  if (problem !== undefined)
-    throw new IronicError(400, `Failed to validate inspection or power info for node ${turn.uuid}: ${problem}`)
+  if (problem !== undefined) throw new IronicError(400, problem)
   turn.begin('inspect')
   switch (node.inspect_interface) {
     case 'fake':

@@ -43,7 +43,7 @@ export function agentConfig(policy: Policy, driver: string, token: string | null
       pull_options: [],
       run_options: ['--rm', '--network=host'],
     },
-    ...(token === null ? {} : { agent_token: token }),
+    agent_token: token,
     agent_token_required: true,
     agent_md5_checksum_enable: true,
     disable_deep_image_inspection: false,

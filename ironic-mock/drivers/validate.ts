@@ -33,15 +33,14 @@ function problem(
     case 'management':
     case 'power':
       return powerProblem(node)
-    case 'console':
-    case 'rescue':
-      // Only these two say so of an implementation that stands for none, as recorded.
-      return node[`${name}_interface`].startsWith('no-') ? unsupported(node, name) : undefined
     case 'bios':
+    case 'console':
     case 'firmware':
     case 'raid':
-    case 'storage':
+    case 'rescue':
     case 'vendor':
+      return node[`${name}_interface`].startsWith('no-') ? unsupported(node, name) : undefined
+    case 'storage':
       return undefined
   }
 }

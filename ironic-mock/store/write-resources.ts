@@ -82,8 +82,11 @@ export class ResourceWriter {
   }
 
   #checkNew<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): void {
-    this.#checkKeys(kind, record)
-    if (this.records.resources(kind).byUuid.has(record.uuid)) throw new Duplicate('uuid', record.uuid, kind)
+    const table = this.records.resources(kind)
+    // Of several that are taken the uuid is told last.
+    for (const { field, value } of uniqueKeys(kind, record))
+      if (table.owner(field, value) !== undefined) throw new Duplicate(field as UniqueField, value, kind)
+    if (table.byUuid.has(record.uuid)) throw new Duplicate('uuid', record.uuid, kind)
     this.#checkNode(record)
   }
 

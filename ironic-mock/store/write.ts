@@ -20,8 +20,9 @@ export class Writer {
 
   createNode(fields: Omit<NodeRecord, 'id'>): NodeWithRevision {
     const { nodes, nodesByName, nodesByInstance } = this.records
-    if (nodes.has(fields.uuid)) throw new Duplicate('uuid', fields.uuid)
+    // Of several that are taken the name is told.
     if (fields.name !== null && nodesByName.has(fields.name)) throw new Duplicate('name', fields.name)
+    if (nodes.has(fields.uuid)) throw new Duplicate('uuid', fields.uuid)
     if (fields.instance_uuid !== null && nodesByInstance.has(fields.instance_uuid))
       throw new Duplicate('instance_uuid', fields.instance_uuid)
     this.#checkChassis(fields)
@@ -171,9 +172,9 @@ export class Writer {
   }
 
   #checkPort({ uuid, address, name, node_uuid, portgroup_id }: Omit<PortRecord, 'id'>): void {
-    if ((this.records.portsByAddress.get(address) ?? uuid) !== uuid) throw new Duplicate('address', address)
     if (name !== null && (this.records.portsByName.get(name) ?? uuid) !== uuid)
       throw new Duplicate('name', name, 'port')
+    if ((this.records.portsByAddress.get(address) ?? uuid) !== uuid) throw new Duplicate('address', address)
     if (!this.records.nodes.has(node_uuid)) throw new Dangling('node', node_uuid)
     if (portgroup_id !== null && !this.records.resources('portgroup').byId(portgroup_id))
       throw new Dangling('portgroup', portgroup_id)

@@ -216,9 +216,7 @@ export const ironicErrors = {
   callbackUrlChanged: () => invalid('Detected change in ramdisk provided "callback_url"'),
   agentTokenRequired: () => invalid('Agent token is required for heartbeat processing.'),
   agentStatus: () => invalid('Agent status is invalid. Valid states are start,end,error.'),
-  agentVersionMissing: (node: string) =>
-    invalid(
-      `Agent did not transmit a version, and a version is required. Please update the agent being used. Node ${node}`,
-    ),
+  agentVersionMissing: () =>
+    invalid('Agent did not transmit a version, and a version is required. Please update the agent being used.'),
   nothingToLookUp: () => invalid('No lookup information provided'),
 }

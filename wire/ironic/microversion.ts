@@ -35,7 +35,7 @@ export function negotiate(
   const asked = standardHeader(headers['openstack-api-version']) ?? headers[VERSION_HEADER]?.trim()
   if (!asked) return MIN_MICROVERSION
   if (asked.toLowerCase() === 'latest') return newest
-  const match = /^(\d+)\.(\d+)$/.exec(asked)
+  const match = /^([+-]?\d+)\.([+-]?\d+)$/.exec(asked)
   if (!match) throw ironicErrors.versionMalformed()
   const [major, minor] = [Number(match[1]), Number(match[2])]
   const range = `[${formatMicroversion(MIN_MICROVERSION)}, ${formatMicroversion(newest)}]`
@@ -79,6 +79,8 @@ export const SINCE = {
   continueInspection: 84,
   serviceSteps: 87,
   portNames: 88,
+  /** From here on the end of a path is part of a name. */
+  jsonSuffix: 91,
   runbooks: 92,
   portNodeIdent: 94,
   serviceDisableRamdisk: 108,

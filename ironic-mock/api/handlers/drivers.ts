@@ -1,4 +1,4 @@
-import { ironicErrors, NODE_FIELDS, SINCE, type DriverInterface, type JsonObject } from '../../../wire/index.js'
+import { ironicErrors, SINCE, type DriverInterface, type JsonObject, type Microversion } from '../../../wire/index.js'
 import type { Call, HandlersOf } from '../call.js'
 import type { DriverDescription } from '../../conductor/conductor.js'
 
@@ -19,6 +19,14 @@ const ORDER: readonly DriverInterface[] = [
   'network',
 ]
 
+/** Interfaces that came later than the details of drivers; older clients see all others. */
+const LATER: Readonly<Partial<Record<DriverInterface, Microversion>>> = {
+  storage: 33,
+  rescue: 38,
+  bios: 40,
+  firmware: 86,
+}
+
 function shown(driver: DriverDescription, { version, links }: Call<object>, detail: boolean): JsonObject {
   const path = `drivers/${driver.name}`
   const out: JsonObject = { name: driver.name, hosts: driver.hosts, links: links.pair(path) }
@@ -27,8 +35,7 @@ function shown(driver: DriverDescription, { version, links }: Call<object>, deta
   out.type = driver.type
   if (detail)
     for (const kind of ORDER) {
-      const field = `${kind}_interface` as const
-      if (version < (NODE_FIELDS.find(({ name }) => name === field)?.since ?? 1)) continue
+      if (version < (LATER[kind] ?? 1)) continue
       const enabled = driver.interfaces[kind]
       out[`default_${kind}_interface`] = enabled[0] ?? null
       out[`enabled_${kind}_interfaces`] = enabled

@@ -9,6 +9,7 @@ import {
 } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
 import { findNode } from '../find-node.js'
+import { isUuid } from '../formats.js'
 import { checkProvision } from '../provision.js'
 import { shownProvisionState, shownTime } from '../render.js'
 
@@ -62,7 +63,7 @@ export const stateHandlers: HandlersOf<
     const { runbook: named } = call.args
     const runbook = named == null ? undefined : await backend.store.resource('runbook', named)
     const hasNode = (uuid: string): boolean => backend.store.records.nodes.has(uuid)
-    const request = checkProvision(node, ident, call.args, call.version, { runbook, hasNode })
+    const request = checkProvision(node, call.args, call.version, { runbook, hasNode })
     await backend.conductor.provision(node.uuid, request)
     return { location: call.links.href(`nodes/${ident}/states`) }
   },
@@ -98,6 +99,7 @@ export const stateHandlers: HandlersOf<
     const { node: named, node_uuid: byUuid } = call.args as { node?: string | null; node_uuid?: string | null }
     const ident = byUuid ?? named
     if (ident == null) throw new IronicError(400, 'Expected a logical name or UUID but received None.')
+    if (call.version < SINCE.nodeNames && !isUuid(ident)) throw ironicErrors.notAcceptable()
     const { uuid } = await findNode(call, backend, ident)
     const validation = await backend.conductor.validate(uuid)
     return { body: Object.fromEntries(VALIDATED.map((kind) => [kind, validation[kind]])) }

@@ -58,7 +58,8 @@ export async function listNodes(
   if (paging.marker && !(await backend.store.node(paging.marker))) throw ironicErrors.nodeNotFound(paging.marker)
   const query = await nodeQuery(call, backend)
   const entries = backend.store.nodesNow({ ...query, ...paging, sortKey: paging.sortKey as keyof NodeRecord })
-  const view = `${links.base} ${version} ${fields?.join() ?? ''}`
+  // No fields at all are another view than all of them.
+  const view = `${links.base} ${version} ${fields ? `of ${fields.join()}` : 'whole'}`
   const texts = entries.map((entry) => nodeText(entry, view, () => shown(entry.record, call, backend, fields)))
   const items = `{"nodes":[${texts.join()}]`
   // An instance has one node: no paging.

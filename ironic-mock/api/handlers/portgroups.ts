@@ -104,6 +104,8 @@ export const portgroupHandlers: HandlersOf<
       throw new IronicError(400, `Cannot create portgroup with invalid name '${String(given.name)}'`)
     const fields = {
       ...withDefaults(given, DEFAULTS),
+      // An empty text is none.
+      mode: given.mode || DEFAULTS.mode,
       ...(given.uuid ? { uuid: given.uuid } : {}),
       node_uuid: node.uuid,
       node_id: node.id,

@@ -1,4 +1,4 @@
-import { ironicErrors, SINCE, type JsonObject, type NodeRecord } from '../../../wire/index.js'
+import { ironicErrors, IronicError, SINCE, type JsonObject, type NodeRecord } from '../../../wire/index.js'
 import type { Backend, Call, HandlersOf } from '../call.js'
 import type { Heartbeat } from '../../conductor/conductor.js'
 import { LOOKUP_STATES, LOOKUP_STATES_FAST_TRACK } from '../../conductor/transitions.js'
@@ -39,12 +39,16 @@ async function lookedUp(
   return node
 }
 
-const HEARTBEAT_FIELDS = [
-  { name: 'agent_version', since: 36, suffix: '' },
-  { name: 'agent_verify_ca', since: 68, suffix: ' in this version' },
-  { name: 'agent_status', since: 72, suffix: ' in this version' },
-  { name: 'agent_status_message', since: 72, suffix: ' in this version' },
-] as const
+const HEARTBEAT_FIELDS = ['agent_version', 'agent_verify_ca', 'agent_status', 'agent_status_message'] as const
+
+/** A field that is too new is a 400 here, a 406 everywhere else. */
+function refuseNewerFields({ args, version }: Call<Readonly<Partial<Record<string, string | null>>>>): void {
+  if (args.agent_version && version < 36) throw ironicErrors.fieldNotRecognised('agent_version')
+  if ((args.agent_status || args.agent_status_message) && version < 72)
+    throw new IronicError(400, 'Fields "agent_status" and "agent_status_message" not recognised.')
+  if (args.agent_verify_ca != null && version < 68)
+    throw ironicErrors.fieldNotRecognised('agent_verify_ca', ' in this version')
+}
 
 export const ramdiskHandlers: HandlersOf<'lookup' | 'heartbeat' | 'continueInspection'> = {
   lookup: async (call, backend) => {
@@ -54,19 +58,17 @@ export const ramdiskHandlers: HandlersOf<'lookup' | 'heartbeat' | 'continueInspe
   },
 
   heartbeat: async (call, backend) => {
-    const { args, version } = call
-    // A field that is too new is a 400 here, a 406 everywhere else.
-    for (const { name, since, suffix } of HEARTBEAT_FIELDS)
-      if (args[name] != null && version < since) throw ironicErrors.fieldNotRecognised(name, suffix)
+    const { args } = call
+    refuseNewerFields(call)
     const node = await findNode(call, backend, args.node_ident)
     const { callback_url: url, agent_status: status } = args
-    if (url == null || !/^https?:\/\//.test(url)) throw ironicErrors.callbackUrl()
+    if (url == null || (url !== '' && !url.split(':')[0]!.includes('http'))) throw ironicErrors.callbackUrl()
     const known = node.driver_internal_info.agent_url
     if (typeof known === 'string' && known !== url) throw ironicErrors.callbackUrlChanged()
-    if (!args.agent_token) throw ironicErrors.agentTokenRequired()
+    if (args.agent_token == null) throw ironicErrors.agentTokenRequired()
     if (status != null && !['start', 'end', 'error'].includes(status)) throw ironicErrors.agentStatus()
     const heartbeat: Heartbeat = { callback_url: url, agent_token: args.agent_token }
-    for (const { name } of HEARTBEAT_FIELDS) if (args[name] != null) heartbeat[name] = args[name]
+    for (const name of HEARTBEAT_FIELDS) if (args[name] != null) heartbeat[name] = args[name]
     await backend.conductor.heartbeat(node.uuid, heartbeat)
     return {}
   },
@@ -75,7 +77,8 @@ export const ramdiskHandlers: HandlersOf<'lookup' | 'heartbeat' | 'continueInspe
     const { version, args } = call
     // Agents from before 1.84 send no version at all, which is 1.1.
     const current = version >= SINCE.continueInspection
-    if (!current && (version !== 1 || args.node_uuid != null)) throw ironicErrors.resourceNotFound()
+    if (!current && (version !== 1 || args.node_uuid != null))
+      throw new IronicError(404, 'API version 1.84 or newer is required')
     // An inventory of unusable MACs and no BMC address is the conductor's to refuse: it knows what it can go by.
     const given = [call.document as JsonObject, ...(args.node_uuid ? [args.node_uuid] : [])] as const
     if (!current) return { body: { uuid: (await backend.conductor.continueInspection(...given)).uuid } }
