@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { openStore, type Store, type StoreView } from '../../../ironic-mock/index.js'
 import { VirtualClock } from '../../../runtime/index.js'
-import type { NodeRecord } from '../../../wire/index.js'
 import { openStage, type Stage } from '../../contract/stage.js'
 import { FUZZ_BASE } from '../../kit/fuzz/index.js'
-import type { World } from './world.js'
+import type { Watcher, World } from './world.js'
 
 const FAKE = { deploy_interface: 'fake', inspect_interface: 'fake' }
 
@@ -16,12 +15,13 @@ export async function apiWorld(seed: number): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-fuzz-'))
   const path = join(folder, 'ironic.db')
   const clock = new VirtualClock()
-  let changed: (node: Readonly<NodeRecord>) => void = () => {}
+  let watcher: Watcher = { seen: () => {}, gone: () => {} }
+  let lives = 0
   let store: Store & StoreView
   let stage: Stage
   const open = async (): Promise<void> => {
     store = openStore({ path, clock })
-    stage = await openStage({ seed, clock, kept: told(store, (node) => changed(node)) })
+    stage = await openStage({ seed: seed * 1000 + lives++, clock, kept: told(store, () => watcher) })
   }
   await open()
   return {
@@ -29,7 +29,7 @@ export async function apiWorld(seed: number): Promise<World> {
     send: (request) => stage.api({ ...request, base: FUZZ_BASE }),
     wait: (awaited) => clock.until(awaited),
     pass: (ms) => clock.advance(ms),
-    watch: (listener) => void (changed = listener),
+    watch: (given) => void (watcher = given),
     trouble: () => {},
     calm: () => {},
     restart: async () => {
@@ -38,8 +38,9 @@ export async function apiWorld(seed: number): Promise<World> {
       const before = store.records
       store = openStore({ path, clock })
       expectSame(before, store.records)
-      stage = await openStage({ seed, clock, kept: told(store, (node) => changed(node)) })
+      stage = await openStage({ seed: seed * 1000 + lives++, clock, kept: told(store, () => watcher) })
     },
+    restEvery: 2500,
     newNode: () => ({ driver: 'fake-hardware', ...FAKE, automated_clean: false }),
     [Symbol.asyncDispose]: async () => {
       await stage[Symbol.asyncDispose]()
@@ -49,19 +50,24 @@ export async function apiWorld(seed: number): Promise<World> {
   }
 }
 
-/** The same store, which tells of every node that a commit has changed. */
-function told(store: Store & StoreView, changed: (node: Readonly<NodeRecord>) => void): Store & StoreView {
+/** The same store, which tells of every change of a node. */
+function told(store: Store & StoreView, watcher: () => Watcher): Store & StoreView {
   return new Proxy(store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target)
-      if (typeof value !== 'function') return value
-      if (key !== 'commit') return value.bind(target) as unknown
-      return async (change: Parameters<Store['commit']>[0]) => {
-        const revision = await target.commit(change)
-        const entry = target.records.nodes.get(change.node)
-        if (entry) changed(entry.record)
-        return revision
-      }
+      if (key === 'commit')
+        return async (change: Parameters<Store['commit']>[0]) => {
+          const revision = await target.commit(change)
+          const entry = target.records.nodes.get(change.node)
+          if (entry) watcher().seen(entry.record)
+          return revision
+        }
+      if (key === 'removeNode')
+        return async (uuid: string, expect: number) => {
+          await target.removeNode(uuid, expect)
+          watcher().gone(uuid)
+        }
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
     },
   })
 }

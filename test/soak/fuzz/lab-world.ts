@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { StoreView } from '../../../ironic-mock/index.js'
 import { createLab, type FaultEffect } from '../../../lab/index.js'
+import { follow } from './follow.js'
 import type { World } from './world.js'
 
 /** Interfaces of nodes with machines: every flow has some that go through it. */
@@ -39,13 +40,14 @@ export async function labWorld(seed: number): Promise<World> {
         : Promise.resolve(undefined),
     wait: (awaited) => lab.wait(awaited),
     pass: (ms) => lab.clock.advance(ms),
-    watch: (changed) => void lab.events.listen((event) => void (event.kind === 'node' && changed(event.node))),
+    watch: (watcher) => follow(lab.events, watcher),
     trouble: (node, dice) => {
       const effect = TROUBLE[Math.floor(dice * TROUBLE.length)]!
       lab.faults.add({ match: { node }, effect, times: 1 + (Math.floor(dice * 100) % 20) })
     },
     calm: () => lab.faults.clear(),
     restart: () => Promise.resolve(),
+    restEvery: 2500,
     newNode: (dice) => {
       const kind = MACHINES[Math.floor(dice * MACHINES.length)]!
       const bmc = `10.0.${made >> 8}.${made++ & 255}`

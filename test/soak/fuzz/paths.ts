@@ -1,8 +1,9 @@
 import { TRANSITIONS, UNSTABLE_STATES } from '../../../ironic-mock/index.js'
 import type { NodeRecord, ProvisionState } from '../../../wire/index.js'
+import type { Watcher } from './world.js'
 
 /** Follows nodes from state to state. */
-export class Paths {
+export class Paths implements Watcher {
   readonly #at = new Map<string, ProvisionState>()
   /** `from > to`, and how often. */
   readonly taken = new Map<string, number>()
@@ -15,6 +16,10 @@ export class Paths {
     const edge = `${from} > ${to}`
     this.taken.set(edge, (this.taken.get(edge) ?? 0) + 1)
     if (!leads(from, to)) this.broken.push(`node ${uuid} went from ${from} to ${to}`)
+  }
+
+  gone(uuid: string): void {
+    this.#at.delete(uuid)
   }
 }
 

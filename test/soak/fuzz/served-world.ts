@@ -3,10 +3,11 @@ import type { StoreView } from '../../../ironic-mock/index.js'
 import { stage } from '../../../lab/index.js'
 import { seededRandom, systemClock } from '../../../runtime/index.js'
 import type { WireResponse } from '../../../wire/index.js'
+import { follow } from './follow.js'
 import type { Asked, World } from './world.js'
 
 /** The lab's time passes so many times as fast, so that waiting for locks takes milliseconds. */
-const SPEED = 200
+const SPEED = 2000
 
 /** A lab behind a socket, asked by a client that sends what it is told to, as far as HTTP can carry it. */
 export async function servedWorld(seed: number): Promise<World> {
@@ -20,11 +21,12 @@ export async function servedWorld(seed: number): Promise<World> {
     view: () => lab.store as unknown as StoreView,
     send: (asked) => overHttp({ hostname, port, agent }, asked),
     wait: (awaited) => awaited,
-    pass: (ms) => clock.sleep(Math.min(ms, 2_000)),
-    watch: (changed) => void lab.events.listen((event) => void (event.kind === 'node' && changed(event.node))),
+    pass: (ms) => clock.sleep(ms),
+    watch: (watcher) => follow(lab.events, watcher),
     trouble: () => {},
     calm: () => {},
     restart: () => Promise.resolve(),
+    restEvery: 10000,
     newNode: () => ({ driver: 'fake-hardware', deploy_interface: 'fake', inspect_interface: 'fake' }),
     [Symbol.asyncDispose]: async () => {
       agent.destroy()

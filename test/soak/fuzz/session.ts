@@ -32,10 +32,9 @@ export interface SessionReport {
   readonly milliseconds: number
 }
 
-/** So many calls between two looks at all records, two restarts, two rests. */
+/** So many calls between two looks at all records, and two restarts. */
 const LOOK = 40
 const RESTART = 2000
-const REST = 2500
 /** Calls that are under way at once, at most. */
 const AT_ONCE = 6
 /** Milliseconds that may pass after some calls. */
@@ -54,7 +53,7 @@ export async function fuzzSession(session: Session, progress: (calls: number) =>
   const latest: string[] = []
   const paths = new Paths()
   await using world = await WORLDS[session.world](seed)
-  world.watch((node) => paths.seen(node))
+  world.watch(paths)
   const walker = new Walker(world, random)
   const check = (wrong: readonly string[]): void => {
     if (wrong.length === 0) return
@@ -89,7 +88,7 @@ export async function fuzzSession(session: Session, progress: (calls: number) =>
       check(paths.broken)
       if (every(LOOK, before)) check(brokenInvariants(world.view()))
       if (every(RESTART, before)) await world.restart()
-      if (every(REST, before) || done >= calls) check(await comeToRest(world))
+      if (every(world.restEvery, before) || done >= calls) check(await comeToRest(world))
     }
     progress(done)
   }

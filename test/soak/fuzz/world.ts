@@ -14,8 +14,8 @@ export interface World extends AsyncDisposable {
   wait<T>(awaited: Promise<T>): Promise<T>
   /** Lets so many milliseconds of the world's time pass. */
   pass(ms: number): Promise<void>
-  /** Calls back with every node after each of its commits. */
-  watch(changed: (node: Readonly<NodeRecord>) => void): void
+  /** Tells of every node after each of its commits. */
+  watch(watcher: Watcher): void
   /** Makes something go wrong for a while: a BMC or an agent that is silent, a broken disk. */
   trouble(node: string, dice: number): void
   /** Ends all trouble. */
@@ -24,4 +24,11 @@ export interface World extends AsyncDisposable {
   restart(): Promise<void>
   /** Documents of nodes as they are registered here. */
   newNode(dice: number): Record<string, unknown>
+  /** After how many calls it is left alone until it rests. */
+  readonly restEvery: number
+}
+
+export interface Watcher {
+  seen(node: Readonly<NodeRecord>): void
+  gone(uuid: string): void
 }
