@@ -1,5 +1,6 @@
 import {
   loadManagers,
+  openRealAgent,
   openStandaloneAgent,
   openStateFolder,
   systemClock,
@@ -8,18 +9,18 @@ import {
   UserError,
   userError,
   type ConfigFile,
-  type StandaloneAgent,
+  type RealTargetRequest,
   type StandaloneAgentOptions,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { readHardware } from './hardware-file.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
-import { simulatedOnly } from './target.js'
+import { onlyShown, openFor, REAL_TARGET_OPTIONS, realTarget } from './target.js'
 
 export const AGENT_OPTIONS = [
   'ironic-url',
-  'target',
+  ...REAL_TARGET_OPTIONS,
   'node-uuid',
   'mac',
   'hardware',
@@ -44,8 +45,11 @@ export async function agent(
   _operand: string,
   configFiles: readonly ConfigFile[],
 ): Promise<number> {
-  simulatedOnly(options.target)
+  const real = realTarget(options)
   refuseContradictions(options)
+  if (real) return realAgent(options, real, environment, configFiles)
+  if (options.plan)
+    throw usage('--plan is of a real target: a simulated machine has nothing to lose', 'leave --plan out')
   const { stdout, stopped } = environment
   const json = options.json ?? false
   const say = (event: string, text: string, fields: Record<string, unknown> = {}) =>
@@ -55,27 +59,29 @@ export async function agent(
   const managers = options.steps && (await loadManagers(options.steps))
   using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
   const serves = servedBy(options)
-  await using running = await opened({
-    serves,
-    parameters: parameters(options['kernel-params'] ?? ''),
-    configFiles,
-    ...(options.listen === undefined ? {} : { listen: address(options.listen) }),
-    machine:
-      folder && id !== undefined
-        ? { folder, id }
-        : { ...(mac === undefined ? {} : { mac: mac.toLowerCase() }), ...(hardware ? { hardware } : {}) },
-    respawn: options.respawn ?? false,
-    ...(managers ? { managers } : {}),
-    clock: systemClock(options.speed ?? 1),
-    random: systemRandom,
-    logger: logTo(environment, json),
-    onBoot: (boot) => say('boot', 'the ramdisk is up', { boot }),
-    onProgress: (progress) => {
-      const told =
-        progress.kind === 'stage' ? progress.name : progress.kind === 'percent' ? `${progress.value} %` : null
-      if (told !== null || json) say('progress', `${progress.step}: ${told}`, { ...progress })
-    },
-  })
+  await using running = await withIronic(() =>
+    openStandaloneAgent({
+      serves,
+      parameters: parameters(options['kernel-params'] ?? ''),
+      configFiles,
+      ...(options.listen === undefined ? {} : { listen: address(options.listen) }),
+      machine:
+        folder && id !== undefined
+          ? { folder, id }
+          : { ...(mac === undefined ? {} : { mac: mac.toLowerCase() }), ...(hardware ? { hardware } : {}) },
+      respawn: options.respawn ?? false,
+      ...(managers ? { managers } : {}),
+      clock: systemClock(options.speed ?? 1),
+      random: systemRandom,
+      logger: logTo(environment, json),
+      onBoot: (boot) => say('boot', 'the ramdisk is up', { boot }),
+      onProgress: (progress) => {
+        const told =
+          progress.kind === 'stage' ? progress.name : progress.kind === 'percent' ? `${progress.value} %` : null
+        if (told !== null || json) say('progress', `${progress.step}: ${told}`, { ...progress })
+      },
+    }),
+  )
   const macs = running.machine.spec.nics.map((nic) => nic.mac)
   const { apiUrls, inspectionUrls } = running.settings
   const ironic = apiUrls[0] ?? inspectionUrls[0]
@@ -91,10 +97,47 @@ export async function agent(
   return 0
 }
 
+/** An agent that works on a machine which is there; nothing switches that machine. */
+async function realAgent(
+  options: AgentOptions,
+  request: RealTargetRequest,
+  environment: Environment,
+  configFiles: readonly ConfigFile[],
+): Promise<number> {
+  for (const name of ['mac', 'hardware', 'state-dir', 'machine', 'respawn', 'speed'] as const)
+    if (options[name] !== undefined)
+      throw usage(`--${name} is of a simulated machine`, `leave --${name} out, or use --target sim`)
+  const { stdout, stopped } = environment
+  const { json = false, 'kernel-params': kernelParams = '' } = options
+  const clock = systemClock()
+  const shown = await onlyShown(request, options, 'whatever its Ironic asks of the agent', environment, clock)
+  if (shown !== undefined) return shown
+  const managers = options.steps && (await loadManagers(options.steps))
+  const serves = servedBy(options)
+  await using on = await openFor(request, environment, clock, json)
+  await using running = await withIronic(() =>
+    openRealAgent({
+      ...{ on, serves, configFiles, clock, random: systemRandom, logger: logTo(environment, json) },
+      parameters: parameters(kernelParams),
+      ...(options.listen === undefined ? {} : { listen: address(options.listen) }),
+      ...(managers ? { managers } : {}),
+    }),
+  )
+  const { callbackUrl, ironicUrl } = running
+  const token = 'token' in serves ? { token: serves.token } : {}
+  stdout.write(
+    json
+      ? `${JSON.stringify({ event: 'ready', callback_url: callbackUrl, ...token, ...(ironicUrl === undefined ? {} : { ironic_url: ironicUrl }) })}\n`
+      : `the agent on ${request.target} is at ${callbackUrl}${'token' in token ? `, token ${token.token}` : ` for the Ironic at ${ironicUrl}`}\n`,
+  )
+  await aborted(stopped)
+  return 0
+}
+
 /** What an agent on any ramdisk says about its kernel's parameters has a shorter way here. */
-async function opened(options: StandaloneAgentOptions): Promise<StandaloneAgent> {
+async function withIronic<T>(open: () => Promise<T>): Promise<T> {
   try {
-    return await openStandaloneAgent(options)
+    return await open()
   } catch (error) {
     if (userError(error)?.code !== 'AGENT_API_URL') throw error
     throw usage(

@@ -5,12 +5,15 @@ import {
   EXAMPLE_IGNITION,
   loadManagers,
   runDeployment,
+  runRealDeployment,
   systemClock,
   systemRandom,
   UserError,
   type Clock,
   type DeploymentEvent,
   type DeploymentReport,
+  type HardwareManager,
+  type RealTargetRequest,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { accessOf, endpointOf } from './ironic-access.js'
@@ -18,11 +21,11 @@ import { logTo } from './log.js'
 import { parseSize, type Options } from './options.js'
 import { lineProgress, liveProgress, type ProgressView } from './progress.js'
 import { reportText } from './report.js'
-import { simulatedOnly } from './target.js'
+import { onlyShown, openFor, REAL_TARGET_OPTIONS, realTarget } from './target.js'
 
 export const DEPLOY_OPTIONS = [
   'ironic-url',
-  'target',
+  ...REAL_TARGET_OPTIONS,
   'image',
   'ignition',
   'append-karg',
@@ -41,11 +44,14 @@ type DeployOptions = Options<(typeof DEPLOY_OPTIONS)[number]>
 /** `ironstage deploy`, and the demo. Exit code 0 only when the disk says what was asked. */
 export async function deploy(options: DeployOptions, environment: Environment): Promise<number> {
   refuseContradictions(options)
-  simulatedOnly(options.target)
+  const real = realTarget(options)
   const { stdout, stopped } = environment
   const json = options.json ?? false
   const ignition = await readConfig(options.ignition, environment)
   const managers = options.steps && (await loadManagers(options.steps))
+  if (real) return deployReal(options, real, { ignition, managers }, environment)
+  if (options.plan)
+    throw usage('--plan is of a real target: a simulated machine has nothing to lose', 'leave --plan out')
   const size = parseSize(options['disk-size'] ?? '10GiB')
   const { 'ironic-url': named } = options
   const ironicUrl = named === 'env' ? endpointOf(environment.variables) : named
@@ -79,6 +85,48 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   return report.ok ? 0 : 1
 }
 
+/** The same on a machine that is there: an Ironic of its own, the real installer, one disk. */
+async function deployReal(
+  options: DeployOptions,
+  request: RealTargetRequest,
+  { ignition, managers }: { ignition: Uint8Array; managers: readonly HardwareManager[] | undefined },
+  environment: Environment,
+): Promise<number> {
+  for (const name of ['ironic-url', 'disk-file', 'disk-size', 'overwrite', 'realistic', 'speed'] as const)
+    if (options[name] !== undefined)
+      throw usage(`--${name} is of a simulated machine`, `leave --${name} out, or use --target sim`)
+  const { stdout, stopped } = environment
+  const { json = false, image } = options
+  const clock = systemClock()
+  const does = `coreos-installer install, from ${image ?? 'the rehearsal image'}, with the Ignition config and ${
+    (options['append-karg'] ?? []).length + (options['delete-karg'] ?? []).length
+  } changed kernel arguments`
+  const shown = await onlyShown(request, options, does, environment, clock)
+  if (shown !== undefined) return shown
+  const view = viewFor(environment, json)
+  const ended = new AbortController()
+  void ticking(view, clock, ended.signal, 1)
+  let report: DeploymentReport
+  try {
+    await using on = await openFor(request, environment, clock, json)
+    report = await runRealDeployment({
+      ...{ on, ignition, clock, random: systemRandom, signal: stopped, logger: logTo(environment, json) },
+      appendKargs: options['append-karg'] ?? [],
+      deleteKargs: options['delete-karg'] ?? [],
+      ...(image === undefined ? {} : { image }),
+      ...(managers ? { managers } : {}),
+      onEvent: (event) => view.show(event, clock.elapsed() / 1000),
+    })
+  } finally {
+    ended.abort()
+    view.end()
+  }
+  stdout.write(json ? `${JSON.stringify({ event: 'report', ...report })}\n` : reportText(report))
+  return report.ok ? 0 : 1
+}
+
+const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
+
 /** Keeps the elapsed time moving while nothing happens; `speed` lab seconds pass in one of the terminal's. */
 async function ticking(view: ProgressView, clock: Clock, signal: AbortSignal, speed: number): Promise<void> {
   while (!signal.aborted) {
@@ -90,7 +138,6 @@ async function ticking(view: ProgressView, clock: Clock, signal: AbortSignal, sp
 function refuseContradictions(options: DeployOptions): void {
   const { 'ironic-url': url, image } = options
   if (url === undefined) return
-  const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
   for (const name of ['disk-file', 'disk-size', 'overwrite', 'realistic', 'speed', 'steps'] as const)
     if (options[name] !== undefined)
       throw usage(

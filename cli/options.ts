@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { readFile } from 'node:fs/promises'
-import { IRONIC_RELEASES, PROFILES, UserError } from '../lab/index.js'
+import { CAPABILITIES, IRONIC_RELEASES, PROFILES, UserError } from '../lab/index.js'
 
 interface OptionShape {
   /** What a value is called in the help. Flags have none. */
@@ -80,8 +80,45 @@ export const OPTIONS = {
   },
   target: {
     value: 'TARGET',
-    description: 'what to work on: sim, a simulated machine (default: sim)',
-    schema: { type: 'string', pattern: '^(sim|local:.+|ssh://.+)$' },
+    description:
+      'what to work on: sim, a simulated machine; local:FILE or local:/dev/disk/by-id/..., a file or a disk of this host; ' +
+      'local, with --device (default: sim)',
+    schema: { type: 'string', pattern: '^(sim|local|local:.+|ssh://.+)$' },
+  },
+  device: {
+    value: 'DISK',
+    description:
+      'the one disk of a real target that may be written: its serial number, WWN or name below /dev/disk/by-id; a kernel ' +
+      'name only with --yes-erase',
+    schema: { type: 'string', minLength: 1 },
+  },
+  'yes-erase': {
+    value: 'SERIAL|WWN',
+    description: 'what the disk must be that --device gives a kernel name of',
+    schema: { type: 'string', minLength: 1 },
+  },
+  allow: {
+    value: CAPABILITIES.join('|'),
+    description: 'something that is to be done to a real target beside writing its disk; may be repeated',
+    schema: { type: 'array', items: { type: 'string', enum: [...CAPABILITIES] } },
+  },
+  'target-is-disposable': {
+    description: 'nothing on the real target matters: it itself may be changed, by programs of any kind',
+    schema: { type: 'boolean' },
+  },
+  'target-root': {
+    value: 'DIR',
+    description: "the machine's own tree, when this runs in a container on it: programs are run there by chroot",
+    schema: { type: 'string', pattern: '^/.' },
+  },
+  installer: {
+    value: 'PATH',
+    description: 'coreos-installer of a real target (default: the one on its PATH)',
+    schema: { type: 'string', pattern: '^/.' },
+  },
+  check: {
+    description: 'only look at a real target, and show what would be destroyed',
+    schema: { type: 'boolean' },
   },
   image: {
     value: 'FILE|URL',
@@ -172,7 +209,7 @@ export const OPTIONS = {
     schema: { type: 'string', minLength: 1 },
   },
   plan: {
-    description: 'really read, but only print what would be written',
+    description: 'only print what would be written; a simulated machine is really read, a real one not even contacted',
     schema: { type: 'boolean' },
   },
   dir: {

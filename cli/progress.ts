@@ -33,6 +33,8 @@ function lineOf(event: DeploymentEvent): string | null {
   switch (event.event) {
     case 'started':
       return `node ${event.node} (${event.uuid}) at ${event.ironic_url}`
+    case 'disk':
+      return `disk ${event.path}${event.model === null ? '' : `, ${event.model}`}, ${event.size} bytes`
     case 'stage':
       return event.status === 'started'
         ? `${event.stage} ...`
@@ -65,6 +67,9 @@ export function liveProgress(write: (text: string) => void, columns: () => numbe
       switch (event.event) {
         case 'started':
           write(`\r\x1b[K  node ${event.node} at ${event.ironic_url}\n`)
+          break
+        case 'disk':
+          write(`\r\x1b[K  disk ${event.path}, ${event.size} bytes\n`)
           break
         case 'stage':
           if (event.status === 'started') {

@@ -16,11 +16,11 @@ import type { Environment } from './environment.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
 import { listText, showText, summary } from './step-text.js'
-import { simulatedOnly } from './target.js'
+import { onlyShown, openFor, REAL_TARGET_OPTIONS, realTarget } from './target.js'
 
 export const STEP_LIST_OPTIONS = ['steps', 'json'] as const
 export const STEP_SHOW_OPTIONS = ['steps', 'json'] as const
-export const STEP_RUN_OPTIONS = ['steps', 'target', 'args', 'plan', 'state-dir', 'machine', 'json'] as const
+export const STEP_RUN_OPTIONS = ['steps', ...REAL_TARGET_OPTIONS, 'args', 'state-dir', 'machine', 'json'] as const
 
 type ListOptions = Options<(typeof STEP_LIST_OPTIONS)[number]>
 type RunOptions = Options<(typeof STEP_RUN_OPTIONS)[number]>
@@ -58,7 +58,7 @@ async function offeredSteps(files: readonly string[] = []): Promise<Offered[]> {
 
 /** `ironstage step run NAME`: one step on a simulated machine, with no Ironic. */
 export async function stepRun(options: RunOptions, environment: Environment, name: string): Promise<number> {
-  simulatedOnly(options.target)
+  const real = realTarget(options)
   const { stdout, stopped } = environment
   const { 'state-dir': stateDir, machine: id, json = false, plan = false } = options
   if ((stateDir === undefined) !== (id === undefined))
@@ -66,8 +66,17 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
       remedy: 'name a state folder and one of its machines, or neither for a new machine',
       kind: 'usage',
     })
+  if (real && id !== undefined)
+    throw new UserError('usage', '--machine is of a simulated machine', { kind: 'usage', remedy: 'leave it out' })
   const managers = await loadManagers(options.steps ?? [])
   const args = await readArgs(options.args, environment)
+  const clock = systemClock()
+  if (real) {
+    knownStep(managers, name)
+    const shown = await onlyShown(real, options, `the step ${name}`, environment, clock)
+    if (shown !== undefined) return shown
+  }
+  await using on = real ? await openFor(real, environment, clock, json) : undefined
   const say = (event: object, text: string | null) => {
     if (json) stdout.write(`${JSON.stringify(event)}\n`)
     else if (text !== null) stdout.write(`${text}\n`)
@@ -77,7 +86,8 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
   const { value, seconds } = await runStep({
     ...{ step: name, args, managers, plan, signal: stopped },
     ...(folder && id !== undefined ? { machine: { folder, id } } : {}),
-    ...{ clock: systemClock(), random: systemRandom, logger: logTo(environment, json) },
+    ...(on ? { on } : {}),
+    ...{ clock, random: systemRandom, logger: logTo(environment, json) },
     onEvent: (event) => {
       if (event.event === 'stage') percent = -Infinity
       if (event.event === 'percent' && !json) {
@@ -100,7 +110,7 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
 function eventText(step: string, event: StepRunEvent): string | null {
   switch (event.event) {
     case 'started':
-      return `${event.plan ? 'planning' : 'running'} ${step} on the simulated machine ${event.machine}`
+      return `${event.plan ? 'planning' : 'running'} ${step} on ${event.real ? '' : 'the simulated machine '}${event.machine}`
     case 'stage':
       return `  ${step}: ${event.stage}`
     case 'percent':

@@ -1,10 +1,122 @@
-import { UserError } from '../lab/index.js'
+import {
+  openRealTarget,
+  planText,
+  readPartitions,
+  systemRandom,
+  UserError,
+  type Capability,
+  type Clock,
+  type RealTarget,
+  type RealTargetRequest,
+} from '../lab/index.js'
+import type { Environment } from './environment.js'
+import { logTo } from './log.js'
+import type { Options } from './options.js'
 
-/** @throws UserError (usage) for what is not simulated: a disk of this host, a machine behind SSH */
-export function simulatedOnly(target = 'sim'): void {
-  if (target === 'sim') return
-  throw new UserError('target', `the target ${target} cannot be used: this ironstage only reaches simulated machines`, {
-    kind: 'usage',
-    remedy: 'use --target sim',
+/** Options of every command that takes a real target. */
+export const REAL_TARGET_OPTIONS = [
+  'target',
+  'device',
+  'yes-erase',
+  'allow',
+  'target-is-disposable',
+  'target-root',
+  'installer',
+  'plan',
+  'check',
+] as const
+
+type TargetOptions = Options<(typeof REAL_TARGET_OPTIONS)[number]>
+
+/** Those that mean nothing to a simulated machine. */
+const ONLY_REAL = ['device', 'yes-erase', 'allow', 'target-is-disposable', 'target-root', 'installer', 'check'] as const
+
+/**
+ * What the options say of a real target; null for a simulated machine.
+ *
+ * @throws UserError (usage) for options that do not go together, and for targets that cannot be reached
+ */
+export function realTarget(options: TargetOptions): RealTargetRequest | null {
+  const { target = 'sim' } = options
+  if (target === 'sim') {
+    const given = ONLY_REAL.find((name) => options[name] !== undefined)
+    if (given === undefined) return null
+    throw usage(
+      `--${given} is of a real target, and this one is simulated`,
+      'name the target with --target, or leave it out',
+    )
+  }
+  if (target.startsWith('ssh:'))
+    throw usage(
+      `the target ${target} cannot be used: this ironstage does not reach machines by SSH`,
+      'use sim or local:...',
+    )
+  return {
+    target,
+    device: options.device,
+    yesErase: options['yes-erase'],
+    allow: (options.allow ?? []) as Capability[],
+    disposable: options['target-is-disposable'] ?? false,
+    installer: options.installer,
+    root: options['target-root'],
+  }
+}
+
+/**
+ * Does what `--plan` and `--check` ask for.
+ *
+ * @param does what the command would do with the disk
+ * @returns the exit code; undefined when neither was asked for
+ */
+export async function onlyShown(
+  request: RealTargetRequest,
+  { plan = false, check = false, json = false }: { plan?: boolean; check?: boolean; json?: boolean },
+  does: string,
+  environment: Environment,
+  clock: Clock,
+): Promise<number | undefined> {
+  const { stdout } = environment
+  if (plan) {
+    const lines = planText(request, does)
+    stdout.write(json ? `${JSON.stringify({ event: 'plan', lines })}\n` : `${lines.join('\n')}\n`)
+    return 0
+  }
+  if (!check) return undefined
+  await using on = await openFor(request, environment, clock, json, true)
+  const { disk, installer } = on
+  const { type, partitions } = await readPartitions(on.target, disk.path)
+  if (json) {
+    stdout.write(`${JSON.stringify({ event: 'check', disk, table: type, partitions, installer })}\n`)
+    return disk.inUse === null ? 0 : 1
+  }
+  const lines = [
+    `${request.target}: only looked at, nothing was written`,
+    `  disk       ${disk.path} (${disk.number}), ${disk.size} bytes${disk.model === null ? '' : `, ${disk.model}`}`,
+    `  in use     ${disk.inUse ?? 'no'}`,
+    `  installer  ${installer ?? 'none: coreos-installer is not there'}`,
+    `would be destroyed: ${type === null ? 'what is on it; there is no partition table' : `the partition table (${type}) and`}`,
+    ...partitions.map(
+      ({ name, partitionLabel, filesystem, label }) =>
+        `  ${name}  ${partitionLabel ?? '-'}  ${filesystem ?? 'no file system'}${label === null ? '' : ` "${label}"`}`,
+    ),
+  ]
+  stdout.write(`${lines.join('\n')}\n`)
+  return disk.inUse === null ? 0 : 1
+}
+
+export function openFor(
+  request: RealTargetRequest,
+  environment: Environment,
+  clock: Clock,
+  json: boolean,
+  readOnly = false,
+): Promise<RealTarget> {
+  const { variables } = environment
+  return openRealTarget({
+    ...request,
+    ...{ readOnly, clock, random: systemRandom, logger: logTo(environment, json) },
+    environment: { PATH: variables['PATH'], HOME: variables['HOME'] },
   })
 }
+
+const usage = (message: string, remedy: string) => new UserError('target', message, { kind: 'usage', remedy })

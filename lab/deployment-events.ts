@@ -5,6 +5,8 @@ export type StageName = (typeof STAGES)[number]
 /** What a deployment tells while it runs; `--json` prints these as they are. */
 export type DeploymentEvent =
   | { event: 'started'; ironic_url: string; node: string; uuid: string }
+  /** The disk of a real target, before anything is written to it. Bytes. */
+  | { event: 'disk'; path: string; size: number; model: string | null }
   | { event: 'stage'; stage: StageName; status: 'started' }
   | { event: 'stage'; stage: StageName; status: 'done' | 'failed'; seconds: number }
   | { event: 'state'; provision_state: string; power_state: string | null }

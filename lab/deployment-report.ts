@@ -48,12 +48,16 @@ export interface DeploymentReport {
   ok: boolean
 }
 
-/** Reads the disk back and holds it against what was asked. */
+/**
+ * Reads the disk back and holds it against what was asked.
+ *
+ * @param firstBoot null when it did not happen, undefined where nobody expected it
+ */
 export async function readBack(
   file: string,
   node: string,
   asked: Asked,
-  firstBoot: FirstBoot | null,
+  firstBoot: FirstBoot | null | undefined,
   seconds: DeploymentReport['seconds'],
   clock: Clock,
 ): Promise<DeploymentReport> {
@@ -65,7 +69,7 @@ export async function readBack(
     ignitionCheck(found, disk, asked),
     ...kernelArgumentChecks(disk, asked),
     ...(asked.image === null ? [] : [await imageCheck(file, disk, asked.image, clock)]),
-    firstBootCheck(disk, firstBoot),
+    ...(firstBoot === undefined ? [] : [firstBootCheck(disk, firstBoot)]),
   ]
   return {
     node,

@@ -14,6 +14,16 @@ export type { Phase } from './phase.js'
 export { LabNode, type Deployment } from './lab-node.js'
 export { openStateFolder, type StateFolder } from './state-folder.js'
 export { CONDUCTOR_HOST, stage, type Stage, type StageOptions } from './stage.js'
+export {
+  CAPABILITIES,
+  openRealTarget,
+  planText,
+  type RealTarget,
+  type RealTargetOptions,
+  type RealTargetRequest,
+} from './real-target.js'
+export { openRealAgent, type RealAgent, type RealAgentOptions } from './real-agent.js'
+export { runRealDeployment, type RealDeploymentOptions } from './real-deployment.js'
 export { runDeployment, type DeploymentOptions } from './deployment.js'
 export { STAGES, type DeploymentEvent, type StageName } from './deployment-events.js'
 export type { Check, DeploymentReport } from './deployment-report.js'

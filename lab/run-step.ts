@@ -1,5 +1,5 @@
 import { Managers } from '../agent/index.js'
-import { UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { UserError, uuid, type Clock, type Logger, type Random } from '../runtime/index.js'
 import {
   BadStepArguments,
   CommandFailed,
@@ -9,16 +9,18 @@ import {
   StepError,
   type HardwareManager,
   type PlannedWrite,
+  type Target,
 } from '../steps/index.js'
 import type { JsonObject } from '../wire/index.js'
 import { masked, maskedText } from './masked.js'
 import type { StateFolder } from './state-folder.js'
 import { placeOf } from './step-files.js'
-import { openStepMachine } from './step-machine.js'
+import type { RealTarget } from './real-target.js'
+import { openStepMachine, type StepMachine } from './step-machine.js'
 
 /** What happens while a step runs; nothing in it is secret. */
 export type StepRunEvent =
-  | { event: 'started'; step: string; machine: string; plan: boolean }
+  | { event: 'started'; step: string; machine: string; real: boolean; plan: boolean }
   | { event: 'stage'; stage: string }
   | { event: 'percent'; percent: number }
   | { event: 'line'; line: string }
@@ -34,6 +36,8 @@ export interface StepRunOptions {
   managers?: readonly HardwareManager[]
   /** One of a state folder; a new one, gone with the run, without. */
   machine?: { folder: StateFolder; id: string }
+  /** A machine that is not simulated. */
+  on?: RealTarget
   /** Really read, but only tell writes. */
   plan?: boolean
   clock: Clock
@@ -50,7 +54,7 @@ export interface StepRunResult {
 }
 
 /**
- * Runs one step on a simulated machine as an agent would, with no Ironic.
+ * Runs one step on a simulated machine, or a real one, as an agent would, with no Ironic.
  *
  * @throws UserError of kind usage for a step that nobody offers and for bad arguments, before anything is touched; of
  *   kind failure when the step fails
@@ -60,10 +64,11 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
   const tell = options.onEvent ?? (() => {})
   knownStep(managers, step)
   const from = options.machine === undefined ? {} : { from: options.machine }
-  await using on = await openStepMachine({ ...from, clock, random, logger })
-  const { machine, node, ports } = on
-  tell({ event: 'started', step, machine: machine.spec.id, plan })
-  const target = plan ? planTarget(machine.target, (write) => tell(told(write))) : machine.target
+  await using simulated = options.on ? undefined : await openStepMachine({ ...from, clock, random, logger })
+  const surroundings = options.on ? ofReal(options.on, uuid(random)) : ofSimulated(simulated!)
+  const { node, ports, machine } = surroundings
+  tell({ event: 'started', step, machine, real: options.on !== undefined, plan })
+  const target = plan ? planTarget(surroundings.target, (write) => tell(told(write))) : surroundings.target
   const since = clock.elapsed()
   try {
     const offered = await Managers.probe(managers, target)
@@ -86,6 +91,27 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
     throw failed(step, error, plan)
   }
 }
+
+interface StepPlace {
+  machine: string
+  target: Target
+  node: JsonObject
+  ports: readonly JsonObject[]
+}
+
+const ofSimulated = ({ machine, node, ports }: StepMachine): StepPlace => ({
+  ...{ machine: machine.spec.id, target: machine.target, node, ports },
+})
+
+/** A node of the disk that was named, which cleaning leaves alone unless that was allowed. */
+const ofReal = ({ target, disk }: RealTarget, id: string): StepPlace => ({
+  ...{ machine: target.name, target, ports: [] },
+  node: {
+    ...{ uuid: id, name: 'real', instance_info: {}, driver_info: {}, driver_internal_info: {} },
+    properties: { root_device: { name: disk.path } },
+    automated_clean: target.has('cleaning'),
+  },
+})
 
 /**
  * A step of these managers, by name, as an agent would choose it.

@@ -266,8 +266,8 @@ describe('ironstage agent', () => {
 
   test.each<[string, string[], RegExp]>([
     ['no Ironic', [], /an agent needs its Ironic.*--ironic-url/s],
-    ['a real disk', ['--standalone', '--target', 'local:/dev/loop0'], /only reaches simulated machines/],
-    ['a machine behind SSH', ['--standalone', '--target', 'ssh://core@h'], /only reaches simulated machines/],
+    ['a disk that is not surely named', ['--standalone', '--target', 'local:/dev/loop0'], /another disk may have/],
+    ['a machine behind SSH', ['--standalone', '--target', 'ssh://core@h'], /does not reach machines by SSH/],
     [
       'a token without --standalone',
       ['--ironic-url', 'http://h', '--token', TOKEN],

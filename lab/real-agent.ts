@@ -1,0 +1,90 @@
+import {
+  clientTls,
+  IPA_PACE,
+  readSettings,
+  startAgent,
+  type AgentPace,
+  type AgentProgress,
+  type ConfigFile,
+} from '../agent/index.js'
+import { Probe, Scope, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { standardManagers, type HardwareManager } from '../steps/index.js'
+import { HttpTransport, probed, probedDispatch } from '../wire/index.js'
+import { namedFile, openAgentListener } from './agent-address.js'
+import type { RealTarget } from './real-target.js'
+
+export interface RealAgentOptions {
+  on: RealTarget
+  /** Tells one start of the agent in the same boot from another. */
+  start?: number
+  /** Whom the agent belongs to: an Ironic, or nobody but whoever has the token. */
+  serves: { ironicUrl?: string; nodeUuid?: string } | { token: string }
+  parameters?: Readonly<Record<string, string>>
+  configFiles?: readonly ConfigFile[]
+  listen?: { host: string; port: number }
+  managers?: readonly HardwareManager[]
+  pace?: AgentPace
+  clock: Clock
+  random: Random
+  logger: Logger
+  onProgress?: (progress: AgentProgress) => void
+}
+
+/** An agent at work on a machine that is not simulated. */
+export interface RealAgent extends AsyncDisposable {
+  readonly callbackUrl: string
+  /** The Ironic that it works for; undefined when it has none. */
+  readonly ironicUrl: string | undefined
+}
+
+/**
+ * Starts an agent on a real target. What it keeps is gone with this process: the Ignition configs in its commands belong
+ * into no file.
+ *
+ * @throws UserError when it cannot listen, or parameters or files cannot be used
+ */
+export async function openRealAgent(options: RealAgentOptions): Promise<RealAgent> {
+  const { on, start = 0, serves, clock, random, logger, onProgress = () => {} } = options
+  const scope = new Scope()
+  try {
+    const parameters = {
+      ...options.parameters,
+      ...('ironicUrl' in serves && serves.ironicUrl !== undefined ? { 'ipa-api-url': serves.ironicUrl } : {}),
+    }
+    const configFiles = options.configFiles ?? []
+    const settings = readSettings(parameters, {
+      files: configFiles,
+      standalone: 'token' in serves ? serves : undefined,
+    })
+    const tls = await clientTls(settings, (path) => namedFile(path, clock))
+    const transport = scope.use(new HttpTransport({ clock, tls, timeoutMs: settings.requestTimeout }))
+    const listener = scope.use(await openAgentListener(settings, { listen: options.listen, clock, logger }))
+    const probe = new Probe()
+    const callbackUrl = listener.urlOf(null)
+    let kept: unknown
+    const agent = startAgent({
+      target: on.target,
+      managers: options.managers ?? standardManagers,
+      boot: { id: `${await on.target.boot()}.${start}`, parameters },
+      environment: {},
+      callbackUrl,
+      transport: probed(transport, probe, { from: 'agent', to: 'ironic' }),
+      saved: { read: () => kept, write: (value) => Promise.resolve(void (kept = value)) },
+      ...{ configFiles, clock, random, probe, onProgress, pace: options.pace ?? IPA_PACE },
+      logger: withFields(logger, { room: 'agent' }),
+      tls: listener.tls({ random, settings: settings.server }),
+      ...('token' in serves ? { standalone: serves } : {}),
+      ...('nodeUuid' in serves && serves.nodeUuid !== undefined ? { nodeUuid: serves.nodeUuid } : {}),
+    })
+    scope.use(listener.mount(null, probedDispatch(agent.dispatch, probe, { from: 'ironic', to: 'agent' })))
+    scope.onClose(() => agent.stop())
+    return {
+      callbackUrl,
+      ironicUrl: settings.apiUrls[0],
+      [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+    }
+  } catch (error) {
+    await scope[Symbol.asyncDispose]()
+    throw error
+  }
+}

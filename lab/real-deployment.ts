@@ -1,0 +1,166 @@
+import { PROMPT_PACE } from '../agent/index.js'
+import { parseIgnition } from '../ignition/index.js'
+import { checkImage } from '../machine/index.js'
+import { errorChain, Mutex, UserError, uuid, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { readPartitions, type HardwareManager } from '../steps/index.js'
+import type { DeploymentEvent } from './deployment-events.js'
+import { readBack, type DeploymentReport } from './deployment-report.js'
+import { REHEARSAL_IMAGE } from './paths.js'
+import { openRealAgent, type RealAgent } from './real-agent.js'
+import type { RealTarget } from './real-target.js'
+import { serveImage } from './served-image.js'
+import { stage } from './stage.js'
+import { Way } from './way.js'
+
+export interface RealDeploymentOptions {
+  on: RealTarget
+  /** Bytes of an Ignition config. */
+  ignition: Uint8Array
+  /** File of this host or http(s) URL of a metal image; the rehearsal image without. */
+  image?: string
+  appendKargs?: readonly string[]
+  deleteKargs?: readonly string[]
+  managers?: readonly HardwareManager[]
+  clock: Clock
+  random: Random
+  logger: Logger
+  signal: AbortSignal
+  onEvent: (event: DeploymentEvent) => void
+}
+
+/** A ramdisk comes up when Ironic begins to wait for its agent, and is there as long as it has the agent at work. */
+const WAITING = /^(wait call-back|clean wait)$/
+const AT_WORK = /^(wait call-back|deploying|clean wait|cleaning)$/
+
+/**
+ * Takes a real machine through an Ironic of its own to a disk with CoreOS on it. The node has no BMC: its power is only
+ * what Ironic believes it to be, and nothing switches the machine.
+ *
+ * @throws UserError for input that cannot be used, before anything is written; for a deployment that failed, with
+ *   Ironic's `last_error` in the message
+ */
+export async function runRealDeployment(options: RealDeploymentOptions): Promise<DeploymentReport> {
+  const { on, clock, random, logger, managers, onEvent, image = REHEARSAL_IMAGE } = options
+  const config = parseIgnition(options.ignition)
+  const isUrl = /^https?:\/\//.test(image)
+  if (!isUrl) refuseLarge(image, (await checkImage(image, clock)).size, on)
+  await using served = isUrl ? undefined : await serveImage(image, clock)
+  await using own = await stage({
+    ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
+    ...(managers ? { managers } : {}),
+  })
+  const clean = on.target.has('cleaning')
+  await using agents = new AgentOfNode(options, own.url)
+  own.events.listen((event) => {
+    if (event.kind === 'node') agents.follow(event.node)
+  })
+  const way = new Way({ ...options, client: own.client, url: own.url, config, imageUrl: served?.url ?? image })
+  const enroll = async () => {
+    const { uuid: made } = await own.client.createNode({
+      ...{ uuid: uuid(random), name: 'real', driver: 'fake-hardware' },
+      ...{ deploy_interface: 'custom-agent', inspect_interface: 'no-inspect', power_interface: 'fake' },
+      // Ironic then ends with the power that it believes in, and never asks the agent to switch the machine off.
+      driver_info: { deploy_forces_oob_reboot: true },
+      properties: { root_device: { name: on.disk.path }, cpu_arch: 'x86_64' },
+      automated_clean: clean,
+    })
+    return made
+  }
+  return await way.go({
+    ...{ enroll, inspect: false, clean },
+    finish: async (_, __, hostname) => {
+      const asked = {
+        ...{
+          ignition: config,
+          hostname,
+          appendKargs: options.appendKargs ?? [],
+          deleteKargs: options.deleteKargs ?? [],
+        },
+        image: isUrl ? null : image,
+      }
+      if (on.file !== null) return readBack(on.file, hostname, asked, undefined, way.seconds, clock)
+      return told(on, hostname, way.seconds)
+    },
+  })
+
+  function refuseLarge(file: string, size: number, { disk }: RealTarget): void {
+    onEvent({ event: 'disk', path: disk.path, size: disk.size, model: disk.model })
+    if (size <= disk.size) return
+    throw new UserError('disk-too-small', `the image ${file} needs ${size} bytes, and ${disk.path} has ${disk.size}`, {
+      kind: 'usage',
+      remedy: 'choose a larger disk; nothing was written',
+    })
+  }
+}
+
+/** The agent comes with what Ironic takes for a boot of the ramdisk, and goes with its end. */
+class AgentOfNode implements AsyncDisposable {
+  readonly #options: RealDeploymentOptions
+  readonly #ironicUrl: string
+  readonly #turn = new Mutex()
+  #agent: RealAgent | undefined
+  #wanted = false
+  #starts = 0
+
+  constructor(options: RealDeploymentOptions, ironicUrl: string) {
+    this.#options = options
+    this.#ironicUrl = ironicUrl
+  }
+
+  follow({ uuid: nodeUuid, provision_state: state }: { uuid: string; provision_state: string }): void {
+    const wanted = (this.#wanted ? AT_WORK : WAITING).test(state)
+    if (wanted === this.#wanted) return
+    this.#wanted = wanted
+    void this.#turn
+      .run(() => this.#switch(nodeUuid, wanted))
+      .catch((error: unknown) => {
+        this.#options.logger('error', `the agent does not start: ${errorChain(error).join(': ')}`)
+      })
+  }
+
+  async #switch(nodeUuid: string, wanted: boolean): Promise<void> {
+    await this.#agent?.[Symbol.asyncDispose]()
+    this.#agent = undefined
+    if (!wanted) return
+    const { on, managers, clock, random, logger, onEvent } = this.#options
+    this.#agent = await openRealAgent({
+      ...{ on, start: this.#starts++, serves: { ironicUrl: this.#ironicUrl, nodeUuid }, pace: PROMPT_PACE },
+      ...{ clock, random, logger, ...(managers ? { managers } : {}) },
+      onProgress: (progress) => {
+        const { step } = progress
+        if (progress.kind === 'stage') onEvent({ event: 'progress', step, stage: progress.name })
+        else if (progress.kind === 'percent') onEvent({ event: 'progress', step, percent: progress.value })
+        else onEvent({ event: 'progress', step, line: progress.text })
+      },
+    })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#wanted = false
+    return this.#turn.run(() => this.#switch('', false))
+  }
+}
+
+/** What the target's own programs tell of a disk whose contents the step has held against what was asked. */
+async function told(on: RealTarget, node: string, seconds: DeploymentReport['seconds']): Promise<DeploymentReport> {
+  const { path, size } = on.disk
+  const { type, partitions } = await readPartitions(on.target, path)
+  const boot = partitions.find(({ label }) => label === 'boot')
+  const checks = [
+    {
+      what: 'partition table',
+      ok: type === 'gpt',
+      found: type === null ? 'none' : `${type}, ${partitions.length} partitions`,
+    },
+    { what: 'boot filesystem', ok: boot !== undefined, found: boot === undefined ? 'none' : boot.name },
+    { what: 'Ignition config and kernel arguments', ok: true, found: 'read back by install_coreos' },
+  ]
+  return {
+    node,
+    disk: { file: path, size, table: type, guid: null },
+    partitions: partitions.map(({ number, partitionLabel, filesystem, label }) => ({
+      ...{ number: number ?? 0, name: partitionLabel, filesystem, label, offset: 0, length: 0 },
+    })),
+    ...{ ignition: null, kernel_arguments: [], seconds, checks, ok: checks.every(({ ok }) => ok) },
+  }
+}

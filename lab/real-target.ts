@@ -1,0 +1,103 @@
+import { UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { diskSelector, openLocalTarget, type Capability, type FoundDisk, type GuardedTarget } from '../steps/index.js'
+
+/** What may be allowed on a real target, one by one; installing needs none of it. */
+export const CAPABILITIES: readonly Capability[] = [
+  'power',
+  'reboot',
+  'efi-variables',
+  'hostname',
+  'software-raid',
+  'burn-in',
+  'cleaning',
+  'hand-over',
+]
+
+/** Which machine is to be worked on, and what may be done to it. */
+export interface RealTargetRequest {
+  /** `local:/dev/disk/by-id/...`, `local:FILE`, `local`. */
+  target: string
+  /** The disk, where the target does not say it: a serial number, a WWN, a by-id name; a kernel name with `yesErase`. */
+  device?: string | undefined
+  yesErase?: string | undefined
+  allow: readonly Capability[]
+  disposable: boolean
+  /** Path of coreos-installer on the target. */
+  installer?: string | undefined
+  /** Where the machine's own tree is, when this runs in a container on it. */
+  root?: string | undefined
+}
+
+export interface RealTargetOptions extends RealTargetRequest {
+  /** Only looked at; nothing is written. */
+  readOnly?: boolean
+  /** `PATH` and `HOME` for what is run on this host. */
+  environment: Readonly<Record<string, string | undefined>>
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/** A machine that is not simulated, with the disk that may be written. */
+export interface RealTarget extends AsyncDisposable {
+  readonly target: GuardedTarget
+  readonly disk: FoundDisk
+  /** Where coreos-installer is; null where it is not and nothing was to be written. */
+  readonly installer: string | null
+  /** The file that stands for the disk; null for a disk. */
+  readonly file: string | null
+}
+
+/**
+ * Opens a real target. Nothing has been written when this is done.
+ *
+ * @throws UserError (usage) for a disk that is not named so that it is surely the one that is meant; UserError when it is
+ *   not there, or is in use
+ */
+export async function openRealTarget(options: RealTargetOptions): Promise<RealTarget> {
+  const { target, root, readOnly = false, ...more } = options
+  const where = localDisk(options)
+  const local = await openLocalTarget({ ...more, where, readOnly, ...(root === undefined ? {} : { root }) })
+  if (local.disk.inUse !== null && !readOnly) {
+    await local[Symbol.asyncDispose]()
+    throw new UserError('disk-in-use', `${target} is not touched: ${local.disk.inUse}`, {
+      remedy: 'unmount, stop or remove what uses the disk; nothing that is in use is ever written',
+    })
+  }
+  return { ...local, file: where.startsWith('/dev/') ? null : where }
+}
+
+/** @throws UserError (usage) when the target and the device do not name one disk together */
+export function localDisk({ target, device }: Pick<RealTargetRequest, 'target' | 'device'>): string {
+  const usage = (message: string, remedy: string) => new UserError('target', message, { kind: 'usage', remedy })
+  const [, kind, where = ''] = /^(local)(?::(.+))?$/.exec(target) ?? []
+  if (kind === undefined) throw usage(`the target ${target} cannot be used`, 'use sim, local:DEVICE or local:FILE')
+  if (where === '' && device === undefined)
+    throw usage('a local target needs a disk', 'say --device SERIAL|WWN|BY-ID-NAME, or --target local:FILE')
+  if (where === '') return asDevice(device!)
+  if (device !== undefined)
+    throw usage(`both --target ${target} and --device ${device} name a disk`, 'leave one of them out')
+  return where
+}
+
+const asDevice = (device: string): string =>
+  device.startsWith('/dev/')
+    ? device
+    : /^[a-z]+\d*[a-z]*\d*$/.test(device)
+      ? `/dev/${device}`
+      : `/dev/disk/by-id/${device}`
+
+/** What would be done, as far as that can be told without asking the target anything. */
+export function planText({ target, device, yesErase, allow, disposable }: RealTargetRequest, does: string): string[] {
+  const disk = target.startsWith('local') ? localDisk({ target, device }) : (device ?? 'no disk')
+  if (disk.startsWith('/dev/')) diskSelector(disk, yesErase)
+  return [
+    `plan for ${target}; nothing was contacted, read or written`,
+    `  disk       ${disk}${yesErase === undefined ? '' : `, if its serial number or WWN is ${yesErase}`}; all others are hidden and refused`,
+    `  does       ${does}`,
+    `  allowed    ${allow.length === 0 ? 'nothing beside that' : allow.join(', ')}`,
+    `  not done   ${CAPABILITIES.filter((capability) => !allow.includes(capability)).join(', ') || 'nothing'}`,
+    ...(disposable ? ['  disposable the target itself may be changed'] : []),
+    'see what is on the disk with --check, which only reads',
+  ]
+}
