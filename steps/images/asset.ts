@@ -16,6 +16,8 @@ export interface Asset {
 export interface StagedAsset extends AsyncDisposable {
   /** How coreos-installer is told of it: `--image-file` or `--image-url`. */
   readonly from: { kind: 'file'; path: string } | { kind: 'url'; url: string }
+  /** Why it was cut off on its way to the target; undefined as long as it was not. A later reading starts anew. */
+  failure(): unknown
   /** What is known of it, for logs. */
   readonly about: Readonly<Record<string, unknown>>
 }

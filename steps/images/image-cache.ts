@@ -15,6 +15,7 @@ import { takeLock, tryLock } from './lock-file.js'
 import { maskedUrl } from './masked-url.js'
 import { checkSignature, type Signed } from './signature.js'
 import { transcode } from './transcode.js'
+import { damaged, wrongDigest } from './verdicts.js'
 
 export interface ImageCacheOptions extends Omit<ImageHttpOptions, 'clock'> {
   folder: string
@@ -174,7 +175,7 @@ export class ImageCache {
     const onWait = () => logger('info', `another process fetches ${maskedUrl(url)}`)
     using _ = await takeLock(this.#folder.lockOf(`url-${key}`), 'exclusive', { clock, signal, onWait })
     const after = sha256 === null ? null : await this.#kept(sha256, asset)
-    if (after) return this.#ready(after, signal)
+    if (after) return await this.#ready(after, signal)
     const last = await this.#folder.url(key)
     const atHand = last && isKnownBy(last) ? await this.#kept(last.sha256, asset) : null
     const got = await download({
@@ -185,7 +186,7 @@ export class ImageCache {
     })
     if (got.kind === 'unchanged') {
       await this.#folder.dropPartial(key)
-      return this.#ready(atHand!, signal)
+      return await this.#ready(atHand!, signal)
     }
     const record = await this.#check(asset, key, got, signal)
     await this.#folder.add(key, record)
@@ -363,15 +364,3 @@ export class ImageCache {
 
 const isFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT'].includes(String(error.code))
-
-const wrongDigest = (shown: string, wanted: string, found: string): UserError =>
-  new UserError('image-digest', `${shown} is not the image that was asked for`, {
-    cause: new Error(`its SHA-256 is ${found} instead of ${wanted}`),
-    remedy: 'the image has changed or was damaged on its way: compare it with what its maker says of it',
-  })
-
-const damaged = (shown: string, cause: unknown): UserError =>
-  new UserError('image-damaged', `${shown} is damaged`, {
-    cause,
-    remedy: 'fetch it by other means and compare its checksum: the server may have sent only a part',
-  })

@@ -84,7 +84,7 @@ export async function checkSignature(
     finish: () =>
       held(clock, 'checking a signature', async () => {
         writer.close().catch(() => {})
-        return await verdict
+        return verdict
       }),
     cancel: async () => {
       await writer.abort(new Error('no longer wanted')).catch(() => {})

@@ -1,0 +1,93 @@
+import type { Clock, Logger, Random } from '../../runtime/index.js'
+import { Scope } from '../../runtime/index.js'
+import type { StageAsset } from './asset.js'
+import { openCheckedStream } from './checked-stream.js'
+import type { ImageCache } from './image-cache.js'
+import { ImageHttp, type ImageHttpOptions } from './image-http.js'
+import { ImageServer, type Served } from './image-server.js'
+
+/** How a target's programs reach what is on this host. */
+export type Reach =
+  /** By path, which may be another one to them; null where they do not see that file, and get it by URL then. */
+  | { kind: 'files'; pathThere: (path: string) => string | null }
+  /** By a port of their own that leads to one of this host's loopback interface. */
+  | { kind: 'port'; lend: (port: number) => Promise<{ port: number } & AsyncDisposable> }
+
+export interface StagingOptions {
+  reach: Reach
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/**
+ * Images out of a cache, for a target: a file where its programs see this host's files, else served to it with ranges.
+ */
+export function stageFromCache(cache: ImageCache, options: StagingOptions): StageAsset {
+  return async (asset, { signal, onProgress }) => {
+    const scope = new Scope()
+    try {
+      const image = scope.use(await cache.get(asset, { signal, ...(onProgress ? { onProgress } : {}) }))
+      const { sha256, kind, verified, transcoded } = image.record
+      const about = {
+        sha256,
+        kind,
+        verified,
+        ...(transcoded ? { as: 'zst', contents: transcoded.contents.sha256 } : {}),
+      }
+      const { reach } = options
+      const path = reach.kind === 'files' ? reach.pathThere(image.path) : null
+      const from =
+        path !== null
+          ? ({ kind: 'file', path } as const)
+          : await served(
+              { kind: 'file', path: image.path, digest: transcoded?.sha256 ?? sha256 },
+              transcoded ? 'image.raw.zst' : kind === 'raw' ? 'image.raw' : `image.raw.${kind}`,
+              options,
+              scope,
+            )
+      return { from, about, failure: () => undefined, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() }
+    } catch (error) {
+      await scope[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+}
+
+/**
+ * Images as they come from their server, for who keeps none: passed on to the target, the last bytes only once digest and
+ * signature are known, so that a bad image never becomes a whole one.
+ */
+export function stageStreamed(
+  options: StagingOptions & Omit<ImageHttpOptions, 'clock'> & { trusted?: readonly string[] },
+): StageAsset {
+  const { clock, logger, trusted = [] } = options
+  const http = new ImageHttp(options)
+  return async (asset) => {
+    const scope = new Scope()
+    try {
+      let failure: unknown
+      const stream: Served = {
+        kind: 'stream',
+        open: (signal) => openCheckedStream(asset, { http, trusted, clock, logger }, signal),
+        failed: (error) => (failure = error),
+      }
+      const name = new URL(asset.url).pathname.split('/').at(-1) || 'image'
+      const from = await served(stream, decodeURIComponent(name), options, scope)
+      return {
+        ...{ from, about: { sha256: asset.sha256, streamed: true }, failure: () => failure },
+        [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+      }
+    } catch (error) {
+      await scope[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+}
+
+async function served(what: Served, name: string, { reach, ...parts }: StagingOptions, scope: Scope) {
+  const server = scope.use(await ImageServer.open(parts))
+  const { path } = scope.use(server.serve(what, name))
+  const port = reach.kind === 'port' ? scope.use(await reach.lend(server.port)).port : server.port
+  return { kind: 'url', url: `http://127.0.0.1:${port}${path}` } as const
+}
