@@ -19,6 +19,7 @@ export function followedTarget(target: Target, commandId: string, starting: (run
     disks: target.disks,
     clock: target.clock,
     ...(target.scratch === undefined ? {} : { scratch: target.scratch }),
+    ...(target.stage === undefined ? {} : { stage: target.stage }),
     hostPath: (path) => target.hostPath(path),
     has: (capability) => target.has(capability),
     executor: {

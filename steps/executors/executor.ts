@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/index.js'
+import type { StageAsset } from '../images/asset.js'
 
 export type RunId = string
 
@@ -85,6 +86,11 @@ export interface Target {
   readonly planned?: boolean
   /** Folder for files that only the steps' own programs shall read; `/tmp` without. */
   readonly scratch?: string
+  /**
+   * Brings an image within reach of the target's programs, checked. Absent where they fetch for themselves, as in a plan,
+   * which contacts nothing.
+   */
+  readonly stage?: StageAsset
   /** Path of a file of the target as seen by the programs that steps run there (a chroot may lie between). */
   hostPath(path: string): string
   has(capability: Capability): boolean
