@@ -1,0 +1,48 @@
+# A machine to log in to, beside this host: ssh-machine.sh FOLDER DISK
+# Meant for a mount and a PID namespace of its own, which take everything along when it ends.
+#
+# Its files are this host's with FOLDER/packages over them, and whatever is written to them is gone with it: nothing of
+# this host's is changed, its /etc/ssh least of all. FOLDER/etc has what is its own (users, host keys, sshd_config,
+# machine-id), FOLDER/boot_id its boot id, FOLDER/home its homes;
+# FOLDER/shared is the same folder here and there. DISK is the one disk that its coreos-installer gets to
+# see; FOLDER/reread.so helps on kernels that read no GPT.
+set -eu
+folder="$1" disk="$2"
+mkdir -p "$folder/machine"
+mount -t tmpfs none "$folder/machine"
+cd "$folder/machine"
+mkdir upper work root packages
+cp -a "$folder/packages/." packages/
+mount -t overlay none -o "lowerdir=packages:/,upperdir=upper,workdir=work" root
+root="$folder/machine/root"
+mount -t proc none "$root/proc"
+mount --rbind /sys "$root/sys"
+mount --rbind /dev "$root/dev"
+mount -t tmpfs none "$root/run"
+mount --bind "$folder/boot_id" "$root/proc/sys/kernel/random/boot_id"
+mkdir -p "$root/run/sshd" "$root/run/udev" "$root/run/lock" "$root/opt"
+rm -rf "$root/etc/ssh"
+cp -a "$folder/etc/." "$root/etc/"
+cp "$folder/reread.so" "$root/opt/"
+installer="$(cat "$folder/installer")"
+for program in "$installer" /usr/sbin/blockdev; do
+  name="${program##*/}"
+  cp "$root$program" "$root/opt/$name.real"
+  rm -f "$root/usr/sbin/$name"
+  printf '#!/bin/sh\nONLY_DISK=%s LD_PRELOAD=/opt/reread.so exec /opt/%s.real "$@"\n' "$disk" "$name" >"$root/usr/sbin/$name"
+  chmod 755 "$root/usr/sbin/$name"
+done
+mount --bind "$folder/home" "$root/home"
+mount --bind "$folder/home/root" "$root/root"
+mount --bind "$folder/shared" "$root$folder/shared"
+rm -rf "$root/usr/lib/udev/rules.d" "$root/etc/udev/rules.d"
+mkdir -p "$root/usr/lib/udev/rules.d"
+echo "SUBSYSTEM==\"block\", KERNEL==\"${disk#/dev/}*\", IMPORT{builtin}=\"blkid\"" >"$root/usr/lib/udev/rules.d/50-disk.rules"
+chroot "$root" /usr/lib/systemd/systemd-udevd --daemon 2>/dev/null || true
+chroot "$root" udevadm settle
+# Started again whenever it ends, as by a service manager; sessions live on.
+while :; do
+  chroot "$root" /usr/sbin/sshd -D -e -f /etc/ssh/sshd_config 2>>"$folder/sshd.log" || true
+  [ ! -f "$folder/down" ] || while [ -f "$folder/down" ]; do sleep 0.05; done
+  sleep 0.1
+done

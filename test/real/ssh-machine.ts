@@ -1,0 +1,283 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { realBinary } from './coreos-installer.js'
+import { debianProgram, tool } from './peers.js'
+
+const run = promisify(execFile)
+const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, import.meta.url))
+const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
+
+export const CORE_PASSWORD = 'c0re-canary-9f31'
+
+/** What each of the ports of a machine lets in. */
+export const PORTS = ['any', 'password', 'keyboard', 'both', 'few'] as const
+type Port = (typeof PORTS)[number]
+
+/** Keys of a user who may log in. */
+export interface UserKeys {
+  folder: string
+  /** A key that authorized_keys has, and one that a certificate authority has signed. */
+  key: string
+  signed: string
+}
+
+export interface MachineOptions {
+  machineId?: string
+  /** A loop device. */
+  disk: string
+  /** Host keys and ports of another machine: as if it had that one's address. */
+  instead?: SshMachine
+}
+
+/**
+ * A machine of its own with a real sshd and sudo, on this host's loopback interface. Needs root.
+ */
+export class SshMachine implements AsyncDisposable {
+  #child: ChildProcess | undefined
+
+  private constructor(
+    readonly folder: string,
+    readonly keys: UserKeys,
+    readonly ports: Readonly<Record<Port, number>>,
+    private readonly disk: string,
+  ) {}
+
+  static async open({ machineId = '1'.repeat(32), disk, instead }: MachineOptions): Promise<SshMachine> {
+    await debianProgram('ssh-keygen', 'openssh-client')
+    await debianProgram('systemd-udevd', 'udev').catch(() => {})
+    const folder = await mkdtemp(join(tmpdir(), 'ironstage-machine-'))
+    await packages(join(folder, 'packages'))
+    const keys = instead?.keys ?? (await userKeys(await mkdtemp(join(tmpdir(), 'ironstage-user-'))))
+    const ports = instead?.ports ?? (await freePorts())
+    const machine = new SshMachine(folder, keys, ports, disk)
+    try {
+      await machine.#furnish(machineId, instead)
+      await machine.start()
+      return machine
+    } catch (error) {
+      await machine[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  /** A folder by the same name here and there. */
+  get shared(): string {
+    return join(this.folder, 'shared')
+  }
+
+  /** Fingerprint of its Ed25519 host key. */
+  async hostKey(): Promise<string> {
+    const { stdout } = await run('ssh-keygen', ['-lf', join(this.folder, 'etc/ssh/ssh_host_ed25519_key.pub')])
+    return stdout.split(' ')[1]!
+  }
+
+  async setBoot(id: string): Promise<void> {
+    await writeFile(join(this.folder, 'boot_id'), `${id}\n`)
+  }
+
+  async start(): Promise<void> {
+    await rm(join(this.folder, 'down'), { force: true })
+    const own = ['--mount', '--pid', '--fork', '--kill-child', '--uts'] as const
+    this.#child = spawn('unshare', [...own, 'sh', peer('ssh-machine.sh'), this.folder, this.disk], { stdio: 'inherit' })
+    await this.answers()
+  }
+
+  /** Resolves when its sshd takes connections. */
+  async answers(): Promise<void> {
+    for (let tries = 0; tries < 200; tries++) {
+      if (await accepts(this.ports.any)) return
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    throw new Error(`no sshd came up: ${await readFile(join(this.folder, 'sshd.log'), 'utf8').catch(String)}`)
+  }
+
+  /** Power goes. */
+  async stop(): Promise<void> {
+    const child = this.#child
+    this.#child = undefined
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGKILL')
+    await ended
+    // What was in the namespaces goes a moment later.
+    while (await accepts(this.ports.any)) await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+  /** Its processes as this host sees them. */
+  async processes(pattern: RegExp): Promise<number[]> {
+    const { stdout } = await tool('ps', '-eo', 'pid=,args=')
+    const { stdout: inside } = await tool(
+      'sh',
+      '-c',
+      `for p in /proc/[0-9]*; do [ "$(readlink $p/root)" = ${this.folder}/machine/root ] && echo "\${p#/proc/}"; done; true`,
+    )
+    const own = new Set(inside.split('\n'))
+    return stdout
+      .split('\n')
+      .map((line) => /^\s*(\d+) (.*)$/.exec(line))
+      .filter((found) => found !== null && own.has(found[1]!) && pattern.test(found[2]!))
+      .map((found) => Number(found![1]))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+    await rm(this.folder, { recursive: true, force: true })
+  }
+
+  async #furnish(machineId: string, instead: SshMachine | undefined): Promise<void> {
+    const { folder, keys, ports } = this
+    const etc = (name: string) => join(folder, 'etc', name)
+    await mkdir(etc('ssh'), { recursive: true })
+    await mkdir(this.shared)
+    if (instead) await cp(join(instead.folder, 'etc/ssh'), etc('ssh'), { recursive: true })
+    else
+      for (const type of ['ed25519', 'rsa'])
+        await run('ssh-keygen', ['-q', '-t', type, '-N', '', '-f', etc(`ssh/ssh_host_${type}_key`)])
+    await writeFile(etc('machine-id'), `${machineId}\n`)
+    await writeFile(join(folder, 'boot_id'), '00000000-0000-4000-8000-000000000001\n')
+    await writeFile(join(folder, 'installer'), await realBinary())
+    await compile(join(folder, 'reread.so'))
+    const { stdout: hash } = await run('openssl', ['passwd', '-6', '-salt', 'ironstage', CORE_PASSWORD])
+    const users = [
+      ['root', 0, '/bin/sh', '*'],
+      ['sshd', 74, '/usr/sbin/nologin', '*'],
+      ['nobody', 65534, '/usr/sbin/nologin', '*'],
+      ['core', 1000, '/bin/bash', hash.trim()],
+      ['admin', 1001, '/bin/sh', '*'],
+    ] as const
+    await writeFile(
+      etc('passwd'),
+      users.map(([n, id, shell]) => `${n}:x:${id}:${id}::${n === 'root' ? '/root' : `/home/${n}`}:${shell}\n`).join(''),
+    )
+    await writeFile(etc('group'), users.map(([n, id]) => `${n}:x:${id}:\n`).join(''))
+    await writeFile(etc('shadow'), users.map(([n, , , password]) => `${n}:${password}:19000:0:99999:7:::\n`).join(''), {
+      mode: 0o640,
+    })
+    await mkdir(etc('pam.d'))
+    const pam = ['auth', 'account', 'session'].map((kind) => `${kind} required pam_unix.so\n`).join('')
+    for (const name of ['sshd', 'sudo', 'other']) await writeFile(etc(`pam.d/${name}`), pam)
+    await writeFile(etc('sudoers'), 'core ALL=(ALL) ALL\nadmin ALL=(ALL) NOPASSWD: ALL\n', { mode: 0o440 })
+    for (const [name, id] of users.map(([n, i]) => [n, i] as const)) {
+      if (!['root', 'core', 'admin'].includes(name)) continue
+      const home = join(folder, 'home', name)
+      await mkdir(join(home, '.ssh'), { recursive: true, mode: 0o700 })
+      await cp(`${keys.key}.pub`, join(home, '.ssh/authorized_keys'))
+      await run('chown', ['-R', `${id}:${id}`, home])
+      await chmod(home, 0o700)
+    }
+    await chmod(join(folder, 'home'), 0o755)
+    await cp(join(keys.folder, 'ca.pub'), etc('ssh/ca.pub'))
+    await writeFile(
+      etc('ssh/sshd_config'),
+      [
+        ...PORTS.map((name) => `ListenAddress 127.0.0.1:${ports[name]}`),
+        'HostKey /etc/ssh/ssh_host_ed25519_key',
+        'HostKey /etc/ssh/ssh_host_rsa_key',
+        ...['PidFile /run/sshd.pid', 'UsePAM yes', 'PermitRootLogin yes', 'MaxStartups 200', 'MaxAuthTries 10'],
+        ...['TrustedUserCAKeys /etc/ssh/ca.pub', 'LogLevel ERROR', 'UseDNS no'],
+        ...[`Match LocalPort ${ports.password}`, '  AuthenticationMethods password'],
+        ...[`Match LocalPort ${ports.keyboard}`, '  AuthenticationMethods keyboard-interactive'],
+        ...[`Match LocalPort ${ports.both}`, '  AuthenticationMethods publickey,password'],
+        ...[`Match LocalPort ${ports.few}`, '  MaxSessions 2'],
+      ].join('\n') + '\n',
+    )
+  }
+}
+
+/** Debian's sshd and sudo, unpacked beside this host's programs. */
+async function packages(to: string): Promise<void> {
+  const from = join(CACHE, 'ssh-machine')
+  if ((await tool('test', '-x', join(from, 'usr/sbin/sshd'))).code !== 0) {
+    const building = await mkdtemp(join(tmpdir(), 'ironstage-packages-'))
+    const download = () => run('apt-get', ['download', 'openssh-server', 'sudo', 'libwrap0'], { cwd: building })
+    await download().catch(async () => {
+      await run('apt-get', ['update'])
+      await download()
+    })
+    await run('sh', ['-c', 'for d in *.deb; do dpkg-deb -x "$d" tree; done'], { cwd: building })
+    // Where a system's /lib is /usr/lib, a folder over it would hide the rest.
+    await run('sh', ['-c', 'if [ -d tree/lib ]; then cp -a tree/lib/. tree/usr/lib/; rm -r tree/lib; fi'], {
+      cwd: building,
+    })
+    await mkdir(CACHE, { recursive: true })
+    await run('cp', ['-a', join(building, 'tree'), `${from}.${process.pid}`])
+    await run('mv', ['-T', `${from}.${process.pid}`, from]).catch(() => {})
+    await rm(building, { recursive: true, force: true })
+  }
+  await run('cp', ['-a', from, to])
+}
+
+async function userKeys(folder: string): Promise<UserKeys> {
+  const file = (name: string) => join(folder, name)
+  for (const [name, type] of [
+    ['key', 'ed25519'],
+    ['signed', 'ed25519'],
+    ['ca', 'ed25519'],
+    ['signed-rsa', 'rsa'],
+    ['signed-ecdsa', 'ecdsa'],
+  ])
+    await run('ssh-keygen', ['-q', '-t', type!, '-N', '', '-f', file(name!)])
+  for (const name of ['signed', 'signed-rsa', 'signed-ecdsa'])
+    await run('ssh-keygen', ['-q', '-s', file('ca'), '-I', 'tester', '-n', 'core,root', file(`${name}.pub`)])
+  return { folder, key: file('key'), signed: file('signed') }
+}
+
+async function compile(to: string): Promise<void> {
+  await debianProgram('gcc', 'gcc')
+  await run('gcc', ['-O2', '-Wall', '-shared', '-fPIC', '-o', to, peer('reread.c'), '-ldl'])
+}
+
+async function freePorts(): Promise<Record<Port, number>> {
+  const servers = await Promise.all(
+    PORTS.map(async (name) => {
+      const server = createServer()
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      return [name, server] as const
+    }),
+  )
+  const ports = servers.map(([name, server]) => [name, (server.address() as AddressInfo).port] as const)
+  await Promise.all(servers.map(([, server]) => new Promise((resolve) => server.close(resolve))))
+  return Object.fromEntries(ports) as Record<Port, number>
+}
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('data', () => resolve(true) ?? socket.destroy())
+    for (const event of ['error', 'close']) socket.once(event, () => resolve(false))
+  })
+
+/** A way to a port on which links can be cut. */
+export async function cuttableWay(port: number) {
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect({ port, host: '127.0.0.1', noDelay: true })
+    near.setNoDelay(true)
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        near.destroy()
+        far.destroy()
+      })
+    }
+    near.pipe(far).pipe(near)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut: () => {
+      for (const socket of sockets) socket.destroy()
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
