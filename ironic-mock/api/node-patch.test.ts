@@ -12,6 +12,7 @@ const request = (patch: PatchOperation[], more: Partial<NodePatchRequest> = {}):
   drivers: someDrivers,
   chassisId: () => 7,
   chassisUuid: () => null,
+  parent: String,
   ...more,
 })
 const set = (path: string, value: unknown): PatchOperation => ({ op: 'add', path, value })

@@ -165,7 +165,8 @@ export class SshHost implements AsyncDisposable {
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     })
     child.on('close', (code) => {
-      channel.exit(code ?? 'TERM')
+      if (code === null) channel.exit('TERM')
+      else channel.exit(code)
       channel.end()
     })
   }

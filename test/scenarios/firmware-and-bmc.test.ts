@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createLab, openStateFolder, stage, type Lab, type LabNode } from '../../lab/index.js'
-import { ironicSentence, type JsonObject } from '../../wire/index.js'
+import { ironicSentence, type JsonObject, type RequestedStep } from '../../wire/index.js'
 
 /** A call as any client makes it. */
 const caller =
@@ -48,7 +48,7 @@ const versions = async (call: ReturnType<typeof caller>) => {
   const { body } = await call('GET', 'firmware')
   return (body as { firmware: JsonObject[] }).firmware
 }
-const apply = (...settings: JsonObject[]) => [{ interface: 'bios', step: 'apply_configuration', args: { settings } }]
+const apply = (...settings: JsonObject[]): RequestedStep[] => [{ interface: 'bios', step: 'apply_configuration', args: { settings } }]
 
 describe('what a BMC tells', () => {
   test('is known once the node is manageable: settings with their registry, versions, modes, health', async () => {
