@@ -231,10 +231,17 @@ class Reader {
 
   private wrong(where: string, at = this.at): JsonSyntaxError {
     const byte = this.text[at]
-    if (byte === undefined) return new JsonSyntaxError('unexpected end of JSON input', this.text.length)
+    if (byte === undefined) {
+      // At the end Go tries a blank: what would have taken it was to go on, the rest says what it does not like.
+      const message = MAY_GO_ON.test(where) ? 'unexpected end of JSON input' : `invalid character ' ' ${where}`
+      return new JsonSyntaxError(message, this.text.length)
+    }
     return new JsonSyntaxError(`invalid character ${quoteByte(byte)} ${where}`, at + 1)
   }
 }
+
+/** Between tokens, and in strings, a blank is nothing wrong. */
+const MAY_GO_ON = /^(looking for|after (object|array|top)|in string literal)/
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
 

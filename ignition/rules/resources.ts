@@ -14,7 +14,7 @@ export function urlFault(text: string, version: SpecVersion): string | null {
     case 'tftp':
       return null
     case 's3':
-      return atLeast(version, '3.4.0') ? objectVersionFault(url.query) : null
+      return objectVersionFault(url.query)
     case 'data': {
       const reading = readDataUrl(text)
       return 'problem' in reading ? reading.problem : null
