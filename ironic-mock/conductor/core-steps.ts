@@ -38,10 +38,13 @@ export function runCoreStep(turn: Turn, step: CoreDeployStep): boolean {
       return false
     case 'boot_instance':
       // What may not be switched off is still in the ramdisk.
-      turn.run([{ kind: 'power', target: turn.node.disable_power_off ? 'rebooting' : 'power on' }], 'deployment.up')
+      turn.run([{ kind: 'power', target: staysOn(turn) ? 'rebooting' : 'power on' }], 'deployment.up')
       return true
   }
 }
+
+/** The power interface `agent` cannot switch a machine on, so that it is never off. */
+const staysOn = ({ node }: Turn): boolean => node.disable_power_off || node.power_interface === 'agent'
 
 function runDeploy(turn: Turn): boolean {
   switch (turn.node.deploy_interface) {
@@ -108,7 +111,9 @@ const TRUE = ['true', 't', '1', 'yes', 'y', 'on']
 /** Logs that could not be had are no reason to stop. */
 export function switchAgentOff(turn: Turn): void {
   const forced = TRUE.includes(String(turn.node.driver_info.deploy_forces_oob_reboot).toLowerCase())
-  if (turn.node.disable_power_off) turn.run([{ kind: 'agent-lockdown' }], 'deployment.agent-off')
+  // An agent that was locked could not be asked to boot its machine.
+  if (turn.node.power_interface === 'agent') turn.run([{ kind: 'agent-sync' }], 'deployment.agent-off')
+  else if (turn.node.disable_power_off) turn.run([{ kind: 'agent-lockdown' }], 'deployment.agent-off')
   else if (forced) turn.run([{ kind: 'agent-sync' }, OFF], 'deployment.agent-off')
   else turn.run([{ kind: 'agent-power-off' }], 'deployment.told-off')
 }

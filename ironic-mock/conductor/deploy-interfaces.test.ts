@@ -250,6 +250,21 @@ describe('a node that may not be switched off', () => {
     expect(off).toBe(0)
   })
 
+  test('one without a BMC is booted by its agent, which somebody has started', async () => {
+    const { lab, uuid, machine, sent } = await available({
+      ...{ driver: 'manual-management', power_interface: 'agent', disable_power_off: true, driver_info: {} },
+      deploy_interface: 'custom-agent',
+    })
+    await lab.provision(uuid, 'active', 'wait call-back')
+    expect(sent()).toEqual([])
+    await machine.setBoot({ kind: 'ramdisk', parameters: {} })
+    await machine.setPower('power on')
+    const node = await lab.until(uuid, 'active')
+    expect(sent()).toEqual(['deploy.get_deploy_steps', 'standby.sync', 'standby.run_image'])
+    expect(node).toMatchObject({ power_state: 'power on', last_error: null })
+    expect(node.driver_internal_info.agent_url).toBeUndefined()
+  })
+
   test('one that must be switched off from outside writes its caches first', async () => {
     const driver_info = { redfish_address: 'http://bmc-525400000001', deploy_forces_oob_reboot: 'true' }
     const { lab, uuid, sent } = await available({ deploy_interface: 'custom-agent', driver_info })

@@ -124,6 +124,18 @@ export class AgentWork {
     return null
   }
 
+  /**
+   * Has the agent's machine booted again, as the power interface `agent` does (upstream's AgentPower). With no agent yet
+   * there is nobody to ask, and the machine is left to whoever boots its ramdisk.
+   *
+   * @param again it may have been asked before
+   */
+  async reboot({ node }: Subject, again: boolean, signal: AbortSignal): Promise<void> {
+    if (node.driver_internal_info.agent_url === undefined) return
+    if (again && (await this.#client.commands(peer(node), signal)).at(-1)?.command_name === 'run_image') return
+    await this.#client.execute(peer(node), 'standby.run_image', {}, { signal })
+  }
+
   async rescue({ node }: Subject, signal: AbortSignal): Promise<CommandResult> {
     const params = { rescue_password: node.instance_info.hashed_rescue_password, hashed: true }
     return this.#client.execute(peer(node), 'rescue.finalize_rescue', params, { signal })

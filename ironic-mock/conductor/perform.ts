@@ -116,6 +116,10 @@ export class World {
         await (await this.#bmc(subject)).setBoot(effect.source)
         return null
       case 'power': {
+        if (subject.node.power_interface === 'agent' && effect.target.endsWith('rebooting')) {
+          await this.#agent.reboot(subject, again, signal)
+          return 'power on'
+        }
         const bmc = await this.#bmc(subject)
         if (effect.boot) await bmc.setBoot(effect.boot)
         return this.#setPower(bmc, effect.target, effect.timeout, signal)
