@@ -48,7 +48,9 @@ const versions = async (call: ReturnType<typeof caller>) => {
   const { body } = await call('GET', 'firmware')
   return (body as { firmware: JsonObject[] }).firmware
 }
-const apply = (...settings: JsonObject[]): RequestedStep[] => [{ interface: 'bios', step: 'apply_configuration', args: { settings } }]
+const apply = (...settings: JsonObject[]): RequestedStep[] => [
+  { interface: 'bios', step: 'apply_configuration', args: { settings } },
+]
 
 describe('what a BMC tells', () => {
   test('is known once the node is manageable: settings with their registry, versions, modes, health', async () => {
@@ -115,7 +117,7 @@ describe('BIOS settings', () => {
   test('among steps of the agent: the machine is back in its ramdisk for the next one', async () => {
     const { lab, node, call } = await manageable()
     await using _ = lab
-    const erase = { interface: 'deploy', step: 'erase_devices_metadata' }
+    const erase: RequestedStep = { interface: 'deploy', step: 'erase_devices_metadata' }
     await node.provision('clean', { clean_steps: [...apply({ name: 'MemTest', value: 'true' }), erase] })
     expect(await node.settled()).toMatchObject({ provision_state: 'manageable', last_error: null })
     expect(await bios(call)).toMatchObject({ MemTest: 'True' })
