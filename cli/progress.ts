@@ -44,7 +44,7 @@ function lineOf(event: DeploymentEvent): string | null {
     case 'progress':
       if ('percent' in event) return `  ${event.step}: ${event.percent} %`
       // The installer's own percentage lines are told as percentages.
-      if ('line' in event) return event.line.startsWith('Read disk') ? null : `  | ${event.line}`
+      if ('line' in event) return /^(> )?Read disk/.test(event.line) ? null : `  | ${event.line}`
       return `  ${event.step}: ${event.stage}`
   }
 }

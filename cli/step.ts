@@ -116,7 +116,7 @@ function eventText(step: string, event: StepRunEvent): string | null {
     case 'percent':
       return `  ${step}: ${event.percent} %`
     case 'line':
-      return event.line.startsWith('Read disk') ? null : `  | ${event.line}`
+      return /^(> )?Read disk/.test(event.line) ? null : `  | ${event.line}`
     case 'planned':
       return `  would ${plannedText(event)}`
   }

@@ -1,5 +1,19 @@
 import { UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
-import { diskSelector, openLocalTarget, type Capability, type FoundDisk, type GuardedTarget } from '../steps/index.js'
+import {
+  diskSelector,
+  openLocalTarget,
+  openSshTarget,
+  parsePins,
+  parseSshTarget,
+  sshDiskSelector,
+  type Capability,
+  type FoundDisk,
+  type GuardedTarget,
+  type SecretSource,
+  type SshShell,
+  type SshShellOptions,
+} from '../steps/index.js'
+import { isSsh, sshAccess, type SshRequest } from './ssh-access.js'
 
 /** What may be allowed on a real target, one by one; installing needs none of it. */
 export const CAPABILITIES: readonly Capability[] = [
@@ -15,7 +29,7 @@ export const CAPABILITIES: readonly Capability[] = [
 
 /** Which machine is to be worked on, and what may be done to it. */
 export interface RealTargetRequest {
-  /** `local:/dev/disk/by-id/...`, `local:FILE`, `local`. */
+  /** `local:/dev/disk/by-id/...`, `local:FILE`, `local`, `ssh://user@host:port`. */
   target: string
   /** The disk, where the target does not say it: a serial number, a WWN, a by-id name; a kernel name with `yesErase`. */
   device?: string | undefined
@@ -26,13 +40,17 @@ export interface RealTargetRequest {
   installer?: string | undefined
   /** Where the machine's own tree is, when this runs in a container on it. */
   root?: string | undefined
+  /** For a machine behind SSH. */
+  ssh?: SshRequest | undefined
 }
 
 export interface RealTargetOptions extends RealTargetRequest {
   /** Only looked at; nothing is written. */
   readOnly?: boolean
-  /** `PATH` and `HOME` for what is run on this host. */
+  /** `PATH` and `HOME` for what is run on this host; for SSH also `USER` and `SSH_AUTH_SOCK`. */
   environment: Readonly<Record<string, string | undefined>>
+  /** Passwords and passphrases; nobody has any without. */
+  secrets?: SecretSource
   clock: Clock
   random: Random
   logger: Logger
@@ -46,6 +64,8 @@ export interface RealTarget extends AsyncDisposable {
   readonly installer: string | null
   /** The file that stands for the disk; null for a disk. */
   readonly file: string | null
+  /** How a machine behind SSH is reached. */
+  readonly ssh?: { shell: SshShell; access: SshShellOptions }
 }
 
 /**
@@ -56,15 +76,38 @@ export interface RealTarget extends AsyncDisposable {
  */
 export async function openRealTarget(options: RealTargetOptions): Promise<RealTarget> {
   const { target, root, readOnly = false, ...more } = options
+  if (isSsh(target)) return unused(await openBehindSsh(options), options)
   const where = localDisk(options)
   const local = await openLocalTarget({ ...more, where, readOnly, ...(root === undefined ? {} : { root }) })
-  if (local.disk.inUse !== null && !readOnly) {
-    await local[Symbol.asyncDispose]()
-    throw new UserError('disk-in-use', `${target} is not touched: ${local.disk.inUse}`, {
-      remedy: 'unmount, stop or remove what uses the disk; nothing that is in use is ever written',
-    })
-  }
-  return { ...local, file: where.startsWith('/dev/') ? null : where }
+  return unused({ ...local, file: where.startsWith('/dev/') ? null : where }, options)
+}
+
+async function openBehindSsh(options: RealTargetOptions): Promise<RealTarget> {
+  const { target, root, readOnly = false, ssh = { hostKeys: [] }, environment, secrets, ...more } = options
+  const { clock, random, logger } = options
+  const nobody: SecretSource = { ask: () => Promise.resolve(null) }
+  const access = sshAccess(target, ssh, { environment, secrets: secrets ?? nobody, clock, random, logger })
+  const device = sshDisk(options)
+  const opened = await openSshTarget({ ...access, ...more, device, readOnly, ...(root === undefined ? {} : { root }) })
+  const { shell, ...rest } = opened
+  return { ...rest, file: null, ssh: { shell, access }, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+}
+
+/** @throws UserError (usage) when nobody names the disk */
+function sshDisk({ target, device }: Pick<RealTargetRequest, 'target' | 'device'>): string {
+  if (device !== undefined) return device
+  throw new UserError('target', `nobody says which disk of ${target} may be written`, {
+    kind: 'usage',
+    remedy: 'say --device SERIAL|WWN|BY-ID-NAME; lsblk -o NAME,SERIAL,WWN there shows them',
+  })
+}
+
+async function unused(opened: RealTarget, { target, readOnly = false }: RealTargetOptions): Promise<RealTarget> {
+  if (opened.disk.inUse === null || readOnly) return opened
+  await opened[Symbol.asyncDispose]()
+  throw new UserError('disk-in-use', `${target} is not touched: ${opened.disk.inUse}`, {
+    remedy: 'unmount, stop or remove what uses the disk; nothing that is in use is ever written',
+  })
 }
 
 /** @throws UserError (usage) when the target and the device do not name one disk together */
@@ -88,9 +131,14 @@ const asDevice = (device: string): string =>
       : `/dev/disk/by-id/${device}`
 
 /** What would be done, as far as that can be told without asking the target anything. */
-export function planText({ target, device, yesErase, allow, disposable }: RealTargetRequest, does: string): string[] {
-  const disk = target.startsWith('local') ? localDisk({ target, device }) : (device ?? 'no disk')
-  if (disk.startsWith('/dev/')) diskSelector(disk, yesErase)
+export function planText(request: RealTargetRequest, does: string): string[] {
+  const { target, device, yesErase, allow, disposable, ssh } = request
+  const disk = isSsh(target) ? sshDisk(request) : localDisk({ target, device })
+  if (isSsh(target)) {
+    parseSshTarget(target)
+    parsePins(ssh?.hostKeys ?? [])
+    sshDiskSelector(disk, yesErase)
+  } else if (disk.startsWith('/dev/')) diskSelector(disk, yesErase)
   return [
     `plan for ${target}; nothing was contacted, read or written`,
     `  disk       ${disk}${yesErase === undefined ? '' : `, if its serial number or WWN is ${yesErase}`}; all others are hidden and refused`,

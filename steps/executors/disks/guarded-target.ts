@@ -63,7 +63,13 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     const judgement = judge(command, allowances)
     if (judgement.kind === 'refuse') throw refused(name, command, judgement.why)
     const argv = inPlace(command.argv, programs, root)
-    return judgement.operands === null ? { argv } : { argv, guard: guardScript(disks, judgement.operands, root) }
+    // Ignition configs; the step's own are below this folder.
+    const secrets = command.argv.filter((word) => word.endsWith('.ign') && isBelow(`${root}${word}`, scratch))
+    return {
+      argv,
+      secrets: secrets.map((word) => `${root}${word}`),
+      ...(judgement.operands === null ? {} : { guard: guardScript(disks, judgement.operands, root) }),
+    }
   }
   const allowPath = (path: string): void => {
     if (disposable || folders().some((folder) => isBelow(path, folder))) return

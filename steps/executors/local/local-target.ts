@@ -98,11 +98,11 @@ function refuseHostActions(allow: readonly Capability[], disposable: boolean): v
 }
 
 async function fileSelector(
-  { where, readOnly = false, clock }: LocalTargetOptions,
+  { where, readOnly = false, clock, logger }: LocalTargetOptions,
   host: SupervisedExecutor,
   scope: Scope,
 ): Promise<DiskSelector> {
-  const loop = scope.use(await attachLoop({ file: where, readOnly, host, owner: process.pid, clock }))
+  const loop = scope.use(await attachLoop({ file: where, readOnly, host, owner: process.pid, clock, logger }))
   return { kind: 'loop', name: loop.name, file: loop.file, serial: `ironstage-${loop.name}` }
 }
 

@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { held, UserError, type Clock } from '../../../runtime/index.js'
+import { held, UserError, type Clock, type Logger } from '../../../runtime/index.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { quoted } from '../supervised/sh.js'
 
@@ -19,6 +19,7 @@ export interface AttachOptions {
   /** Of the process that the device belongs to: who finds it gone may free the device. */
   owner: number
   clock: Clock
+  logger: Logger
 }
 
 /**
@@ -27,7 +28,8 @@ export interface AttachOptions {
  *
  * @throws UserError when it is no regular file, is attached already, or cannot be attached
  */
-export async function attachLoop({ file, readOnly, host, owner, clock }: AttachOptions): Promise<LoopDevice> {
+export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
+  const { file, readOnly, host, owner, clock, logger } = options
   const path = await diskFile(file, clock)
   const lines = await host.lines(attachScript(path, readOnly, owner))
   const wrong = lines.find(({ letter }) => letter === 'w')
@@ -41,7 +43,9 @@ export async function attachLoop({ file, readOnly, host, owner, clock }: AttachO
     file: path,
     [Symbol.asyncDispose]: async () => {
       const left = (await host.lines(detachScript(name, path))).find(({ letter }) => letter === 'w')
-      if (left) throw new UserError('loop-device', `${path} is still attached to ${name}: ${left.text}`)
+      // The kernel has been told: the last one who closes it frees it.
+      if (left)
+        logger('warn', `${path} stays attached to ${name} for now: ${left.text}; it is freed when that has ended`)
     },
   }
 }

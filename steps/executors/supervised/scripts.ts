@@ -65,6 +65,8 @@ export interface StartParts {
   stdin: { bytes: Uint8Array } | { staged: string; length: number } | null
   /** Shell text that runs right before the command, in the supervisor; it says `refuse WHY` where it must not be. */
   guard: string | null
+  /** Files with secrets that the command is given: removed once it has succeeded, or when nobody comes to try again. */
+  secrets: readonly string[]
 }
 
 /**
@@ -73,7 +75,7 @@ export interface StartParts {
  *
  * It is a session of its own, and the command is another: a signal to the command's group leaves the supervisor alone.
  */
-function supervisor({ argv, guard }: StartParts): string {
+function supervisor({ argv, guard, secrets }: StartParts): string {
   return `
 umask 077
 p=$1 d=$2
@@ -89,6 +91,7 @@ mv "$p/in" "$d/in" && mv "$p/run" "$d/run" || exit 1
 rmdir "$p"
 refuse() { keep refused "$1"; keep exit 126; rm -f "$d/in" "$d/run"; exit 0; }
 ${guard ?? ''}
+${secrets.map((path, n) => `set -- $(ls -di ${quoted(path)} 2>/dev/null); secret${n}=\${1:-none}`).join('\n')}
 set -- ${words(argv)}
 leader=
 command -v setsid >/dev/null 2>&1 && leader=setsid
@@ -104,8 +107,22 @@ wait "$child"
 code=$?
 keep exit "$code"
 rm -f "$d/in" "$d/run"
+${secrets.map((path, n) => removal(`secret${n}`, quoted(path))).join('\n')}
 `
 }
+
+/**
+ * Whoever wrote such a file removes it, but may have been killed meanwhile. The file is known by its inode: another one in
+ * its place is somebody else's.
+ */
+const removal = (inode: string, path: string): string => `
+i=0
+while [ "$code" != 0 ] && [ "$i" -lt ${REMOVE_AFTER} ] && [ -e ${path} ]; do nap 10; i=$((i + 1)); done
+set -- $(ls -di ${path} 2>/dev/null)
+[ "\${1:-}" != "$${inode}" ] || rm -f ${path}`
+
+/** Times ten seconds: longer than anybody waits for a link. */
+const REMOVE_AFTER = 66
 
 /** Starts a run that is not there yet, and follows it from its beginning. */
 export function startScript(parts: StartParts, nonce: string): string {

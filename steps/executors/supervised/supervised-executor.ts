@@ -10,6 +10,8 @@ export interface PreparedCommand {
   argv: readonly [string, ...string[]]
   /** Shell text that runs in the same script right before the command; it says `refuse WHY` where that must not be. */
   guard?: string
+  /** Files with secrets that it is given: the target removes them if nobody else does. */
+  secrets?: readonly string[]
 }
 
 export interface SupervisedOptions extends ConversationOptions {
@@ -70,10 +72,13 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
 
   async start(command: Command): Promise<Run> {
     const id = command.id === undefined ? `run-${this.#conversation.nonce()}` : safe(command.id)
-    const { argv, guard = null } = this.#options.prepare?.(command) ?? { argv: command.argv }
+    const prepared: PreparedCommand = this.#options.prepare?.(command) ?? { argv: command.argv }
+    const { argv, guard = null, secrets = [] } = prepared
     for (;;) {
       const stdin = await this.#input(command.stdin)
-      const run = new SupervisedRun(this.#conversation, id, (nonce) => startScript({ id, argv, stdin, guard }, nonce))
+      const run = new SupervisedRun(this.#conversation, id, (nonce) =>
+        startScript({ id, argv, stdin, guard, secrets }, nonce),
+      )
       if (command.id === undefined) this.#forgetAfter(run)
       try {
         await run.confirmed

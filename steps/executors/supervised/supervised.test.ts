@@ -247,3 +247,22 @@ test('keeps what it is given to itself: folders 0700, input 0600 and gone in the
   expect((await readdir(join(folder, 'z'))).sort()).toEqual(['err', 'exit', 'group', 'out', 'pid'])
   expect((await readdir(folder)).filter((name) => name.startsWith('staged'))).toEqual([])
 })
+
+test('removes what secrets a command was given once it has succeeded, and no other file in their place', async () => {
+  const folder = join(place, `secrets${count++}`)
+  const secret = join(folder, 'x.ign')
+  const prepare = (command: { argv: readonly [string, ...string[]] }) => ({ argv: command.argv, secrets: [secret] })
+  await using executor = (await target(undefined, { folder, prepare })).executor
+  const gone = async () => {
+    for (let n = 0; n < 100 && existsSync(secret); n++) await clock.sleep(10)
+    return !existsSync(secret)
+  }
+  await executor.files.write(secret, Buffer.from('{}'), { mode: 0o600 })
+  expect((await finish(executor, ['cat', secret], { effect: 'writes' })).stdout).toBe('{}')
+  expect(await gone()).toBe(true)
+
+  await executor.files.write(secret, Buffer.from('old'))
+  await finish(executor, ['sh', '-c', `mv ${secret} ${secret}.old; echo new >${secret}`], { effect: 'writes' })
+  await clock.sleep(200)
+  expect(await gone()).toBe(false)
+})

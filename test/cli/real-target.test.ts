@@ -1,0 +1,63 @@
+import { mkdtemp, readdir, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { command } from '../kit/command.js'
+
+describe('a real target', () => {
+  test.each<[string, string[], RegExp]>([
+    [
+      'a kernel name',
+      ['--target', 'local:/dev/sdz'],
+      /\/dev\/sdz is a name that another disk may have after the next boot/,
+    ],
+    [
+      'a kernel name as the device',
+      ['--target', 'local', '--device', 'sdz', '--plan'],
+      /is a name that another disk may have/,
+    ],
+    ['a place in place of a disk', ['--target', 'local:/dev/disk/by-path/pci-0'], /is no name that stays with a disk/],
+    ['a partition', ['--target', 'local:/dev/disk/by-id/x-part1'], /a partition; an installation takes a whole disk/],
+    ['no disk', ['--target', 'local', '--plan'], /a local target needs a disk/],
+    ['two disks', ['--target', 'local:/dev/disk/by-id/a', '--device', 'b', '--plan'], /both .* name a disk/],
+    [
+      'an action on this host',
+      ['--target', 'local:x', '--allow', 'reboot'],
+      /--allow reboot on a local target would act on this host/,
+    ],
+    ['what nobody can allow', ['--target', 'local:x', '--allow', 'everything'], /--allow is .*is not one of|which/],
+    [
+      'a simulated disk as well',
+      ['--target', 'local:x', '--disk-size', '1GiB'],
+      /--disk-size is of a simulated machine/,
+    ],
+    ['what is of a real one, simulated', ['--device', 'x'], /--device is of a real target, and this one is simulated/],
+    ['a check of a simulated one', ['--check'], /--check is of a real target/],
+  ])('is refused with %s, before anything is touched', async (_, argv, sentence) => {
+    const run = command(['deploy', ...argv])
+    expect(await run.ended, run.stdout).toBe(2)
+    expect(run.stderr).toMatch(sentence)
+  })
+
+  test('is planned without being contacted, or even there', async () => {
+    const argv = ['--target', 'local:/dev/disk/by-id/nvme-X_1', '--allow', 'software-raid']
+    for (const words of [['deploy'], ['agent', '--standalone'], ['step', 'run', 'install_coreos']]) {
+      const run = command([...words, ...argv, '--plan'])
+      expect(await run.ended, run.stderr).toBe(0)
+      expect(run.stdout).toContain('nothing was contacted, read or written')
+      expect(run.stdout).toContain('disk       /dev/disk/by-id/nvme-X_1; all others are hidden and refused')
+      expect(run.stdout).toMatch(/allowed {4}software-raid\n {2}not done {3}power, reboot,.* cleaning, hand-over\n/)
+    }
+  })
+
+  test('says that the installer is not there before a file is attached', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ironstage-cli-'))
+    const file = join(folder, 'disk.img')
+    await writeFile(file, '')
+    await truncate(file, 2 ** 21)
+    const run = command(['deploy', '--target', `local:${file}`, '--installer', '/nowhere/coreos-installer'])
+    expect(await run.ended).toBe(1)
+    expect(run.stderr).toContain('coreos-installer is not there as /nowhere/coreos-installer')
+    expect(await readdir(folder)).toEqual(['disk.img'])
+  })
+})
