@@ -35,6 +35,7 @@ import { machineBmcs, machineOf } from './bmcs.js'
 import { configured } from './configured.js'
 import { enroll } from './enroll.js'
 import { Events } from './events.js'
+import { simulatedStage, type ImageCacheRequest } from './image-staging.js'
 import { faultOutcomes } from './fault-outcomes.js'
 import { Faults } from './faults.js'
 import { openFront } from './front.js'
@@ -71,6 +72,8 @@ export interface StageOptions {
   liveImage?: string
   /** Whether machines keep real bytes in sparse files (`file`) or only the structures on their disks (`described`). */
   disks?: 'file' | 'described'
+  /** Where images from URLs are kept; without, each installation fetches its own. */
+  imageCache?: ImageCacheRequest
   /** Told of everything from the start. */
   onEvent?: (event: Parameters<Events['emit']>[0]) => void
 }
@@ -190,6 +193,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   machines = await openMachines({
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
     logger: withFields(logger, { room: 'machine' }),
+    stage: await simulatedStage(options.imageCache, { clock, random, logger }),
     events: {
       ramdiskUp: (machine, boot) => {
         agents.ramdiskUp(machine, boot)

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { held, UserError, type Clock, type Logger, type Probe, type Random } from '../runtime/index.js'
+import type { StageAsset } from '../steps/index.js'
 import { DiskFolder, MachineDisks } from './machine-disks.js'
 import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord } from './machine-store.js'
 import type { Machine, MachineEvents, MachinePace, Machines, MachineSpec } from './machine.js'
@@ -17,6 +18,8 @@ export interface MachinesOptions {
   logger: Logger
   pace: MachinePace
   events: MachineEvents
+  /** Fetches images for them, to files of this process; without, their installers fetch by themselves. */
+  stage?: StageAsset
 }
 
 /**
@@ -146,7 +149,7 @@ class SimulatedMachines implements Machines {
   }
 
   #add(spec: MachineSpec, state: MachineState): SimulatedMachine {
-    const { clock, random, probe, logger, pace, events } = this.#options
+    const { clock, random, probe, logger, pace, events, stage } = this.#options
     const disks = new MachineDisks(spec, this.#folder, clock, probe)
     const machine = new SimulatedMachine(spec, state, {
       disks,
@@ -157,6 +160,7 @@ class SimulatedMachines implements Machines {
       logger,
       pace,
       events,
+      ...(stage ? { stage } : {}),
     })
     this.#machines.set(spec.id, machine)
     if (spec.bmc) this.#byBmc.set(bmcKey(spec.bmc.address, spec.bmc.systemId), machine)

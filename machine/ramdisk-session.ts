@@ -63,6 +63,8 @@ export interface SessionParts {
   probe: Probe
   pace: MachinePace
   logger: Logger
+  /** By path there, the file of this process. */
+  staged: ReadonlyMap<string, string>
   /** Keeps firmware variables and mounts. */
   keep(): Promise<void>
   request(action: 'power off' | 'reboot'): void
@@ -105,6 +107,7 @@ export class RamdiskSession {
       disks: parts.disks(this.#power.signal),
       efi: parts.efi,
       mounts: parts.mounts,
+      staged: parts.staged,
       keep: () => parts.keep(),
       request: (action) => void (this.#requested = action),
     }

@@ -1,5 +1,5 @@
 import { errorChain, Mutex, uuid, type Clock, type Logger, type Probe, type Random } from '../runtime/index.js'
-import type { Executor, Target } from '../steps/index.js'
+import type { Executor, StageAsset, Target } from '../steps/index.js'
 import { findBootable, type Bootable } from './bootable.js'
 import { bootFromDisk } from './first-boot.js'
 import type { MachineDisks } from './machine-disks.js'
@@ -63,6 +63,8 @@ export interface MachineParts {
   logger: Logger
   pace: MachinePace
   events: MachineEvents
+  /** Fetches images for it, to files of this process. */
+  stage?: StageAsset
 }
 
 /** Power, firmware and boot of one machine. */
@@ -76,6 +78,7 @@ export class SimulatedMachine implements Machine {
   /** Power changes happen one after another, in the order in which they were asked for. */
   readonly #button = new Mutex()
   readonly #saved = new Map<string, unknown>()
+  readonly #staged = new Map<string, string>()
   readonly #closing = new AbortController()
   /** The boot, once it has got where it goes and that is kept. */
   #up: Boot | undefined
@@ -112,6 +115,7 @@ export class SimulatedMachine implements Machine {
       executor: this.executor,
       disks: { mayWrite: () => true },
       clock: parts.clock,
+      ...(parts.stage ? { stage: stagedIn(this.#staged, parts.stage) } : {}),
       hostPath: (path) => path,
       has: () => true,
     }
@@ -302,6 +306,7 @@ export class SimulatedMachine implements Machine {
       boot,
       efi: this.#state.efi,
       mounts: this.#mounts,
+      staged: this.#staged,
       disks: (signal) => disks.forBoot(signal),
       store,
       clock,
@@ -347,5 +352,16 @@ export class SimulatedMachine implements Machine {
 
   #report(kind: string, attributes: Record<string, unknown>): void {
     this.#parts.probe.report({ kind, machine: this.spec.id, ...attributes })
+  }
+}
+
+/** A file of this process shows in the machine below /run, by the end of its path: its digest and its name. */
+function stagedIn(files: Map<string, string>, stage: StageAsset): StageAsset {
+  return async (asset, options) => {
+    const staged = await stage(asset, options)
+    if (staged?.from.kind !== 'file') return staged
+    const path = `/run/ironstage/images/${staged.from.path.split(/[/\\]/).slice(-2).join('/')}`
+    files.set(path, staged.from.path)
+    return { ...staged, from: { kind: 'file', path }, [Symbol.asyncDispose]: () => staged[Symbol.asyncDispose]() }
   }
 }

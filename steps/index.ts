@@ -69,3 +69,14 @@ export { readPartitions, type Partition, type PartitionTable } from './hardware/
 export { createBootEntry } from './hardware/efi.js'
 export { chooseRootDevice, rootDeviceHints, SMALLEST_ROOT } from './hardware/root-device.js'
 export { BadHint, compileHints, findByHints } from './hardware/root-device-hints.js'
+export type { Asset, StageAsset, StagedAsset } from './images/asset.js'
+export type { ImageRecord } from './images/cache-folder.js'
+export {
+  DEFAULT_LIMIT,
+  ImageCache,
+  type CachedImage,
+  type ImageCacheOptions,
+  type ImageEntry,
+  type Pruned,
+} from './images/image-cache.js'
+export { stageFromCache, stageStreamed, stageUncached, type Reach, type StagingOptions } from './images/stage-image.js'

@@ -35,6 +35,8 @@ export interface Inside {
   readonly efi: { entries: EfiEntry[]; order: string[]; current: string | null }
   /** Mount point -> what is mounted there. */
   readonly mounts: Map<string, { device: string; readOnly: boolean }>
+  /** Images that were brought to it, and where this process finds them. */
+  readonly staged?: ReadonlyMap<string, string>
   /** Saves firmware variables. */
   keep(): Promise<void>
   /** Takes effect after the program has ended. */

@@ -28,5 +28,8 @@ export interface StageOptions {
   onProgress?: (received: number, total: number | null) => void
 }
 
-/** Brings assets within reach of a target's programs. Rejects with a {@link UserError} that says why it cannot. */
-export type StageAsset = (asset: Asset, options: StageOptions) => Promise<StagedAsset>
+/**
+ * Brings assets within reach of a target's programs. Gives null where they may as well fetch it by themselves; rejects with
+ * a {@link UserError} that says why it cannot.
+ */
+export type StageAsset = (asset: Asset, options: StageOptions) => Promise<StagedAsset | null>

@@ -1,6 +1,6 @@
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import { Scope } from '../../runtime/index.js'
-import type { StageAsset } from './asset.js'
+import type { Asset, StageAsset, StagedAsset, StageOptions } from './asset.js'
 import { openCheckedStream } from './checked-stream.js'
 import type { ImageCache } from './image-cache.js'
 import { ImageHttp, type ImageHttpOptions } from './image-http.js'
@@ -23,7 +23,7 @@ export interface StagingOptions {
 /**
  * Images out of a cache, for a target: a file where its programs see this host's files, else served to it with ranges.
  */
-export function stageFromCache(cache: ImageCache, options: StagingOptions): StageAsset {
+export function stageFromCache(cache: ImageCache, options: StagingOptions): Stages {
   return async (asset, { signal, onProgress }) => {
     const scope = new Scope()
     try {
@@ -54,13 +54,25 @@ export function stageFromCache(cache: ImageCache, options: StagingOptions): Stag
   }
 }
 
+/** A {@link StageAsset} that leaves nothing to others. */
+export type Stages = (asset: Asset, options: StageOptions) => Promise<StagedAsset>
+
+/**
+ * For who keeps no images: one whose digest is known, which no installer looks at, is checked on its way; any other is left
+ * to the installer.
+ */
+export function stageUncached(options: Parameters<typeof stageStreamed>[0]): StageAsset {
+  const streamed = stageStreamed(options)
+  return async (asset, more) => (asset.sha256 === null ? null : streamed(asset, more))
+}
+
 /**
  * Images as they come from their server, for who keeps none: passed on to the target, the last bytes only once digest and
  * signature are known, so that a bad image never becomes a whole one.
  */
 export function stageStreamed(
   options: StagingOptions & Omit<ImageHttpOptions, 'clock'> & { trusted?: readonly string[] },
-): StageAsset {
+): Stages {
   const { clock, logger, trusted = [] } = options
   const http = new ImageHttp(options)
   return async (asset) => {

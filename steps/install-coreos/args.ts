@@ -6,6 +6,7 @@ export interface InstallArgs {
   append_karg?: string | string[]
   delete_karg?: string | string[]
   image_url?: string
+  image_sha256?: string
   copy_network?: boolean
   hostname?: string | false
   platform?: string
@@ -35,6 +36,12 @@ export const INSTALL_ARGS: ArgsSchema = {
       pattern: '^https?://[^\\s]+$',
       description:
         'URL of the image to install. Default: image_source of instance_info, or else the image that the live system carries.',
+    },
+    image_sha256: {
+      type: 'string',
+      pattern: '^[0-9a-fA-F]{64}$',
+      description:
+        'SHA-256 of the image as it is served, in hex: any other is refused before a disk is touched. Default: image_os_hash_value or image_checksum of instance_info, where they are one.',
     },
     copy_network: {
       type: 'boolean',

@@ -8,7 +8,7 @@ import type { InstallArgs } from './args.js'
 export interface InstallInput {
   ignition: IgnitionConfig | null
   /** Null: the image that the live system carries. */
-  image: { url: string; insecure: boolean } | null
+  image: { url: string; insecure: boolean; digest: ImageDigest | null } | null
   appendKargs: string[]
   deleteKargs: string[]
   /** Raw kernel arguments that the agent was started with, added as one. */
@@ -17,6 +17,12 @@ export interface InstallInput {
   platform: string | null
   consoles: string[]
   preserveOnError: boolean
+}
+
+/** SHA-256 of an image in hex, and whether whoever wants the installation insists on it. */
+export interface ImageDigest {
+  sha256: string
+  insisted: boolean
 }
 
 export interface InputSources {
@@ -102,7 +108,18 @@ function imageFrom(args: InstallArgs, instance: JsonObject): InstallInput['image
   if (url === undefined || url === null || url === '') return null
   if (typeof url !== 'string' || !/^https?:\/\/\S+$/.test(url))
     throw refused('image_source in instance_info is not an http or https URL, and coreos-installer takes no other')
-  return { url, insecure: args.insecure ?? true }
+  return { url, insecure: args.insecure ?? true, digest: digestFrom(args, instance) }
+}
+
+/** An image that the arguments name is not the one that instance_info describes. */
+function digestFrom(args: InstallArgs, instance: JsonObject): ImageDigest | null {
+  if (args.image_sha256 !== undefined) return { sha256: args.image_sha256.toLowerCase(), insisted: true }
+  if (args.image_url !== undefined && args.image_url !== instance['image_source']) return null
+  const hash =
+    instance['image_os_hash_algo'] === 'sha256' ? instance['image_os_hash_value'] : instance['image_checksum']
+  return typeof hash === 'string' && /^[0-9a-f]{64}$/i.test(hash)
+    ? { sha256: hash.toLowerCase(), insisted: false }
+    : null
 }
 
 function metaKargs(metaData: JsonObject): string[] {

@@ -9,11 +9,13 @@ import { nodeWithHints } from '../hardware/node-with-hints.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { chooseRootDevice } from '../hardware/root-device.js'
 import { deletableArrays, deleteArray, listRaidArrays, type RaidArray } from '../hardware/software-raid.js'
-import { withoutPasswords } from '../run-command.js'
+import type { StagedAsset } from '../images/asset.js'
+import { maskedUrl } from '../images/masked-url.js'
 import { StepError, type StepContext } from '../sdk.js'
 import { INSTALL_ARGS, type InstallArgs } from './args.js'
 import { installerArgv } from './argv.js'
 import { resolveInput, type InstallInput } from './input.js'
+import { stagedImage } from './staged-image.js'
 import { readBack } from './read-back.js'
 import { runInstaller } from './run-installer.js'
 import { makeUnbootable } from './unbootable.js'
@@ -33,11 +35,13 @@ export const installCoreos = defineStep<InstallArgs>({
     const { target, node, environment, progress, logger } = context
     const input = resolveInput({ args, node, environment, liveHostname: await liveHostname(context) })
     logInput(context, input)
+    // Before anything is changed: an image that is not to be had leaves arrays and disks as they are.
+    await using staged = await stagedImage(context, input)
     progress.stage('finding the root device')
     const device = await prepareDisk(context)
     logger('info', `installing to ${device.name}`, { model: device.model, size: device.size, serial: device.serial })
     try {
-      await install(context, input, device.name)
+      await install(context, input, device.name, staged)
     } catch (error) {
       // An agent that is stopped leaves the installer at work; there is nothing to clear up, and nothing failed.
       context.signal.throwIfAborted()
@@ -79,14 +83,21 @@ async function arraysToDelete({ target, node, logger }: StepContext, devices: Bl
   return deletable
 }
 
-async function install(context: StepContext, input: InstallInput, device: string): Promise<void> {
+async function install(
+  context: StepContext,
+  input: InstallInput,
+  device: string,
+  staged: StagedAsset | null,
+): Promise<void> {
   const { target, progress, logger, clock, signal } = context
   const config = input.ignition && Buffer.from(JSON.stringify(input.ignition))
   const file = config && `${target.scratch ?? '/tmp'}/ironic-${nodeName(context)}.ign`
   progress.stage(`installing to ${device}`)
   try {
     if (file) await target.executor.files.write(file, config, { mode: 0o600 })
-    await runInstaller(context, installerArgv(input, file && target.hostPath(file), device))
+    await runInstaller(context, installerArgv(input, file && target.hostPath(file), device, staged), () =>
+      staged?.failure(),
+    )
   } finally {
     // It holds secrets, and the live system may go on running. A stopped agent comes back for it.
     if (file && !signal.aborted) await target.executor.files.remove(file).catch(() => {})
@@ -141,7 +152,7 @@ function logInput({ logger }: StepContext, input: InstallInput): void {
   const { ignition, image, ...rest } = input
   logger('info', 'what is to be installed', {
     ...rest,
-    image: image ? withoutPasswords(image.url) : 'carried by the live system',
+    image: image ? maskedUrl(image.url) : 'carried by the live system',
     ignition: ignition && { config: MASKED_IGNITION, ...summarizeIgnition(ignition) },
   })
 }

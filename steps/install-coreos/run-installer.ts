@@ -1,4 +1,4 @@
-import { seconds } from '../../runtime/index.js'
+import { seconds, userError } from '../../runtime/index.js'
 import type { Command } from '../executors/executor.js'
 import { finish, shown, withoutPasswords } from '../run-command.js'
 import { StepError, type StepContext } from '../sdk.js'
@@ -12,17 +12,25 @@ const PAUSES = [seconds(1), seconds(5)]
 /**
  * Runs the installer to its successful end.
  *
+ * @param withheld why the image was kept from it, if that is why it failed
  * @throws StepError with the first error that it printed and its causes
  */
-export async function runInstaller(context: StepContext, argv: Command['argv']): Promise<void> {
+export async function runInstaller(
+  context: StepContext,
+  argv: Command['argv'],
+  withheld: () => unknown = () => undefined,
+): Promise<void> {
   const { clock, logger, signal } = context
   for (let attempt = 1; ; attempt++) {
     logger('info', `running ${shown(argv)}`, { attempt })
     const failure = await runOnce(context, argv)
     if (!failure) return
-    const last = attempt === ATTEMPTS || !failure.transient
-    logger(last ? 'error' : 'warn', failure.text, { attempt, transient: failure.transient })
+    const why = withheld()
+    const transient = why === undefined ? failure.transient : userError(why)?.code === 'image-unreachable'
+    const last = attempt === ATTEMPTS || !transient
+    logger(last ? 'error' : 'warn', failure.text, { attempt, transient })
     if (last) {
+      if (why !== undefined) throw why
       const tried = attempt > 1 ? ` (${attempt} attempts)` : ''
       throw new StepError([`${failure.text}${tried}`, failure.remedy].filter((part) => part !== null).join('. '))
     }

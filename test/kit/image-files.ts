@@ -62,8 +62,9 @@ export async function fileServer(files: Record<string, Buffer>) {
   const behaviours = new Map<string, Behaviour[]>()
   const server = createServer((request, response) => {
     const path = new URL(request.url!, 'http://x').pathname
-    const { range } = request.headers
-    asked.push(`${request.method} ${request.url}${range === undefined ? '' : ` ${range}`}`)
+    const { range, 'if-none-match': known } = request.headers
+    const how = `${range === undefined ? '' : ` ${range}`}${known === undefined ? '' : ' if changed'}`
+    asked.push(`${request.method} ${request.url}${how}`)
     const queue = behaviours.get(path)
     const behave = queue && queue.length > 1 ? queue.shift()! : (queue?.[0] ?? wellBehaved)
     const bytes = files[path]
