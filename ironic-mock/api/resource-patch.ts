@@ -69,4 +69,5 @@ export function withDefaults(document: JsonObject, defaults: JsonObject, nullMea
   return out
 }
 
-export const isName = (value: unknown): boolean => typeof value === 'string' && isLogicalName(value)
+export const isName = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= 255 && isLogicalName(value)

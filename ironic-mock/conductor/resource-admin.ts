@@ -22,7 +22,7 @@ export interface ResourceAdminOptions {
 /** Where a portgroup may change its node, unless the node is in maintenance. */
 const MOVABLE = ['enroll', 'inspecting', 'inspect wait', 'manageable']
 /** Where volumes may be removed from a node that is not off. */
-const DELETE_ALLOWED = ['manageable', 'enroll', 'adopt failed', 'available']
+const DELETE_ALLOWED = ['manageable', 'enroll', 'adopt failed']
 
 /** Records besides nodes and ports that clients make, change and remove. Allocations are {@link Allocations}' business. */
 export class ResourceAdmin implements Omit<Resources, 'allocate'> {

@@ -60,3 +60,36 @@ test('the conductor is alive however long it has run', async () => {
   })
   expect(JSON.parse(body!)).toMatchObject({ conductors: [{ alive: true }] })
 })
+
+test('a lock does not show in updated_at', async () => {
+  await using stage = await openStage()
+  const { uuid } = await stage.client.createNode({ driver: 'fake-hardware' })
+  await ask(stage, 'POST', '/v1/ports', JSON.stringify({ node_uuid: uuid, address: '52:54:00:00:00:01' }))
+  expect((await ask(stage, 'GET', `/v1/nodes/${uuid}`)).answer).toMatchObject({ updated_at: null })
+})
+
+test.each([
+  ['POST', '/v1/nodes/x/y/z', 404],
+  ['DELETE', '/v1/nodes/x/y/z', 404],
+  ['PUT', '/v1', 405],
+  ['POST', '/v1/nodes/x/ports', 400],
+])('what leads nowhere is a 404 or a 405: %s %s', async (method, target, status) => {
+  await using stage = await openStage()
+  expect(await ask(stage, method, target, '{}')).toMatchObject({ status, sentence: expect.any(String) as unknown })
+})
+
+test('the uuid of an allocation is one', async () => {
+  await using stage = await openStage()
+  const body = JSON.stringify({ resource_class: 'any', uuid: 'abc' })
+  expect(await ask(stage, 'POST', '/v1/allocations', body)).toMatchObject({
+    ...{ status: 400, sentence: 'Expected UUID for uuid: abc' },
+  })
+})
+
+test('rescue by the agent does not mind a fake boot interface', async () => {
+  await using stage = await openStage()
+  const { uuid } = await stage.client.createNode({
+    ...{ driver: 'fake-hardware', boot_interface: 'fake', rescue_interface: 'agent' },
+  })
+  expect((await ask(stage, 'GET', `/v1/nodes/${uuid}/validate`)).answer).toMatchObject({ rescue: { result: true } })
+})

@@ -41,6 +41,10 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
   const made = await tool(...program('ironic-dbsync'), '--config-file', join(folder, 'ironic.conf'), 'create_schema')
   if (made.code !== 0) throw new Error(`ironic-dbsync ended with ${made.code}: ${made.stderr.slice(-2000)}`)
 
+  // With a log its readers and its one writer do not wait for each other.
+  const log = 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("PRAGMA journal_mode = WAL")'
+  await tool(join(venv, 'bin/python'), '-c', log, join(folder, 'ironic.sqlite'))
+
   const out = openSync(join(folder, 'stdout.log'), 'a')
   const [python, ironic] = program('ironic')
   // A process group of its own: Ironic forks, and whoever is left of it goes by the group's number.

@@ -13,7 +13,7 @@ export interface Difference {
 
 export interface Comparison {
   readonly differences: readonly Difference[]
-  /** Calls after which the two were in different states, and how many calls were then not compared. */
+  /** Calls after which the two were in different states, and how many of the script's were then not compared. */
   readonly partings: readonly { readonly call: string; readonly left: number }[]
 }
 
@@ -30,7 +30,7 @@ export function compare(script: string, real: readonly Answer[], ours: readonly 
     if (!parted(theirs, own)) continue
     let next = index
     while (next < real.length && (theirs.apart === undefined || real[next]!.apart === theirs.apart)) next++
-    if (next > index) partings.push({ call: theirs.label, left: next - index })
+    if (theirs.apart === undefined && next > index) partings.push({ call: theirs.label, left: next - index })
     index = next
   }
   return { differences, partings }

@@ -27,6 +27,52 @@ export const EXPLAINED: readonly Explanation[] = [
     row: 'Invalid steps are refused quoting the whole JSON schema',
     applies: ({ at, real }) => at.endsWith('faultstring') && /\n\nFailed validating .* in schema/.test(String(real)),
   },
+  {
+    row: 'The ports, portgroups and volumes of a node, and the ports of a portgroup, by its name: 404',
+    applies: ({ at, call, real }) =>
+      /\/(nodes\/mv|portgroups\/group-1)\/ports/.test(call) &&
+      (at === 'status' || at.endsWith('faultstring')) &&
+      /Portgroup (None|group-1) could not be found/.test(JSON.stringify(real)),
+  },
+  {
+    row: 'Vendor methods, properties of drivers and of logical disks are described at length',
+    applies: ({ at, call, real, ours }) =>
+      /\/(properties|logical_disk_properties|methods)( at .*)?$/.test(call) &&
+      [real, ours].every((value) => typeof value === 'string' && value.length > 10) &&
+      /^\.\w+(\.description)?$/.test(at),
+  },
+  {
+    row: 'Every lock is written into its node, so that adding a port also moves `updated_at`',
+    applies: ({ at, real, ours }) => /\.updated_at$/.test(at) && real === '{time}' && ours === null,
+  },
+  {
+    row: 'Paths and methods that lead nowhere are answered in several shapes, some as calls with wrong arguments, some in words of the web framework',
+    applies: ({ script, call }) =>
+      script === 'nowhere' || /^(DELETE \/v1\/nodes\/[^/]+\/states\/power|POST \/v1\/nodes\/[^/]+\/ports)\b/.test(call),
+  },
+  {
+    row: 'The `uuid` of an allocation may be any text',
+    applies: ({ call, at, ours }) =>
+      /^POST \/v1\/allocations /.test(call) && at === 'status' && /Expected UUID for uuid/.test(JSON.stringify(ours)),
+  },
+  {
+    row: 'Rescue by the agent needs a boot interface that boots its ramdisk, which `fake` does not',
+    applies: ({ at, real, ours }) =>
+      /^\.rescue\.re(ason|sult)$/.test(at) &&
+      (/validate_rescue/.test(String(real)) || (real === false && ours === true)),
+  },
+  {
+    row: 'Asking for another power, boot mode or virtual medium forgets any `last_error`',
+    applies: ({ at, real, ours, call }) =>
+      at === 'at rest .last_error' && real === null && typeof ours === 'string' && call.includes('/states/power'),
+  },
+  {
+    row: 'A port whose name is taken is said to have a UUID that is',
+    applies: ({ at, real, ours }) =>
+      at.endsWith('faultstring') &&
+      /^A port with UUID .* already exists\.$/.test(String(real)) &&
+      /^A port with name .* already exists\.$/.test(String(ours)),
+  },
 ]
 
 const statusOf = (brief: unknown): number => (brief as readonly [number])[0]

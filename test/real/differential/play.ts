@@ -96,13 +96,14 @@ function labelOf({ method, path, version, body }: Call): string {
   return `${method} ${path}${version === undefined ? '' : ` at ${version ?? 'no version'}`}${sent.slice(0, 300)}`
 }
 
-/** A lock is momentary, and which of two calls meets it is luck: clients ask again, and so does this. */
+/** A lock, of the node or of SQLite, is momentary, and which of two calls meets it is luck: whoever does asks again. */
 async function unlocked(send: () => Promise<Got>): Promise<Got> {
   const deadline = Date.now() + 10_000
   for (;;) {
     const got = await send()
-    if (got.status !== 409 || !/ is locked by host /.test(JSON.stringify(got.body)) || Date.now() > deadline) return got
-    await sleep(100)
+    if (got.status < 409 || !/ is locked by host |database is locked/.test(JSON.stringify(got.body))) return got
+    if (Date.now() > deadline) return got
+    await sleep(20)
   }
 }
 

@@ -20,7 +20,7 @@ export function inspectionRules(): Script {
     { actions: [action], nonsense: 1 },
     { actions: [action], conditions: [condition], uuid: idOf('rule'), description: 'words', priority: 5 },
     { actions: [action], uuid: idOf('rule') },
-    { actions: [action], sensitive: true, uuid: idOf('rule 2') },
+    { actions: [action], conditions: [], sensitive: true, uuid: idOf('rule 2') },
   ]
   return {
     name: 'inspection rules',
@@ -38,14 +38,14 @@ export function inspectionRules(): Script {
       patch(at, [set('/priority', 'x')]),
       patch(at, [set('/actions', [])]),
       patch(at, [set('/actions/0/args/value', 'c')]),
-      patch(at, [remove('/conditions')]),
       patch(at, [set('/uuid', 'x')]),
       patch(at, [set('/nonsense', 1)]),
       get(at),
+      // Ironic trips.
+      [patch(at, [remove('/conditions')])],
       del(at),
       del(at),
-      del('/v1/inspection_rules'),
-      get('/v1/inspection_rules'),
+      [del('/v1/inspection_rules'), get('/v1/inspection_rules')],
     ],
   }
 }

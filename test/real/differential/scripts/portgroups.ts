@@ -28,7 +28,6 @@ export function portgroups(): Script {
     [set('/properties', {})],
     [set('/properties', 'x')],
     [set('/standalone_ports_supported', false)],
-    [remove('/standalone_ports_supported')],
     [set('/node_uuid', idOf('nobody'))],
     [set('/nonsense', 1)],
     [set('/uuid', 'x')],
@@ -60,6 +59,8 @@ export function portgroups(): Script {
       get('/v1/portgroups/group-1', '1.25'),
       ...patches.map((each) => patch(`/v1/portgroups/${idOf('group 1')}`, each)),
       get(`/v1/portgroups/${idOf('group 1')}`),
+      // Ironic trips.
+      [patch(`/v1/portgroups/${idOf('group 2')}`, [remove('/standalone_ports_supported')])],
       post('/v1/ports', { node_uuid: owner, address: '52:54:00:bb:00:10', portgroup_uuid: idOf('group 1') }),
       del(`/v1/portgroups/${idOf('group 1')}`),
       del(`/v1/portgroups/${idOf('group 2')}`),
