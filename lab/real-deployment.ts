@@ -4,11 +4,13 @@ import { checkImage } from '../machine/index.js'
 import { errorChain, Mutex, UserError, uuid, type Clock, type Logger, type Random } from '../runtime/index.js'
 import { readPartitions, type HardwareManager } from '../steps/index.js'
 import type { DeploymentEvent } from './deployment-events.js'
+import { withBootNonce } from './boot-nonce.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
 import { REHEARSAL_IMAGE } from './paths.js'
 import { openRealAgent, type RealAgent } from './real-agent.js'
 import type { RealTarget } from './real-target.js'
 import { serveImage } from './served-image.js'
+import { afterBoot, chosenDisk, rebooted } from './real-first-boot.js'
 import { stage } from './stage.js'
 import { Way } from './way.js'
 
@@ -16,8 +18,16 @@ export interface RealDeploymentOptions {
   on: RealTarget
   /** Bytes of an Ignition config. */
   ignition: Uint8Array
-  /** File of this host or http(s) URL of a metal image; the rehearsal image without. */
+  /**
+   * File of this host or http(s) URL of a metal image; without, the rehearsal image, or on a machine behind SSH the one
+   * that its live system carries.
+   */
   image?: string
+  /**
+   * Wait until the machine has booted what was installed, and look whether it is that. Needs SSH, and that rebooting is
+   * allowed.
+   */
+  verifyBoot?: boolean
   appendKargs?: readonly string[]
   deleteKargs?: readonly string[]
   managers?: readonly HardwareManager[]
@@ -40,46 +50,52 @@ const AT_WORK = /^(wait call-back|deploying|clean wait|cleaning)$/
  *   Ironic's `last_error` in the message
  */
 export async function runRealDeployment(options: RealDeploymentOptions): Promise<DeploymentReport> {
-  const { on, clock, random, logger, managers, onEvent, image = REHEARSAL_IMAGE } = options
-  const config = parseIgnition(options.ignition)
-  const isUrl = /^https?:\/\//.test(image)
-  if (!isUrl) refuseLarge(image, (await checkImage(image, clock)).size, on)
-  await using served = isUrl ? undefined : await serveImage(image, clock)
+  const { on, clock, random, logger, managers, onEvent, verifyBoot = false } = options
+  const given = parseIgnition(options.ignition)
+  const reboots = rebootsOf(options)
+  const { config, nonce } = verifyBoot ? withBootNonce(given, random) : { config: given, nonce: null }
+  const image = options.image ?? (on.ssh ? null : REHEARSAL_IMAGE)
+  const isFile = image !== null && !/^https?:\/\//.test(image)
+  if (isFile) refuseLarge(image, (await checkImage(image, clock)).size, on)
+  await using served = isFile ? await serveImage(image, clock) : undefined
+  await using lent = served && on.ssh ? await on.ssh.shell.lend(Number(new URL(served.url).port)) : undefined
   await using own = await stage({
     ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
     ...(managers ? { managers } : {}),
   })
   const clean = on.target.has('cleaning')
-  await using agents = new AgentOfNode(options, own.url)
+  await using agents = new AgentOfNode(options, own.url, reboots)
   own.events.listen((event) => {
     if (event.kind === 'node') agents.follow(event.node)
   })
-  const way = new Way({ ...options, client: own.client, url: own.url, config, imageUrl: served?.url ?? image })
+  const imageUrl = served ? withPort(served.url, lent?.port) : image
+  const way = new Way({
+    ...options,
+    client: own.client,
+    url: own.url,
+    config,
+    ...(imageUrl === null ? {} : { imageUrl }),
+  })
+  const before = on.ssh && { identity: on.ssh.shell.identity, hostKey: on.ssh.shell.hostKey }
   const enroll = async () => {
     const { uuid: made } = await own.client.createNode({
-      ...{ uuid: uuid(random), name: 'real', driver: 'fake-hardware' },
-      ...{ deploy_interface: 'custom-agent', inspect_interface: 'no-inspect', power_interface: 'fake' },
-      // Ironic then ends with the power that it believes in, and never asks the agent to switch the machine off.
-      driver_info: { deploy_forces_oob_reboot: true },
+      ...{ uuid: uuid(random), name: 'real', deploy_interface: 'custom-agent', inspect_interface: 'no-inspect' },
+      ...(reboots ? BY_ITS_AGENT : BY_NOBODY),
       properties: { root_device: { name: on.disk.path }, cpu_arch: 'x86_64' },
       automated_clean: clean,
     })
     return made
   }
+  const disk = await chosenDisk(on)
+  const { appendKargs = [], deleteKargs = [] } = options
   return await way.go({
     ...{ enroll, inspect: false, clean },
     finish: async (_, __, hostname) => {
-      const asked = {
-        ...{
-          ignition: config,
-          hostname,
-          appendKargs: options.appendKargs ?? [],
-          deleteKargs: options.deleteKargs ?? [],
-        },
-        image: isUrl ? null : image,
-      }
+      const asked = { ignition: config, hostname, appendKargs, deleteKargs, image: isFile ? image : null }
       if (on.file !== null) return readBack(on.file, hostname, asked, undefined, way.seconds, clock)
-      return told(on, hostname, way.seconds)
+      if (!reboots) return told(on, hostname, way.seconds)
+      const verified = await way.stage('first boot', () => rebooted(options, before!, disk, { ...asked, nonce }))
+      return afterBoot(on, hostname, way.seconds, verified)
     },
   })
 
@@ -93,6 +109,34 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   }
 }
 
+/** Ironic then ends with the power that it believes in, and never asks the agent to switch the machine off. */
+const BY_NOBODY = {
+  ...{ driver: 'fake-hardware', power_interface: 'fake', driver_info: { deploy_forces_oob_reboot: true } },
+}
+/** Ironic's way with a machine that has no BMC: its agent reboots it, nobody switches it off. */
+const BY_ITS_AGENT = { driver: 'manual-management', power_interface: 'agent', disable_power_off: true }
+
+function rebootsOf({ on, verifyBoot = false }: RealDeploymentOptions): boolean {
+  const usage = (message: string, remedy: string) => new UserError('verify-boot', message, { kind: 'usage', remedy })
+  if (verifyBoot && !on.ssh) throw usage('--verify-boot is of a machine behind SSH', 'leave it out')
+  if (verifyBoot && !on.target.has('reboot'))
+    throw usage('--verify-boot reboots the machine, which was not allowed', 'say --allow reboot')
+  const reboots = on.ssh !== undefined && on.target.has('reboot')
+  if (reboots && on.target.has('cleaning'))
+    throw usage(
+      'a machine without a BMC is rebooted after cleaning, and then is no longer in the system that we are logged in to',
+      'allow either cleaning or reboot',
+    )
+  return reboots
+}
+
+function withPort(url: string, port: number | undefined): string {
+  if (port === undefined) return url
+  const there = new URL(url)
+  there.port = String(port)
+  return there.href
+}
+
 /** The agent comes with what Ironic takes for a boot of the ramdisk, and goes with its end. */
 class AgentOfNode implements AsyncDisposable {
   readonly #options: RealDeploymentOptions
@@ -102,14 +146,19 @@ class AgentOfNode implements AsyncDisposable {
   #wanted = false
   #starts = 0
 
-  constructor(options: RealDeploymentOptions, ironicUrl: string) {
+  /** @param stays an agent that boots its machine has to outlive Ironic's work on the node */
+  constructor(
+    options: RealDeploymentOptions,
+    ironicUrl: string,
+    private readonly stays: boolean,
+  ) {
     this.#options = options
     this.#ironicUrl = ironicUrl
   }
 
   follow({ uuid: nodeUuid, provision_state: state }: { uuid: string; provision_state: string }): void {
     const wanted = (this.#wanted ? AT_WORK : WAITING).test(state)
-    if (wanted === this.#wanted) return
+    if (wanted === this.#wanted || (this.#wanted && this.stays)) return
     this.#wanted = wanted
     void this.#turn
       .run(() => this.#switch(nodeUuid, wanted))

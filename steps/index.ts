@@ -24,7 +24,7 @@ export type { SshSurroundings } from './executors/ssh/host-settings.js'
 export type { HostIdentity } from './executors/ssh/identity.js'
 export type { SecretQuestion, SecretSource } from './executors/ssh/secrets.js'
 export { openSshShell, type SshShell, type SshShellOptions } from './executors/ssh/ssh-shell.js'
-export { openSshTarget, type SshTarget, type SshTargetOptions } from './executors/ssh/ssh-target.js'
+export { openSshTarget, sshDiskSelector, type SshTarget, type SshTargetOptions } from './executors/ssh/ssh-target.js'
 export {
   BootNotVerified,
   verifyBoot,

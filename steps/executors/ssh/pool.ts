@@ -1,5 +1,4 @@
 import { UserError, type Clock } from '../../../runtime/index.js'
-import { LinkLost } from '../supervised/login-shell.js'
 import { NoRoom, type Channel, type SshConnection } from './connection.js'
 
 /** sshd lets ten sessions into a connection unless told otherwise (MaxSessions); a few are left for what comes between. */
@@ -31,7 +30,7 @@ export class ConnectionPool implements AsyncDisposable {
     this.#open = open
   }
 
-  /** @throws LinkLost; whatever making a connection throws */
+  /** @throws LinkLost; whatever making a connection throws; Error once it is closed */
   async exec(line: string): Promise<Channel> {
     for (;;) {
       this.#closing.signal.throwIfAborted()
@@ -51,7 +50,8 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new LinkLost(`the connection to ${this.#name} is closed`))
+    // Not a lost link: nobody shall wait for it to come back.
+    this.#closing.abort(new Error(`the connection to ${this.#name} is closed`))
     this.#wake()
     await this.#opening?.catch(() => {})
     await Promise.all(this.#members.map(({ connection }) => connection[Symbol.asyncDispose]()))

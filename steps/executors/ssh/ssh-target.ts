@@ -1,6 +1,6 @@
 import { Scope, UserError } from '../../../runtime/index.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
-import { diskSelector } from '../disks/selector.js'
+import { diskSelector, type DiskSelector } from '../disks/selector.js'
 import type { Capability } from '../executor.js'
 import { findInstaller } from '../local/installer.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
@@ -45,9 +45,21 @@ export async function openSshTarget(options: SshTargetOptions): Promise<SshTarge
   }
 }
 
+/**
+ * As any disk is named; a loop device of the machine, which has neither a serial number nor a WWN, by its name and, in
+ * place of those, the file that it stands on.
+ *
+ * @throws UserError (usage)
+ */
+export function sshDiskSelector(device: string, yesErase?: string): DiskSelector {
+  const [, loop] = /^(?:\/dev\/)?(loop\d+)$/.exec(device) ?? []
+  if (loop === undefined || !yesErase?.startsWith('/')) return diskSelector(device, yesErase)
+  return { kind: 'loop', name: loop, file: yesErase, serial: `ironstage-${loop}` }
+}
+
 async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget> {
   const { device, yesErase, allow = [], disposable = false, root, readOnly = false, clock, random } = options
-  const selector = diskSelector(device, yesErase)
+  const selector = sshDiskSelector(device, yesErase)
   const shell = scope.use(await openSshShell(options))
   const host = scope.use(new SupervisedExecutor({ shell, clock, random }))
   const looked = { named: options.installer, root: root ?? '', terminal: false }
@@ -68,6 +80,10 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
   return {
     ...{ target, disk, shell },
     installer: installer?.program ?? null,
-    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      // There is nothing to clear up on a machine that has gone, and nobody waits for it to come back.
+      if (!(await shell.alive())) await shell[Symbol.asyncDispose]()
+      await scope[Symbol.asyncDispose]()
+    },
   }
 }

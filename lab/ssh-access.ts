@@ -1,0 +1,48 @@
+import { UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { parsePins, parseSshTarget, type SecretSource, type SshShellOptions } from '../steps/index.js'
+
+/** How a machine behind SSH is to be reached, beside what `~/.ssh` says. */
+export interface SshRequest {
+  /** Fingerprints of host keys, by phase, as `--host-key` takes them. */
+  hostKeys: readonly string[]
+  /** Instead of `~/.ssh/config` and the system's; null reads neither. */
+  configFile?: string | null | undefined
+}
+
+export const isSsh = (target: string): boolean => target.startsWith('ssh:')
+
+/**
+ * What a target and its request come to.
+ *
+ * @param environment `HOME`, `USER` or `LOGNAME`, and `SSH_AUTH_SOCK` are taken from it
+ * @throws UserError (usage) for an address or a fingerprint that is none
+ */
+export function sshAccess(
+  target: string,
+  { hostKeys, configFile }: SshRequest,
+  parts: {
+    environment: Readonly<Record<string, string | undefined>>
+    secrets: SecretSource
+    clock: Clock
+    random: Random
+    logger: Logger
+  },
+): SshShellOptions {
+  const { environment, ...more } = parts
+  const { HOME: home, USER: user, LOGNAME: logname, SSH_AUTH_SOCK: agentSocket } = environment
+  const address = parseSshTarget(target)
+  if (home === undefined || home === '')
+    throw new UserError('no-home', 'nobody says where your home folder is, where SSH keeps what it knows', {
+      kind: 'usage',
+      remedy: 'set HOME',
+    })
+  return {
+    ...more,
+    address,
+    pins: parsePins(hostKeys),
+    surroundings: {
+      ...{ home, userName: user ?? logname ?? 'root', agentSocket: agentSocket || null },
+      ...(configFile === undefined ? {} : { configFile }),
+    },
+  }
+}
