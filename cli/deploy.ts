@@ -17,6 +17,7 @@ import {
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { accessOf, endpointOf } from './ironic-access.js'
+import { IMAGE_CACHE_OPTIONS, imagesOf } from './image-cache.js'
 import { logTo } from './log.js'
 import { parseSize, type Options } from './options.js'
 import { lineProgress, liveProgress, type ProgressView } from './progress.js'
@@ -26,7 +27,9 @@ import { onlyShown, openFor, REAL_TARGET_OPTIONS, realTarget } from './target.js
 export const DEPLOY_OPTIONS = [
   'ironic-url',
   ...REAL_TARGET_OPTIONS,
+  'verify-boot',
   'image',
+  ...IMAGE_CACHE_OPTIONS,
   'ignition',
   'append-karg',
   'delete-karg',
@@ -50,6 +53,8 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   const ignition = await readConfig(options.ignition, environment)
   const managers = options.steps && (await loadManagers(options.steps))
   if (real) return deployReal(options, real, { ignition, managers }, environment)
+  if (options['verify-boot'])
+    throw usage('--verify-boot is of a machine behind SSH: a simulated one is looked at anyway', 'leave it out')
   if (options.plan)
     throw usage('--plan is of a real target: a simulated machine has nothing to lose', 'leave --plan out')
   const size = parseSize(options['disk-size'] ?? '10GiB')
@@ -69,6 +74,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
       appendKargs: options['append-karg'] ?? [],
       deleteKargs: options['delete-karg'] ?? [],
       ...(options.image === undefined ? {} : { image: options.image }),
+      images: await imagesOf(options, environment),
       ...(ironicUrl === undefined ? {} : { ironicUrl }),
       ...(access ? { access } : {}),
       realistic: options.realistic ?? false,
@@ -98,7 +104,14 @@ async function deployReal(
   const { stdout, stopped } = environment
   const { json = false, image } = options
   const clock = systemClock()
-  const does = `coreos-installer install, from ${image ?? 'the rehearsal image'}, with the Ignition config and ${
+  const verifyBoot = options['verify-boot'] ?? false
+  if (verifyBoot && !(request.target.startsWith('ssh:') && request.allow.includes('reboot')))
+    throw usage(
+      '--verify-boot needs a machine behind SSH that may be rebooted',
+      'use it with --target ssh://... and --allow reboot',
+    )
+  const carried = request.target.startsWith('ssh:') ? 'the image that its live system carries' : 'the rehearsal image'
+  const does = `coreos-installer install, from ${image ?? carried}, with the Ignition config and ${
     (options['append-karg'] ?? []).length + (options['delete-karg'] ?? []).length
   } changed kernel arguments`
   const shown = await onlyShown(request, options, does, environment, clock)
@@ -108,12 +121,14 @@ async function deployReal(
   void ticking(view, clock, ended.signal, 1)
   let report: DeploymentReport
   try {
-    await using on = await openFor(request, environment, clock, json)
+    const images = await imagesOf(options, environment)
+    await using on = await openFor({ ...request, images }, environment, clock, json)
     report = await runRealDeployment({
       ...{ on, ignition, clock, random: systemRandom, signal: stopped, logger: logTo(environment, json) },
       appendKargs: options['append-karg'] ?? [],
       deleteKargs: options['delete-karg'] ?? [],
       ...(image === undefined ? {} : { image }),
+      verifyBoot,
       ...(managers ? { managers } : {}),
       onEvent: (event) => view.show(event, clock.elapsed() / 1000),
     })

@@ -82,7 +82,7 @@ export const OPTIONS = {
     value: 'TARGET',
     description:
       'what to work on: sim, a simulated machine; local:FILE or local:/dev/disk/by-id/..., a file or a disk of this host; ' +
-      'local, with --device (default: sim)',
+      'local, with --device; ssh://user@host:port, with --device, a machine that is logged in to (default: sim)',
     schema: { type: 'string', pattern: '^(sim|local|local:.+|ssh://.+)$' },
   },
   device: {
@@ -116,6 +116,24 @@ export const OPTIONS = {
     description: 'coreos-installer of a real target (default: the one on its PATH)',
     schema: { type: 'string', pattern: '^/.' },
   },
+  'host-key': {
+    value: '[PHASE=]SHA256:...',
+    description:
+      'host key of a machine behind SSH, beside those in known_hosts; of its live system, or with installed= of the one ' +
+      'that it boots in the end, where installed=proven takes the one that has the secret which --verify-boot installs; ' +
+      'may be repeated',
+    schema: { type: 'array', items: { type: 'string', minLength: 1 } },
+  },
+  'ssh-config': {
+    value: 'FILE',
+    description: "configuration to use instead of ~/.ssh/config and the system's, or none (default: both)",
+    schema: { type: 'string', minLength: 1 },
+  },
+  'verify-boot': {
+    description:
+      'wait until the machine behind SSH has booted what was installed, and look whether it is that; needs --allow reboot',
+    schema: { type: 'boolean' },
+  },
   check: {
     description: 'only look at a real target, and show what would be destroyed',
     schema: { type: 'boolean' },
@@ -125,6 +143,38 @@ export const OPTIONS = {
     description: 'CoreOS metal image: raw, or compressed with gzip, xz or zstd (default: the rehearsal image)',
     schema: { type: 'string', minLength: 1 },
   },
+  'cache-dir': {
+    value: 'DIR',
+    description: 'keep images that were fetched here (default: ironstage/images in XDG_CACHE_HOME or ~/.cache)',
+    schema: { type: 'string', minLength: 1 },
+  },
+  'cache-as': {
+    value: 'fetched|zstd',
+    description:
+      'keep images as they were fetched, or those in xz and gzip as zstd, which installs faster (default: fetched)',
+    schema: { type: 'string', enum: ['fetched', 'zstd'] },
+  },
+  'cache-size': {
+    value: 'SIZE',
+    description: 'how much room kept images may take; the least lately used go (default: 20GiB)',
+    schema: { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)? ?([KMGT]i?B|B)?$' },
+  },
+  'no-cache': {
+    description: 'keep no images: each installation fetches its own',
+    schema: { type: 'boolean' },
+  },
+  'image-ca': {
+    value: 'FILE',
+    description: 'authorities to believe of image servers, PEM (default: those that Node.js brings)',
+    schema: { type: 'string', minLength: 1 },
+  },
+  'image-key': {
+    value: 'FILE',
+    description:
+      'armoured OpenPGP key that images may be signed with, besides those of Fedora and Red Hat; may be repeated',
+    schema: { type: 'array', items: { type: 'string', minLength: 1 } },
+  },
+  all: { description: 'delete all images that nobody installs from', schema: { type: 'boolean' } },
   ignition: {
     value: 'FILE',
     description: 'Ignition config to install, - for standard input (default: a small example)',

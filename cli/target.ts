@@ -12,6 +12,7 @@ import {
 import type { Environment } from './environment.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
+import { secretSource, targetEnvironment } from './secrets.js'
 
 /** Options of every command that takes a real target. */
 export const REAL_TARGET_OPTIONS = [
@@ -22,6 +23,8 @@ export const REAL_TARGET_OPTIONS = [
   'target-is-disposable',
   'target-root',
   'installer',
+  'host-key',
+  'ssh-config',
   'plan',
   'check',
 ] as const
@@ -29,7 +32,13 @@ export const REAL_TARGET_OPTIONS = [
 type TargetOptions = Options<(typeof REAL_TARGET_OPTIONS)[number]>
 
 /** Those that mean nothing to a simulated machine. */
-const ONLY_REAL = ['device', 'yes-erase', 'allow', 'target-is-disposable', 'target-root', 'installer', 'check'] as const
+const ONLY_REAL = [
+  ...['device', 'yes-erase', 'allow', 'target-is-disposable', 'target-root', 'installer'],
+  ...['host-key', 'ssh-config', 'check'],
+] as readonly Exclude<(typeof REAL_TARGET_OPTIONS)[number], 'target' | 'plan'>[]
+
+/** Those that mean nothing to this host. */
+const ONLY_SSH = ['host-key', 'ssh-config'] as const
 
 /**
  * What the options say of a real target; null for a simulated machine.
@@ -46,11 +55,9 @@ export function realTarget(options: TargetOptions): RealTargetRequest | null {
       'name the target with --target, or leave it out',
     )
   }
-  if (target.startsWith('ssh:'))
-    throw usage(
-      `the target ${target} cannot be used: this ironstage does not reach machines by SSH`,
-      'use sim or local:...',
-    )
+  const given = target.startsWith('ssh:') ? undefined : ONLY_SSH.find((name) => options[name] !== undefined)
+  if (given !== undefined)
+    throw usage(`--${given} is of a machine behind SSH`, 'name one with --target ssh://user@host, or leave it out')
   return {
     target,
     device: options.device,
@@ -59,6 +66,12 @@ export function realTarget(options: TargetOptions): RealTargetRequest | null {
     disposable: options['target-is-disposable'] ?? false,
     installer: options.installer,
     root: options['target-root'],
+    ssh: {
+      hostKeys: options['host-key'] ?? [],
+      ...(options['ssh-config'] === undefined
+        ? {}
+        : { configFile: options['ssh-config'] === 'none' ? null : options['ssh-config'] }),
+    },
   }
 }
 
@@ -111,11 +124,10 @@ export function openFor(
   json: boolean,
   readOnly = false,
 ): Promise<RealTarget> {
-  const { variables } = environment
   return openRealTarget({
     ...request,
     ...{ readOnly, clock, random: systemRandom, logger: logTo(environment, json) },
-    environment: { PATH: variables['PATH'], HOME: variables['HOME'] },
+    ...{ environment: targetEnvironment(environment), secrets: secretSource(environment) },
   })
 }
 

@@ -40,8 +40,10 @@ export {
 } from '../ironic-mock/index.js'
 export { IRONIC_RELEASES, type ClientTls, type IronicRelease } from '../wire/index.js'
 export { openApi } from './openapi.js'
+export { openImageCache, type ImageCacheRequest } from './image-staging.js'
+export { type ImageCache, type ImageEntry } from '../steps/index.js'
 export { EXAMPLE_IGNITION, packageVersion, REHEARSAL_IMAGE } from './paths.js'
-export { errorChain, systemClock, systemRandom, urlSafeToken, userError } from '../runtime/index.js'
+export { errorChain, silent, systemClock, systemRandom, urlSafeToken, userError } from '../runtime/index.js'
 export { loadManagers } from './step-files.js'
 export { knownStep, runStep, type StepRunEvent, type StepRunOptions, type StepRunResult } from './run-step.js'
 export {
@@ -77,6 +79,8 @@ export {
   type Progress,
   type Run,
   type RunOptions,
+  type SecretQuestion,
+  type SecretSource,
   type Step,
   type StepContext,
   type StepDefinition,

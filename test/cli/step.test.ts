@@ -190,7 +190,7 @@ describe('ironstage step run', () => {
     ['arguments that are not there on standard input', ['greet', '--args', '-'], 2, /the arguments in - are not JSON/],
     ['a file that is not there', ['greet', '--args', '/nope.json'], 2, /the arguments in \/nope\.json cannot be read/],
     ['a machine without its folder', ['greet', '--machine', 'x'], 2, /--state-dir and --machine go together/],
-    ['a target that is not simulated', ['greet', '--target', 'ssh://me@host'], 2, /ssh:\/\/me@host cannot be used/],
+    ['a machine behind SSH without a disk', ['greet', '--target', 'ssh://me@host'], 2, /which disk of ssh:\/\/me@host/],
     ['no name', [], 2, /missing required argument 'NAME'/],
     [
       'a step that fails',
