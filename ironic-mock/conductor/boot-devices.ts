@@ -1,4 +1,5 @@
 import { IronicError, ironicErrors, type NodeRecord } from '../../wire/index.js'
+import { bmcError } from '../drivers/bmc-error.js'
 import type { Bmcs } from '../drivers/bmc.js'
 import { supportedBootDevices } from '../drivers/management.js'
 import { remembersPower } from '../drivers/remembered-power.js'
@@ -47,7 +48,11 @@ export class BootDevices {
     const listed = node.management_interface === 'noop' ? `, supported are ${supported.join(', ')}` : ''
     if (!supported.includes(device)) throw new IronicError(400, `Invalid boot device ${device} specified${listed}.`)
     if (device === 'disk' && !remembersPower(node, policy))
-      await (await bmcs(node, store.records.portsOf(uuid))).setBoot({ kind: 'disk' })
+      try {
+        await (await bmcs(node, store.records.portsOf(uuid))).setBoot({ kind: 'disk' })
+      } catch (error) {
+        throw new IronicError(502, bmcError(node, error))
+      }
     if (['fake', 'noop'].includes(node.management_interface)) return
     await this.#admin.updateNode(uuid, ({ driver_internal_info }) => ({
       driver_internal_info: { ...driver_internal_info, boot_device: { boot_device: device, persistent } },

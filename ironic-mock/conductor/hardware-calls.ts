@@ -1,5 +1,5 @@
-import { errorChain } from '../../runtime/index.js'
 import { IronicError, ironicErrors, type NodeRecord } from '../../wire/index.js'
+import { bmcError } from '../drivers/bmc-error.js'
 import type { BmcHardware, Indicators } from '../drivers/hardware.js'
 import { managementProblem, type ManagementCall } from '../drivers/management.js'
 import { powerProblem, unsupported } from '../drivers/requirements.js'
@@ -45,7 +45,7 @@ export function hardwareCalls({ store, dispatcher, world }: HardwareParts): Hard
       return await question(hardware)
     } catch (error) {
       if (error instanceof IronicError) throw error
-      throw new IronicError(502, errorChain(error).join(': '))
+      throw new IronicError(502, bmcError(subject.node, error))
     }
   }
   const begin = async (uuid: string, request: Parameters<typeof requestEvent>[0]): Promise<void> => {
