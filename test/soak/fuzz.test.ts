@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { EDGES } from './fuzz/paths.js'
+import { EDGES } from '../kit/state-paths.js'
 import type { Session, SessionReport, WorldName } from './fuzz/session.js'
 
 /** `SOAK_REQUESTS=5000000` for a long run, `SOAK_SESSION=lab:17` for one session again. */

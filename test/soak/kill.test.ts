@@ -1,17 +1,39 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, test } from 'vitest'
+import { adopting, caring, cleaning, imaging, Installing, living } from '../kit/killed/itinerary.js'
 import { KillingRun } from '../kit/killed/killing-run.js'
 
+const KILLS = Number(process.env['SOAK_KILLS'] ?? 100)
+const SEED = Number(process.env['SOAK_SEED'] ?? 7)
+
 let folder: string
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'ironstage-soak-'))))
+let image: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ironstage-soak-'))
+  const path = join(folder, 'disk.raw')
+  await writeFile(path, Buffer.alloc(2 ** 20, 'image'))
+  image = pathToFileURL(path).href
+})
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test.each([[7]])('100 kills at random moments of a deployment lose nothing (seed %i)', async (seed) => {
-  const run = await KillingRun.start({ stateDir: join(folder, `${seed}`), seed })
+test.each([
+  ['of a deployment', () => [new Installing('node-0'), new Installing('node-1')]],
+  [
+    'of all flows',
+    () => [new Installing('node-0'), imaging(image), living, caring, caring, cleaning, cleaning, adopting, adopting],
+  ],
+])(`${KILLS} kills at random moments %s lose nothing`, async (what, itineraries) => {
+  const stateDir = join(folder, what.replaceAll(' ', '-'))
+  const run = await KillingRun.start({ stateDir, seed: SEED, itineraries: itineraries() })
+  const since = performance.now()
   try {
-    while (run.kills < 100) await run.killOnce()
+    while (run.kills < KILLS) {
+      await run.killOnce()
+      if (run.kills % 10 === 0) console.log(`${run.kills} kills in ${Math.round((performance.now() - since) / 1000)} s`)
+    }
     await run.finish()
   } finally {
     await run.end()

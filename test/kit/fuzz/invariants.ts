@@ -25,7 +25,7 @@ function isError(body: unknown): boolean {
 }
 
 /** What of a database cannot be, whatever was called; empty when all is well. Looks at every record. */
-export function brokenInvariants({ records }: StoreView): string[] {
+export function brokenInvariants({ records }: Pick<StoreView, 'records'>): string[] {
   const broken: string[] = []
   const check = (holds: boolean, what: string) => void (holds || broken.push(what))
   const [groups, chassis, allocations] = [

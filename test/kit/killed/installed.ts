@@ -5,10 +5,15 @@ import { compareWithImage, inspectDisk, openFileDisk } from '../../../machine/in
 import { systemClock } from '../../../runtime/index.js'
 import { IronicClient, type Transport } from '../../../wire/index.js'
 import { pause } from './link.js'
+import type { Installing } from './itinerary.js'
 import type { Operator } from './operator.js'
 
 /** The node's disk, read back: the image, the last config that was asked for, its kernel argument; and it has booted. */
-export async function expectInstalled(transport: Transport, url: string, { node, wanted }: Operator): Promise<void> {
+export async function expectInstalled(
+  transport: Transport,
+  url: string,
+  { node, itinerary: { wanted } }: Operator<Installing>,
+): Promise<void> {
   const clock = systemClock()
   const { uuid } = await new IronicClient({ transport, endpoint: url, clock }).node(node)
   let machine = await machineBehind(transport, url, uuid)

@@ -2,7 +2,9 @@ import Database from 'libsql'
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { NodeRecord, PortRecord } from '../../../wire/index.js'
+import { openStore, type StoreView } from '../../../ironic-mock/index.js'
+import { VirtualClock } from '../../../runtime/index.js'
+import type { NodeRecord } from '../../../wire/index.js'
 
 /** What an agent had kept for its boot. */
 export interface KeptAgent {
@@ -10,11 +12,13 @@ export interface KeptAgent {
   commands: { name: string; status: string }[]
 }
 
+/** A node with the piece of work that is queued for it, by who goes on after it. */
+export type LeftNode = NodeRecord & { job: string | null }
+
 /** What a killed ironstage had kept, read from a copy of its state folder, before the next one touches it. */
-export interface LeftBehind {
+export interface LeftBehind extends Pick<StoreView, 'records'> {
   /** By name. */
-  nodes: ReadonlyMap<string, NodeRecord>
-  ports: readonly PortRecord[]
+  nodes: ReadonlyMap<string, LeftNode>
   /** Machine -> the agent of its boot, if it ever kept anything; undefined for a machine that is off. */
   agents: ReadonlyMap<string, KeptAgent | null>
 }
@@ -24,19 +28,22 @@ export async function leftBehind(stateDir: string): Promise<LeftBehind> {
   try {
     for (const file of await readdir(stateDir))
       if (/^(ironic|machines)\.db/.test(file)) await copyFile(join(stateDir, file), join(copy, file))
-    const ironic = rows(join(copy, 'ironic.db'))
-    const nodes = ironic('SELECT record, provision_state, name, uuid FROM nodes').map(
-      ({ record, ...columns }) => ({ ...parsed(record), ...columns }) as unknown as NodeRecord,
-    )
+    const store = openStore({ path: join(copy, 'ironic.db'), clock: new VirtualClock() })
+    const { records } = store
+    await store[Symbol.asyncDispose]()
+    const nodes = [...records.nodes.values()].map(({ record }) => ({ ...record, job: jobOf(records, record.uuid) }))
     return {
+      records,
       nodes: new Map(nodes.map((node) => [String(node.name), node])),
-      ports: ironic('SELECT record FROM ports').map(({ record }) => parsed(record) as unknown as PortRecord),
       agents: agentsIn(rows(join(copy, 'machines.db'))('SELECT machine, kind, name, value FROM record')),
     }
   } finally {
     await rm(copy, { recursive: true })
   }
 }
+
+const jobOf = (records: StoreView['records'], uuid: string): string | null =>
+  (records.effects.get(uuid)?.[0]?.payload.then as string | undefined) ?? null
 
 type Row = Record<string, string>
 

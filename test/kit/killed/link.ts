@@ -1,10 +1,12 @@
 import type { Random } from '../../../runtime/index.js'
-import { ConnectionFailed, IronicRefused, type IronicClient } from '../../../wire/index.js'
+import { ConnectionFailed, IronicRefused, type IronicClient, type WireResponse } from '../../../wire/index.js'
 import type { UpProcess } from '../up-process.js'
 
 /** One life of the process, as its clients see it. */
 export interface Life {
   client: IronicClient
+  /** For what the client has no method for. */
+  send(method: string, path: string, body?: unknown): Promise<WireResponse>
   process: UpProcess
   /** Nodes whose agent nobody can command until its next boot: Ironic gave out its token and the agent never kept it. */
   lockedOut: Set<string>

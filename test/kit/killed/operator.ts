@@ -1,64 +1,49 @@
-import { installCoreos } from '../../../lab/index.js'
+import { TRANSITIONS, VERBS } from '../../../ironic-mock/index.js'
 import type { Random } from '../../../runtime/index.js'
 import type { ApiNode, ProvisionState } from '../../../wire/index.js'
 import type { UpProcess } from '../up-process.js'
 import { Counter } from './counter.js'
-import { answered, pause, seen, type Life, type Link } from './link.js'
+import type { Itinerary, Wish } from './itinerary.js'
+import { answered, pause, seen, type Answer, type Life, type Link } from './link.js'
 
 /** A verb that Ironic has accepted. */
 export interface AcceptedVerb {
   node: string
   verb: string
-  /** The state that accepting it brings about. */
-  begins: ProvisionState
+  /** The states that accepting it can bring about. */
+  begins: readonly ProvisionState[]
   process: UpProcess
   /** How many lines about nodes the process had said before. */
   after: number
 }
 
 /** How long a node may stand still in a running process before that counts as stuck, in milliseconds. */
-const PATIENCE = 20_000
+const PATIENCE = 40_000
 
-const BEGINS: Readonly<Record<string, ProvisionState>> = {
-  inspect: 'inspecting',
-  provide: 'cleaning',
-  active: 'deploying',
-  deleted: 'deleting',
-}
+const WAITING: ReadonlySet<ProvisionState> = new Set([
+  ...(['inspect wait', 'clean wait', 'wait call-back', 'service wait', 'rescue wait'] as const),
+])
+const CHANGEABLE: ReadonlySet<ProvisionState> = new Set(['enroll', 'manageable', 'available'])
 
-const WAITING: ReadonlySet<ProvisionState> = new Set(['inspect wait', 'clean wait', 'wait call-back'])
-
-/** Somebody who deploys one machine again and again, and gets over everything that a kill leaves behind. */
-export class Operator {
+/** Somebody who takes one node through an itinerary again and again, and gets over everything that a kill leaves behind. */
+export class Operator<I extends Itinerary = Itinerary> {
   readonly node: string
+  readonly itinerary: I
   readonly counter = new Counter()
   readonly accepted: AcceptedVerb[] = []
-  /** Deployments that were reached. */
-  deployed = 0
+  /** Looks at the node in the state where a round ends. */
+  ends = 0
   aborts = 0
-  #generation = 0
-  #inspected = false
+  /** Whether an abort may have been received; also one whose answer a kill has swallowed. */
+  hasAborted = false
   readonly #link: Link
   readonly #random: Random
 
-  constructor(node: string, link: Link, random: Random) {
+  constructor(node: string, itinerary: I, link: Link, random: Random) {
     this.node = node
+    this.itinerary = itinerary
     this.#link = link
     this.#random = random
-  }
-
-  /** What the last deployment was asked to install. */
-  get wanted(): { ignition: { ignition: { version: string }; [section: string]: unknown }; karg: string } {
-    const generation = this.#generation
-    return {
-      ignition: {
-        ignition: { version: '3.4.0' },
-        storage: {
-          files: [{ path: '/etc/generation', contents: { source: `data:,${this.node}-${generation}` } }],
-        },
-      },
-      karg: `rehearsal.generation=${generation}`,
-    }
   }
 
   /** Goes on until the link is stopped. */
@@ -66,82 +51,94 @@ export class Operator {
     while (!this.#link.stopped) await this.#next(await this.#link.life())
   }
 
-  /** Takes the node to a deployment of its own, without being disturbed. */
+  /** Takes the node to the end of a round of its own, without being disturbed. */
   async finish(): Promise<void> {
     let before = Infinity
-    this.#holds = () => this.deployed > before
-    while (this.deployed <= before) {
-      if ((await this.#next(await this.#link.life())) === 'active') before = this.deployed
+    this.#isLeft = () => this.ends > before
+    while (this.ends <= before) {
+      const wish = await this.#next(await this.#link.life())
+      if (wish && 'verb' in wish && LEADS_TO_END[this.itinerary.end]?.includes(wish.verb)) before = this.ends
     }
   }
 
   /** Whether the node shall be left as it is. */
-  #holds = (): boolean => false
+  #isLeft = (): boolean => false
 
   #last = { key: '', since: 0 }
 
-  async #next(life: Life): Promise<string | undefined> {
+  async #next(life: Life): Promise<Wish | undefined> {
     const node = await seen(life.client.node(this.node))
     if (!node) return void (await pause(5))
     this.#watch(node, life)
-    if (node.provision_state === 'active' && node.reservation === null) this.deployed++
-    if (this.#holds()) return undefined
-    if (WAITING.has(node.provision_state) && life.lockedOut.has(this.node)) return this.#giveUp(life, node)
+    if (node.provision_state === this.itinerary.end && node.reservation === null) this.ends++
+    if (this.#isLeft()) return undefined
+    if (WAITING.has(node.provision_state)) {
+      if (life.lockedOut.has(this.node)) return this.#giveUp(life, node)
+      if (!this.#link.stopped && this.#random.next() < this.itinerary.aborts) return this.#abort(life, node)
+    }
     if (node.reservation !== null) return void (await pause(10))
     if (this.#random.next() < 0.15) await this.counter.count(life, this.node)
-    const verb = this.#verbFor(node)
-    if (verb === undefined) return void (await pause(10))
+    if (await this.#changed(life, node)) return undefined
+    const wish = this.itinerary.next(node, this.#random)
+    if (wish === undefined) return void (await pause(10))
     if (node.maintenance) await answered(life.client.setMaintenance(this.node, false))
-    return (await this.#ask(life, node, verb)) === 'refused' ? undefined : verb
+    return (await this.#ask(life, node, wish)) === 'refused' ? undefined : wish
   }
 
-  #verbFor({ provision_state: state, inspection_finished_at: inspected }: ApiNode): string | undefined {
-    switch (state) {
-      case 'enroll':
-      case 'clean failed':
-        return 'manage'
-      case 'inspect failed':
-        return 'inspect'
-      case 'manageable':
-        return this.#inspected && inspected !== null ? 'provide' : 'inspect'
-      case 'available':
-        // Every other round begins with an inspection.
-        return this.#random.next() < 0.3 ? 'manage' : 'active'
-      case 'deploy failed':
-        return this.#random.next() < 0.4 ? 'deleted' : 'active'
-      case 'active':
-      case 'error':
-        return 'deleted'
-      default:
-        return undefined
-    }
+  /** Gives the node what it has to have; true when that was missing. */
+  async #changed({ client }: Life, node: ApiNode): Promise<boolean> {
+    if (!CHANGEABLE.has(node.provision_state)) return false
+    const missing = Object.entries(this.itinerary.fields ?? {}).filter(
+      ([name, value]) => !holds(node[name as keyof ApiNode], value),
+    )
+    if (missing.length === 0) return false
+    await answered(
+      client.patchNode(
+        this.node,
+        missing.map(([name, value]) => ({ op: 'add', path: `/${name}`, value })),
+      ),
+    )
+    return true
   }
 
-  async #ask({ client, process }: Life, { provision_state: from }: ApiNode, verb: string) {
-    if (verb === 'active') this.#generation++
-    const { ignition, karg } = this.wanted
+  async #ask({ client, process }: Life, node: ApiNode, wish: Wish): Promise<Answer> {
+    this.itinerary.asking?.(wish, node)
+    if ('power' in wish) return answered(client.power(this.node, wish.power))
     const after = process.nodes.length
-    const steps = [installCoreos({ ignition, append_karg: [karg], hostname: false })]
-    const answer = await answered(client.provision(this.node, verb, verb === 'active' ? { deploy_steps: steps } : {}))
-    if (verb === 'inspect') this.#inspected = true
-    if (verb === 'manage' && from === 'available') this.#inspected = false
-    const begins = from === 'enroll' ? 'verifying' : (BEGINS[verb] ?? 'manageable')
-    if (answer === 'accepted') this.accepted.push({ node: this.node, verb, begins, process, after })
+    if (wish.verb === 'abort') this.hasAborted = true
+    const answer = await answered(client.provision(this.node, wish.verb, wish.more ?? {}))
+    if (answer === 'accepted') this.#accept(node.provision_state, wish.verb, process, after)
     return answer
+  }
+
+  #accept(from: ProvisionState, verb: string, process: UpProcess, after: number): void {
+    const first = TRANSITIONS[from].on[VERBS[verb]!.event]
+    // A step that must not be interrupted is let to its end before an abort shows.
+    if (first === undefined || (verb === 'abort' && from !== 'clean hold')) return
+    // Where nothing is to be cleaned the state is never seen.
+    const begins = first === 'cleaning' ? [first, TRANSITIONS[first].on.done!] : [first]
+    this.accepted.push({ node: this.node, verb, begins, process, after })
+  }
+
+  async #abort({ client }: Life, _node: ApiNode): Promise<undefined> {
+    this.hasAborted = true
+    if ((await answered(client.provision(this.node, 'abort'))) === 'accepted') this.aborts++
+    return undefined
   }
 
   /**
    * The agent that Ironic waits for can never report: like IPA it locks itself down until its next boot. Ironic would
    * find out after the callback timeout, half an hour; an operator who looks at the machine aborts.
    */
-  async #giveUp({ client, process, lockedOut }: Life, { provision_state: state }: ApiNode): Promise<undefined> {
+  async #giveUp(life: Life, { provision_state: state }: ApiNode): Promise<undefined> {
+    const { client, process, lockedOut } = life
     if (!process.log.some(({ message }) => message.includes('locked down'))) return void (await pause(10))
     const after = process.nodes.length
+    this.hasAborted = true
     if ((await answered(client.provision(this.node, 'abort'))) !== 'accepted') return
     lockedOut.delete(this.node)
     this.aborts++
-    const begins = state === 'clean wait' ? 'clean failed' : 'deploy failed'
-    this.accepted.push({ node: this.node, verb: 'abort', begins, process, after })
+    this.accepted.push({ node: this.node, verb: 'abort', begins: [TRANSITIONS[state].on.abort!], process, after })
   }
 
   #watch(node: ApiNode, life: Life): void {
@@ -155,4 +152,16 @@ export class Operator {
       throw new Error(`${this.node} stands still: ${about}`)
     }
   }
+}
+
+/** The verbs that a round's last state comes from. */
+const LEADS_TO_END: Partial<Record<ProvisionState, readonly string[]>> = {
+  active: ['active', 'adopt', 'rebuild', 'unrescue', 'service'],
+  available: ['provide'],
+}
+
+/** Whether a node has a wanted value; of an object, whether it has its members. */
+function holds(found: unknown, wanted: unknown): boolean {
+  if (wanted === null || typeof wanted !== 'object') return found === wanted
+  return Object.entries(wanted).every(([name, value]) => (found as Record<string, unknown> | null)?.[name] === value)
 }

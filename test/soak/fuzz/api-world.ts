@@ -40,6 +40,7 @@ export async function apiWorld(seed: number): Promise<World> {
       expectSame(before, store.records)
       stage = await openStage({ seed: seed * 1000 + lives++, clock, kept: told(store, () => watcher) })
     },
+    excused: [],
     restEvery: 2500,
     newNode: () => ({ driver: 'fake-hardware', ...FAKE, automated_clean: false }),
     [Symbol.asyncDispose]: async () => {

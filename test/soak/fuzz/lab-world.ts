@@ -47,6 +47,7 @@ export async function labWorld(seed: number): Promise<World> {
     },
     calm: () => lab.faults.clear(),
     restart: () => Promise.resolve(),
+    excused: [502, 503],
     restEvery: 2500,
     newNode: (dice) => {
       const kind = MACHINES[Math.floor(dice * MACHINES.length)]!

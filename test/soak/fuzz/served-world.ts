@@ -26,6 +26,7 @@ export async function servedWorld(seed: number): Promise<World> {
     trouble: () => {},
     calm: () => {},
     restart: () => Promise.resolve(),
+    excused: [],
     restEvery: 10000,
     newNode: () => ({ driver: 'fake-hardware', deploy_interface: 'fake', inspect_interface: 'fake' }),
     [Symbol.asyncDispose]: async () => {

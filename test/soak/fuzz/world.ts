@@ -24,6 +24,8 @@ export interface World extends AsyncDisposable {
   restart(): Promise<void>
   /** Documents of nodes as they are registered here. */
   newNode(dice: number): Record<string, unknown>
+  /** Answers that are none of Ironic's making: of a BMC that does not answer, or did not lately. */
+  readonly excused: readonly number[]
   /** After how many calls it is left alone until it rests. */
   readonly restEvery: number
 }

@@ -1,9 +1,8 @@
-import { TRANSITIONS, UNSTABLE_STATES } from '../../../ironic-mock/index.js'
-import type { NodeRecord, ProvisionState } from '../../../wire/index.js'
-import type { Watcher } from './world.js'
+import { TRANSITIONS, UNSTABLE_STATES } from '../../ironic-mock/index.js'
+import type { NodeRecord, ProvisionState } from '../../wire/index.js'
 
 /** Follows nodes from state to state. */
-export class Paths implements Watcher {
+export class StatePaths {
   readonly #at = new Map<string, ProvisionState>()
   /** `from > to`, and how often. */
   readonly taken = new Map<string, number>()
@@ -28,9 +27,9 @@ const LEADS = new Map(
 )
 
 /** One commit may pass through a state that nothing happens in: cleaning, where nothing is to be cleaned. */
-const leads = (from: ProvisionState, to: ProvisionState): boolean =>
+export const leads = (from: ProvisionState, to: ProvisionState): boolean =>
   LEADS.get(from)!.has(to) ||
   [...LEADS.get(from)!].some((between) => UNSTABLE_STATES.includes(between) && LEADS.get(between)!.has(to))
 
-/** Every way there is, as {@link Paths.taken} names them. */
+/** Every way there is, as {@link StatePaths.taken} names them. */
 export const EDGES: readonly string[] = [...LEADS].flatMap(([from, tos]) => [...tos].map((to) => `${from} > ${to}`))

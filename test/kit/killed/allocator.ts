@@ -1,0 +1,40 @@
+import type { Random } from '../../../runtime/index.js'
+import { ALLOCATED } from './itinerary.js'
+import { pause, pick, seen, type Life, type Link } from './link.js'
+
+interface Allocation {
+  uuid: string
+  state: string
+}
+
+/** Somebody who takes nodes by allocations and gives them back, whatever others do with them. */
+export class Allocator {
+  readonly #link: Link
+  readonly #random: Random
+
+  constructor(link: Link, random: Random) {
+    this.#link = link
+    this.#random = random
+  }
+
+  async work(): Promise<void> {
+    while (!this.#link.stopped) {
+      await this.#next(await this.#link.life())
+      await pause(60)
+    }
+  }
+
+  async #next({ send }: Life): Promise<void> {
+    const listed = await seen(send('GET', '/v1/allocations'))
+    if (!listed) return
+    const { allocations } = JSON.parse(listed.body!) as { allocations: Allocation[] }
+    const one = pick(this.#random, allocations)
+    const answer =
+      one && (allocations.length > 4 || this.#random.next() < 0.4)
+        ? await seen(send('DELETE', `/v1/allocations/${one.uuid}`))
+        : await seen(send('POST', '/v1/allocations', { resource_class: ALLOCATED }))
+    // Gone with its instance, refused while a node is deployed, or held by somebody for a moment.
+    if (answer && answer.status >= 400 && ![404, 409].includes(answer.status))
+      throw new Error(`an allocation was answered with ${answer.status}: ${answer.body}`)
+  }
+}
