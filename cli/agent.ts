@@ -14,6 +14,7 @@ import {
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { readHardware } from './hardware-file.js'
+import { IMAGE_CACHE_OPTIONS, imagesOf } from './image-cache.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
 import { onlyShown, openFor, REAL_TARGET_OPTIONS, realTarget } from './target.js'
@@ -30,6 +31,7 @@ export const AGENT_OPTIONS = [
   'kernel-params',
   'respawn',
   'steps',
+  ...IMAGE_CACHE_OPTIONS,
   'standalone',
   'token',
   'speed',
@@ -59,6 +61,7 @@ export async function agent(
   const managers = options.steps && (await loadManagers(options.steps))
   using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
   const serves = servedBy(options)
+  const images = await imagesOf(options, environment)
   await using running = await withIronic(() =>
     openStandaloneAgent({
       serves,
@@ -71,6 +74,7 @@ export async function agent(
           : { ...(mac === undefined ? {} : { mac: mac.toLowerCase() }), ...(hardware ? { hardware } : {}) },
       respawn: options.respawn ?? false,
       ...(managers ? { managers } : {}),
+      images,
       clock: systemClock(options.speed ?? 1),
       random: systemRandom,
       logger: logTo(environment, json),
@@ -114,7 +118,8 @@ async function realAgent(
   if (shown !== undefined) return shown
   const managers = options.steps && (await loadManagers(options.steps))
   const serves = servedBy(options)
-  await using on = await openFor(request, environment, clock, json)
+  const images = await imagesOf(options, environment)
+  await using on = await openFor({ ...request, images }, environment, clock, json)
   await using running = await withIronic(() =>
     openRealAgent({
       ...{ on, serves, configFiles, clock, random: systemRandom, logger: logTo(environment, json) },

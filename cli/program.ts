@@ -1,6 +1,14 @@
 import { Command, CommanderError, Option } from 'commander'
 import { errorChain, packageVersion, UserError, userError, type ConfigFile } from '../lab/index.js'
 import { agent, AGENT_OPTIONS } from './agent.js'
+import {
+  CACHE_LIST_OPTIONS,
+  CACHE_PRUNE_OPTIONS,
+  CACHE_VERIFY_OPTIONS,
+  cacheList,
+  cachePrune,
+  cacheVerify,
+} from './cache.js'
 import { configFiles } from './config-files.js'
 import { DEPLOY_OPTIONS, deploy } from './deploy.js'
 import { Stopped, type Environment, type Output } from './environment.js'
@@ -58,6 +66,10 @@ export async function run(environment: Environment): Promise<number> {
   add('show', 'show what a step takes and how it is asked for', STEP_SHOW_OPTIONS, stepShow, named)
   add('run', 'run one step on a simulated machine, with no Ironic', STEP_RUN_OPTIONS, stepRun, named)
   add('new', 'write a step and its passing test', STEP_NEW_OPTIONS, stepNew, named)
+  const kept = { under: program.command('cache').description('look after the images that are kept').exitOverride() }
+  add('list', 'list the images that are kept', CACHE_LIST_OPTIONS, cacheList, kept)
+  add('prune', 'delete images beyond --cache-size, and what was never finished', CACHE_PRUNE_OPTIONS, cachePrune, kept)
+  add('verify', 'read every image again and delete those that are damaged', CACHE_VERIFY_OPTIONS, cacheVerify, kept)
   try {
     await program.parseAsync(argv, { from: 'user' })
     return code
@@ -98,10 +110,13 @@ function asFlag(name: OptionName): Option {
   return option
 }
 
-/** Commander hands `--append-karg` over as `appendKarg`. */
+/** Commander hands `--append-karg` over as `appendKarg`, and `--no-cache` as `cache`, which is true without. */
 const byName = (flags: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(flags).map(([key, value]) => [key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), value]),
+    Object.entries(flags).map(([key, value]) => {
+      const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+      return value === false ? [`no-${name}`, true] : [name, value]
+    }),
   )
 
 /** One sentence, what caused it, and what to do. */

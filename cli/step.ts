@@ -13,6 +13,7 @@ import {
   type StepRunEvent,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
+import { IMAGE_CACHE_OPTIONS, imagesOf } from './image-cache.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
 import { listText, showText, summary } from './step-text.js'
@@ -20,7 +21,15 @@ import { onlyShown, openFor, REAL_TARGET_OPTIONS, realTarget } from './target.js
 
 export const STEP_LIST_OPTIONS = ['steps', 'json'] as const
 export const STEP_SHOW_OPTIONS = ['steps', 'json'] as const
-export const STEP_RUN_OPTIONS = ['steps', ...REAL_TARGET_OPTIONS, 'args', 'state-dir', 'machine', 'json'] as const
+export const STEP_RUN_OPTIONS = [
+  'steps',
+  ...REAL_TARGET_OPTIONS,
+  ...IMAGE_CACHE_OPTIONS,
+  'args',
+  'state-dir',
+  'machine',
+  'json',
+] as const
 
 type ListOptions = Options<(typeof STEP_LIST_OPTIONS)[number]>
 type RunOptions = Options<(typeof STEP_RUN_OPTIONS)[number]>
@@ -76,7 +85,8 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
     const shown = await onlyShown(real, options, `the step ${name}`, environment, clock)
     if (shown !== undefined) return shown
   }
-  await using on = real ? await openFor(real, environment, clock, json) : undefined
+  const images = await imagesOf(options, environment)
+  await using on = real ? await openFor({ ...real, images }, environment, clock, json) : undefined
   const say = (event: object, text: string | null) => {
     if (json) stdout.write(`${JSON.stringify(event)}\n`)
     else if (text !== null) stdout.write(`${text}\n`)
@@ -86,7 +96,7 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
   const { value, seconds } = await runStep({
     ...{ step: name, args, managers, plan, signal: stopped },
     ...(folder && id !== undefined ? { machine: { folder, id } } : {}),
-    ...(on ? { on } : {}),
+    ...(on ? { on } : { images }),
     ...{ clock, random: systemRandom, logger: logTo(environment, json) },
     onEvent: (event) => {
       if (event.event === 'stage') percent = -Infinity

@@ -7,6 +7,7 @@ import { HttpTransport, IronicClient, type ClientTls, type Transport } from '../
 import type { DeploymentEvent } from './deployment-events.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
 import { makeDiskFile } from './disk-file.js'
+import type { ImageCacheRequest } from './image-staging.js'
 import { machineBehind, type LabMachine } from './lab-api.js'
 import { REHEARSAL_IMAGE } from './paths.js'
 import { REALISTIC_MACHINES } from './realistic.js'
@@ -27,6 +28,8 @@ export interface DeploymentOptions {
   /** How to be let in there. */
   access?: { headers?: Readonly<Record<string, string>>; tls?: ClientTls }
   realistic?: boolean
+  /** Where images from URLs are kept, and how they are fetched. */
+  images?: ImageCacheRequest
   /** What the machine's agent offers; the standard managers unless told otherwise. */
   managers?: readonly HardwareManager[]
   clock: Clock
@@ -77,6 +80,7 @@ async function deployHere(
     ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
     liveImage: isUrl(image) ? REHEARSAL_IMAGE : image,
     ...(options.managers ? { managers: options.managers } : {}),
+    ...(options.images ? { imageCache: options.images } : {}),
     ...(realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
     onEvent: (event) => {
       if (event.kind === 'progress') onEvent({ event: 'progress', step: event.step, ...event.progress })

@@ -9,15 +9,10 @@ import {
   type StageAsset,
 } from '../steps/index.js'
 
-/** Where images are kept, and how they are fetched. */
-export type ImageCacheRequest = Omit<ImageCacheOptions, 'clock' | 'logger' | 'contents'>
-
-/** @throws UserError when the folder cannot be used */
-export function openImageCache(
-  request: ImageCacheRequest,
-  { clock, logger }: { clock: Clock; logger: Logger },
-): Promise<ImageCache> {
-  return ImageCache.open({ ...request, clock, logger, contents: (path) => decodedFile(path, clock) })
+/** Where images from URLs are kept, and how they are fetched. */
+export interface ImageCacheRequest extends Omit<ImageCacheOptions, 'clock' | 'logger' | 'contents' | 'folder'> {
+  /** Made when first needed; null keeps nothing. */
+  folder: string | null
 }
 
 interface Surroundings {
@@ -26,21 +21,40 @@ interface Surroundings {
   logger: Logger
 }
 
-/** How images come to simulated machines: they are of this process, and so are their programs. */
-export function simulatedStage(cache: ImageCacheRequest | undefined, parts: Surroundings): Promise<StageAsset> {
-  return stageOn({ kind: 'files', pathThere: (path) => path }, cache, parts)
+/** @throws UserError when the folder cannot be used */
+export function openImageCache(
+  request: ImageCacheRequest & { folder: string },
+  { clock, logger }: Pick<Surroundings, 'clock' | 'logger'>,
+): Promise<ImageCache> {
+  return ImageCache.open({ ...request, clock, logger, contents: (path) => decodedFile(path, clock) })
 }
 
-/**
- * How images come to a target that reaches this host's files or ports.
- *
- * @throws UserError when the cache's folder cannot be used
- */
-export async function stageOn(
-  reach: Reach,
-  cache: ImageCacheRequest | undefined,
-  parts: Surroundings,
-): Promise<StageAsset> {
-  if (!cache) return stageUncached({ reach, ...parts })
-  return stageFromCache(await openImageCache(cache, parts), { reach, ...parts })
+/** How images come to simulated machines: they are of this process, and so are their programs. */
+export function simulatedStage(request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
+  return stageOn({ kind: 'files', pathThere: (path) => path }, request, parts)
+}
+
+/** How images come to a real target. What its own loopback interface gives, only it can fetch. */
+export function realStage(reach: Reach, request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
+  const stage = stageOn(reach, request, parts)
+  return async (asset, options) => {
+    const { hostname } = new URL(asset.url)
+    return /^(localhost|127\..*|\[::1\])$/.test(hostname) ? null : stage(asset, options)
+  }
+}
+
+function stageOn(reach: Reach, request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
+  const { folder = null, ...fetching } = request ?? {}
+  if (folder === null) return stageUncached({ reach, ...fetching, ...parts })
+  let cache: Promise<ImageCache> | undefined
+  return async (asset, options) => {
+    cache ??= openImageCache({ ...fetching, folder }, parts)
+    try {
+      await cache
+    } catch (error) {
+      cache = undefined
+      throw error
+    }
+    return stageFromCache(await cache, { reach, ...parts })(asset, options)
+  }
 }

@@ -13,6 +13,7 @@ import {
   type SshShell,
   type SshShellOptions,
 } from '../steps/index.js'
+import { realStage, type ImageCacheRequest } from './image-staging.js'
 import { isSsh, sshAccess, type SshRequest } from './ssh-access.js'
 
 /** What may be allowed on a real target, one by one; installing needs none of it. */
@@ -40,6 +41,8 @@ export interface RealTargetRequest {
   installer?: string | undefined
   /** Where the machine's own tree is, when this runs in a container on it. */
   root?: string | undefined
+  /** Where images from URLs are kept, and how they are fetched for it. */
+  images?: ImageCacheRequest | undefined
   /** For a machine behind SSH. */
   ssh?: SshRequest | undefined
 }
@@ -75,11 +78,15 @@ export interface RealTarget extends AsyncDisposable {
  *   not there, or is in use
  */
 export async function openRealTarget(options: RealTargetOptions): Promise<RealTarget> {
-  const { target, root, readOnly = false, ...more } = options
-  if (isSsh(target)) return unused(await openBehindSsh(options), options)
+  const { target: name, root, readOnly = false, ...more } = options
+  if (isSsh(name)) return unused(await openBehindSsh(options), options)
   const where = localDisk(options)
   const local = await openLocalTarget({ ...more, where, readOnly, ...(root === undefined ? {} : { root }) })
-  return unused({ ...local, file: where.startsWith('/dev/') ? null : where }, options)
+  const target = {
+    ...local.target,
+    stage: realStage({ kind: 'files', pathThere: seenIn(root) }, options.images, options),
+  }
+  return unused({ ...local, target, file: where.startsWith('/dev/') ? null : where }, options)
 }
 
 async function openBehindSsh(options: RealTargetOptions): Promise<RealTarget> {
@@ -90,8 +97,22 @@ async function openBehindSsh(options: RealTargetOptions): Promise<RealTarget> {
   const device = sshDisk(options)
   const opened = await openSshTarget({ ...access, ...more, device, readOnly, ...(root === undefined ? {} : { root }) })
   const { shell, ...rest } = opened
-  return { ...rest, file: null, ssh: { shell, access }, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+  const reach = { kind: 'port', lend: (port: number) => shell.lend(port) } as const
+  const staging = { ...opened.target, stage: realStage(reach, options.images, options) }
+  return {
+    ...rest,
+    target: staging,
+    file: null,
+    ssh: { shell, access },
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  }
 }
+
+/** Files of this process as programs see them that are run by chroot, which may have another tree. */
+const seenIn =
+  (root = '') =>
+  (path: string): string | null =>
+    root === '' ? path : path.startsWith(`${root}/`) ? path.slice(root.length) : null
 
 /** @throws UserError (usage) when nobody names the disk */
 function sshDisk({ target, device }: Pick<RealTargetRequest, 'target' | 'device'>): string {

@@ -12,6 +12,7 @@ import {
   type Target,
 } from '../steps/index.js'
 import type { JsonObject } from '../wire/index.js'
+import type { ImageCacheRequest } from './image-staging.js'
 import { masked, maskedText } from './masked.js'
 import type { StateFolder } from './state-folder.js'
 import { placeOf } from './step-files.js'
@@ -38,6 +39,8 @@ export interface StepRunOptions {
   machine?: { folder: StateFolder; id: string }
   /** A machine that is not simulated. */
   on?: RealTarget
+  /** Where images from URLs are kept, and how they are fetched for a simulated machine. */
+  images?: ImageCacheRequest
   /** Really read, but only tell writes. */
   plan?: boolean
   clock: Clock
@@ -64,7 +67,9 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
   const tell = options.onEvent ?? (() => {})
   knownStep(managers, step)
   const from = options.machine === undefined ? {} : { from: options.machine }
-  await using simulated = options.on ? undefined : await openStepMachine({ ...from, clock, random, logger })
+  const { images } = options
+  const simulation = { ...from, ...(images ? { images } : {}), clock, random, logger }
+  await using simulated = options.on ? undefined : await openStepMachine(simulation)
   const surroundings = options.on ? ofReal(options.on, uuid(random)) : ofSimulated(simulated!)
   const { node, ports, machine } = surroundings
   tell({ event: 'started', step, machine, real: options.on !== undefined, plan })

@@ -72,7 +72,7 @@ export interface StageOptions {
   liveImage?: string
   /** Whether machines keep real bytes in sparse files (`file`) or only the structures on their disks (`described`). */
   disks?: 'file' | 'described'
-  /** Where images from URLs are kept; without, each installation fetches its own. */
+  /** Where images from URLs are kept, and how they are fetched; without, each installation fetches its own. */
   imageCache?: ImageCacheRequest
   /** Told of everything from the start. */
   onEvent?: (event: Parameters<Events['emit']>[0]) => void
@@ -193,7 +193,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   machines = await openMachines({
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
     logger: withFields(logger, { room: 'machine' }),
-    stage: await simulatedStage(options.imageCache, { clock, random, logger }),
+    stage: simulatedStage(options.imageCache, { clock, random, logger }),
     events: {
       ramdiskUp: (machine, boot) => {
         agents.ramdiskUp(machine, boot)

@@ -13,6 +13,7 @@ import type { HardwareManager } from '../steps/index.js'
 import { HttpTransport, probedDispatch } from '../wire/index.js'
 import { namedFile, openAgentListener } from './agent-address.js'
 import { Agents, type AgentAddresses } from './agents.js'
+import { simulatedStage, type ImageCacheRequest } from './image-staging.js'
 import { machineOfFolder, newMachine, type NewMachine } from './one-machine.js'
 import type { StateFolder } from './state-folder.js'
 
@@ -40,6 +41,8 @@ export interface StandaloneAgentOptions {
   machinePace?: MachinePace
   /** {@link IPA_PACE} unless told otherwise. */
   agentPace?: AgentPace
+  /** Where images from URLs are kept, and how they are fetched. */
+  images?: ImageCacheRequest
   clock: Clock
   random: Random
   logger: Logger
@@ -130,6 +133,7 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
     await openMachines({
       stateDir: 'folder' in wanted ? wanted.folder.path : null,
       ...{ clock, random, probe, pace: options.machinePace ?? NO_PACE },
+      stage: simulatedStage(options.images, { clock, random, logger }),
       logger: withFields(logger, { room: 'machine' }),
       events: {
         // Of a state folder only this machine is taken up; the others are left as they are.

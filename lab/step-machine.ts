@@ -3,12 +3,15 @@ import { NO_PACE, openMachines, type Machine, type Machines } from '../machine/i
 import { Probe, Scope, UserError, uuid, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 import { machineOf } from './bmcs.js'
+import { simulatedStage, type ImageCacheRequest } from './image-staging.js'
 import { machineOfFolder, newMachine } from './one-machine.js'
 import type { StateFolder } from './state-folder.js'
 
 export interface StepMachineOptions {
   /** One of a state folder; a new one, gone with this, without. */
   from?: { folder: StateFolder; id: string }
+  /** Where images from URLs are kept, and how they are fetched for it. */
+  images?: ImageCacheRequest
   clock: Clock
   random: Random
   logger: Logger
@@ -47,6 +50,7 @@ async function open(options: StepMachineOptions, scope: Scope): Promise<StepMach
     await openMachines({
       stateDir: from?.folder.path ?? null,
       ...{ clock, random, probe: new Probe(), pace: NO_PACE, logger: withFields(logger, { room: 'machine' }) },
+      stage: simulatedStage(options.images, { clock, random, logger }),
       events: { ramdiskUp: (booted) => (booted.spec.id === id ? up() : undefined), down: () => {} },
     }),
   )

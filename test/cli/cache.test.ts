@@ -1,0 +1,88 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { command } from '../kit/command.js'
+import { fileServer, sha256, type FileServer } from '../kit/image-files.js'
+import { readImage } from '../kit/installer.js'
+
+/** Images that `ironstage` keeps, and the commands to look after them. */
+
+const IMAGE = readImage()
+
+let home: string
+let server: FileServer
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'ironstage-home-'))
+  server = await fileServer({ '/coreos.raw.xz': IMAGE })
+})
+afterEach(async () => {
+  await server[Symbol.asyncDispose]()
+  await rm(home, { recursive: true, force: true })
+})
+
+async function ran(...argv: string[]) {
+  const run = command(argv, { variables: { HOME: home } })
+  const code = await run.ended
+  return { code, stdout: run.stdout, stderr: run.stderr }
+}
+
+const args = (more: object = {}) => JSON.stringify({ image_url: server.url('/coreos.raw.xz'), ...more })
+const install = (...more: string[]) => ran('step', 'run', 'install_coreos', '--args', args(), ...more)
+
+test('a step’s image is kept as zstd below the user’s cache folder, listed, verified and deleted', async () => {
+  const first = await install('--cache-as', 'zstd')
+  expect(first).toMatchObject({ code: 0, stderr: '' })
+  expect(first.stdout).toMatch(/Copying image from \/run\/ironstage\/images\/[0-9a-f]{64}\/image\.raw\.zst/)
+  expect(await readdir(join(home, '.cache/ironstage/images/images'))).toEqual([sha256(IMAGE)])
+
+  const list = await ran('cache', 'list')
+  expect(list.stdout).toMatch(
+    new RegExp(`^${sha256(IMAGE).slice(0, 16)}  xz as zst +\\S+ KiB  used \\S+Z  unsigned  http://127`),
+  )
+  expect(JSON.parse((await ran('cache', 'list', '--json')).stdout)).toMatchObject({ sha256: sha256(IMAGE), kind: 'xz' })
+
+  expect(await ran('cache', 'verify')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^good /) })
+  const { path } = JSON.parse((await ran('cache', 'list', '--json')).stdout) as { path: string }
+  await writeFile(path, 'something else')
+  expect(await ran('cache', 'verify')).toMatchObject({ code: 1, stdout: expect.stringMatching(/^DAMAGED .*deleted$/m) })
+  expect((await ran('cache', 'list')).stdout).toBe('no images are kept\n')
+
+  await install('--cache-as', 'zstd')
+  expect((await ran('cache', 'prune')).stdout).toBe('0 images deleted, 0 B freed\n')
+  expect((await ran('cache', 'prune', '--all')).stdout).toMatch(/^1 image deleted, \S+ KiB freed\n$/)
+})
+
+test('--cache-dir names another folder, --no-cache keeps nothing', async () => {
+  expect((await install('--cache-dir', join(home, 'here'))).code).toBe(0)
+  expect(await readdir(join(home, 'here/images'))).toEqual([sha256(IMAGE)])
+  await rm(join(home, 'here'), { recursive: true })
+  const without = await install('--no-cache')
+  expect(without.code).toBe(0)
+  expect(without.stdout).toContain(`Downloading image from ${server.url('/coreos.raw.xz')}`)
+  expect(await readdir(home)).toEqual([])
+})
+
+test('--no-cache and what it makes pointless exclude each other', async () => {
+  expect(await install('--no-cache', '--cache-as', 'zstd')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/--no-cache and --cache-as exclude each other/),
+  })
+})
+
+test('a plan fetches nothing', async () => {
+  const planned = await install('--plan')
+  expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/would run .*--image-url http/) })
+  expect(server.asked).toEqual([])
+  expect(await readdir(home)).toEqual([])
+})
+
+test('ironstage deploy takes the image from the cache the second time', async () => {
+  const disk = join(home, 'sda.img')
+  const deploy = () =>
+    ran('deploy', '--image', server.url('/coreos.raw.xz'), '--disk-file', disk, '--disk-size', '1GiB')
+  expect((await deploy()).code).toBe(0)
+  expect(server.asked.filter((line) => !line.includes('.sig'))).toEqual(['GET /coreos.raw.xz'])
+  expect((await deploy()).code).toBe(0)
+  expect(server.asked.at(-1)).toBe('GET /coreos.raw.xz if changed')
+})
