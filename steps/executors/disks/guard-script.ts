@@ -152,12 +152,14 @@ export interface GuardedOperands {
   paths: readonly string[]
   /** Arrays over a disk are no reason to refuse: the command is about them. */
   arrays: boolean
+  /** Devices that the command makes; one that is there already counts as any other. */
+  made?: readonly string[]
 }
 
 /** Runs right before a command, in the same script; comes to its end only where the command may run. */
 export function guardScript(
   selectors: readonly DiskSelector[],
-  { devices, paths, arrays }: GuardedOperands,
+  { devices, paths, arrays, made = [] }: GuardedOperands,
   root = '',
 ): string {
   return [
@@ -167,6 +169,7 @@ export function guardScript(
     resolveScript(selectors),
     'look_around',
     ...devices.map((path) => `check_device ${quoted(path)} ${arrays ? 'arrays' : 'none'}`),
+    ...made.map((path) => `[ ! -e ${quoted(path)} ] || check_device ${quoted(path)} ${arrays ? 'arrays' : 'none'}`),
     ...paths.map((path) => `check_path ${quoted(`${root}${path}`)}`),
   ].join('\n')
 }

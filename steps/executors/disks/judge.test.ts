@@ -51,6 +51,10 @@ describe('what a command would change', () => {
   test('is allowed one by one, and for all that cannot be told where nothing matters', () => {
     expect(judged('mdadm --stop /dev/md0', { allow: ['software-raid'] })).toEqual(run(['/dev/md0'], [], true))
     expect(judged('mdadm --stop --scan', { allow: ['software-raid'] })).toMatchObject({ kind: 'refuse' })
+    expect(judged('mdadm --create /dev/md0 --level 1 /dev/sda1 /dev/sda2', { allow: ['software-raid'] })).toEqual({
+      kind: 'run',
+      operands: { devices: ['/dev/sda1', '/dev/sda2'], made: ['/dev/md0'], paths: [], arrays: true },
+    })
     expect(judged('fio --filename=/dev/sda', { allow: ['burn-in'] })).toEqual(run(['/dev/sda']))
     expect(judged('systemctl reboot', { allow: ['reboot'] })).toEqual(run([]))
     expect(judged('sh -c wipefs /dev/sda', { disposable: true })).toEqual(run(['/dev/sda']))

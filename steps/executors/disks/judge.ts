@@ -103,7 +103,13 @@ export function judge({ argv, effect }: Pick<Command, 'argv' | 'effect'>, allowa
       if (operands.devices.length === 0) return refuse(`${program} names no disk, so it could mean any`)
       // A wiped array is one that is about to be taken apart.
       const ofArray = program === 'wipefs' && argv.some((word) => /^\/dev\/md/.test(word))
-      return { kind: 'run', operands: { ...operands, arrays: arrays || (ofArray && allowances.has('software-raid')) } }
+      const judged = { ...operands, arrays: arrays || (ofArray && allowances.has('software-raid')) }
+      const made = program === 'mdadm' ? argv[argv.indexOf('--create') + 1] : undefined
+      if (!argv.includes('--create') || made === undefined) return { kind: 'run', operands: judged }
+      return {
+        kind: 'run',
+        operands: { ...judged, devices: judged.devices.filter((path) => path !== made), made: [made] },
+      }
     }
     case 'files': {
       const paths = pathsIn(program, argv).filter((path) => !allowances.folders.some((folder) => isBelow(path, folder)))
