@@ -1,0 +1,194 @@
+import { basename } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { stringify } from 'yaml'
+import { UserError } from '../../runtime/index.js'
+import { parseIgnition } from '../parse.js'
+import { IGNITION_FILE, keyfileFiles, keyfilesAt } from './contents.js'
+import { requireNetwork, type OsFeatures } from './features.js'
+import { LiveImageError } from './failure.js'
+import type { Files } from './initramfs.js'
+import { checkInstallerConfig } from './installer-config.js'
+import { scriptName, scriptUnit, type InstallMoment } from './install-script.js'
+
+/** A file that somebody named, with its contents. */
+export interface NamedFile {
+  path: string
+  bytes: Uint8Array
+}
+
+/** What a live image can be made to do by itself. */
+export interface Customization {
+  /** Configs for the installed system. This and what else begins with `dest` makes the image install at boot. */
+  destIgnition?: readonly NamedFile[]
+  /** The disk that is overwritten without asking. */
+  destDevice?: string
+  /** As in `ttyS0,115200n8`. */
+  destConsole?: readonly string[]
+  destKargAppend?: readonly string[]
+  destKargDelete?: readonly string[]
+  /** NetworkManager keyfiles, for the live and the installed system. */
+  networkKeyfile?: readonly NamedFile[]
+  /** PEM bundles that Ignition trusts in both. */
+  ignitionCa?: readonly NamedFile[]
+  preInstall?: readonly NamedFile[]
+  postInstall?: readonly NamedFile[]
+  /** Config files of the installer, which come before what is said here. */
+  installerConfig?: readonly NamedFile[]
+  /** Configs for the live system. */
+  liveIgnition?: readonly NamedFile[]
+}
+
+/** What to embed in an image for a {@link Customization}. */
+export interface Customized {
+  files: Files
+  /** Whether the machine that boots it runs the installer, and which disk that overwrites if it is said here. */
+  installs: { device: string | undefined } | undefined
+}
+
+/** The newest spec that all images have which can be customised. */
+const VERSION = '3.3.0'
+const DEST_CONFIG = '/etc/coreos/dest.ign'
+
+interface Source {
+  compression: 'gzip'
+  source: string
+}
+
+/**
+ * Puts together what coreos-installer 0.27.0 embeds for the same wishes: an Ignition config for the live system, which
+ * holds all the rest, and keyfiles beside it.
+ *
+ * @param features of the image
+ * @throws LiveImageError for a file that is not what it should be, and for what the image does not support
+ */
+export function customize(wishes: Customization, features: OsFeatures): Customized {
+  const live = new LiveConfig()
+  for (const file of wishes.liveIgnition ?? []) live.merge.push(packed(checkedConfig(file)))
+  for (const { bytes } of wishes.ignitionCa ?? []) live.authorities.push(packed(bytes))
+  for (const file of wishes.preInstall ?? []) live.addScript('pre', file)
+  for (const file of wishes.postInstall ?? []) live.addScript('post', file)
+  const keyfiles = keyfilesAt(wishes.networkKeyfile ?? [])
+  if (keyfiles.length > 0) requireNetwork(features)
+  const files = new Map(keyfileFiles(keyfiles))
+  const installs = addInstaller(live, wishes, features, keyfiles.length > 0)
+  const config = live.text()
+  if (config !== undefined) files.set(IGNITION_FILE, Buffer.from(config))
+  return { files, installs }
+}
+
+function addInstaller(
+  live: LiveConfig,
+  wishes: Customization,
+  features: OsFeatures,
+  network: boolean,
+): Customized['installs'] {
+  const { destIgnition = [], destDevice: device, destConsole = [], installerConfig = [] } = wishes
+  const { destKargAppend = [], destKargDelete = [], ignitionCa = [] } = wishes
+  const wanted =
+    device !== undefined ||
+    [destIgnition, destConsole, destKargAppend, destKargDelete, installerConfig].some(({ length }) => length > 0)
+  if (!wanted) return undefined
+  if (!features['installer-config'])
+    throw new LiveImageError('This OS image does not support customizing installer configuration.')
+  if (destConsole.length > 0 && !features['installer-config-directives']?.['console'])
+    throw new LiveImageError('This OS image does not support customizing the destination console.')
+  let number = 0
+  const addConfig = (name: string, bytes: Uint8Array) =>
+    live.addFile(`/etc/coreos/installer.d/${`${number++}`.padStart(4, '0')}-${name}`, 0o600, bytes)
+  for (const { path, bytes } of installerConfig) {
+    try {
+      checkInstallerConfig(Buffer.from(bytes).toString())
+    } catch (cause) {
+      throw new LiveImageError(`parsing installer config ${path}`, cause)
+    }
+    addConfig(basename(path), bytes)
+  }
+  const own: Record<string, unknown> = {}
+  if (destIgnition.length > 0) {
+    own['ignition-file'] = DEST_CONFIG
+    live.addFile(DEST_CONFIG, 0o600, Buffer.from(destinationConfig(destIgnition, ignitionCa)))
+  }
+  if (destConsole.length > 0) own['console'] = destConsole
+  if (destKargAppend.length > 0) own['append-karg'] = destKargAppend
+  if (destKargDelete.length > 0) own['delete-karg'] = destKargDelete
+  if (network) own['copy-network'] = true
+  if (device !== undefined) own['dest-device'] = device
+  if (Object.keys(own).length > 0)
+    addConfig('customize.yaml', Buffer.from(stringify(own, { version: '1.1', indentSeq: false, lineWidth: 0 })))
+  return { device }
+}
+
+/** A config that is alone goes in as it is. */
+function destinationConfig(configs: readonly NamedFile[], authorities: readonly NamedFile[]): string {
+  const checked = configs.map(checkedConfig)
+  if (checked.length === 1 && authorities.length === 0) return `${checked[0]!.toString()}\n`
+  const config = new LiveConfig()
+  config.merge.push(...checked.map(packed))
+  config.authorities.push(...authorities.map(({ bytes }) => packed(bytes)))
+  return config.text()!
+}
+
+/** The config without white space, once it is known to be one. */
+function checkedConfig({ path, bytes }: NamedFile): Buffer {
+  try {
+    return Buffer.from(JSON.stringify(parseIgnition(bytes)))
+  } catch (error) {
+    const unknown = error instanceof UserError && /^ignition-(old|unknown)-version$/.test(error.code)
+    const cause = unknown ? new LiveImageError(`unsupported config version: ${versionIn(bytes)}`) : error
+    throw new LiveImageError(`parsing Ignition config ${path}`, cause)
+  }
+}
+
+/** Of a config that was found to have one. */
+const versionIn = (bytes: Uint8Array): string =>
+  (JSON.parse(Buffer.from(bytes).toString()) as { ignition: { version: string } }).ignition.version
+
+function packed(bytes: Uint8Array): Source {
+  const gzip = gzipSync(bytes, { level: 9 })
+  // No operating system, as coreos-installer writes: the same image wherever it is made.
+  gzip[9] = 0xff
+  return { compression: 'gzip', source: `data:;base64,${gzip.toString('base64')}` }
+}
+
+/** A unit's name, and a word of a command line. */
+const SCRIPT_NAME = /^[\w.:-]+$/
+
+class LiveConfig {
+  readonly merge: Source[] = []
+  readonly authorities: Source[] = []
+  readonly #files: { contents: Source; mode: number; path: string }[] = []
+  readonly #units: { contents: string; enabled: true; name: string }[] = []
+
+  addFile(path: string, mode: number, bytes: Uint8Array): void {
+    if (this.#files.some((file) => file.path === path))
+      throw new LiveImageError(`config already specifies path ${path}`)
+    this.#files.push({ contents: packed(bytes), mode, path })
+  }
+
+  addScript(moment: InstallMoment, { path, bytes }: NamedFile): void {
+    const name = basename(path)
+    if (!SCRIPT_NAME.test(name))
+      throw new LiveImageError(`script ${JSON.stringify(name)} cannot be named in a unit: use letters, digits, . : _ -`)
+    this.addFile(`/usr/local/bin/${scriptName(moment, name)}`, 0o700, bytes)
+    this.#units.push({
+      contents: scriptUnit(moment, name),
+      enabled: true,
+      name: `${scriptName(moment, name)}.service`,
+    })
+  }
+
+  /** Undefined when there is nothing in it. */
+  text(): string | undefined {
+    const config = {
+      ignition: {
+        ...(this.merge.length > 0 ? { config: { merge: this.merge } } : {}),
+        ...(this.authorities.length > 0 ? { security: { tls: { certificateAuthorities: this.authorities } } } : {}),
+        version: VERSION,
+      },
+      ...(this.#files.length > 0 ? { storage: { files: this.#files } } : {}),
+      ...(this.#units.length > 0 ? { systemd: { units: this.#units } } : {}),
+    }
+    const empty = Object.keys(config).length === 1 && Object.keys(config.ignition).length === 1
+    return empty ? undefined : `${JSON.stringify(config)}\n`
+  }
+}
