@@ -42,12 +42,15 @@ export interface KillingOptions {
   seed: number
   /** Of `node-0`, `node-1` and so on. */
   itineraries: readonly Itinerary[]
+  /** More for the command line of `up`. */
+  argv?: readonly string[]
 }
 
 /** A process that is killed and started again on the same state folder while clients use it. */
 export class KillingRun {
   kills = 0
   readonly #stateDir: string
+  readonly #argv: readonly string[]
   readonly #random: Random
   readonly #clock = systemClock()
   readonly #transport = new HttpTransport({ clock: this.#clock })
@@ -63,7 +66,8 @@ export class KillingRun {
   #lockedOut = 0
   #starts = 0
 
-  private constructor({ stateDir, seed, itineraries }: KillingOptions) {
+  private constructor({ stateDir, seed, itineraries, argv = [] }: KillingOptions) {
+    this.#argv = argv
     this.#stateDir = stateDir
     this.#random = seededRandom(seed)
     this.#operators = itineraries.map(
@@ -142,14 +146,9 @@ export class KillingRun {
   }
 
   #spawn(): UpProcess {
-    this.#process = new UpProcess([
-      '--nodes',
-      String(this.#operators.length),
-      '--port',
-      String(this.#port),
-      '--state-dir',
-      this.#stateDir,
-    ])
+    const nodes = ['--nodes', String(this.#operators.length)]
+    const where = ['--port', String(this.#port), '--state-dir', this.#stateDir]
+    this.#process = new UpProcess([...nodes, ...where, ...this.#argv])
     return this.#process
   }
 
