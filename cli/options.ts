@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { readFile } from 'node:fs/promises'
-import { CAPABILITIES, IRONIC_RELEASES, PROFILES, UserError } from '../lab/index.js'
+import { CAPABILITIES, IRONIC_RELEASES, NEWEST_STABLE, PROFILES, SPEC_VERSIONS, UserError } from '../lab/index.js'
 
 interface OptionShape {
   /** What a value is called in the help. Flags have none. */
@@ -265,6 +265,20 @@ export const OPTIONS = {
   dir: {
     value: 'DIR',
     description: 'folder to write to (default: this one)',
+    schema: { type: 'string', minLength: 1 },
+  },
+  spec: {
+    value: 'VERSION',
+    description: `version of the Ignition spec to write (translate: ${NEWEST_STABLE}; merge: the newest that was given)`,
+    schema: { type: 'string', enum: [...SPEC_VERSIONS] },
+  },
+  follow: {
+    description: 'fetch what the configs refer to (ignition.config.merge and replace) and put it in',
+    schema: { type: 'boolean' },
+  },
+  cat: {
+    value: 'PATH',
+    description: 'print what the config writes to this file',
     schema: { type: 'string', minLength: 1 },
   },
 } as const satisfies Record<string, OptionShape>

@@ -12,6 +12,16 @@ import {
 import { configFiles } from './config-files.js'
 import { DEPLOY_OPTIONS, deploy } from './deploy.js'
 import { Stopped, type Environment, type Output } from './environment.js'
+import {
+  IGNITION_MERGE_OPTIONS,
+  IGNITION_SHOW_OPTIONS,
+  IGNITION_TRANSLATE_OPTIONS,
+  IGNITION_VALIDATE_OPTIONS,
+  ignitionMerge,
+  ignitionShow,
+  ignitionTranslate,
+  ignitionValidate,
+} from './ignition.js'
 import { OPENAPI_OPTIONS, openapi } from './openapi.js'
 import { OPTIONS, resolveOptions, variableOf, type OptionName, type Options } from './options.js'
 import { STEP_LIST_OPTIONS, STEP_RUN_OPTIONS, STEP_SHOW_OPTIONS, stepList, stepRun, stepShow } from './step.js'
@@ -46,7 +56,7 @@ export async function run(environment: Environment): Promise<number> {
       const named = [config ?? []].flat() as string[]
       const { own, ini } = takes ? await configFiles(named, takes.of) : { own: named[0], ini: [] }
       const options = await resolveOptions(names, own === undefined ? flags : { ...flags, config: own }, variables)
-      code = await action(options, environment, command.args[0] ?? '', ini)
+      code = await action(options, environment, command.args[0] ?? '', ini, command.args)
     })
   }
   add('up', 'run a mock Ironic with simulated machines until it is stopped', UP_OPTIONS, up, {
@@ -70,6 +80,22 @@ export async function run(environment: Environment): Promise<number> {
   add('list', 'list the images that are kept', CACHE_LIST_OPTIONS, cacheList, kept)
   add('prune', 'delete images beyond --cache-size, and what was never finished', CACHE_PRUNE_OPTIONS, cachePrune, kept)
   add('verify', 'read every image again and delete those that are damaged', CACHE_VERIFY_OPTIONS, cacheVerify, kept)
+  const configs = program
+    .command('ignition')
+    .description('work on Ignition configs; - is standard input')
+    .exitOverride()
+  const files = { under: configs, operand: 'FILE...' }
+  const one = { under: configs, operand: 'FILE' }
+  add('validate', 'say what Ignition says of configs', IGNITION_VALIDATE_OPTIONS, onFiles(ignitionValidate), files)
+  add(
+    'merge',
+    'print configs as one, each merged onto those before',
+    IGNITION_MERGE_OPTIONS,
+    onFiles(ignitionMerge),
+    files,
+  )
+  add('translate', 'print a config in another version', IGNITION_TRANSLATE_OPTIONS, onFiles(ignitionTranslate), one)
+  add('show', 'tell what is in a config, without secrets', IGNITION_SHOW_OPTIONS, onFiles(ignitionShow), one)
   try {
     await program.parseAsync(argv, { from: 'user' })
     return code
@@ -90,7 +116,17 @@ type Action<N extends OptionName> = (
   operand: string,
   /** In the {@link Format} that the command takes. */
   configFiles: readonly ConfigFile[],
+  /** All of them, where a command takes several. */
+  operands: readonly string[],
 ) => Promise<number>
+
+/** For commands that work on files. */
+const onFiles =
+  <N extends OptionName>(
+    action: (options: Options<N>, environment: Environment, files: readonly string[]) => Promise<number>,
+  ): Action<N> =>
+  (options, environment, _operand, _configFiles, operands) =>
+    action(options, environment, operands)
 
 function configFlag(takes: Format | undefined): Option {
   const flag = '--config <FILE>'

@@ -90,3 +90,24 @@ export {
 } from '../steps/index.js'
 export { defaultMachineSpec, type DiskSpec, type Machine, type MachineSpec } from '../machine/index.js'
 export type { AdvertisedStep, JsonObject, RequestedStep, StepInterface, StepKind } from '../wire/index.js'
+export {
+  dataUrlBytes,
+  findingLine,
+  ignitionSchema,
+  isExperimental,
+  mergeAll,
+  NEWEST_STABLE,
+  parseIgnition,
+  readIgnition,
+  renderIgnition,
+  resourceBytes,
+  SPEC_VERSIONS,
+  summarizeIgnition,
+  translateIgnition,
+  validateIgnition,
+  type Finding,
+  type IgnitionReport,
+  type SpecConfig,
+  type SpecVersion,
+} from '../ignition/index.js'
+export { ignitionFetch } from './ignition-fetch.js'

@@ -68,9 +68,10 @@ function checkTarget(
   }
   if (hard !== true) return
   // A relative one is taken from the link itself, as upstream has it.
-  const absolute = cleanPath(target.startsWith('/') ? target : `${path}/${target}`)
+  const joined = target.startsWith('/') ? target : [path, target].filter((part) => part !== '').join('/')
+  const absolute = joined && cleanPath(joined)
   for (const directory of directories)
-    if (directory.path === absolute) found.error(at, 'hard link target is a directory')
+    if ((directory.path ?? '') === absolute) found.error(at, 'hard link target is a directory')
   for (const [who, owner] of [
     ['user', user],
     ['group', group],

@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises'
+import { UserError } from '../lab/index.js'
+import type { Environment } from './environment.js'
+
+/** A config as it was given. */
+export interface Given {
+  /** `standard input` for `-`. */
+  name: string
+  bytes: Uint8Array
+}
+
+/**
+ * The files that a command names, `-` for standard input.
+ *
+ * @throws UserError (usage) for one that cannot be read, or for standard input named twice
+ */
+export async function readGiven(files: readonly string[], { stdin }: Environment): Promise<Given[]> {
+  if (files.filter((file) => file === '-').length > 1)
+    throw new UserError('ignition-unreadable', 'standard input can be read only once', {
+      kind: 'usage',
+      remedy: 'name - once',
+    })
+  const given: Given[] = []
+  for (const file of files)
+    try {
+      if (file !== '-') given.push({ name: file, bytes: await readFile(file) })
+      else {
+        const parts: Buffer[] = []
+        for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array))
+        given.push({ name: 'standard input', bytes: Buffer.concat(parts) })
+      }
+    } catch (cause) {
+      throw new UserError('ignition-unreadable', `the Ignition config ${file} cannot be read`, {
+        cause,
+        kind: 'usage',
+        remedy: 'name a file, or - for standard input',
+      })
+    }
+  return given
+}

@@ -1,0 +1,24 @@
+import { atLeast, isSpecVersion, newerOf, type SpecVersion } from './spec/versions.js'
+
+/** What a config is served as. */
+export const IGNITION_TYPE = 'application/vnd.coreos.ignition+json'
+
+/**
+ * The newest version of the spec that a client asks for by its `Accept` header, as Ignition sends it
+ * (`application/vnd.coreos.ignition+json;version=3.6.0` and anything else at a lower weight): a server hands out each config in a version that
+ * the asking machine reads, so one cluster can have machines of several. Null when the header names no version of spec 3.
+ */
+export function acceptedVersion(header: string | undefined): SpecVersion | null {
+  let newest: SpecVersion | null = null
+  for (const range of (header ?? '').split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
+    if (type.toLowerCase() !== IGNITION_TYPE) continue
+    const named = parameters.flatMap((parameter) => /^version="?([^"]*)"?$/i.exec(parameter)?.[1] ?? [])[0]
+    if (named !== undefined && isSpecVersion(named)) newest = newest === null ? named : newerOf(newest, named)
+  }
+  return newest
+}
+
+/** The version to serve a config in: its own where the client reads that, else the newest that the client reads. */
+export const servedVersion = (own: SpecVersion, accepted: SpecVersion | null): SpecVersion =>
+  accepted === null || atLeast(accepted, own) ? own : accepted

@@ -1,0 +1,44 @@
+import { UserError } from '../runtime/index.js'
+import { findingLine } from './findings.js'
+import type { SpecConfig } from './spec/config-types.js'
+import type { SpecVersion } from './spec/versions.js'
+import { parseIgnition } from './parse.js'
+import { validateIgnition, type IgnitionReport } from './validate.js'
+
+/** A config as Ignition reads it, and of which version. */
+export interface ReadConfig {
+  version: SpecVersion
+  config: SpecConfig
+  report: IgnitionReport
+}
+
+/**
+ * Reads a config that Ignition must take.
+ *
+ * @param what names it in the message, as in `the config in a.ign`
+ * @throws UserError `ignition-invalid` with what Ignition says of it; `ignition-old-version` for spec 1 and 2
+ */
+export function readIgnition(input: Uint8Array | string | object, what = 'the Ignition config'): ReadConfig {
+  const report = validateIgnition(input)
+  const { version, config } = report
+  if (version !== null && config !== null) return { version, config, report }
+  // What is no config, or one of spec 2, has a clearer sentence than Ignition's.
+  if (version === null && report.findings.length === 0) parseIgnition(input)
+  throw new UserError('ignition-invalid', `${what} is one that Ignition refuses: ${refusalText(report)}`, {
+    remedy: 'ironstage ignition validate tells all that is wrong with it.',
+  })
+}
+
+/**
+ * Why a config is refused, in one sentence: its first errors, or the reason that there is to give. Of a config's text,
+ * which may hold secrets, it has names and paths only.
+ */
+export function refusalText({ findings, refusal }: IgnitionReport): string {
+  const errors = findings.filter(({ kind }) => kind === 'error').map((finding) => discreet(findingLine(finding)))
+  const more = errors.length > 3 ? `; and ${errors.length - 3} more` : ''
+  return errors.length > 0 ? `${errors.slice(0, 3).join('; ')}${more}` : (refusal ?? 'no reason given')
+}
+
+/** Two of Ignition's sentences repeat what they stumbled over. */
+export const discreet = (line: string): string =>
+  line.replace(/(found garbage after section name|expected base64, got).*$/s, '$1 (not shown)')

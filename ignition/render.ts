@@ -1,0 +1,85 @@
+import { UserError } from '../runtime/index.js'
+import { mergeIgnition } from './merge.js'
+import { discreet, readIgnition, type ReadConfig } from './read-spec.js'
+import { nameOf, resourceBytes, type Fetch } from './resource-bytes.js'
+import type { SpecConfig, SpecResource } from './spec/config-types.js'
+import { newerOf, SPEC_VERSIONS, type SpecVersion } from './spec/versions.js'
+import { findingLine } from './findings.js'
+import { translateIgnition } from './translate.js'
+import { validateRead } from './validate.js'
+
+export interface Rendered {
+  /** The newest version among all that was put together. */
+  version: SpecVersion
+  config: SpecConfig
+  /** What was fetched, in order. Data URLs are left out. */
+  fetched: string[]
+}
+
+/** More configs than anybody writes: references that fan out are stopped here. */
+const MOST_CONFIGS = 1000
+
+/**
+ * Merges configs, each onto those before it. They may be of several versions: all are raised to the newest among them,
+ * as Ignition raises all to its own.
+ */
+export function mergeAll(reads: readonly Pick<ReadConfig, 'version' | 'config'>[]): Omit<Rendered, 'fetched'> {
+  const version = reads.map((read) => read.version).reduce(newerOf, SPEC_VERSIONS[0])
+  const raised = reads.map((read) => translateIgnition(read.config, read.version, version))
+  return { version, config: raised.reduce((parent, child) => mergeIgnition(parent, child, version)) }
+}
+
+/**
+ * What Ignition makes of a config when a machine boots: `ignition.config.replace` takes the config's place; each config
+ * of `ignition.config.merge`, with all that it refers to itself, is merged onto it in order. Of references that lead
+ * back to themselves, which Ignition would follow for ever, an error is made.
+ *
+ * @throws UserError `ignition-invalid`, `ignition-resource`, `ignition-cycle`, or what `fetch` throws
+ */
+export async function renderIgnition(input: Uint8Array | string | object, fetch: Fetch): Promise<Rendered> {
+  const renderer = new Renderer(fetch)
+  const { version, config } = await renderer.render(readIgnition(input), [])
+  const [error] = validateRead(config, version).filter(({ kind }) => kind === 'error')
+  if (error)
+    throw new UserError(
+      'ignition-invalid',
+      `merging configs resulted in an invalid config: ${discreet(findingLine(error))}`,
+      { remedy: 'Each of the configs is valid; look at what they say together.' },
+    )
+  return { version, config, fetched: renderer.fetched }
+}
+
+class Renderer {
+  readonly fetched: string[] = []
+  private configs = 0
+
+  constructor(private readonly fetch: Fetch) {}
+
+  async render(
+    { version, config }: Pick<ReadConfig, 'version' | 'config'>,
+    way: readonly string[],
+  ): Promise<Omit<Rendered, 'fetched'>> {
+    const { replace, merge = [] } = config.ignition?.config ?? {}
+    if (replace?.source !== undefined) return this.follow(replace, way)
+    let merged = { version, config }
+    for (const reference of merge) merged = mergeAll([merged, await this.follow(reference, way)])
+    return merged
+  }
+
+  private async follow(reference: SpecResource, way: readonly string[]): Promise<Omit<Rendered, 'fetched'>> {
+    const name = nameOf(reference)
+    const { source = '' } = reference
+    if (way.includes(source))
+      throw new UserError('ignition-cycle', `${name} refers to itself, in ${way.length - way.indexOf(source)} steps`, {
+        remedy: 'Ignition would fetch it again and again: take the reference out.',
+      })
+    if (++this.configs > MOST_CONFIGS)
+      throw new UserError('ignition-cycle', `the config leads to more than ${MOST_CONFIGS} others`, {
+        remedy: 'See whether the references fan out without end.',
+      })
+    const isData = /^data:/i.test(source)
+    const bytes = await resourceBytes(reference, this.fetch)
+    if (!isData) this.fetched.push(name)
+    return this.render(readIgnition(bytes ?? new Uint8Array(), name), isData ? way : [...way, source])
+  }
+}

@@ -1,0 +1,129 @@
+import { UserError } from '../runtime/index.js'
+import type { SpecConfig } from './spec/config-types.js'
+import type { StructValue, Value } from './spec/decode.js'
+import { specOf, type FieldType, type Struct } from './spec/spec.js'
+import { pathText } from './spec/text-tree.js'
+import { atLeast, SPEC_VERSIONS, type SpecVersion } from './spec/versions.js'
+import { isZero } from './merge.js'
+import { SPECIAL_BITS } from './rules/storage.js'
+import type { ConfigPath } from './findings.js'
+import { validateRead } from './validate.js'
+
+export interface TranslateOptions {
+  /** Ignition's own translation from 3.4.0 on loses Tang advertisements; true loses them too. Default false. */
+  asIgnitionDoes?: boolean
+}
+
+/**
+ * The same config in another version of the spec. Up it always goes; down only when nothing is lost.
+ *
+ * Special bits of a mode, which Ignition ignores below 3.6.0, are taken out on the way there.
+ *
+ * @throws UserError `ignition-loss` that names the fields which the older version has not
+ */
+export function translateIgnition(
+  config: SpecConfig,
+  from: SpecVersion,
+  to: SpecVersion,
+  { asIgnitionDoes = false }: TranslateOptions = {},
+): SpecConfig {
+  if (!atLeast(to, from)) return downward(config, from, to)
+  let translated = config
+  for (let at = SPEC_VERSIONS.indexOf(from); at < SPEC_VERSIONS.indexOf(to); at++) {
+    translated = step(translated, SPEC_VERSIONS[at]!, SPEC_VERSIONS[at + 1]!)
+    if (asIgnitionDoes && SPEC_VERSIONS[at] === '3.4.0') translated = withoutAdvertisements(translated)
+  }
+  return translated
+}
+
+function step(config: SpecConfig, from: SpecVersion, to: SpecVersion): SpecConfig {
+  const lost: string[] = []
+  const raised = convert(config as StructValue, specOf(from).root, specOf(to).root, [], lost) as SpecConfig
+  return withVersion(to === '3.6.0' ? withoutSpecialBits(raised) : raised, to)
+}
+
+function downward(config: SpecConfig, from: SpecVersion, to: SpecVersion): SpecConfig {
+  const lost: string[] = []
+  const lowered = withVersion(
+    convert(config as StructValue, specOf(from).root, specOf(to).root, [], lost) as SpecConfig,
+    to,
+  )
+  // What the older version does have, but not with these values: schemes, pins, formats, bits.
+  const known = new Set(validateRead(config, from).map(({ path, message }) => `${path} ${message}`))
+  for (const { path, message } of validateRead(lowered, to)) if (!known.has(`${path} ${message}`)) lost.push(path)
+  if (lost.length > 0)
+    throw new UserError('ignition-loss', `spec ${to} has no place for ${[...new Set(lost)].join(', ')}`, {
+      remedy: `Keep the config at ${from}, or take these out of it first.`,
+    })
+  return lowered
+}
+
+/** @param lost gets the paths of what there is no place for */
+function convert(value: StructValue, from: Struct, to: Struct, at: ConfigPath, lost: string[]): StructValue {
+  const converted: StructValue = {}
+  for (const { key, type } of from.fields) {
+    const given = value[key]
+    const target = to.byKey.get(key)?.type
+    if (!target) {
+      if (given !== undefined && !isEmpty(given, type)) lost.push(pathText([...at, key]))
+      continue
+    }
+    // Text that is always there becomes text that may be absent: it is there, if empty.
+    const present = given ?? (target.kind === 'text' && target.optional && !isOptional(type) ? '' : undefined)
+    if (present !== undefined) converted[key] = convertValue(present, type, target, [...at, key], lost)
+  }
+  return converted
+}
+
+function convertValue(value: Value, from: FieldType, to: FieldType, at: ConfigPath, lost: string[]): Value {
+  if (from.kind === 'struct' && to.kind === 'struct')
+    return convert(value as StructValue, from.struct, to.struct, at, lost)
+  if (from.kind === 'list' && to.kind === 'list')
+    return (value as Value[]).map((item, index) => convertValue(item, from.items, to.items, [...at, index], lost))
+  return value
+}
+
+const isOptional = (type: FieldType): boolean => type.kind === 'list' || type.optional
+
+/** Nothing that anybody would miss: an empty list or object says no more than none. */
+function isEmpty(value: Value, type: FieldType): boolean {
+  if (type.kind === 'list') return (value as Value[]).length === 0
+  if (type.kind === 'struct')
+    return type.struct.fields.every(({ key, type: inner }) => {
+      const part = (value as StructValue)[key]
+      return part === undefined || isEmpty(part, inner)
+    })
+  return isZero(value, type)
+}
+
+const withVersion = (config: SpecConfig, version: SpecVersion): SpecConfig => ({
+  ...config,
+  ignition: { ...config.ignition, version },
+})
+
+function withoutSpecialBits(config: SpecConfig): SpecConfig {
+  const { storage } = config
+  if (!storage) return config
+  const plain = <T extends { mode?: number }>(node: T): T =>
+    node.mode === undefined ? node : { ...node, mode: node.mode & ~SPECIAL_BITS }
+  const { files, directories } = storage
+  return {
+    ...config,
+    storage: {
+      ...storage,
+      ...(files && { files: files.map(plain) }),
+      ...(directories && { directories: directories.map(plain) }),
+    },
+  }
+}
+
+function withoutAdvertisements(config: SpecConfig): SpecConfig {
+  const { storage } = config
+  if (!storage?.luks) return config
+  const luks = storage.luks.map((volume) => {
+    const { clevis } = volume
+    if (!clevis?.tang) return volume
+    return { ...volume, clevis: { ...clevis, tang: clevis.tang.map(({ advertisement: _, ...tang }) => tang) } }
+  })
+  return { ...config, storage: { ...storage, luks } }
+}
