@@ -13,6 +13,7 @@ export interface InstallArgs {
   console?: string | string[]
   insecure?: boolean
   preserve_on_error?: boolean
+  check_ignition?: boolean
 }
 
 // A line break would end the boot entry's line, a NUL cannot be an argument.
@@ -64,6 +65,11 @@ export const INSTALL_ARGS: ArgsSchema = {
     preserve_on_error: {
       type: 'boolean',
       description: 'Whether to leave the partition table of a failed installation for debugging. Default: false.',
+    },
+    check_ignition: {
+      type: 'boolean',
+      description:
+        'Whether to refuse, before a disk is touched, a config that Ignition would refuse at first boot. Default: true.',
     },
   },
 }

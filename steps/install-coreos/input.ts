@@ -3,10 +3,13 @@ import { UserError } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { StepError } from '../sdk.js'
 import type { InstallArgs } from './args.js'
+import { checkIgnition } from './check-ignition.js'
 
 /** What is to be installed, wherever it was said. */
 export interface InstallInput {
   ignition: IgnitionConfig | null
+  /** What Ignition will warn of at first boot. */
+  ignitionWarnings: string[]
   /** Null: the image that the live system carries. */
   image: { url: string; insecure: boolean; digest: ImageDigest | null } | null
   appendKargs: string[]
@@ -51,8 +54,11 @@ export function resolveInput({ args, node, environment, liveHostname }: InputSou
       ? readUserData(configdrive['user_data'])
       : readIgnition(args.ignition, 'the argument ignition')
   const hostname = args.hostname ?? metaHostname(metaData) ?? liveHostname
+  const config = given?.config ?? null
+  const ignition = hostname ? withHostname(config, hostname) : config
   return {
-    ignition: hostname ? withHostname(given, hostname) : given,
+    ignition,
+    ignitionWarnings: given && ignition && args.check_ignition !== false ? checked(given, ignition) : [],
     image: imageFrom(args, instance),
     appendKargs: args.append_karg === undefined ? metaKargs(metaData) : list(args.append_karg),
     deleteKargs: list(args.delete_karg),
@@ -76,16 +82,31 @@ function readConfigdrive(configdrive: unknown): JsonObject {
 }
 
 /** As the shipped step takes it: whatever counts as empty in Python is no user data. */
-function readUserData(value: unknown): IgnitionConfig | null {
+function readUserData(value: unknown): GivenIgnition | null {
   const empty = value === undefined || value === null || value === '' || (isObject(value) && isEmpty(value))
   return empty ? null : readIgnition(value, 'user_data of the configdrive')
 }
 
-function readIgnition(value: unknown, what: string): IgnitionConfig {
+/** A config with what it came as, and where from. */
+interface GivenIgnition {
+  config: IgnitionConfig
+  source: string | object
+  what: string
+}
+
+/** @returns what Ignition warns of */
+function checked({ source, what }: GivenIgnition, installed: IgnitionConfig): string[] {
+  const { refusal, warnings } = checkIgnition(source, installed)
+  if (refusal !== null)
+    throw refused(`${what} cannot be used: ${refusal}. (check_ignition: false installs it all the same)`)
+  return warnings
+}
+
+function readIgnition(value: unknown, what: string): GivenIgnition {
   if (typeof value !== 'string' && (typeof value !== 'object' || value === null))
     throw refused(`${what} is not an Ignition config`)
   try {
-    return parseIgnition(value)
+    return { config: parseIgnition(value), source: value, what }
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     throw refused(`${what} cannot be used: ${error.message}. ${error.remedy ?? ''}`.trim(), error)

@@ -149,7 +149,8 @@ async function liveHostname({ target }: StepContext): Promise<string | null> {
 }
 
 function logInput({ logger }: StepContext, input: InstallInput): void {
-  const { ignition, image, ...rest } = input
+  const { ignition, ignitionWarnings, image, ...rest } = input
+  for (const warning of ignitionWarnings) logger('warn', `the Ignition config: ${warning}`)
   logger('info', 'what is to be installed', {
     ...rest,
     image: image ? maskedUrl(image.url) : 'carried by the live system',
