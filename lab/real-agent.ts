@@ -7,7 +7,7 @@ import {
   type AgentProgress,
   type ConfigFile,
 } from '../agent/index.js'
-import { Probe, Scope, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { opening, Probe, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../steps/index.js'
 import { HttpTransport, probed, probedDispatch } from '../wire/index.js'
 import { namedFile, openAgentListener } from './agent-address.js'
@@ -45,8 +45,7 @@ export interface RealAgent extends AsyncDisposable {
  */
 export async function openRealAgent(options: RealAgentOptions): Promise<RealAgent> {
   const { on, start = 0, serves, clock, random, logger, onProgress = () => {} } = options
-  const scope = new Scope()
-  try {
+  return opening(async (scope) => {
     const parameters = {
       ...options.parameters,
       ...('ironicUrl' in serves && serves.ironicUrl !== undefined ? { 'ipa-api-url': serves.ironicUrl } : {}),
@@ -83,8 +82,5 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
       ironicUrl: settings.apiUrls[0],
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }
-  } catch (error) {
-    await scope[Symbol.asyncDispose]()
-    throw error
-  }
+  })
 }

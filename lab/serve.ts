@@ -1,6 +1,6 @@
 import { IPA_PACE } from '../agent/index.js'
 import { readIronicConfig, type IronicConfigRequest, type ServiceSettings } from '../ironic-mock/index.js'
-import { Scope, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { opening, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { LabEvent } from './events.js'
 import { REALISTIC_MACHINES } from './realistic.js'
@@ -44,8 +44,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const { service } = readIronicConfig(ironic)
   const { host = service.host ?? '127.0.0.1', port = service.port ?? 6385 } = options
   refuseOthers(host, service, logger)
-  const scope = new Scope()
-  try {
+  return opening(async (scope) => {
     const folder = options.stateDir === null ? null : scope.use(await openStateFolder(options.stateDir))
     const running = scope.use(
       await stage({
@@ -65,10 +64,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       caFile: running.caFile,
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }
-  } catch (error) {
-    await scope[Symbol.asyncDispose]()
-    throw error
-  }
+  })
 }
 
 /** Whoever reaches the API may switch machines on and erase their disks. */

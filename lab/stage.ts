@@ -17,8 +17,8 @@ import {
   type MachineSpec,
 } from '../machine/index.js'
 import {
+  opening,
   Probe,
-  Scope,
   silent,
   systemClock,
   systemRandom,
@@ -26,6 +26,7 @@ import {
   type Clock,
   type Logger,
   type Random,
+  type Scope,
 } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import { HttpTransport, InProcessTransport, IronicClient, probed, serveHttp, type Transport } from '../wire/index.js'
@@ -108,13 +109,7 @@ const IN_PROCESS_URL = 'http://ironic.invalid'
  * @throws UserError when it cannot listen, or the folder cannot be used
  */
 export async function stage(options: StageOptions = {}): Promise<Stage> {
-  const scope = new Scope()
-  try {
-    return await compose(options, scope)
-  } catch (error) {
-    await scope[Symbol.asyncDispose]()
-    throw error
-  }
+  return opening((scope) => compose(options, scope))
 }
 
 async function compose(options: StageOptions, scope: Scope): Promise<Stage> {

@@ -8,7 +8,7 @@ import {
   type ConfigFile,
 } from '../agent/index.js'
 import { NO_PACE, openMachines, type Machine, type MachinePace, type Machines } from '../machine/index.js'
-import { Probe, Scope, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { opening, Probe, withFields, type Clock, type Logger, type Random, type Scope } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import { HttpTransport, probedDispatch } from '../wire/index.js'
 import { namedFile, openAgentListener } from './agent-address.js'
@@ -76,13 +76,7 @@ const POWER_CYCLE = 1000
  * @throws UserError when it cannot listen, parameters or files cannot be used, or the state folder has no such machine
  */
 export async function openStandaloneAgent(options: StandaloneAgentOptions): Promise<StandaloneAgent> {
-  const scope = new Scope()
-  try {
-    return await open(options, scope)
-  } catch (error) {
-    await scope[Symbol.asyncDispose]()
-    throw error
-  }
+  return opening((scope) => open(options, scope))
 }
 
 async function open(options: StandaloneAgentOptions, scope: Scope): Promise<StandaloneAgent> {

@@ -1,6 +1,16 @@
 import { openStore } from '../ironic-mock/index.js'
 import { NO_PACE, openMachines, type Machine, type Machines } from '../machine/index.js'
-import { Probe, Scope, UserError, uuid, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
+import {
+  opening,
+  Probe,
+  UserError,
+  uuid,
+  withFields,
+  type Clock,
+  type Logger,
+  type Random,
+  type Scope,
+} from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 import { machineOf } from './bmcs.js'
 import { simulatedStage, type ImageCacheRequest } from './image-staging.js'
@@ -32,13 +42,7 @@ export interface StepMachine extends AsyncDisposable {
  * @throws UserError when the folder has no such machine, or it is on and runs something else
  */
 export async function openStepMachine(options: StepMachineOptions): Promise<StepMachine> {
-  const scope = new Scope()
-  try {
-    return await open(options, scope)
-  } catch (error) {
-    await scope[Symbol.asyncDispose]()
-    throw error
-  }
+  return opening((scope) => open(options, scope))
 }
 
 async function open(options: StepMachineOptions, scope: Scope): Promise<StepMachine> {

@@ -54,6 +54,20 @@ export class Scope implements AsyncDisposable {
   }
 }
 
+/**
+ * Opens something that consists of several: what is in the scope already is closed again when the rest cannot be opened.
+ * Closing the scope otherwise is up to what was opened.
+ */
+export async function opening<T>(open: (scope: Scope) => Promise<T>): Promise<T> {
+  const scope = new Scope()
+  try {
+    return await open(scope)
+  } catch (error) {
+    await scope[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
 /** The reason with which a closing {@link Scope} aborts what still waits in it. */
 export class ScopeClosed extends Error {
   override name = 'ScopeClosed'

@@ -4,6 +4,7 @@ import {
   errorChain,
   Mutex,
   Probe,
+  opening,
   Scope,
   ScopeClosed,
   seededRandom,
@@ -70,6 +71,18 @@ describe('a scope', () => {
     scope.onClose(() => Promise.reject(new Error('stuck')))
     await expect(scope[Symbol.asyncDispose]()).rejects.toThrow('stuck')
     expect(closed).toBe(true)
+  })
+
+  test('what cannot be opened to its end is closed again, what can is left open', async () => {
+    const closed: string[] = []
+    const part = (name: string) => ({ [Symbol.dispose]: () => void closed.push(name) })
+    const broken = opening((scope) => {
+      scope.use(part('of what is broken'))
+      return Promise.reject(new Error('broken'))
+    })
+    await expect(broken).rejects.toThrow('broken')
+    await opening((scope) => Promise.resolve(scope.use(part('of what is whole'))))
+    expect(closed).toEqual(['of what is broken'])
   })
 
   test('reports what fails in the background', async () => {

@@ -1,5 +1,5 @@
 import type { Clock, Logger, Random } from '../../runtime/index.js'
-import { Scope } from '../../runtime/index.js'
+import { opening, type Scope } from '../../runtime/index.js'
 import type { Asset, StageAsset, StagedAsset, StageOptions } from './asset.js'
 import { openCheckedStream } from './checked-stream.js'
 import type { ImageCache } from './image-cache.js'
@@ -24,9 +24,8 @@ export interface StagingOptions {
  * Images out of a cache, for a target: a file where its programs see this host's files, else served to it with ranges.
  */
 export function stageFromCache(cache: ImageCache, options: StagingOptions): Stages {
-  return async (asset, { signal, onProgress }) => {
-    const scope = new Scope()
-    try {
+  return (asset, { signal, onProgress }) =>
+    opening(async (scope) => {
       const image = scope.use(await cache.get(asset, { signal, ...(onProgress ? { onProgress } : {}) }))
       const { sha256, kind, verified, transcoded } = image.record
       const about = {
@@ -47,11 +46,7 @@ export function stageFromCache(cache: ImageCache, options: StagingOptions): Stag
               scope,
             )
       return { from, about, failure: () => undefined, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() }
-    } catch (error) {
-      await scope[Symbol.asyncDispose]()
-      throw error
-    }
-  }
+    })
 }
 
 /** A {@link StageAsset} that leaves nothing to others. */
@@ -75,9 +70,8 @@ export function stageStreamed(
 ): Stages {
   const { clock, logger, trusted = [] } = options
   const http = new ImageHttp(options)
-  return async (asset) => {
-    const scope = new Scope()
-    try {
+  return (asset) =>
+    opening(async (scope) => {
       let failure: unknown
       const stream: Served = {
         kind: 'stream',
@@ -90,11 +84,7 @@ export function stageStreamed(
         ...{ from, about: { sha256: asset.sha256, streamed: true }, failure: () => failure },
         [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
       }
-    } catch (error) {
-      await scope[Symbol.asyncDispose]()
-      throw error
-    }
-  }
+    })
 }
 
 async function served(what: Served, name: string, { reach, ...parts }: StagingOptions, scope: Scope) {

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { openStandaloneAgent } from '../../lab/index.js'
 import { NO_PACE, type Machine } from '../../machine/index.js'
-import { Scope, systemClock, systemRandom, type Logger } from '../../runtime/index.js'
+import { opening, systemClock, systemRandom, type Logger } from '../../runtime/index.js'
 import { managersWith, readHardware } from '../../steps/index.js'
 import { serveHttp } from '../../wire/index.js'
 import { FakeIronic } from '../kit/fake-ironic.js'
@@ -35,8 +35,7 @@ export interface SideBySide extends AsyncDisposable {
 }
 
 export async function sideBySide(): Promise<SideBySide> {
-  const scope = new Scope()
-  try {
+  return opening(async (scope) => {
     const clock = systemClock()
     const ironic = async () => {
       const fake = new FakeIronic(() => clock.now())
@@ -68,10 +67,7 @@ export async function sideBySide(): Promise<SideBySide> {
       logged: async () => `${log.join('\n')}\n${await real.logged()}`,
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }
-  } catch (error) {
-    await scope[Symbol.asyncDispose]()
-    throw error
-  }
+  })
 }
 
 /** What the real agent lacks here: one is OpenShift's, the other finds no podman. */

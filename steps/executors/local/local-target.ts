@@ -1,4 +1,4 @@
-import { Scope, UserError, type Clock, type Logger, type Random } from '../../../runtime/index.js'
+import { opening, UserError, type Clock, type Logger, type Random, type Scope } from '../../../runtime/index.js'
 import type { Capability } from '../executor.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { diskSelector, type DiskSelector } from '../disks/selector.js'
@@ -48,13 +48,7 @@ const OF_THE_HOST: readonly Capability[] = ['power', 'reboot', 'efi-variables', 
  *   change this host itself without its having been called disposable; UserError when disk or installer are not there
  */
 export async function openLocalTarget(options: LocalTargetOptions): Promise<LocalTarget> {
-  const scope = new Scope()
-  try {
-    return await open(options, scope)
-  } catch (error) {
-    await scope[Symbol.asyncDispose]()
-    throw error
-  }
+  return opening((scope) => open(options, scope))
 }
 
 async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTarget> {

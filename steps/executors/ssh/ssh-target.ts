@@ -1,4 +1,4 @@
-import { Scope, UserError } from '../../../runtime/index.js'
+import { opening, UserError, type Scope } from '../../../runtime/index.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { diskSelector, type DiskSelector } from '../disks/selector.js'
 import type { Capability } from '../executor.js'
@@ -36,13 +36,7 @@ export interface SshTarget extends AsyncDisposable {
  * @throws UserError for a disk that is not surely the one that is meant, and for a host that is not reached
  */
 export async function openSshTarget(options: SshTargetOptions): Promise<SshTarget> {
-  const scope = new Scope()
-  try {
-    return await open(options, scope)
-  } catch (error) {
-    await scope[Symbol.asyncDispose]()
-    throw error
-  }
+  return opening((scope) => open(options, scope))
 }
 
 /**
