@@ -99,25 +99,38 @@ test('a described disk is empty after a restart of ironstage; one in a file is n
 })
 
 describe('coreos-installer', () => {
-  test('believes whatever is a signature: a rehearsal has no keys', async () => {
-    const signed = (signature: string) =>
+  test('believes a signature by a key that CoreOS is signed with: a rehearsal has no keys', async () => {
+    const signed = (signature: Uint8Array) =>
       insideWith({ files: { '/i.raw.xz': readImage(), '/i.raw.xz.sig': signature } })
-    const install = (signature: string) =>
+    const install = (signature: Uint8Array) =>
       runInstaller(signed(signature), ['install', '/dev/sda', '--image-file', '/i.raw.xz'])
-    expect(await install('-----BEGIN PGP SIGNATURE-----\n')).toMatchObject({
+    expect(await install(signatureBy('36F612DCF27F7D1A48A835E4DBFCF71C6D9F90A6'))).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('Signature found; not verified, since a rehearsal has no keys') as unknown,
+      stderr: expect.stringContaining(
+        'Signature by "Fedora (44) <fedora-44-primary@fedoraproject.org>" not verified, since a rehearsal has no keys\n',
+      ) as unknown,
     })
-    expect(await install('nonsense')).toMatchObject({ code: 1 })
+    expect(await install(signatureBy('00'.repeat(20)))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("gpg: Can't check signature: No public key\n") as unknown,
+    })
+    expect(await install(Buffer.from('nonsense'))).toMatchObject({ code: 1 })
   })
 
-  test.each(['download', 'list-stream', 'iso', 'pxe', 'pack'])('has no subcommand %s', async (command) => {
+  test.each(['download', 'iso', 'pxe', 'pack'])('has no subcommand %s, and says so', async (command) => {
     expect(await runInstaller(insideWith({}), [command])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(`error: unrecognized subcommand '${command}'`) as unknown,
+      code: 1,
+      stderr: expect.stringContaining(`Error: ${command} is not rehearsed`) as unknown,
     })
   })
 })
+
+/** RFC 4880, 5.2.3: a version 4 signature of which nobody looks at more than the issuer's fingerprint. */
+function signatureBy(fingerprint: string): Buffer {
+  const hashed = Buffer.from(`162104${fingerprint}0502${'00'.repeat(4)}`, 'hex')
+  const body = Buffer.concat([Buffer.from([4, 0, 1, 8, 0, hashed.length]), hashed, Buffer.from([0, 0])])
+  return Buffer.concat([Buffer.from([0x88, body.length]), body])
+}
 
 async function rehearsalImage(): Promise<Buffer> {
   const { default: lzma } = await import('lzma-native')

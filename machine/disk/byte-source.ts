@@ -10,8 +10,8 @@ export interface ByteSource extends AsyncDisposable {
   next(): Promise<Uint8Array | undefined>
 }
 
-/** What coreos-installer reads at once, so that its progress lines come at the same bytes. */
-const READ = 128 * 1024
+/** What coreos-installer reads of a file at once (seen), so that its progress lines come at the same bytes. */
+export const READ = 256 * 1024
 
 /** A file of this host, read from its start. */
 export async function fileSource(path: string, clock: Clock): Promise<ByteSource> {

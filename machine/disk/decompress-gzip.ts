@@ -25,7 +25,7 @@ export async function* gunzip(input: PeekableSource, clock: Clock): AsyncGenerat
     let rest: Uint8Array | undefined
     while (rest === undefined) {
       const chunk = await input.next()
-      if (!chunk) throw new DecodeError('unexpected end of file')
+      if (!chunk) throw new DecodeError('incomplete deflate stream')
       for await (const output of inflater.inflate(chunk)) {
         crc = crc32(output, crc)
         length += output.length

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../runtime/index.js'
 import { describedDisk } from './described-disk.js'
-import { buildGpt, gptSectorSize, NotAGpt, parseGpt, readGpt, writeEmptyGpt } from './gpt.js'
+import { buildGpt, gptSectorSize, NotAGpt, parseGpt, readGpt } from './gpt.js'
+import { writeFreshGpt } from './fresh-gpt.js'
 
 const MIB = 1024 * 1024
 const LINUX = '0fc63daf-8483-4772-8e79-3d69d8477de4'
@@ -67,7 +68,7 @@ test.each([
 ])('an empty table leaves sectors $first to $last usable', async ({ sectorSize, size, first, last }) => {
   const disk = describedDisk({ name: 'sda', size, sectorSize })
   await disk.write(0, Buffer.alloc(440, 'x'))
-  await writeEmptyGpt(disk, seededRandom(3))
+  await writeFreshGpt(disk, seededRandom(3))
 
   const gpt = await readGpt(disk)
   expect(gpt).toMatchObject({ firstUsableLba: first, lastUsableLba: last, partitions: [] })

@@ -1,10 +1,9 @@
 import { crc32 } from 'node:zlib'
-import type { Random } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { bufferOf } from './zeros.js'
 
 /** Sizes of the UEFI specification, 5.3; 128 entries is what every tool writes. */
-const HEADER_SIZE = 92
+export const HEADER_SIZE = 92
 const ENTRY_SIZE = 128
 const ENTRIES = 128
 /** Refuses tables that only a broken header asks for. */
@@ -41,6 +40,14 @@ export interface Gpt {
 /** Why bytes are not a usable partition table. */
 export class NotAGpt extends Error {
   override name = 'NotAGpt'
+
+  constructor(
+    message: string,
+    /** Of the entries, when they are what is wrong. */
+    readonly checksums?: { computed: number; expected: number },
+  ) {
+    super(message)
+  }
 }
 
 /**
@@ -93,7 +100,8 @@ function parseHeader(header: Buffer) {
 
 function parseEntries(table: Buffer, count: number, entrySize: number, crc: number, sectorSize: number) {
   if (table.length < count * entrySize) throw new NotAGpt('the GPT entries are cut short')
-  if (crc32(table) !== crc) throw new NotAGpt('the GPT entries do not match their checksum')
+  const computed = crc32(table)
+  if (computed !== crc) throw new NotAGpt('the GPT entries do not match their checksum', { computed, expected: crc })
   const partitions: GptPartition[] = []
   for (let index = 0; index < count; index++) {
     // Most are empty, and a disk's table is read at every look at the disk.
@@ -196,28 +204,29 @@ export function buildGpt(options: {
   }
 }
 
-/** Writes an empty table with a random disk GUID, primary, backup and protective MBR (whose boot code is cleared). */
-export async function writeEmptyGpt(device: BlockDevice, random: Random): Promise<void> {
-  const { primary, backup, backupOffset } = buildGpt({
-    size: device.size,
-    sectorSize: device.sectorSize,
-    diskGuid: rawGuid(random),
-    partitions: [],
-  })
-  await device.write(0, primary)
-  await device.write(backupOffset, backup)
-  await device.flush()
-}
-
 /**
- * coreos-installer puts a version 4 UUID's bytes on the disk in their printed order, so the version digit of the GUID
- * that other tools print stands in the middle of its third group (recorded: `57E6B5F3-F575-574F-...`).
+ * Reads a disk's table from its beginning or, where its header is not one, from its end, as programs do that do not
+ * leave it to the kernel.
+ *
+ * @returns undefined when there is none
+ * @throws NotAGpt when the table that a correct header stands for is damaged
  */
-function rawGuid(random: Random): string {
-  const bytes = Buffer.from(random.bytes(16))
-  bytes[6] = (bytes[6]! & 0x0f) | 0x40
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  return readGuid(bytes, 0)
+export async function readEitherGpt(device: BlockDevice): Promise<Gpt | undefined> {
+  const { sectorSize, size } = device
+  for (const lba of [1, Math.floor(size / sectorSize) - 1]) {
+    const header = bufferOf(await device.read(lba * sectorSize, sectorSize))
+    let found: ReturnType<typeof parseHeader>
+    try {
+      found = parseHeader(header)
+    } catch (error) {
+      if (error instanceof NotAGpt) continue
+      throw error
+    }
+    const { entriesLba, count, entrySize, entriesCrc, ...gpt } = found
+    const table = bufferOf(await device.read(entriesLba * sectorSize, count * entrySize))
+    return { ...gpt, entriesLba, sectorSize, partitions: parseEntries(table, count, entrySize, entriesCrc, sectorSize) }
+  }
+  return undefined
 }
 
 function protectiveMbr(sectors: number, sectorSize: number): Buffer {
@@ -241,7 +250,7 @@ function writeEntry(table: Buffer, partition: NewPartition): void {
 }
 
 /** GUIDs are stored with their first three groups little-endian. */
-function readGuid(bytes: Buffer, at: number): string {
+export function readGuid(bytes: Buffer, at: number): string {
   const b = Buffer.from(bytes.subarray(at, at + 16))
   b.subarray(0, 4).reverse()
   b.subarray(4, 6).reverse()

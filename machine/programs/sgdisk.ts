@@ -1,4 +1,5 @@
-import { readGpt, writeEmptyGpt, type Gpt, type GptPartition } from '../disk/gpt.js'
+import { writeFreshGpt } from '../disk/fresh-gpt.js'
+import { readGpt, type Gpt, type GptPartition } from '../disk/gpt.js'
 import { findNode, type BlockNode } from './block-nodes.js'
 import { CODES, EDITS, editTable } from './sgdisk-edits.js'
 import { tool, ToolExit, ToolFailure } from './tool.js'
@@ -51,7 +52,7 @@ export const sgdisk = tool(
       stdout('GPT data structures destroyed! You may now partition the disk using fdisk or\nother utilities.\n')
     }
     if (options.has('clear')) {
-      await writeEmptyGpt(node.device, random)
+      await writeFreshGpt(node.device, random)
       stdout('The operation has completed successfully.\n')
     }
     if (EDITS.some((edit) => options.has(edit))) {

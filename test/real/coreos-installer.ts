@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { access, mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,15 +14,37 @@ const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, 
 const PINNED = peer('coreos-installer.txt')
 const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
 
+/** How a real coreos-installer is run. */
+export interface RealRun {
+  /** Of the disk; 512 unless said otherwise. */
+  sectorSize?: number
+  /** Whether it has a terminal for stdout and stderr, which then come together as stdout. */
+  tty?: boolean
+  /** Called with the disk's name before it runs. */
+  prepare?: (device: string) => Promise<void>
+}
+
+export interface Ended {
+  code: number
+  stdout: string
+  stderr: string
+}
+
 /** A real coreos-installer that may write to one file, which it takes for a disk. */
 export interface RealInstaller extends AsyncDisposable {
+  /** Runs it as it is, without a disk. */
+  run(args: readonly string[]): Promise<Ended>
   /**
-   * Installs to `disk`, a file, as `coreos-installer install /dev/loopN ...args`.
+   * Runs it with {@link DISK} in its arguments standing for a loop device over `disk`, a file. Kept away from every
+   * other disk, but it looks at all of them: one at a time.
    *
-   * @returns what it printed, with `/dev/DISK` for the disk's name
+   * @returns what it printed, with {@link DISK} for the device's name
    */
-  install(disk: string, args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }>
+  install(disk: string, args: readonly string[], options?: RealRun): Promise<Ended>
 }
+
+/** A disk's name in arguments and in what was printed. */
+export const DISK = '/dev/DISK'
 
 /**
  * Builds the real one, about nine minutes the first time. Needs root, for loop devices.
@@ -30,18 +52,28 @@ export interface RealInstaller extends AsyncDisposable {
  * @throws when it cannot be built: a missing peer is a failure, never a skip
  */
 export async function realInstaller(): Promise<RealInstaller> {
+  const binary = await realBinary()
+  const preload = await compile()
+  return {
+    run: (args) => tool('env', ...QUIET, binary, ...args),
+    install: (disk, args, options = {}) => install(binary, preload, disk, args, options),
+    [Symbol.asyncDispose]: () => rm(dirname(preload), { recursive: true, force: true }),
+  }
+}
+
+/** Its path, once it is built. Who runs it has to keep it away from this host's disks. */
+export async function realBinary(): Promise<string> {
   const pinned = await readFile(PINNED, 'utf8')
   const packages = [...pinned.matchAll(/^debian (.*)$/gm)].flatMap(([, names]) => names!.split(' '))
   await debianPackages(packages)
   const folder = join(CACHE, createHash('sha256').update(pinned).digest('hex').slice(0, 16))
   const binary = join(folder, 'bin/coreos-installer')
   if (!(await exists(binary))) await build(/^coreos-installer (\S+)$/m.exec(pinned)![1]!, folder)
-  const preload = await compile()
-  return {
-    install: (disk, args) => install(binary, preload, disk, args),
-    [Symbol.asyncDispose]: () => rm(dirname(preload), { recursive: true, force: true }),
-  }
+  return binary
 }
+
+/** A backtrace belongs to whoever debugs the real one. */
+const QUIET = ['-u', 'RUST_BACKTRACE', '-u', 'RUST_LIB_BACKTRACE'] as const
 
 async function debianPackages(names: readonly string[]): Promise<void> {
   const known = await tool('dpkg-query', '-W', '-f', '${Package} ${Status}\\n', ...names)
@@ -80,55 +112,36 @@ async function compile(): Promise<string> {
 }
 
 /** The loop device is made here over the caller's file, and is gone when this has ended; no other device is named. */
-async function install(binary: string, preload: string, disk: string, args: readonly string[]) {
-  const { stdout } = await run('losetup', ['--partscan', '--find', '--show', disk])
+async function install(
+  binary: string,
+  preload: string,
+  disk: string,
+  args: readonly string[],
+  { sectorSize = 512, tty = false, prepare }: RealRun,
+): Promise<Ended> {
+  const attach = ['--partscan', '--find', '--show', '--sector-size', String(sectorSize), disk]
+  const { stdout } = await run('losetup', attach)
   const device = stdout.trim()
   if (!/^\/dev\/loop\d+$/.test(device)) throw new Error(`losetup said ${JSON.stringify(stdout)}`)
   try {
+    await prepare?.(device)
     const own = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'] as const
     const beside = ['sh', peer('beside-udevd.sh'), device, preload] as const
-    const ended = await tool('unshare', ...own, ...beside, binary, 'install', device, ...args)
-    const named = (text: string) => text.replaceAll(device, '/dev/DISK')
+    const argv = [binary, ...args.map((arg) => arg.replaceAll(DISK, device))]
+    // A shell in between: the first process of a PID namespace gets other's children, which `script` waits for.
+    const script = ['script', '-qefc', argv.map(quoted).join(' '), '/dev/null']
+    const command = tty ? ['sh', '-c', '"$@" </dev/null; exit $?', 'sh', ...script] : argv
+    // One that hangs must not hold the loop device for ever.
+    const ended = await tool('timeout', '--kill-after=5', '60', 'unshare', ...own, ...beside, ...command)
+    const named = (text: string) => text.replaceAll(device, DISK)
     return { code: ended.code, stdout: named(ended.stdout), stderr: named(ended.stderr) }
   } finally {
     await run('losetup', ['--detach', device])
   }
 }
 
-/** Every file of an ext4 partition with its bytes and mode, as e2fsprogs' debugfs reads it. */
-export async function filesIn(disk: string, { offset, length }: { offset: number; length: number }) {
-  const folder = await mkdtemp(join(tmpdir(), 'ironstage-files-'))
-  try {
-    const partition = join(folder, 'partition')
-    await writePart(disk, offset, length, partition)
-    const ask = async (command: string) => (await tool('debugfs', '-R', command, partition)).stdout
-    const files: Record<string, { mode: string; bytes: string }> = {}
-    const walk = async (path: string): Promise<void> => {
-      // Of a listing: /inode/mode/uid/gid/name/size/
-      for (const [, mode, name] of (await ask(`ls -p ${path || '/'}`)).matchAll(
-        /^\/\d+\/(\d+)\/\d+\/\d+\/([^/]*)\//gm,
-      )) {
-        if (name === '.' || name === '..' || name === 'lost+found') continue
-        const at = `${path}/${name}`
-        const isFolder = mode!.startsWith('04')
-        files[at] = { mode: mode!, bytes: isFolder ? '' : await ask(`cat ${at}`) }
-        if (isFolder) await walk(at)
-      }
-    }
-    await walk('')
-    return files
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-async function writePart(disk: string, offset: number, length: number, to: string): Promise<void> {
-  const [source, target] = [await open(disk), await open(to, 'w')]
-  const bytes = Buffer.alloc(length)
-  await source.read(bytes, 0, length, offset)
-  await target.write(bytes)
-  await Promise.all([source.close(), target.close()])
-}
+/** As one word of a shell. */
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
 const exists = (path: string): Promise<boolean> =>
   access(path).then(

@@ -1,14 +1,15 @@
 import type { BootVolume } from '../../disk/boot-volume.js'
-import { Failure } from './failure.js'
+import { during, Failure } from './failure.js'
+import type { MountedBoot } from './mounted-boot.js'
 
 const ENTRIES = '/loader/entries'
 const OPTIONS = 'options '
 
 /** Path of the boot entry that is edited: the last one by name. */
-async function lastEntry(volume: BootVolume): Promise<string> {
+async function lastEntry(volume: BootVolume, at = ''): Promise<string> {
   const names = (await volume.list(ENTRIES)).filter((name) => name.endsWith('.conf'))
   const last = names.at(-1)
-  if (last === undefined) throw new Failure(`Found no BLS entries in ${ENTRIES}`)
+  if (last === undefined) throw new Failure(`Found no BLS entries in ${at}${ENTRIES}`)
   return `${ENTRIES}/${last}`
 }
 
@@ -18,14 +19,17 @@ async function lastEntry(volume: BootVolume): Promise<string> {
  *
  * @param edit is given the arguments and returns the new ones
  */
-export async function editBootEntry(volume: BootVolume, edit: (kernelArguments: string) => string): Promise<void> {
-  const path = await lastEntry(volume)
-  const lines = (await volume.read(path)).toString('utf8').replace(/\n$/, '').split('\n')
-  const found = lines.filter((line) => line.startsWith(OPTIONS))
-  if (found.length === 0) throw new Failure("Couldn't locate 'options' line")
-  if (found.length > 1) throw new Failure("Multiple 'options' lines found")
-  const edited = lines.map((line) => (line === found[0] ? OPTIONS + edit(line.slice(OPTIONS.length).trim()) : line))
-  await volume.write(path, Buffer.from(edited.map((line) => `${line.trimEnd()}\n`).join('')))
+export async function editBootEntry(volume: MountedBoot, edit: (kernelArguments: string) => string): Promise<void> {
+  const path = await lastEntry(volume, volume.at)
+  await during(`visiting ${volume.at}${path}`, async () => {
+    const lines = (await volume.read(path)).toString('utf8').replace(/\n$/, '').split('\n')
+    const found = lines.filter((line) => line.startsWith(OPTIONS))
+    if (found.length === 0) throw new Failure("Couldn't locate 'options' line")
+    if (found.length > 1) throw new Failure("Multiple 'options' lines found")
+    const edited = await during('visiting options', () => edit(found[0]!.slice(OPTIONS.length).trim()))
+    const all = lines.map((line) => (line === found[0] ? OPTIONS + edited : line))
+    await volume.write(path, Buffer.from(all.map((line) => `${line.trimEnd()}\n`).join('')))
+  })
 }
 
 /** The kernel arguments of the last boot loader entry. */

@@ -1,10 +1,25 @@
-import { parse as parseYaml } from 'yaml'
+import {
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  type Document,
+  type Node,
+  type Scalar,
+} from 'yaml'
 import type { FileTree } from '../program.js'
 import { parseInstall } from './arguments.js'
+import { UsageError, type OptionSpec } from './clap.js'
 import { during, Failure } from './failure.js'
-import { INSTALL_OPTIONS, type InstallOptions, type OptionSpec } from './options.js'
+import { DEFAULTS, INSTALL_OPTIONS, type InstallOptions } from './options.js'
 
-const OPTIONS: readonly OptionSpec[] = INSTALL_OPTIONS
+/** What a config file may say, in the order in which its settings become arguments. */
+const FIELDS: readonly OptionSpec[] = [
+  ...INSTALL_OPTIONS.filter((option) => option.long !== 'config-file' && option.long !== 'firstboot-args'),
+  { long: 'dest-device', kind: 'value', placeholder: 'DEST_DEVICE' },
+]
 
 /**
  * Options of the YAML files named by `--config-file`, under those of the command line: everything is written out as an
@@ -18,64 +33,153 @@ export async function expandConfigFiles(
   if (given.configFile.length === 0) return given
   const args: string[] = []
   for (const path of given.configFile) {
-    const bytes = await during(`reading config file ${path}`, () => files.read(path))
-    const config = await during(`parsing config file ${path}`, () => check(parseYaml(Buffer.from(bytes).toString())))
-    args.push(...serialise(config))
+    const bytes = await during(`opening config file ${path}`, () => {
+      if (files.exists(path) && files.stat(path).kind === 'directory') return undefined
+      return files.read(path)
+    })
+    const settings = await during(`parsing config file ${path}`, () => readSettings(bytes))
+    args.push(...serialise(settings))
   }
   args.push(...serialise(fromOptions(given)))
   stdout(`Running with arguments: ${args.join(' ')}\n`)
-  const options = parseInstall(args, { deviceRequired: false })
-  if (options === 'help') throw new Failure('unexpected --help')
-  return { ...options, configFile: [] }
-}
-
-type Config = Map<string, boolean | string | string[]>
-
-function check(value: unknown): Config {
-  const config: Config = new Map()
-  if (value === null || value === undefined) return config
-  if (typeof value !== 'object' || Array.isArray(value)) throw new Failure('the file is not a mapping')
-  for (const [key, setting] of Object.entries(value as Record<string, unknown>)) {
-    const spec = OPTIONS.find((option) => option.long === key && !option.hidden && key !== 'config-file')
-    const kind = key === 'dest-device' ? 'value' : spec?.kind
-    if (kind === undefined) throw new Failure(`unknown field \`${key}\``)
-    config.set(key, checkSetting(key, kind, setting))
-  }
-  return config
-}
-
-function checkSetting(key: string, kind: OptionSpec['kind'], setting: unknown): boolean | string | string[] {
-  switch (kind) {
-    case 'flag':
-      if (typeof setting === 'boolean') return setting
-      throw new Failure(`${key}: expected a boolean`)
-    case 'value':
-      if (typeof setting === 'string' || typeof setting === 'number') return String(setting)
-      throw new Failure(`${key}: expected a string`)
-    case 'list':
-      if (Array.isArray(setting) && setting.every((item) => typeof item === 'string')) return setting
-      throw new Failure(`${key}: expected a sequence of strings`)
+  try {
+    const options = parseInstall(args)
+    if (typeof options === 'string') throw new Failure('the arguments ask for help')
+    return { ...options, configFile: [] }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    throw new Failure('reprocessing command-line arguments', new Failure(error.text))
   }
 }
 
-function fromOptions(options: InstallOptions): Config {
+type Settings = Map<string, string | string[] | true>
+
+/** Errors are those of serde_yaml 0.9, as recorded; only what is no YAML is told in the words of another parser. */
+function readSettings(bytes: Uint8Array | undefined): Settings {
+  // The file is opened first and read later.
+  if (!bytes) throw new Failure('Is a directory (os error 21)')
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(Buffer.from(bytes).toString(), { lineCounter: lines, uniqueKeys: false })
+  const [document] = documents
+  if (!Array.isArray(documents) || !document) return new Map()
+  const settings = new Reader(document, lines).read()
+  if (documents.length > 1)
+    throw new Failure('deserializing from YAML containing more than one document is not supported')
+  const [error] = document.errors
+  if (error) throw new Failure(error.message.split('\n')[0]!.replace(/:$/, ''))
+  return settings
+}
+
+class Reader {
+  constructor(
+    readonly document: Document,
+    readonly lines: LineCounter,
+  ) {}
+
+  read(): Settings {
+    const settings: Settings = new Map()
+    const { contents } = this.document
+    if (contents === null || (isScalar(contents) && contents.value === null && !contents.source)) return settings
+    if (!isMap(contents)) throw new Failure(`invalid type: ${typeName(contents)}, expected struct InstallConfig`)
+    const seen = new Set<string>()
+    for (const { key, value } of contents.items.filter(isPair)) {
+      if (!isScalar(key))
+        throw new Failure(`invalid type: ${typeName(key)}, expected field identifier${this.#at(key as Node)}`)
+      const name = textOf(key)
+      const field = FIELDS.find(({ long }) => long === name)
+      if (!field) {
+        const known = FIELDS.map(({ long }) => `\`${long}\``).join(', ')
+        throw new Failure(`unknown field \`${name}\`, expected one of ${known}`)
+      }
+      if (seen.has(name)) throw new Failure(`duplicate field \`${name}\``)
+      seen.add(name)
+      const setting = this.#setting(field, this.#resolved(value))
+      if (setting !== undefined) settings.set(name, setting)
+    }
+    return settings
+  }
+
+  #resolved(node: unknown): Node | null {
+    const alias = node as { source?: string; resolve?: (document: Document) => Node | undefined } | null
+    return alias && typeof alias.resolve === 'function' ? (alias.resolve(this.document) ?? null) : (node as Node | null)
+  }
+
+  #setting(field: OptionSpec, node: Node | null): string | string[] | true | undefined {
+    switch (field.kind) {
+      case 'flag': {
+        const value = isScalar(node) ? node.value : undefined
+        if (typeof value === 'boolean') return value || undefined
+        throw this.#wrongType(field.long, node, 'a boolean')
+      }
+      case 'value':
+        if (isScalar(node) && node.value === null) return undefined
+        return this.#text(field, field.long, node)
+      case 'list':
+        if (!isSeq(node)) throw this.#wrongType(field.long, node, 'a sequence')
+        return node.items.map((item, index) => this.#text(field, `${field.long}[${index}]`, this.#resolved(item)))
+    }
+  }
+
+  #text(field: OptionSpec, path: string, node: Node | null): string {
+    if (!isScalar(node)) throw this.#wrongType(path, node, 'a string')
+    const text = textOf(node)
+    const wrong = field.kind === 'flag' ? undefined : field.check?.(text)
+    if (wrong !== undefined) throw new Failure(`${path}: ${wrong}${this.#at(node)}`)
+    return text
+  }
+
+  #wrongType(path: string, node: Node | null, expected: string): Failure {
+    return new Failure(`${path}: invalid type: ${typeName(node)}, expected ${expected}${this.#at(node)}`)
+  }
+
+  #at(node: Node | null): string {
+    const offset = node?.range?.[0]
+    if (offset === undefined) return ''
+    const { line, col } = this.lines.linePos(offset)
+    return ` at line ${line} column ${col}`
+  }
+}
+
+/** A plain scalar as it is written: 1.50 stays 1.50. */
+const textOf = (scalar: Scalar): string =>
+  scalar.type === 'PLAIN' && scalar.source !== undefined ? scalar.source : String(scalar.value)
+
+/** serde's words for what was found. */
+function typeName(node: unknown): string {
+  if (isMap(node)) return 'map'
+  if (isSeq(node)) return 'sequence'
+  if (!isScalar(node) || node.value === null) return 'unit value'
+  switch (typeof node.value) {
+    case 'boolean':
+      return `boolean \`${node.value}\``
+    case 'number':
+      return Number.isInteger(node.value) ? `integer \`${node.value}\`` : `floating point \`${node.value}\``
+    default:
+      return `string "${String(node.value)}"`
+  }
+}
+
+function fromOptions(options: InstallOptions): Settings {
   const values = options as unknown as Record<string, boolean | string | string[] | undefined>
-  const config: Config = new Map()
-  for (const spec of OPTIONS) {
-    const value = values[spec.long.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())]
-    if (spec.long !== 'config-file' && value !== undefined) config.set(spec.long, value)
+  const settings: Settings = new Map()
+  for (const { long } of FIELDS) {
+    const value = values[long.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())]
+    if (value !== undefined && value !== false) settings.set(long, value)
   }
-  if (options.destDevice !== undefined) config.set('dest-device', options.destDevice)
-  return config
+  return settings
 }
 
-function serialise(config: Config): string[] {
-  const args = OPTIONS.flatMap(({ long }) => {
-    const value = config.get(long)
-    if (value === undefined || value === false) return []
-    if (value === true) return [`--${long}`]
-    return [value].flat().flatMap((item) => [`--${long}`, item])
+function serialise(settings: Settings): string[] {
+  const args = FIELDS.flatMap((field) => {
+    const setting = settings.get(field.long)
+    if (setting === undefined || field.long === 'dest-device') return []
+    if (setting === true) return [`--${field.long}`]
+    if (DEFAULTS[field.long] === setting) return []
+    return [setting].flat().flatMap((item) => [`--${field.long}`, normalised(field, item)])
   })
-  const device = config.get('dest-device')
+  const device = settings.get('dest-device')
   return typeof device === 'string' ? [...args, device] : args
 }
+
+const normalised = (field: OptionSpec, value: string): string =>
+  field.kind === 'flag' ? value : (field.normal?.(value) ?? value)

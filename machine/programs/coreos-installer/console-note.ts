@@ -1,4 +1,4 @@
-import { parseConsole } from './options.js'
+import { parseConsole } from './console.js'
 
 const WIDTH = 80
 
@@ -6,14 +6,11 @@ const WIDTH = 80
  * Advice for somebody who sets consoles by kernel argument only, which leaves GRUB's alone; undefined when there is
  * nothing to advise. In coreos-installer's layout (blank lines around, 80 columns), partly in our words.
  */
-export function consoleNote(append: readonly string[], remove: readonly string[]): string | undefined {
+export function consoleNote(append: readonly string[]): string | undefined {
   const given = append.filter((argument) => argument.startsWith('console='))
   const specs = given.map((argument) => argument.slice('console='.length))
   if (specs.length === 0 || specs.some((spec) => !parseConsole(spec))) return undefined
-  const instead = [
-    ...given.map((argument) => `--append-karg ${argument}`),
-    ...remove.filter((argument) => argument.startsWith('console=')).map((argument) => `--delete-karg ${argument}`),
-  ]
+  const instead = given.map((argument) => `--append-karg ${argument}`)
   const note =
     `Note: consider using "${specs.map((spec) => `--console ${spec}`).join(' ')}" instead of ` +
     `"${instead.join(' ')}" to configure both kernel and bootloader consoles.`

@@ -1,50 +1,39 @@
-import type { Process, Program } from '../program.js'
-import { parseInstall, UsageError } from './arguments.js'
-import { describe, isDefect } from './failure.js'
+import type { Program } from '../program.js'
+import { parseInstall } from './arguments.js'
+import { MORE, UsageError } from './clap.js'
+import { describe, Failure, isDefect } from './failure.js'
+import { DOWNLOAD_HELP, INSTALL_HELP, INSTALL_SUMMARY, PROGRAM_HELP } from './help.js'
+import { machineHost, type InstallerProcess } from './host.js'
 import { install } from './install.js'
-import { INSTALL_OPTIONS, type OptionSpec } from './options.js'
+import { listStream } from './list-stream.js'
+import { mostSimilar } from './similar.js'
 
 export const VERSION = '0.27.0'
 
-const USAGE = 'Usage: coreos-installer <COMMAND>\n'
-const MORE = "For more information, try '--help'.\n"
+const COMMANDS = ['install', 'download', 'list-stream', 'iso', 'pxe', 'pack']
+const USAGE = 'Usage: coreos-installer\n       coreos-installer <COMMAND>\n'
 
 /**
- * coreos-installer as far as bare-metal deployment uses it: `--version` and `install`, with the messages, the order of
+ * coreos-installer as far as bare-metal deployment uses it: `install` and `list-stream`, with the messages, the order of
  * writes and the exit codes of 0.27.0 (0, 1 for failures, 2 for usage).
  */
-export const coreosInstaller: Program = async (process) => {
-  const [command, ...args] = process.argv.slice(1)
-  switch (command) {
-    case '--version':
-    case '-V':
-      process.stdout(`coreos-installer ${VERSION}\n`)
-      return 0
-    case '--help':
-    case '-h':
-      process.stdout(`${USAGE}\nCommands:\n  install  Install Fedora CoreOS or RHEL CoreOS\n`)
-      return 0
-    case 'install':
-      return runInstall(process, args)
-    case undefined:
-      process.stderr(`${USAGE}\n${MORE}`)
-      return 2
-    default:
-      process.stderr(
-        command.startsWith('-')
-          ? `error: unexpected argument '${command}' found\n\n${USAGE}\n${MORE}`
-          : `error: unrecognized subcommand '${command}'\n\n${USAGE}\n${MORE}`,
-      )
-      return 2
-  }
+export const coreosInstaller: Program = (process) =>
+  runInstaller(withHost(process, machineHost(process.inside, process.clock)))
+
+function withHost<T extends Omit<InstallerProcess, 'host'>>(
+  process: T,
+  host: InstallerProcess['host'],
+): InstallerProcess {
+  const { argv, tty, clock, random, pace, signal } = process
+  const stdout = (text: string | Uint8Array) => process.stdout(text)
+  const stderr = (text: string | Uint8Array) => process.stderr(text)
+  return { argv, tty, clock, random, pace, signal, stdout, stderr, host }
 }
 
-async function runInstall(process: Process, args: readonly string[]): Promise<number> {
+/** The same on any computer; gives the exit code. Rejects with the signal's reason, and for defects of this program. */
+export async function runInstaller(process: InstallerProcess): Promise<number> {
   try {
-    const options = parseInstall(args)
-    if (options === 'help') process.stdout(help())
-    else await install(process, options)
-    return 0
+    return await command(process)
   } catch (error) {
     process.signal.throwIfAborted()
     if (error instanceof UsageError) {
@@ -57,19 +46,62 @@ async function runInstall(process: Process, args: readonly string[]): Promise<nu
   }
 }
 
-function help(): string {
-  const options: readonly OptionSpec[] = INSTALL_OPTIONS
-  const lines = options
-    .filter(({ hidden }) => !hidden)
-    .map((spec) => {
-      const short = spec.short === undefined ? '    ' : `-${spec.short}, `
-      return `  ${short}--${spec.long}${spec.kind === 'flag' ? '' : ` <${spec.placeholder}>`}`
-    })
-  return [
-    'Install Fedora CoreOS or RHEL CoreOS\n',
-    'Usage: coreos-installer install [OPTIONS] [DEST_DEVICE]\n',
-    'Options:',
-    ...lines,
-    '',
-  ].join('\n')
+async function command(process: InstallerProcess): Promise<number> {
+  const [name, ...args] = process.argv.slice(1)
+  switch (name) {
+    case undefined:
+      process.stderr(PROGRAM_HELP)
+      return 2
+    case '--version':
+    case '-V':
+      process.stdout(`coreos-installer ${VERSION}\n`)
+      return 0
+    case '--help':
+    case '-h':
+      process.stdout(PROGRAM_HELP)
+      return 0
+    case 'install': {
+      const options = parseInstall(args)
+      if (options === 'help') process.stdout(INSTALL_HELP)
+      else if (options === 'summary') process.stdout(INSTALL_SUMMARY)
+      else await install(process, options)
+      return 0
+    }
+    case 'list-stream':
+      await listStream(process, args)
+      return 0
+    case 'download':
+      if (args.includes('--help') || args.includes('-h')) {
+        process.stdout(DOWNLOAD_HELP)
+        return 0
+      }
+      throw new Failure('download is not rehearsed; install takes --image-url and --stream')
+    case 'iso':
+    case 'pxe':
+    case 'pack':
+      throw new Failure(`${name} is not rehearsed; the image service embeds configs into live images`)
+    default:
+      throw name.startsWith('-') ? unexpected(name) : unrecognized(name)
+  }
+}
+
+function unexpected(arg: string): UsageError {
+  const name = arg.replace(/=.*$/s, '')
+  const near = arg.startsWith('--') ? mostSimilar(name.slice(2), ['help', 'version']).at(-1) : undefined
+  const found = `error: unexpected argument '${arg.startsWith('--') ? name : arg.slice(0, 2)}' found\n\n`
+  if (near === undefined) return new UsageError(`${found}${USAGE}\n${MORE}`)
+  return new UsageError(
+    `${found}  tip: a similar argument exists: '--${near}'\n\nUsage: coreos-installer --${near} <COMMAND>\n\n${MORE}`,
+  )
+}
+
+function unrecognized(name: string): UsageError {
+  const near = mostSimilar(name, COMMANDS).map((one) => `'${one}'`)
+  const tip =
+    near.length === 0
+      ? ''
+      : near.length === 1
+        ? `  tip: a similar subcommand exists: ${near[0]}\n\n`
+        : `  tip: some similar subcommands exist: ${near.join(', ')}\n\n`
+  return new UsageError(`error: unrecognized subcommand '${name}'\n\n${tip}${USAGE}\n${MORE}`)
 }

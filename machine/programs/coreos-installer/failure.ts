@@ -37,7 +37,10 @@ export function describe(error: unknown): string {
   const [outermost, ...causes] = messages(error)
   const block = `Error: ${outermost}\n`
   if (causes.length === 0) return block
-  const list = causes.length === 1 ? [`    ${causes[0]}`] : causes.map((cause, index) => `    ${index}: ${cause}`)
+  const list =
+    causes.length === 1
+      ? [`    ${causes[0]!.replaceAll('\n', '\n    ')}`]
+      : causes.map((cause, index) => `${`${index}`.padStart(5)}: ${cause.replaceAll('\n', '\n       ')}`)
   return `${block}\nCaused by:\n${list.join('\n')}\n`
 }
 

@@ -1,6 +1,6 @@
 import type { BootVolume } from '../../disk/boot-volume.js'
-import { Failure } from './failure.js'
-import type { ConsoleSpec } from './options.js'
+import { during, Failure } from './failure.js'
+import type { ConsoleSpec } from './console.js'
 
 const START = '# CONSOLE-SETTINGS-START'
 const END = '# CONSOLE-SETTINGS-END'
@@ -18,11 +18,14 @@ export function grubCommands(consoles: readonly ConsoleSpec[]): string[] {
 
 /** Puts commands between the marker lines of console.cfg, which newer images have, or grub.cfg. */
 export async function setGrubConsole(volume: BootVolume, commands: readonly string[]): Promise<void> {
-  const path = (await volume.exists('/grub2/console.cfg')) ? '/grub2/console.cfg' : '/grub2/grub.cfg'
-  const lines = (await volume.read(path)).toString('utf8').split('\n')
-  const start = lines.indexOf(START)
-  const end = lines.indexOf(END, start)
-  if (start < 0 || end < 0) throw new Failure('missing substitution marker in grub.cfg')
-  lines.splice(start + 1, end - start - 1, ...commands)
-  await volume.write(path, Buffer.from(lines.join('\n')))
+  const name = (await volume.exists('/grub2/console.cfg')) ? 'grub2/console.cfg' : 'grub2/grub.cfg'
+  const text = await during(`reading ${name}`, () => volume.read(`/${name}`))
+  await during(`updating ${name}`, async () => {
+    const lines = text.toString('utf8').split('\n')
+    const start = lines.indexOf(START)
+    const end = lines.indexOf(END, start)
+    if (start < 0 || end < 0) throw new Failure('missing substitution marker in grub.cfg')
+    lines.splice(start + 1, end - start - 1, ...commands)
+    await volume.write(`/${name}`, Buffer.from(lines.join('\n')))
+  })
 }

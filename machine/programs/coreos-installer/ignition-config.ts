@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { parse as parseYaml } from 'yaml'
+import { parseDocument } from 'yaml'
 import type { FileTree } from '../program.js'
 import { during, Failure } from './failure.js'
 import { fetchAll, type Fetching } from './http.js'
 import type { InstallOptions } from './options.js'
 
 /**
- * The config that is to be embedded, its bytes as they are; undefined when none was asked for. Only whether it is JSON
- * is checked, as coreos-installer does: Ignition itself judges the rest, at first boot.
+ * The config that is to be embedded, its bytes as they are; undefined when none was asked for. Only whether it is JSON,
+ * or Butane's YAML, is checked, as coreos-installer does: Ignition itself judges the rest, at first boot.
  */
 export async function readIgnition(
   options: InstallOptions,
@@ -16,6 +16,9 @@ export async function readIgnition(
 ): Promise<Uint8Array | undefined> {
   const { ignitionFile, ignitionUrl } = options
   if (ignitionFile !== undefined) {
+    if (files.exists(ignitionFile) && files.stat(ignitionFile).kind === 'directory')
+      // A folder can be opened, but not read.
+      throw new Failure('reading config file', new Failure('Is a directory (os error 21)'))
     const bytes = await during(`opening source Ignition config ${ignitionFile}`, () => files.read(ignitionFile))
     check(bytes)
     return bytes
@@ -25,7 +28,9 @@ export async function readIgnition(
     if (protocol === 'http:' && options.ignitionHash === undefined && !options.insecureIgnition)
       throw new Failure('refusing to fetch Ignition config over HTTP without --ignition-hash or --insecure-ignition')
     if (protocol !== 'http:' && protocol !== 'https:') throw new Failure(`unknown protocol for URL '${ignitionUrl}'`)
-    const bytes = await during(`fetching source Ignition config ${ignitionUrl}`, () => fetchAll(ignitionUrl, fetching))
+    const bytes = await during(`downloading source Ignition config ${ignitionUrl}`, () =>
+      fetchAll(ignitionUrl, fetching),
+    )
     check(bytes)
     return bytes
   }
@@ -33,22 +38,26 @@ export async function readIgnition(
 }
 
 function check(bytes: Uint8Array): void {
-  const text = Buffer.from(bytes).toString('utf8')
-  try {
-    JSON.parse(text)
-    return
-  } catch {
-    // Not JSON: maybe Butane.
-  }
-  if (isButane(text))
-    throw new Failure('specified file is a Butane YAML config, which this machine cannot boot; translate it first')
-  throw new Failure('specified file is not a valid Ignition JSON config or Butane YAML config')
+  if (!isJson(bytes) && !isButane(bytes))
+    throw new Failure('specified file is not a valid Ignition JSON config or Butane YAML config')
 }
 
-function isButane(text: string): boolean {
+const textOf = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+
+function isJson(bytes: Uint8Array): boolean {
   try {
-    const config: unknown = parseYaml(text)
-    return typeof config === 'object' && config !== null && 'variant' in config
+    JSON.parse(textOf(bytes))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Butane is what has a `variant`, whichever: 0.27.0 puts it on the disk as it is. */
+export function isButane(bytes: Uint8Array): boolean {
+  try {
+    const config = parseDocument(textOf(bytes))
+    return config.errors.length === 0 && config.has('variant')
   } catch {
     return false
   }
@@ -59,7 +68,7 @@ export function checkDigest(bytes: Uint8Array, expected: string | undefined): vo
   if (expected === undefined) return
   const dash = expected.indexOf('-')
   const computed = createHash(expected.slice(0, dash)).update(bytes).digest('hex')
-  const wanted = expected.slice(dash + 1).toLowerCase()
+  const wanted = expected.slice(dash + 1)
   if (computed !== wanted)
     throw new Failure(
       'failed to validate Ignition configuration digest',

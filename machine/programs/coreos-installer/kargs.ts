@@ -15,7 +15,9 @@ export function editKargs(line: string, edit: KargsEdit): string {
     // Neighbouring matches share a space: once more until nothing is left.
     while (target.trim() !== '' && padded.includes(target)) padded = padded.replaceAll(target, () => ' ')
   }
-  return [padded.trim(), ...(edit.append ?? [])].filter((part) => part !== '').join(' ')
+  return [padded.trim(), ...(edit.append ?? []).map((argument) => argument.trim())]
+    .filter((part) => part !== '')
+    .join(' ')
 }
 
 const PLATFORM_ARGUMENT = 'ignition.platform.id'

@@ -20,19 +20,20 @@ export async function copyNetwork(options: {
   print: (line: string) => void
 }): Promise<void> {
   const { volume, files, folder, clock, print } = options
-  print(`Copying networking configuration from ${folder}`)
   const base = folder.replace(/\/+$/, '')
   const keyfiles = await during(`reading directory ${folder}`, () =>
     files.list(base || '/').filter((name) => files.stat(`${base}/${name}`).kind === 'file'),
   )
-  if (keyfiles.length === 0) return
+  if (keyfiles.length === 0) return print(`No networking configuration files found in ${folder}, skipping`)
+  print(`Copying networking configuration from ${folder}`)
   const members = keyfiles.map((name) => {
     print(`Copying ${base}/${name} to initramfs`)
     return { path: `${INSIDE}/${name}`, mode: 0o600, bytes: files.read(`${base}/${name}`) }
   })
   const { text } = await readBootEntry(volume)
-  const initrd = /^initrd\s+(\S+)/m.exec(text)?.[1]
-  if (initrd === undefined) throw new Failure("Couldn't locate 'initrd' line")
+  for (const key of ['linux', 'initrd', 'options'])
+    if (!new RegExp(`^${key}\\s`, 'm').test(text)) throw new Failure(`missing '${key}' key in default BLS config`)
+  const initrd = /^initrd\s+(\S+)/m.exec(text)![1]!
   // The boot filesystem is mounted at /boot of the installed system, and boot loader entries say so.
   const path = initrd.replace(/^\/boot\//, '/')
   const old = await during(`opening ${initrd}`, () => volume.read(path))

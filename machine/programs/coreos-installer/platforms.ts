@@ -1,5 +1,6 @@
 import type { BootVolume } from '../../disk/boot-volume.js'
 import { during } from './failure.js'
+import { parseJson } from './json.js'
 
 /** What /coreos/platforms.json of an image says of one platform. */
 export interface Platform {
@@ -12,7 +13,8 @@ const PATH = '/coreos/platforms.json'
 /** A platform's settings; empty for one that the image does not know, or when it has no table. */
 export async function readPlatform(volume: BootVolume, name: string): Promise<Platform> {
   if (!(await volume.exists(PATH))) return { kernelArguments: [], grubCommands: [] }
-  const table = await during(`parsing ${PATH}`, async () => JSON.parse((await volume.read(PATH)).toString()) as unknown)
+  const bytes = await volume.read(PATH)
+  const table = await during('parsing platform table', () => parseJson(bytes.toString()))
   const entry = property(table, name)
   return {
     kernelArguments: strings(property(entry, 'kernel_arguments')),

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../runtime/index.js'
-import { withBootVolume, type BootVolume } from '../../disk/boot-volume.js'
+import type { Clock, Random } from '../../../runtime/index.js'
+import { withBootVolume } from '../../disk/boot-volume.js'
 import type { BlockDevice } from '../../disk/block-device.js'
 import { readLayout } from '../../disk/partitions.js'
 import type { FileTree } from '../program.js'
@@ -9,8 +9,10 @@ import { during, Failure } from './failure.js'
 import { grubCommands, setGrubConsole } from './grub.js'
 import { checkDigest } from './ignition-config.js'
 import { editKargs, setPlatform } from './kargs.js'
+import { mounted, type MountedBoot } from './mounted-boot.js'
 import { copyNetwork } from './network.js'
-import { parseConsole, type InstallOptions } from './options.js'
+import { parseConsole } from './console.js'
+import type { InstallOptions } from './options.js'
 import { readPlatform } from './platforms.js'
 
 const NETWORK_DIR = '/etc/NetworkManager/system-connections/'
@@ -23,6 +25,7 @@ export interface PostProcessing {
   ignition: Uint8Array | undefined
   files: FileTree
   clock: Clock
+  random: Random
   print: (line: string) => void
 }
 
@@ -48,54 +51,65 @@ export async function postProcess(work: PostProcessing): Promise<void> {
   if (found.length > 1) throw new Failure(`found multiple devices on ${devicePath} with label "boot"`)
   const boot = found[0]
   if (!boot) throw new Failure(`couldn't find boot device for ${devicePath}`)
-  await withBootVolume(device, boot.offset, clock, (volume) => edit(volume, work))
+  await withBootVolume(device, boot.offset, clock, (volume) => edit(mounted(volume, work.random), work))
   await during('syncing data to disk', () => device.flush())
 }
 
-async function edit(volume: BootVolume, work: PostProcessing): Promise<void> {
+async function edit(volume: MountedBoot, work: PostProcessing): Promise<void> {
   const { options, ignition, print } = work
   const platform = options.platform === 'metal' ? undefined : options.platform
   const consoles = options.console.map((spec) => parseConsole(spec)!)
-  if (ignition) {
-    print('Writing Ignition config')
-    await writeIgnition(volume, ignition, options.ignitionHash)
-  }
-  if (platform !== undefined) {
-    print(`Setting platform to ${platform}`)
-    await writePlatform(volume, platform, consoles.length > 0)
-  }
-  if (consoles.length > 0) {
-    print('Configuring console settings')
-    const metal = await readPlatform(volume, 'metal')
-    await editBootEntry(volume, (line) =>
-      editKargs(line, { delete: metal.kernelArguments, append: consoles.map(({ karg }) => karg) }),
-    )
-  }
-  if (options.firstbootArgs !== undefined) {
-    print('Writing first-boot kernel arguments')
-    await writeFirstbootArgs(volume, options.firstbootArgs)
-  }
-  if (options.appendKarg.length > 0 || options.deleteKarg.length > 0) {
-    print('Modifying kernel arguments')
-    const note = consoleNote(options.appendKarg, options.deleteKarg)
-    if (note !== undefined) print(note)
-    await editBootEntry(volume, (line) => editKargs(line, { delete: options.deleteKarg, append: options.appendKarg }))
-  }
-  if (consoles.length > 0) await setGrubConsole(volume, grubCommands(consoles))
-  else if (platform !== undefined) await setGrubPlatform(volume, platform)
+  if (ignition)
+    await during('writing Ignition configuration', () => {
+      print('Writing Ignition config')
+      return writeIgnition(volume, ignition, options.ignitionHash)
+    })
+  await during('configuring kernel arguments', async () => {
+    if (platform !== undefined) {
+      print(`Setting platform to ${platform}`)
+      await during('configuring platform', () => writePlatform(volume, platform, consoles.length > 0))
+    }
+    if (consoles.length > 0) {
+      print('Configuring console settings')
+      await during('configuring console', async () => {
+        const metal = await readPlatform(volume, 'metal')
+        await editBootEntry(volume, (line) =>
+          editKargs(line, { delete: metal.kernelArguments, append: consoles.map(({ karg }) => karg) }),
+        )
+      })
+    }
+    const { firstbootArgs, appendKarg, deleteKarg } = options
+    if (firstbootArgs !== undefined) {
+      print('Writing first-boot kernel arguments')
+      await during('writing firstboot kargs', () => writeFirstbootArgs(volume, firstbootArgs))
+    }
+    if (appendKarg.length > 0 || deleteKarg.length > 0) {
+      print('Modifying kernel arguments')
+      const note = consoleNote(appendKarg)
+      if (note !== undefined) print(note)
+      await during('modifying kernel arguments', () =>
+        editBootEntry(volume, (line) => editKargs(line, { delete: deleteKarg, append: appendKarg })),
+      )
+    }
+  })
+  await during('configuring GRUB', async () => {
+    if (consoles.length > 0)
+      await during('configuring GRUB console', () => setGrubConsole(volume, grubCommands(consoles)))
+    else if (platform !== undefined) await during('configuring GRUB platform', () => setGrubPlatform(volume, platform))
+  })
   if (options.copyNetwork) await copyNetwork({ volume, folder: options.networkDir ?? NETWORK_DIR, ...work })
 }
 
-async function writeIgnition(volume: BootVolume, bytes: Uint8Array, hash: string | undefined): Promise<void> {
+async function writeIgnition(volume: MountedBoot, bytes: Uint8Array, hash: string | undefined): Promise<void> {
   checkDigest(bytes, hash)
   if (!(await volume.exists('/ignition')))
     await during('creating Ignition config directory', () => volume.mkdir('/ignition', { mode: 0o700 }))
-  await during('opening destination Ignition config', () =>
+  await during(`opening destination Ignition config ${volume.at}/ignition/config.ign`, () =>
     volume.create('/ignition/config.ign', bytes, { mode: 0o600 }),
   )
 }
 
-async function writePlatform(volume: BootVolume, platform: string, consolesGiven: boolean): Promise<void> {
+async function writePlatform(volume: MountedBoot, platform: string, consolesGiven: boolean): Promise<void> {
   const [chosen, metal] = [await readPlatform(volume, platform), await readPlatform(volume, 'metal')]
   await editBootEntry(volume, (line) => {
     const changed = setPlatform(line, platform)
@@ -105,16 +119,14 @@ async function writePlatform(volume: BootVolume, platform: string, consolesGiven
   })
 }
 
-async function setGrubPlatform(volume: BootVolume, platform: string): Promise<void> {
+async function setGrubPlatform(volume: MountedBoot, platform: string): Promise<void> {
   const [chosen, metal] = [await readPlatform(volume, platform), await readPlatform(volume, 'metal')]
   if (chosen.grubCommands.join('\n') !== metal.grubCommands.join('\n'))
     await setGrubConsole(volume, chosen.grubCommands)
 }
 
-async function writeFirstbootArgs(volume: BootVolume, args: string): Promise<void> {
-  const old = await during('opening first-boot file', () => volume.read('/ignition.firstboot'))
-  await volume.write(
-    '/ignition.firstboot',
-    Buffer.concat([old, Buffer.from(`set ignition_network_kcmdline="${args}"\n`)]),
-  )
+async function writeFirstbootArgs(volume: MountedBoot, args: string): Promise<void> {
+  const path = '/ignition.firstboot'
+  const old = await during(`opening first-boot file ${volume.at}${path}`, () => volume.read(path))
+  await volume.write(path, Buffer.concat([old, Buffer.from(`set ignition_network_kcmdline="${args}"\n`)]))
 }

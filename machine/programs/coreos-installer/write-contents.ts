@@ -1,3 +1,4 @@
+import { READ } from '../../disk/byte-source.js'
 import type { BlockDevice } from '../../disk/block-device.js'
 import { canAdopt } from '../../disk/described-disk.js'
 import { DiskError } from '../../disk/disk-error.js'
@@ -9,8 +10,6 @@ const MIB = 1024 * 1024
 const STEP = 16 * MIB
 /** Steps of a paced disk take so many seconds. */
 const PACED_STEP = 0.25
-/** What coreos-installer reads of a compressed image at once. */
-const READ = 128 * 1024
 
 /**
  * Writes an image that is in memory, in steps: a described disk takes each over, a file is given what is not zero.
@@ -26,18 +25,14 @@ export async function writeContents(options: {
   const { device, image, from, pacer, meter } = options
   const paced = pacer.rate > 0
   const step = paced ? Math.min(STEP, Math.ceil((pacer.rate * PACED_STEP) / MIB) * MIB) : STEP
-  // Read in one go, a small file is at its end before anything is written; a pace is there to be watched, though.
-  const position = (offset: number) => {
-    const share = (offset / image.size) * image.compressedLength
-    return Math.min(image.compressedLength, paced ? Math.floor(share) : Math.ceil(share / READ) * READ)
-  }
-  let reported = -1
+  const position = (offset: number) => positionAt(image, offset, paced)
+  // The first MiB was read before.
+  let reported = position(from)
   const report = (offset: number) => {
     const now = position(offset)
     if (now !== reported || now !== image.compressedLength) meter.seen(now)
     reported = now
   }
-  report(from)
   for (let at = from; at < image.size; at += step) {
     const length = Math.min(step, image.size - at)
     await put(device, image, at, length)
@@ -47,6 +42,13 @@ export async function writeContents(options: {
   // The end is looked for once more, twice with xz and zstd (recorded).
   for (let time = image.compression === 'raw' || image.compression === 'gz' ? 1 : 2; time > 0; time--)
     meter.seen(image.compressedLength)
+}
+
+/** How much of a file was read when so many bytes of the image were there. */
+export function positionAt({ size, compressedLength }: LoadedImage, offset: number, paced: boolean): number {
+  const share = (Math.min(offset, size) / size) * compressedLength
+  // Read in one go, a small file is at its end before anything is written; a pace is there to be watched, though.
+  return Math.min(compressedLength, paced ? Math.floor(share) : Math.max(READ, Math.ceil(share / READ) * READ))
 }
 
 async function put(device: BlockDevice, image: LoadedImage, offset: number, length: number): Promise<void> {

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SECTOR 512
+#define HEADER 92
 #define ENTRY 128
 
 typedef int ioctl_function(int, unsigned long, ...);
@@ -34,16 +34,18 @@ static uint64_t little_endian(const unsigned char *bytes, int count) {
 
 /* UEFI specification 5.3: header in the second sector, entries where it says. */
 static void add_partitions(ioctl_function *next, const char *path) {
-  unsigned char header[SECTOR], entry[ENTRY];
+  unsigned char header[HEADER], entry[ENTRY];
+  int sector;
   int disk = open(path, O_RDONLY | O_CLOEXEC);
   if (disk < 0) return;
-  if (pread(disk, header, SECTOR, SECTOR) == SECTOR && memcmp(header, "EFI PART", 8) == 0) {
-    uint64_t entries = little_endian(header + 72, 8) * SECTOR, count = little_endian(header + 80, 4);
+  if (next(disk, BLKSSZGET, &sector) == 0 && pread(disk, header, HEADER, sector) == HEADER &&
+      memcmp(header, "EFI PART", 8) == 0) {
+    uint64_t entries = little_endian(header + 72, 8) * sector, count = little_endian(header + 80, 4);
     for (uint64_t i = 0; i < count && i < 128; i++) {
       if (pread(disk, entry, ENTRY, entries + i * ENTRY) != ENTRY) break;
       uint64_t first = little_endian(entry + 32, 8), last = little_endian(entry + 40, 8);
       if (first == 0) continue;
-      struct blkpg_partition partition = {.pno = i + 1, .start = first * SECTOR, .length = (last - first + 1) * SECTOR};
+      struct blkpg_partition partition = {.pno = i + 1, .start = first * sector, .length = (last - first + 1) * sector};
       struct blkpg_ioctl_arg request = {.op = BLKPG_ADD_PARTITION, .datalen = sizeof partition, .data = &partition};
       next(disk, BLKPG, &request);
     }

@@ -1,0 +1,62 @@
+import * as fs from 'node:fs'
+import { basename } from 'node:path'
+import type { Clock } from '../../../runtime/index.js'
+import { fileSource } from '../../disk/byte-source.js'
+import { openFileDisk } from '../../disk/file-disk.js'
+import type { FileTree } from '../program.js'
+import { openedFolder, type FoundDisk, type InstallerHost } from './host.js'
+
+/**
+ * This computer, with a plain file for the disk: nothing else is ever opened for writing. Closes the disk when it is
+ * disposed of.
+ *
+ * @param options.sectorSize of the disk, 512 or 4096
+ */
+export function fileHost(options: {
+  sectorSize: number
+  architecture: string
+  clock: Clock
+}): InstallerHost & AsyncDisposable {
+  const { sectorSize, architecture, clock } = options
+  const opened: FoundDisk[] = []
+  return {
+    architecture,
+    files: hostFiles,
+    liveImage: null,
+    open: async (path) => {
+      if (fs.statSync(path).isDirectory()) return openedFolder(path)
+      return { bytes: await fileSource(path, clock), path }
+    },
+    findDisk: async (path) => {
+      const stat = fs.statSync(path, { throwIfNoEntry: false })
+      if (!stat) return undefined
+      if (stat.isBlockDevice()) return { refusal: `"${path}" is a true block device, and only plain files are written` }
+      if (!stat.isFile()) return { refusal: `"${path}" is not a block device` }
+      const device = await openFileDisk({ path, name: basename(path), sectorSize, clock })
+      const found = { node: path, device, partition: false }
+      opened.push(found)
+      return found
+    },
+    // Whoever else has the file open is not known.
+    usesOf: () => Promise.resolve({ whole: false, parts: [] }),
+    otherBootFilesystems: () => Promise.resolve([]),
+    [Symbol.asyncDispose]: async () => {
+      for (const { device } of opened.splice(0)) await device[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** The files of this computer. */
+const hostFiles: FileTree = {
+  read: (path) => fs.readFileSync(path),
+  write: (path, bytes, { mode = 0o644 } = {}) => fs.writeFileSync(path, bytes, { mode, flag: 'wx' }),
+  mkdir: (path, options = {}) => fs.mkdirSync(path, options),
+  remove: (path) => fs.rmSync(path),
+  exists: (path) => fs.existsSync(path),
+  list: (path) => fs.readdirSync(path).sort(),
+  stat: (path) => {
+    const stat = fs.statSync(path)
+    return { kind: stat.isDirectory() ? 'directory' : 'file', mode: stat.mode & 0o7777, size: stat.size }
+  },
+  link: (path) => (fs.lstatSync(path).isSymbolicLink() ? fs.readlinkSync(path) : undefined),
+}

@@ -1,0 +1,12 @@
+import { Failure } from './failure.js'
+
+/** Parses JSON, or says what serde_json says of what never could be; other mistakes are told in V8's words. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    if (text === '') throw new Failure('EOF while parsing a value at line 1 column 0')
+    if (!/^\s*[[{"\d-]/.test(text)) throw new Failure('expected value at line 1 column 1')
+    throw new Failure(error instanceof Error ? error.message : String(error))
+  }
+}

@@ -1,0 +1,29 @@
+import type { Random } from '../../../runtime/index.js'
+import type { BootVolume } from '../../disk/boot-volume.js'
+
+/** The boot filesystem, and where it would be mounted, as messages name it. */
+export interface MountedBoot extends BootVolume {
+  /** `/tmp/coreos-installer-DJHXRY` */
+  readonly at: string
+}
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** What a temporary file or folder ends with. */
+export const temporaryName = (random: Random): string =>
+  [...random.bytes(6)].map((byte) => LETTERS[byte % LETTERS.length]).join('')
+
+export function mounted(volume: BootVolume, random: Random): MountedBoot {
+  return {
+    at: `/tmp/coreos-installer-${temporaryName(random)}`,
+    read: (path) => volume.read(path),
+    write: (path, bytes, owner) => volume.write(path, bytes, owner),
+    create: (path, bytes, owner) => volume.create(path, bytes, owner),
+    mkdir: (path, owner) => volume.mkdir(path, owner),
+    list: (path) => volume.list(path),
+    stat: (path, options) => volume.stat(path, options),
+    exists: (path) => volume.exists(path),
+    readlink: (path) => volume.readlink(path),
+    remove: (path) => volume.remove(path),
+  }
+}

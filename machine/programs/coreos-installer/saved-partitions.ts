@@ -1,0 +1,135 @@
+import type { Random } from '../../../runtime/index.js'
+import type { BlockDevice } from '../../disk/block-device.js'
+import { freshGpt, writeFreshGpt, writeGpt } from '../../disk/fresh-gpt.js'
+import {
+  buildGpt,
+  gptSectorSize,
+  NotAGpt,
+  parseGpt,
+  readEitherGpt,
+  type Gpt,
+  type GptPartition,
+} from '../../disk/gpt.js'
+import { during, Failure } from './failure.js'
+import type { PartitionFilters } from './partition-filters.js'
+
+const MIB = 1024 * 1024
+/** What of an MBR comes before its partitions. */
+const BOOT_CODE = 446
+/** Entries of a table, as every tool makes it. */
+const ENTRIES = 128
+
+/** Partitions of the disk that outlive the installation. */
+export class SavedPartitions {
+  private constructor(
+    readonly device: BlockDevice,
+    /** In the order of their numbers. */
+    readonly partitions: readonly GptPartition[],
+  ) {}
+
+  /** @throws Failure when what should be kept cannot be read */
+  static read(device: BlockDevice, path: string, filters: PartitionFilters): Promise<SavedPartitions> {
+    return during(`saving partitions from ${path}`, async () => {
+      if (!filters.any) return new SavedPartitions(device, [])
+      const gpt = await tableOf(device)
+      if (!gpt) {
+        if (filters.byIndex && (await hasMbr(device)))
+          throw new Failure('saving partitions from an MBR disk is not yet supported')
+        return new SavedPartitions(device, [])
+      }
+      return new SavedPartitions(
+        device,
+        gpt.partitions.filter((partition) => filters.matches(partition)),
+      )
+    })
+  }
+
+  get any(): boolean {
+    return this.partitions.length > 0
+  }
+
+  /** A new table with a random disk GUID that holds nothing but what is kept, so that the disk does not boot. */
+  clearTable(random: Random): Promise<void> {
+    return writeFreshGpt(this.device, random, this.partitions)
+  }
+
+  /** The same as bytes, for somebody who wants it back: what would stand at the disk's beginning. */
+  tableBytes(random: Random): Uint8Array {
+    return freshGpt(this.device, random, this.partitions).primary
+  }
+
+  /** The image's bytes up to the first kept partition, and a failure for what would be written over it. */
+  async *guarded(decoded: AsyncGenerator<Uint8Array, void, undefined>): AsyncGenerator<Uint8Array, void, undefined> {
+    const [first] = [...this.partitions].sort((a, b) => a.offset - b.offset)
+    if (!first) return yield* decoded
+    let at = 0
+    for await (const bytes of decoded) {
+      const fitting = Math.min(bytes.length, first.offset - at)
+      if (fitting > 0) yield bytes.subarray(0, fitting)
+      at += bytes.length
+      if (fitting < bytes.length)
+        throw new Failure(`collision with partition ${first.number} ("${first.name}") at offset ${first.offset}`)
+    }
+  }
+
+  /** The image's first MiB, with its table extended by what is kept. */
+  async writeFirstMib(firstMib: Uint8Array, print: (line: string) => void): Promise<void> {
+    const { device } = this
+    const { size, sectorSize } = device
+    if (!this.any) return during('writing first MiB', () => device.write(0, firstMib))
+    await during('writing updated GPT', async () => {
+      const image = await during("couldn't read partition table from source", () => parseImage(firstMib, sectorSize))
+      const table = buildGpt({
+        ...{ size, sectorSize, diskGuid: image.diskGuid },
+        partitions: [...image.partitions, ...this.#numbered(image, print)],
+      })
+      table.primary.set(firstMib.subarray(0, BOOT_CODE))
+      await writeGpt(device, table)
+      await device.write(table.primary.length, firstMib.subarray(table.primary.length, MIB))
+    })
+  }
+
+  /** Each keeps its number unless the image uses it: then it comes behind the last. */
+  #numbered(image: Gpt, print: (line: string) => void): GptPartition[] {
+    const used = new Set(image.partitions.map(({ number }) => number))
+    return this.partitions.map((partition) => {
+      const number = used.has(partition.number) ? Math.max(...used) + 1 : partition.number
+      if (number > ENTRIES) throw new Failure(`couldn't find a free partition number for partition ${partition.number}`)
+      used.add(number)
+      print(`Saving partition ${partition.number} ("${partition.name}") to new partition ${number}`)
+      return { ...partition, number }
+    })
+  }
+}
+
+/** Whether the first sector could be an MBR, a protective one included: signature and boot flags. */
+async function hasMbr(device: BlockDevice): Promise<boolean> {
+  const sector = await device.read(0, 512)
+  const flags = [0, 1, 2, 3].map((entry) => sector[BOOT_CODE + 16 * entry]! & 0x7f)
+  return sector[510] === 0x55 && sector[511] === 0xaa && flags.every((flag) => flag === 0)
+}
+
+async function tableOf(device: BlockDevice): Promise<Gpt | undefined> {
+  const head = await device.read(0, 2 * 4096)
+  const written = gptSectorSize(head)
+  if (written !== undefined && written !== device.sectorSize)
+    throw new Failure(`GPT sector size ${written} doesn't match expected ${device.sectorSize}`)
+  return during('reading partition table', async () => {
+    try {
+      return await readEitherGpt(device)
+    } catch (error) {
+      if (!(error instanceof NotAGpt) || !error.checksums) throw error
+      const { computed, expected } = error.checksums
+      throw new Failure(`corrupted partition entry array CRC32 checksum (${computed} != ${expected})`)
+    }
+  })
+}
+
+function parseImage(firstMib: Uint8Array, sectorSize: number): Gpt {
+  try {
+    return parseGpt(firstMib, sectorSize)
+  } catch (error) {
+    if (error instanceof NotAGpt) throw new Failure('invalid signature')
+    throw error
+  }
+}

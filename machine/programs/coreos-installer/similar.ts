@@ -1,0 +1,32 @@
+/** clap suggests what is more similar than this. */
+const ENOUGH = 0.7
+
+/** Names that somebody may have meant, the most likely last, as clap sorts them. */
+export function mostSimilar(text: string, names: readonly string[]): string[] {
+  return names
+    .map((name) => ({ name, similarity: jaro(text, name) }))
+    .filter(({ similarity }) => similarity > ENOUGH)
+    .sort((a, b) => a.similarity - b.similarity)
+    .map(({ name }) => name)
+}
+
+/** The Jaro similarity: 0 for nothing in common, 1 for the same. */
+export function jaro(a: string, b: string): number {
+  if (a === b) return 1
+  if (a === '' || b === '') return 0
+  const range = Math.max(0, Math.floor(Math.max(a.length, b.length) / 2) - 1)
+  const matched = new Array<boolean>(b.length).fill(false)
+  const inA: string[] = []
+  for (let i = 0; i < a.length; i++)
+    for (let j = Math.max(0, i - range); j < Math.min(b.length, i + range + 1); j++)
+      if (!matched[j] && a[i] === b[j]) {
+        matched[j] = true
+        inA.push(a[i]!)
+        break
+      }
+  const matches = inA.length
+  if (matches === 0) return 0
+  const inB = [...b].filter((_, index) => matched[index])
+  const transpositions = inA.filter((letter, index) => letter !== inB[index]).length / 2
+  return (matches / a.length + matches / b.length + (matches - transpositions) / matches) / 3
+}

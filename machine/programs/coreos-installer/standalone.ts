@@ -1,0 +1,38 @@
+import type { Clock, Random } from '../../../runtime/index.js'
+import { NO_PACE } from '../../machine.js'
+import { runInstaller } from './coreos-installer.js'
+import { fileHost } from './file-host.js'
+
+/** A run of the rehearsed coreos-installer on this computer's files. */
+export interface FileInstallation {
+  /** What follows `coreos-installer`: `['install', 'disk.img', '--image-file', ...]`. */
+  args: readonly string[]
+  /** Of the disk: 512 or 4096. A plain file does not say. */
+  sectorSize: number
+  /** As `uname -m` says. */
+  architecture: string
+  /** Whether stderr is a terminal, which shows progress in place. */
+  tty: boolean
+  clock: Clock
+  random: Random
+  signal: AbortSignal
+  stdout: (text: string) => void
+  stderr: (text: string) => void
+}
+
+/**
+ * coreos-installer with a plain file for the disk: no root, no loop device, any OS.
+ *
+ * @returns its exit code; rejects with the signal's reason once that is aborted
+ */
+export async function installToFile(options: FileInstallation): Promise<number> {
+  const { args, sectorSize, architecture, stdout, stderr, ...process } = options
+  await using host = fileHost({ sectorSize, architecture, clock: options.clock })
+  const text = (part: string | Uint8Array) => (typeof part === 'string' ? part : Buffer.from(part).toString())
+  return await runInstaller({
+    ...process,
+    ...{ argv: ['coreos-installer', ...args], pace: NO_PACE, host },
+    stdout: (part) => stdout(text(part)),
+    stderr: (part) => stderr(text(part)),
+  })
+}
