@@ -24,13 +24,14 @@ export function startInspection(turn: Turn): void {
   const problem = powerProblem(node) ?? inspectProblem(node, turn.policy.inspection)
   if (problem !== undefined) throw new IronicError(400, problem)
   turn.begin('inspect')
+  // No inspection goes on with an agent that is there already, not even in fast track.
+  wipeAgentAccess(turn)
   switch (node.inspect_interface) {
     case 'fake':
       return turn.run([{ kind: 'proceed' }], 'inspection.fake')
     case 'agent':
       return startInBand(turn)
     default:
-      wipeAgentAccess(turn)
       return turn.run([{ kind: 'bmc-system' }], 'inspection.reported')
   }
 }

@@ -92,7 +92,8 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
   }
 }
 
-async function freePort(): Promise<number> {
+/** One that nobody listens on right now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

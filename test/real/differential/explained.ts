@@ -73,6 +73,11 @@ export const EXPLAINED: readonly Explanation[] = [
       /^A port with UUID .* already exists\.$/.test(String(real)) &&
       /^A port with name .* already exists\.$/.test(String(ours)),
   },
+  {
+    row: "The steps `hold`, `wait`, `power_on`, `power_off`, `reboot` and those for child nodes are dropped from every plan, against Ironic's documentation",
+    applies: ({ script, at }) =>
+      script === 'what the conductor does itself as a step' && /\.(power_state|last_power_state_change)$/.test(at),
+  },
 ]
 
 const statusOf = (brief: unknown): number => (brief as readonly [number])[0]

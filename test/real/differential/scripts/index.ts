@@ -12,7 +12,7 @@ import { portgroups } from './portgroups.js'
 import { ports } from './ports.js'
 import { ramdisk, waiting } from './ramdisk.js'
 import { subResources } from './sub-resources.js'
-import { deployTemplates, runbooks } from './templates-and-runbooks.js'
+import { deployTemplates, runbooks, steps } from './templates-and-runbooks.js'
 import { refusals, verbsInStates } from './verbs.js'
 
 /** They list what is there, so they are played one after the other. */
@@ -33,6 +33,7 @@ export const ALONE: readonly Script[] = [
 /** They keep to nodes of their own, so several are played side by side. */
 export const TOGETHER: readonly { readonly name: string; readonly scripts: readonly Script[] }[] = [
   { name: 'one node and what is below it', scripts: [subResources(), patches(), malformedVerbs(), ramdisk()] },
+  { name: 'steps of templates and runbooks', scripts: steps() },
   { name: 'PATCH in many states', scripts: patchesInStates() },
   { name: 'every verb in every state', scripts: verbsInStates() },
   { name: 'verbs that cannot be, and that wait for an agent', scripts: [...refusals(), ...waiting()] },

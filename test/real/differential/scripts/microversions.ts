@@ -52,7 +52,6 @@ const GATES: Readonly<Record<string, readonly string[]>> = {
   '/v1/nodes/mv/management/boot_device': ['1.6'],
   '/v1/nodes/mv/management/indicators': ['1.63'],
   '/v1/nodes/mv/states/console': [],
-  '/v1/nodes/mv/vendor_passthru/methods': [],
   '/v1/nodes/mv/maintenance': [],
   '/v1/portgroups': ['1.23'],
   '/v1/portgroups?shard=x': ['1.106'],

@@ -1,4 +1,5 @@
-import { add, del, get, idOf, patch, post, remove, set, type Script } from '../script.js'
+import { add, away, del, enrol, FAKES, get, idOf, led, patch, post, put, remove, set, verb } from '../script.js'
+import type { Script } from '../script.js'
 
 const step = { interface: 'deploy', step: 'erase_devices', args: {}, priority: 10 }
 const templateBodies = (name: string): unknown[] => [
@@ -84,4 +85,87 @@ export function runbooks(): Script {
       del(at),
     ],
   }
+}
+
+/** Templates and runbooks at work, on nodes where nothing needs an agent. */
+export function steps(): Script[] {
+  const apply = { interface: 'bios', step: 'apply_configuration', args: { settings: [] } }
+  const create = { interface: 'raid', step: 'create_configuration', args: {} }
+  const made = (name: string, template: string, steps: readonly unknown[]): Script => {
+    const node = idOf(name)
+    return {
+      name: `a deployment with ${name}`,
+      calls: [
+        enrol(name, FAKES),
+        { ...post('/v1/deploy_templates', { name: template, uuid: idOf(template), steps }), must: 201 },
+        led(node, 'manage'),
+        led(node, 'provide'),
+        // A trait that the node has not is no template's.
+        patch(`/v1/nodes/${node}`, [add('/instance_info/traits', [template])]),
+        verb(node, 'active'),
+        put(`/v1/nodes/${node}/traits`, { traits: [template, 'CUSTOM_OTHER'] }),
+        get(`/v1/nodes/${node}/validate`),
+        verb(node, 'active'),
+        verb(node, 'deleted'),
+        get(`/v1/nodes/${node}?fields=instance_info,driver_internal_info,provision_state,last_error`),
+        get(`/v1/nodes/${node}/history?detail=true`),
+        del(`/v1/deploy_templates/${idOf(template)}`),
+        ...away(name),
+      ],
+    }
+  }
+  const name = 'by-runbook'
+  const node = idOf(name)
+  const book = (more: object) => ({ steps: [{ ...create, order: 1 }], ...more })
+  return [
+    made('template-steps', 'CUSTOM_STEPS', [{ ...apply, priority: 120 }]),
+    made('template-none', 'CUSTOM_NONE_SUCH', [{ interface: 'deploy', step: 'none', args: {}, priority: 120 }]),
+    made('template-off', 'CUSTOM_OFF', [{ ...create, priority: 0 }]),
+    {
+      name: 'cleaning and servicing by runbook',
+      calls: [
+        enrol(name, FAKES),
+        led(node, 'manage'),
+        { ...post('/v1/runbooks', book({ name: 'CUSTOM_BOOK', uuid: idOf('book') })), must: 201 },
+        verb(node, 'clean', { runbook: 'CUSTOM_BOOK' }),
+        put(`/v1/nodes/${node}/traits`, { traits: ['CUSTOM_BOOK'] }),
+        verb(node, 'clean', { runbook: 'CUSTOM_BOOK' }),
+        verb(node, 'manage'),
+        verb(node, 'clean', { runbook: idOf('book'), clean_steps: [create] }),
+        verb(node, 'clean', { runbook: 'none' }),
+        verb(node, 'clean', { runbook: 'CUSTOM_BOOK', disable_ramdisk: true }),
+        verb(node, 'manage'),
+        put(`/v1/nodes/${node}/states/provision`, { target: 'clean', runbook: 'CUSTOM_BOOK' }, '1.91'),
+        patch(`/v1/runbooks/${idOf('book')}`, [add('/disable_ramdisk', true)]),
+        verb(node, 'clean', { runbook: 'CUSTOM_BOOK' }),
+        verb(node, 'manage'),
+        verb(node, 'provide', { runbook: 'CUSTOM_BOOK' }),
+        led(node, 'provide'),
+        led(node, 'active'),
+        verb(node, 'service', { runbook: 'CUSTOM_BOOK' }),
+        get(`/v1/nodes/${node}/history?detail=true`),
+        del(`/v1/runbooks/${idOf('book')}`),
+        ...away(name),
+      ],
+    },
+    {
+      name: 'what the conductor does itself as a step',
+      calls: [
+        enrol('reserved-steps', FAKES),
+        led(idOf('reserved-steps'), 'manage'),
+        ...[
+          [{ interface: 'power', step: 'power_on' }],
+          [{ interface: 'power', step: 'reboot' }],
+          [{ step: 'wait', args: { seconds: 'x' } }],
+          [{ step: 'nonsense' }],
+          [{ ...create, execute_on_child_nodes: true, limit_child_node_execution: ['x'] }],
+          [{ ...create, execute_on_child_nodes: true }],
+        ].map((clean_steps) => [
+          verb(idOf('reserved-steps'), 'clean', { clean_steps }),
+          verb(idOf('reserved-steps'), 'manage'),
+        ]),
+        ...away('reserved-steps'),
+      ],
+    },
+  ]
 }
