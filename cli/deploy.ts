@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import {
   EXAMPLE_IGNITION,
   loadManagers,
+  readIgnition,
   runDeployment,
   runRealDeployment,
   systemClock,
@@ -31,6 +32,7 @@ export const DEPLOY_OPTIONS = [
   'image',
   ...IMAGE_CACHE_OPTIONS,
   'ignition',
+  'no-ignition-check',
   'append-karg',
   'delete-karg',
   'disk-file',
@@ -70,6 +72,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   try {
     report = await runDeployment({
       ignition,
+      checkIgnition: !options['no-ignition-check'],
       disk: { file: await diskFile(options), size, overwrite: options.overwrite ?? false },
       appendKargs: options['append-karg'] ?? [],
       deleteKargs: options['delete-karg'] ?? [],
@@ -114,6 +117,9 @@ async function deployReal(
   const does = `coreos-installer install, from ${image ?? carried}, with the Ignition config and ${
     (options['append-karg'] ?? []).length + (options['delete-karg'] ?? []).length
   } changed kernel arguments`
+  const checkIgnition = !options['no-ignition-check']
+  // Also before what is only shown.
+  if (checkIgnition) readIgnition(ignition)
   const shown = await onlyShown(request, options, does, environment, clock)
   if (shown !== undefined) return shown
   const view = viewFor(environment, json)
@@ -124,6 +130,7 @@ async function deployReal(
     const images = await imagesOf(options, environment)
     await using on = await openFor({ ...request, images }, environment, clock, json)
     report = await runRealDeployment({
+      checkIgnition,
       ...{ on, ignition, clock, random: systemRandom, signal: stopped, logger: logTo(environment, json) },
       appendKargs: options['append-karg'] ?? [],
       deleteKargs: options['delete-karg'] ?? [],

@@ -180,6 +180,10 @@ export const OPTIONS = {
     description: 'Ignition config to install, - for standard input (default: a small example)',
     schema: { type: 'string', minLength: 1 },
   },
+  'no-ignition-check': {
+    description: 'take a config that Ignition would refuse, and see the machine fail at first boot',
+    schema: { type: 'boolean' },
+  },
   'append-karg': {
     value: 'ARG',
     description: 'kernel argument to add; may be repeated',

@@ -69,6 +69,8 @@ export interface InstallCoreosArgs {
   image_url?: string
   copy_network?: boolean
   hostname?: string | false
+  /** False installs a config that Ignition will refuse at first boot. */
+  check_ignition?: boolean
 }
 
 /** The deploy step as BareMetal Operator asks for it: priority 80. */

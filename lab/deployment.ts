@@ -1,11 +1,12 @@
 import { IPA_PACE } from '../agent/index.js'
-import { parseIgnition, type IgnitionConfig } from '../ignition/index.js'
+import type { IgnitionConfig } from '../ignition/index.js'
 import { checkImage, defaultMachineSpec, type CheckedImage, type MachineSpec } from '../machine/index.js'
 import { seconds, UserError, uuid, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import { HttpTransport, IronicClient, type ClientTls, type Transport } from '../wire/index.js'
 import type { DeploymentEvent } from './deployment-events.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
+import { givenIgnition } from './given-ignition.js'
 import { makeDiskFile } from './disk-file.js'
 import type { ImageCacheRequest } from './image-staging.js'
 import { machineBehind, type LabMachine } from './lab-api.js'
@@ -17,6 +18,8 @@ import { POLL, Way, type WayWork } from './way.js'
 export interface DeploymentOptions {
   /** Bytes of an Ignition config. */
   ignition: Uint8Array
+  /** Whether a config that Ignition would refuse at first boot is refused at once; true unless told otherwise. */
+  checkIgnition?: boolean
   /** File or http(s) URL of a metal image; the rehearsal image without. */
   image?: string
   appendKargs?: readonly string[]
@@ -49,7 +52,7 @@ const isUrl = (image: string): boolean => /^https?:\/\//.test(image)
  */
 export async function runDeployment(options: DeploymentOptions): Promise<DeploymentReport> {
   const { image = REHEARSAL_IMAGE, disk, clock } = options
-  const config = parseIgnition(options.ignition)
+  const config = givenIgnition(options.ignition, options.checkIgnition ?? true, options.logger)
   const checked = isUrl(image) ? null : await checkImage(image, clock)
   if (options.ironicUrl !== undefined) return deployThere(options, options.ironicUrl, config)
   if (checked) refuseSmallDisk(checked, disk.size)

@@ -1,11 +1,11 @@
 import { PROMPT_PACE } from '../agent/index.js'
-import { parseIgnition } from '../ignition/index.js'
 import { checkImage } from '../machine/index.js'
 import { errorChain, Mutex, UserError, uuid, type Clock, type Logger, type Random } from '../runtime/index.js'
 import { readPartitions, type HardwareManager } from '../steps/index.js'
 import type { DeploymentEvent } from './deployment-events.js'
 import { withBootNonce } from './boot-nonce.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
+import { givenIgnition } from './given-ignition.js'
 import { REHEARSAL_IMAGE } from './paths.js'
 import { openRealAgent, type RealAgent } from './real-agent.js'
 import type { RealTarget } from './real-target.js'
@@ -18,6 +18,8 @@ export interface RealDeploymentOptions {
   on: RealTarget
   /** Bytes of an Ignition config. */
   ignition: Uint8Array
+  /** Whether a config that Ignition would refuse at first boot is refused at once; true unless told otherwise. */
+  checkIgnition?: boolean
   /**
    * File of this host or http(s) URL of a metal image; without, the rehearsal image, or on a machine behind SSH the one
    * that its live system carries.
@@ -51,7 +53,7 @@ const AT_WORK = /^(wait call-back|deploying|clean wait|cleaning)$/
  */
 export async function runRealDeployment(options: RealDeploymentOptions): Promise<DeploymentReport> {
   const { on, clock, random, logger, managers, onEvent, verifyBoot = false } = options
-  const given = parseIgnition(options.ignition)
+  const given = givenIgnition(options.ignition, options.checkIgnition ?? true, logger)
   const reboots = rebootsOf(options)
   const { config, nonce } = verifyBoot ? withBootNonce(given, random) : { config: given, nonce: null }
   const image = options.image ?? (on.ssh ? null : REHEARSAL_IMAGE)
@@ -84,6 +86,8 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
       properties: { root_device: { name: on.disk.path }, cpu_arch: 'x86_64' },
       automated_clean: clean,
     })
+    // Ironic's generic boot interfaces want to know a NIC.
+    if (reboots) await own.client.createPort({ node_uuid: made, address: await macOf(on, random) })
     return made
   }
   const disk = await chosenDisk(on)
@@ -128,6 +132,17 @@ function rebootsOf({ on, verifyBoot = false }: RealDeploymentOptions): boolean {
       'allow either cleaning or reboot',
     )
   return reboots
+}
+
+/** Of the machine's first NIC; one that is made up where it has none. */
+async function macOf({ target: { executor } }: RealTarget, random: Random): Promise<string> {
+  const folder = '/sys/class/net'
+  for (const name of await executor.files.list(folder).catch(() => [])) {
+    const bytes = await executor.files.read(`${folder}/${name}/address`).catch(() => new Uint8Array())
+    const address = Buffer.from(bytes).toString('utf8').trim()
+    if (/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/.test(address) && address !== '00:00:00:00:00:00') return address
+  }
+  return ['02', ...[...random.bytes(5)].map((byte) => byte.toString(16).padStart(2, '0'))].join(':')
 }
 
 function withPort(url: string, port: number | undefined): string {

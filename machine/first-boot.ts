@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { errorChain, type Clock, type Random } from '../runtime/index.js'
-import { parseIgnition, summarizeIgnition } from '../ignition/index.js'
+import { parseIgnition, readIgnition, summarizeIgnition } from '../ignition/index.js'
 import { FIRST_BOOT_FLAG, type Bootable } from './bootable.js'
 import { withBootVolume } from './disk/boot-volume.js'
 import { setUpGpt } from './disk/gpt-setup.js'
@@ -27,7 +27,7 @@ export async function bootFromDisk(
   await bootable.device.flush()
 }
 
-/** Without a config Ignition applies its base config alone: nobody can log in, but that is no failure. */
+/** Without a config, or with an empty one, Ignition applies its base config alone: nobody can log in, but that is no failure. */
 export function firstBootReport({ config, device, kernelArguments }: Bootable): FirstBoot {
   const found = {
     configDigest: config && createHash('sha256').update(config).digest('hex'),
@@ -35,9 +35,10 @@ export function firstBootReport({ config, device, kernelArguments }: Bootable): 
     disk: `/dev/${device.name}`,
   }
   const nothing = { ignitionVersion: null, hostname: null, users: [], files: [], units: [], failure: null }
-  if (!config) return { ...nothing, ...found }
+  if (!config?.length) return { ...nothing, ...found }
   try {
     const { version, ...summary } = summarizeIgnition(parseIgnition(config))
+    readIgnition(config)
     return { ignitionVersion: version, ...summary, ...found, failure: null }
   } catch (error) {
     return { ...nothing, ...found, failure: errorChain(error).join(': ') }
