@@ -2,11 +2,9 @@ import { restoreDeployInterface } from './autodetect.js'
 import { usesAgent } from './driver-steps.js'
 import type { EffectBody, Outcome } from './effects.js'
 import { fastTracked } from './fast-track.js'
-import { stepName } from './step-flow.js'
+import { stepName } from './step-name.js'
 import type { Turn } from './turn.js'
 import { wipeAgentAccess, wipeCleaning, wipeFlags } from './wipe.js'
-
-export { stepName }
 
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
 

@@ -5,7 +5,7 @@ import { valueOf, type EffectBody, type Outcome } from './effects.js'
 import { fastTracked } from './fast-track.js'
 import { bootcStep, nameConfigDrive, writeImageStep } from './image-deployment.js'
 import { bootRamdisk, instanceSource, startRamdisk } from './ramdisk.js'
-import { stepName } from './step-flow.js'
+import { stepName } from './step-name.js'
 import type { Turn } from './turn.js'
 
 const OFF: EffectBody = { kind: 'power', target: 'power off' }

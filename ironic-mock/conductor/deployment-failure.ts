@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../wire/index.js'
 import type { Outcome } from './effects.js'
-import { stepName } from './step-flow.js'
+import { stepName } from './step-name.js'
 import type { Turn } from './turn.js'
 import { wipeDeployment } from './wipe.js'
 

@@ -9,8 +9,9 @@ import { valueOf, type Outcome } from './effects.js'
 import { rememberSteps } from './in-band-steps.js'
 import { deploySteps, type PlannedStep } from './plan-steps.js'
 import { bootRamdisk } from './ramdisk.js'
-import { isPause, isReserved, reservedWork } from './reserved-steps.js'
-import { stepName } from './step-flow.js'
+import { runReserved } from './reserved-step-work.js'
+import { isPause, isReserved } from './reserved-steps.js'
+import { stepName } from './step-name.js'
 import type { Turn } from './turn.js'
 import { wipeDeployment } from './wipe.js'
 
@@ -21,7 +22,7 @@ export function runDeployStep(turn: Turn, index: number): void {
     const step = steps[at]! as RequestedStep
     turn.node.deploy_step = step
     turn.setInfo({ deploy_step_index: at })
-    if (isReserved(step)) return runReserved(turn, step)
+    if (isReserved(step)) return runReserved('deployment', turn, step)
     if (!isOutOfBand(turn.node, 'deploy', step))
       return turn.run([{ kind: 'agent-step', of: 'deploy', step }], 'deployment.sent')
     const begun =
@@ -31,24 +32,6 @@ export function runDeployStep(turn: Turn, index: number): void {
     if (begun) return
   }
   finish(turn)
-}
-
-/** A step that the conductor itself deals with, whatever the interface. */
-function runReserved(turn: Turn, step: JsonObject): void {
-  const work = reservedWork(step, turn.policy)
-  if (work === null) throw new Error(`${stepName(step)} is no reserved step`)
-  switch (work.do) {
-    case 'run':
-      return turn.run([work.effect], 'deployment.stepped')
-    case 'hold':
-    case 'wait':
-      turn.process(work.do)
-      return turn.rest()
-    case 'pause':
-      if (work.capped !== null) turn.record('INFO', work.capped, turn.node.provision_state)
-      turn.process('wait')
-      return turn.run([work.effect], 'deployment.paused')
-  }
 }
 
 /** The pause is over, in `wait call-back`. */

@@ -1,7 +1,7 @@
 import { restoreDeployInterface } from './autodetect.js'
 import type { EffectBody, Outcome } from './effects.js'
 import { bootInstance } from './ramdisk.js'
-import { stepName } from './step-flow.js'
+import { stepName } from './step-name.js'
 import type { Turn } from './turn.js'
 import { wipeAgentAccess, wipeFlags, wipeServicing } from './wipe.js'
 

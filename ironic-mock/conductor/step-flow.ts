@@ -6,7 +6,9 @@ import { isOutOfBand, usesAgent } from './driver-steps.js'
 import { valueOf, type Outcome } from './effects.js'
 import { rememberSteps } from './in-band-steps.js'
 import { bootRamdisk } from './ramdisk.js'
-import { isReserved, reservedWork } from './reserved-steps.js'
+import { runReserved } from './reserved-step-work.js'
+import { isReserved } from './reserved-steps.js'
+import { stepName } from './step-name.js'
 import type { Turn } from './turn.js'
 
 /** What cleaning and servicing have in common: the user's or planned steps, one after the other. */
@@ -35,9 +37,6 @@ const indexOf = (flow: StepFlow, turn: Turn): number => Number(turn.info[`${flow
 const rebooted = (flow: StepFlow): string => `${flow.name}_reboot`
 const skipped = (flow: StepFlow): string => `skip_current_${flow.kind}_step`
 
-export const stepName = (step: { interface?: unknown; step?: unknown }): string =>
-  `${String(step.interface)}.${String(step.step)}`
-
 /** Runs the steps from `index` on, until one has to wait for something or all are done. */
 export function runSteps(flow: StepFlow, turn: Turn, index: number): void {
   const steps = stepsOf(flow, turn)
@@ -45,7 +44,7 @@ export function runSteps(flow: StepFlow, turn: Turn, index: number): void {
     const step = steps[at]!
     turn.node[`${flow.kind}_step`] = step
     turn.setInfo({ [`${flow.kind}_step_index`]: at })
-    if (isReserved(step)) return runReserved(flow, turn, step)
+    if (isReserved(step)) return runReserved(flow.name, turn, step)
     if (!isOutOfBand(turn.node, flow.kind, step as RequestedStep)) return send(flow, turn, step)
     if (stepName(step) === 'vendor.trigger_servicewait') {
       turn.process('wait')
@@ -70,23 +69,6 @@ function noAttribute(turn: Turn, step: JsonObject): string {
   const kind = named[name] ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}`
   const fake = turn.node[`${name}_interface` as 'deploy_interface'] === 'fake'
   return `'${fake ? `Fake${kind}` : `No${kind.replace(/B$/, '')}`}' object has no attribute '${String(step.step)}'`
-}
-
-function runReserved(flow: StepFlow, turn: Turn, step: JsonObject): void {
-  const work = reservedWork(step, turn.policy)
-  if (work === null) throw new Error(`${stepName(step)} is no reserved step`)
-  switch (work.do) {
-    case 'run':
-      return turn.run([work.effect], `${flow.name}.stepped`)
-    case 'hold':
-    case 'wait':
-      turn.process(work.do)
-      return turn.rest()
-    case 'pause':
-      if (work.capped !== null) turn.record('INFO', work.capped, turn.node.provision_state)
-      turn.process('wait')
-      return turn.run([work.effect], `${flow.name}.paused`)
-  }
 }
 
 export function stepStepped(flow: StepFlow, turn: Turn, outcome: Outcome): void {

@@ -1,6 +1,6 @@
 import type { Random } from '../../../runtime/index.js'
 import { ALLOCATED } from './itinerary.js'
-import { pause, pick, seen, type Life, type Link } from './link.js'
+import { pick, seen, type Life, type Link } from './link.js'
 
 interface Allocation {
   uuid: string
@@ -17,11 +17,8 @@ export class Allocator {
     this.#random = random
   }
 
-  async work(): Promise<void> {
-    while (!this.#link.stopped) {
-      await this.#next(await this.#link.life())
-      await pause(60)
-    }
+  work(): Promise<void> {
+    return this.#link.keepAt((life) => this.#next(life), 60)
   }
 
   async #next({ send }: Life): Promise<void> {

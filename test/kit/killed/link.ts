@@ -42,6 +42,14 @@ export class Link {
   life(): Promise<Life> {
     return this.#life ? Promise.resolve(this.#life) : new Promise((go) => this.#waiting.push(go))
   }
+
+  /** One action after the other with a rest between, in milliseconds, until clients are stopped. */
+  async keepAt(action: (life: Life) => Promise<void>, rest: number): Promise<void> {
+    while (!this.#stopped) {
+      await action(await this.life())
+      await pause(rest)
+    }
+  }
 }
 
 /** @throws whatever is neither a kill nor a lock that somebody else holds for a moment */

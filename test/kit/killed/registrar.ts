@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { uuid, type Random } from '../../../runtime/index.js'
 import type { ApiNode, ApiPort } from '../../../wire/index.js'
 import { Counter } from './counter.js'
-import { answered, pause, pick, type Answer, type Life, type Link } from './link.js'
+import { answered, pick, type Answer, type Life, type Link } from './link.js'
 
 /** Whether a record must be there: `unknown` while a kill has swallowed the answer. */
 type Presence = 'there' | 'gone' | 'unknown'
@@ -27,11 +27,8 @@ export class Registrar {
     this.#random = random
   }
 
-  async work(): Promise<void> {
-    while (!this.#link.stopped) {
-      await this.#next(await this.#link.life())
-      await pause(30)
-    }
+  work(): Promise<void> {
+    return this.#link.keepAt((life) => this.#next(life), 30)
   }
 
   async #next(life: Life): Promise<void> {
