@@ -1,3 +1,4 @@
+import { againstIronic } from './against-ironic.js'
 import { idleAgents } from './idle-agents.js'
 import { installation } from './install.js'
 import { table, type Measured } from './measure.js'
@@ -5,6 +6,7 @@ import { firstAnswer, idleMemory, lifecycles } from './served.js'
 import { inVirtualTime } from './virtual-time.js'
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<Measured | Measured[]>>> = {
+  ironic: againstIronic,
   start: firstAnswer,
   lifecycles,
   memory: idleMemory,

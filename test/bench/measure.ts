@@ -1,3 +1,8 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { systemClock } from '../../runtime/index.js'
+
+export const clock = systemClock()
+
 /** One line of what is printed. */
 export interface Measured {
   what: string
@@ -48,4 +53,21 @@ export function table(rows: readonly Measured[]): string {
         .trimEnd(),
     )
     .join('\n')
+}
+
+/** The value that so many of a hundred do not exceed. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.ceil((percent / 100) * sorted.length) - 1)]!
+}
+
+/** MiB of physical memory that a process and all that it has started take; what they share is counted once. */
+export async function memoryOf(pid: number): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
+  let kib = Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0)
+  for (const task of await readdir(`/proc/${pid}/task`).catch(() => [])) {
+    const children = await readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => '')
+    for (const child of children.split(' ').filter(Boolean)) kib += (await memoryOf(Number(child))) * 1024
+  }
+  return kib / 1024
 }

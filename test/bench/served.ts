@@ -1,36 +1,29 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { installCoreos } from '../../lab/index.js'
-import { systemClock } from '../../runtime/index.js'
 import { HttpTransport, IronicClient } from '../../wire/index.js'
-import { UpProcess } from '../kit/up-process.js'
-import { median, timed, type Measured } from './measure.js'
+import type { UpProcess } from '../kit/up-process.js'
+import { clock, median, timed, type Measured } from './measure.js'
+import { withUp } from './up.js'
 
 const MIB = 2 ** 20
-const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url))
-const clock = systemClock()
 const steps = [installCoreos({ ignition: { ignition: { version: '3.4.0' } } })]
 
 /** Between two looks of a client at its node, in milliseconds: so that looking is a small part of the work. */
 const LOOK = { alone: 5, among16: 50 }
 
-async function withUp<T>(nodes: number, use: (client: IronicClient, up: UpProcess) => Promise<T>): Promise<T> {
-  const up = new UpProcess(['--port', '0', '--nodes', String(nodes)], { main })
-  await using transport = new HttpTransport({ clock })
-  try {
-    return await use(new IronicClient({ transport, endpoint: await up.ready, clock }), up)
-  } finally {
-    await up.stop()
-  }
-}
+const withClient = <T>(nodes: number, use: (client: IronicClient, up: UpProcess) => Promise<T>): Promise<T> =>
+  withUp(nodes, [], async (endpoint, up) => {
+    await using transport = new HttpTransport({ clock })
+    return await use(new IronicClient({ transport, endpoint, clock }), up)
+  })
 
 /** From the start of the process until the API has answered a request. */
 export async function firstAnswer(): Promise<Measured> {
   const ours = await median(7, async () => {
     const since = performance.now()
-    return withUp(0, async (client) => {
+    return withClient(0, async (client) => {
       await client.nodes()
       return performance.now() - since
     })
@@ -73,7 +66,7 @@ async function lifecycle(client: IronicClient, node: string, every = LOOK.alone)
 }
 
 export async function lifecycles(): Promise<Measured[]> {
-  return withUp(112, async (client) => {
+  return withClient(112, async (client) => {
     // Warm: the first ones compile what all of them use.
     for (let warming = 100; warming < 105; warming++) await lifecycle(client, `node-${warming}`)
     let next = 105
@@ -97,7 +90,7 @@ export async function lifecycles(): Promise<Measured[]> {
 /** Resident memory of a server with a thousand nodes that nothing happens to, against one without any. */
 export async function idleMemory(): Promise<Measured> {
   const resident = async (nodes: number) =>
-    withUp(nodes, async (client, { pid }) => {
+    withClient(nodes, async (client, { pid }) => {
       await client.nodes({ limit: '1' })
       await clock.sleep(1500)
       return (Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024) / MIB

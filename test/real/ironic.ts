@@ -9,13 +9,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { pythonPeer, tool } from './peers.js'
 
-/** Every distribution that is installed, pinned. */
-const PINNED = fileURLToPath(new URL('./peers/ironic.txt', import.meta.url))
+/** Every distribution that is installed, pinned. Benchmarks run this file compiled, beside which there is no list. */
+const PINNED = fileURLToPath(new URL('./peers/ironic.txt', import.meta.url.replace('/dist/test/real/', '/test/real/')))
 
 /** A real Ironic, API and conductor in one process. */
 export interface RealIronic extends AsyncDisposable {
   /** Of the API, without `/v1`. */
   readonly url: string
+  /** Of the process that leads all of it. */
+  readonly pid: number
+  /** Milliseconds from the start of the process to its first 200. */
+  readonly startedIn: number
   /** The text of its `ironic.conf`. */
   readonly config: string
   /** As a client asks it, at the newest microversion. */
@@ -47,6 +51,8 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
 
   const out = openSync(join(folder, 'stdout.log'), 'a')
   const [python, ironic] = program('ironic')
+  const since = performance.now()
+  let startedIn = 0
   // A process group of its own: Ironic forks, and whoever is left of it goes by the group's number.
   const child = spawn(python, [ironic, '--config-file', join(folder, 'ironic.conf')], {
     cwd: folder,
@@ -69,7 +75,10 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
   }
   const self: RealIronic = {
     config,
-    ...{ url, send },
+    ...{ url, send, pid: child.pid! },
+    get startedIn() {
+      return startedIn
+    },
     done: async (status, method, path, body) => {
       const answer = await send(method, path, body)
       if (answer.status === status) return answer.body
@@ -84,6 +93,7 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
   }
   try {
     await answering(`${url}/v1/`, child)
+    startedIn = performance.now() - since
     return self
   } catch (cause) {
     const log = await logged()
@@ -179,7 +189,7 @@ async function answering(url: string, child: ChildProcess): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended (${child.exitCode})`)
     const response = await fetch(url, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
     if (response?.ok) return
-    await sleep(100)
+    await sleep(10)
   }
   throw new Error(`no answer from ${url} in two minutes`)
 }

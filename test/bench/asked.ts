@@ -1,0 +1,61 @@
+import { Agent, request } from 'node:http'
+import { clock } from './measure.js'
+
+export interface Answer {
+  status: number
+  body: string
+}
+
+/** The plainest client there is, so that what is measured is the server: no retries but for a lock that somebody holds. */
+export class Asker implements Disposable {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  readonly #url: string
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  /** Resolves with the body of an answer that is no error. */
+  async ask(method: string, path: string, body?: unknown): Promise<string> {
+    for (let tries = 0; ; tries++) {
+      const { status, body: text } = await this.#send(
+        method,
+        path,
+        body === undefined ? undefined : JSON.stringify(body),
+      )
+      if (status < 300) return text
+      if (tries >= 200 || (status !== 409 && status !== 503))
+        throw new Error(`${method} ${path} was answered with ${status}: ${text.slice(0, 300)}`)
+      await clock.sleep(50)
+    }
+  }
+
+  #send(method: string, path: string, body: string | undefined): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        this.#url + path,
+        {
+          ...{ method, agent: this.#agent },
+          headers: {
+            'x-openstack-ironic-api-version': '1.72',
+            ...(body === undefined
+              ? {}
+              : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+          },
+        },
+        (response) => {
+          const parts: Buffer[] = []
+          response.on('data', (part: Buffer) => parts.push(part))
+          response.on('end', () => resolve({ status: response.statusCode!, body: Buffer.concat(parts).toString() }))
+          response.on('error', reject)
+        },
+      )
+      sent.on('error', reject)
+      sent.end(body)
+    })
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy()
+  }
+}

@@ -1,0 +1,57 @@
+import { clock } from './measure.js'
+import type { Asker } from './asked.js'
+
+/** How often a client looks at its node, in milliseconds, as the yardstick's does. */
+const LOOK = 20
+
+const FAKE = {
+  ...{ deploy_interface: 'fake', inspect_interface: 'fake', boot_interface: 'fake', power_interface: 'fake' },
+  ...{ management_interface: 'fake', network_interface: 'noop' },
+}
+
+/** A node without a machine, as both Ironics can have it. */
+export async function create(asker: Asker): Promise<string> {
+  const properties = { cpus: 8, memory_mb: 32768, local_gb: 100, cpu_arch: 'x86_64' }
+  const body = { driver: 'fake-hardware', ...FAKE, properties, driver_info: { address: 'http://192.0.2.1' } }
+  return (JSON.parse(await asker.ask('POST', '/v1/nodes', body)) as { uuid: string }).uuid
+}
+
+interface Seen {
+  provision_state: string
+  reservation: string | null
+  last_error: string | null
+}
+
+async function until(asker: Asker, uuid: string, wanted: string): Promise<void> {
+  for (;;) {
+    const node = JSON.parse(await asker.ask('GET', `/v1/nodes/${uuid}`)) as Seen
+    if (node.provision_state === wanted && !node.reservation) return
+    if (/failed|error/.test(node.provision_state)) throw new Error(`${node.provision_state}: ${node.last_error}`)
+    await clock.sleep(LOOK)
+  }
+}
+
+/** A node's life: made, managed, provided, deployed, undeployed, gone. */
+export async function lifecycle(asker: Asker): Promise<void> {
+  const uuid = await create(asker)
+  for (const [target, state] of [
+    ['manage', 'manageable'],
+    ['provide', 'available'],
+    ['active', 'active'],
+    ['deleted', 'available'],
+  ] as const) {
+    await asker.ask('PUT', `/v1/nodes/${uuid}/states/provision`, { target })
+    await until(asker, uuid, state)
+  }
+  await asker.ask('DELETE', `/v1/nodes/${uuid}`)
+}
+
+/** Does something so many times, a few at once. */
+export async function times(count: number, atOnce: number, work: () => Promise<unknown>): Promise<void> {
+  let left = count
+  await Promise.all(
+    Array.from({ length: Math.min(count, atOnce) }, async () => {
+      while (left-- > 0) await work()
+    }),
+  )
+}

@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url'
+import { UpProcess } from '../kit/up-process.js'
+
+const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url))
+
+/** Runs `ironstage up` with so many machines, each with a node, for as long as it is used. */
+export async function withUp<T>(
+  nodes: number,
+  argv: readonly string[],
+  use: (url: string, up: UpProcess) => Promise<T>,
+): Promise<T> {
+  const up = new UpProcess(['--port', '0', '--nodes', String(nodes), ...argv], { main })
+  try {
+    return await use(await up.ready, up)
+  } finally {
+    await up.stop()
+  }
+}
