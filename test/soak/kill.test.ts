@@ -1,8 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import lzma from 'lzma-native'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, test } from 'vitest'
+import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { adopting, caring, cleaning, imaging, Installing, living } from '../kit/killed/itinerary.js'
 import { KillingRun } from '../kit/killed/killing-run.js'
 
@@ -14,7 +16,8 @@ let image: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ironstage-soak-'))
   const path = join(folder, 'disk.raw')
-  await writeFile(path, Buffer.alloc(2 ** 20, 'image'))
+  const compressed = await readFile(REHEARSAL_IMAGE)
+  await writeFile(path, await new Promise<Buffer>((resolve) => void lzma.decompress(compressed, {}, resolve)))
   image = pathToFileURL(path).href
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))

@@ -32,6 +32,8 @@ const LATER = 150
 
 /** The longest that a life lasts after it is ready, in milliseconds: about a lifecycle of two nodes. */
 const LIFE = 1600
+/** How long a start takes on a machine that does nothing else, in milliseconds. */
+const READY = 600
 /** How much of a start may pass before a kill that comes during the start. */
 const START = 500
 /** What recovery may take, in milliseconds. */
@@ -65,6 +67,8 @@ export class KillingRun {
   readonly #phases = new Map<string, number>()
   #lockedOut = 0
   #starts = 0
+  /** By how much everything takes longer just now, on a machine that does much else. */
+  #slowness = 1
 
   private constructor({ stateDir, seed, itineraries, argv = [] }: KillingOptions) {
     this.#argv = argv
@@ -95,7 +99,9 @@ export class KillingRun {
     const quiet = this.#random.next() < 0.2
     if (duringStart) await pause(moment * START)
     else {
+      const since = performance.now()
       const url = await life.ready
+      this.#slowness = Math.max(1, (performance.now() - since) / READY)
       await this.#look(url, life)
       if (quiet) await this.#settled(url, life)
       this.#open(url, life)
@@ -195,7 +201,7 @@ export class KillingRun {
   /** Left alone, everything that can go on comes to its end, and nothing stays reserved. */
   async #settled(url: string, life: UpProcess): Promise<void> {
     const client = this.#client(url)
-    const until = performance.now() + SOON
+    const until = performance.now() + SOON * this.#slowness
     for (;;) {
       const nodes = await client.nodes({ detail: true })
       const busy = nodes.filter((node) => !isAtRest(node) && !this.#isLockedOut(node))
@@ -222,7 +228,7 @@ export class KillingRun {
   async #during(moment: number, life: UpProcess): Promise<void> {
     const aim =
       this.kills < VERIFICATIONS ? 'verifying' : this.#random.next() < 0.5 ? pick(this.#random, AIMS) : undefined
-    let until = performance.now() + (aim === undefined ? moment : 2) * LIFE
+    let until = performance.now() + (aim === undefined ? moment : 2) * LIFE * this.#slowness
     for (let known = life.nodes.length; performance.now() < until;) {
       this.#throwIfFailed()
       if (life.nodes.slice(known).some((line) => line.provision_state === aim)) {
