@@ -67,6 +67,7 @@ export interface InstallCoreosArgs {
   append_karg?: readonly string[]
   delete_karg?: readonly string[]
   image_url?: string
+  image_sha256?: string
   copy_network?: boolean
   hostname?: string | false
   /** False installs a config that Ignition will refuse at first boot. */
