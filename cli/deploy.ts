@@ -10,20 +10,15 @@ import {
   systemClock,
   systemRandom,
   UserError,
-  type Clock,
-  type DeploymentEvent,
-  type DeploymentReport,
   type HardwareManager,
   type RealTargetRequest,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { accessOf, endpointOf } from './ironic-access.js'
 import { IMAGE_CACHE_OPTIONS, imagesOf } from './image-cache.js'
-import { logTo } from './log.js'
 import { parseSize, type Options } from './options.js'
-import { lineProgress, liveProgress, type ProgressView } from './progress.js'
-import { reportText } from './report.js'
 import { onlyShown, openFor, REAL_TARGET_OPTIONS, realTarget } from './target.js'
+import { watched } from './watched-deployment.js'
 
 export const DEPLOY_OPTIONS = [
   'ironic-url',
@@ -50,11 +45,12 @@ type DeployOptions = Options<(typeof DEPLOY_OPTIONS)[number]>
 export async function deploy(options: DeployOptions, environment: Environment): Promise<number> {
   refuseContradictions(options)
   const real = realTarget(options)
-  const { stdout, stopped } = environment
-  const json = options.json ?? false
-  const ignition = await readConfig(options.ignition, environment)
-  const managers = options.steps && (await loadManagers(options.steps))
-  if (real) return deployReal(options, real, { ignition, managers }, environment)
+  const { json = false } = options
+  const given = {
+    ignition: await readConfig(options.ignition, environment),
+    managers: options.steps && (await loadManagers(options.steps)),
+  }
+  if (real) return deployReal(options, real, given, environment)
   if (options['verify-boot'])
     throw usage('--verify-boot is of a machine behind SSH: a simulated one is looked at anyway', 'leave it out')
   if (options.plan)
@@ -63,48 +59,46 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   const { 'ironic-url': named } = options
   const ironicUrl = named === 'env' ? endpointOf(environment.variables) : named
   const access = ironicUrl === undefined ? undefined : await accessOf(environment.variables)
-  const view = viewFor(environment, json)
   const speed = options.speed ?? 1
-  const clock = systemClock(speed)
-  const ended = new AbortController()
-  void ticking(view, clock, ended.signal, speed)
-  let report: DeploymentReport
-  try {
-    report = await runDeployment({
-      ignition,
-      checkIgnition: !options['no-ignition-check'],
+  return watched(environment, { clock: systemClock(speed), speed, json }, async (watching) =>
+    runDeployment({
+      ...asked(options, given),
+      ...watching,
       disk: { file: await diskFile(options), size, overwrite: options.overwrite ?? false },
-      appendKargs: options['append-karg'] ?? [],
-      deleteKargs: options['delete-karg'] ?? [],
-      ...(options.image === undefined ? {} : { image: options.image }),
       images: await imagesOf(options, environment),
       ...(ironicUrl === undefined ? {} : { ironicUrl }),
       ...(access ? { access } : {}),
       realistic: options.realistic ?? false,
-      ...(managers ? { managers } : {}),
-      ...{ clock, random: systemRandom, signal: stopped },
-      logger: logTo(environment, json),
-      onEvent: (event) => view.show(event, clock.elapsed() / 1000),
-    })
-  } finally {
-    ended.abort()
-    view.end()
-  }
-  stdout.write(json ? `${JSON.stringify({ event: 'report', ...report })}\n` : reportText(report))
-  return report.ok ? 0 : 1
+    }),
+  )
 }
+
+interface Given {
+  ignition: Uint8Array
+  managers: readonly HardwareManager[] | undefined
+}
+
+/** What is to be deployed, whatever the machine is. */
+const asked = (options: DeployOptions, { ignition, managers }: Given) => ({
+  ignition,
+  checkIgnition: !options['no-ignition-check'],
+  ...(options.image === undefined ? {} : { image: options.image }),
+  appendKargs: options['append-karg'] ?? [],
+  deleteKargs: options['delete-karg'] ?? [],
+  ...(managers ? { managers } : {}),
+  random: systemRandom,
+})
 
 /** The same on a machine that is there: an Ironic of its own, the real installer, one disk. */
 async function deployReal(
   options: DeployOptions,
   request: RealTargetRequest,
-  { ignition, managers }: { ignition: Uint8Array; managers: readonly HardwareManager[] | undefined },
+  given: Given,
   environment: Environment,
 ): Promise<number> {
   for (const name of ['ironic-url', 'disk-file', 'disk-size', 'overwrite', 'realistic', 'speed'] as const)
     if (options[name] !== undefined)
       throw usage(`--${name} is of a simulated machine`, `leave --${name} out, or use --target sim`)
-  const { stdout, stopped } = environment
   const { json = false, image } = options
   const clock = systemClock()
   const verifyBoot = options['verify-boot'] ?? false
@@ -117,45 +111,18 @@ async function deployReal(
   const does = `coreos-installer install, from ${image ?? carried}, with the Ignition config and ${
     (options['append-karg'] ?? []).length + (options['delete-karg'] ?? []).length
   } changed kernel arguments`
-  const checkIgnition = !options['no-ignition-check']
   // Also before what is only shown.
-  if (checkIgnition) readIgnition(ignition)
+  if (!options['no-ignition-check']) readIgnition(given.ignition)
   const shown = await onlyShown(request, options, does, environment, clock)
   if (shown !== undefined) return shown
-  const view = viewFor(environment, json)
-  const ended = new AbortController()
-  void ticking(view, clock, ended.signal, 1)
-  let report: DeploymentReport
-  try {
+  return watched(environment, { clock, speed: 1, json }, async (watching) => {
     const images = await imagesOf(options, environment)
     await using on = await openFor({ ...request, images }, environment, clock, json)
-    report = await runRealDeployment({
-      checkIgnition,
-      ...{ on, ignition, clock, random: systemRandom, signal: stopped, logger: logTo(environment, json) },
-      appendKargs: options['append-karg'] ?? [],
-      deleteKargs: options['delete-karg'] ?? [],
-      ...(image === undefined ? {} : { image }),
-      verifyBoot,
-      ...(managers ? { managers } : {}),
-      onEvent: (event) => view.show(event, clock.elapsed() / 1000),
-    })
-  } finally {
-    ended.abort()
-    view.end()
-  }
-  stdout.write(json ? `${JSON.stringify({ event: 'report', ...report })}\n` : reportText(report))
-  return report.ok ? 0 : 1
+    return await runRealDeployment({ ...asked(options, given), ...watching, on, verifyBoot })
+  })
 }
 
 const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
-
-/** Keeps the elapsed time moving while nothing happens; `speed` lab seconds pass in one of the terminal's. */
-async function ticking(view: ProgressView, clock: Clock, signal: AbortSignal, speed: number): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(100 * speed, { weak: true, signal }).catch(() => {})
-    if (!signal.aborted) view.tick(clock.elapsed() / 1000)
-  }
-}
 
 function refuseContradictions(options: DeployOptions): void {
   const { 'ironic-url': url, image } = options
@@ -191,16 +158,4 @@ async function readConfig(file: string | undefined, { stdin }: Environment): Pro
 async function diskFile({ 'disk-file': given, 'ironic-url': url }: DeployOptions): Promise<string> {
   if (given !== undefined) return given
   return url === undefined ? join(await mkdtemp(join(tmpdir(), 'ironstage-')), 'sda.img') : ''
-}
-
-function viewFor({ stdout }: Environment, json: boolean): ProgressView {
-  const write = (text: string) => void stdout.write(text)
-  if (json)
-    return {
-      show: (event: DeploymentEvent, elapsed: number) =>
-        write(`${JSON.stringify({ ...event, elapsed: Math.round(elapsed * 1000) / 1000 })}\n`),
-      tick: () => {},
-      end: () => {},
-    }
-  return stdout.isTTY ? liveProgress(write, () => stdout.columns ?? 80) : lineProgress(write)
 }

@@ -1,11 +1,10 @@
 import { IPA_PACE } from '../agent/index.js'
 import type { IgnitionConfig } from '../ignition/index.js'
 import { checkImage, defaultMachineSpec, type CheckedImage, type MachineSpec } from '../machine/index.js'
-import { seconds, UserError, uuid, type Clock, type Logger, type Random } from '../runtime/index.js'
-import type { HardwareManager } from '../steps/index.js'
+import { seconds, UserError, uuid } from '../runtime/index.js'
 import { HttpTransport, IronicClient, type ClientTls, type Transport } from '../wire/index.js'
-import type { DeploymentEvent } from './deployment-events.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
+import type { DeploymentRequest } from './deployment-request.js'
 import { givenIgnition } from './given-ignition.js'
 import { makeDiskFile } from './disk-file.js'
 import type { ImageCacheRequest } from './image-staging.js'
@@ -15,15 +14,9 @@ import { REALISTIC_MACHINES } from './realistic.js'
 import { stage } from './stage.js'
 import { POLL, Way, type WayWork } from './way.js'
 
-export interface DeploymentOptions {
-  /** Bytes of an Ignition config. */
-  ignition: Uint8Array
-  /** Whether a config that Ignition would refuse at first boot is refused at once; true unless told otherwise. */
-  checkIgnition?: boolean
+export interface DeploymentOptions extends DeploymentRequest {
   /** File or http(s) URL of a metal image; the rehearsal image without. */
   image?: string
-  appendKargs?: readonly string[]
-  deleteKargs?: readonly string[]
   /** The machine's disk. */
   disk: { file: string; size: number; overwrite: boolean }
   /** An ironstage that runs elsewhere; without, one is started for this deployment, and gone with it. */
@@ -33,13 +26,6 @@ export interface DeploymentOptions {
   realistic?: boolean
   /** Where images from URLs are kept, and how they are fetched. */
   images?: ImageCacheRequest
-  /** What the machine's agent offers; the standard managers unless told otherwise. */
-  managers?: readonly HardwareManager[]
-  clock: Clock
-  random: Random
-  logger: Logger
-  signal: AbortSignal
-  onEvent: (event: DeploymentEvent) => void
 }
 
 const isUrl = (image: string): boolean => /^https?:\/\//.test(image)

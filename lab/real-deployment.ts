@@ -1,10 +1,10 @@
 import { PROMPT_PACE } from '../agent/index.js'
 import { checkImage } from '../machine/index.js'
-import { errorChain, Mutex, UserError, uuid, type Clock, type Logger, type Random } from '../runtime/index.js'
-import { readPartitions, type HardwareManager } from '../steps/index.js'
-import type { DeploymentEvent } from './deployment-events.js'
+import { errorChain, Mutex, UserError, uuid, type Random } from '../runtime/index.js'
+import { readPartitions } from '../steps/index.js'
 import { withBootNonce } from './boot-nonce.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
+import type { DeploymentRequest } from './deployment-request.js'
 import { givenIgnition } from './given-ignition.js'
 import { REHEARSAL_IMAGE } from './paths.js'
 import { openRealAgent, type RealAgent } from './real-agent.js'
@@ -14,12 +14,8 @@ import { afterBoot, chosenDisk, rebooted } from './real-first-boot.js'
 import { stage } from './stage.js'
 import { Way } from './way.js'
 
-export interface RealDeploymentOptions {
+export interface RealDeploymentOptions extends DeploymentRequest {
   on: RealTarget
-  /** Bytes of an Ignition config. */
-  ignition: Uint8Array
-  /** Whether a config that Ignition would refuse at first boot is refused at once; true unless told otherwise. */
-  checkIgnition?: boolean
   /**
    * File of this host or http(s) URL of a metal image; without, the rehearsal image, or on a machine behind SSH the one
    * that its live system carries.
@@ -30,14 +26,6 @@ export interface RealDeploymentOptions {
    * allowed.
    */
   verifyBoot?: boolean
-  appendKargs?: readonly string[]
-  deleteKargs?: readonly string[]
-  managers?: readonly HardwareManager[]
-  clock: Clock
-  random: Random
-  logger: Logger
-  signal: AbortSignal
-  onEvent: (event: DeploymentEvent) => void
 }
 
 /** A ramdisk comes up when Ironic begins to wait for its agent, and is there as long as it has the agent at work. */
