@@ -45,7 +45,7 @@ interface Call {
 const OPERATIONS = Object.entries(AGENT_OPERATIONS) as [AgentOperationId, AgentOperation][]
 
 /**
- * IPA's HTTP API (facts/ironic-python-agent.md 1; recording agent-api-direct). Rejections keep IPA's order: the URL, the
+ * IPA's HTTP API (recording agent-api-direct). Rejections keep IPA's order: the URL, the
  * trailing slash, the method, the token, the body.
  */
 export function agentDispatch(backend: ApiBackend): Dispatch {

@@ -41,7 +41,7 @@ export interface ServerTls {
 }
 
 /**
- * What kernel parameters and configuration files make of the agent (facts/ironic-python-agent.md 5). Inspection is asked
+ * What kernel parameters and configuration files make of the agent (IPA's source). Inspection is asked
  * for by a callback URL, or by a list of collectors together with an API URL. Ironic boots machines that it only inspects
  * with a callback URL alone.
  *

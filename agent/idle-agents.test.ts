@@ -70,7 +70,7 @@ test('many idle agents miss no heartbeat in an hour, and are small', async () =>
     [...at.slice(1), clock.now()].map((now, before) => (now - at[before]!) / 1000),
   )
   expect(ironic.heard.size).toBe(AGENTS + 1)
-  // 0.3 to 0.6 of what Ironic tolerates (facts/ironic-python-agent.md 5): 20 to 40 in an hour, the last gap is unfinished.
+  // 0.3 to 0.6 of what Ironic tolerates (IPA's source): 20 to 40 in an hour, the last gap is unfinished.
   expect(gaps.length).toBeGreaterThan(AGENTS * 20)
   expect(Math.max(...gaps)).toBeLessThanOrEqual(TIMEOUT * 0.6)
   expect(each).toBeLessThan(20 * 1024)

@@ -54,7 +54,7 @@ const COLLECTORS: Readonly<Record<string, Collector>> = {
 }
 
 /**
- * The body of `POST /v1/continue_inspection` (facts/ironic-python-agent.md 4). A collector that fails does not keep the
+ * The body of `POST /v1/continue_inspection` (IPA's source). A collector that fails does not keep the
  * data back: its error goes along, and Ironic decides. Collectors that this agent lacks are left out, and not listed as
  * having run.
  */

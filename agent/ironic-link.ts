@@ -154,7 +154,7 @@ function parsed({ body = '' }: WireResponse): unknown {
   }
 }
 
-/** Ironic's errors carry JSON in JSON (facts/ironic.md 2); what is inside is the sentence that helps. */
+/** Ironic's errors carry JSON in JSON (Ironic's source); what is inside is the sentence that helps. */
 function sentence({ status, headers, body = '' }: WireResponse): string {
   if (status >= 300 && status < 400)
     return `${status}, a redirect to ${headers.location ?? 'nowhere'}, which is not followed: give the URL of the Ironic API itself`

@@ -5,7 +5,7 @@ import { agentErrors, type AdvertisedStep, type ManagerVersions, type StepKind }
 const INCOMPATIBLE = 'IncompatibleHardwareMethodError'
 
 /**
- * The hardware managers that support a target, most specific first (facts/ironic-python-agent.md 3). Asked once, like
+ * The hardware managers that support a target, most specific first (IPA's source). Asked once, like
  * IPA, which keeps the answer for the life of its process.
  */
 export class Managers {

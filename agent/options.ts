@@ -56,7 +56,7 @@ const matching = (pattern: RegExp, expected: string): OptionShape<string | null>
 })
 
 /**
- * ironic-python-agent's options with its defaults (facts/ironic-python-agent.md 5). On the kernel command line they have
+ * ironic-python-agent's options with its defaults. On the kernel command line they have
  * `ipa-` in front and dashes. Times in seconds. Those in the last group are taken and checked, but what they are about is
  * none of this agent's doing: the live system's network, its disks settling, container engines.
  */

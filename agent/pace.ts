@@ -12,7 +12,7 @@ export interface AgentPace {
   repeatUnheard: number | null
 }
 
-/** As IPA 13.0.0 paces itself (recordings; facts/ironic-python-agent.md 5). */
+/** As IPA 13.0.0 paces itself (recordings; IPA's source). */
 export const IPA_PACE: AgentPace = { heartbeatGap: 5000, retryFactor: 1, repeatUnheard: null }
 
 /** Nothing is waited for but Ironic. Ordinary heartbeats stay as far apart as Ironic asks. */

@@ -3,8 +3,7 @@ import { held, UserError, type Clock } from '../runtime/index.js'
 import { IGNITION_TYPE, LARGEST_RESOURCE, NEWEST_STABLE, type Fetch } from '../ignition/index.js'
 
 /**
- * Fetches what an Ignition config refers to by http and https, asking for configs as Ignition does
- * (facts/coreos.md 3.1).
+ * Fetches what an Ignition config refers to by http and https, asking for configs as Ignition does.
  *
  * @throws UserError `ignition-fetch`
  */

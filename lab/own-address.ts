@@ -10,7 +10,7 @@ const REMEDY = 'say how Ironic reaches this host: advertise_host in a config fil
 /**
  * The address of this host that a peer sees, as `ip route get` has it: the one from which the kernel would send. Nothing
  * is sent. Of several peers the first that can be reached counts; an address that holds on one link only is none
- * (facts/ironic-python-agent.md 5).
+ * (IPA's source).
  *
  * @param urls of the peers
  * @throws UserError `AGENT_ADDRESS` when there is no way to any of them

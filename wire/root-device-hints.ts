@@ -1,4 +1,4 @@
-/** Root device hints whose values are text, as both Ironic and the agent know them (facts/ironic-python-agent.md 5). */
+/** Root device hints whose values are text, as both Ironic and the agent know them (IPA's source). */
 export const TEXT_HINTS = [
   'model',
   'wwn',

@@ -1,4 +1,4 @@
-/** Ironic's interfaces that can own a step, in the order in which equal priorities run (facts/ironic.md 6.3). */
+/** Ironic's interfaces that can own a step, in the order in which equal priorities run (Ironic's source). */
 export const STEP_INTERFACES = ['vendor', 'power', 'management', 'firmware', 'deploy', 'bios', 'raid'] as const
 export type StepInterface = (typeof STEP_INTERFACES)[number]
 

@@ -3,7 +3,7 @@ import type { InspectionData } from '../../wire/index.js'
 
 /**
  * What `hardware-detect` (of the project hardware) says: a list of lists of four, which Ironic makes its extra data of
- * (facts/ironic-python-agent.md 4). A live system without that program, CoreOS among them, has nothing to add.
+ * (IPA's source). A live system without that program, CoreOS among them, has nothing to add.
  *
  * @throws Error when the program fails or says something else
  */

@@ -5,7 +5,7 @@ import { isObject } from './manager-step.js'
 const MD5_DIGITS = 32
 
 /**
- * What `prepare_image` is refused for before it starts, in IPA's order (facts/ironic-python-agent.md 2).
+ * What `prepare_image` is refused for before it starts, in IPA's order.
  *
  * @throws AgentError InvalidCommandParamsError
  */

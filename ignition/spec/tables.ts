@@ -11,7 +11,7 @@ export type FieldRow = Reading | Partial<Record<SpecVersion, Reading>>
 
 /**
  * Every object of the spec with its fields, in the order in which Ignition goes through them. The names of objects are
- * those that its messages call them (facts/coreos.md 3.1).
+ * those that its messages call them.
  */
 export const STRUCTS: Readonly<Record<string, Readonly<Record<string, FieldRow>>>> = {
   Config: {

@@ -55,7 +55,7 @@ export function readFields(
 
 /**
  * A page under its plural name, with `next` when it is full. As upstream, `next` repeats the sorting and the parameters
- * given here, and forgets the other filters (facts/ironic.md 3).
+ * given here, and forgets the other filters (Ironic's source).
  *
  * @param marker where the next page begins after; the last item's uuid unless given
  */

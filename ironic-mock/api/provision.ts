@@ -31,7 +31,7 @@ export interface ProvisionArgs {
 
 /**
  * From which microversion a target can be asked for. Upstream's table is keyed by verb but looked up by target, so
- * `deploy` is gated and its alias `active` is not, nor `undeploy` (facts/ironic.md 1.3).
+ * `deploy` is gated and its alias `active` is not, nor `undeploy` (Ironic's source).
  */
 const VERB_SINCE: Readonly<Record<string, Microversion>> = {
   manage: 4,

@@ -13,7 +13,7 @@ export type AgentProgress =
 
 /**
  * Reads the list as upstream does: only the last command counts, and a success only when it echoes the step that the
- * node is at; otherwise the new one has not started yet (facts/ironic.md 6.1, 6.4).
+ * node is at; otherwise the new one has not started yet (Ironic's source).
  */
 export function agentProgress(
   kind: StepKind,

@@ -4,7 +4,7 @@ const MASK = '******'
 const SECRET = /pass|secret|token|snmp_auth_key|snmp_priv_key/i
 
 /**
- * The node as the agent gets it: the database's own record, not the API's rendering (facts/ironic.md 6.1), in the order
+ * The node as the agent gets it: the database's own record, not the API's rendering (Ironic's source), in the order
  * recorded.
  *
  * @param configdrive in clear; only `deploy.execute_deploy_step` gets it

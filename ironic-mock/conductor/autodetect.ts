@@ -2,7 +2,7 @@ import type { NodeRecord } from '../../wire/index.js'
 import type { Policy } from './policy.js'
 import type { Turn } from './turn.js'
 
-/** Whether a deploy interface would say that it can do what `instance_info` asks for (facts/metal3-profile.md). */
+/** Whether a deploy interface would say that it can do what `instance_info` asks for (Ironic's source). */
 const SUPPORTS: Readonly<Record<string, (instance: Readonly<NodeRecord['instance_info']>) => boolean>> = {
   // What to boot alone does not do: the instance has to say that it wants nothing on the disk.
   ramdisk: ({ boot_iso, kernel, ramdisk, ironic_ramdisk_deploy }) =>

@@ -13,7 +13,7 @@ interface Parts {
 
 /**
  * Runs a step on the nodes whose parent this one is, or on those of them that the step names, one after the other. It has
- * to be done when it returns: a child is not waited for (facts/ironic.md 6.5).
+ * to be done when it returns: a child is not waited for (Ironic's source).
  *
  * @throws Error or IronicError of the first child where it cannot be done; 409 where that child is reserved
  */

@@ -50,7 +50,7 @@ export function stepsProblem(
   return ofUser === '' ? undefined : `Validation of deploy steps from "deploy steps" argument failed.${ofUser}`
 }
 
-/** The user's steps, then those of templates that the user has not given (facts/ironic.md 6.5). */
+/** The user's steps, then those of templates that the user has not given (Ironic's source). */
 export function wantedSteps({ templates, user }: Pick<StepSources, 'templates' | 'user'>): PlannedStep[] {
   const given = (step: PlannedStep): boolean =>
     user.some((own) => own.interface === step.interface && own.step === step.step)

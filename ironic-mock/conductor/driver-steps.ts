@@ -19,7 +19,7 @@ const core = (step: string, priority: number): OutOfBandStep => ({
   interface: 'deploy',
 })
 
-/** What brings a machine from the ramdisk to its own system (facts/ironic.md 6.4). */
+/** What brings a machine from the ramdisk to its own system (Ironic's source). */
 const HANDING_OVER: readonly OutOfBandStep[] = [
   core('tear_down_agent', 40),
   core('switch_to_tenant_network', 30),

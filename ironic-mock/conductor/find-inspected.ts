@@ -2,7 +2,7 @@ import { ironicErrors, type JsonObject } from '../../wire/index.js'
 import type { Records } from '../store/records.js'
 
 const MAC = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/
-/** What agents say of a BMC that is there and has no address (facts/ironic-python-agent.md 4). */
+/** What agents say of a BMC that is there and has no address (IPA's source). */
 const NO_ADDRESS = ['0.0.0.0', '::/0']
 
 /**

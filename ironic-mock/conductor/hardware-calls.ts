@@ -19,7 +19,7 @@ export interface HardwareParts {
   world: World
 }
 
-/** What the fake management interface shows, and that it is on, whoever looks (facts/ironic.md 8). */
+/** What the fake management interface shows, and that it is on, whoever looks (Ironic's source). */
 const FAKE_INDICATORS: Indicators = {
   chassis: { 'led-0': { readonly: true, states: ['off', 'on'] } },
   system: { led: { readonly: false, states: ['blinking', 'off', 'on'] } },

@@ -13,7 +13,7 @@ import type { Turn } from './turn.js'
 import { HEARTBEAT_STATES } from './transitions.js'
 
 /**
- * An agent says that it is there. What is wrong with it is found in upstream's order (facts/ironic.md 5).
+ * An agent says that it is there. What is wrong with it is found in upstream's order (Ironic's source).
  *
  * @throws IronicError 400, or 409 when the node is reserved and its agent not known yet
  */

@@ -44,7 +44,7 @@ const MAIN: Record<InspectionHook, Hook> = {
 }
 
 /**
- * Runs Ironic's inspection hooks over inspected data in the order configured (facts/ironic.md 6.2). Gives what is wrong,
+ * Runs Ironic's inspection hooks over inspected data in the order configured (Ironic's source). Gives what is wrong,
  * in upstream's words; what hooks before it did stays done, as there.
  */
 export function runHooks(hooks: readonly InspectionHook[], inspected: Inspected): string | undefined {

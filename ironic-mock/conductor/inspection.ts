@@ -39,7 +39,7 @@ export function startInspection(turn: Turn): void {
 function startInBand(turn: Turn): void {
   const { node, policy } = turn
   wipeAgent(turn)
-  // Ironic leaves it to the environment what the machine boots from the network (facts/ironic.md 6.2).
+  // Ironic leaves it to the environment what the machine boots from the network (Ironic's source).
   turn.setInfo({ inspector_manage_boot: false })
   const addresses = bmcAddresses(node.driver_info)
   if (addresses.length > 0) turn.setInfo({ lookup_bmc_addresses: addresses })

@@ -5,7 +5,7 @@ import { LOOKUP_STATES, LOOKUP_STATES_FAST_TRACK } from './transitions.js'
 import type { Turn } from './turn.js'
 
 /**
- * An agent asks who it is. Its token is made at the first call of a boot and said once (facts/ironic.md 5).
+ * An agent asks who it is. Its token is made at the first call of a boot and said once (Ironic's source).
  *
  * @throws IronicError 404 in states where no agent is expected, 409 while the node is reserved and has no token yet
  */

@@ -209,7 +209,7 @@ export class World {
     }
   }
 
-  /** Six looks five seconds apart, then by the BMC (facts/ironic.md 6.4). A power that is only remembered cannot change by itself. */
+  /** Six looks five seconds apart, then by the BMC (Ironic's source). A power that is only remembered cannot change. */
   async #awaitPowerOff(subject: Subject, signal: AbortSignal): Promise<PowerState> {
     const { clock, policy } = this.#options
     const bmc = await this.#bmc(subject)

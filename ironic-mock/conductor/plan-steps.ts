@@ -31,7 +31,7 @@ export function knownSteps(node: Readonly<NodeRecord>, kind: StepKind, policy: P
 const offered = (node: Readonly<NodeRecord>, step: CachedStep): boolean =>
   step.interface === 'deploy' || (step.interface === 'raid' && node.raid_interface === 'agent')
 
-/** The operator's priorities go before the driver's and the agent's (facts/ironic.md 6.3). */
+/** The operator's priorities go before the driver's and the agent's (Ironic's source). */
 function withPriority<T extends KnownStep>(step: T, policy: Policy): T {
   const named: Record<string, number | null> = {
     'deploy.erase_devices': policy.eraseDevicesPriority,
@@ -47,7 +47,7 @@ function withPriority<T extends KnownStep>(step: T, policy: Policy): T {
 const same = (a: { interface: unknown; step: unknown }, b: { interface: unknown; step: unknown }): boolean =>
   a.interface === b.interface && a.step === b.step
 
-/** Highest priority first, then in the order of the interfaces (facts/ironic.md 6.3). */
+/** Highest priority first, then in the order of the interfaces (Ironic's source). */
 function inOrder<T extends JsonObject>(steps: readonly T[]): T[] {
   const rank = (step: T): number => STEP_INTERFACES.indexOf(step.interface as (typeof STEP_INTERFACES)[number])
   return [...steps].sort((a, b) => Number(b.priority) - Number(a.priority) || rank(a) - rank(b))
@@ -62,7 +62,7 @@ export function automatedCleanSteps(node: Readonly<NodeRecord>, policy: Policy):
 /**
  * The steps of a deployment: the driver's and the agent's with a priority; a user's step takes the place of one of the
  * same name, with its own arguments, and priority 0 takes it out. So an agent that offers `install_coreos` at priority 0
- * never runs it unasked (facts/ironic.md 6.5).
+ * never runs it unasked (Ironic's source).
  */
 export function deploySteps(node: Readonly<NodeRecord>, user: readonly PlannedStep[], policy: Policy): PlannedStep[] {
   const known = knownSteps(node, 'deploy', policy)

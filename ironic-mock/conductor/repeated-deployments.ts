@@ -21,7 +21,7 @@ interface Attempt {
 /**
  * Notices clients that ask for the same deployment over and over. BareMetal Operator does when a custom deployment without
  * an image fails: it finds that the node's image is not the host's (there is none), so it deploys again at once, for ever,
- * and its host never shows an error (facts/baremetal-operator.md 4).
+ * and its host never shows an error (BareMetal Operator's source).
  */
 export class RepeatedDeployments {
   readonly #attempts = new Map<string, Attempt>()

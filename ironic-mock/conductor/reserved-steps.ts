@@ -18,7 +18,7 @@ export type ReservedWork =
   /** For some time, in the waiting state. `capped` tells the history of a time that was too long. */
   | { do: 'pause'; effect: EffectBody; capped: string | null }
 
-/** Names that Ironic keeps for itself, whatever the interface, and what is for child nodes (facts/ironic.md 6.5). */
+/** Names that Ironic keeps for itself, whatever the interface, and what is for child nodes (Ironic's source). */
 export const isReserved = (step: JsonObject): boolean =>
   step.execute_on_child_nodes === true || isPause(step) || Object.hasOwn(POWER, String(step.step))
 

@@ -4,7 +4,7 @@ import type { Turn } from './turn.js'
 import { wipeCleaningPlan, wipeDeploymentPlan, wipeServicing } from './wipe.js'
 
 /**
- * What a starting conductor does with a node it was responsible for, as Ironic's does (facts/ironic.md 1.2): work that
+ * What a starting conductor does with a node it was responsible for, as Ironic's does: work that
  * cannot be resumed has failed, an agent that is waited for is still waited for. What is left of other work (the tail
  * of an abort) is done again.
  */

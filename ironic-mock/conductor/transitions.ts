@@ -27,7 +27,7 @@ export interface StateRow {
   readonly on: Readonly<Partial<Record<TransitionEvent, ProvisionState>>>
 }
 
-/** Ironic's machine, all of it, as dumped from the real one (facts/ironic.md 1.1). */
+/** Ironic's machine, all of it, as dumped from the real one. */
 export const TRANSITIONS: Readonly<Record<ProvisionState, StateRow>> = {
   enroll: { target: null, on: { manage: 'verifying' } },
   verifying: { target: 'manageable', on: { done: 'manageable', fail: 'enroll' } },
@@ -116,7 +116,7 @@ export const TRANSITIONS: Readonly<Record<ProvisionState, StateRow>> = {
   },
 }
 
-/** Manual cleaning ends in manageable and says so all the way (facts/ironic.md 1.1, footnote). */
+/** Manual cleaning ends in manageable and says so all the way (Ironic's source). */
 const CLEANING: readonly ProvisionState[] = ['cleaning', 'clean wait', 'clean hold', 'clean failed']
 
 export interface Standing {
@@ -150,7 +150,7 @@ const undeploy: Verb = {
   from: ['active', 'deploy failed', 'wait call-back', 'error', ...RESCUED, 'service wait', 'service failed'],
 }
 
-/** The targets of `PUT /v1/nodes/X/states/provision` and where each is allowed (facts/ironic.md 1.3). */
+/** The targets of `PUT /v1/nodes/X/states/provision` and where each is allowed (Ironic's source). */
 export const VERBS: Readonly<Record<string, Verb>> = {
   manage: { event: 'manage', from: ['enroll', 'available', 'inspect failed', 'clean failed', 'adopt failed'] },
   provide: { event: 'provide', from: ['manageable'] },
@@ -191,7 +191,7 @@ export const STABLE_STATES: readonly ProvisionState[] = [
   'rescue',
 ]
 
-/** A node found in one of these when a conductor starts has lost the work that was going on (facts/ironic.md 1.2). */
+/** A node found in one of these when a conductor starts has lost the work that was going on (Ironic's source). */
 export const STUCK_STATES: readonly ProvisionState[] = [
   'deploying',
   'cleaning',
@@ -214,7 +214,7 @@ export const UNSTABLE_STATES: readonly ProvisionState[] = [
   'service wait',
 ]
 
-/** Where an agent may ask who it is (facts/ironic.md 1.2). */
+/** Where an agent may ask who it is (Ironic's source). */
 export const LOOKUP_STATES: readonly ProvisionState[] = [
   'deploying',
   'wait call-back',
@@ -235,7 +235,7 @@ export const LOOKUP_STATES_FAST_TRACK: readonly ProvisionState[] = [
   'service hold',
 ]
 
-/** Where a heartbeat is written down; elsewhere it is accepted and forgotten (facts/ironic.md 5). */
+/** Where a heartbeat is written down; elsewhere it is accepted and forgotten (Ironic's source). */
 export const HEARTBEAT_STATES: readonly ProvisionState[] = [
   'wait call-back',
   'clean wait',
@@ -250,7 +250,7 @@ export const HEARTBEAT_STATES: readonly ProvisionState[] = [
   'service hold',
 ]
 
-/** States with a target in which a node can be changed all the same (facts/ironic.md 1.2). */
+/** States with a target in which a node can be changed all the same (Ironic's source). */
 export const UPDATE_ALLOWED: readonly ProvisionState[] = [
   'deploy failed',
   'inspecting',

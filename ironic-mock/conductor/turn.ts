@@ -168,7 +168,7 @@ export class Turn {
     this.#deadlines.set(kind, at)
   }
 
-  /** A verb begins its work: the error of the one before is history (facts/ironic.md 1.1). */
+  /** A verb begins its work: the error of the one before is history (Ironic's source). */
   begin(event: TransitionEvent): void {
     this.process(event)
     this.node.last_error = null

@@ -2,7 +2,7 @@ import type { StepKind } from '../../wire/index.js'
 import { fastTrackable } from './fast-track.js'
 import type { Turn } from './turn.js'
 
-/** What was known of the ramdisk that is gone now (facts/ironic.md 6.9). */
+/** What was known of the ramdisk that is gone now (Ironic's source). */
 export function wipeAgent(turn: Turn): void {
   turn.dropInfo(
     'agent_secret_token',

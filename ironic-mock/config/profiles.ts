@@ -1,5 +1,5 @@
 /**
- * What Metal3's ironic-image sets, as an `ironic.conf` over Ironic's defaults (facts/metal3-profile.md). Interfaces of
+ * What Metal3's ironic-image sets, as an `ironic.conf` over Ironic's defaults. Interfaces of
  * hardware that is not simulated are left out.
  */
 const METAL3 = `

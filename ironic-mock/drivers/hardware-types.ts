@@ -90,7 +90,7 @@ const REDFISH: HardwareType = {
   properties: driverProperties('redfish'),
 }
 
-/** Redfish under its vendor's names, as BareMetal Operator asks for them (facts/baremetal-operator.md 2.1). */
+/** Redfish under its vendor's names, as BareMetal Operator asks for them. */
 const IDRAC: HardwareType = {
   name: 'idrac',
   className: 'IDRACHardware',

@@ -59,7 +59,7 @@ const INSPECTS = [
   'redfish-https',
 ]
 
-/** In-band inspection may insist on a boot that Ironic manages (facts/ironic.md 6.2). */
+/** In-band inspection may insist on a boot that Ironic manages (Ironic's source). */
 export function inspectProblem(
   node: Readonly<NodeRecord>,
   { requireManagedBoot }: { requireManagedBoot: boolean },

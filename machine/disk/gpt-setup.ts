@@ -3,7 +3,7 @@ import type { BlockDevice } from './block-device.js'
 import { buildGpt, readGpt } from './gpt.js'
 import { bufferOf } from './zeros.js'
 
-/** The disk GUID of every CoreOS image as it is built (facts/coreos.md 1.6). */
+/** The disk GUID of every CoreOS image as it is built. */
 const UNINITIALIZED = '00000000-0000-4000-a000-000000000001'
 
 /** Where the partition entries of an MBR stand in its sector. */

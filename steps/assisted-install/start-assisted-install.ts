@@ -4,7 +4,7 @@ import { runCommand } from '../run-command.js'
 import { StepError, type StepContext } from '../sdk.js'
 
 const UNIT = 'agent.service'
-/** As the shipped step waits (facts/ironic-python-agent.md 6). */
+/** As the shipped step waits. */
 const FIRST_LOOK = seconds(1)
 const BETWEEN_LOOKS = seconds(15)
 

@@ -4,7 +4,7 @@ import { parseBootMenu, type BootEntry } from '../hardware/efi.js'
 import { runCommand } from '../run-command.js'
 import { StepError } from '../sdk.js'
 
-/** What points at a disk's own boot loader (facts/ironic-python-agent.md 3). */
+/** What points at a disk's own boot loader (IPA's source). */
 const INSTALLED_SYSTEMS = ['^HD\\(', 'shim.*\\.efi', 'grub.*\\.efi']
 
 /** Deletes the firmware's boot entries that match, by default those of installed systems. */

@@ -34,7 +34,7 @@ export interface BlockDevice {
   volumeName?: string
 }
 
-/** Exactly what ironic-python-agent runs (facts/ironic-python-agent.md 5), so every target is asked the same. */
+/** Exactly what ironic-python-agent runs, so every target is asked the same. */
 export const LSBLK = [
   'lsblk',
   '-bia',

@@ -6,7 +6,7 @@ import { nodes, programJson, textOf, type Node } from './program-json.js'
 
 /**
  * The network interfaces that count as hardware: those with a device, bonds, and VLANs by their name `eth0.100`. One
- * without a MAC, or with a locally made `fa:...` one, is none (facts/ironic-python-agent.md 4).
+ * without a MAC, or with a locally made `fa:...` one, is none (IPA's source).
  */
 export async function listInterfaces(executor: Executor): Promise<InventoryInterface[]> {
   const links = nodes(programJson((await finish(executor, ['ip', '-j', 'addr'])).stdout))

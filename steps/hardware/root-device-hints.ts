@@ -12,7 +12,7 @@ type Test = (device: BlockDevice) => boolean
 
 /**
  * Compiles root device hints into a test that a disk passes when it satisfies all of them
- * (facts/ironic-python-agent.md 5). As upstream: text is compared without regard to case, also when percent-encoded;
+ * (IPA's source). As upstream: text is compared without regard to case, also when percent-encoded;
  * a bare size must equal the disk's size in GiB exactly; serials and WWNs match in any variant that lsblk or udev know.
  *
  * Decided otherwise than upstream: `<all-in>` works (there it is a syntax error), `<or>` works for sizes, and a disk

@@ -3,7 +3,7 @@ import type { StagedAsset } from '../images/asset.js'
 import type { InstallInput } from './input.js'
 
 /**
- * The command line of coreos-installer, in the order of the shipped step (facts/ironic-python-agent.md 6): the device
+ * The command line of coreos-installer, in the order of the shipped step: the device
  * comes last. Unlike there, every kernel argument is an option of its own: the installer does not split at commas.
  */
 export function installerArgv(

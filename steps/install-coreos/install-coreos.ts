@@ -22,7 +22,7 @@ import { makeUnbootable } from './unbootable.js'
 
 /**
  * Installs CoreOS with coreos-installer. Takes its input from arguments, or like the step that OpenShift ships from
- * configdrive and instance_info. Advertised with priority 0: it runs only for who asks, at 80 (facts/baremetal-operator.md 4).
+ * configdrive and instance_info. Advertised with priority 0: it runs only for who asks, as BareMetal Operator does at 80.
  *
  * Gives null, as the shipped step does: Ironic keeps a step's result in its logs only.
  */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 
-/** The headers of gophercloud (facts/baremetal-operator.md 0); discovery carries neither of the version headers. */
+/** The headers of gophercloud; discovery carries neither of the version headers. */
 const gophercloud = {
   'x-openstack-ironic-api-version': '1.110',
   'openstack-api-version': 'baremetal 1.110',

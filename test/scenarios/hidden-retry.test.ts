@@ -5,7 +5,7 @@ import { configdrive } from '../kit/deployed.js'
 /**
  * What BareMetal Operator does with a host in `deploy failed`: where the node's image is that of the host it reports
  * `last_error`, otherwise it sets the instance up anew and deploys. Without an image (a custom deployment needs none) the
- * two are never the same (facts/baremetal-operator.md 2.5, 4).
+ * two are never the same (BareMetal Operator's source).
  */
 async function reconcile(
   lab: Lab,

@@ -60,7 +60,7 @@ describe('power lost in the middle of an installation', () => {
     const node = await midInstall(lab)
     await (await machineOf(node)).setPower('reboot')
     const settled = await node.settled()
-    // Its token is spent, so Ironic cannot take the new agent for the old one (facts/ironic.md 6.6).
+    // Its token is spent, so Ironic cannot take the new agent for the old one (Ironic's source).
     expect(settled).toMatchObject({ provision_state: 'deploy failed' })
     expect(settled.last_error).toMatch(/Timeout reached while waiting for callback/)
     expect((await readDisk(lab, node)).boot).toBeNull()

@@ -41,7 +41,7 @@ export interface AgentClientOptions {
 }
 
 /**
- * The conductor's side of the agent's commands API (facts/ironic.md 6.1). Paths keep their trailing slash: the agent
+ * The conductor's side of the agent's commands API (Ironic's source). Paths keep their trailing slash: the agent
  * redirects without it.
  *
  * @throws AgentConnectionFailed | AgentInProgress | AgentApiError from every method

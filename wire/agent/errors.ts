@@ -1,7 +1,7 @@
 import type { CommandError } from './commands.js'
 
 /**
- * IPA's errors by class name, with the HTTP code and the sentence that each always has (facts/ironic-python-agent.md 1).
+ * IPA's errors by class name, with the HTTP code and the sentence that each always has (IPA's source).
  * A failed command shows all of it; a rejected request only `SENTENCE: DETAILS`.
  */
 export const AGENT_ERROR_TYPES = {

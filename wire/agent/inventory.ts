@@ -1,5 +1,5 @@
 /**
- * What inspection finds, as Ironic stores it (facts/ironic-python-agent.md 4; recording agent-inspect). Strings are empty
+ * What inspection finds, as Ironic stores it (recording agent-inspect). Strings are empty
  * and other fields null where nothing is known.
  */
 export interface Inventory {

@@ -8,7 +8,7 @@ export interface AgentOperation {
   readonly token: boolean
 }
 
-/** Everything the agent's API serves (facts/ironic-python-agent.md 1). */
+/** Everything the agent's API serves (IPA's source). */
 export const AGENT_OPERATIONS = {
   root: { id: 'root', method: 'GET', paths: ['/'], token: false },
   version: { id: 'version', method: 'GET', paths: ['/v1/'], token: false },

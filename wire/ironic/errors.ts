@@ -3,7 +3,7 @@ import type { ResourceKind } from './resources.js'
 
 /**
  * An error as Ironic's API answers it: always `{"error_message": "<JSON text>"}`, in one of two shapes
- * (facts/ironic.md 2): `wsme` from its controllers (`faultcode`, `faultstring`, `debuginfo`), `pecan` from routing and
+ * (Ironic's source): `wsme` from its controllers (`faultcode`, `faultstring`, `debuginfo`), `pecan` from routing and
  * version negotiation (`code`, `title`, `description`).
  */
 export class IronicError extends Error {

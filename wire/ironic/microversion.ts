@@ -54,7 +54,7 @@ function standardHeader(value: string | undefined): string | undefined {
 
 /**
  * Which microversion brought what, where it is not a field of a resource nor a whole operation
- * (facts/ironic.md 2, "Microversions").
+ * (Ironic's source).
  */
 export const SINCE = {
   availableState: 2,

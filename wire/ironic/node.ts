@@ -1,7 +1,7 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = Record<string, unknown>
 
-/** The states of Ironic's machine, spelled as on the wire (facts/ironic.md 1.1). */
+/** The states of Ironic's machine, spelled as on the wire (Ironic's source). */
 export const PROVISION_STATES = [
   'enroll',
   'verifying',

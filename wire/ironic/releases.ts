@@ -1,6 +1,6 @@
 import { MAX_MICROVERSION, type Microversion } from './microversion.js'
 
-/** The newest microversion of each release (facts/ironic.md 2, "Release -> max"). */
+/** The newest microversion of each release (Ironic's source). */
 export const IRONIC_RELEASES = {
   '2024.2': 93,
   '2025.1': 96,

@@ -9,7 +9,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown }
 const nullable = (type: string, more: JsonSchema = {}): JsonSchema => ({ type: [type, 'null'], ...more })
 const text = nullable('string')
 const object = nullable('object')
-/** Ironic takes `"yes"` for true; what it does not know it refuses by name (facts/ironic.md 3). */
+/** Ironic takes `"yes"` for true; what it does not know it refuses by name (Ironic's source). */
 const boolean: JsonSchema = { type: ['string', 'boolean', 'null'] }
 
 const interfaces = Object.fromEntries(DRIVER_INTERFACES.map((name) => [`${name}_interface`, text]))
@@ -116,7 +116,7 @@ export const patchSchema: JsonSchema = {
     type: 'object',
     properties: {
       op: { enum: ['add', 'replace', 'remove'] },
-      // Neither dots nor `~1` pass, although 1.98 promises them (facts/ironic.md 3).
+      // Neither dots nor `~1` pass, although 1.98 promises them (Ironic's source).
       path: { type: 'string', pattern: '^(/[\\w-]+)+$' },
       value: {},
     },

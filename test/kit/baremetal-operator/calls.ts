@@ -1,6 +1,6 @@
 import type { Lab } from '../../../lab/index.js'
 
-/** Newest first, what BareMetal Operator asks for and nothing between (facts/baremetal-operator.md 1). */
+/** Newest first, what BareMetal Operator asks for and nothing between. */
 const LADDER = [110, 109, 95, 93, 89]
 
 /** An answer that a call does not take; `status` decides what becomes of the host. */

@@ -6,7 +6,7 @@ import { findNode, registered } from './registration.js'
 import { later, NodeRequests, soon, type Outcome } from './requests.js'
 
 /**
- * The requests of BareMetal Operator's provisioner, written from what is known of it (facts/baremetal-operator.md): it
+ * The requests of BareMetal Operator's provisioner, written from what its source shows: it
  * registers a host before all else, looks at what state the node is in, asks for at most one thing, and looks again.
  */
 export class BareMetalOperator {

@@ -2,7 +2,7 @@ import { Probe, VirtualClock, seededRandom, silent } from '../../../runtime/inde
 import { InProcessTransport, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
 import { UPSTREAM_POLICY, openIronic, openStore } from '../../../ironic-mock/index.js'
 
-/** Where Ironic's start leaves a node (facts/ironic.md 1.2). */
+/** Where Ironic's start leaves a node (Ironic's source). */
 export const STATES_OF_RESTART: [ProvisionState, ProvisionState][] = [
   ['deploying', 'deploy failed'],
   ['cleaning', 'clean failed'],

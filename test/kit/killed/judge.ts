@@ -13,7 +13,7 @@ type Left = Pick<LeftNode, 'provision_state' | 'last_error' | 'target_power_stat
 
 export const machineOf = (node: string): string => `machine-${Number(node.replace('node-', '')) + 1}`
 
-/** Ironic's sentence for work that a restart has cut short (facts/ironic.md 1.2). */
+/** Ironic's sentence for work that a restart has cut short. */
 const cutShort = (state: ProvisionState): string =>
   `The ${state} state can't be resumed by conductor ironstage. Moving to fail state.`
 
