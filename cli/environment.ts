@@ -2,7 +2,9 @@ import type { Readable } from 'node:stream'
 
 /** Where a command prints; `columns` is the width of a terminal. */
 export interface Output {
-  write(text: string): unknown
+  /** False when it is full for now, as of a Node stream. */
+  write(text: string | Uint8Array): unknown
+  once?(event: 'drain', listener: () => void): unknown
   isTTY?: boolean
   columns?: number
 }

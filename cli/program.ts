@@ -22,6 +22,7 @@ import {
   ignitionTranslate,
   ignitionValidate,
 } from './ignition.js'
+import { addLiveCommands } from './live-commands.js'
 import { OPENAPI_OPTIONS, openapi } from './openapi.js'
 import { OPTIONS, resolveOptions, variableOf, type OptionName, type Options } from './options.js'
 import { STEP_LIST_OPTIONS, STEP_RUN_OPTIONS, STEP_SHOW_OPTIONS, stepList, stepRun, stepShow } from './step.js'
@@ -96,6 +97,7 @@ export async function run(environment: Environment): Promise<number> {
   )
   add('translate', 'print a config in another version', IGNITION_TRANSLATE_OPTIONS, onFiles(ignitionTranslate), one)
   add('show', 'tell what is in a config, without secrets', IGNITION_SHOW_OPTIONS, onFiles(ignitionShow), one)
+  addLiveCommands(program, environment, (given) => (code = given))
   try {
     await program.parseAsync(argv, { from: 'user' })
     return code

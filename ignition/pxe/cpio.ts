@@ -9,6 +9,7 @@ export interface ArchiveFile {
 }
 
 const TRAILER = 'TRAILER!!!'
+const MAGIC = 6
 const HEADER = 110
 const FILE = 0o100000
 const KIND = 0o170000
@@ -87,9 +88,9 @@ export async function readCpio(
 }
 
 async function readHeader(reader: ByteReader): Promise<{ path: string; mode: number; size: number }> {
-  const header = Buffer.from(await reader.exactly(HEADER)).toString('latin1')
-  const magic = header.slice(0, 6)
+  const magic = Buffer.from(await reader.exactly(MAGIC)).toString('latin1')
   if (magic !== '070701' && magic !== '070702') throw new LiveImageError('Invalid magic number')
+  const header = magic + Buffer.from(await reader.exactly(HEADER - MAGIC)).toString('latin1')
   const field = (index: number): number => {
     const text = header.slice(6 + 8 * index, 14 + 8 * index)
     if (!/^[0-9a-fA-F]{8}$/.test(text)) throw new LiveImageError('Invalid hex number')

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { compress as zstd, init as startZstd } from '@bokuweb/zstd-wasm'
+import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
 import { liveInitramfs } from '../../test/kit/live-iso.js'
@@ -25,7 +26,11 @@ beforeAll(() => startZstd())
 test('a wrapped config is the archive that coreos-installer writes, in xz', async () => {
   const config = Buffer.from('{"ignition":{"version":"3.4.0"},"passwd":{}}')
   const wrapped = await wrapFiles(new Map([['config.ign', config]]), clock)
-  // The first bytes are recorded: an xz stream whose check is CRC32.
+  // Recorded of 0.27.0: `pxe ignition wrap < a.ign | sha256sum`.
+  expect(createHash('sha256').update(wrapped).digest('hex')).toBe(
+    '2d34031ba054f5b4408722628726be03021233d82d621654b41226cb410c5be2',
+  )
+  // An xz stream whose check is CRC32.
   expect(wrapped.subarray(0, 12).toString('hex')).toBe('fd377a585a0000016922de36')
   expect(cpio([{ path: 'config.ign', bytes: config }]).toString('latin1', 0, 110)).toBe(
     '070701' +

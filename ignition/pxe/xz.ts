@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { crc32 } from 'node:zlib'
 import { held, type Clock } from '../../runtime/index.js'
 import type { ByteReader } from './byte-reader.js'
 import { LiveImageError } from './failure.js'
@@ -36,8 +37,9 @@ const LARGEST_DICTIONARY = 64 * 1024 * 1024
 const SMALLEST_DICTIONARY = 64 * 1024
 
 /**
- * One xz stream with CRC32 as its check, the only one that kernels unpack an initramfs with. As preset 9 compresses, but
- * with a dictionary no larger than the contents: the match finder of 64 MiB takes a quarter of a second to set up.
+ * One xz stream with CRC32 as its check, the only one that kernels unpack an initramfs with. Byte for byte what preset 9
+ * makes, which coreos-installer uses; but the match finder gets a dictionary no larger than the contents, since one of
+ * 64 MiB takes a quarter of a second to set up.
  */
 export function xz(bytes: Uint8Array, clock: Clock): Promise<Buffer> {
   const { Stream, FILTER_LZMA2, MF_BT4, MODE_NORMAL, CHECK_CRC32 } = lzma()
@@ -52,12 +54,24 @@ export function xz(bytes: Uint8Array, clock: Clock): Promise<Buffer> {
       coder.bufferHandler = (output, processed, error) => {
         if (error) reject(error)
         else if (output) parts.push(output)
-        else if (typeof processed !== 'number') resolve(Buffer.concat(parts))
+        else if (typeof processed !== 'number') resolve(withDictionary(Buffer.concat(parts)))
       }
       coder.code(bytes, true)
       coder.code(null, true)
     }).finally(() => coder.resetUnderlying())
   })
+}
+
+/** Where the first block's header has the size of the dictionary, and its length and checksum. */
+const [BLOCK, DICTIONARY, BLOCK_CRC] = [12, 16, 20]
+/** 64 MiB in the terms of LZMA2. */
+const PRESET_9 = 0x1c
+
+/** Says that the dictionary is that of preset 9: a decoder may always be offered more than it needs. */
+function withDictionary(stream: Buffer): Buffer {
+  stream[DICTIONARY] = PRESET_9
+  stream.writeUInt32LE(crc32(stream.subarray(BLOCK, BLOCK_CRC)), BLOCK_CRC)
+  return stream
 }
 
 const TRUNCATED = 'xz compressed stream is truncated or otherwise corrupt'

@@ -1,0 +1,93 @@
+import {
+  bytesSource,
+  customizePxe,
+  doing,
+  IGNITION_FILE,
+  ipxeScript,
+  keyfileFiles,
+  keyfilesAt,
+  keyfilesIn,
+  LiveImageError,
+  liveKernelArguments,
+  openFileSource,
+  readInitramfs,
+  wrapFiles,
+  type InitramfsFiles as Files,
+  type LiveSources,
+} from '../lab/index.js'
+import { writeFile } from 'node:fs/promises'
+import { warnOfInstallation, wishesOf, type CustomizeFlags } from './customize-options.js'
+import { printKeyfiles } from './iso.js'
+import { inputBytes, namedFiles, refuseTerminal, writeOutput, writeTo, type LiveCommand } from './live-files.js'
+
+async function wrap(files: Files, output: string | undefined, { environment, clock }: LiveCommand): Promise<void> {
+  refuseTerminal(output ?? '-', environment)
+  const image = await wrapFiles(files, clock)
+  if (output === undefined || output === '-') return writeTo(environment.stdout, bytesSource(image))
+  await doing(`writing ${output}`, () => writeFile(output, image))
+}
+
+async function unwrap(path: string | undefined, { environment, clock }: LiveCommand): Promise<Files> {
+  if (path === undefined) return readInitramfs(await inputBytes(undefined, environment), clock)
+  await using image = await doing(`opening ${path}`, () => openFileSource(path, clock))
+  return await readInitramfs(image, clock)
+}
+
+export async function pxeIgnitionWrap(
+  options: { ignitionFile?: string; output?: string },
+  command: LiveCommand,
+): Promise<void> {
+  const config = await inputBytes(options.ignitionFile, command.environment)
+  await wrap(new Map([[IGNITION_FILE, config]]), options.output, command)
+}
+
+export async function pxeIgnitionUnwrap(path: string | undefined, _: object, command: LiveCommand): Promise<void> {
+  const config = (await unwrap(path, command)).get(IGNITION_FILE)
+  if (!config) throw new LiveImageError("couldn't find Ignition config in archive")
+  await writeTo(command.environment.stdout, bytesSource(config))
+}
+
+export async function pxeNetworkWrap(
+  options: { keyfile: string[]; output?: string },
+  command: LiveCommand,
+): Promise<void> {
+  await wrap(keyfileFiles(keyfilesAt(await namedFiles(options.keyfile))), options.output, command)
+}
+
+export async function pxeNetworkUnwrap(
+  path: string | undefined,
+  options: { directory?: string },
+  command: LiveCommand,
+): Promise<void> {
+  await printKeyfiles(keyfilesIn(await unwrap(path, command)), options, command)
+}
+
+export async function pxeCustomize(
+  path: string,
+  options: CustomizeFlags & { output: string },
+  command: LiveCommand,
+): Promise<void> {
+  const { environment, clock } = command
+  refuseTerminal(options.output, environment)
+  const wishes = await wishesOf(options)
+  await using base = await doing(`opening ${path}`, () => openFileSource(path, clock))
+  const customized = await customizePxe(base, wishes, clock)
+  warnOfInstallation(customized, environment)
+  if (customized.files.has(IGNITION_FILE))
+    environment.stderr.write(
+      `PXE configuration must include kernel arguments:\n\t${liveKernelArguments({ ignition: true })}\n`,
+    )
+  await writeOutput(options.output, customized.image, environment)
+}
+
+export function pxeKargs(options: LiveSources, { environment: { stdout } }: LiveCommand): void {
+  stdout.write(`${liveKernelArguments(options)}\n`)
+}
+
+export function pxeIpxe(
+  options: LiveSources & { kernelUrl: string; initrdUrl: string[]; append?: string },
+  { environment: { stdout } }: LiveCommand,
+): void {
+  const given = [liveKernelArguments(options), options.append ?? ''].filter((part) => part !== '').join(' ')
+  stdout.write(ipxeScript({ kernelUrl: options.kernelUrl, initramfsUrls: options.initrdUrl, arguments: given }))
+}
