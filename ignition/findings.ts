@@ -13,22 +13,32 @@ export interface Finding {
   message: string
 }
 
-/** Findings while they are gathered, their places still to be looked up. */
+/** Links and what is below them can multiply to more than anybody reads, or memory holds. */
+export const MOST_FINDINGS = 10_000
+
+/** Findings while they are gathered, their places still to be looked up. Of too many the rest is left out. */
 export class Findings {
   readonly list: { kind: Finding['kind']; path: ConfigPath; atKey: boolean; message: string }[] = []
 
   /** @param message nothing is found when it is null */
   error(path: ConfigPath, message: string | null): void {
-    if (message !== null) this.list.push({ kind: 'error', path, atKey: false, message })
+    if (message !== null) this.add({ kind: 'error', path, atKey: false, message })
   }
 
   warning(path: ConfigPath, message: string | null): void {
-    if (message !== null) this.list.push({ kind: 'warning', path, atKey: false, message })
+    if (message !== null) this.add({ kind: 'warning', path, atKey: false, message })
   }
 
   /** About a key and not its value. */
   keyWarning(path: ConfigPath, message: string): void {
-    this.list.push({ kind: 'warning', path, atKey: true, message })
+    this.add({ kind: 'warning', path, atKey: true, message })
+  }
+
+  private add(finding: Findings['list'][number]): void {
+    const { list } = this
+    if (list.length < MOST_FINDINGS) list.push(finding)
+    // A refusal may not be lost behind warnings.
+    else if (finding.kind === 'error' && list.at(-1)!.kind === 'warning') list[MOST_FINDINGS - 1] = finding
   }
 }
 

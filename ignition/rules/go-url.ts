@@ -85,7 +85,7 @@ const isOptionalPort = (text: string): boolean => /^(:\d*)?$/.test(text)
 
 /** In a host, escapes stand for bytes that are not ASCII, or for the percent sign of a zone. */
 const isHostText = (text: string): boolean =>
-  /^([\w.~!$&'()*+,;=:[\]<>"-]|[^\x00-\x7f]|%25|%[89a-f][\da-f])*$/i.test(text)
+  !/[^\w.~!$&'()*+,;=:[\]<>"\-\u0080-\uffff]/.test(text.replaceAll(/%(?:25|[89a-f][\da-f])/gi, ''))
 
 /** In brackets stands an IPv6 address, with a zone behind an escaped percent sign or without. */
 function isAddress(text: string): boolean {

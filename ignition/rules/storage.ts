@@ -42,22 +42,44 @@ export function checkOwner({ id, name }: SpecOwner, at: ConfigPath, found: Findi
 /** What the parts of storage may not do to each other. */
 export function checkStorage(storage: SpecStorage, at: ConfigPath, found: Findings, version: SpecVersion): void {
   const { directories = [], files = [], links = [] } = storage
-  const linked = links.map(({ path = '' }) => `${path}/`)
-  const below = (path = '') => linked.filter((link) => path.startsWith(link))
-  for (const [index, { path }] of directories.entries())
-    for (const _ of below(path)) found.error([...at, 'directories', index], 'directory path includes link in config')
-  for (const [index, { path }] of files.entries())
-    for (const _ of below(path)) found.error([...at, 'files', index], 'file path includes link in config')
+  const linked = counted(links)
+  const existing = counted(directories)
+  const below = (path: string | undefined, where: ConfigPath, what: string) => {
+    for (let times = above(path ?? '', linked); times > 0; times--)
+      found.error(where, `${what} path includes link in config`)
+  }
+  for (const [index, { path }] of directories.entries()) below(path, [...at, 'directories', index], 'directory')
+  for (const [index, { path }] of files.entries()) below(path, [...at, 'files', index], 'file')
   for (const [index, link] of links.entries()) {
-    for (const _ of below(link.path)) found.error([...at, 'links', index], 'link path includes link in config')
-    checkTarget(link, directories, [...at, 'links', index], found, version)
+    below(link.path, [...at, 'links', index], 'link')
+    checkTarget(link, existing, [...at, 'links', index], found, version)
   }
   checkWipes(storage, at, found)
 }
 
+/** How often each path is there. */
+interface Counted {
+  times: ReadonlyMap<string, number>
+  lengths: ReadonlySet<number>
+}
+
+function counted(nodes: readonly { path?: string }[]): Counted {
+  const times = new Map<string, number>()
+  for (const { path = '' } of nodes) times.set(path, (times.get(path) ?? 0) + 1)
+  return { times, lengths: new Set([...times.keys()].map((path) => path.length)) }
+}
+
+/** How many of some paths a path is below. Large configs have thousands of each, so not every pair is looked at. */
+function above(path: string, { times, lengths }: Counted): number {
+  let sum = 0
+  for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1))
+    if (lengths.has(slash)) sum += times.get(path.slice(0, slash)) ?? 0
+  return sum
+}
+
 function checkTarget(
   { path = '', target = '', hard, user, group }: SpecLink,
-  directories: readonly SpecDirectory[],
+  directories: Counted,
   at: ConfigPath,
   found: Findings,
   version: SpecVersion,
@@ -70,8 +92,8 @@ function checkTarget(
   // A relative one is taken from the link itself, as upstream has it.
   const joined = target.startsWith('/') ? target : [path, target].filter((part) => part !== '').join('/')
   const absolute = joined && cleanPath(joined)
-  for (const directory of directories)
-    if ((directory.path ?? '') === absolute) found.error(at, 'hard link target is a directory')
+  for (let times = directories.times.get(absolute) ?? 0; times > 0; times--)
+    found.error(at, 'hard link target is a directory')
   for (const [who, owner] of [
     ['user', user],
     ['group', group],

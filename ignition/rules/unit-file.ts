@@ -17,6 +17,7 @@ const WINDOW = 4096
 
 const LF = 0x0a
 const CR = 0x0d
+const EQUALS = 0x3d
 
 /** Reads a unit file as strictly, and as loosely, as Ignition does (go-systemd's unit parser). */
 export function readUnitFile(contents: string): UnitFile {
@@ -48,7 +49,7 @@ class Reader {
       if (character === '[') section = this.header()
       else if (character === '#' || character === ';') this.comment()
       // What stands before the first section is passed over.
-      else if (section !== null && !isSpace(character)) {
+      else if (section !== null && !isBlank(character)) {
         this.at -= Buffer.byteLength(character)
         this.option()
         sections.add(section)
@@ -74,17 +75,17 @@ class Reader {
 
   private option(): void {
     this.refuseLongLine()
-    for (;;) {
-      const character = this.character()
-      if (character === null) throw new Problem('EOF')
-      if (character === '\n' || character === '\r')
-        throw new Problem('unexpected newline encountered while parsing option name')
-      if (character === '=') break
+    for (; ; this.at++) {
+      if (this.at >= this.filled && !this.fill()) throw new Problem('EOF')
+      const byte = this.text[this.at]
+      if (byte === LF || byte === CR) throw new Problem('unexpected newline encountered while parsing option name')
+      if (byte === EQUALS) break
     }
+    this.at++
     for (;;) {
       this.refuseLongLine()
       const text = this.line()
-      if (trimmed(text) === '' || !text.endsWith('\\')) return
+      if (isBlank(text) || !text.endsWith('\\')) return
     }
   }
 
@@ -143,8 +144,14 @@ class Reader {
 
 /** What Go takes for blank. */
 const BLANK = '\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
-const IS_BLANK = new RegExp(`^[${BLANK}]$`)
-const AROUND = new RegExp(`^[${BLANK}]+|[${BLANK}]+$`, 'g')
+const OTHER = new RegExp(`[^${BLANK}]`)
 
-const isSpace = (character: string): boolean => IS_BLANK.test(character)
-const trimmed = (text: string): string => text.replace(AROUND, '')
+const isBlank = (text: string): boolean => !OTHER.test(text)
+
+/** A pattern for the end would look at a long run of blanks from each of them. */
+function trimmed(text: string): string {
+  let end = text.length
+  while (end > 0 && isBlank(text[end - 1]!)) end--
+  const start = text.slice(0, end).search(OTHER)
+  return start < 0 ? '' : text.slice(start, end)
+}

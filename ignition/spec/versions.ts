@@ -26,6 +26,8 @@ export const atLeast = (version: SpecVersion, since: SpecVersion): boolean =>
 export const newerOf = (a: SpecVersion, b: SpecVersion): SpecVersion => (atLeast(a, b) ? a : b)
 
 const INT64 = 2n ** 63n
+/** Of the numbers below that, so that no text of any length need be computed. */
+const DIGITS = 19
 
 /**
  * The version that Ignition takes a text for: `03.4.0` and `3.4.0-` pass for `3.4.0`, as Go reads numbers and an empty
@@ -42,11 +44,13 @@ export function readSpecVersion(text: string): SpecVersion | 'unknown' | null {
   const numbers: bigint[] = []
   for (const part of parts) {
     // A sign would have been taken for a pre-release or for metadata.
-    if (!/^\d+$/.test(part) || BigInt(part) >= INT64) return null
-    numbers.push(BigInt(part))
+    const digits = part.replace(/^0+(?=\d)/, '')
+    if (!/^\d+$/.test(digits) || digits.length > DIGITS || BigInt(digits) >= INT64) return null
+    numbers.push(BigInt(digits))
   }
   const canonical = `${numbers.join('.')}${pre && `-${pre}`}${metadata && `+${metadata}`}`
   return isSpecVersion(canonical) ? canonical : 'unknown'
 }
 
-const isIdentifier = (text: string): boolean => text === '' || /^[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*$/.test(text)
+const isIdentifier = (text: string): boolean =>
+  text === '' || text.split('.').every((part) => /^[0-9A-Za-z-]+$/.test(part))
