@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { readFile } from 'node:fs/promises'
 import { CAPABILITIES, IRONIC_RELEASES, NEWEST_STABLE, PROFILES, SPEC_VERSIONS, UserError } from '../lab/index.js'
+import { SECRET_VARIABLES } from './secrets.js'
 
 interface OptionShape {
   /** What a value is called in the help. Flags have none. */
@@ -139,8 +140,10 @@ export const OPTIONS = {
     schema: { type: 'boolean' },
   },
   image: {
-    value: 'FILE|URL',
-    description: 'CoreOS metal image: raw, or compressed with gzip, xz or zstd (default: the rehearsal image)',
+    value: 'FILE|URL|stream:NAME',
+    description:
+      'CoreOS metal image: raw, or compressed with gzip, xz or zstd; stream:NAME, or stream:URL of stream metadata, for the ' +
+      'one that a CoreOS stream names now (default: the rehearsal image)',
     schema: { type: 'string', minLength: 1 },
   },
   'cache-dir': {
@@ -354,6 +357,9 @@ async function configSource(file: string, names: readonly OptionName[]): Promise
   return { label: (name) => `${name} in ${file}`, values: values as Record<string, unknown> }
 }
 
+/** Secrets are no options, since those can be on a command line and in a file. */
+const NO_OPTIONS = ['IRONSTAGE_CONFIG', ...SECRET_VARIABLES]
+
 function environmentSource(
   variables: Readonly<Record<string, string | undefined>>,
   names: readonly OptionName[],
@@ -361,7 +367,7 @@ function environmentSource(
   const known = new Map(Object.keys(OPTIONS).map((name) => [variableOf(name as OptionName), name]))
   const values: Record<string, unknown> = {}
   for (const [variable, value] of Object.entries(variables)) {
-    if (!variable.startsWith('IRONSTAGE_') || variable === 'IRONSTAGE_CONFIG' || value === undefined) continue
+    if (!variable.startsWith('IRONSTAGE_') || NO_OPTIONS.includes(variable) || value === undefined) continue
     const name = known.get(variable)
     if (name === undefined)
       throw new UserError('unknown-variable', `the environment has ${variable}, which is no option of ironstage`, {

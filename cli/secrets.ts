@@ -8,6 +8,7 @@ const VARIABLES: Partial<Record<SecretQuestion['kind'], string>> = {
   passphrase: 'IRONSTAGE_SSH_PASSPHRASE',
   sudo: 'IRONSTAGE_SUDO_PASSWORD',
 }
+export const SECRET_VARIABLES: readonly string[] = Object.values(VARIABLES)
 
 /** A terminal that can be told not to show what is typed. */
 interface Terminal {

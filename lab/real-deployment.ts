@@ -21,6 +21,8 @@ export interface RealDeploymentOptions extends DeploymentRequest {
    * that its live system carries.
    */
   image?: string
+  /** What an image from a URL must be: the SHA-256 of what is served, hex. */
+  imageSha256?: string
   /**
    * Wait until the machine has booted what was installed, and look whether it is that. Needs SSH, and that rebooting is
    * allowed.

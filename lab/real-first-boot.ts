@@ -52,6 +52,8 @@ export async function rebooted(
 export type ChosenDisk = VerifyBootOptions['expected']['disk']
 
 export async function chosenDisk({ target, disk }: RealTarget): Promise<ChosenDisk> {
+  // What stands for a disk has a serial number for this session only.
+  if (/^\/dev\/loop\d+$/.test(disk.path)) return { serial: null, wwn: null }
   const found = (await listBlockDevices(target)).find(({ name }) => name === disk.path)
   return { serial: found?.serial ?? null, wwn: found?.wwn ?? null }
 }

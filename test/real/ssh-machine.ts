@@ -30,9 +30,18 @@ export interface MachineOptions {
   machineId?: string
   /** A loop device. */
   disk: string
-  /** Host keys and ports of another machine: as if it had that one's address. */
+  /** Ports and users of another machine, as if it had that one's address. */
   instead?: SshMachine
+  /** What has been installed makes itself host keys at its first boot. */
+  newHostKeys?: boolean
+  bootId?: string
+  hostname?: string
+  cmdline?: string
+  /** Files below /etc. */
+  etc?: Readonly<Record<string, string>>
 }
+
+export const LIVE_BOOT = '00000000-0000-4000-8000-000000000001'
 
 /**
  * A machine of its own with a real sshd and sudo, on this host's loopback interface. Needs root.
@@ -47,7 +56,8 @@ export class SshMachine implements AsyncDisposable {
     private readonly disk: string,
   ) {}
 
-  static async open({ machineId = '1'.repeat(32), disk, instead }: MachineOptions): Promise<SshMachine> {
+  static async open(options: MachineOptions): Promise<SshMachine> {
+    const { disk, instead } = options
     await debianProgram('ssh-keygen', 'openssh-client')
     await debianProgram('systemd-udevd', 'udev').catch(() => {})
     const folder = await mkdtemp(join(tmpdir(), 'ironstage-machine-'))
@@ -56,7 +66,7 @@ export class SshMachine implements AsyncDisposable {
     const ports = instead?.ports ?? (await freePorts())
     const machine = new SshMachine(folder, keys, ports, disk)
     try {
-      await machine.#furnish(machineId, instead)
+      await machine.#furnish(options)
       await machine.start()
       return machine
     } catch (error) {
@@ -129,17 +139,22 @@ export class SshMachine implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true })
   }
 
-  async #furnish(machineId: string, instead: SshMachine | undefined): Promise<void> {
+  async #furnish(options: MachineOptions): Promise<void> {
+    const { machineId = '1'.repeat(32), instead, newHostKeys = false, bootId = LIVE_BOOT } = options
+    const { hostname = 'live', cmdline = 'ro quiet', etc: more = {} } = options
     const { folder, keys, ports } = this
     const etc = (name: string) => join(folder, 'etc', name)
     await mkdir(etc('ssh'), { recursive: true })
     await mkdir(this.shared)
-    if (instead) await cp(join(instead.folder, 'etc/ssh'), etc('ssh'), { recursive: true })
+    if (instead && !newHostKeys) await cp(join(instead.folder, 'etc/ssh'), etc('ssh'), { recursive: true })
     else
       for (const type of ['ed25519', 'rsa'])
         await run('ssh-keygen', ['-q', '-t', type, '-N', '', '-f', etc(`ssh/ssh_host_${type}_key`)])
     await writeFile(etc('machine-id'), `${machineId}\n`)
-    await writeFile(join(folder, 'boot_id'), '00000000-0000-4000-8000-000000000001\n')
+    await writeFile(etc('hostname'), `${hostname}\n`)
+    for (const [name, text] of Object.entries(more)) await writeFile(etc(name), text, { mode: 0o600 })
+    await writeFile(join(folder, 'cmdline'), `${cmdline}\n`)
+    await writeFile(join(folder, 'boot_id'), `${bootId}\n`)
     await writeFile(join(folder, 'installer'), await realBinary())
     await compile(join(folder, 'reread.so'))
     const { stdout: hash } = await run('openssl', ['passwd', '-6', '-salt', 'ironstage', CORE_PASSWORD])

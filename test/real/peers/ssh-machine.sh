@@ -4,7 +4,8 @@
 # Its files are this host's with FOLDER/packages over them, and whatever is written to them is gone with it: nothing of
 # this host's is changed, its /etc/ssh least of all. FOLDER/etc has what is its own (users, host keys, sshd_config,
 # machine-id), FOLDER/boot_id its boot id, FOLDER/home its homes;
-# FOLDER/shared is the same folder here and there. DISK is the one disk that its coreos-installer gets to
+# FOLDER/shared is the same folder here and there, and gets a file `reboot` when it is
+# told to reboot. DISK is the one disk that its coreos-installer gets to
 # see; FOLDER/reread.so helps on kernels that read no GPT.
 set -eu
 folder="$1" disk="$2"
@@ -29,16 +30,28 @@ for program in "$installer" /usr/sbin/blockdev; do
   name="${program##*/}"
   cp "$root$program" "$root/opt/$name.real"
   rm -f "$root/usr/sbin/$name"
-  printf '#!/bin/sh\nONLY_DISK=%s LD_PRELOAD=/opt/reread.so exec /opt/%s.real "$@"\n' "$disk" "$name" >"$root/usr/sbin/$name"
+  # The kernel tells udev of partitions that were added this way, not of their table.
+  printf '#!/bin/sh\nONLY_DISK=%s LD_PRELOAD=/opt/reread.so /opt/%s.real "$@"\ncode=$?\nudevadm trigger --settle %s\nexit $code\n' \
+    "$disk" "$name" "$disk" >"$root/usr/sbin/$name"
   chmod 755 "$root/usr/sbin/$name"
 done
 mount --bind "$folder/home" "$root/home"
 mount --bind "$folder/home/root" "$root/root"
 mount --bind "$folder/shared" "$root$folder/shared"
+mount --bind "$folder/cmdline" "$root/proc/cmdline"
+hostname "$(cat "$folder/etc/hostname")"
+rm -f "$root/usr/bin/systemctl"
+printf '#!/bin/sh\n[ "$1" != reboot ] || : >%s/shared/reboot\n' "$folder" >"$root/usr/bin/systemctl"
+chmod 755 "$root/usr/bin/systemctl"
 rm -rf "$root/usr/lib/udev/rules.d" "$root/etc/udev/rules.d"
 mkdir -p "$root/usr/lib/udev/rules.d"
 echo "SUBSYSTEM==\"block\", KERNEL==\"${disk#/dev/}*\", IMPORT{builtin}=\"blkid\"" >"$root/usr/lib/udev/rules.d/50-disk.rules"
-chroot "$root" /usr/lib/systemd/systemd-udevd --daemon 2>/dev/null || true
+# udev does nothing where / is not that of process 1, unless it is told to.
+mv "$root/usr/bin/udevadm" "$root/opt/udevadm"
+printf '#!/bin/sh\nSYSTEMD_IGNORE_CHROOT=1 exec /opt/udevadm "$@"\n' >"$root/usr/bin/udevadm"
+chmod 755 "$root/usr/bin/udevadm"
+ln -s udevadm "$root/opt/systemd-udevd"
+SYSTEMD_IGNORE_CHROOT=1 chroot "$root" /opt/systemd-udevd --daemon 2>/dev/null
 chroot "$root" udevadm settle
 # Started again whenever it ends, as by a service manager; sessions live on.
 while :; do
