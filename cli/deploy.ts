@@ -15,7 +15,7 @@ import {
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { accessOf, endpointOf } from './ironic-access.js'
-import { IMAGE_CACHE_OPTIONS, imagesOf } from './image-cache.js'
+import { IMAGE_CACHE_OPTIONS, imageNamed, imagesOf } from './image-cache.js'
 import { parseSize, type Options } from './options.js'
 import { onlyShown, openFor, REAL_TARGET_OPTIONS, realTarget } from './target.js'
 import { watched } from './watched-deployment.js'
@@ -63,6 +63,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   return watched(environment, { clock: systemClock(speed), speed, json }, async (watching) =>
     runDeployment({
       ...asked(options, given),
+      ...(await imageNamed(options, environment)),
       ...watching,
       disk: { file: await diskFile(options), size, overwrite: options.overwrite ?? false },
       images: await imagesOf(options, environment),
@@ -82,7 +83,6 @@ interface Given {
 const asked = (options: DeployOptions, { ignition, managers }: Given) => ({
   ignition,
   checkIgnition: !options['no-ignition-check'],
-  ...(options.image === undefined ? {} : { image: options.image }),
   appendKargs: options['append-karg'] ?? [],
   deleteKargs: options['delete-karg'] ?? [],
   ...(managers ? { managers } : {}),
@@ -117,8 +117,9 @@ async function deployReal(
   if (shown !== undefined) return shown
   return watched(environment, { clock, speed: 1, json }, async (watching) => {
     const images = await imagesOf(options, environment)
+    const image = await imageNamed(options, environment)
     await using on = await openFor({ ...request, images }, environment, clock, json)
-    return await runRealDeployment({ ...asked(options, given), ...watching, on, verifyBoot })
+    return await runRealDeployment({ ...asked(options, given), ...image, ...watching, on, verifyBoot })
   })
 }
 
@@ -133,7 +134,7 @@ function refuseContradictions(options: DeployOptions): void {
         `--${name} cannot be used with --ironic-url: the machine is made by the ironstage at ${url}`,
         `leave --${name} out`,
       )
-  if (image !== undefined && !/^https?:\/\//.test(image))
+  if (image !== undefined && !/^(https?:\/\/|stream:)/.test(image))
     throw usage(
       `the image file ${image} cannot be reached by the ironstage at ${url}`,
       'serve it over HTTP and give its URL',

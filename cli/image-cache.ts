@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UserError, type ImageCacheRequest } from '../lab/index.js'
+import { streamImage, systemClock, UserError, type ImageCacheRequest } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { parseSize, type Options } from './options.js'
 
@@ -32,6 +32,23 @@ export async function imagesOf(options: CacheOptions, { variables }: Environment
     ...(ca === undefined ? {} : { ca: await textOf(ca, '--image-ca') }),
     ...(keys === undefined ? {} : { trusted: await Promise.all(keys.map((key) => textOf(key, '--image-key'))) }),
   }
+}
+
+/** As simulated machines are, and nearly all others. */
+const MACHINE = { architecture: 'x86_64', sectorSize: 512 }
+
+/** What `--image` names, with the digest that it must have where that is known. */
+export async function imageNamed(
+  options: CacheOptions & { image?: string },
+  environment: Environment,
+): Promise<{ image?: string; imageSha256?: string }> {
+  const { image } = options
+  if (image === undefined) return {}
+  if (!image.startsWith('stream:')) return { image }
+  const surroundings = { clock: systemClock(), signal: environment.stopped }
+  const fetching = await imagesOf(options, environment)
+  const { url, sha256 } = await streamImage(image.slice('stream:'.length), MACHINE, fetching, surroundings)
+  return { image: url, ...(sha256 === null ? {} : { imageSha256: sha256 }) }
 }
 
 /** As the XDG base directory specification has it; null for who has no home. */

@@ -17,6 +17,8 @@ import { POLL, Way, type WayWork } from './way.js'
 export interface DeploymentOptions extends DeploymentRequest {
   /** File or http(s) URL of a metal image; the rehearsal image without. */
   image?: string
+  /** What an image from a URL must be: the SHA-256 of what is served, hex. */
+  imageSha256?: string
   /** The machine's disk. */
   disk: { file: string; size: number; overwrite: boolean }
   /** An ironstage that runs elsewhere; without, one is started for this deployment, and gone with it. */

@@ -1,7 +1,10 @@
 import { decodedFile } from '../machine/index.js'
 import type { Clock, Logger, Random } from '../runtime/index.js'
 import {
+  type Asset,
   ImageCache,
+  ImageHttp,
+  imageOfStream,
   stageFromCache,
   stageUncached,
   type ImageCacheOptions,
@@ -13,6 +16,21 @@ import {
 export interface ImageCacheRequest extends Omit<ImageCacheOptions, 'clock' | 'logger' | 'contents' | 'folder'> {
   /** Made when first needed; null keeps nothing. */
   folder: string | null
+}
+
+/**
+ * The image that a CoreOS stream names now.
+ *
+ * @param stream name of a Fedora CoreOS stream, or the URL of stream metadata
+ * @throws UserError when it has none for the machine, or cannot be had
+ */
+export function streamImage(
+  stream: string,
+  machine: { architecture: string; sectorSize: number },
+  fetching: ImageCacheRequest,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<Asset> {
+  return imageOfStream(new ImageHttp({ ...fetching, clock }), { stream, ...machine }, signal)
 }
 
 interface Surroundings {

@@ -40,7 +40,7 @@ export {
 } from '../ironic-mock/index.js'
 export { IRONIC_RELEASES, type ClientTls, type IronicRelease } from '../wire/index.js'
 export { openApi } from './openapi.js'
-export { openImageCache, type ImageCacheRequest } from './image-staging.js'
+export { openImageCache, streamImage, type ImageCacheRequest } from './image-staging.js'
 export { type ImageCache, type ImageEntry } from '../steps/index.js'
 export { EXAMPLE_IGNITION, packageVersion, REHEARSAL_IMAGE } from './paths.js'
 export { errorChain, silent, systemClock, systemRandom, urlSafeToken, userError } from '../runtime/index.js'

@@ -18,6 +18,8 @@ export interface WayParts {
   deleteKargs?: readonly string[]
   /** What the step is to install, by URL; what the live system carries without. */
   imageUrl?: string
+  /** What that must be. */
+  imageSha256?: string
   clock: Clock
   signal: AbortSignal
   onEvent: (event: DeploymentEvent) => void
@@ -109,13 +111,14 @@ export class Way {
   }
 
   async #deploy(uuid: string, hostname: string): Promise<void> {
-    const { config, checkIgnition = true, imageUrl, appendKargs, deleteKargs } = this.#parts
+    const { config, checkIgnition = true, imageUrl, imageSha256, appendKargs, deleteKargs } = this.#parts
     const step = installCoreos({
       ignition: config,
       hostname,
       ...(appendKargs?.length ? { append_karg: appendKargs } : {}),
       ...(deleteKargs?.length ? { delete_karg: deleteKargs } : {}),
       ...(imageUrl === undefined ? {} : { image_url: imageUrl }),
+      ...(imageSha256 === undefined ? {} : { image_sha256: imageSha256 }),
       ...(checkIgnition ? {} : { check_ignition: false }),
     })
     await this.#verb(uuid, 'active', 'active', { deploy_steps: [step] })

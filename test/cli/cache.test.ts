@@ -86,3 +86,33 @@ test('ironstage deploy takes the image from the cache the second time', async ()
   expect((await deploy()).code).toBe(0)
   expect(server.asked.at(-1)).toBe('GET /coreos.raw.xz if changed')
 })
+
+test('the image of a stream is held against the digest in its metadata', async () => {
+  const metadata = (digest: string) =>
+    Buffer.from(
+      JSON.stringify({
+        architectures: {
+          x86_64: {
+            artifacts: { metal: { formats: { 'raw.xz': { disk: { location: '/coreos.raw.xz', sha256: digest } } } } },
+          },
+        },
+      }),
+    )
+  server.files['/good.json'] = metadata(sha256(IMAGE))
+  server.files['/bad.json'] = metadata('e'.repeat(64))
+  const deploy = (stream: string) =>
+    ran(
+      'deploy',
+      '--image',
+      `stream:${server.url(stream)}`,
+      '--disk-file',
+      join(home, 'sda.img'),
+      '--disk-size',
+      '1GiB',
+    )
+  expect(await deploy('/bad.json')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/is not the image that was asked for: its SHA-256 is/),
+  })
+  expect((await deploy('/good.json')).code).toBe(0)
+})

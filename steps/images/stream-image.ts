@@ -1,0 +1,116 @@
+import { Ajv } from 'ajv'
+import { UserError } from '../../runtime/index.js'
+import type { Asset } from './asset.js'
+import { Unreachable, type ImageHttp } from './image-http.js'
+import { maskedUrl } from './masked-url.js'
+
+/** Where coreos-installer finds streams (facts/coreos.md 1.1). */
+export const FEDORA_STREAMS = 'https://builds.coreos.fedoraproject.org/streams/'
+
+export interface StreamRequest {
+  /** Name of a Fedora CoreOS stream, or the URL of stream metadata. */
+  stream: string
+  /** As `uname -m` says. */
+  architecture: string
+  /** Of the disk, 512 or 4096. */
+  sectorSize: number
+}
+
+interface Artifact {
+  location: string
+  sha256: string
+  signature?: string
+}
+
+type Formats = Readonly<Record<string, { disk?: Artifact }>>
+
+/** As large as metadata may be; Fedora's is 50 KiB. */
+const LARGEST = 4 * 2 ** 20
+
+/**
+ * The metal image that a stream names now, with the digest that its metadata says, which coreos-installer itself never looks
+ * at.
+ *
+ * @throws UserError: stream-unreachable, stream-metadata, stream-image
+ */
+export async function imageOfStream(http: ImageHttp, request: StreamRequest, signal: AbortSignal): Promise<Asset> {
+  const { stream, architecture, sectorSize } = request
+  const url = /^https?:\/\//.test(stream) ? stream : `${FEDORA_STREAMS}${encodeURIComponent(stream)}.json`
+  const { architectures } = parse(await fetchText(http, url, signal), url)
+  const formats = architectures[architecture]?.artifacts['metal']?.formats
+  if (!formats) {
+    const known = Object.keys(architectures).filter((name) => architectures[name]?.artifacts['metal'])
+    throw missing(url, `no metal image for ${architecture}`, `it has some for ${known.join(', ') || 'nobody'}`)
+  }
+  // Fedora's are xz; those of RHEL CoreOS are gzip.
+  const prefix = sectorSize === 4096 ? '4k.' : ''
+  const disk = ['raw.xz', 'raw.gz', 'raw.zst', 'raw'].flatMap((format) => formats[prefix + format]?.disk ?? [])[0]
+  if (!disk)
+    throw missing(url, `no image for sectors of ${sectorSize} bytes`, `it has ${Object.keys(formats).join(', ')}`)
+  const at = (location: string) => new URL(location, url).href
+  return {
+    ...{ url: at(disk.location), sha256: disk.sha256.toLowerCase(), signature: 'where present' },
+    ...(disk.signature ? { signatureUrl: at(disk.signature) } : {}),
+  }
+}
+
+async function fetchText(http: ImageHttp, url: string, signal: AbortSignal): Promise<string> {
+  const unreachable = (cause: Error) =>
+    new UserError('stream-unreachable', `the stream metadata at ${maskedUrl(url)} could not be fetched`, {
+      cause,
+      remedy: 'check the name of the stream and the network; or name an image by its URL',
+    })
+  try {
+    const answer = await http.get(url, {}, signal)
+    try {
+      if (answer.status !== 200) throw unreachable(new Error(`HTTP status ${answer.status}`))
+      const parts: Uint8Array[] = []
+      let length = 0
+      for await (const part of answer.body) {
+        parts.push(part)
+        if ((length += part.length) > LARGEST) throw unreachable(new Error(`it is longer than ${LARGEST} bytes`))
+      }
+      return Buffer.concat(parts).toString('utf8')
+    } finally {
+      await answer.close()
+    }
+  } catch (error) {
+    throw error instanceof Unreachable ? unreachable(error) : error
+  }
+}
+
+function parse(text: string, url: string): Metadata {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    value = undefined
+  }
+  if (valid(value)) return value
+  throw new UserError('stream-metadata', `${maskedUrl(url)} is no stream metadata`, {
+    remedy: 'name a stream (stable, testing, next) or the URL of its JSON document',
+  })
+}
+
+interface Metadata {
+  architectures: Readonly<Record<string, { artifacts: Readonly<Record<string, { formats: Formats }>> }>>
+}
+
+let validate: ((value: unknown) => value is Metadata) | undefined
+
+/** Compiled when first needed. */
+function valid(value: unknown): value is Metadata {
+  const each = (schema: object) => ({ type: 'object', additionalProperties: schema })
+  const has = (properties: object, required = Object.keys(properties)) => ({ type: 'object', properties, required })
+  const text = { type: 'string' }
+  const digest = { type: 'string', pattern: '^[0-9a-fA-F]{64}$' }
+  const artifact = has({ location: text, sha256: digest, signature: text }, ['location', 'sha256'])
+  const format = has({ disk: artifact }, [])
+  validate ??= new Ajv().compile<Metadata>(
+    has({ architectures: each(has({ artifacts: each(has({ formats: each(format) })) })) }),
+  )
+  return validate(value)
+}
+
+const missing = (url: string, what: string, remedy: string): UserError =>
+  new UserError('stream-image', `the stream at ${maskedUrl(url)} has ${what}`, { remedy, kind: 'usage' })
