@@ -5,7 +5,7 @@ import type { Struct } from './spec.js'
 
 const members = new WeakMap<JsonNode, Map<string, JsonMember>>()
 
-/** By key; of a repeated one the last. */
+/** By key; of a repeated one the last. Kept, since many findings may be about one object. */
 function membersOf(node: JsonNode): Map<string, JsonMember> {
   if (node.kind !== 'object') return new Map()
   let found = members.get(node)
@@ -52,11 +52,13 @@ export function findUnusedKeys(
     )
     return
   }
-  const byKey = membersOf(node)
-  for (const key of byKey.keys()) if (!struct.byKey.has(key)) found.keyWarning([...at, key], `unused key ${key}`)
+  const unknown = new Set<string>()
+  for (const { key } of node.members) if (!struct.byKey.has(key)) unknown.add(key)
+  for (const key of unknown) found.keyWarning([...at, key], `unused key ${key}`)
   for (const { key, type } of struct.fields) {
     const part = value[key]
-    const child = byKey.get(key)?.value
+    if (type.kind !== 'struct' && !(type.kind === 'list' && type.items.kind === 'struct')) continue
+    const child = node.members.findLast((member) => member.key === key)?.value
     if (type.kind === 'struct' && (part !== undefined || !type.optional))
       findUnusedKeys((part ?? {}) as StructValue, type.struct, child, [...at, key], found)
     if (type.kind !== 'list' || type.items.kind !== 'struct' || child?.kind !== 'array' || !part) continue

@@ -1,5 +1,6 @@
 import { againstIronic } from './against-ironic.js'
 import { idleAgents } from './idle-agents.js'
+import { ignitionConfigs } from './ignition.js'
 import { installation } from './install.js'
 import { table, type Measured } from './measure.js'
 import { firstAnswer, idleMemory, lifecycles } from './served.js'
@@ -12,6 +13,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Measured | Measured[]>>>
   memory: idleMemory,
   'idle-agents': idleAgents,
   install: installation,
+  ignition: ignitionConfigs,
   'virtual-time': inVirtualTime,
 }
 
