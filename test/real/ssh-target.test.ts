@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { errorChain, seededRandom, silent, systemClock, systemRandom } from '../../runtime/index.js'
@@ -172,6 +173,22 @@ describe('a real sudo', () => {
   test('that does not take the password', async () => {
     expect(await why(reach('core', machine.ports.any, { answers: { sudo: 'wrong' } }))).toMatch(/sudo-password.*take/)
     expect(await why(reach('core', machine.ports.any))).toMatch(/sudo-password.*wants/)
+  })
+})
+
+describe('many hosts', () => {
+  test('50 at once, with a run on each, from one process in 200 MB', async () => {
+    const home = join(place, 'many')
+    await mkdir(join(home, '.ssh'), { recursive: true, mode: 0o700 })
+    await symlink(machine.keys.key, join(home, '.ssh/id_ed25519'))
+    const program = fileURLToPath(new URL('./peers/many-hosts.mjs', import.meta.url))
+    const { stdout } = await run(process.execPath, [program, String(machine.ports.any), pin, home], {
+      maxBuffer: 2 ** 24,
+    })
+    const { hosts, lines, peak } = JSON.parse(stdout) as { hosts: number; lines: number; peak: number }
+    expect({ hosts, lines }).toEqual({ hosts: 50, lines: 50 * 200 })
+    process.stdout.write(`50 hosts: ${Math.round(peak / 2 ** 20)} MiB\n`)
+    expect(peak).toBeLessThan(200 * 2 ** 20)
   })
 })
 
