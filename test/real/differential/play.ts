@@ -126,7 +126,8 @@ async function atRest(
     quiet = busy || /ing$/.test(state) ? 0 : quiet + 1
     // Twice, since Ironic lets go of a node for a moment between taking a call and working on it.
     if (quiet === 2 || Date.now() > deadline) return { way, rest: normal(body) }
-    await sleep(quiet === 0 ? 20 : 40)
+    // Each look is work for Ironic, which the node's own then waits for.
+    await sleep(quiet === 0 ? 70 : 40)
   }
 }
 

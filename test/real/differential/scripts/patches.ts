@@ -190,7 +190,7 @@ const inState = (state: string): readonly unknown[] => [
 ]
 
 export function patchesInStates(): Script[] {
-  const states = ['manageable', 'available', 'active', 'rescue', 'clean failed', 'deploy failed', 'service failed']
+  const states = ['manageable', 'available', 'active', 'clean failed', 'deploy failed']
   return states.map((state) => {
     const name = `patched-${state.replace(' ', '-')}`
     const node = idOf(name)
