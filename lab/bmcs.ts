@@ -49,11 +49,7 @@ export interface BmcKey {
  *
  * @throws UserError when it names none
  */
-export function bmcOf({
-  driver,
-  driver_info: info,
-  uuid,
-}: Pick<NodeRecord, 'driver' | 'driver_info' | 'uuid'>): BmcKey {
+function bmcOf({ driver, driver_info: info, uuid }: Pick<NodeRecord, 'driver' | 'driver_info' | 'uuid'>): BmcKey {
   switch (driver) {
     case 'redfish':
     case 'idrac':

@@ -1,4 +1,4 @@
-import { open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { open, readFile, stat, writeFile } from 'node:fs/promises'
 import { UserError } from '../runtime/index.js'
 
 /**
@@ -33,12 +33,6 @@ export async function makeDiskFile(path: string, size: number, overwrite: boolea
   } catch (error) {
     throw unusable(path, error)
   }
-}
-
-/** Removes a disk file that {@link makeDiskFile} made, and its note. */
-export async function removeDiskFile(path: string): Promise<void> {
-  await rm(path, { force: true })
-  await rm(noteOf(path), { force: true })
 }
 
 const noteOf = (path: string): string => `${path}.ironstage`

@@ -132,7 +132,7 @@ async function unused(opened: RealTarget, { target, readOnly = false }: RealTarg
 }
 
 /** @throws UserError (usage) when the target and the device do not name one disk together */
-export function localDisk({ target, device }: Pick<RealTargetRequest, 'target' | 'device'>): string {
+function localDisk({ target, device }: Pick<RealTargetRequest, 'target' | 'device'>): string {
   const usage = (message: string, remedy: string) => new UserError('target', message, { kind: 'usage', remedy })
   const [, kind, where = ''] = /^(local)(?::(.+))?$/.exec(target) ?? []
   if (kind === undefined) throw usage(`the target ${target} cannot be used`, 'use sim, local:DEVICE or local:FILE')

@@ -12,6 +12,3 @@ export const TEXT_HINTS = [
   'tran',
 ] as const
 export type TextHint = (typeof TEXT_HINTS)[number]
-
-/** All root device hints. */
-export const ROOT_DEVICE_HINTS = ['size', ...TEXT_HINTS, 'rotational'] as const

@@ -37,7 +37,7 @@ export function checkUuid(name: string, value: unknown): void {
 }
 
 /** What a field is when nobody set it or somebody removed it. */
-export const NODE_DEFAULTS = {
+const NODE_DEFAULTS = {
   automated_clean: null,
   disable_power_off: null,
   retired: null,

@@ -3,7 +3,7 @@ import type { Records } from '../store/records.js'
 import type { PlannedStep } from './plan-steps.js'
 
 /** The traits that an instance asks for, where they have the form they should have. */
-export function instanceTraits({ instance_info: { traits } }: Pick<NodeRecord, 'instance_info'>): readonly string[] {
+function instanceTraits({ instance_info: { traits } }: Pick<NodeRecord, 'instance_info'>): readonly string[] {
   return Array.isArray(traits) ? traits.filter((trait): trait is string => typeof trait === 'string') : []
 }
 

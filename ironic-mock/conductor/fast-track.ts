@@ -18,7 +18,7 @@ export const fastTrackable = ({ node, policy }: Turn): boolean =>
  * Whether the node's agent was heard of lately, as upstream judges; but an inspection that has ended tells nothing of an
  * agent whose token was dropped since (by a deployment that failed): nobody can command that one any more.
  */
-export function agentAlive({ node, info, policy, situation }: Turn): boolean {
+function agentAlive({ node, info, policy, situation }: Turn): boolean {
   const known = info.agent_url !== undefined || info.agent_secret_token !== undefined
   const within = (stamped: unknown): boolean =>
     typeof stamped === 'string' && millis(stamped) >= situation.at - policy.fastTrackTimeout

@@ -17,7 +17,7 @@ export type PlannedStep = JsonObject
 type KnownStep = (CachedStep | OutOfBandStep) & { argsinfo?: ArgsInfo | null }
 
 /** Everything the node can do: out of band, and in band as cached. The former hides the latter of the same name. */
-export function knownSteps(node: Readonly<NodeRecord>, kind: StepKind, policy: Policy): KnownStep[] {
+function knownSteps(node: Readonly<NodeRecord>, kind: StepKind, policy: Policy): KnownStep[] {
   const outOfBand = outOfBandSteps(node, kind)
   const cached = (node.driver_internal_info[`agent_cached_${kind}_steps`] ?? {}) as CachedSteps
   const inBand = Object.values(cached)

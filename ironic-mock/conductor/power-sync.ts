@@ -6,7 +6,7 @@ import type { Turn } from './turn.js'
 export type SeenPower = { power: 'power on' | 'power off' } | { power: 'error' | null; error: string }
 
 /** Where the power is somebody else's business just now; upstream's list. */
-export const SYNC_EXCLUDED: readonly ProvisionState[] = ['wait call-back', 'clean wait', 'enroll', 'adopt failed']
+const SYNC_EXCLUDED: readonly ProvisionState[] = ['wait call-back', 'clean wait', 'enroll', 'adopt failed']
 
 /** Whether the periodic look may touch the node at all. */
 export const mayBeSynced = ({ node }: Pick<Turn, 'node'>): boolean =>

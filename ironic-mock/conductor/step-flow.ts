@@ -31,7 +31,7 @@ export interface StepFlow {
   abortAfter(turn: Turn): void
 }
 
-export const currentStep = (flow: StepFlow, turn: Turn): JsonObject => turn.node[`${flow.kind}_step`]
+const currentStep = (flow: StepFlow, turn: Turn): JsonObject => turn.node[`${flow.kind}_step`]
 const stepsOf = (flow: StepFlow, turn: Turn): JsonObject[] => (turn.info[`${flow.kind}_steps`] ?? []) as JsonObject[]
 const indexOf = (flow: StepFlow, turn: Turn): number => Number(turn.info[`${flow.kind}_step_index`] ?? 0)
 const rebooted = (flow: StepFlow): string => `${flow.name}_reboot`
@@ -103,7 +103,7 @@ function failedRun(flow: StepFlow, turn: Turn, error: string): void {
 }
 
 /** As Python's `title()`. */
-export const titled = (text: string): string => text.replace(/\b\w/g, (letter) => letter.toUpperCase())
+const titled = (text: string): string => text.replace(/\b\w/g, (letter) => letter.toUpperCase())
 
 export function recordStart(flow: StepFlow, turn: Turn): void {
   const title = flow.title(turn)

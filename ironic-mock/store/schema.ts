@@ -2,7 +2,7 @@ import type Database from 'libsql'
 import { UserError } from '../../runtime/index.js'
 
 /** Raised with every change of the tables; a database of another version is refused, not guessed at. */
-export const SCHEMA_VERSION = 2
+const SCHEMA_VERSION = 2
 
 /** All further kinds of records in one table; what besides the uuid must be unique is looked after in memory. */
 const RESOURCES = `

@@ -162,7 +162,7 @@ class DiskAdapter implements Ext2fs.Disk {
 }
 
 /** A refusal of the filesystem, in the errno names of the machine's programs. */
-export class VolumeError extends Error {
+class VolumeError extends Error {
   override name = 'VolumeError'
 
   constructor(

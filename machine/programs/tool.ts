@@ -87,7 +87,7 @@ export function tool(
 }
 
 /** @throws ToolFailure for an option that is not in the table, or lacks its value */
-export function parseOptions(argv: readonly string[], table: OptionTable): Options {
+function parseOptions(argv: readonly string[], table: OptionTable): Options {
   const given: [string, string][] = []
   const rest: string[] = []
   const short = new Map(Object.entries(table).map(([name, form]) => [form.replace('=', ''), name]))

@@ -5,7 +5,7 @@ import { StepError } from '../sdk.js'
 import { withMounted } from './mounted.js'
 import { readPartitions, type Partition } from './partitions.js'
 
-export const EFI_SYSTEM_PARTITION = 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b'
+const EFI_SYSTEM_PARTITION = 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b'
 
 /** Firmware refuses now and then just after a disk was written (Red Hat bug 2057668): the shipped step tries so often. */
 const TRIES = 6

@@ -24,7 +24,7 @@ export async function readHardwareTree(executor: Executor): Promise<HardwareTree
   return system ? fromLshw(system) : fromKernel(executor)
 }
 
-export function fromLshw(system: Node): HardwareTree {
+function fromLshw(system: Node): HardwareTree {
   const core = nodes(system['children']).find((node) => node['id'] === 'core')
   const parts = nodes(core?.['children'])
   const firmware = parts.find((node) => node['id'] === 'firmware')

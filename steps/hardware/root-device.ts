@@ -40,7 +40,7 @@ export function chooseRootDevice(devices: readonly BlockDevice[], node: JsonObje
 }
 
 /** Name of the software RAID volume that the node's RAID configuration makes its root; null without one. */
-export function rootVolume(node: JsonObject): string | null {
+function rootVolume(node: JsonObject): string | null {
   for (const field of ['raid_config', 'target_raid_config']) {
     const disks = isObject(node[field]) ? node[field]['logical_disks'] : undefined
     for (const disk of Array.isArray(disks) ? disks.filter(isObject) : [])

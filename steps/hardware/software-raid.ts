@@ -13,7 +13,7 @@ export interface RaidArray {
 }
 
 /** Reads /proc/mdstat: `md127 : active raid1 sdb1[1] sda1[0](F)`. */
-export function parseMdstat(text: string): RaidArray[] {
+function parseMdstat(text: string): RaidArray[] {
   return text.split('\n').flatMap((line) => {
     const array = /^(md\S+) : (.*)$/.exec(line)
     const members = [...(array?.[2] ?? '').matchAll(/(\S+?)\[\d+\]/g)].map((member) => `/dev/${member[1]}`)

@@ -3,7 +3,7 @@ import { schemaCheck, type SchemaCheck } from '../schema-check.js'
 import { StepError } from '../sdk.js'
 
 /** Levels of software RAID, as Ironic's RAID configuration names them. */
-export const RAID_LEVELS = ['0', '1', '5', '6', '1+0'] as const
+const RAID_LEVELS = ['0', '1', '5', '6', '1+0'] as const
 export type RaidLevel = (typeof RAID_LEVELS)[number]
 
 /** A volume that is to be made. */

@@ -70,7 +70,7 @@ function scalar(value: unknown, shape: string, at: string, options: ConformsOpti
 }
 
 /** How two sets of keys of driver_internal_info differ; undefined when they do not. */
-export function internalDifference(
+function internalDifference(
   ours: readonly string[],
   row: number,
   { internals, internalApart = [] }: ConformsOptions,

@@ -1,4 +1,4 @@
-import type { AdvertisedStep, RequestedStep, StepKind } from '../steps.js'
+import type { AdvertisedStep, StepKind } from '../steps.js'
 
 /**
  * Where a command of the agent stands. The last one is what all three kinds of step answer when the hardware managers
@@ -45,15 +45,4 @@ export type ManagerVersions = Record<string, string>
 /** Result of `clean.get_clean_steps` and its sisters; steps by class name of their hardware manager. */
 export type GetStepsResult<K extends StepKind> = { [P in K as `${P}_steps`]: Record<string, AdvertisedStep[]> } & {
   hardware_manager_version: ManagerVersions
-}
-
-/** Result of `clean.execute_clean_step` and its sisters: what the step returned, and the step as it was sent. */
-export type ExecuteStepResult<K extends StepKind> = { [P in K as `${P}_result`]: unknown } & {
-  [P in K as `${P}_step`]: RequestedStep
-}
-
-/** Result of `log.collect_system_logs`. */
-export interface SystemLogs {
-  /** A tar.gz in base64. */
-  system_logs: string
 }

@@ -4,7 +4,7 @@ import type { CommandError } from './commands.js'
  * IPA's errors by class name, with the HTTP code and the sentence that each always has (IPA's source).
  * A failed command shows all of it; a rejected request only `SENTENCE: DETAILS`.
  */
-export const AGENT_ERROR_TYPES = {
+const AGENT_ERROR_TYPES = {
   InvalidContentError: { code: 400, message: 'Invalid request body' },
   InvalidCommandError: { code: 400, message: 'Invalid command' },
   InvalidCommandParamsError: { code: 400, message: 'Invalid command parameters' },

@@ -18,10 +18,3 @@ export const AGENT_OPERATIONS = {
   executeCommand: { id: 'executeCommand', method: 'POST', paths: ['/v1/commands/', '/commands/'], token: true },
 } as const satisfies Record<string, AgentOperation>
 export type AgentOperationId = keyof typeof AGENT_OPERATIONS
-
-/** Answer of `GET /v1/status`: these two fields and no more. */
-export interface AgentStatus {
-  /** Seconds since the epoch, with a fraction. */
-  started_at: number
-  version: string
-}

@@ -11,7 +11,7 @@ export const formatMicroversion = (minor: Microversion): string => `1.${minor}`
 
 /** The three headers with which every answer says what it speaks; in lower case, as all names on our side of the wire. */
 export const VERSION_HEADER = 'x-openstack-ironic-api-version'
-export const MIN_VERSION_HEADER = 'x-openstack-ironic-api-minimum-version'
+const MIN_VERSION_HEADER = 'x-openstack-ironic-api-minimum-version'
 export const MAX_VERSION_HEADER = 'x-openstack-ironic-api-maximum-version'
 
 /** @param newest of the release that answers */

@@ -89,7 +89,7 @@ const STANDARD: Readonly<Record<string, string>> = {
 }
 
 /** What a node, a deploy template or a runbook may claim without making it up. */
-export const STANDARD_TRAITS: readonly string[] = Object.entries(STANDARD).flatMap(([beginning, rests]) =>
+const STANDARD_TRAITS: readonly string[] = Object.entries(STANDARD).flatMap(([beginning, rests]) =>
   rests.split(' ').map((rest) => `${beginning}_${rest}`),
 )
 
@@ -102,6 +102,3 @@ export const traitSchema: JsonSchema = {
   maxLength: 255,
   anyOf: [{ pattern: CUSTOM }, { enum: STANDARD_TRAITS }],
 }
-
-export const isTrait = (name: string): boolean =>
-  name.length <= 255 && (new RegExp(CUSTOM).test(name) || STANDARD_TRAITS.includes(name))

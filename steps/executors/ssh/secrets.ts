@@ -13,8 +13,6 @@ export interface SecretSource {
   ask(question: SecretQuestion): Promise<string | null>
 }
 
-export const NO_SECRETS: SecretSource = { ask: () => Promise.resolve(null) }
-
 /** Asks for each thing once, since links are made anew; answers of the keyboard-interactive kind may differ each time. */
 export function remembered(source: SecretSource): SecretSource & { forget(question: SecretQuestion): void } {
   const known = new Map<string, Promise<string | null>>()

@@ -30,7 +30,7 @@ export interface HostStatus {
   hardware?: JsonObject
 }
 
-export const CONSUMER = 'd0000000-0000-4000-8000-000000000001'
+const CONSUMER = 'd0000000-0000-4000-8000-000000000001'
 
 /** The body of `POST /v1/nodes` for a host (facts 2.1). */
 export function registration(host: Host): JsonObject {
