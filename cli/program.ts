@@ -10,6 +10,7 @@ import {
   cacheVerify,
 } from './cache.js'
 import { configFiles } from './config-files.js'
+import { COREOS_INSTALLER, coreosInstaller } from './coreos-installer.js'
 import { DEPLOY_OPTIONS, deploy } from './deploy.js'
 import { Stopped, type Environment, type Output } from './environment.js'
 import {
@@ -98,7 +99,10 @@ export async function run(environment: Environment): Promise<number> {
   add('translate', 'print a config in another version', IGNITION_TRANSLATE_OPTIONS, onFiles(ignitionTranslate), one)
   add('show', 'tell what is in a config, without secrets', IGNITION_SHOW_OPTIONS, onFiles(ignitionShow), one)
   addLiveCommands(program, environment, (given) => (code = given))
+  program.command(COREOS_INSTALLER.name).description(COREOS_INSTALLER.description)
   try {
+    // Its arguments are another program's, down to what is said of wrong ones.
+    if (argv[0] === COREOS_INSTALLER.name) return await coreosInstaller(argv.slice(1), environment)
     await program.parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {

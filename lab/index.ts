@@ -88,7 +88,14 @@ export {
   type StepSurroundings,
   type Target,
 } from '../steps/index.js'
-export { defaultMachineSpec, type DiskSpec, type Machine, type MachineSpec } from '../machine/index.js'
+export {
+  defaultMachineSpec,
+  installToFile,
+  type DiskSpec,
+  type FileInstallation,
+  type Machine,
+  type MachineSpec,
+} from '../machine/index.js'
 export type { AdvertisedStep, JsonObject, RequestedStep, StepInterface, StepKind } from '../wire/index.js'
 export {
   dataUrlBytes,

@@ -9,5 +9,5 @@ export { compareWithImage, type ImageComparison } from './disk/compare-with-imag
 export { inspectDisk, type BootReport, type DiskReport } from './disk/inspect-disk.js'
 export { openFileDisk, type FileDiskOptions } from './disk/file-disk.js'
 export type { DiskPoint } from './disk/probed-disk.js'
-export { installToFile, type FileInstallation } from './programs/coreos-installer/standalone.js'
+export { installToFile, type FileInstallation } from './install-to-file.js'
 export { decodedFile } from './disk/decoded-file.js'

@@ -48,6 +48,7 @@ export async function* unxz(input: PeekableSource, clock: Clock): AsyncGenerator
         const { output, taken } = await decoder.decode(chunk.subarray(at))
         at += taken
         yield* output
+        if (decoder.failure) throw decoder.failure
         if (decoder.ended) {
           input.unread(chunk.subarray(at - (decoder.fed - decoder.used)))
           return await expectEnd(input, 2)
@@ -81,6 +82,7 @@ export async function* unxzBlock(
         at += taken
         for (const part of output) length += part.length
         yield* output
+        if (decoder.failure) throw decoder.failure
       }
     if (length !== outputLength) throw new DecodeError(TRUNCATED)
   } finally {
@@ -94,6 +96,8 @@ class XzDecoder {
   used = 0
   /** Whether the stream's end was found. */
   ended = false
+  /** Why there is no more: what came before is output all the same. */
+  failure: DecodeError | undefined
   #size = SMALLEST_PIECE
   readonly #clock: Clock
   readonly #coder: NativeCoder
@@ -124,7 +128,8 @@ class XzDecoder {
         this.#done = resolve
         this.#coder.code(piece, true)
       })
-      if (this.#error) throw new DecodeError(SENTENCES[this.#error.name] ?? this.#error.message, { cause: this.#error })
+      if (this.#error)
+        this.failure = new DecodeError(SENTENCES[this.#error.name] ?? this.#error.message, { cause: this.#error })
       const output = this.#output
       this.#output = []
       const ratio = Math.max(1, output.reduce((sum, { length }) => sum + length, 0) / piece.length)

@@ -2,8 +2,6 @@ import type { Random } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { buildGpt, HEADER_SIZE, readGuid, type GptBytes, type NewPartition } from './gpt.js'
 
-const MBR_SIZE = 512
-
 /** A table with a random disk GUID, in the way of coreos-installer. */
 export function freshGpt(
   { size, sectorSize }: Pick<BlockDevice, 'size' | 'sectorSize'>,
@@ -27,7 +25,7 @@ export async function writeFreshGpt(
 export async function writeGpt(device: BlockDevice, { primary, backup, backupOffset }: GptBytes): Promise<void> {
   const { sectorSize } = device
   const header = (bytes: Buffer) => bytes.subarray(0, HEADER_SIZE)
-  await device.write(0, primary.subarray(0, MBR_SIZE))
+  await device.write(0, primary.subarray(0, sectorSize))
   await device.write(sectorSize, header(primary.subarray(sectorSize)))
   await device.write(2 * sectorSize, primary.subarray(2 * sectorSize))
   const entries = backup.length - sectorSize

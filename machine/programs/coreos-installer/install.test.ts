@@ -13,6 +13,7 @@ import { createFileDisk } from '../../disk/file-disk.js'
 import { readGpt } from '../../disk/gpt.js'
 import { inspectDisk } from '../../disk/inspect-disk.js'
 import { probed, type DiskPoint } from '../../disk/probed-disk.js'
+import { firstBootReport } from '../../first-boot.js'
 
 const MIB = 1024 * 1024
 const SENTINEL = '00000000-0000-4000-a000-000000000001'
@@ -200,7 +201,10 @@ test.each([
   ],
   [['install', '/dev/sda', '--offline', '--save-partindex', '0'], 'Error: partition index cannot be zero\n'],
   [['install', '-c', '/none.yaml'], 'Error: opening config file /none.yaml\n\nCaused by:\n    No such file'],
-  [['install', '-c', '/c.ign'], 'Error: parsing config file /c.ign\n\nCaused by:\n    unknown field `ignition`, expected one of'],
+  [
+    ['install', '-c', '/c.ign'],
+    'Error: parsing config file /c.ign\n\nCaused by:\n    unknown field `ignition`, expected one of',
+  ],
 ])('%j fails before the disk is touched', async (args, sentence) => {
   const disk = described()
   const { code, stderr } = await runInstaller(withDisk(disk), args)
@@ -212,4 +216,28 @@ test('described disks are installed by the dozen', async () => {
   const disks = Array.from({ length: 50 }, () => described(10 * 1024 * MIB))
   const outcomes = await Promise.all(disks.map((disk) => runInstaller(withDisk(disk), OFFLINE)))
   expect(outcomes.every(({ code }) => code === 0)).toBe(true)
+})
+
+test('a Butane config is put on the disk as it is, and refused at the first boot', async () => {
+  const disk = described()
+  const config = 'variant: fcos\nversion: 1.5.0\n'
+  const inside = insideWith({ disks: [disk], liveImage: imagePath, files: { '/c.bu': config } })
+  const { code } = await runInstaller(inside, ['install', '/dev/sda', '-i', '/c.bu'])
+  expect(code).toBe(0)
+  const { boot } = await inspectDisk(disk, clock)
+  expect(boot?.ignition?.bytes.toString()).toBe(config)
+  const found = {
+    device: disk,
+    bootOffset: 6 * MIB,
+    firstBoot: true,
+    kernelArguments: [],
+    efiEntry: null,
+    config: boot!.ignition!.bytes,
+  }
+  expect(firstBootReport(found).failure).toMatch(/JSON/)
+})
+
+test('secure IPL is for other machines', async () => {
+  const { code } = await runInstaller(withDisk(described()), [...OFFLINE, '--secure-ipl'])
+  expect(code).toBe(0)
 })

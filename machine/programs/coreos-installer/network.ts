@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import { held, type Clock } from '../../../runtime/index.js'
-import type { BootVolume } from '../../disk/boot-volume.js'
 import type { FileTree } from '../program.js'
 import { readBootEntry } from './boot-entry.js'
 import { cpio } from './cpio.js'
 import { during, Failure } from './failure.js'
+import type { MountedBoot } from './mounted-boot.js'
 
 const INSIDE = 'etc/coreos-firstboot-network'
 
@@ -13,7 +13,7 @@ const INSIDE = 'etc/coreos-firstboot-network'
  * network configuration (before, they were files on the boot filesystem).
  */
 export async function copyNetwork(options: {
-  volume: BootVolume
+  volume: MountedBoot
   files: FileTree
   folder: string
   clock: Clock
@@ -36,7 +36,8 @@ export async function copyNetwork(options: {
   const initrd = /^initrd\s+(\S+)/m.exec(text)![1]!
   // The boot filesystem is mounted at /boot of the installed system, and boot loader entries say so.
   const path = initrd.replace(/^\/boot\//, '/')
-  const old = await during(`opening ${initrd}`, () => volume.read(path))
+  if (!(await volume.exists(path))) throw new Failure(`initramfs file not found at "${volume.at}${path}"`)
+  const old = await volume.read(path)
   await volume.write(path, Buffer.concat([old, await xz(cpio(members), clock)]))
   print(`Appended network configuration to initramfs ${initrd}`)
 }

@@ -71,7 +71,7 @@ async function edit(volume: MountedBoot, work: PostProcessing): Promise<void> {
     }
     if (consoles.length > 0) {
       print('Configuring console settings')
-      await during('configuring console', async () => {
+      await during('configuring console kargs', async () => {
         const metal = await readPlatform(volume, 'metal')
         await editBootEntry(volume, (line) =>
           editKargs(line, { delete: metal.kernelArguments, append: consoles.map(({ karg }) => karg) }),
@@ -95,7 +95,7 @@ async function edit(volume: MountedBoot, work: PostProcessing): Promise<void> {
   await during('configuring GRUB', async () => {
     if (consoles.length > 0)
       await during('configuring GRUB console', () => setGrubConsole(volume, grubCommands(consoles)))
-    else if (platform !== undefined) await during('configuring GRUB platform', () => setGrubPlatform(volume, platform))
+    else if (platform !== undefined) await during('configuring platform GRUB console', () => setGrubPlatform(volume, platform))
   })
   if (options.copyNetwork) await copyNetwork({ volume, folder: options.networkDir ?? NETWORK_DIR, ...work })
 }
@@ -110,13 +110,16 @@ async function writeIgnition(volume: MountedBoot, bytes: Uint8Array, hash: strin
 }
 
 async function writePlatform(volume: MountedBoot, platform: string, consolesGiven: boolean): Promise<void> {
-  const [chosen, metal] = [await readPlatform(volume, platform), await readPlatform(volume, 'metal')]
   await editBootEntry(volume, (line) => {
     const changed = setPlatform(line, platform)
     if (changed === undefined) throw new Failure("couldn't locate platform ID")
-    if (consolesGiven) return changed
-    return editKargs(changed, { delete: metal.kernelArguments, append: chosen.kernelArguments })
+    return changed
   })
+  if (consolesGiven) return
+  const [chosen, metal] = [await readPlatform(volume, platform), await readPlatform(volume, 'metal')]
+  await editBootEntry(volume, (line) =>
+    editKargs(line, { delete: metal.kernelArguments, append: chosen.kernelArguments }),
+  )
 }
 
 async function setGrubPlatform(volume: MountedBoot, platform: string): Promise<void> {

@@ -21,7 +21,8 @@ export class ProgressMeter {
 
   constructor(options: { clock: Clock; length: number | undefined; tty: boolean; print: (text: string) => void }) {
     this.#clock = options.clock
-    this.#length = options.length
+    // Of nothing there is no share (seen).
+    this.#length = options.length || undefined
     this.#tty = options.tty
     this.#print = options.print
     this.#last = options.clock.elapsed()

@@ -120,7 +120,7 @@ async function tableOf(device: BlockDevice): Promise<Gpt | undefined> {
     } catch (error) {
       if (!(error instanceof NotAGpt) || !error.checksums) throw error
       const { computed, expected } = error.checksums
-      throw new Failure(`corrupted partition entry array CRC32 checksum (${computed} != ${expected})`)
+      throw new Failure(`corrupted partition entry array CRC32 checksum (${expected} != ${computed})`)
     }
   })
 }

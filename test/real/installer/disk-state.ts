@@ -1,6 +1,7 @@
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import lzma from 'lzma-native'
 import { parseGpt, type Gpt } from '../../../machine/disk/gpt.js'
 import { tool } from '../peers.js'
 
@@ -79,12 +80,20 @@ async function bootFiles(filesystem: Buffer): Promise<NonNullable<DiskState['boo
   }
 }
 
+/** What is behind an initramfs, an xz stream, as what is in it: ours has one block where the real one has several. */
+async function unpacked(bytes: Buffer): Promise<string> {
+  const at = bytes.indexOf(Buffer.from('fd377a585a00', 'hex'))
+  if (at < 0) return bytes.toString('latin1')
+  const plain = await new Promise<Buffer>((resolve) => lzma.decompress(bytes.subarray(at), {}, resolve))
+  return `${bytes.toString('latin1', 0, at)} and in xz ${plain.toString('latin1')}`
+}
+
 async function describe(path: string): Promise<string> {
-  const { mode, uid, gid, size } = await lstat(path)
+  const { mode, uid, gid } = await lstat(path)
   const kind = mode & 0o170000
   const content =
-    kind === 0o040000 ? '' : kind === 0o120000 ? await readlink(path) : (await readFile(path)).toString('latin1')
-  return `${mode.toString(8)} ${uid}:${gid} ${kind === 0o040000 ? '' : size} ${content}`
+    kind === 0o040000 ? '' : kind === 0o120000 ? await readlink(path) : await unpacked(await readFile(path))
+  return `${mode.toString(8)} ${uid}:${gid} ${content}`
 }
 
 /**
@@ -93,7 +102,7 @@ async function describe(path: string): Promise<string> {
  * @param byFile leaves the boot filesystem out, whose blocks lie elsewhere
  */
 export function firstDifference(one: Buffer, two: Buffer, byFile: boolean): string | undefined {
-  if (byFile) for (const bytes of [one, two]) bytes.fill(0, BOOT.offset, BOOT.offset + BOOT.length)
+  if (byFile) for (const bytes of [one, two]) bytes.subarray(BOOT.offset, BOOT.offset + BOOT.length).fill(0)
   if (one.equals(two)) return undefined
   if (one.length !== two.length) return `${one.length} and ${two.length} bytes`
   const step = 4096
