@@ -11,6 +11,7 @@ import {
   fileServer,
   page,
   plain,
+  resets,
   sha256,
   silentAfter,
   status,
@@ -164,10 +165,10 @@ describe('transfers that break', () => {
 })
 
 test.each<[string, Parameters<FileServer['behave']>[1], string, RegExp]>([
-  ['resets every time', cutAfter(0), 'image-unreachable', /could not be fetched.*(reset|closed)/],
+  ['resets every time', resets, 'image-unreachable', /could not be fetched.*(reset|closed)/],
   ['falls silent', silentAfter(1000), 'image-unreachable', /beyond its first 1000 bytes.*silent/],
   ['promises more than there is', tooLong, 'image-unreachable', /could not be fetched beyond its first \d+ bytes/],
-  ['promises less than there is', tooShort, 'image-damaged', /is damaged: unexpected end of file/],
+  ['promises less than there is', tooShort, 'image-damaged', /is damaged: /],
   ['sends a web page', page, 'image-is-page', /is a web page and no image/],
   ['does not have it', status(404), 'image-refused', /HTTP status 404/],
   ['wants a password', status(401), 'image-refused', /HTTP status 401/],

@@ -91,7 +91,7 @@ export async function fileServer(files: Record<string, Buffer>) {
 
 export type FileServer = Awaited<ReturnType<typeof fileServer>>
 
-/** Says how long the file is, sends so much of it, and resets the connection. */
+/** Says how long the file is, sends so much of it, and closes the connection. */
 export const cutAfter =
   (length: number): Behaviour =>
   (request, response, bytes) => {
@@ -102,8 +102,15 @@ export const cutAfter =
     const headers = { etag, 'content-length': bytes.length - from }
     if (from === 0) response.writeHead(200, headers)
     else response.writeHead(206, { ...headers, 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` })
-    response.write(bytes.subarray(from, from + length), () => setTimeout(() => socket.resetAndDestroy(), 20))
+    response.write(bytes.subarray(from, from + length), () => socket.destroySoon())
   }
+
+/** Says how long the file is and resets the connection. */
+export const resets: Behaviour = (request, response, bytes) => {
+  response.writeHead(200, { 'content-length': bytes.length })
+  response.flushHeaders()
+  setTimeout(() => request.socket.resetAndDestroy(), 20)
+}
 
 /** Sends so much and then nothing more, with the connection open. */
 export const silentAfter =
