@@ -118,7 +118,9 @@ describe('power', () => {
   })
 
   test('while one is going on everything else is told that the node is locked', async () => {
-    const { lab, uuid } = await manageable()
+    const { lab, uuid, machine } = await manageable()
+    let released = (): void => {}
+    machine.setPower = () => new Promise((resolve) => (released = resolve))
     await lab.conductor.changePower(uuid, 'power on')
     const locked = {
       status: 409,
@@ -129,6 +131,7 @@ describe('power', () => {
     await expect(lab.conductor.updateNode(uuid, () => ({}))).rejects.toMatchObject(locked)
     await expect(lab.conductor.destroyNode(uuid)).rejects.toMatchObject(locked)
     await expect(lab.conductor.setMaintenance(uuid, true)).rejects.toMatchObject(locked)
+    released()
     await lab.until(uuid, (node) => node.reservation === null)
   })
 

@@ -114,7 +114,7 @@ class SqliteStore implements Store, StoreView {
   }
 
   commit(change: Parameters<Store['commit']>[0]): Promise<number> {
-    return this.#write((writer) => writer.commit(change))
+    return this.#write((writer) => writer.commit(change), change.done !== undefined)
   }
 
   port(ident: string): Promise<PortRecord | undefined> {
@@ -235,10 +235,12 @@ class SqliteStore implements Store, StoreView {
     return Promise.resolve()
   }
 
-  #write<T>(apply: (writer: Writer) => T): Promise<T> {
+  /** @param soon what goes on with work that was done does not wait for others to share its transaction */
+  #write<T>(apply: (writer: Writer) => T, soon = false): Promise<T> {
     if (this.#closed) return Promise.reject(new Error('the store is closed'))
     return new Promise<T>((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(() => this.#flush())
+      if (soon) queueMicrotask(() => this.#flush())
+      else if (this.#waiting.length === 0) setImmediate(() => this.#flush())
       const hold = this.#clock.hold('writing the database')
       this.#waiting.push({ apply, resolve: resolve as (value: unknown) => void, reject, hold })
     })

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { installCoreos } from '../../lab/index.js'
 import { HttpTransport, IronicClient } from '../../wire/index.js'
 import type { UpProcess } from '../kit/up-process.js'
+import { REST } from './against-ironic.js'
 import { clock, median, timed, type Measured } from './measure.js'
 import { withUp } from './up.js'
 
@@ -92,7 +93,7 @@ export async function idleMemory(): Promise<Measured> {
   const resident = async (nodes: number) =>
     withClient(nodes, async (client, { pid }) => {
       await client.nodes({ limit: '1' })
-      await clock.sleep(1500)
+      await clock.sleep(REST)
       return (Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024) / MIB
     })
   const [empty, full] = [await resident(0), await resident(1000)]

@@ -11,7 +11,7 @@ test('calls made from the operation table, right and wrong, are answered, never 
   const { api, store } = stage
   const statuses = await fuzz({ api, store, lookEvery: 25 }, { calls: 2500, seed })
   // They reach further than the first check.
-  for (const status of [200, 201, 202, 204, 400, 404, 405, 406, 409])
+  for (const status of [200, 201, 202, 204, 400, 404, 405, 406])
     expect(statuses.get(status), `calls answered with ${status}`).toBeGreaterThan(0)
   expect(brokenInvariants(store)).toEqual([])
 })
