@@ -25,8 +25,11 @@ export function partsFrom(
   if (recorded.length === 0) throw new Error(`nothing was recorded of "${part}"`)
   // What Ironic said to an agent by TLS was not recorded.
   const oneSided = recorded.every(({ from }) => from === 'agent')
-  const ours = heard(seen).filter(({ from }) => !oneSided || from === 'agent')
-  const [wanted, made] = [recorded.map(labelOf), ours.map((each) => labelOf(asRecorded(each, uuid)))]
+  const said = heard(seen).filter(({ from }) => !oneSided || from === 'agent')
+  const wanted = recorded.map(labelOf)
+  const label = (each: Seen) => labelOf(asRecorded(each, uuid))
+  const ours = withoutBeatsBetween(said, wanted, label)
+  const made = ours.map(label)
   if (wanted.join('\n') !== made.join('\n'))
     return [`exchanged\n  ${made.join('\n  ')}\nrecorded\n  ${wanted.join('\n  ')}`]
   return recorded.flatMap((exchange, index) => {
