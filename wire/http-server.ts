@@ -1,8 +1,8 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { isUtf8 } from 'node:buffer'
 import type { AddressInfo, Socket } from 'node:net'
-import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express'
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { held, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
 import { ConnectionFailed, type Dispatch, type WireRequest, type WireResponse } from './exchange.js'
 
@@ -64,9 +64,9 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   app.disable('x-powered-by')
   app.disable('etag')
   app.use(express.raw({ type: () => true, limit: bodyLimit }))
-  const server = createServer(app)
+  const server = createServer(listener)
   app.use(refuseBadText)
-  app.use((request, response) => void answer(request, response).catch((error: unknown) => failed(error, response)))
+  app.use(answered)
   app.use(unreadable(options.refuse ?? plainRefusal, logger))
 
   let secured: Server | undefined
@@ -91,7 +91,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   }
 
   function secure(tls: TlsOptions): void {
-    const next = tlsServer(tls, app)
+    const next = tlsServer(tls, listener)
     server.closeAllConnections()
     server.removeAllListeners('connection')
     server.on('connection', (socket: Socket) => {
@@ -104,32 +104,43 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     secured = next
   }
 
-  async function answer(request: Request, response: Response): Promise<void> {
+  /** Most requests have no body, and nothing that express would have to do. */
+  function listener(request: IncomingMessage, response: ServerResponse): void {
+    const { 'content-length': length, 'transfer-encoding': encoding, expect } = request.headers
+    if (length === undefined && encoding === undefined && expect === undefined) answered(request, response)
+    else app(request, response)
+  }
+
+  function answered(request: IncomingMessage, response: ServerResponse): void {
+    answer(request, response).catch((error: unknown) => failed(error, response))
+  }
+
+  async function answer(request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<void> {
     const reply = await dispatch(received(request, ownUrl()))
-    response.status(reply.status)
+    response.statusCode = reply.status
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value)
     if (closing) response.setHeader('connection', 'close')
-    const hold = clock.hold(`answering ${request.method} ${request.originalUrl}`)
+    const hold = clock.hold(`answering ${request.method} ${request.url}`)
     response.once('close', () => hold[Symbol.dispose]())
     response.end(reply.body)
   }
 
-  function failed(error: unknown, response: Response): void {
+  function failed(error: unknown, response: ServerResponse): void {
     if (error instanceof ConnectionFailed) return void response.destroy()
     logger('error', 'a request could not be answered', { error })
     if (response.headersSent) response.destroy()
-    else response.status(500).end()
+    else response.writeHead(500).end()
   }
 }
 
-function received(request: Request, ownUrl: string): WireRequest {
+function received(request: IncomingMessage & { body?: unknown }, ownUrl: string): WireRequest {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
-  const body: unknown = request.body
+  const { body } = request
   return {
-    method: request.method,
-    target: request.originalUrl,
+    method: request.method!,
+    target: request.url!,
     headers,
     ...(Buffer.isBuffer(body) && body.length > 0 ? { body: body.toString('utf8') } : {}),
     base: headers.host ? `${ownUrl.slice(0, ownUrl.indexOf(':'))}://${headers.host}` : ownUrl,
@@ -164,9 +175,12 @@ const plainRefusal = (status: number, why: string): WireResponse => ({
 })
 
 /** Takes over the connections of a server that listens; it has no port of its own. */
-function tlsServer({ certificate, key, minVersion = 'TLSv1.2', ciphers }: TlsOptions, app: express.Express): Server {
+function tlsServer(
+  { certificate, key, minVersion = 'TLSv1.2', ciphers }: TlsOptions,
+  listener: RequestListener,
+): Server {
   try {
-    const server = createTlsServer({ cert: certificate, key, minVersion, ...(ciphers ? { ciphers } : {}) }, app)
+    const server = createTlsServer({ cert: certificate, key, minVersion, ...(ciphers ? { ciphers } : {}) }, listener)
     // A client that hangs up over our certificate is the client's matter.
     server.on('tlsClientError', (_error, socket) => socket.destroy())
     // Node keeps track of a server's connections, to find idle ones, from this event on.
