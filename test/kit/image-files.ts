@@ -91,7 +91,10 @@ export async function fileServer(files: Record<string, Buffer>) {
 
 export type FileServer = Awaited<ReturnType<typeof fileServer>>
 
-/** Says how long the file is, sends so much of it, and closes the connection. */
+/**
+ * Says how long the file is, sends so much of it, and closes the connection once the other side had time to take it: what
+ * has not been read by then is lost.
+ */
 export const cutAfter =
   (length: number): Behaviour =>
   (request, response, bytes) => {
@@ -102,7 +105,7 @@ export const cutAfter =
     const headers = { etag, 'content-length': bytes.length - from }
     if (from === 0) response.writeHead(200, headers)
     else response.writeHead(206, { ...headers, 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` })
-    response.write(bytes.subarray(from, from + length), () => socket.destroySoon())
+    response.write(bytes.subarray(from, from + length), () => setTimeout(() => socket.destroySoon(), 200))
   }
 
 /** Says how long the file is and resets the connection. */
