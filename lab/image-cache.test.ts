@@ -42,8 +42,8 @@ async function installed(count: number, args: Partial<InstallCoreosArgs>, as?: '
 }
 
 test.each([
-  [25, 'fetched'],
-  [5, 'zstd'],
+  [8, 'fetched'],
+  [3, 'zstd'],
 ] as const)('%i simulated installations fetch once (%s)', async (count, as) => {
   const ended = await installed(count, {}, as)
   expect(ended.map(({ provision_state }) => provision_state)).toEqual(Array(count).fill('active'))
