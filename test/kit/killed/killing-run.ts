@@ -265,7 +265,7 @@ function expectTakenOver(left: LeftNode, node: ApiNode): void {
 const isInstalling = (operator: Operator): operator is Operator<Installing> => operator.itinerary instanceof Installing
 
 const isAtRest = ({ provision_state: state, target_provision_state: target, reservation }: ApiNode): boolean =>
-  reservation === null && (target === null || state.endsWith(' failed'))
+  reservation === null && (target === null || /(failed|hold)$/.test(state))
 
 function phaseOf({ nodes, agents }: LeftBehind, name: string): string {
   const state = nodes.get(name)?.provision_state ?? 'not yet created'
