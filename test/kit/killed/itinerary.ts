@@ -83,7 +83,7 @@ export const imaging = (image: string): Itinerary => ({
       [1, of('rebuild')],
     ],
   }),
-  aborts: 0.01,
+  aborts: 0.002,
   end: 'active',
 })
 
@@ -128,7 +128,7 @@ export const caring: Itinerary = {
       [1, of('deleted')],
     ],
   }),
-  aborts: 0.02,
+  aborts: 0.004,
   end: 'active',
 }
 
@@ -148,7 +148,7 @@ export const cleaning: Itinerary = {
       [1, of('abort')],
     ],
   }),
-  aborts: 0.03,
+  aborts: 0.006,
   end: 'available',
 }
 

@@ -1,6 +1,6 @@
 import { TRANSITIONS, VERBS } from '../../../ironic-mock/index.js'
 import type { Random } from '../../../runtime/index.js'
-import type { ApiNode, ProvisionState } from '../../../wire/index.js'
+import { IronicRefused, type ApiNode, type ProvisionState } from '../../../wire/index.js'
 import type { UpProcess } from '../up-process.js'
 import { Counter } from './counter.js'
 import type { Itinerary, Wish } from './itinerary.js'
@@ -122,7 +122,13 @@ export class Operator<I extends Itinerary = Itinerary> {
 
   async #abort({ client }: Life, _node: ApiNode): Promise<undefined> {
     this.hasAborted = true
-    if ((await answered(client.provision(this.node, 'abort'))) === 'accepted') this.aborts++
+    // By now the agent may have reported.
+    const late = (error: unknown) => error instanceof IronicRefused && error.status === 400
+    const answer = await answered(client.provision(this.node, 'abort')).catch((error: unknown) => {
+      if (!late(error)) throw error
+      return 'refused' as const
+    })
+    if (answer === 'accepted') this.aborts++
     return undefined
   }
 
