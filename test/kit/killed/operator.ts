@@ -114,7 +114,7 @@ export class Operator<I extends Itinerary = Itinerary> {
   #accept(from: ProvisionState, verb: string, process: UpProcess, after: number): void {
     const first = TRANSITIONS[from].on[VERBS[verb]!.event]
     // A step that must not be interrupted is let to its end before an abort shows.
-    if (first === undefined || (verb === 'abort' && from !== 'clean hold')) return
+    if (first === undefined || (verb === 'abort' && from !== 'service failed')) return
     // Where nothing is to be cleaned the state is never seen.
     const begins = first === 'cleaning' ? [first, TRANSITIONS[first].on.done!] : [first]
     this.accepted.push({ node: this.node, verb, begins, process, after })
