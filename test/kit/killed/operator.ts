@@ -144,7 +144,10 @@ export class Operator<I extends Itinerary = Itinerary> {
     if ((await answered(client.provision(this.node, 'abort'))) !== 'accepted') return
     lockedOut.delete(this.node)
     this.aborts++
-    this.accepted.push({ node: this.node, verb: 'abort', begins: [TRANSITIONS[state].on.abort!], process, after })
+    // Ironic may have found out by itself meanwhile; aborting what has failed leads further.
+    const failed = TRANSITIONS[state].on.abort!
+    const begins = [failed, ...[TRANSITIONS[failed].on.abort].filter((further) => further !== undefined)]
+    this.accepted.push({ node: this.node, verb: 'abort', begins, process, after })
   }
 
   #watch(node: ApiNode, life: Life): void {
