@@ -14,4 +14,6 @@ export interface BlockDevice extends AsyncDisposable {
   /** Makes a range read as zeros, without storing them where the backing can help it. */
   discard(offset: number, length: number): Promise<void>
   flush(): Promise<void>
+  /** Another number after every change; only of a disk that nobody can change behind its back. */
+  revision?(): number
 }

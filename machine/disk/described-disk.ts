@@ -44,6 +44,7 @@ class DescribedDisk implements AdoptingDevice {
   readonly #pages = new Map<number, Uint8Array>()
   /** By page index, not overlapping, in no order. */
   #adopted: Adopted[] = []
+  #revision = 0
 
   constructor(
     readonly name: string,
@@ -66,6 +67,7 @@ class DescribedDisk implements AdoptingDevice {
   }
 
   async write(offset: number, bytes: Uint8Array): Promise<void> {
+    this.#revision++
     const fitting = Math.max(0, Math.min(bytes.length, this.size - offset))
     const buffer = bufferOf(bytes)
     for (let at = 0; at < fitting;) {
@@ -86,6 +88,7 @@ class DescribedDisk implements AdoptingDevice {
   }
 
   async discard(offset: number, length: number): Promise<void> {
+    this.#revision++
     const end = Math.min(this.size, offset + length)
     const first = Math.ceil(offset / PAGE)
     const last = Math.floor(end / PAGE)
@@ -96,6 +99,7 @@ class DescribedDisk implements AdoptingDevice {
   }
 
   async adopt(offset: number, length: number, image: ImageContents): Promise<void> {
+    this.#revision++
     const end = Math.min(this.size, offset + length)
     const first = Math.ceil(offset / PAGE)
     const last = Math.floor(end / PAGE)
@@ -109,6 +113,10 @@ class DescribedDisk implements AdoptingDevice {
       first < last ? [[offset, first * PAGE] as const, [last * PAGE, end] as const] : [[offset, end] as const]
     for (const [from, to] of edges) if (from < to) await this.write(from, await readContents(image, from, to - from))
     if (end < offset + length) throw new DiskError('ENOSPC', this.name, end)
+  }
+
+  revision(): number {
+    return this.#revision
   }
 
   flush(): Promise<void> {

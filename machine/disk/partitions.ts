@@ -29,8 +29,26 @@ export interface DiskLayout {
 export const partitionName = (disk: string, number: number): string =>
   /\d$/.test(disk) ? `${disk}p${number}` : `${disk}${number}`
 
-/** Reads what {@link DiskLayout} says, from the disk's bytes. */
+/** By disk: looks are many and changes few. */
+const layouts = new WeakMap<BlockDevice, { revision: number; layout: DiskLayout }>()
+
+/** Reads what {@link DiskLayout} says, from the disk's bytes. Not to be changed by who asks. */
 export async function readLayout(device: BlockDevice): Promise<DiskLayout> {
+  const revision = device.revision?.()
+  if (revision === undefined) return readLayoutNow(device)
+  const known = layouts.get(device)
+  if (known?.revision === revision) {
+    // A disk that can no longer be read does not tell what it held.
+    await device.read(device.sectorSize, device.sectorSize)
+    return known.layout
+  }
+  const layout = await readLayoutNow(device)
+  // Half a change may have been seen.
+  if (device.revision?.() === revision) layouts.set(device, { revision, layout })
+  return layout
+}
+
+async function readLayoutNow(device: BlockDevice): Promise<DiskLayout> {
   const gpt = await readGpt(device)
   if (gpt) {
     const partitions = await Promise.all(

@@ -19,6 +19,7 @@ export function probed(device: BlockDevice, probe: Probe, machine: string): Bloc
   const around = <T>(kind: DiskPoint['kind'], offset: number, length: number, run: () => Promise<T>): Promise<T> =>
     probe.around({ kind, machine, disk: device.name, offset, length } satisfies DiskPoint, run)
   const base: BlockDevice = {
+    ...(device.revision && { revision: () => device.revision!() }),
     name: device.name,
     size: device.size,
     sectorSize: device.sectorSize,

@@ -10,6 +10,7 @@ export function killable(device: BlockDevice, signal: AbortSignal): BlockDevice 
     return result
   }
   const base: BlockDevice = {
+    ...(device.revision && { revision: () => device.revision!() }),
     name: device.name,
     size: device.size,
     sectorSize: device.sectorSize,

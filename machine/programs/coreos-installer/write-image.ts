@@ -1,13 +1,14 @@
 import { stat } from 'node:fs/promises'
-import { held } from '../../../runtime/index.js'
+import { held, type Clock } from '../../../runtime/index.js'
 import type { BlockDevice } from '../../disk/block-device.js'
-import { counted, fileSource, PeekableSource, type ByteSource } from '../../disk/byte-source.js'
+import { counted, fileSource, PeekableSource } from '../../disk/byte-source.js'
 import { decompress } from '../../disk/decompress.js'
 import { DecodeError } from '../../disk/decode-error.js'
 import { canAdopt, readContents } from '../../disk/described-disk.js'
 import { gptSectorSize } from '../../disk/gpt.js'
 import { imageShelf, SMALL_IMAGE_FILE, type LoadedImage } from '../../disk/image-contents.js'
 import { readXzIndex, type XzIndex } from '../../disk/xz-index.js'
+import { hasXzProgram, unxzByProgram } from '../../disk/xz-program.js'
 import { during, Failure } from './failure.js'
 import type { InstallerProcess } from './host.js'
 import { Pacer } from './pacer.js'
@@ -18,6 +19,8 @@ import { writeBlocks } from './write-blocks.js'
 import { positionAt, writeContents } from './write-contents.js'
 
 const MIB = 1024 * 1024
+type Decoded = AsyncGenerator<Uint8Array, void, undefined>
+
 /** Small pieces of a decoder's output are joined before they are written. */
 const WRITE = MIB / 2
 
@@ -37,13 +40,19 @@ export async function writeImage(
     // With something to keep, every byte is looked at on its way to the disk.
     const image = saved.any ? undefined : await shelved(process, device, source)
     if (image) return await writeLoaded(process, device, image, meter, saved)
-    const blocks = saved.any ? undefined : await largeXz(process, source)
-    if (blocks) return await writeLarge(process, device, blocks, meter, saved)
-    const input = counted(source.bytes, (position) => {
+    const read = (position: number) => {
       signal.throwIfAborted()
       meter.seen(position)
-    })
-    await writeStream(process, device, input, saved)
+    }
+    const xz = await wholeXz(process, source)
+    if (xz && (await hasXzProgram(clock))) {
+      const decoded = xzFile(xz, clock, read)
+      return await writeStream(process, device, decoded, saved)
+    }
+    if (xz && xz.index.blocks.length > 1 && !saved.any) return await writeLarge(process, device, xz, meter, saved)
+    const input = new PeekableSource(counted(source.bytes, read))
+    await during('sniffing input', () => input.peek(6))
+    await writeStream(process, device, decompress(input, clock), saved)
   } finally {
     if (!signal.aborted) meter.end()
   }
@@ -65,22 +74,29 @@ async function shelved(
   }
 }
 
-/** A file of several xz blocks is worth decompressing side by side. */
-async function largeXz({ clock }: InstallerProcess, { path }: ImageSource): Promise<LargeXz | undefined> {
+/** A file that is one whole xz stream, whose parts can be found. */
+async function wholeXz({ clock }: InstallerProcess, { path }: ImageSource): Promise<WholeXz | undefined> {
   if (path === undefined) return undefined
   const index = await readXzIndex(path, clock)
-  return index && index.blocks.length > 1 && index.size > MIB ? { path, index } : undefined
+  return index && index.size > MIB ? { path, index } : undefined
 }
 
-interface LargeXz {
+interface WholeXz {
   path: string
   index: XzIndex
+}
+
+async function* xzFile({ path }: WholeXz, clock: Clock, read: (position: number) => void) {
+  let last = 0
+  yield* unxzByProgram(path, clock, (position) => read((last = position)))
+  // The end is looked for twice more (recorded).
+  for (let time = 0; time < 2; time++) read(last)
 }
 
 async function writeLarge(
   process: InstallerProcess,
   device: BlockDevice,
-  { path, index }: LargeXz,
+  { path, index }: WholeXz,
   meter: ProgressMeter,
   saved: SavedPartitions,
 ) {
@@ -112,11 +128,17 @@ async function writeLarge(
   await saved.writeFirstMib(firstMib, (line) => process.stderr(`${line}\n`))
 }
 
-async function writeStream(process: InstallerProcess, device: BlockDevice, input: ByteSource, saved: SavedPartitions) {
+async function writeStream(process: InstallerProcess, device: BlockDevice, image: Decoded, saved: SavedPartitions) {
+  const decoded = saved.guarded(image)
+  try {
+    await writeDecoded(process, device, decoded, saved)
+  } finally {
+    await decoded.return()
+  }
+}
+
+async function writeDecoded(process: InstallerProcess, device: BlockDevice, decoded: Decoded, saved: SavedPartitions) {
   const { clock, random, pace, signal } = process
-  const sniffed = new PeekableSource(input)
-  await during('sniffing input', () => sniffed.peek(6))
-  const decoded = saved.guarded(decompress(sniffed, clock))
   const pacer = new Pacer(clock, pace.writeRate, signal)
   const head = await during('decoding first MiB of image', () => readHead(decoded))
   const firstMib = head.subarray(0, MIB)
@@ -124,26 +146,31 @@ async function writeStream(process: InstallerProcess, device: BlockDevice, input
   await during('clearing partition table', () => saved.clearTable(random))
   await during('decoding and writing image', async () => {
     let offset = MIB
-    let parts: Uint8Array[] = [head.subarray(MIB)]
-    let length = parts[0]!.length
+    // One for all pieces: a new one for each would be garbage as large as the image.
+    const buffer = Buffer.allocUnsafe(WRITE)
+    let filled = 0
     const flush = async () => {
-      await device.write(offset, parts.length === 1 ? parts[0]! : Buffer.concat(parts))
-      offset += length
-      parts = []
-      length = 0
+      const bytes = buffer.subarray(0, filled)
+      filled = 0
+      await device.write(offset, bytes)
+      offset += bytes.length
       await pacer.written(offset)
     }
-    try {
-      for (;;) {
-        if (length >= WRITE) await flush()
-        const { done, value } = await decoded.next()
-        if (done) break
-        parts.push(value)
-        length += value.length
+    const put = async (bytes: Uint8Array) => {
+      for (let at = 0; at < bytes.length;) {
+        const piece = bytes.subarray(at, at + WRITE - filled)
+        buffer.set(piece, filled)
+        filled += piece.length
+        at += piece.length
+        if (filled === WRITE) await flush()
       }
+    }
+    try {
+      await put(head.subarray(MIB))
+      for (let next = await decoded.next(); !next.done; next = await decoded.next()) await put(next.value)
     } finally {
       // Also of an image that turns out to be broken, everything that could be had of it.
-      if (length > 0 && !signal.aborted) await flush()
+      if (filled > 0 && !signal.aborted) await flush()
     }
   })
   await saved.writeFirstMib(firstMib, (line) => process.stderr(`${line}\n`))
@@ -171,7 +198,7 @@ async function writeLoaded(
 }
 
 /** The first MiB and what came with it. */
-async function readHead(decoded: AsyncGenerator<Uint8Array, void, undefined>): Promise<Buffer> {
+async function readHead(decoded: Decoded): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let length = 0
   while (length < MIB) {

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import lzma from 'lzma-native'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { seededRandom, systemClock } from '../../runtime/index.js'
+import { hasXzProgram, unxzByProgram } from './xz-program.js'
+
+const KIB = 1024
+const clock = systemClock()
+const folder = mkdtempSync(join(tmpdir(), 'ironstage-xz-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const path = join(folder, 'image.xz')
+const plain = Buffer.concat([Buffer.from(seededRandom(3).bytes(600 * KIB)), Buffer.alloc(900 * KIB, 'CoreOS')])
+let xz: Buffer
+beforeAll(async () => {
+  xz = await new Promise((resolve) => lzma.compress(plain, { preset: 0 }, (result) => resolve(result)))
+})
+
+// Where there is none the decoder of npm does the same, which has its own tests.
+describe.runIf(await hasXzProgram(clock))('by the xz of this computer', () => {
+  test('the bytes come back, and what was read of the file is told', async () => {
+    writeFileSync(path, xz)
+    const positions: number[] = []
+    const parts: Uint8Array[] = []
+    for await (const part of unxzByProgram(path, clock, (position) => positions.push(position))) parts.push(part)
+    expect(Buffer.concat(parts).equals(plain)).toBe(true)
+    expect(positions).toEqual([256 * KIB, 512 * KIB, xz.length])
+  })
+
+  test('of a damaged file there is what comes before the damage', async () => {
+    const damaged = Buffer.from(xz)
+    damaged.fill(0x55, 400 * KIB, 401 * KIB)
+    writeFileSync(path, damaged)
+    const parts: Uint8Array[] = []
+    const all = (async () => {
+      for await (const part of unxzByProgram(path, clock, () => {})) parts.push(part)
+    })()
+    await expect(all).rejects.toThrow('lzma data error')
+    const before = Buffer.concat(parts)
+    expect(before.length).toBeGreaterThan(256 * KIB)
+    expect(plain.subarray(0, 300 * KIB).equals(before.subarray(0, 300 * KIB))).toBe(true)
+  })
+
+  test('it ends with whoever asked: no more is read, and why it was stopped is told', async () => {
+    writeFileSync(path, xz)
+    for await (const part of unxzByProgram(path, clock, () => {})) {
+      expect(part.length).toBeGreaterThan(0)
+      break
+    }
+    const stopped = new Error('stopped')
+    const all = (async () => {
+      for await (const part of unxzByProgram(path, clock, () => {
+        throw stopped
+      }))
+        expect(part).toBeDefined()
+    })()
+    await expect(all).rejects.toBe(stopped)
+  })
+})
