@@ -22,13 +22,14 @@ const HASH = `sha256-${createHash('sha256').update(CONFIG).digest('hex')}`
 
 let folder: string
 let real: RealInstaller
-let server: Awaited<ReturnType<typeof behavingServer>>
+/** One for each side, since they count what they are asked for. */
+let servers: Record<'real' | 'ours', Awaited<ReturnType<typeof behavingServer>>>
 
 beforeAll(async () => {
   real = await realInstaller()
   folder = await mkdtemp(join(tmpdir(), 'ironstage-installer-'))
   await makeImages(folder)
-  server = await behavingServer(folder)
+  servers = { real: await behavingServer(folder), ours: await behavingServer(folder) }
   await mkdir(join(folder, 'network/folder'), { recursive: true })
   const files = {
     'c.ign': CONFIG,
@@ -37,12 +38,12 @@ beforeAll(async () => {
     'any.yaml': 'foo: bar\n',
     'network/b.nmconnection': '[connection]\nid=b\n',
     'network/a.nmconnection': '[connection]\nid=a\n',
-    ...streams(`${server.url}/ok`),
+    ...streams(`${servers.real.url}/ok`),
   }
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
 })
 afterAll(async () => {
-  await server[Symbol.asyncDispose]()
+  for (const server of Object.values(servers)) await server[Symbol.asyncDispose]()
   await real[Symbol.asyncDispose]()
   await rm(folder, { recursive: true, force: true })
 })
@@ -67,6 +68,8 @@ async function ours(disk: string, args: readonly string[], { sectorSize = 512, t
 const said = ({ code, stdout, stderr }: Ended) => ({ code, stdout: lines(stdout), stderr: lines(stderr) })
 const lines = (text: string): string[] =>
   text
+    .replaceAll(servers.real.url, HOST)
+    .replaceAll(servers.ours.url, HOST)
     .replace(/^blkid: error: [^]*?^\} failed with exit status: \d+\r?\n/m, '')
     .replaceAll(/(\/tmp\/coreos-installer-(partitions\.)?)\w{6}\b/g, '$1RANDOM')
     // These come once a second.
@@ -74,8 +77,6 @@ const lines = (text: string): string[] =>
     // A folder is read in no order.
     .replaceAll(/(Copying .* to initramfs\r?\n)+/g, (copied) => copied.split('\n').sort().join('\n').slice(1) + '\n')
     .split('\n')
-
-const inFolder = (text: string): string => text.replaceAll('@/', `${folder}/`).replaceAll(HOST, server.url)
 
 describe('without a disk', () => {
   test.each(Object.entries(USAGE))('%s', async (_, args) => {
@@ -87,24 +88,25 @@ describe('with a disk', () => {
   test.each(Object.entries(CASES))('%s', async (_, one: Case) => {
     const { disk = {}, tty = false, files = {}, explained } = one
     const { sectorSize = 512 } = disk
-    const args = one.args.map((arg) => (arg === 'HASH' ? HASH : inFolder(arg)))
     const [theirDisk, ourDisk] = [join(folder, 'theirs.img'), join(folder, 'ours.img')]
-    await makeDisk(theirDisk, disk)
-    await makeDisk(ourDisk, disk)
-    const write = async (name: string) => {
-      // A config file may name the disk, which is not called the same on both sides.
-      for (const [path, text] of Object.entries(files))
-        await writeFile(join(folder, path), inFolder(text).replaceAll(DISK, name))
+    const theirs = async () => {
+      await makeDisk(theirDisk, disk)
+      servers.real.reset()
+      const prepare = (device: string) => writeFiles(files, servers.real.url, device)
+      return said(await real.install(theirDisk, argumentsOf(one, servers.real.url), { sectorSize, tty, prepare }))
+    }
+    const mine = async () => {
+      await makeDisk(ourDisk, disk)
+      servers.ours.reset()
+      await writeFiles(files, servers.ours.url, ourDisk)
+      return said(await ours(ourDisk, argumentsOf(one, servers.ours.url), { sectorSize, tty }))
     }
 
-    server.reset()
-    const theirs = said(await real.install(theirDisk, args, { sectorSize, tty, prepare: write }))
-    server.reset()
-    await write(ourDisk)
-    const mine = said(await ours(ourDisk, args, { sectorSize, tty }))
+    // A config file names the disk, which both sides call otherwise.
+    const both = Object.keys(files).length > 0 ? [await theirs(), await mine()] : await Promise.all([theirs(), mine()])
 
-    expect(mine).toEqual(theirs)
-    const [left, our] = [await diskState(theirDisk, sectorSize), await diskState(ourDisk, sectorSize)]
+    expect(both[1]).toEqual(both[0])
+    const [left, our] = await Promise.all([diskState(theirDisk, sectorSize), diskState(ourDisk, sectorSize)])
     expect(our.table).toEqual(left.table)
     expect(our.boot).toEqual(left.boot)
     const difference = firstDifference(left.bytes, our.bytes, left.boot !== null && our.boot !== null)
@@ -112,3 +114,13 @@ describe('with a disk', () => {
     else expect(await readFile(FIDELITY, 'utf8')).toContain(explained)
   })
 })
+
+const inFolder = (text: string, url: string): string => text.replaceAll('@/', `${folder}/`).replaceAll(HOST, url)
+
+const argumentsOf = ({ args }: Case, url: string): string[] =>
+  args.map((arg) => (arg === 'HASH' ? HASH : inFolder(arg, url)))
+
+async function writeFiles(files: Record<string, string>, url: string, disk: string): Promise<void> {
+  for (const [path, text] of Object.entries(files))
+    await writeFile(join(folder, path), inFolder(text, url).replaceAll(DISK, disk))
+}

@@ -289,12 +289,13 @@ export const CASES: Record<string, Case> = {
   'an image for sectors of 4096 bytes': install(...image('4k.raw.gz')),
   'a failure with sectors of 4096 bytes': on({ sectorSize: 4096 }, ...image('short.raw.gz')),
 
-  // Signatures.
+  // Signatures. Where gpg ends at once, it is chance whether the real one notices before everything is written.
   'no signature': install('-f', '@/m.raw.xz'),
   ...Object.fromEntries(
-    [...['ed', 'armoured', 'inline', 'two-signatures', 'cut-signature', 'no-signature', 'random-signature']].map(
-      (name) => [`the signature ${name}`, install('-f', `@/${name}.raw.xz`)],
-    ),
+    [...['ed', 'armoured', 'two-signatures', 'cut-signature', 'no-signature', 'random-signature']].map((name) => [
+      `the signature ${name}`,
+      install('-f', `@/${name}.raw.xz`),
+    ]),
   ),
   'a wrong signature, insecure': install(...image('ed.raw.xz')),
 
