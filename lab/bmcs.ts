@@ -1,6 +1,7 @@
 import { Mutex, UserError, type Probe } from '../runtime/index.js'
 import { defaultMachineSpec, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
 import { BmcRefused, type Bmc, type BmcHardware, type Bmcs } from '../ironic-mock/index.js'
+import { textOf } from '../wire/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../wire/index.js'
 import { machineHardware } from './bmc-hardware.js'
 
@@ -64,7 +65,7 @@ function bmcOf({ driver, driver_info: info, uuid }: Pick<NodeRecord, 'driver' | 
   }
 }
 
-const text = (info: JsonObject, key: string): string => (info[key] === undefined ? '' : String(info[key] as unknown))
+const text = (info: JsonObject, key: string): string => (info[key] === undefined ? '' : textOf(info[key] as unknown))
 const lastPart = (path: string): string => path.split('/').filter(Boolean).at(-1) ?? ''
 
 function authority(address: string): string {

@@ -1,4 +1,4 @@
-import { ironicErrors, pythonRepr, type ArgSchema, type Operation } from '../../wire/index.js'
+import { ironicErrors, pythonRepr, textOf, type ArgSchema, type Operation } from '../../wire/index.js'
 import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
 
 /** Arguments of a call by name; typed per operation by wire's `ArgsOf`. */
@@ -66,7 +66,7 @@ function read(name: string, value: unknown, schema: ArgSchema): unknown {
     case 'string':
       return readString(name, value, 'format' in schema ? schema.format : undefined)
     case 'integer': {
-      const text = String(value).trim()
+      const text = textOf(value).trim()
       if (typeof value === 'boolean' || !/^[+-]?\d+$/.test(text)) throw refused('an integer', name, value)
       return Number(text)
     }
@@ -76,7 +76,7 @@ function read(name: string, value: unknown, schema: ArgSchema): unknown {
       return flag
     }
     case 'array': {
-      const text = Array.isArray(value) ? value.join(',') : value
+      const text = Array.isArray(value) ? value.map(textOf).join(',') : value
       if (typeof text !== 'string') throw refused('a comma-delimited string', name, value)
       const items = text.split(',').map((item) => item.trim().toLowerCase())
       return [...new Set(items.filter((item) => item !== ''))]

@@ -1,4 +1,11 @@
-import { IronicError, RULE_ACTIONS, RULE_CONDITIONS, type JsonObject, type RuleOperator } from '../../wire/index.js'
+import {
+  IronicError,
+  RULE_ACTIONS,
+  RULE_CONDITIONS,
+  textOf,
+  type JsonObject,
+  type RuleOperator,
+} from '../../wire/index.js'
 import type { InspectionRuleRecord } from '../../wire/index.js'
 
 interface Operation {
@@ -20,8 +27,8 @@ const HIGHEST_PRIORITY = 9999
 export function checkRule(rule: JsonObject): void {
   const errors: string[] = []
   const phase = rule.phase ?? 'main'
-  if (!PHASES.includes(String(phase)))
-    errors.push(`Invalid phase: ${String(phase)}. Valid phases are: ${PHASES.join(', ')}`)
+  if (!PHASES.includes(textOf(phase)))
+    errors.push(`Invalid phase: ${textOf(phase)}. Valid phases are: ${PHASES.join(', ')}`)
   if (Number(rule.priority ?? 0) > HIGHEST_PRIORITY)
     errors.push(`Priority must be between 0 and ${HIGHEST_PRIORITY} for user-defined rules.`)
   for (const { op, args } of (rule.conditions ?? []) as Operation[])

@@ -1,4 +1,4 @@
-import { ironicErrors, SINCE, type JsonObject, type Microversion } from '../../wire/index.js'
+import { ironicErrors, SINCE, textOf, type JsonObject, type Microversion } from '../../wire/index.js'
 import { checkFields, checkSortKey } from './render.js'
 
 /** Where nobody limits it: the API sets `[api]max_limit` for every call. */
@@ -67,7 +67,7 @@ export function page(
   repeated: Readonly<Record<string, string | boolean | null | undefined>> = {},
   marker?: string,
 ): JsonObject {
-  const next = nextPage(items.length, paging, url, repeated, marker ?? String(items.at(-1)?.uuid))
+  const next = nextPage(items.length, paging, url, repeated, marker ?? textOf(items.at(-1)?.uuid))
   return next === undefined ? { [plural]: items } : { [plural]: items, next }
 }
 

@@ -1,12 +1,13 @@
 import {
   DRIVER_INTERFACES,
-  ironicErrors,
   IronicError,
+  ironicErrors,
   networkDataSchema,
   PATCHABLE_NODE_FIELDS,
   patchedNodeSchema,
   pythonRepr,
   SINCE,
+  textOf,
   type JsonObject,
   type Microversion,
   type NodeRecord,
@@ -77,7 +78,7 @@ export function patchNode(node: NodeRecord, request: NodePatchRequest): NodePatc
 
   const cleared = interfaceFields.filter((name) => fields[name] === null)
   const after = normalised(fields) as NodePatch & { driver: string }
-  after.chassis_id = chassis === null ? null : request.chassisId(String(chassis))
+  after.chassis_id = chassis === null ? null : request.chassisId(textOf(chassis))
   fillInterfaces(node, after, request)
   const changed = (name: keyof NodePatch) => JSON.stringify(after[name]) !== JSON.stringify(node[name])
   checkFields(node, after, changed, request)

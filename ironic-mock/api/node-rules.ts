@@ -2,6 +2,7 @@ import {
   ironicErrors,
   NODE_FIELDS,
   SINCE,
+  textOf,
   type JsonObject,
   type Microversion,
   type NodeRecord,
@@ -83,7 +84,7 @@ export function normalised(fields: JsonObject): JsonObject {
       out[name] = structuredClone(NODE_DEFAULTS[name as keyof typeof NODE_DEFAULTS])
     else if (value !== null && BOOLEANS.includes(name)) {
       const flag = parseBoolean(value)
-      if (flag === undefined) throw ironicErrors.notBoolean(name, String(value))
+      if (flag === undefined) throw ironicErrors.notBoolean(name, textOf(value))
       out[name] = flag
     }
   }

@@ -1,11 +1,12 @@
 import {
-  ironicErrors,
   IronicError,
+  ironicErrors,
   localLinkConnectionSchema,
   PATCHABLE_PORT_FIELDS,
   PORT_FIELDS,
   portSchema,
   SINCE,
+  textOf,
   type JsonObject,
   type Microversion,
   type NodeRecord,
@@ -60,7 +61,7 @@ export function newPortFields(fields: JsonObject): JsonObject {
       if (Object.hasOwn(DEFAULTS, name)) out[name] = structuredClone(DEFAULTS[name])
     } else if (BOOLEANS.includes(name)) {
       const flag = parseBoolean(value)
-      if (flag === undefined) throw ironicErrors.notBoolean(name, String(value))
+      if (flag === undefined) throw ironicErrors.notBoolean(name, textOf(value))
       out[name] = flag
     }
   }
@@ -99,8 +100,8 @@ function normalisedLink(link: JsonObject): JsonObject {
  */
 export function joinable(records: Records, uuid: unknown, node: string): PortgroupRecord | undefined {
   if (uuid === undefined || uuid === null) return undefined
-  const group = records.resources('portgroup').byUuid.get(String(uuid))
-  if (!group) throw ironicErrors.portgroupNotFound(String(uuid), 400)
+  const group = records.resources('portgroup').byUuid.get(textOf(uuid))
+  if (!group) throw ironicErrors.portgroupNotFound(textOf(uuid), 400)
   if (group.node_uuid !== node)
     throw new IronicError(400, 'Port can not be added to a portgroup belonging to a different node.')
   return group

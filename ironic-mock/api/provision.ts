@@ -1,11 +1,12 @@
 import {
   deployStepsSchema,
   formatMicroversion,
-  ironicErrors,
   IronicError,
+  ironicErrors,
   orderedStepsSchema,
   pythonRepr,
   SINCE,
+  textOf,
   type JsonObject,
   type JsonSchema,
   type Microversion,
@@ -157,7 +158,7 @@ function checkConfigdrive(configdrive: unknown, target: string, version: Microve
       throw since('Providing vendor_data in configdrive', SINCE.vendorData)
     return
   }
-  const text = String(configdrive)
+  const text = textOf(configdrive)
   if (!text.includes('://') && /[^A-Za-z0-9+/=\n\r\t ]/.test(text))
     throw new IronicError(400, 'Invalid configdrive format: it is neither a JSON, nor a URL, nor a base64 string')
 }
@@ -212,7 +213,7 @@ function checkChildren(step: JsonObject, hasNode: Known['hasNode']): void {
     if (typeof uuid !== 'string' || !UUID.test(uuid))
       throw new IronicError(
         400,
-        `Invalid entry detected for execute_on_child_node parameter in step ${String(step.step)}.`,
+        `Invalid entry detected for execute_on_child_node parameter in step ${textOf(step.step)}.`,
       )
     if (hasNode?.(uuid) === false) throw ironicErrors.nodeNotFound(uuid)
   }

@@ -1,7 +1,8 @@
 import {
-  ironicErrors,
   IronicError,
+  ironicErrors,
   RESOURCE_FIELDS,
+  textOf,
   type JsonObject,
   type ResourceKind,
   type ResourceRecords,
@@ -44,7 +45,7 @@ export function listResources<Kind extends ResourceKind>(
   const shownTo = kind === 'portgroup' ? Infinity : version
   const items = records.map((record) => renderResource(kind, record, { links, version: shownTo }, fields))
   const more = { ...repeated, fields: fields?.join(',') }
-  return { body: page(plural, items, paging, links.href(url ?? path), more, String(records.at(-1)?.uuid)) }
+  return { body: page(plural, items, paging, links.href(url ?? path), more, textOf(records.at(-1)?.uuid)) }
 }
 
 function readResourcePaging(kind: ResourceKind, args: PagingArgs): Paging {

@@ -1,4 +1,4 @@
-import { ironicErrors, type JsonObject, type JsonSchema } from '../../wire/index.js'
+import { ironicErrors, textOf, type JsonObject, type JsonSchema } from '../../wire/index.js'
 import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
 import { applyPatch, type PatchOperation } from './json-patch.js'
 import { checkDocument } from './schema.js'
@@ -44,16 +44,16 @@ export function readForms(document: JsonObject, forms: Readonly<Record<string, F
     if (value === undefined || value === null) continue
     switch (form) {
       case 'uuid':
-        if (!isUuid(String(value))) throw ironicErrors.expected('UUID', name, String(value))
-        out[name] = String(value).toLowerCase()
+        if (!isUuid(textOf(value))) throw ironicErrors.expected('UUID', name, textOf(value))
+        out[name] = textOf(value).toLowerCase()
         break
       case 'mac':
-        if (!isMac(String(value))) throw ironicErrors.expected('valid MAC address', name, String(value))
-        out[name] = String(value).toLowerCase()
+        if (!isMac(textOf(value))) throw ironicErrors.expected('valid MAC address', name, textOf(value))
+        out[name] = textOf(value).toLowerCase()
         break
       case 'boolean':
         out[name] = parseBoolean(value)
-        if (out[name] === undefined) throw ironicErrors.notBoolean(name, String(value))
+        if (out[name] === undefined) throw ironicErrors.notBoolean(name, textOf(value))
     }
   }
   return out

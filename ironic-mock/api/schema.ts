@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { ironicErrors, pythonRepr, type JsonSchema } from '../../wire/index.js'
+import { ironicErrors, pythonRepr, textOf, type JsonSchema } from '../../wire/index.js'
 import { isMac, isUuid } from './formats.js'
 
 /** What is wrong, as python-jsonschema puts it: clients and bug reports quote these sentences. */
@@ -188,13 +188,13 @@ function sentence(error: ErrorObject, all: readonly ErrorObject[]): string {
     case 'maxProperties':
       return params.limit === 0 ? `${value} is expected to be empty` : `${value} has too many properties`
     case 'minimum':
-      return `${value} is less than the minimum of ${String(params.limit)}`
+      return `${value} is less than the minimum of ${textOf(params.limit)}`
     case 'format':
       return `${value} is not a ${pythonRepr(params.format)}`
     case 'not':
       return `${value} should not be valid under ${pythonRepr(error.schema)}`
     case 'exclusiveMinimum':
-      return `${value} is less than or equal to the minimum of ${String(params.limit)}`
+      return `${value} is less than or equal to the minimum of ${textOf(params.limit)}`
     case 'dependencies':
       return `${pythonRepr(params.missingProperty)} is a dependency of ${pythonRepr(params.property)}`
     default:

@@ -1,3 +1,4 @@
+import { textOf } from '../../wire/index.js'
 import type { CommandResult, JsonObject, StepKind } from '../../wire/index.js'
 
 /** What the agent's command list says of the step that should be running. */
@@ -50,5 +51,5 @@ export function commandError({ command_error }: CommandResult): string {
   const error = command_error as { details?: unknown; message?: unknown } | string | null
   if (error === null) return 'None'
   if (typeof error === 'string') return error
-  return String(error.details || error.message || JSON.stringify(error))
+  return textOf(error.details || error.message || JSON.stringify(error))
 }

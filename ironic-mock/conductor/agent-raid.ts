@@ -1,4 +1,4 @@
-import { pythonRepr, type CommandResult, type JsonObject, type StepKind } from '../../wire/index.js'
+import { pythonRepr, textOf, type CommandResult, type JsonObject, type StepKind } from '../../wire/index.js'
 import { withCapabilities } from './inspection-context.js'
 import type { Turn } from './turn.js'
 
@@ -31,7 +31,7 @@ export function prepareRaid(turn: Turn, kind: StepKind, step: JsonObject): strin
 export function finishRaid(turn: Turn, kind: StepKind, step: JsonObject, last: CommandResult): string | undefined {
   if (!isRaid(turn, step) || kind === 'service') return undefined
   const { node } = turn
-  const name = String(step.step)
+  const name = textOf(step.step)
   if (kind === 'clean' && name === 'delete_configuration') {
     const { root_device: _, ...properties } = node.properties
     node.properties = properties

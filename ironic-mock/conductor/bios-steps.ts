@@ -1,4 +1,4 @@
-import { pythonRepr, type BiosSettingRecord, type JsonObject } from '../../wire/index.js'
+import { pythonRepr, textOf, type BiosSettingRecord, type JsonObject } from '../../wire/index.js'
 import type { BiosValue } from '../drivers/hardware.js'
 import type { StepWork } from './driver-step-work.js'
 import { byName } from './hardware-report.js'
@@ -16,7 +16,7 @@ function readSettings(settings: unknown): Setting[] | { error: string } {
     if (typeof item !== 'object' || item === null) return { error: "string indices must be integers, not 'str'" }
     for (const key of ['name', 'value']) if (!(key in item)) return { error: `'${key}'` }
   }
-  return (settings as JsonObject[]).map(({ name, value }) => ({ name: String(name), value: value as BiosValue }))
+  return (settings as JsonObject[]).map(({ name, value }) => ({ name: textOf(name), value: value as BiosValue }))
 }
 
 /** Text as the database keeps it. */
@@ -78,16 +78,16 @@ function fitting(value: BiosValue, known: BiosSettingRecord | undefined): BiosVa
   if (known.read_only) return undefined
   switch (known.attribute_type) {
     case 'Enumeration':
-      return known.allowable_values.length === 0 || known.allowable_values.includes(String(value)) ? value : undefined
+      return known.allowable_values.length === 0 || known.allowable_values.includes(textOf(value)) ? value : undefined
     case 'Integer': {
-      const number = /^\s*[+-]?\d+\s*$/.test(String(value)) ? Number(value) : NaN
+      const number = /^\s*[+-]?\d+\s*$/.test(textOf(value)) ? Number(value) : NaN
       const inside = number >= (known.lower_bound ?? -Infinity) && number <= (known.upper_bound ?? Infinity)
       return inside ? number : undefined
     }
     case 'Boolean':
       return typeof value === 'string' ? value.toLowerCase() === 'true' : value
     case 'String': {
-      const { length } = String(value)
+      const { length } = textOf(value)
       const inside = length >= (known.min_length ?? 0) && length <= (known.max_length ?? Infinity)
       return inside ? value : undefined
     }

@@ -1,4 +1,4 @@
-import { ironicErrors, type JsonObject, type NodeRecord, type RequestedStep } from '../../wire/index.js'
+import { ironicErrors, textOf, type JsonObject, type NodeRecord, type RequestedStep } from '../../wire/index.js'
 import type { StoreView } from '../store/open-store.js'
 import type { Dispatcher } from './dispatcher.js'
 import { isOutOfBand } from './driver-steps.js'
@@ -42,7 +42,7 @@ async function runOnChild({ dispatcher, store, policy }: Parts, child: Readonly<
     if (child.reservation !== null) throw ironicErrors.nodeLocked(child.uuid, child.reservation)
     // What an interface of the child does by itself is done when it is asked for.
     if (isOutOfBand(child, 'clean', step as unknown as RequestedStep)) return
-    throw new Error(`node ${child.uuid} has no step ${String(step.interface)}.${String(step.step)} of its own`)
+    throw new Error(`node ${child.uuid} has no step ${textOf(step.interface)}.${textOf(step.step)} of its own`)
   }
   if (work.do !== 'run' || work.effect.kind !== 'power')
     throw new Error(

@@ -1,3 +1,4 @@
+import { textOf } from '../../wire/index.js'
 import { outOfBandSteps } from './driver-steps.js'
 import { automatedCleanSteps, checkUserSteps, type PlannedStep } from './plan-steps.js'
 import { isReserved } from './reserved-steps.js'
@@ -25,7 +26,7 @@ export function planCleaning(turn: Turn): string | undefined {
 }
 
 const allowed = ({ policy }: Turn, step: PlannedStep): boolean =>
-  !policy.disallowCleanSteps.includes(`${String(step.interface)}.${String(step.step)}`)
+  !policy.disallowCleanSteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`)
 
 /** Whether the node's own interfaces do all of it, so that no ramdisk has to boot. */
 export function allWithoutRamdisk({ node, info }: Turn): boolean {

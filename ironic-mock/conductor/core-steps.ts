@@ -1,3 +1,4 @@
+import { textOf } from '../../wire/index.js'
 import { bootModeOf } from '../drivers/deploy-requirements.js'
 import { deployFailedOff } from './deployment-failure.js'
 import type { CoreDeployStep } from './driver-steps.js'
@@ -110,7 +111,7 @@ const TRUE = ['true', 't', '1', 'yes', 'y', 'on']
 
 /** Logs that could not be had are no reason to stop. */
 export function switchAgentOff(turn: Turn): void {
-  const forced = TRUE.includes(String(turn.node.driver_info.deploy_forces_oob_reboot).toLowerCase())
+  const forced = TRUE.includes(textOf(turn.node.driver_info.deploy_forces_oob_reboot).toLowerCase())
   // An agent that was locked could not be asked to boot its machine.
   if (turn.node.power_interface === 'agent') turn.run([{ kind: 'agent-sync' }], 'deployment.agent-off')
   else if (turn.node.disable_power_off) turn.run([{ kind: 'agent-lockdown' }], 'deployment.agent-off')

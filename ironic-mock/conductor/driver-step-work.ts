@@ -1,4 +1,4 @@
-import { pythonRepr, type JsonObject, type NodeRecord, type StepKind } from '../../wire/index.js'
+import { pythonRepr, textOf, type JsonObject, type NodeRecord, type StepKind } from '../../wire/index.js'
 import type { BmcChange } from '../drivers/hardware.js'
 import { biosChange, biosVerdict, fakeBios } from './bios-steps.js'
 import type { EffectBody, Outcome } from './effects.js'
@@ -80,11 +80,11 @@ export function driverStepDriven(flow: DrivenFlow, turn: Turn, outcome: Outcome,
 
 const argsOf = (step: JsonObject): JsonObject => (step.args ?? {}) as JsonObject
 const isFake = (node: Readonly<NodeRecord>, step: JsonObject): boolean =>
-  node[`${String(step.interface)}_interface` as 'bios_interface'] === 'fake'
+  node[`${textOf(step.interface)}_interface` as 'bios_interface'] === 'fake'
 
 function workOf(turn: Turn, step: JsonObject): StepWork {
   const args = argsOf(step)
-  switch (`${String(step.interface)}.${String(step.step)}`) {
+  switch (`${textOf(step.interface)}.${textOf(step.step)}`) {
     case 'bios.apply_configuration':
       return isFake(turn.node, step) ? fakeBios(turn, args.settings) : biosChange(turn, args.settings)
     case 'bios.factory_reset':
@@ -100,7 +100,7 @@ function workOf(turn: Turn, step: JsonObject): StepWork {
     case 'raid.delete_configuration':
       return change({ change: 'volumes', volumes: [] })
     case 'vendor.send_raw':
-      return change({ change: 'raw', bytes: String(args.raw_bytes) })
+      return change({ change: 'raw', bytes: textOf(args.raw_bytes) })
     default:
       return { do: 'nothing' }
   }
@@ -119,14 +119,14 @@ function refusal({ uuid }: Turn, step: JsonObject, error: string): string {
     'bios.factory_reset': `Redfish BIOS factory reset failed for node ${uuid}. Error: `,
     'firmware.update': `Failed to update firmware on node ${uuid}. Error: `,
   }
-  const name = `${String(step.interface)}.${String(step.step)}`
+  const name = `${textOf(step.interface)}.${textOf(step.step)}`
   return `Redfish exception occurred. Error: ${what[name] ?? ''}${error}`
 }
 
 /** What is left to settle once the machine was looked at; gives what has not become as it should. */
 function finished(turn: Turn, step: JsonObject): string | undefined {
   const args = argsOf(step)
-  switch (`${String(step.interface)}.${String(step.step)}`) {
+  switch (`${textOf(step.interface)}.${textOf(step.step)}`) {
     case 'bios.apply_configuration':
       return biosVerdict(turn, args.settings)
     case 'raid.apply_configuration':

@@ -1,3 +1,4 @@
+import { textOf } from '../../wire/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import type { Policy } from './policy.js'
 import { millis } from './stamp.js'
@@ -7,7 +8,7 @@ import type { Turn } from './turn.js'
 export function fastTrackEnabled({ driver_info }: Pick<NodeRecord, 'driver_info'>, { fastTrack }: Policy): boolean {
   const own = driver_info.fast_track
   if (own === undefined || own === null) return fastTrack
-  return ['true', '1', 't', 'y', 'yes', 'on'].includes(String(own).toLowerCase())
+  return ['true', '1', 't', 'y', 'yes', 'on'].includes(textOf(own).toLowerCase())
 }
 
 /** Whether this operation could use an agent that is there: not after a failure, and never to service. */

@@ -1,4 +1,4 @@
-import { ironicErrors, type JsonObject } from '../../wire/index.js'
+import { ironicErrors, textOf, type JsonObject } from '../../wire/index.js'
 import type { Records } from '../store/records.js'
 
 const MAC = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/
@@ -14,7 +14,7 @@ const NO_ADDRESS = ['0.0.0.0', '::/0']
 export function findInspected(records: Records, data: JsonObject, nodeUuid: string | undefined): string {
   const inventory = (data.inventory ?? {}) as JsonObject
   const interfaces = (inventory.interfaces ?? []) as { mac_address?: unknown }[]
-  const macs = interfaces.map(({ mac_address }) => String(mac_address).toLowerCase()).filter((mac) => MAC.test(mac))
+  const macs = interfaces.map(({ mac_address }) => textOf(mac_address).toLowerCase()).filter((mac) => MAC.test(mac))
   const bmcs = [inventory.bmc_address, inventory.bmc_v6address].filter(
     (address): address is string => typeof address === 'string' && address !== '' && !NO_ADDRESS.includes(address),
   )
@@ -41,7 +41,7 @@ function byBmc(records: Records, addresses: readonly string[]): string[] {
     .filter((entry) => entry.columns.provision_state === 'inspect wait')
     .filter(({ record }) => {
       const known = record.driver_internal_info.lookup_bmc_addresses
-      return Array.isArray(known) && known.some((address) => addresses.includes(String(address)))
+      return Array.isArray(known) && known.some((address) => addresses.includes(textOf(address)))
     })
     .map((entry) => entry.columns.uuid)
 }

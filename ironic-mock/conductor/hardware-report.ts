@@ -1,3 +1,4 @@
+import { textOf } from '../../wire/index.js'
 import type { BiosSettingRecord, FirmwareComponentRecord, NodeRecord } from '../../wire/index.js'
 import type { BiosAttribute, FirmwareVersion, HardwareReport } from '../drivers/hardware.js'
 import { readsBios, readsFirmware, readsModes } from '../drivers/management.js'
@@ -34,7 +35,7 @@ export function applyReport(turn: Turn, report: HardwareReport): void {
 }
 
 const text = (value: BiosAttribute['value']): string =>
-  typeof value === 'boolean' ? (value ? 'True' : 'False') : String(value)
+  typeof value === 'boolean' ? (value ? 'True' : 'False') : textOf(value)
 
 /** In the order of names, as the database answers them. */
 function mergedBios(

@@ -1,6 +1,7 @@
 import { bootModeOf } from '../drivers/deploy-requirements.js'
 import { completeConfigDrive } from '../drivers/config-drive.js'
 import type { FoundImage } from '../drivers/images.js'
+import { textOf } from '../../wire/index.js'
 import type { JsonObject, NodeRecord, RequestedStep } from '../../wire/index.js'
 import type { EffectBody } from './effects.js'
 import type { Turn } from './turn.js'
@@ -27,7 +28,7 @@ export function withImageType(info: JsonObject): JsonObject {
 /** Looks whether the image is there. Of a file without a checksum one is made, so that an agent has what to verify it by. */
 export function findImage({ node }: Turn): EffectBody {
   const { image_source, image_checksum, image_os_hash_value } = node.instance_info
-  return { kind: 'find-image', url: String(image_source), digest: !image_checksum && !image_os_hash_value }
+  return { kind: 'find-image', url: textOf(image_source), digest: !image_checksum && !image_os_hash_value }
 }
 
 /**
@@ -90,7 +91,7 @@ function imageInfo(node: Readonly<NodeRecord>): JsonObject {
   )
   const hashed = info.image_os_hash_algo && info.image_os_hash_value
   return {
-    id: String(info.image_source).split('/').at(-1),
+    id: textOf(info.image_source).split('/').at(-1),
     urls: [info.image_url],
     disk_format: info.image_disk_format ?? null,
     container_format: info.image_container_format ?? null,

@@ -1,3 +1,4 @@
+import { textOf } from '../../wire/index.js'
 import type { JsonObject, PortRecord } from '../../wire/index.js'
 import type { InspectionPolicy } from './inspection-policy.js'
 
@@ -51,11 +52,11 @@ export function withCapabilities(current: unknown, more: Readonly<Record<string,
   const pairs = new Map<string, unknown>()
   for (const pair of known) {
     const at = pair.indexOf(':')
-    if (at < 0) throw new Error(`Invalid capabilities string '${String(current)}'.`)
+    if (at < 0) throw new Error(`Invalid capabilities string '${textOf(current)}'.`)
     pairs.set(pair.slice(0, at), pair.slice(at + 1))
   }
   for (const [name, value] of Object.entries(more)) pairs.set(name, value)
-  return [...pairs].map(([name, value]) => `${name}:${String(value)}`).join(',')
+  return [...pairs].map(([name, value]) => `${name}:${textOf(value)}`).join(',')
 }
 
 export const objectOf = (value: unknown): JsonObject =>

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { textOf } from '../../wire/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { invalidInventory, listOf, objectOf, type DraftPort, type Inspected } from './inspection-context.js'
 import { lldpOf, switchOf } from './lldp.js'
@@ -95,8 +96,8 @@ function expectedAddresses({ policy, pluginData }: Inspected, all: Interfaces[st
 function* matched({ inventory, pluginData, ports }: Inspected): Generator<[DraftPort, JsonObject]> {
   const all = objectOf(pluginData.all_interfaces)
   for (const item of listOf(inventory.interfaces)) {
-    if (!(String(item.name) in all)) continue
-    const port = ports.find(({ address, removed }) => !removed && address === normalized(String(item.mac_address)))
+    if (!(textOf(item.name) in all)) continue
+    const port = ports.find(({ address, removed }) => !removed && address === normalized(textOf(item.mac_address)))
     if (port) yield [port, item]
   }
 }

@@ -1,4 +1,4 @@
-import { pythonRepr, type JsonObject } from '../../wire/index.js'
+import { pythonRepr, textOf, type JsonObject } from '../../wire/index.js'
 import {
   HookFailure,
   inspectionFailure,
@@ -15,7 +15,7 @@ const GIB = 2 ** 30
 
 /** `ramdisk-error`: the agent says itself that something is wrong. */
 export function ramdiskError({ pluginData }: Inspected): void {
-  if (pluginData.error) throw inspectionFailure(`Ramdisk reported error: ${String(pluginData.error)}`)
+  if (pluginData.error) throw inspectionFailure(`Ramdisk reported error: ${textOf(pluginData.error)}`)
 }
 
 export function architecture({ uuid, inventory, properties }: Inspected): void {
@@ -98,8 +98,8 @@ export function extraHardware({ pluginData, policy }: Inspected): void {
   for (const [kind, name, key, value] of data as unknown[][]) {
     if (key === undefined || value === undefined) continue
     const number = typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value
-    const of = (extra[String(kind)] ??= {})
-    ;(of[String(name)] ??= {})[String(key)] = number
+    const of = (extra[textOf(kind)] ??= {})
+    ;(of[textOf(name)] ??= {})[textOf(key)] = number
   }
   pluginData.extra = extra
   delete pluginData.data
@@ -112,7 +112,7 @@ export function parsedLldp({ inventory, pluginData }: Inspected): void {
     const tlvs = lldpOf(pluginData, item)
     const parsed = tlvs && parseLldp(tlvs)
     if (parsed && Object.keys(parsed).length > 0)
-      pluginData.parsed_lldp = { ...objectOf(pluginData.parsed_lldp), [String(item.name)]: parsed }
+      pluginData.parsed_lldp = { ...objectOf(pluginData.parsed_lldp), [textOf(item.name)]: parsed }
   }
 }
 

@@ -1,4 +1,4 @@
-import { IronicError, type JsonObject } from '../../wire/index.js'
+import { IronicError, textOf, type JsonObject } from '../../wire/index.js'
 import { inspectProblem, powerProblem } from '../drivers/requirements.js'
 import { bmcAddresses } from './bmc-addresses.js'
 import { valueOf, type EffectBody, type Outcome } from './effects.js'
@@ -84,7 +84,7 @@ export function receiveInventory(turn: Turn, data: JsonObject, token: string | n
   // Logs can be huge and are kept apart.
   const { logs: _, inventory, ...pluginData } = data
   const interfaces = (inventory as { interfaces?: { mac_address?: unknown }[] } | undefined)?.interfaces ?? []
-  const addresses = interfaces.map(({ mac_address }) => String(mac_address).toLowerCase().replaceAll('-', ':'))
+  const addresses = interfaces.map(({ mac_address }) => textOf(mac_address).toLowerCase().replaceAll('-', ':'))
   turn.run([{ kind: 'inspection-facts', addresses }], 'inspection.hooks', { inventory: inventory ?? {}, pluginData })
 }
 

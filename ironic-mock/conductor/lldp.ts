@@ -1,3 +1,4 @@
+import { textOf } from '../../wire/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { objectOf } from './inspection-context.js'
 
@@ -6,7 +7,7 @@ type Tlv = readonly [number, string]
 
 /** The raw TLVs of an interface: apart in the plugin data, or with the interface. */
 export function lldpOf(pluginData: JsonObject, item: JsonObject): readonly Tlv[] | undefined {
-  const raw = objectOf(pluginData.lldp_raw)[String(item.name)] ?? item.lldp
+  const raw = objectOf(pluginData.lldp_raw)[textOf(item.name)] ?? item.lldp
   if (!Array.isArray(raw)) return undefined
   return raw.filter((tlv): tlv is Tlv => Array.isArray(tlv) && typeof tlv[0] === 'number' && typeof tlv[1] === 'string')
 }

@@ -1,3 +1,4 @@
+import { textOf } from '../../wire/index.js'
 import type { JsonObject } from '../../wire/index.js'
 
 const GIB = 2 ** 30
@@ -30,12 +31,12 @@ function matches(name: string, value: unknown, wanted: unknown): boolean {
   if (name === 'rotational') return flag(value) === flag(wanted)
   if (name === 'size') {
     const gib = Math.floor(Number(value) / GIB)
-    return compare(String(gib), typeof wanted === 'number' ? `== ${wanted}` : String(wanted), '==')
+    return compare(textOf(gib), typeof wanted === 'number' ? `== ${wanted}` : textOf(wanted), '==')
   }
-  return compare(String(value).toLowerCase(), String(wanted).toLowerCase(), 's==')
+  return compare(textOf(value).toLowerCase(), textOf(wanted).toLowerCase(), 's==')
 }
 
-const flag = (value: unknown): boolean => ['true', '1', 'yes', 'on', 't', 'y'].includes(String(value).toLowerCase())
+const flag = (value: unknown): boolean => ['true', '1', 'yes', 'on', 't', 'y'].includes(textOf(value).toLowerCase())
 
 function compare(value: string, expression: string, otherwise: string): boolean {
   const text = expression.trim()

@@ -1,6 +1,7 @@
 import {
-  STEP_INTERFACES,
   pythonRepr,
+  STEP_INTERFACES,
+  textOf,
   type ArgsInfo,
   type JsonObject,
   type NodeRecord,
@@ -72,7 +73,7 @@ export function deploySteps(node: Readonly<NodeRecord>, user: readonly PlannedSt
   const theirs = user.filter((wanted) => Number(wanted.priority) > 0 && runs(wanted))
   // Of a template nobody is told that the operator forbids it.
   const allowed = (step: PlannedStep): boolean =>
-    !policy.disallowDeploySteps.includes(`${String(step.interface)}.${String(step.step)}`)
+    !policy.disallowDeploySteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`)
   return inOrder<JsonObject>([...ours.map((step) => ({ ...step })), ...theirs].filter(allowed))
 }
 
@@ -154,7 +155,7 @@ function argumentErrors(kind: string, wanted: PlannedStep, argsinfo: ArgsInfo): 
 }
 
 function duplicates(steps: readonly PlannedStep[]): string[] {
-  const names = steps.map((step) => `${String(step.interface)}.${String(step.step)}`)
+  const names = steps.map((step) => `${textOf(step.interface)}.${textOf(step.step)}`)
   const twice = [...new Set(names.filter((name, index) => names.indexOf(name) < index))]
   if (twice.length === 0) return []
   return [

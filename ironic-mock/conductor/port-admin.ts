@@ -1,5 +1,5 @@
 import { uuid as newUuid } from '../../runtime/index.js'
-import { ironicErrors, IronicError, type NodeRecord, type PortRecord } from '../../wire/index.js'
+import { IronicError, ironicErrors, textOf, type NodeRecord, type PortRecord } from '../../wire/index.js'
 import type { NewPort } from './conductor.js'
 import { newPort } from './new-records.js'
 import { unlocked } from './node-admin.js'
@@ -56,7 +56,7 @@ export class PortAdmin {
     unlocked(node)
     const vif = port.internal_info.tenant_vif_port_id
     if (vif != null && !node.maintenance)
-      throw new IronicError(409, `Cannot delete the port ${uuid} as it is bound to VIF ${String(vif)} for use.`)
+      throw new IronicError(409, `Cannot delete the port ${uuid} as it is bound to VIF ${textOf(vif)} for use.`)
     await store.removePort(uuid)
   }
 

@@ -1,3 +1,4 @@
+import { textOf } from '../../wire/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import type { BootSource } from '../drivers/bmc.js'
 import type { EffectBody } from './effects.js'
@@ -9,8 +10,8 @@ const parameters = (turn: Turn): Record<string, string> => ({ 'ipa-api-url': tur
 /** What the node's instance is booted from: the disk, or what the interface `ramdisk` runs from memory. */
 export function instanceSource({ deploy_interface, instance_info: info }: Readonly<NodeRecord>): BootSource {
   if (deploy_interface !== 'ramdisk') return { kind: 'disk' }
-  if (info.boot_iso) return { kind: 'live', image: { iso: String(info.boot_iso) } }
-  return { kind: 'live', image: { kernel: String(info.kernel), ramdisk: String(info.ramdisk) } }
+  if (info.boot_iso) return { kind: 'live', image: { iso: textOf(info.boot_iso) } }
+  return { kind: 'live', image: { kernel: textOf(info.kernel), ramdisk: textOf(info.ramdisk) } }
 }
 
 /** Off and, with the ramdisk as the boot source, on again; in one where the node may not be off. */

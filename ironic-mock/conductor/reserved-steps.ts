@@ -1,3 +1,4 @@
+import { textOf } from '../../wire/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import type { EffectBody, PowerTarget } from './effects.js'
 import type { Policy } from './policy.js'
@@ -20,7 +21,7 @@ export type ReservedWork =
 
 /** Names that Ironic keeps for itself, whatever the interface, and what is for child nodes (Ironic's source). */
 export const isReserved = (step: JsonObject): boolean =>
-  step.execute_on_child_nodes === true || isPause(step) || Object.hasOwn(POWER, String(step.step))
+  step.execute_on_child_nodes === true || isPause(step) || Object.hasOwn(POWER, textOf(step.step))
 
 /** Whether a node that stands at this step has nothing to wait for but being told to go on. */
 export const isPause = ({ step, execute_on_child_nodes: children }: JsonObject): boolean =>
@@ -29,7 +30,7 @@ export const isPause = ({ step, execute_on_child_nodes: children }: JsonObject):
 /** What a reserved step comes to; null for one that is not, see {@link isReserved}. */
 export function reservedWork(step: JsonObject, { maxWaitStep }: Pick<Policy, 'maxWaitStep'>): ReservedWork | null {
   if (step.execute_on_child_nodes === true) return { do: 'run', effect: { kind: 'child-step', step } }
-  const power = POWER[String(step.step)]
+  const power = POWER[textOf(step.step)]
   if (power !== undefined) return { do: 'run', effect: { kind: 'power', target: power } }
   if (step.step === 'hold') return { do: 'hold' }
   if (step.step !== 'wait') return null

@@ -1,7 +1,8 @@
 import { uuid as newUuid, type Clock, type Random } from '../../runtime/index.js'
 import {
-  ironicErrors,
   IronicError,
+  ironicErrors,
+  textOf,
   type NodeRecord,
   type ResourceKind,
   type ResourceRecords,
@@ -81,7 +82,7 @@ export class ResourceAdmin implements Omit<Resources, 'allocate'> {
 
   #mayMove(portgroup: ResourceRecords['portgroup'], to: unknown): void {
     const node = this.#node(to)
-    if (!node) throw ironicErrors.nodeLinkInvalid(String(to))
+    if (!node) throw ironicErrors.nodeLinkInvalid(textOf(to))
     if (!MOVABLE.includes(node.provision_state) && !node.maintenance)
       throw new IronicError(
         409,
@@ -122,7 +123,7 @@ export class ResourceAdmin implements Omit<Resources, 'allocate'> {
   }
 
   #node(uuid: unknown): Readonly<NodeRecord> | undefined {
-    return this.#options.store.records.nodes.get(String(uuid))?.record
+    return this.#options.store.records.nodes.get(textOf(uuid))?.record
   }
 
   get #now(): string {

@@ -1,4 +1,4 @@
-import { type InspectionRuleAction, type JsonObject, type NodeRecord } from '../../wire/index.js'
+import { textOf, type InspectionRuleAction, type JsonObject, type NodeRecord } from '../../wire/index.js'
 import { withCapabilities, type DraftPort } from './inspection-context.js'
 import { argumentsOf } from './rule-operators.js'
 import { pythonText, type RuleContext } from './rule-format.js'
@@ -52,7 +52,7 @@ const OWN = [
 ]
 
 const parts = (path: unknown): string[] => {
-  const written = String(path)
+  const written = textOf(path)
   return written.includes('/') ? written.replace(/^\/+|\/+$/g, '').split('/') : written.split('.')
 }
 
@@ -77,7 +77,7 @@ function extend(root: JsonObject, path: readonly string[], value: unknown, uniqu
   const into = holder(root, path, true)
   const last = path.at(-1)!
   const list = into[last] ?? []
-  if (!Array.isArray(list)) throw failed(`Cannot extend non-list attribute ${String(shown)} with value ${text(value)}`)
+  if (!Array.isArray(list)) throw failed(`Cannot extend non-list attribute ${textOf(shown)} with value ${text(value)}`)
   if (unique !== true || !list.some((item) => text(item) === text(value))) into[last] = [...(list as unknown[]), value]
 }
 
@@ -90,34 +90,34 @@ function remove(root: JsonObject, path: readonly string[]): void {
 
 const port = ({ ports }: RuleSubject, id: unknown): JsonObject => {
   const found = ports.find(({ uuid }) => uuid === id)
-  if (!found) throw new RuleFailure(`Port ${String(id)} could not be found.`)
+  if (!found) throw new RuleFailure(`Port ${textOf(id)} could not be found.`)
   return found as unknown as JsonObject
 }
 
 const capability = (node: NodeRecord, name: unknown, value: unknown): void => {
-  const left = String(node.properties.capabilities ?? '')
+  const left = textOf(node.properties.capabilities ?? '')
     .split(',')
-    .filter((pair) => pair !== '' && !pair.startsWith(`${String(name)}:`))
+    .filter((pair) => pair !== '' && !pair.startsWith(`${textOf(name)}:`))
     .join(',')
-  const capabilities = value === undefined ? left : withCapabilities(left, { [String(name)]: value })
+  const capabilities = value === undefined ? left : withCapabilities(left, { [textOf(name)]: value })
   node.properties = { ...node.properties, capabilities }
 }
 
-const dotted = (path: unknown): string[] => (Array.isArray(path) ? path.map(String) : String(path).split('.'))
+const dotted = (path: unknown): string[] => (Array.isArray(path) ? path.map(textOf) : textOf(path).split('.'))
 
 const ACTIONS: Readonly<Record<string, Action>> = {
   fail: {
     args: ['msg'],
     formats: [],
     run: ({ msg }) => {
-      throw new RuleFailure(`Failed to inspect hardware. Reason: ${String(msg)}`)
+      throw new RuleFailure(`Failed to inspect hardware. Reason: ${textOf(msg)}`)
     },
     failure: () => '',
   },
   log: {
     args: ['msg', 'level'],
     formats: ['msg'],
-    run: ({ msg, level = 'info' }, { log }) => log.push(`${String(level)}: ${String(msg)}`),
+    run: ({ msg, level = 'info' }, { log }) => log.push(`${textOf(level)}: ${textOf(msg)}`),
     failure: () => 'Failed to log',
   },
   'set-attribute': {
@@ -127,7 +127,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       checkNode(node, parts(path))
       holder(node as unknown as JsonObject, parts(path), true)[parts(path).at(-1)!] = value
     },
-    failure: ({ path, value }) => `Failed to set attribute ${String(path)} with value ${text(value)}`,
+    failure: ({ path, value }) => `Failed to set attribute ${textOf(path)} with value ${text(value)}`,
   },
   'extend-attribute': {
     args: ['path', 'value', 'unique'],
@@ -136,7 +136,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       checkNode(node, parts(path))
       extend(node as unknown as JsonObject, parts(path), value, unique, path)
     },
-    failure: ({ path }) => `Failed to extend attribute ${String(path)}`,
+    failure: ({ path }) => `Failed to extend attribute ${textOf(path)}`,
   },
   'del-attribute': {
     args: ['path'],
@@ -146,27 +146,27 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       if (parts(path).length === 1) throw new Error(`can't delete attribute`)
       remove(node as unknown as JsonObject, parts(path))
     },
-    failure: ({ path }) => `Failed to delete attribute at ${String(path)}`,
+    failure: ({ path }) => `Failed to delete attribute at ${textOf(path)}`,
   },
   'set-capability': {
     args: ['name', 'value'],
     formats: ['value'],
     run: ({ name, value }, { node }) => capability(node, name, value),
-    failure: ({ name }) => `Failed to set capability ${String(name)}`,
+    failure: ({ name }) => `Failed to set capability ${textOf(name)}`,
   },
   'unset-capability': {
     args: ['name'],
     formats: [],
     run: ({ name }, { node }) => capability(node, name, undefined),
-    failure: ({ name }) => `Failed to unset capability ${String(name)}`,
+    failure: ({ name }) => `Failed to unset capability ${textOf(name)}`,
   },
   'add-trait': {
     args: ['name'],
     formats: [],
     run: ({ name }, { node }) => {
-      node.traits = [...new Set([...node.traits, String(name)])]
+      node.traits = [...new Set([...node.traits, textOf(name)])]
     },
-    failure: ({ name }) => `Failed to add new trait ${String(name)}`,
+    failure: ({ name }) => `Failed to add new trait ${textOf(name)}`,
   },
   'remove-trait': {
     args: ['name'],
@@ -174,7 +174,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     run: ({ name }, { node }) => {
       node.traits = node.traits.filter((trait) => trait !== name)
     },
-    failure: ({ name }) => `Failed to remove trait ${String(name)}`,
+    failure: ({ name }) => `Failed to remove trait ${textOf(name)}`,
   },
   'set-plugin-data': {
     args: ['path', 'value'],
@@ -182,13 +182,13 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     run: ({ path, value }, { pluginData }) => {
       holder(pluginData, dotted(path), true)[dotted(path).at(-1)!] = value
     },
-    failure: ({ path }) => `Failed to set plugin data at ${String(path)}`,
+    failure: ({ path }) => `Failed to set plugin data at ${textOf(path)}`,
   },
   'extend-plugin-data': {
     args: ['path', 'value', 'unique'],
     formats: ['value'],
     run: ({ path, value, unique }, { pluginData }) => extend(pluginData, dotted(path), value, unique, path),
-    failure: ({ path }) => `Failed to extend plugin data at ${String(path)}`,
+    failure: ({ path }) => `Failed to extend plugin data at ${textOf(path)}`,
   },
   'unset-plugin-data': {
     args: ['path'],
@@ -200,10 +200,10 @@ const ACTIONS: Readonly<Record<string, Action>> = {
         const parent = keys.slice(0, -1)
         if (parent.length > 0 && Object.keys(holder(pluginData, keys, false)).length === 0) remove(pluginData, parent)
       } catch {
-        log.push(`warning: Path ${String(path)} not found`)
+        log.push(`warning: Path ${textOf(path)} not found`)
       }
     },
-    failure: ({ path }) => `Failed to unset plugin data at ${String(path)}`,
+    failure: ({ path }) => `Failed to unset plugin data at ${textOf(path)}`,
   },
   'api-call': {
     args: ['url', 'headers', 'proxies', 'timeout', 'retries', 'backoff_factor'],
@@ -211,12 +211,12 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     run: ({ url, headers, timeout = 5 }, { calls }) => {
       if (!(Number(timeout) > 0)) throw failed('Invalid parameter: timeout must be greater than zero')
       calls.push({
-        url: String(url),
-        headers: Object.fromEntries(Object.entries((headers ?? {}) as JsonObject).map(([k, v]) => [k, String(v)])),
+        url: textOf(url),
+        headers: Object.fromEntries(Object.entries((headers ?? {}) as JsonObject).map(([k, v]) => [k, textOf(v)])),
         timeout: Number(timeout) * 1000,
       })
     },
-    failure: ({ url }) => `Request to ${String(url)} failed`,
+    failure: ({ url }) => `Request to ${textOf(url)} failed`,
   },
   'set-port-attribute': {
     args: ['port_id', 'path', 'value'],
@@ -224,20 +224,20 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     run: ({ port_id, path, value }, subject) => {
       holder(port(subject, port_id), parts(path), true)[parts(path).at(-1)!] = value
     },
-    failure: ({ port_id, path }) => `Failed to set attribute ${String(path)} for port ${String(port_id)}`,
+    failure: ({ port_id, path }) => `Failed to set attribute ${textOf(path)} for port ${textOf(port_id)}`,
   },
   'extend-port-attribute': {
     args: ['port_id', 'path', 'value', 'unique'],
     formats: ['value'],
     run: ({ port_id, path, value, unique }, subject) =>
       extend(port(subject, port_id), parts(path), value, unique, path),
-    failure: ({ port_id, path }) => `Failed to extend attribute ${String(path)} for port ${String(port_id)}`,
+    failure: ({ port_id, path }) => `Failed to extend attribute ${textOf(path)} for port ${textOf(port_id)}`,
   },
   'del-port-attribute': {
     args: ['port_id', 'path'],
     formats: [],
     run: ({ port_id, path }, subject) => remove(port(subject, port_id), parts(path)),
-    failure: ({ port_id, path }) => `Failed to delete attribute ${String(path)} for port ${String(port_id)}`,
+    failure: ({ port_id, path }) => `Failed to delete attribute ${textOf(path)} for port ${textOf(port_id)}`,
   },
 }
 

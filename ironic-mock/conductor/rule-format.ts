@@ -1,4 +1,4 @@
-import { pythonRepr, type JsonObject } from '../../wire/index.js'
+import { pythonRepr, textOf, type JsonObject } from '../../wire/index.js'
 
 /** What the replacement fields of a rule can name. */
 export interface RuleContext {
@@ -20,7 +20,7 @@ export function formatted(value: unknown, context: RuleContext, op: string): unk
   if (Array.isArray(value)) return value.map((item) => formatted(item, context, op))
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [String(formatText(key, context, op)), formatted(item, context, op)]),
+      Object.entries(value).map(([key, item]) => [textOf(formatText(key, context, op)), formatted(item, context, op)]),
     )
   return value
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { pythonRepr, type InspectionRuleCondition, type JsonObject } from '../../wire/index.js'
+import { pythonRepr, textOf, type InspectionRuleCondition, type JsonObject } from '../../wire/index.js'
 import { contains } from './inspection-interfaces.js'
 import { formatted, pythonText, type RuleContext } from './rule-format.js'
 
@@ -64,7 +64,7 @@ const truth = (value: unknown, words: readonly string[], otherwise: boolean): bo
 const regular = (whole: boolean): Operator => ({
   args: ['value', 'regex'],
   formats: ['value'],
-  check: ({ value, regex }) => expression(String(regex), whole).test(pythonText(value)),
+  check: ({ value, regex }) => expression(textOf(regex), whole).test(pythonText(value)),
 })
 
 /** Python's `match` begins at the start, and upstream adds the end. */
@@ -90,9 +90,9 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
     args: ['address', 'subnet'],
     formats: ['address', 'subnet'],
     check: ({ address, subnet }) => {
-      if (isIP(String(subnet).split('/')[0]!) === 0)
-        throw new Error(`Inspection rule execution failed. Reason: invalid value: invalid IPNetwork ${String(subnet)}`)
-      return contains(String(subnet), String(address))
+      if (isIP(textOf(subnet).split('/')[0]!) === 0)
+        throw new Error(`Inspection rule execution failed. Reason: invalid value: invalid IPNetwork ${textOf(subnet)}`)
+      return contains(textOf(subnet), textOf(address))
     },
   },
   matches: regular(true),

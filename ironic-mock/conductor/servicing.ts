@@ -1,4 +1,4 @@
-import { IronicError, ironicErrors, type JsonObject } from '../../wire/index.js'
+import { IronicError, ironicErrors, textOf, type JsonObject } from '../../wire/index.js'
 import { networkProblem, powerProblem } from '../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
 import { disallowedStep } from './disallowed-steps.js'
@@ -52,7 +52,7 @@ function planService(turn: Turn): string | undefined {
   const { errors, steps } = checkUserSteps(node, 'service', wanted, { policy, skipMissing: false, disableRamdisk })
   if (errors.length > 0) return errors.join('; ')
   const allowed = steps.filter(
-    (step) => !policy.disallowServiceSteps.includes(`${String(step.interface)}.${String(step.step)}`),
+    (step) => !policy.disallowServiceSteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`),
   )
   node.service_step = {}
   turn.setInfo({ service_steps: allowed as JsonObject[], service_step_index: null })

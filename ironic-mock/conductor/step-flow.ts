@@ -1,4 +1,4 @@
-import { pythonRepr, type CommandResult, type JsonObject, type RequestedStep } from '../../wire/index.js'
+import { pythonRepr, textOf, type CommandResult, type JsonObject, type RequestedStep } from '../../wire/index.js'
 import { agentProgress } from './agent-progress.js'
 import { finishRaid, prepareRaid } from './agent-raid.js'
 import { runDriverStep, type DrivenFlow } from './driver-step-work.js'
@@ -65,10 +65,10 @@ function send(flow: StepFlow, turn: Turn, step: JsonObject): void {
 /** Without an agent an unknown step is looked for in the interface's class; Python says so, as recorded. */
 function noAttribute(turn: Turn, step: JsonObject): string {
   const named = { vendor: 'VendorB', bios: 'BIOS', raid: 'RAID' } as Record<string, string>
-  const name = String(step.interface)
+  const name = textOf(step.interface)
   const kind = named[name] ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}`
   const fake = turn.node[`${name}_interface` as 'deploy_interface'] === 'fake'
-  return `'${fake ? `Fake${kind}` : `No${kind.replace(/B$/, '')}`}' object has no attribute '${String(step.step)}'`
+  return `'${fake ? `Fake${kind}` : `No${kind.replace(/B$/, '')}`}' object has no attribute '${textOf(step.step)}'`
 }
 
 export function stepStepped(flow: StepFlow, turn: Turn, outcome: Outcome): void {
@@ -96,7 +96,7 @@ function failedRun(flow: StepFlow, turn: Turn, error: string): void {
   const step = currentStep(flow, turn)
   turn.record(
     'ERROR',
-    `${titled(flow.title(turn))} aborted at step '${String(step.step)}' with steps=${pythonRepr(stepsOf(flow, turn))}`,
+    `${titled(flow.title(turn))} aborted at step '${textOf(step.step)}' with steps=${pythonRepr(stepsOf(flow, turn))}`,
     `${flow.title(turn).replace(' ', '_')}_end`,
   )
   flow.failRun(turn, `Node ${turn.uuid} failed step ${pythonRepr(step)}: ${error}`)

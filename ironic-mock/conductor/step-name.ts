@@ -1,3 +1,4 @@
+import { textOf } from '../../wire/index.js'
 /** A step as Ironic's messages name it: `deploy.install_coreos`. */
 export const stepName = (step: { interface?: unknown; step?: unknown }): string =>
-  `${String(step.interface)}.${String(step.step)}`
+  `${textOf(step.interface)}.${textOf(step.step)}`

@@ -1,4 +1,4 @@
-import { IronicError, type JsonObject, type NodeRecord } from '../../wire/index.js'
+import { IronicError, textOf, type JsonObject, type NodeRecord } from '../../wire/index.js'
 import type { BmcHardware, EventSubscription } from '../drivers/hardware.js'
 import { EJECTED, isWarm, vendorMethod } from '../drivers/vendor.js'
 import type { HardwareRequest } from './hardware-change.js'
@@ -45,9 +45,9 @@ function beginning(method: string, args: JsonObject): HardwareRequest | undefine
     case 'bmc_reset':
       return { do: 'vendor', change: { change: 'reset bmc', warm: isWarm(args) } }
     case 'send_raw':
-      return { do: 'vendor', change: { change: 'raw', bytes: String(args.raw_bytes) } }
+      return { do: 'vendor', change: { change: 'raw', bytes: textOf(args.raw_bytes) } }
     case 'eject_vmedia': {
-      const device = args.boot_device ? EJECTED[String(args.boot_device)] : undefined
+      const device = args.boot_device ? EJECTED[textOf(args.boot_device)] : undefined
       return { do: 'vendor', change: { change: 'eject media', devices: device ? [device] : null } }
     }
     default:
@@ -64,7 +64,7 @@ async function answer(subject: Subject, method: string, args: JsonObject, ask: M
       return ask(subject, (hardware) => hardware.subscribe(subscription(args)))
     case 'delete_subscription':
       await ask(subject, async (hardware) => {
-        const id = String(args.id)
+        const id = textOf(args.id)
         const known = await hardware.subscriptions()
         if (!known.some((each) => each.Id === id)) throw noSubscription('delete_subscription', id, uuid, 404)
         await hardware.unsubscribe(id)
@@ -74,7 +74,7 @@ async function answer(subject: Subject, method: string, args: JsonObject, ask: M
       return ask(subject, async (hardware) => collection(await hardware.subscriptions()))
     case 'get_subscription':
       return ask(subject, async (hardware) => {
-        const id = String(args.id)
+        const id = textOf(args.id)
         const found = (await hardware.subscriptions()).find((each) => each.Id === id)
         if (!found) throw noSubscription('get_subscription', id, uuid, 500)
         return found
@@ -88,7 +88,7 @@ async function answer(subject: Subject, method: string, args: JsonObject, ask: M
 function subscription(args: JsonObject): Parameters<BmcHardware['subscribe']>[0] {
   const { Destination, Protocol = 'Redfish', Context = '', EventTypes, HttpHeaders } = args
   return {
-    Destination: String(Destination),
+    Destination: textOf(Destination),
     Protocol: Protocol as string,
     Context: Context as string,
     EventTypes: (EventTypes as string[] | null | undefined) ?? ['Alert'],

@@ -1,4 +1,5 @@
 import { errorChain } from '../../runtime/index.js'
+import { textOf } from '../../wire/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 
 /** How a BMC turns its caller away: it is not there, or does not take the credentials. */
@@ -28,7 +29,7 @@ export function bmcError(node: Pick<NodeRecord, 'uuid' | 'power_interface' | 'dr
 }
 
 function redfishError({ uuid, driver_info }: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcRefused): string {
-  const address = String(driver_info.redfish_address).replace(/\/+$/, '')
+  const address = textOf(driver_info.redfish_address).replace(/\/+$/, '')
   const base = address.includes('://') ? address : `https://${address}`
   if (error.why === 'unreachable')
     return `Redfish connection failed for node ${uuid}: Unable to connect to ${base}/redfish/v1/. Error: ${error.message}`

@@ -1,4 +1,4 @@
-import { pythonRepr, type NodeRecord, type PortRecord } from '../../wire/index.js'
+import { pythonRepr, textOf, type NodeRecord, type PortRecord } from '../../wire/index.js'
 import { bootProblem } from './requirements.js'
 
 /** Boot interfaces that can boot an instance without anything on the disk (`ramdisk_boot`). */
@@ -63,9 +63,9 @@ function imageProblem({ uuid, instance_info: info }: Readonly<NodeRecord>): stri
   if (!source)
     return `Node ${uuid} failed to validate deploy image info. Some parameters were missing. Missing are: ['instance_info.image_source']`
   const type = info.image_type
-  if (type && !IMAGE_TYPES.includes(String(type)))
+  if (type && !IMAGE_TYPES.includes(textOf(type)))
     return `Invalid image_type "${pythonText(type)}", valid are ${IMAGE_TYPES.join(', ')}`
-  const url = String(source)
+  const url = textOf(source)
   const { image_checksum: checksum, image_os_hash_algo: algorithm, image_os_hash_value: value } = info
   // Of a file the checksum is computed, of a container it is known.
   const known = url.startsWith('file://') || url.startsWith('oci://')
@@ -76,10 +76,10 @@ function imageProblem({ uuid, instance_info: info }: Readonly<NodeRecord>): stri
 /** How an agent is to get at the image. */
 function fetchingProblem({ instance_info, driver_info }: Readonly<NodeRecord>): string | undefined {
   const source = instance_info.image_download_source || driver_info.image_download_source
-  if (source && !['swift', 'http', 'local'].includes(String(source)))
+  if (source && !['swift', 'http', 'local'].includes(textOf(source)))
     return `Invalid value for image_download_source: "${pythonText(source)}". Valid values are swift, http or local.`
   const odd = ['image_http_proxy', 'image_https_proxy'].filter((name) => {
-    const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(String(driver_info[name] ?? ''))?.[1]?.toLowerCase()
+    const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(textOf(driver_info[name] ?? ''))?.[1]?.toLowerCase()
     return scheme !== undefined && scheme !== 'http' && scheme !== 'https'
   })
   if (odd.length === 0) return undefined
@@ -109,7 +109,7 @@ function capabilitiesProblem({ properties, instance_info }: Readonly<NodeRecord>
 /** `name:value,name:value` of `properties`, an object or JSON of one in `instance_info`. */
 export function capabilitiesOf(given: unknown): Readonly<Record<string, string>> {
   if (typeof given === 'object' && given !== null)
-    return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
+    return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, textOf(value)]))
   if (typeof given !== 'string') return {}
   if (given.trimStart().startsWith('{'))
     try {
@@ -181,14 +181,14 @@ export function bootModeOf({ instance_info, properties, driver_internal_info: in
     ...[wanted.boot_mode, instance_info.deploy_boot_mode],
     ...[capabilitiesOf(properties.capabilities).boot_mode, info.deploy_boot_mode],
   ]
-  return String(known.find(Boolean) ?? 'uefi').toLowerCase()
+  return textOf(known.find(Boolean) ?? 'uefi').toLowerCase()
 }
 
 /** Why an image's address is none, in the words of upstream, which however says them with a status of 500. */
 export function imageSourceProblem(source: unknown): string | undefined {
   if (!source) return undefined
   const failed = (reason: string): string => `Validation of image href ${pythonText(source)} failed, reason: ${reason}`
-  const text = String(source)
+  const text = textOf(source)
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
   if (scheme === undefined)
     return UUID.test(text) || text.startsWith('glance://')

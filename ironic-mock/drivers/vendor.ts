@@ -1,4 +1,4 @@
-import { IronicError, pythonRepr, type JsonObject, type NodeRecord } from '../../wire/index.js'
+import { IronicError, pythonRepr, textOf, type JsonObject, type NodeRecord } from '../../wire/index.js'
 
 /** A method of a vendor interface, as `GET /v1/nodes/X/vendor_passthru/methods` shows it. */
 export interface VendorMethod {
@@ -108,7 +108,7 @@ function checkSubscription({
   Protocol = 'Redfish',
   HttpHeaders,
 }: JsonObject): void {
-  const known = Array.isArray(EventTypes) && EventTypes.every((type) => EVENT_TYPES.includes(String(type)))
+  const known = Array.isArray(EventTypes) && EventTypes.every((type) => EVENT_TYPES.includes(textOf(type)))
   if (EventTypes != null && !known)
     throw refused(
       `EventTypes ${pythonRepr(EventTypes)} is not a valid value, allowed values {${EVENT_TYPES.map((type) => `'${type}'`).join(', ')}}`,
@@ -123,4 +123,4 @@ function checkSubscription({
 
 /** Whether a reset of the BMC is a warm one: it is unless told otherwise, and what is no word for yes means no. */
 export const isWarm = ({ warm = true }: JsonObject): boolean =>
-  ['1', 't', 'true', 'on', 'y', 'yes'].includes(String(warm).trim().toLowerCase())
+  ['1', 't', 'true', 'on', 'y', 'yes'].includes(textOf(warm).trim().toLowerCase())

@@ -78,3 +78,19 @@ test('whatever is sent, to whichever call, in whichever version: it is answered,
     { numRuns: 400 },
   )
 })
+
+test.each<[string, string, unknown]>([
+  ['PUT', '/v1/nodes/node-b/states/secure_boot', { target: { toString: 1 } }],
+  ['PUT', '/v1/nodes/node-b/states/console', { enabled: { toString: null, valueOf: {} } }],
+  ['PATCH', '/v1/nodes/node-b', [{ op: 'add', path: '/maintenance', value: { toString: 1 } }]],
+  ['POST', '/v1/ports', { node_uuid: { toString: 1 }, address: '52:54:00:00:00:01' }],
+  ['POST', '/v1/allocations', { name: { toString: 1 }, resource_class: 'x' }],
+])('an object with a member where others have a method is refused as any other: %s %s %j', async (...call) => {
+  await using stage = await openStage()
+  await stage.client.createNode({ driver: 'fake-hardware', name: 'node-b' })
+  const [method, target, body] = call
+  const headers = { 'x-openstack-ironic-api-version': '1.115' }
+  expect(await stage.api({ method, target, headers, body: JSON.stringify(body), base: BASE })).toMatchObject({
+    status: 400,
+  })
+})

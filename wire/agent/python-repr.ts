@@ -25,3 +25,10 @@ function quoted(text: string): string {
     .replaceAll(quote, `\\${quote}`)
   return quote + escaped + quote
 }
+
+/**
+ * A value of a client's document as text. `String` would call the method that a client's object may well have as a member:
+ * `{"toString": 1}` ends that in an exception.
+ */
+export const textOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? pythonRepr(value) : String(value)

@@ -6,6 +6,7 @@ import {
   PATCHABLE,
   pythonRepr,
   RESOURCE_FIELDS,
+  textOf,
   type AllocationRecord,
   type JsonObject,
 } from '../../../wire/index.js'
@@ -67,8 +68,8 @@ export const allocationHandlers: HandlersOf<
     if (call.version < 58) checkDocument(allocationWithoutNodeSchema, undefined, given)
     if (call.version < 60 && 'owner' in given) throw ironicErrors.notAcceptable()
     if (given.name && !isName(given.name))
-      throw new IronicError(400, `Cannot create allocation with invalid name '${String(given.name)}'`)
-    const node = given.node ? nodeOr(400, backend, String(given.node)) : undefined
+      throw new IronicError(400, `Cannot create allocation with invalid name '${textOf(given.name)}'`)
+    const node = given.node ? nodeOr(400, backend, textOf(given.node)) : undefined
     const resource_class = (given.resource_class as string | null | undefined) || node?.resource_class || null
     if (!node && !resource_class)
       throw new IronicError(400, 'The resource_class field is mandatory when not backfilling')
@@ -92,7 +93,7 @@ export const allocationHandlers: HandlersOf<
     checkPatchable(patch, PATCHABLE.allocation)
     for (const name of patchValues(patch, 'name'))
       if (name && !isName(name))
-        throw new IronicError(400, `Cannot update allocation with invalid name '${String(name)}'`)
+        throw new IronicError(400, `Cannot update allocation with invalid name '${textOf(name)}'`)
     const record = await backend.conductor.resources.update('allocation', uuid, (current) => {
       const { name = null, extra } = patched(current, patch, allocationSchema)
       return { name: name as string | null, extra: (extra as JsonObject | null) ?? {} }

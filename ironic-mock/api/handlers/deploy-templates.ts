@@ -3,6 +3,7 @@ import {
   IronicError,
   PATCHABLE,
   templateStepSchema,
+  textOf,
   type DeployTemplateStep,
   type JsonObject,
   type JsonSchema,
@@ -98,7 +99,7 @@ export const deployTemplateHandlers: HandlersOf<
       const { name, extra, steps } = patched(current, patch, deployTemplateSchema)
       checkDuplicates(steps as StepLike[])
       return {
-        name: String(name),
+        name: textOf(name),
         extra: (extra as JsonObject | null) ?? {},
         steps: rewritten(current.steps, kept(steps)),
       }

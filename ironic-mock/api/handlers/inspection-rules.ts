@@ -1,4 +1,4 @@
-import { ironicErrors, pythonRepr, inspectionRuleSchema, type JsonObject } from '../../../wire/index.js'
+import { inspectionRuleSchema, ironicErrors, pythonRepr, textOf, type JsonObject } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/conductor.js'
 import type { HandlersOf } from '../call.js'
 import type { PatchOperation } from '../json-patch.js'
@@ -40,7 +40,7 @@ export const inspectionRuleHandlers: HandlersOf<
         throw ironicErrors.patchFailed(pythonRepr(patch), 'Inspection rules cannot have the sensitive flag unset.')
       const document = patched(known, patch, inspectionRuleSchema)
       const named = readForms(document, { uuid: 'uuid' }).uuid
-      if (named !== uuid) throw ironicErrors.resourceGone('inspection_rule', String(named))
+      if (named !== uuid) throw ironicErrors.resourceGone('inspection_rule', textOf(named))
       checkRule(document)
       return { ...keptRule(document), phase: (document.phase as string | null | undefined) ?? null }
     })

@@ -1,4 +1,4 @@
-import { ironicErrors, type JsonObject, type Microversion, type NodeRecord } from '../../../wire/index.js'
+import { ironicErrors, textOf, type JsonObject, type Microversion, type NodeRecord } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
 import type { HistoryEntry } from '../../store/store.js'
 import { findNode } from '../find-node.js'
@@ -94,7 +94,7 @@ export const historyHandlers: HandlersOf<'nodes.history' | 'nodes.history.entry'
       `sort_dir=${paging.dir}`,
       `fields=${(detail ? HISTORY_DETAIL : HISTORY_FIELDS).join()}`,
       `limit=${paging.limit}`,
-      `marker=${String(history.at(-1)!.uuid)}`,
+      `marker=${textOf(history.at(-1)!.uuid)}`,
     ].join('&')
     return { body: { history, next: call.links.href(`nodes/${call.args.node_ident}/history?${query}`) } }
   },

@@ -2,6 +2,7 @@ import {
   ironicErrors,
   NODE_LIST_FIELDS,
   SINCE,
+  textOf,
   type JsonObject,
   type Microversion,
   type NodeRecord,
@@ -27,8 +28,8 @@ const shown = (node: NodeRecord, { links, version }: Call<object>, backend: Back
 
 /** @throws IronicError 400 */
 function chassisId(records: Records, uuid: unknown): number {
-  const chassis = records.resources('chassis').byUuid.get(String(uuid).toLowerCase())
-  if (!chassis) throw ironicErrors.chassisNotFound(String(uuid))
+  const chassis = records.resources('chassis').byUuid.get(textOf(uuid).toLowerCase())
+  if (!chassis) throw ironicErrors.chassisNotFound(textOf(uuid))
   return chassis.id
 }
 

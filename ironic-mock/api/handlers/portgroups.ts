@@ -1,8 +1,9 @@
 import {
-  ironicErrors,
   IronicError,
+  ironicErrors,
   PATCHABLE,
   portgroupSchema,
+  textOf,
   type JsonObject,
   type PortgroupRecord,
 } from '../../../wire/index.js'
@@ -98,10 +99,10 @@ export const portgroupHandlers: HandlersOf<
 
   'portgroups.create': async (call, backend) => {
     const given = readForms(call.document as JsonObject, FORMS)
-    const node = nodeOr(400, backend, String(given.node_uuid))
+    const node = nodeOr(400, backend, textOf(given.node_uuid))
     refuseModeBefore26(call, Boolean(given.mode) || Object.keys((given.properties ?? {}) as object).length > 0)
     if (given.name && !isName(given.name))
-      throw new IronicError(400, `Cannot create portgroup with invalid name '${String(given.name)}'`)
+      throw new IronicError(400, `Cannot create portgroup with invalid name '${textOf(given.name)}'`)
     const fields = {
       ...withDefaults(given, DEFAULTS),
       // An empty text is none.
@@ -125,7 +126,7 @@ export const portgroupHandlers: HandlersOf<
       if (name && !isName(name))
         throw new IronicError(
           400,
-          `Portgroup ${call.args.portgroup_ident}: Cannot change name to invalid name '${String(name)}'`,
+          `Portgroup ${call.args.portgroup_ident}: Cannot change name to invalid name '${textOf(name)}'`,
         )
     const [target] = patchValues(patch, 'node_uuid')
     const moved = target === undefined ? undefined : linkedNode(backend, target)
@@ -136,7 +137,7 @@ export const portgroupHandlers: HandlersOf<
         portgroupSchema,
       )
       if (!('mode' in shown)) throw new IronicError(400, "'mode' is a mandatory attribute and can not be removed")
-      refuseDuringInspection(call, backend, String(node_uuid), uuid)
+      refuseDuringInspection(call, backend, textOf(node_uuid), uuid)
       const fields = withDefaults(readForms(shown, FORMS), DEFAULTS)
       return { ...fields, ...(moved ? { node_uuid: moved.uuid, node_id: moved.id } : {}) }
     })
@@ -162,9 +163,9 @@ const members = ({ id, node_uuid }: PortgroupRecord) => ({
 /** What a patch names as the new node of a record. */
 export function linkedNode(backend: Backend, ident: unknown) {
   try {
-    return nodeOr(400, backend, String(ident))
+    return nodeOr(400, backend, textOf(ident))
   } catch {
-    throw ironicErrors.nodeLinkInvalid(String(ident))
+    throw ironicErrors.nodeLinkInvalid(textOf(ident))
   }
 }
 

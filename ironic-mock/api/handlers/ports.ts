@@ -1,10 +1,11 @@
 import {
-  ironicErrors,
   IronicError,
+  ironicErrors,
   localLinkConnectionSchema,
   PATCHABLE_PORT_FIELDS,
   PORT_LIST_FIELDS,
   SINCE,
+  textOf,
   type JsonObject,
   type PortRecord,
 } from '../../../wire/index.js'
@@ -125,7 +126,7 @@ export const portHandlers: HandlersOf<
   'ports.create': async (call, backend) => {
     const given = newPortFields(call.document as JsonObject)
     if (given.node_ident !== undefined && call.version < SINCE.portNodeIdent) throw ironicErrors.notAcceptable()
-    const node = nodeOr(400, backend, String(given.node_uuid ?? given.node_ident))
+    const node = nodeOr(400, backend, textOf(given.node_uuid ?? given.node_ident))
     refuseNewerPortFields(Object.keys(given), call.version)
     refuseNewerLink(given.local_link_connection, call.version)
     const { node_ident: _, portgroup_uuid, ...fields } = given

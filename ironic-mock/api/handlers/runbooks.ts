@@ -5,6 +5,7 @@ import {
   pythonRepr,
   runbookSchema,
   runbookStepSchema,
+  textOf,
   traitRunbookSchema,
   traitSchema,
   type JsonObject,
@@ -86,7 +87,7 @@ export const runbookHandlers: HandlersOf<
       checkPatchedSteps(before, patch, runbookStepSchema)
       const { name, steps, ...rest } = patched(before, patch, runbookSchema)
       checkDuplicates(steps as RunbookStep[])
-      return { ...withDefaults(rest, DEFAULTS), name: String(name), steps: rewritten(current.steps, kept(steps)) }
+      return { ...withDefaults(rest, DEFAULTS), name: textOf(name), steps: rewritten(current.steps, kept(steps)) }
     })
     return showResource('runbook', { ...call, args: {} }, record)
   },

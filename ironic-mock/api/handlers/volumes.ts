@@ -2,6 +2,7 @@ import {
   IronicError,
   PATCHABLE,
   RESOURCE_FIELDS,
+  textOf,
   volumeConnectorSchema,
   volumeTargetSchema,
   type JsonObject,
@@ -40,9 +41,9 @@ function list(kind: VolumeKind, call: Call<ListArgs>, backend: Backend, node = c
 
 async function create(kind: VolumeKind, call: Call<object>, backend: Backend) {
   const given = readForms(call.document as JsonObject, { node_uuid: 'uuid', uuid: 'uuid' })
-  const node = backend.store.records.nodes.get(String(given.node_uuid))?.record
+  const node = backend.store.records.nodes.get(textOf(given.node_uuid))?.record
   if (!node)
-    throw new IronicError(400, `Invalid input for field/attribute node_uuid. Value: '${String(given.node_uuid)}'. `)
+    throw new IronicError(400, `Invalid input for field/attribute node_uuid. Value: '${textOf(given.node_uuid)}'. `)
   const { uuid, ...fields }: JsonObject = {
     ...given,
     ...withDefaults(given, OPTIONAL[kind]),
@@ -59,8 +60,8 @@ async function change(kind: VolumeKind, call: Call<object>, backend: Backend, uu
   checkPatchable(patch, PATCHABLE[kind])
   const targets = patchValues(patch, 'node_uuid')
   for (const target of targets)
-    if (!isUuid(String(target)))
-      throw new IronicError(400, `Expected a UUID for node_uuid, but received ${String(target)}.`)
+    if (!isUuid(textOf(target)))
+      throw new IronicError(400, `Expected a UUID for node_uuid, but received ${textOf(target)}.`)
   const moved = targets.length > 0 ? linkedNode(backend, targets[0]) : undefined
   const record = await backend.conductor.resources.update(kind, uuid, (current) => {
     const operations = patch.map((operation) => keepNode(operation, current.node_uuid))

@@ -64,6 +64,10 @@ const anything: fc.Arbitrary<unknown> = fc.oneof(
   number,
   text,
   fc.jsonValue({ maxDepth: 3 }),
+  // Whoever makes text of them without care calls a member that is no method.
+  fc.constantFrom<unknown>({ toString: 1 }, { valueOf: {}, toString: null }, ['a', { toString: 'x', join: 0 }], {
+    length: -1,
+  }),
 )
 
 /** What a name in Ironic's documents usually holds, so that calls come further than the first check. */
