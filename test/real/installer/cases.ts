@@ -289,7 +289,7 @@ export const CASES: Record<string, Case> = {
   'an image for sectors of 4096 bytes': install(...image('4k.raw.gz')),
   'a failure with sectors of 4096 bytes': on({ sectorSize: 4096 }, ...image('short.raw.gz')),
 
-  // Signatures. Where gpg ends at once, it is chance whether the real one notices before everything is written.
+  // Signatures.
   'no signature': install('-f', '@/m.raw.xz'),
   ...Object.fromEntries(
     [...['ed', 'armoured', 'two-signatures', 'cut-signature', 'no-signature', 'random-signature']].map((name) => [
