@@ -31,8 +31,7 @@ const DAYS = 30
 
 /**
  * A key and the self-signed certificate that ironic-python-agent makes for itself: valid from an hour ago, for 30 days
- * in all but that hour, for exactly one address, signed with SHA-512 (recording agent-tls;
- * facts/ironic-python-agent.md 5). Dates are of wall time, since that is what peers check them by. The key's randomness
+ * in all but that hour, for exactly one address unless told otherwise, signed with SHA-512 (recording agent-tls). Dates are of wall time, since that is what peers check them by. The key's randomness
  * is the operating system's and never the lab's: a seeded key would be no secret.
  */
 export async function selfSigned({

@@ -267,7 +267,11 @@ describe('ironstage agent', () => {
   test.each<[string, string[], RegExp]>([
     ['no Ironic', [], /an agent needs its Ironic.*--ironic-url/s],
     ['a disk that is not surely named', ['--standalone', '--target', 'local:/dev/loop0'], /another disk may have/],
-    ['a machine behind SSH without a disk', ['--standalone', '--target', 'ssh://core@h'], /which disk of ssh:\/\/core@h/],
+    [
+      'a machine behind SSH without a disk',
+      ['--standalone', '--target', 'ssh://core@h'],
+      /which disk of ssh:\/\/core@h/,
+    ],
     [
       'a token without --standalone',
       ['--ironic-url', 'http://h', '--token', TOKEN],
