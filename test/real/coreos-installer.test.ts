@@ -72,8 +72,7 @@ const lines = (text: string): string[] =>
     .replaceAll(servers.ours.url, HOST)
     .replace(/^blkid: error: [^]*?^\} failed with exit status: \d+\r?\n/m, '')
     .replaceAll(/(\/tmp\/coreos-installer-(partitions\.)?)\w{6}\b/g, '$1RANDOM')
-    // These come once a second; on a terminal the line is ended where there was any.
-    .replaceAll(/(> Read disk [^(\r]*(\((?!100)\d+%\))? {3}\r)+\r\n/g, '')
+    // These come once a second.
     .replaceAll(/(> )?Read disk [\d.]+ \w+(\/[\d.]+ \w+ \((?!100)\d+%\))?( {3}\r|\r?\n)/g, '')
     // A folder is read in no order.
     .replaceAll(/(Copying .* to initramfs\r?\n)+/g, (copied) => copied.split('\n').sort().join('\n').slice(1) + '\n')

@@ -122,7 +122,7 @@ describe.concurrent('a real conductor deploys by its interface direct and our ag
     const disk = leftBehind(node)
     await deployed(node, { image_source: url('/disk.raw'), ...sha256('/disk.raw') }, { configdrive })
     await node.settled('active')
-    expect(node.states.slice(-6)).toEqual([
+    expect((await ironic.moves(node.uuid)).slice(-6)).toEqual([
       ...['deploying', 'wait call-back', 'deploying', 'wait call-back', 'deploying', 'active'],
     ])
     expect(names(node)).toEqual(WHOLE)

@@ -28,6 +28,8 @@ export interface RealIronic extends AsyncDisposable {
   done(status: number, method: string, path: string, body?: unknown): Promise<unknown>
   /** The end of what it logged. */
   logged(): Promise<string>
+  /** The provision states that a node has moved to, all of them: polling may miss one. */
+  moves(uuid: string): Promise<string[]>
 }
 
 /**
@@ -85,6 +87,10 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
       throw new Error(`${method} ${path} was answered by ${answer.status}: ${JSON.stringify(answer.body)}`)
     },
     logged,
+    moves: async (uuid) => {
+      const moved = new RegExp(`Node ${uuid} moved to provision state "([^"]*)"`, 'g')
+      return [...(await readFile(join(folder, 'ironic.log'), 'utf8')).matchAll(moved)].map(([, state]) => state!)
+    },
     async [Symbol.asyncDispose]() {
       process.removeListener('exit', killed)
       await stop(child)

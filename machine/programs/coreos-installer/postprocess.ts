@@ -95,7 +95,8 @@ async function edit(volume: MountedBoot, work: PostProcessing): Promise<void> {
   await during('configuring GRUB', async () => {
     if (consoles.length > 0)
       await during('configuring GRUB console', () => setGrubConsole(volume, grubCommands(consoles)))
-    else if (platform !== undefined) await during('configuring platform GRUB console', () => setGrubPlatform(volume, platform))
+    else if (platform !== undefined)
+      await during('configuring platform GRUB console', () => setGrubPlatform(volume, platform))
   })
   if (options.copyNetwork) await copyNetwork({ volume, folder: options.networkDir ?? NETWORK_DIR, ...work })
 }

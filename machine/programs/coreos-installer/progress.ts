@@ -17,7 +17,6 @@ export class ProgressMeter {
   readonly #tty: boolean
   readonly #print: (text: string) => void
   #last: number
-  #shown = false
 
   constructor(options: { clock: Clock; length: number | undefined; tty: boolean; print: (text: string) => void }) {
     this.#clock = options.clock
@@ -32,7 +31,6 @@ export class ProgressMeter {
     const now = this.#clock.elapsed()
     if (now - this.#last < 1000 && position !== this.#length) return
     this.#last = now
-    this.#shown = true
     const text =
       this.#length === undefined
         ? `Read disk ${formatBytes(position)}`
@@ -40,8 +38,8 @@ export class ProgressMeter {
     this.#print(this.#tty ? `> ${text}   \r` : `${text}\n`)
   }
 
-  /** On a terminal the line stays where it is until this. */
+  /** On a terminal the line stays where it is until this, and is ended also where none was shown (seen). */
   end(): void {
-    if (this.#tty && this.#shown) this.#print('\n')
+    if (this.#tty) this.#print('\n')
   }
 }

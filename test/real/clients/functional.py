@@ -1,6 +1,7 @@
 """Runs openstacksdk's functional tests for bare metal; one JSON line {test, outcome, text} for each test.
 
-Each class of tests is run by a fork of its own, all at once: they mostly sleep.
+Each module of tests is run by a fork of its own, all at once: they mostly sleep. Classes of one module stay in one
+process, because some tests list all of a resource and expect to find nobody else's.
 """
 
 import fcntl
@@ -41,19 +42,20 @@ class Lines(unittest.TestResult):
     addError = addFailure
 
 
-def classes(suite):
-    """Suites that hold tests, and no suites."""
-    parts = list(suite)
-    if parts and not isinstance(parts[0], unittest.TestSuite):
-        yield suite
-    else:
-        for part in parts:
-            yield from classes(part)
+def tests(suite):
+    for part in suite:
+        if isinstance(part, unittest.TestSuite):
+            yield from tests(part)
+        else:
+            yield part
 
 
 everything = unittest.defaultTestLoader.discover(baremetal.__path__[0], top_level_dir=sys.argv[1])
+modules = {}
+for test in tests(everything):
+    modules.setdefault(type(test).__module__, unittest.TestSuite()).addTest(test)
 children = []
-for suite in classes(everything):
+for suite in modules.values():
     child = os.fork()
     if child == 0:
         suite.run(Lines())
