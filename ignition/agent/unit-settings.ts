@@ -1,0 +1,73 @@
+/** Settings of a systemd unit: `Service.ExecStart` to its values, in order. */
+export type UnitSettings = ReadonlyMap<string, readonly string[]>
+
+/**
+ * Reads a unit and its drop-ins as systemd does (systemd.syntax(7)): a backslash goes on in the next line, remarks between
+ * such lines are passed over, an empty value takes back what came before. Lines that are no settings are passed over too.
+ */
+export function unitSettings(texts: readonly string[]): UnitSettings {
+  const settings = new Map<string, string[]>()
+  for (const text of texts) {
+    let section = ''
+    for (const line of logicalLines(text)) {
+      const header = /^\[([^\]]*)\]$/.exec(line)
+      if (header) section = header[1]!
+      const [, key, value] = /^([^=[\s][^=]*?)\s*=\s*(.*)$/s.exec(line) ?? []
+      if (key === undefined || value === undefined) continue
+      const name = `${section}.${key}`
+      if (value === '') settings.set(name, [])
+      else settings.set(name, [...(settings.get(name) ?? []), value])
+    }
+  }
+  return settings
+}
+
+function logicalLines(text: string): string[] {
+  const lines: string[] = []
+  let begun: string[] = []
+  for (const raw of text.split('\n')) {
+    const line = raw.trim()
+    if (/^[#;]/.test(line)) continue
+    begun.push(line.endsWith('\\') ? line.slice(0, -1) : line)
+    if (line.endsWith('\\')) continue
+    lines.push(begun.join(' ').trim())
+    begun = []
+  }
+  return begun.length > 0 ? [...lines, begun.join(' ').trim()] : lines
+}
+
+/** The last value of a setting that has one. */
+export const lastOf = (settings: UnitSettings, name: string): string | undefined => settings.get(name)?.at(-1)
+
+const UNITS: Readonly<Record<string, number>> = {
+  us: 0.001,
+  usec: 0.001,
+  ms: 1,
+  msec: 1,
+  s: 1000,
+  sec: 1000,
+  second: 1000,
+  seconds: 1000,
+  m: 60_000,
+  min: 60_000,
+  minute: 60_000,
+  minutes: 60_000,
+  h: 3_600_000,
+  hr: 3_600_000,
+  hour: 3_600_000,
+  hours: 3_600_000,
+}
+
+/** A time span as `5`, `5min 20s`, `infinity`, in milliseconds; undefined for what is none. */
+export function timeSpan(text: string): number | undefined {
+  if (text.trim() === 'infinity') return Infinity
+  const parts = [...text.matchAll(/\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*/gy)]
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined
+  let sum = 0
+  for (const [, amount, unit = ''] of parts) {
+    const factor = unit === '' ? 1000 : UNITS[unit]
+    if (factor === undefined) return undefined
+    sum += Number(amount) * factor
+  }
+  return sum
+}
