@@ -26,11 +26,25 @@ export class Events {
   readonly #listeners = new Set<Listener>()
   /** Those who wait for one node: in a lab of a thousand most do, and each event concerns one of them. */
   readonly #ofNodes = new Map<string, Set<Listener>>()
+  readonly #failed: (error: unknown) => void
+
+  /** @param failed told what a listener has thrown */
+  constructor(failed: (error: unknown) => void = () => {}) {
+    this.#failed = failed
+  }
 
   emit(event: LabEvent): void {
     const node = event.kind === 'node' ? event.node.uuid : event.kind === 'node-gone' ? event.uuid : undefined
-    if (node !== undefined) for (const listener of this.#ofNodes.get(node) ?? []) listener(event)
-    for (const listener of this.#listeners) listener(event)
+    if (node !== undefined) for (const listener of this.#ofNodes.get(node) ?? []) this.#tell(listener, event)
+    for (const listener of this.#listeners) this.#tell(listener, event)
+  }
+
+  #tell(listener: Listener, event: LabEvent): void {
+    try {
+      listener(event)
+    } catch (error) {
+      this.#failed(error)
+    }
   }
 
   listen(listener: Listener): Disposable {

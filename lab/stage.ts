@@ -117,7 +117,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const clock = options.clock ?? systemClock()
   const random = options.random ?? systemRandom
   const probe = new Probe()
-  const events = new Events()
+  const events = new Events((error) => logger('error', 'what listens to the lab has failed', { error }))
   if (options.onEvent) events.listen(options.onEvent)
 
   const agentPace = options.agentPace ?? PROMPT_PACE

@@ -1,7 +1,8 @@
-import { UserError, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { seconds, UserError, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { ironicErrors, type NodeRecord, type PortRecord } from '../../wire/index.js'
 import type { StoreView } from '../store/open-store.js'
 import {
+  Dangling,
   Duplicate,
   StaleRevision,
   type Commit,
@@ -100,7 +101,8 @@ export class Dispatcher {
         await store.commit(commit)
       } catch (error) {
         if (error instanceof StaleRevision) continue
-        throw error
+        if (error instanceof Duplicate || error instanceof Dangling) throw error
+        throw new Unwritten(node, error)
       }
       for (const warning of reaction.warnings) logger('warn', warning, { node })
       for (const { kind, at } of reaction.deadlines) if (kind !== 'heartbeat') this.#limits.set(node, kind, at)
@@ -196,10 +198,13 @@ export class Dispatcher {
     return { uuid: uuid(this.#options.random), created_at: at, conductor: this.#options.host, ...note }
   }
 
-  #inBackground(node: string, event: ConductorEvent): void {
+  /** What happens by itself and cannot be written down (a full disk) happens again later. */
+  #inBackground(node: string, event: ConductorEvent & { kind: 'deadline' }): void {
     this.dispatch(node, event).catch((error: unknown) => {
-      if (this.#stop.signal.aborted || !this.#options.store.records.nodes.has(node)) return
-      this.#options.logger('error', `a ${event.kind} of node ${node} could not be handled`, { error })
+      const { clock, policy, store, logger } = this.#options
+      if (this.#stop.signal.aborted || !store.records.nodes.has(node)) return
+      logger('error', `a ${event.kind} of node ${node} could not be handled`, { error })
+      this.#limits.set(node, event.deadline, clock.now() + policy.checkInterval)
     })
   }
 
@@ -210,38 +215,74 @@ export class Dispatcher {
       .catch((error: unknown) => {
         if (!this.#stop.signal.aborted) this.#options.logger('error', `the work of node ${node} has stopped`, { error })
       })
-      .finally(() => this.#working.delete(node))
+      .finally(() => {
+        this.#working.delete(node)
+        // Queued after the last look and before this: whoever queued it took it for looked after.
+        if (this.#options.store.records.effects.has(node) && !this.#stop.signal.aborted) this.#work(node, false)
+      })
     this.#working.set(node, working)
   }
 
   async #drain(node: string, again: boolean): Promise<void> {
-    const { store, world } = this.#options
+    const { store, world, clock, logger } = this.#options
+    const { signal } = this.#stop
     let repeat = again
+    let lookedAgain: number | undefined
     for (;;) {
       const queued = store.records.effects.get(node)?.[0]
       const subject = this.subject(node)
-      if (!queued || !subject || this.#stop.signal.aborted) return
+      if (!queued || !subject || signal.aborted) return
       const job = jobOf(queued)
-      const outcome = await world.perform(subject, job.effect, repeat, this.#stop.signal)
-      await this.#settle(node, queued, job, outcome)
+      const outcome = await world.perform(subject, job.effect, repeat, signal)
       repeat = false
+      try {
+        const settled = await this.#settle(node, queued, { job, outcome, lookAgain: lookedAgain !== queued.id })
+        if (!settled) lookedAgain = queued.id
+      } catch (error) {
+        if (signal.aborted) return
+        logger('error', `the work of node ${node} could not be written down and is tried again`, { error })
+        await clock.sleep(AGAIN, { signal })
+        repeat = true
+      }
     }
   }
 
-  /** A flow that cannot deal with an outcome is told that the work failed: no node stays reserved for a defect of ours. */
-  async #settle(node: string, queued: StoredEffect, job: Job, outcome: Outcome): Promise<void> {
+  /**
+   * A flow that cannot deal with an outcome is told that the work failed: no node stays reserved for a defect of ours.
+   *
+   * @returns false when the work is to be done again
+   */
+  async #settle(
+    node: string,
+    queued: StoredEffect,
+    { job, outcome, lookAgain }: { job: Job; outcome: Outcome; lookAgain: boolean },
+  ): Promise<boolean> {
     try {
       await this.dispatch(node, { kind: 'outcome', job, outcome }, { done: queued })
     } catch (error) {
-      if (this.#stop.signal.aborted || !this.#options.store.records.nodes.has(node)) throw error
+      // With a node its work is gone.
+      if (!this.#options.store.records.nodes.has(node)) return true
+      if (this.#stop.signal.aborted || error instanceof Unwritten) throw error
       // A port that somebody made in between: looking again finds it.
-      if (error instanceof Duplicate) return
+      if (error instanceof Duplicate && lookAgain) return false
       this.#options.logger('error', `the outcome of ${job.effect.kind} of node ${node} could not be handled`, { error })
       const failed: Outcome = { ok: false, kind: job.effect.kind, reason: 'other', error: String(error) }
       await this.dispatch(node, { kind: 'outcome', job, outcome: failed }, { done: queued })
     }
+    return true
   }
 }
+
+/** The database as a whole refuses: no fault of what was to be written. */
+class Unwritten extends Error {
+  override name = 'Unwritten'
+  constructor(node: string, cause: unknown) {
+    super(`a change of node ${node} could not be written`, { cause })
+  }
+}
+
+/** How long after it could not be written down work is done again. */
+const AGAIN = seconds(10)
 
 const STUCK = new Set<string>(STUCK_STATES)
 

@@ -52,7 +52,8 @@ function startInBand(turn: Turn): void {
 export function inspectionNics(turn: Turn, outcome: Outcome): void {
   const nics = outcome.ok ? (valueOf(outcome, 'bmc-system')?.report.nics ?? []) : []
   const taken = outcome.ok ? (valueOf(outcome, 'bmc-system')?.taken ?? []) : []
-  for (const { mac } of nics) if (!taken.includes(mac)) turn.createPorts.push({ address: mac, pxe_enabled: true })
+  for (const mac of new Set(nics.map((nic) => nic.mac)))
+    if (!taken.includes(mac)) turn.createPorts.push({ address: mac, pxe_enabled: true })
   bootInBand(turn)
 }
 

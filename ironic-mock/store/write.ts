@@ -163,7 +163,10 @@ export class Writer {
       if (fresh.has(port.address)) throw new Duplicate('address', port.address)
       fresh.add(port.address)
     }
-    for (const port of change.updatePorts ?? []) this.#checkPort(port)
+    for (const port of change.updatePorts ?? []) {
+      if (!this.records.ports.has(port.uuid)) throw new StaleRevision(`port ${port.uuid} is gone`)
+      this.#checkPort(port)
+    }
   }
 
   #checkNewPort(port: Omit<PortRecord, 'id'>): void {
@@ -193,8 +196,7 @@ export class Writer {
   }
 
   #replacePort(port: PortRecord): void {
-    const known = this.records.ports.get(port.uuid)
-    if (!known) throw new StaleRevision(`port ${port.uuid} is gone`)
+    const known = this.records.ports.get(port.uuid)!
     this.sql.updatePort.run(port.address, port.node_uuid, JSON.stringify(port), known.id)
     this.records.putPort({ ...port, id: known.id })
   }
