@@ -3,16 +3,16 @@ import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import lzma from 'lzma-native'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inspectDisk } from '../../machine/index.js'
 import { systemClock } from '../../runtime/index.js'
-import { configdrive, IMAGE } from '../kit/deployed.js'
+import { configdrive } from '../kit/deployed.js'
 import { qcow2Image } from '../kit/qcow2-image.js'
 import { folderServer } from './folder-server.js'
 import { realIronic, type RealIronic } from './ironic.js'
 import { debianProgram, tool } from './peers.js'
 import { availableNode, type RealNode } from './real-node.js'
+import { rehearsalImage } from '../kit/image-files.js'
 
 /** Of a cold cache; minutes of it are the installation. */
 const INSTALLATION = 900_000
@@ -30,8 +30,7 @@ let folder: string
 let drive: Buffer
 
 beforeAll(async () => {
-  const xz = await readFile(IMAGE)
-  const raw = await new Promise<Buffer>((resolve) => void lzma.decompress(xz, {}, resolve))
+  const raw = await rehearsalImage()
   Object.assign(images, { '/disk.raw': raw, '/disk.qcow2': qcow2Image(raw, { compressed: true }) })
   images['/SHA256SUMS'] = Buffer.from(`${'0'.repeat(64)}  other.raw\n${hash('sha256', '/disk.raw')}  disk.raw\n`)
   folder = await mkdtemp(join(tmpdir(), 'ironstage-direct-'))

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import lzma from 'lzma-native'
 import { describe, expect, test } from 'vitest'
 import { createLab, type IronicRelease, type Lab } from '../../lab/index.js'
 import { BareMetalOperator, type Host } from '../kit/baremetal-operator/index.js'
-import { IMAGE, ignition, imageServer } from '../kit/deployed.js'
+import { ignition, imageServer } from '../kit/deployed.js'
+import { rehearsalImage } from '../kit/image-files.js'
 
 const host = (more: Partial<Host> = {}): Host => ({
   name: 'worker-0',
@@ -112,8 +111,7 @@ describe('BareMetal Operator takes a host', () => {
 
 describe('an instance', () => {
   test('of an image, by the interface that Ironic finds for it', async () => {
-    const xz = await readFile(IMAGE)
-    const raw = await new Promise<Buffer>((resolve) => void lzma.decompress(xz, {}, resolve))
+    const raw = await rehearsalImage()
     await using server = await imageServer({ '/disk.raw': raw })
     const checksum = createHash('sha256').update(raw).digest('hex')
     await using lab = await createLab({ ironic: { profile: 'metal3' }, disks: 'file' })

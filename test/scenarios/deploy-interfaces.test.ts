@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import lzma from 'lzma-native'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLab, type Lab, type LabNode } from '../../lab/index.js'
 import { readPartitions } from '../../steps/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
-import { IMAGE, imageServer, machineOf, readDisk } from '../kit/deployed.js'
+import { imageServer, machineOf, readDisk } from '../kit/deployed.js'
 import { qcow2Image } from '../kit/qcow2-image.js'
 import { readIso } from '../kit/read-iso.js'
+import { rehearsalImage } from '../kit/image-files.js'
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
@@ -19,8 +19,7 @@ let server: Awaited<ReturnType<typeof imageServer>>
 const files: Record<string, Buffer> = {}
 
 beforeAll(async () => {
-  const xz = await readFile(IMAGE)
-  const raw = await new Promise<Buffer>((resolve) => void lzma.decompress(xz, {}, resolve))
+  const raw = await rehearsalImage()
   files['/disk.raw'] = raw
   files['/disk.qcow2'] = qcow2Image(raw, { compressed: true })
   files['/SHA256SUMS'] = Buffer.from(`${sha256(raw)}  disk.raw\n${sha256(files['/disk.qcow2'])} *disk.qcow2\n`)

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import lzma from 'lzma-native'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { genericHardwareManager, readPartitions, type ImageRules, type Step } from '../../steps/index.js'
 import { qcow2Image } from '../kit/qcow2-image.js'
 import { GIB, stepMachine, testDisk } from '../kit/step-machine.js'
+import { rehearsalImage } from '../kit/image-files.js'
 
 const step = (name: string): Step => genericHardwareManager.steps.find((candidate) => candidate.name === name)!
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
@@ -23,8 +23,7 @@ const served = new Map<string, Buffer>()
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ironstage-test-'))
-  const xz = await readFile(new URL('../../images/coreos-metal.raw.xz', import.meta.url))
-  raw = await new Promise<Buffer>((resolve) => void lzma.decompress(xz, {}, resolve))
+  raw = await rehearsalImage()
   served.set('/disk.raw', raw)
   served.set('/disk.qcow2', qcow2Image(raw, { compressed: true }))
   served.set('/SUMS', Buffer.from(`${sha256(Buffer.from('x'))}  other\n${sha256(raw)} *disk.raw\n`))

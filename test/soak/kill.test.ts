@@ -1,12 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import lzma from 'lzma-native'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, test } from 'vitest'
-import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { adopting, caring, cleaning, imaging, Installing, living } from '../kit/killed/itinerary.js'
 import { KillingRun } from '../kit/killed/killing-run.js'
+import { rehearsalImage } from '../kit/image-files.js'
 
 const KILLS = Number(process.env['SOAK_KILLS'] ?? 100)
 const SEED = Number(process.env['SOAK_SEED'] ?? 7)
@@ -16,8 +15,7 @@ let image: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ironstage-soak-'))
   const path = join(folder, 'disk.raw')
-  const compressed = await readFile(REHEARSAL_IMAGE)
-  await writeFile(path, await new Promise<Buffer>((resolve) => void lzma.decompress(compressed, {}, resolve)))
+  await writeFile(path, await rehearsalImage())
   image = pathToFileURL(path).href
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))

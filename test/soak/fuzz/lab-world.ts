@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { StoreView } from '../../../ironic-mock/index.js'
 import { createLab, type FaultEffect } from '../../../lab/index.js'
+import { rehearsalImage } from '../../kit/image-files.js'
 import { follow } from './follow.js'
 import type { World } from './world.js'
 
@@ -29,7 +30,8 @@ const TROUBLE: readonly FaultEffect[] = [
 export async function labWorld(seed: number): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-fuzz-'))
   const image = join(folder, 'disk.raw')
-  await writeFile(image, Buffer.alloc(2 ** 16))
+  // With an EFI system partition: a deployment by `direct` can succeed.
+  await writeFile(image, await rehearsalImage())
   const lab = await createLab({ seed, ironic: { profile: seed % 2 === 0 ? 'metal3' : 'upstream' } })
   let made = 0
   return {

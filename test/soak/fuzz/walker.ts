@@ -6,6 +6,7 @@ import type { Asked, World } from './world.js'
 /** How many nodes a session has, and looks after that it has. */
 const NODES = 10
 const POWER = ['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting']
+const RARE = ['rescue', 'unrescue', 'service', 'clean', 'unhold']
 const headers = { 'x-openstack-ironic-api-version': '1.115' }
 const ask = (method: string, target: string, body?: unknown): Asked => ({
   ...{ method, target, headers },
@@ -69,7 +70,9 @@ export class Walker {
     const known = Object.keys(VERBS).filter((verb) => VERBS[verb]!.from.includes(state))
     // Whoever waits is mostly left alone.
     const hasty = known.includes('abort') && this.#often(0.85) ? known.filter((verb) => verb === 'unhold') : known
-    const target = this.#pick(hasty)
+    // What begins from few states is asked for more often where it can be.
+    const rare = hasty.filter((verb) => RARE.includes(verb))
+    const target = this.#pick(rare.length > 0 && this.#often(0.6) ? rare : hasty)
     if (target === undefined) return ask('GET', `/v1/nodes/${uuid}`)
     return ask('PUT', `/v1/nodes/${uuid}/states/provision`, { target, ...this.#arguments(target) })
   }
@@ -87,7 +90,8 @@ export class Walker {
           ? { deploy_steps: [step('deploy', 'install_coreos', { priority: 80 }), ...held({ priority: 70 })] }
           : {}
       case 'clean':
-        return { clean_steps: [step('deploy', 'erase_devices_metadata'), ...held()] }
+        // A hold alone is also for nodes whose hardware knows no step.
+        return { clean_steps: [...(this.#often(0.3) ? [] : [step('deploy', 'erase_devices_metadata')]), pause()] }
       case 'service':
         return { service_steps: [...held(), step('raid', 'delete_configuration')] }
       case 'rescue':
