@@ -47,3 +47,4 @@ export {
   type RestartRule,
 } from './agent/agent-of.js'
 export { writtenFiles, type FileAt } from './agent/written-files.js'
+export { negotiate, type Negotiated } from './negotiate.js'

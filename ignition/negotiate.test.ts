@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { negotiate, readIgnition, SPEC_VERSIONS, validateIgnition } from './index.js'
+
+const asks = (...versions: string[]) =>
+  [...versions.map((version) => `application/vnd.coreos.ignition+json;version=${version}`), '*/*;q=0.1'].join(', ')
+
+const of = (version: string, more: object = {}) => readIgnition({ ignition: { version }, ...more })
+
+const luks = { storage: { luks: [{ name: 'data', device: '/dev/sdb', discard: true }] } }
+
+describe('the version that a machine gets', () => {
+  test.each([
+    ['its own, asked by a newer Ignition', '3.2.0', asks('3.6.0'), '3.2.0'],
+    ['its own, asked by one that is newer than ours', '3.2.0', asks('3.9.0'), '3.2.0'],
+    ['its own, asked by nobody in particular', '3.6.0', undefined, '3.6.0'],
+    ['its own, asked by a browser', '3.6.0', 'text/html, */*;q=0.8', '3.6.0'],
+    ['an older one, for an older Ignition', '3.6.0', asks('3.2.0'), '3.2.0'],
+    ['the newest of several that are asked for', '3.6.0', asks('3.1.0', '3.3.0'), '3.3.0'],
+    [
+      'an experimental one, for the Ignition that has it',
+      '3.7.0-experimental',
+      asks('3.7.0-experimental'),
+      '3.7.0-experimental',
+    ],
+    ['a stable one in place of an experimental one', '3.7.0-experimental', asks('3.6.0'), '3.6.0'],
+    ['a stable one, for an Ignition that has left the experiment behind', '3.7.0-experimental', asks('3.8.0'), '3.6.0'],
+  ])('%s', (_, own, accept, served) => {
+    const answer = negotiate(accept, of(own))
+    expect(answer).toMatchObject({ version: served, config: { ignition: { version: served } } })
+  })
+
+  test('a config that would lose something is refused, naming what', () => {
+    expect(negotiate(asks('3.3.0'), of('3.4.0', luks))).toEqual({
+      refusal:
+        'the machine reads spec 3.3.0 at most, and the config is of 3.4.0: spec 3.3.0 has no place for $.storage.luks.0.discard',
+    })
+    expect(negotiate(asks('3.4.0'), of('3.4.0', luks))).toMatchObject({ version: '3.4.0' })
+  })
+
+  test('an Ignition of spec 2 is told so, and not given what it cannot read', () => {
+    const header =
+      'application/vnd.coreos.ignition+json; version=2.4.0, application/vnd.coreos.ignition+json; version=1; q=0.5, */*; q=0.1'
+    expect(negotiate(header, of('3.0.0'))).toEqual({
+      refusal: 'the machine reads spec 2.4.0 and 1 only, and configs are of spec 3: it needs an Ignition of version 2',
+    })
+  })
+
+  test('whatever is served is valid, and readable by who asked', () => {
+    const versions = fc.constantFrom(...SPEC_VERSIONS)
+    fc.assert(
+      fc.property(
+        versions,
+        versions,
+        fc.constantFrom({}, luks, { kernelArguments: { shouldExist: ['a'] } }),
+        (own, asked, more) => {
+          const read = validateIgnition({ ignition: { version: own }, ...more })
+          if (!read.config) return
+          const answer = negotiate(asks(asked), { version: own, config: read.config })
+          if ('refusal' in answer) return
+          expect(SPEC_VERSIONS.indexOf(answer.version)).toBeLessThanOrEqual(SPEC_VERSIONS.indexOf(asked))
+          expect(validateIgnition(answer.config)).toMatchObject({ valid: true, version: answer.version })
+        },
+      ),
+    )
+  })
+
+  test('no header breaks it', () => {
+    fc.assert(fc.property(fc.string(), (header) => void negotiate(header, of('3.0.0'))))
+  })
+})

@@ -1,0 +1,56 @@
+import { UserError } from '../runtime/index.js'
+import { acceptedVersion, IGNITION_TYPE } from './accept.js'
+import type { ReadConfig } from './read-spec.js'
+import type { SpecConfig } from './spec/config-types.js'
+import { atLeast, isExperimental, NEWEST_STABLE, type SpecVersion } from './spec/versions.js'
+import { translateIgnition } from './translate.js'
+
+/** A config as the machine that asks for it can read it, or why there is none: for HTTP's 406. */
+export type Negotiated = { version: SpecVersion; config: SpecConfig } | { refusal: string }
+
+/**
+ * The config for a machine that asks by this `Accept` header: as it is where the machine's Ignition reads its version,
+ * and where the header names none; translated down where that loses nothing. So one config serves a cluster in which
+ * machines of several releases ask for it.
+ *
+ * A machine of Ignition 0.x, which reads spec 2 and 1 only, is refused, though it says that it takes anything else too:
+ * it would stop at the config.
+ */
+export function negotiate(
+  accept: string | undefined,
+  { version, config }: Pick<ReadConfig, 'version' | 'config'>,
+): Negotiated {
+  const target = readable(accept)
+  if (typeof target === 'object') return target
+  if (target === 'any' || reads(target, version)) return { version, config }
+  try {
+    return { version: target, config: translateIgnition(config, version, target) }
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    return { refusal: `the machine reads spec ${target} at most, and the config is of ${version}: ${error.message}` }
+  }
+}
+
+/** Ignition takes every stable version up to its own, and of the experimental ones only its own. */
+const reads = (newest: SpecVersion, version: SpecVersion): boolean =>
+  newest === version || (!isExperimental(version) && atLeast(newest, version))
+
+/** The newest version that the header's machine reads. */
+function readable(accept: string | undefined): SpecVersion | 'any' | { refusal: string } {
+  const known = acceptedVersion(accept)
+  if (known !== null) return known
+  const named = [...(accept ?? '').matchAll(NAMED)].map(([, text]) => text!)
+  if (named.length === 0) return 'any'
+  // Of an Ignition that is newer than ours: it reads all that we know and that stays.
+  if (named.some((text) => newerThanKnown(text))) return NEWEST_STABLE
+  return {
+    refusal: `the machine reads spec ${named.join(' and ')} only, and configs are of spec 3: it needs an Ignition of version 2`,
+  }
+}
+
+const NAMED = new RegExp(`${IGNITION_TYPE.replace(/[+.]/g, '\\$&')}\\s*;\\s*version="?([0-9][^",;\\s]{0,40})`, 'gi')
+
+function newerThanKnown(text: string): boolean {
+  const [, major, minor] = /^(\d{1,9})(?:\.(\d{1,9}))?/.exec(text) ?? []
+  return Number(major) > 3 || (Number(major) === 3 && Number(minor ?? 0) > Number(NEWEST_STABLE.split('.')[1]))
+}
