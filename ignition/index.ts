@@ -6,6 +6,7 @@ export { dataUrl, dataUrlBytes } from './data-url.js'
 export { findingLine, type Finding } from './findings.js'
 export { hostnameIn, withHostname } from './hostname.js'
 export { mergeIgnition } from './merge.js'
+export { negotiate, type Negotiated } from './negotiate.js'
 export { parseIgnition } from './parse.js'
 export { discreet, readIgnition, refusalText, type ReadConfig } from './read-spec.js'
 export { mergeAll, renderIgnition, type Rendered } from './render.js'
@@ -47,4 +48,22 @@ export {
   type RestartRule,
 } from './agent/agent-of.js'
 export { writtenFiles, type FileAt } from './agent/written-files.js'
-export { negotiate, type Negotiated } from './negotiate.js'
+export type { Artifact, FileName, ImageFormat } from './metadata/artifact.js'
+export { BUILD_META, osImages, type BuildMeta, type OsImages } from './metadata/build-meta.js'
+export { documentText, parseJson, type DocumentKind } from './metadata/document.js'
+export { FEDORA_BUILDS, metaToRelease, type ReleaseOptions } from './metadata/meta-to-release.js'
+export { RELEASE, RELEASE_INDEX, withRelease, type Release, type ReleaseIndex } from './metadata/release.js'
+export { releaseToStream, updateStream, type StreamOptions } from './metadata/release-to-stream.js'
+export { STREAM, type Stream, type StreamArchitecture } from './metadata/stream.js'
+export {
+  ami,
+  architectureOf,
+  cloudImage,
+  disk as streamDisk,
+  imageFormat,
+  liveFiles,
+  releaseOf,
+  type LiveFiles,
+  type RegionalCloud,
+} from './metadata/stream-lookup.js'
+export { compareVersions, parseVersion, refuseDowngrade, type CoreosVersion } from './metadata/versions.js'

@@ -1,0 +1,34 @@
+import type { SchemaObject } from 'ajv'
+import { object, SHA256 } from './document.js'
+
+/** A file that is published. */
+export interface Artifact {
+  location: string
+  /** Of a detached signature; empty or missing where there is none, as for RHEL CoreOS. */
+  signature?: string
+  sha256: string
+  'uncompressed-sha256'?: string
+}
+
+export const FILE_NAMES = ['disk', 'kernel', 'initramfs', 'rootfs'] as const
+export type FileName = (typeof FILE_NAMES)[number]
+
+/** The files of one form of an image: `disk`, or the three of a network boot. */
+export type ImageFormat = { [K in FileName]?: Artifact }
+
+const artifact: SchemaObject = object(
+  {
+    location: { type: 'string', pattern: '^https?://[^/]' },
+    signature: { type: 'string', pattern: '^(https?://[^/].*)?$' },
+    sha256: SHA256,
+    'uncompressed-sha256': SHA256,
+  },
+  ['location', 'sha256'],
+)
+
+export const formatSchema: SchemaObject = {
+  type: 'object',
+  properties: Object.fromEntries(FILE_NAMES.map((name) => [name, artifact])),
+  additionalProperties: false,
+  minProperties: 1,
+}

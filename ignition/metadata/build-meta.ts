@@ -1,0 +1,110 @@
+import { documentKind, each, list, object, SHA256, TEXT } from './document.js'
+
+/** What a build has made, one file. */
+export interface BuildArtifact {
+  path: string
+  sha256: string
+  /** Bytes. */
+  size?: number
+  'uncompressed-sha256'?: string
+  'uncompressed-size'?: number
+  'skip-compression'?: boolean
+}
+
+/** A container image that a build has pushed. */
+export interface BuildContainer {
+  image: string
+  digest?: string
+  tags?: string[]
+}
+
+/** coreos-assembler's `meta.json`: what one build for one architecture has made. `bootimage.json` is the same. */
+export interface BuildMeta {
+  buildid: string
+  name: string
+  'ostree-commit': string
+  'ostree-timestamp': string
+  'ostree-version': string
+  'coreos-assembler.basearch'?: string
+  'coreos-assembler.container-config-git'?: { branch?: string; commit: string; origin: string }
+  'coreos-assembler.oci-imported'?: boolean
+  'coreos-assembler.oci-imported-labels'?: Record<string, string>
+  images?: Record<string, BuildArtifact>
+  amis?: { name: string; hvm: string; snapshot?: string }[]
+  'aws-winli'?: { name: string; hvm: string }[]
+  aliyun?: { name: string; id: string }[]
+  gcp?: { image: string; project: string; family?: string; url: string }
+  ibmcloud?: BuildObject[]
+  powervs?: BuildObject[]
+  azure?: { image?: string; url: string }
+  kubevirt?: BuildContainer
+  /** The system without what a cluster puts onto it. */
+  'base-oscontainer'?: BuildContainer
+  /** The system that a cluster's nodes run, derived from the base where there is one. */
+  oscontainer?: BuildContainer
+}
+
+export interface BuildObject {
+  region: string
+  object: string
+  bucket: string
+  url: string
+}
+
+const container = object({ image: TEXT, digest: TEXT, tags: list(TEXT) }, ['image'])
+const objects = list(object({ region: TEXT, object: TEXT, bucket: TEXT, url: TEXT }))
+const artifact = object(
+  {
+    ...{ path: TEXT, sha256: SHA256, size: { type: 'number' }, 'uncompressed-sha256': SHA256 },
+    ...{ 'uncompressed-size': { type: 'number' }, 'skip-compression': { type: 'boolean' } },
+  },
+  ['path', 'sha256'],
+)
+/** A build that has not made anything that boots says nothing of images; one that has, has at least the tree itself. */
+const images = { ...each(artifact), anyOf: [{ required: ['ostree'] }, { required: ['oci-manifest'] }] }
+
+export const BUILD_META = documentKind<BuildMeta>(
+  'build metadata',
+  object(
+    {
+      ...{ buildid: TEXT, name: TEXT, 'ostree-commit': TEXT, 'ostree-timestamp': TEXT, 'ostree-version': TEXT },
+      'coreos-assembler.basearch': TEXT,
+      'coreos-assembler.container-config-git': object({ branch: TEXT, commit: TEXT, origin: TEXT }, [
+        'commit',
+        'origin',
+      ]),
+      'coreos-assembler.oci-imported': { type: 'boolean' },
+      'coreos-assembler.oci-imported-labels': { type: 'object' },
+      images,
+      amis: list(object({ name: TEXT, hvm: TEXT, snapshot: TEXT }, ['name', 'hvm'])),
+      'aws-winli': list(object({ name: TEXT, hvm: TEXT })),
+      aliyun: list(object({ name: TEXT, id: TEXT })),
+      gcp: object({ image: TEXT, project: TEXT, family: TEXT, url: TEXT }, ['image', 'url']),
+      ...{
+        ibmcloud: objects,
+        powervs: objects,
+        azure: object({ image: TEXT, url: TEXT }, ['url']),
+        kubevirt: container,
+      },
+      ...{ 'base-oscontainer': container, oscontainer: container },
+    },
+    ['buildid', 'name', 'ostree-commit', 'ostree-timestamp', 'ostree-version'],
+  ),
+)
+
+/** The container images of a build: what its disk images hold, and what its nodes pivot to (003). */
+export interface OsImages {
+  base: string | null
+  derived: string | null
+}
+
+/** By digest, since a tag may move. */
+export function osImages(meta: BuildMeta): OsImages {
+  const spec = (one: BuildContainer | undefined) =>
+    one === undefined
+      ? null
+      : one.digest === undefined
+        ? one.image
+        : `${one.image.replace(/:[^:/]*$/, '')}@${one.digest}`
+  return { base: spec(meta['base-oscontainer']), derived: spec(meta.oscontainer) }
+}

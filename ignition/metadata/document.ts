@@ -1,0 +1,72 @@
+import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv'
+import { UserError } from '../../runtime/index.js'
+
+/** A kind of JSON document with a schema of its own. */
+export interface DocumentKind<T> {
+  /** For messages: `stream metadata`. */
+  readonly what: string
+  /** What is wrong with a value, a sentence each; none for one that is a T. */
+  problems(value: unknown): string[]
+  /**
+   * @param name of the file or URL, for messages
+   * @throws UserError `metadata-json` for text that is no JSON, `metadata-schema` for another document
+   */
+  read(text: string | Uint8Array, name: string): T
+  /** @throws UserError `metadata-schema` */
+  check(value: unknown, name: string): T
+}
+
+/** Compiled when first needed: most commands read no metadata. */
+export function documentKind<T>(what: string, schema: SchemaObject): DocumentKind<T> {
+  let compiled: ValidateFunction<T> | undefined
+  const problems = (value: unknown): string[] => {
+    compiled ??= new Ajv({ allErrors: true, strict: true, strictRequired: false }).compile<T>(schema)
+    return compiled(value) ? [] : (compiled.errors ?? []).map(problemText)
+  }
+  const check = (value: unknown, name: string): T => {
+    const [first, ...others] = problems(value)
+    if (first === undefined) return value as T
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+    throw new UserError('metadata-schema', `${name} is no valid ${what}: ${first}${more}`, {
+      remedy: 'see all that is wrong with: ironstage stream validate',
+    })
+  }
+  return { what, problems, check, read: (text, name) => check(parseJson(text, name), name) }
+}
+
+/** @throws UserError `metadata-json` */
+export function parseJson(text: string | Uint8Array, name: string): unknown {
+  try {
+    return JSON.parse(
+      typeof text === 'string' ? text : new TextDecoder('utf-8', { fatal: true }).decode(text),
+    ) as unknown
+  } catch (cause) {
+    throw new UserError('metadata-json', `${name} is no JSON`, { cause, remedy: 'name a JSON document' })
+  }
+}
+
+/** As metadata is published: indented by two, with a line end. */
+export const documentText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+
+function problemText({ instancePath, keyword, params, message = '' }: ErrorObject): string {
+  const place = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+  const where = place === '' ? 'it' : place
+  if (keyword === 'required') return `${where} has no ${(params as { missingProperty: string }).missingProperty}`
+  return `${where} ${message}`
+}
+
+/** An object with at least the properties in `required`; others pass, since documents grow. */
+export const object = (
+  properties: Readonly<Record<string, SchemaObject>>,
+  required: readonly string[] = Object.keys(properties),
+): SchemaObject => ({ type: 'object', properties, required })
+
+export const each = (schema: SchemaObject): SchemaObject => ({ type: 'object', additionalProperties: schema })
+export const list = (schema: SchemaObject): SchemaObject => ({ type: 'array', items: schema })
+export const TEXT: SchemaObject = { type: 'string', minLength: 1 }
+export const SHA256: SchemaObject = { type: 'string', pattern: '^[0-9a-f]{64}$' }
+/** RFC 3339. */
+export const TIME: SchemaObject = {
+  type: 'string',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+-]\\d{2}:\\d{2})$',
+}

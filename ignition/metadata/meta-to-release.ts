@@ -1,0 +1,167 @@
+import { isDeepStrictEqual } from 'node:util'
+import { UserError } from '../../runtime/index.js'
+import type { Artifact, FileName } from './artifact.js'
+import type { BuildArtifact, BuildContainer, BuildMeta } from './build-meta.js'
+import type { ContainerImage, Media, Release, ReleaseArchitecture } from './release.js'
+
+/** Where Fedora publishes builds. */
+export const FEDORA_BUILDS = 'https://builds.coreos.fedoraproject.org/prod/streams'
+
+export interface ReleaseOptions {
+  /** Where builds are below: `BASE/STREAM/builds/BUILDID/ARCH/path`. */
+  baseUrl?: string
+  /** Default: the one that the build says it is of. */
+  streamName?: string
+  /** RHEL CoreOS has no signatures. */
+  signatures?: boolean
+}
+
+/** Platforms whose only image is `images.PLATFORM` (coreos-assembler, generate-release-meta). */
+const PLATFORMS =
+  'aliyun applehv aws azure azurestack digitalocean exoscale gcp hetzner hyperv ibmcloud kubevirt metal nutanix ' +
+  'nvidiabluefield openstack oraclecloud proxmoxve powervs qemu virtualbox vmware vultr qemu-secex'
+
+/** Those of bare metal that have another name: format and file. */
+const METAL: Readonly<Record<string, readonly [format: string, file: FileName]>> = {
+  iso: ['installer.iso', 'disk'],
+  kernel: ['installer-pxe', 'kernel'],
+  initramfs: ['installer-pxe', 'initramfs'],
+  'live-iso': ['iso', 'disk'],
+  'live-kernel': ['pxe', 'kernel'],
+  'live-initramfs': ['pxe', 'initramfs'],
+  'live-rootfs': ['pxe', 'rootfs'],
+}
+
+/**
+ * Builds of one release, an architecture each, put together; architectures may be added to a release that there is.
+ *
+ * @throws UserError `metadata-mixed` for builds of several releases, `metadata-incomplete` for one that does not say what is
+ *   needed
+ */
+export function metaToRelease(
+  builds: readonly BuildMeta[],
+  options: ReleaseOptions = {},
+  before: Release | null = null,
+): Release {
+  let release = before
+  for (const build of builds) release = withBuild(release, build, options)
+  if (release) return release
+  throw new UserError('metadata-incomplete', 'no build is named', { kind: 'usage', remedy: 'name a meta.json' })
+}
+
+function withBuild(before: Release | null, build: BuildMeta, options: ReleaseOptions): Release {
+  const architecture = build['coreos-assembler.basearch']
+  if (architecture === undefined) throw incomplete(build, 'coreos-assembler.basearch')
+  const stream =
+    options.streamName ??
+    build['coreos-assembler.oci-imported-labels']?.['com.coreos.stream'] ??
+    build['coreos-assembler.container-config-git']?.branch
+  if (stream === undefined) throw incomplete(build, 'coreos-assembler.container-config-git.branch')
+  const release = before ?? { release: build.buildid, stream, architectures: {} }
+  same(release.release, build.buildid)
+  same(release.stream, stream)
+  const { baseUrl = FEDORA_BUILDS, signatures = true } = options
+  const folder = `${baseUrl.replace(/\/+$/, '')}/${stream}/builds/${build.buildid}/${architecture}`
+  const published = ({ path, sha256, 'uncompressed-sha256': inside }: BuildArtifact): Artifact => ({
+    location: `${folder}/${path}`,
+    signature: signatures ? `${folder}/${path}.sig` : '',
+    sha256,
+    ...(inside === undefined ? {} : { 'uncompressed-sha256': inside }),
+  })
+  const made = ofBuild(build, architecture, published)
+  return {
+    ...release,
+    architectures: { ...release.architectures, [architecture]: joined(release.architectures[architecture], made) },
+  }
+}
+
+function ofBuild(
+  build: BuildMeta,
+  architecture: string,
+  published: (artifact: BuildArtifact) => Artifact,
+): ReleaseArchitecture {
+  const media: Record<string, Media> = {}
+  const mediaOf = (platform: string): Media => (media[platform] ??= {})
+  const add = (platform: string, format: string, file: FileName, artifact: BuildArtifact) => {
+    const formats = (mediaOf(platform).artifacts ??= {})
+    formats[format] = { ...formats[format], [file]: published(artifact) }
+  }
+  const images = build.images ?? {}
+  for (const platform of PLATFORMS.split(' '))
+    if (images[platform]) add(platform, formatOf(images[platform], platform, architecture), 'disk', images[platform])
+  if (images['metal4k'])
+    add('metal', `4k.${formatOf(images['metal4k'], 'metal4k', architecture)}`, 'disk', images['metal4k'])
+  for (const [name, [format, file]] of Object.entries(METAL)) if (images[name]) add('metal', format, file, images[name])
+  for (const { name, hvm } of build.amis ?? []) (mediaOf('aws').images ??= {})[name] = { image: hvm }
+  for (const { name, id } of build.aliyun ?? []) (mediaOf('aliyun').images ??= {})[name] = { image: id }
+  for (const cloud of ['ibmcloud', 'powervs'] as const)
+    for (const { region, object, bucket, url } of build[cloud] ?? [])
+      (mediaOf(cloud).images ??= {})[region] = { object, bucket, url }
+  if (build.gcp) {
+    const { image: name, project = '', family } = build.gcp
+    mediaOf('gcp').image = { project, ...(family === undefined ? {} : { family }), name }
+  }
+  if (build.kubevirt) mediaOf('kubevirt').image = floating(build, build.kubevirt)
+  const { azure, 'aws-winli': windows, 'base-oscontainer': base } = build
+  const extensions = {
+    ...(azure ? { 'azure-disk': { url: azure.url } } : {}),
+    ...(windows
+      ? { 'aws-winli': { images: Object.fromEntries(windows.map(({ name, hvm }) => [name, { image: hvm }])) } }
+      : {}),
+  }
+  return {
+    ...(build['coreos-assembler.oci-imported'] ? {} : { commit: build['ostree-commit'] }),
+    ...(base ? { 'oci-image': floating(build, base) } : {}),
+    media,
+    ...(Object.keys(extensions).length === 0 ? {} : { 'rhel-coreos-extensions': extensions }),
+  }
+}
+
+/** What follows `PLATFORM.ARCH.` in the name of the file. */
+function formatOf({ path }: BuildArtifact, platform: string, architecture: string): string {
+  const marker = `${platform}.${architecture}.`
+  const at = path.indexOf(marker)
+  const format = at < 0 ? '' : path.slice(at + marker.length)
+  if (format !== '') return format
+  throw new UserError('metadata-incomplete', `the file ${path} does not name its format after ${marker}`, {
+    remedy: `a file is named like coreos-1.2.3-${marker}raw.xz`,
+  })
+}
+
+/** The tag that is not of this build alone, and the digest. */
+function floating({ buildid }: BuildMeta, { image, tags = [], digest }: BuildContainer): ContainerImage {
+  const found = tags.filter((tag) => !tag.includes(buildid))
+  if (found.length !== 1 || digest === undefined)
+    throw new UserError(
+      'metadata-incomplete',
+      digest === undefined
+        ? `the container image ${image} has no digest`
+        : found.length === 0
+          ? `failed to find floating tag within: ${tags.join(', ')}`
+          : `multiple floating tags within: ${tags.join(', ')}`,
+      { remedy: 'a container image has a digest and exactly one tag that does not name the build' },
+    )
+  return { image: `${image}:${found[0]}`, 'digest-ref': `${image}@${digest}` }
+}
+
+function joined(there: ReleaseArchitecture | undefined, made: ReleaseArchitecture): ReleaseArchitecture {
+  if (!there) return made
+  for (const [platform, media] of Object.entries(made.media))
+    if (there.media[platform] && !isDeepStrictEqual(there.media[platform], media))
+      throw new UserError('metadata-mixed', `differing content detected for media type '${platform}'`, {
+        remedy: 'name each architecture once, or begin a new release',
+      })
+  return { ...there, media: { ...there.media, ...made.media } }
+}
+
+function same(there: string, given: string): void {
+  if (there === given) return
+  throw new UserError('metadata-mixed', `Input Files do not appear to be for the same release (${there} != ${given})`, {
+    remedy: 'name the meta.json of one build for each architecture',
+  })
+}
+
+const incomplete = ({ buildid }: BuildMeta, key: string): UserError =>
+  new UserError('metadata-incomplete', `the build metadata of ${buildid} does not say ${key}`, {
+    remedy: key.endsWith('branch') ? 'name the stream with --name' : 'name a whole meta.json',
+  })

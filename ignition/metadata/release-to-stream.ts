@@ -1,0 +1,118 @@
+import { UserError } from '../../runtime/index.js'
+import { FILE_NAMES, type ImageFormat } from './artifact.js'
+import type { Media, Release, ReleaseArchitecture } from './release.js'
+import type { CloudImages, Extensions, RegionImage, Stream, StreamArchitecture } from './stream.js'
+
+export interface StreamOptions {
+  /** Default: that of the release. */
+  name?: string
+  /** RFC 3339, UTC. */
+  now: string
+  generator?: string
+}
+
+/** A release as people consume it. */
+export function releaseToStream(release: Release, { name = release.stream, now, generator }: StreamOptions): Stream {
+  return {
+    stream: name,
+    metadata: { 'last-modified': now, ...(generator === undefined ? {} : { generator }) },
+    architectures: sorted(
+      Object.fromEntries(
+        Object.entries(release.architectures).map(([architecture, one]) => [
+          architecture,
+          ofArchitecture(release.release, one),
+        ]),
+      ),
+    ),
+  }
+}
+
+/**
+ * Releases put into one stream, each architecture from one of them. Architectures of `target` that no release has stay.
+ *
+ * @throws UserError `stream-duplicate` for an architecture of two releases
+ */
+export function updateStream(target: Stream | null, releases: readonly Release[], options: StreamOptions): Stream {
+  const architectures: Stream['architectures'] = {}
+  for (const release of releases)
+    for (const [architecture, one] of Object.entries(releaseToStream(release, options).architectures)) {
+      if (architecture in architectures)
+        throw new UserError('stream-duplicate', `Duplicate architecture ${architecture}`, {
+          remedy: 'name one release for each architecture',
+          kind: 'usage',
+        })
+      architectures[architecture] = one
+    }
+  const { name = target?.stream ?? releases[0]?.stream ?? '', now, generator } = options
+  return {
+    ...target,
+    stream: name,
+    metadata: { 'last-modified': now, ...(generator === undefined ? {} : { generator }) },
+    architectures: sorted({ ...target?.architectures, ...architectures }),
+  }
+}
+
+function ofArchitecture(release: string, one: ReleaseArchitecture): StreamArchitecture {
+  const artifacts: StreamArchitecture['artifacts'] = {}
+  const images: Record<string, unknown> = {}
+  for (const [platform, media] of Object.entries(one.media)) {
+    artifacts[platform] = { release, formats: formatsOf(media) }
+    const found = imagesOf(platform, media, release)
+    if (found) images[platform] = found
+  }
+  const extensions = extensionsOf(one, release)
+  return {
+    artifacts: sorted(artifacts),
+    ...(Object.keys(images).length > 0 ? { images: sorted(images) as CloudImages } : {}),
+    ...(extensions ? { 'rhel-coreos-extensions': extensions } : {}),
+  }
+}
+
+/** An empty signature is left out, as Go's `omitempty` does. */
+function formatsOf({ artifacts = {} }: Media): Record<string, ImageFormat> {
+  const formats = Object.entries(artifacts).map(([name, files]) => {
+    const kept = FILE_NAMES.flatMap((file) => {
+      const artifact = files[file]
+      if (!artifact) return []
+      const { location, signature = '', sha256, 'uncompressed-sha256': inside = '' } = artifact
+      const whole = {
+        location,
+        ...(signature ? { signature } : {}),
+        sha256,
+        ...(inside ? { 'uncompressed-sha256': inside } : {}),
+      }
+      return [[file, whole] as const]
+    })
+    return [name, Object.fromEntries(kept) as ImageFormat] as const
+  })
+  return sorted(Object.fromEntries(formats))
+}
+
+const REPLICATED = new Set(['aliyun', 'aws', 'ibmcloud', 'powervs'])
+
+function imagesOf(platform: string, { images, image }: Media, release: string): object | null {
+  if (REPLICATED.has(platform)) return images ? { regions: inRegions(images, release) } : null
+  return image && (platform === 'gcp' || platform === 'kubevirt') ? { release, ...image } : null
+}
+
+const inRegions = <T extends object>(images: Record<string, T>, release: string) =>
+  sorted(Object.fromEntries(Object.entries(images).map(([region, one]) => [region, { release, ...one }])))
+
+function extensionsOf(
+  { 'rhel-coreos-extensions': of, media }: ReleaseArchitecture,
+  release: string,
+): Extensions | null {
+  if (!of) return null
+  const { 'aws-winli': windows, 'azure-disk': azure } = of
+  return {
+    // As upstream: without the platform's own image there is no extension of it.
+    ...(windows && media['aws']
+      ? { 'aws-winli': { regions: inRegions(windows.images, release) as Record<string, RegionImage> } }
+      : {}),
+    ...(azure && media['azure'] ? { 'azure-disk': { release, url: azure.url } } : {}),
+  }
+}
+
+/** As Go writes maps. */
+const sorted = <T>(map: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,0 +1,100 @@
+import { UserError } from '../../runtime/index.js'
+import type { Artifact, FileName, ImageFormat } from './artifact.js'
+import type { RegionImage, RegionObject, Stream, StreamArchitecture } from './stream.js'
+
+const missing = (message: string, remedy: string): UserError =>
+  new UserError('stream-artifact', message, { remedy, kind: 'usage' })
+
+const among = (names: readonly string[]): string => `it has ${names.join(', ') || 'none'}`
+
+/** @throws UserError `stream-artifact`, in the words of stream-metadata-go */
+export function architectureOf(stream: Stream, architecture: string): StreamArchitecture {
+  const found = stream.architectures[architecture]
+  if (found) return found
+  const why = `stream:${stream.stream} does not have architecture '${architecture}'`
+  throw missing(why, among(Object.keys(stream.architectures)))
+}
+
+/** The files of one form of an image. */
+export function imageFormat(stream: Stream, architecture: string, platform: string, format: string): ImageFormat {
+  const { artifacts } = architectureOf(stream, architecture)
+  const of = `${stream.stream}/${architecture}: artifact '${platform}'`
+  const found = artifacts[platform]
+  if (!found) throw missing(`${of} not found`, among(Object.keys(artifacts)))
+  const files = found.formats[format]
+  if (files) return files
+  throw missing(`${of} format '${format}' not found`, among(Object.keys(found.formats)))
+}
+
+/**
+ * An image of one file.
+ *
+ * @throws UserError `stream-artifact`, in the words of stream-metadata-go
+ * @example disk(stream, 'x86_64', 'metal', 'iso').sha256
+ */
+export function disk(stream: Stream, architecture: string, platform: string, format: string): Artifact {
+  const of = `${stream.stream}/${architecture}: artifact '${platform}'`
+  const platforms = architectureOf(stream, architecture).artifacts
+  const formats = platforms[platform]?.formats
+  if (!formats) throw missing(`${of} not found`, among(Object.keys(platforms)))
+  const found = formats[format]?.disk
+  if (found) return found
+  throw missing(`${of} format '${format}' disk not found`, among(Object.keys(formats)))
+}
+
+/** The version of what a stream has for a platform. */
+export function releaseOf(stream: Stream, architecture: string, platform = 'metal'): string {
+  const { artifacts } = architectureOf(stream, architecture)
+  const found = artifacts[platform]
+  if (found) return found.release
+  const why = `${stream.stream}/${architecture}: artifact '${platform}' not found`
+  throw missing(why, among(Object.keys(artifacts)))
+}
+
+export interface LiveFiles {
+  release: string
+  iso: Artifact
+  kernel: Artifact
+  initramfs: Artifact
+  rootfs: Artifact
+}
+
+/** What a machine of an architecture is booted into: the live ISO, and the same for a network boot. */
+export function liveFiles(stream: Stream, architecture: string): LiveFiles {
+  const pxe = imageFormat(stream, architecture, 'metal', 'pxe')
+  const file = (name: FileName): Artifact => {
+    const found = pxe[name]
+    if (found) return found
+    const why = `${stream.stream}/${architecture}: artifact 'metal' format 'pxe' ${name} not found`
+    throw missing(why, among(Object.keys(pxe)))
+  }
+  return {
+    release: releaseOf(stream, architecture),
+    iso: disk(stream, architecture, 'metal', 'iso'),
+    ...{ kernel: file('kernel'), initramfs: file('initramfs'), rootfs: file('rootfs') },
+  }
+}
+
+const CLOUDS = { aws: 'AWS', aliyun: 'Aliyun', ibmcloud: 'IBMCloud', powervs: 'PowerVS' } as const
+export type RegionalCloud = keyof typeof CLOUDS
+
+/** What a cloud has in a region. */
+export function cloudImage(
+  stream: Stream,
+  architecture: string,
+  cloud: RegionalCloud,
+  region: string,
+): RegionImage | RegionObject {
+  const { images = {} } = architectureOf(stream, architecture)
+  const of = `${stream.stream}/${architecture}: No ${CLOUDS[cloud]} images`
+  const regions = images[cloud]?.regions
+  if (!regions) throw missing(of, among(Object.keys(images)))
+  const found = regions[region]
+  if (found) return found
+  throw missing(`${of} in region ${region}`, among(Object.keys(regions)))
+}
+
+/** @throws UserError `stream-artifact`: `rhcos-4.8/x86_64: No AWS images in region mars-1` */
+export function ami(stream: Stream, architecture: string, region: string): string {
+  return (cloudImage(stream, architecture, 'aws', region) as RegionImage).image
+}
