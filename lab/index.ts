@@ -154,3 +154,6 @@ export {
   type NamedFile,
   type Patch,
 } from '../ignition/index.js'
+export { bmcAccess, type BmcAccess, type BmcAccount } from './baremetal-operator/bmc-access.js'
+export type { Host, HostStatus } from './baremetal-operator/host.js'
+export { BareMetalOperator, type OperatorOptions } from './baremetal-operator/operator.js'

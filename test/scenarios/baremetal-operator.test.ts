@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createLab, type IronicRelease, type Lab } from '../../lab/index.js'
-import { BareMetalOperator, type Host } from '../kit/baremetal-operator/index.js'
+import { BareMetalOperator, bmcAccess, createLab, type Host, type IronicRelease, type Lab } from '../../lab/index.js'
 import { ignition, imageServer } from '../kit/deployed.js'
 import { rehearsalImage } from '../kit/image-files.js'
 
+const account = { username: 'admin', password: 'secret', disableCertificateVerification: true }
+
 const host = (more: Partial<Host> = {}): Host => ({
   name: 'worker-0',
-  bmc: { kind: 'redfish-virtualmedia', address: '10.4.0.1:8000' },
+  bmc: bmcAccess('redfish-virtualmedia://10.4.0.1:8000/redfish/v1/Systems/1', account),
   bootMac: '52:54:00:b0:00:01',
   ...more,
 })
@@ -98,10 +99,19 @@ describe('BareMetal Operator takes a host', () => {
     expect(operator.calls.version).toBe(93)
   })
 
-  test.each<Host['bmc']['kind']>(['redfish', 'idrac-virtualmedia', 'ipmi'])('behind a BMC of %s', async (kind) => {
+  test.each([
+    'redfish://10.4.0.2/redfish/v1/Systems/1',
+    'redfish-uefihttp+http://10.4.0.2/redfish/v1',
+    'idrac-virtualmedia+https://10.4.0.2/redfish/v1/Systems/System.Embedded.1',
+    'idrac-redfish://10.4.0.2',
+    'ilo5-virtualmedia://10.4.0.2/redfish/v1/Systems/1',
+    'ipmi://10.4.0.2:6230',
+    'libvirt://10.4.0.2:16509',
+    '10.4.0.2',
+  ])('behind a BMC at %s', async (address) => {
     const { lab, operator } = await opened()
     await using _ = lab
-    const other = { ...custom, bmc: { kind, address: '10.4.0.2' } }
+    const other = { ...custom, bmc: bmcAccess(address, account) }
     await prepared(operator, other)
     expect((await operator.provision(other)).errorMessage).toBeUndefined()
     await operator.deprovision(other)
@@ -186,7 +196,10 @@ describe('the hardware of a host', () => {
     await using _ = lab
     const configured: Host = {
       ...custom,
-      raid: { logical_disks: [{ size_gb: 5, raid_level: '1', volume_name: 'root', is_root_volume: true }] },
+      raid: {
+        kind: 'hardware',
+        logicalDisks: [{ size_gb: 5, raid_level: '1', volume_name: 'root', is_root_volume: true }],
+      },
       biosSettings: [{ name: 'ProcVirtualization', value: 'Disabled' }],
       firmwareUpdates: [{ component: 'bios', url: 'http://images.invalid/bios-2.7.1.bin' }],
     }
