@@ -14,8 +14,8 @@ interface Parts {
 }
 
 /**
- * The boot device that a client asks for. What deploying needs is set by the conductor itself; of the client's, a disk
- * reaches the machine, anything else takes effect when Ironic boots its ramdisk.
+ * The boot device that a client asks for. What deploying needs is set by the conductor itself; of the client's, disk and
+ * CD reach the machine, anything else takes effect when Ironic boots its ramdisk.
  */
 export class BootDevices {
   readonly #options: Parts
@@ -47,9 +47,9 @@ export class BootDevices {
     const supported = supportedBootDevices(node)
     const listed = node.management_interface === 'noop' ? `, supported are ${supported.join(', ')}` : ''
     if (!supported.includes(device)) throw new IronicError(400, `Invalid boot device ${device} specified${listed}.`)
-    if (device === 'disk' && !remembersPower(node, policy))
+    if ((device === 'disk' || device === 'cdrom') && !remembersPower(node, policy))
       try {
-        await (await bmcs(node, store.records.portsOf(uuid))).setBoot({ kind: 'disk' })
+        await (await bmcs(node, store.records.portsOf(uuid))).setBoot({ kind: device })
       } catch (error) {
         throw new IronicError(502, bmcError(node, error))
       }

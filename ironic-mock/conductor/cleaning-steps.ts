@@ -16,6 +16,7 @@ export const CLEANING: StepFlow = {
   plan: planCleaning,
   failStart: (turn, problem) => cleanFailed(turn, `Node failed to start the first cleaning step: ${problem}`),
   failRun: cleanFailedLogged,
+  failWatch: cleanFailed,
   failStep: cleanFailedLogged,
   finish,
   abortAfter: abortCleaningAfter,

@@ -1,5 +1,6 @@
-import { pythonRepr, type JsonObject, type RequestedStep } from '../../wire/index.js'
+import { pythonRepr, type CommandResult, type JsonObject, type RequestedStep } from '../../wire/index.js'
 import { agentProgress } from './agent-progress.js'
+import { finishRaid } from './agent-raid.js'
 import { bootProblemOf, coreStepFailed, runCoreStep } from './core-steps.js'
 import { abortDeployment, deployFailed, deployFailedOff, deployStepFailed } from './deployment-failure.js'
 import { stepSources, stepsProblem, wantedSteps } from './deployment-plan.js'
@@ -114,6 +115,7 @@ export function deploymentSent(turn: Turn, outcome: Outcome): void {
 
 /** An agent reports to a node in `wait call-back`. */
 export function deploymentHeartbeat(turn: Turn): void {
+  turn.touch()
   if (turn.info.agent_cached_deploy_steps === undefined)
     turn.run([{ kind: 'agent-steps', of: 'deploy' }], 'deployment.steps')
   else turn.run([{ kind: 'agent-commands' }], 'deployment.polled')
@@ -132,8 +134,8 @@ export function deploymentSteps(turn: Turn, outcome: Outcome): void {
 
 export function deploymentPolled(turn: Turn, outcome: Outcome): void {
   if (!outcome.ok) {
-    turn.warn(`the agent of node ${turn.uuid} cannot be asked about its commands: ${outcome.error}`)
-    return turn.rest()
+    if (outcome.reason === 'agent busy') return turn.rest()
+    return deployFailedOff(turn, `Failed to process the next deploy step: ${outcome.error}`)
   }
   const step = turn.node.deploy_step
   const { names, last } = valueOf(outcome, 'agent-commands')
@@ -143,12 +145,11 @@ export function deploymentPolled(turn: Turn, outcome: Outcome): void {
   const progress = agentProgress('deploy', step, names, last)
   switch (progress.kind) {
     case 'running':
-      turn.touch()
       return turn.rest()
     case 'fresh':
       return fresh(turn)
     case 'done':
-      return stepDone(turn)
+      return stepDone(turn, last)
     case 'mismatch':
       return turn.run([{ kind: 'agent-steps', of: 'deploy' }], 'deployment.refreshed')
     case 'failed':
@@ -192,8 +193,10 @@ function goOn(turn: Turn, ahead: 0 | 1): void {
   runDeployStep(turn, index(turn) + ahead)
 }
 
-function stepDone(turn: Turn): void {
+function stepDone(turn: Turn, last: CommandResult | null): void {
   const step = turn.node.deploy_step
+  const problem = last && finishRaid(turn, 'deploy', step, last)
+  if (problem) return deployStepFailed(turn, problem)
   if (step.abort_after === true) return abortDeployment(turn)
   if (step.reboot_requested === true) {
     turn.setInfo({ deployment_reboot: true })
@@ -210,7 +213,7 @@ export function deploymentRebooted(turn: Turn, outcome: Outcome): void {
 
 /** The agent's managers changed under way: the step is sent again with the new versions. */
 export function deploymentRefreshed(turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok) return deployFailed(turn, `Failed to load in-band deploy steps: ${outcome.error}`)
+  if (!outcome.ok) return deployFailedOff(turn, `Failed to process the next deploy step: ${outcome.error}`)
   rememberSteps(turn, 'deploy', valueOf(outcome, 'agent-steps'))
   resume(turn, 0)
 }

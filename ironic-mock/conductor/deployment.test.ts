@@ -243,6 +243,49 @@ test('managers that changed under way: the steps are read again and the step is 
   ])
 })
 
+test('an agent that reports and cannot be asked about its step fails the deployment', async () => {
+  const { lab, uuid, machine } = await available()
+  machine.script.run = () => {
+    machine.script.reachable = false
+    return null
+  }
+  const node = await lab.provision(uuid, 'active', 'deploy failed', { deploy_steps: [STEP] })
+  expect(node.last_error).toMatch(
+    new RegExp(
+      `^Failed to process the next deploy step: Connection to agent failed: Failed to connect to the agent running on node ${uuid} to collect commands status\\. Error: `,
+    ),
+  )
+  expect(await lab.until(uuid, ({ reservation }) => reservation === null)).toMatchObject({ power_state: 'power off' })
+})
+
+describe('RAID that the agent makes within a deployment', () => {
+  const APPLY = { interface: 'raid', step: 'apply_configuration', priority: 85, args: { raid_config: {} } }
+  const disk = { size_gb: 100, raid_level: '1', is_root_volume: true, root_device_hint: { name: '/dev/md/root' } }
+  const deployed = async (result: unknown, wanted: 'active' | 'deploy failed') => {
+    const scene = await available({ raid_interface: 'agent' })
+    scene.machine.script.deploySteps = [
+      INSTALL_COREOS,
+      { ...INSTALL_COREOS, interface: 'raid', step: 'apply_configuration', argsinfo: { raid_config: {} } },
+    ]
+    scene.machine.script.run = ({ interface: of }) => (of === 'raid' ? result : null)
+    return scene.lab.provision(scene.uuid, 'active', wanted, { deploy_steps: [APPLY, STEP] })
+  }
+
+  test('is what the node has from then on, and what is deployed to', async () => {
+    const config = { logical_disks: [disk, { size_gb: 'MAX', raid_level: '0' }] }
+    expect(await deployed(config, 'active')).toMatchObject({
+      raid_config: { ...config, last_updated: expect.any(String) as string },
+      properties: { local_gb: 100, root_device: { name: '/dev/md/root' }, capabilities: 'raid_level:1' },
+    })
+  })
+
+  test('fails the deployment where the agent does not tell what it made', async () => {
+    expect((await deployed(null, 'deploy failed')).last_error).toContain(
+      "post deploy step hook _create_configuration_final failed for deploy step {'interface': 'raid', 'step': 'apply_configuration'",
+    )
+  })
+})
+
 describe('in wait call-back', () => {
   const waiting = async () => {
     const made = await available()
@@ -269,6 +312,8 @@ describe('in wait call-back', () => {
     expect(await lab.provision(uuid, 'deleted', 'available')).toMatchObject({
       instance_info: {},
       power_state: 'power off',
+      // Upstream forgets it only with the next deployment.
+      deploy_step: { step: 'deploy' },
     })
     expect(machine.state).toBe('power off')
   })

@@ -1,4 +1,4 @@
-import { seconds, UserError, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { seconds, urlSafeToken, UserError, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { ironicErrors, type NodeRecord, type PortRecord } from '../../wire/index.js'
 import type { StoreView } from '../store/open-store.js'
 import {
@@ -31,6 +31,8 @@ export interface DispatcherOptions {
   random: Random
   logger: Logger
   ironicUrl: () => string
+  /** Images that are served for the ramdisk of a node, before configured ones. */
+  servedImages?: Situation['servedImages']
   world: World
 }
 
@@ -137,7 +139,7 @@ export class Dispatcher {
   }
 
   #situation(node: Readonly<NodeRecord>): Situation {
-    const { store, clock, host, policy, ironicUrl } = this.#options
+    const { store, clock, random, host, policy, ironicUrl, servedImages } = this.#options
     const templates = templatesOf(store.records, node)
     return {
       node,
@@ -147,6 +149,8 @@ export class Dispatcher {
       host,
       policy,
       ironicUrl: ironicUrl(),
+      servedImages,
+      newToken: () => urlSafeToken(random),
       sheet: (kind) => store.readSheet(node.uuid, kind),
     }
   }

@@ -14,6 +14,7 @@ import type { Conductor, DriverDescription } from './conductor.js'
 import { templatesOf } from './deploy-templates.js'
 import { deploymentProblem } from './deployment-plan.js'
 import { checkConcurrency } from './concurrency.js'
+import type { DeployImages } from './deploy-images.js'
 import { Dispatcher } from './dispatcher.js'
 import { findInspected } from './find-inspected.js'
 import { hardwareCalls } from './hardware-calls.js'
@@ -48,6 +49,8 @@ export interface IronicOptions {
   logger: Logger
   /** What ramdisks are told as `ipa-api-url`, without trailing slash; asked at every boot. */
   ironicUrl: () => string
+  /** Images that are served for the ramdisk of a node, before configured ones. */
+  servedImages?: (node: Readonly<NodeRecord>) => DeployImages | undefined
   /** Told of a client that asks for a failed deployment again, unchanged. */
   deploymentRepeated?: (repeated: RepeatedDeployment) => void
 }

@@ -89,6 +89,21 @@ export interface Policy {
   powerOffAfterDeployFailure: boolean
   /** Ask the machines also for `fake-hardware` nodes, which otherwise only remember what they were told. */
   fakeHardwareMachines: boolean
+  /**
+   * Machines really fetch what their ramdisks are booted from, so that a wrong URL is one; without, they have a ramdisk of
+   * their own whatever Ironic is told.
+   */
+  fetchBootImages: boolean
+  /** An ISO for nodes that boot from virtual media and have none of their own; empty for none. */
+  deployIso: string
+  /** `[conductor]deploy_kernel`, `deploy_ramdisk`, and by architecture */
+  deployKernel: string
+  deployRamdisk: string
+  deployKernelByArch: Readonly<Record<string, string>>
+  deployRamdiskByArch: Readonly<Record<string, string>>
+  /** `[pxe]kernel_append_params`, `[redfish]kernel_append_params` */
+  pxeKernelAppendParams: string
+  redfishKernelAppendParams: string
   /** Refuse to take a step for done whose agent came back with an empty command list; upstream moves on. */
   strictSteps: boolean
   /**
@@ -147,6 +162,14 @@ export const UPSTREAM_POLICY: Policy = {
   agentCommandInterval: seconds(6),
   powerOffAfterDeployFailure: true,
   fakeHardwareMachines: false,
+  fetchBootImages: false,
+  deployIso: '',
+  deployKernel: '',
+  deployRamdisk: '',
+  deployKernelByArch: {},
+  deployRamdiskByArch: {},
+  pxeKernelAppendParams: 'nofb vga=normal',
+  redfishKernelAppendParams: 'nofb vga=normal',
   strictSteps: false,
   dropReservedSteps: false,
 }

@@ -1,6 +1,7 @@
 import { textOf } from '../../wire/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import type { BootSource } from '../drivers/bmc.js'
+import { ramdiskSource } from './deploy-images.js'
 import type { EffectBody } from './effects.js'
 import type { Turn } from './turn.js'
 
@@ -29,18 +30,15 @@ function reboot({ node }: Turn, start: Extract<EffectBody, { kind: 'power' }>): 
 export const startRamdisk = (turn: Turn): Extract<EffectBody, { kind: 'power' }> => ({
   kind: 'power',
   target: 'power on',
-  boot: { kind: 'ramdisk', parameters: parameters(turn) },
+  boot: ramdiskSource(turn, parameters(turn)),
 })
 
 /** The same for inspection, which starts in the ramdisk by itself and posts what it found. */
 export const startInspectionRamdisk = (turn: Turn): Extract<EffectBody, { kind: 'power' }> => ({
   kind: 'power',
   target: 'power on',
-  boot: {
-    kind: 'ramdisk',
-    parameters: {
-      ...parameters(turn),
-      'ipa-inspection-callback-url': `${turn.situation.ironicUrl}/v1/continue_inspection`,
-    },
-  },
+  boot: ramdiskSource(turn, {
+    ...parameters(turn),
+    'ipa-inspection-callback-url': `${turn.situation.ironicUrl}/v1/continue_inspection`,
+  }),
 })

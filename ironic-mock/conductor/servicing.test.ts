@@ -48,6 +48,35 @@ test('steps of the agent on a node in use, then back to the instance', async () 
   ])
 })
 
+test('managers that changed under way: the steps are read again and the step is sent again', async () => {
+  const { machine, service } = await active()
+  let runs = 0
+  machine.script.run = async () => {
+    if (++runs > 1) return null
+    machine.commands.at(-1)!.command_status = 'CLEAN_VERSION_MISMATCH'
+    await machine.heartbeat()
+    return new Promise(() => {})
+  }
+  expect(await service([NAMED], 'active')).toMatchObject({ clean_step: {}, service_step: {} })
+  expect(machine.sent.map(({ name }) => name)).toEqual([
+    'service.get_service_steps',
+    'service.execute_service_step',
+    'service.get_service_steps',
+    'service.execute_service_step',
+  ])
+})
+
+test('an agent that reports and cannot be asked about its step fails the service', async () => {
+  const { machine, service } = await active()
+  machine.script.run = () => {
+    machine.script.reachable = false
+    return null
+  }
+  const node = await service([NAMED], 'service failed')
+  expect(node).toMatchObject({ fault: 'service failure', maintenance: true })
+  expect(node.last_error).toMatch(/^Node failed to check service progress: Connection to agent failed: /)
+})
+
 test('a step that the user names is not followed by a reboot, even if its owner asks for one', async () => {
   const { machine, service } = await active()
   await service([{ interface: 'deploy', step: 'rebooting' }, NAMED], 'active')

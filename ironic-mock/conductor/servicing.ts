@@ -19,6 +19,7 @@ export const SERVICING: StepFlow = {
   plan: planService,
   failStart: (turn, problem) => serviceFailed(turn, `Node failed to start the first service step: ${problem}`),
   failRun: serviceFailedLogged,
+  failWatch: serviceFailed,
   failStep: serviceStepFailed,
   finish,
   abortAfter: abortServiceAfter,

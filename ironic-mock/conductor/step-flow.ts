@@ -22,8 +22,10 @@ export interface StepFlow {
   plan(turn: Turn): string | undefined
   /** The first step could not begin; an agent is there. */
   failStart(turn: Turn, error: string): void
-  /** A step could not be run or looked after. */
+  /** A step could not be run; the agent's logs are fetched first. */
   failRun(turn: Turn, error: string): void
+  /** A step could not be looked after. */
+  failWatch(turn: Turn, error: string): void
   /** The agent says that a step failed; its logs are fetched first. */
   failStep(turn: Turn, error: string): void
   finish(turn: Turn): void
@@ -157,7 +159,7 @@ export function stepSteps(flow: StepFlow, turn: Turn, outcome: Outcome): void {
 }
 
 export function stepPolled(flow: StepFlow, turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok) return flow.failRun(turn, `Node failed to check ${progressOf(flow)} progress: ${outcome.error}`)
+  if (!outcome.ok) return flow.failWatch(turn, checkFailed(flow, outcome.error))
   const step = currentStep(flow, turn)
   const { names, last } = valueOf(outcome, 'agent-commands')
   // The agent was busy with something else when the step was sent.
@@ -185,7 +187,8 @@ export function stepPolled(flow: StepFlow, turn: Turn, outcome: Outcome): void {
   }
 }
 
-const progressOf = (flow: StepFlow): string => (flow.kind === 'clean' ? 'cleaning' : 'service')
+const checkFailed = (flow: StepFlow, error: string): string =>
+  `Node failed to check ${flow.kind === 'clean' ? 'cleaning' : 'service'} progress: ${error}`
 
 /** The agent knows of no step: it was booted for the next one, or lost its memory, which upstream takes for the same. */
 function fresh(flow: StepFlow, turn: Turn, empty: boolean): void {
@@ -226,7 +229,7 @@ export function next(flow: StepFlow, turn: Turn): void {
 export function stepRebooted(flow: StepFlow, turn: Turn, outcome: Outcome): void {
   if (!outcome.ok) {
     turn.dropInfo(rebooted(flow))
-    return flow.failRun(
+    return flow.failWatch(
       turn,
       `Reboot requested by ${flow.kind} step ${pythonRepr(currentStep(flow, turn))} failed for node ${turn.uuid}: ${outcome.error}`,
     )
@@ -235,15 +238,18 @@ export function stepRebooted(flow: StepFlow, turn: Turn, outcome: Outcome): void
   turn.rest()
 }
 
-/** The agent's managers changed under way: the user's steps go on with the current one, planned ones begin anew. */
+/**
+ * The agent's managers changed under way: the user's steps go on with the current one, planned ones begin anew. Upstream
+ * plans a cleaning in the middle of servicing, and leaves the current step out.
+ */
 export function stepRefreshed(flow: StepFlow, turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok) return flow.failRun(turn, `Could not continue ${flow.name} on node ${turn.uuid}: ${outcome.error}.`)
+  if (!outcome.ok) return flow.failWatch(turn, checkFailed(flow, outcome.error))
   rememberSteps(turn, flow.kind, valueOf(outcome, 'agent-steps'))
   turn.process('resume')
   if (turn.info.declarative_cleaning === true || flow.kind === 'service')
     return runSteps(flow, turn, indexOf(flow, turn))
   const problem = flow.plan(turn)
   if (problem !== undefined)
-    return flow.failRun(turn, `Could not restart automated cleaning on node ${turn.uuid}: ${problem}.`)
+    return flow.failWatch(turn, `Could not restart automated cleaning on node ${turn.uuid}: ${problem}.`)
   runSteps(flow, turn, 0)
 }

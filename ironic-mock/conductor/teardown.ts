@@ -45,6 +45,9 @@ function forgetInstance(turn: Turn): void {
   node.instance_uuid = null
   node.instance_name = null
   node.service_step = {}
+  // Of a node that was waiting for its agent the step stays until the next deployment (recorded).
+  const { deploy_step } = node
   wipeDeployment(turn)
+  node.deploy_step = deploy_step
   turn.dropInfo('instance', 'root_uuid_or_disk_id', 'is_whole_disk_image', 'is_source_a_path', 'deploy_boot_mode')
 }

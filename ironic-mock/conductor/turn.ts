@@ -9,6 +9,7 @@ import type {
   SheetKind,
 } from '../../wire/index.js'
 import type { Deadline, NodePatch } from '../store/store.js'
+import type { DeployImages } from './deploy-images.js'
 import type { EffectBody, Job, Then } from './effects.js'
 import type { DeadlineKind } from './events.js'
 import type { Policy } from './policy.js'
@@ -27,6 +28,10 @@ export interface Situation {
   readonly policy: Policy
   /** What ramdisks are told as `ipa-api-url`, without trailing slash. */
   readonly ironicUrl: string
+  /** Images that are served for a node's ramdisk, where somebody serves some. */
+  readonly servedImages?: ((node: Readonly<NodeRecord>) => DeployImages | undefined) | undefined
+  /** Makes a token for an agent that is told it before it asks. */
+  readonly newToken?: () => string
   /** Reads a list that is kept beside the node. */
   readonly sheet?: <Kind extends SheetKind>(kind: Kind) => NodeSheets[Kind]
 }

@@ -4,8 +4,9 @@ import type { Turn } from './turn.js'
 
 /** What was known of the ramdisk that is gone now (Ironic's source). */
 export function wipeAgent(turn: Turn): void {
+  // What was told to the ramdisk before it booted, it still knows after the next boot.
+  if (!turn.info.agent_secret_token_pregenerated) turn.dropInfo('agent_secret_token')
   turn.dropInfo(
-    'agent_secret_token',
     'agent_url',
     'agent_cached_deploy_steps',
     'agent_cached_clean_steps',
@@ -17,7 +18,7 @@ export function wipeAgent(turn: Turn): void {
 
 /** Forgets how to reach the agent and keeps what it could do, as recorded of a failed cleaning step. */
 export function wipeAgentAccess(turn: Turn): void {
-  turn.dropInfo('agent_secret_token', 'agent_url', 'agent_verify_ca')
+  turn.dropInfo('agent_secret_token', 'agent_secret_token_pregenerated', 'agent_url', 'agent_verify_ca')
   turn.deadline('heartbeat', null)
 }
 

@@ -36,7 +36,7 @@ export interface AgentClientOptions {
   clock: Clock
   /** Milliseconds until an exchange counts as unanswered. */
   timeout: number
-  /** How often an unanswered command is sent. */
+  /** How often an unanswered request is sent. */
   attempts: number
 }
 
@@ -64,12 +64,17 @@ export interface AgentClient {
 export function agentClient(options: AgentClientOptions): AgentClient {
   const { attempts } = options
 
-  const commands = async (peer: AgentPeer, signal?: AbortSignal): Promise<CommandResult[]> => {
-    const response = await send(options, peer, { method: 'GET', url: commandsUrl(peer) }, signal).catch(
-      (error: unknown) => unreachable(peer, 'get_commands_status', error),
-    )
-    return parse(peer, response, isCommandList).commands
+  const list = async (peer: AgentPeer, tries: number, signal?: AbortSignal): Promise<CommandResult[]> => {
+    for (let attempt = 1; ; attempt++)
+      try {
+        const response = await send(options, peer, { method: 'GET', url: commandsUrl(peer) }, signal)
+        return parse(peer, response, isCommandList).commands
+      } catch (error) {
+        if (attempt >= tries || !(error instanceof ConnectionFailed))
+          return unreachable(peer, 'to collect commands status', error)
+      }
   }
+  const commands: AgentClient['commands'] = (peer, signal) => list(peer, attempts, signal)
 
   const execute: AgentClient['execute'] = async (peer, name, params, { wait = false, signal } = {}) => {
     const url = commandsUrl(peer, { wait: String(wait) })
@@ -80,9 +85,9 @@ export function agentClient(options: AgentClientOptions): AgentClient {
       } catch (error) {
         if (!(error instanceof ConnectionFailed)) throw error
         if (attempt < attempts) continue
-        const last = (await commands(peer, signal).catch(() => [])).at(-1)
+        const last = (await list(peer, 1, signal).catch(() => [])).at(-1)
         if (last?.command_status === 'RUNNING' && last.command_name === name.split('.').at(-1)) return last
-        return unreachable(peer, name, error)
+        return unreachable(peer, `for invoking command ${name}`, error)
       }
     }
   }
@@ -126,10 +131,10 @@ async function send(
   }
 }
 
-function unreachable(peer: AgentPeer, command: string, error: unknown): never {
+function unreachable(peer: AgentPeer, purpose: string, error: unknown): never {
   if (!(error instanceof ConnectionFailed)) throw error
   throw new AgentConnectionFailed(
-    `Connection to agent failed: Failed to connect to the agent running on node ${peer.node} for invoking command ${command}. Error: ${errorChain(error).join(': ')}`,
+    `Connection to agent failed: Failed to connect to the agent running on node ${peer.node} ${purpose}. Error: ${errorChain(error).join(': ')}`,
     { cause: error },
   )
 }
