@@ -9,11 +9,25 @@ export { mergeIgnition } from './merge.js'
 export { negotiate, type Negotiated } from './negotiate.js'
 export { parseIgnition } from './parse.js'
 export { discreet, readIgnition, refusalText, type ReadConfig } from './read-spec.js'
-export { mergeAll, renderIgnition, type Rendered } from './render.js'
+export { mergeAll, renderIgnition, type Rendered, type Rendering } from './render.js'
 export { LARGEST_RESOURCE, resourceBytes, type Fetch } from './resource-bytes.js'
 export { sshKeyFingerprint } from './ssh-key.js'
 export { MASKED_IGNITION, summarizeIgnition, type IgnitionSummary } from './summary.js'
-export type { SpecConfig, SpecResource } from './spec/config-types.js'
+export type {
+  SpecConfig,
+  SpecDirectory,
+  SpecDisk,
+  SpecFile,
+  SpecFilesystem,
+  SpecLink,
+  SpecLuks,
+  SpecNode,
+  SpecPartition,
+  SpecRaid,
+  SpecResource,
+  SpecUnit,
+  SpecUser,
+} from './spec/config-types.js'
 export { ignitionSchema } from './spec/json-schema.js'
 export { NEWEST_STABLE, SPEC_VERSIONS, isExperimental, isSpecVersion, type SpecVersion } from './spec/versions.js'
 export { translateIgnition, type TranslateOptions } from './translate.js'
@@ -47,6 +61,13 @@ export {
   type ContainerPull,
   type RestartRule,
 } from './agent/agent-of.js'
+export { agentConfig } from './agent/agent-config.js'
+export {
+  DEFAULT_AGENT_IMAGE,
+  type AgentConfigOptions,
+  type AgentTemplate,
+  type AgentTls,
+} from './agent/agent-options.js'
 export { writtenFiles, type FileAt } from './agent/written-files.js'
 export type { Artifact, FileName, ImageFormat } from './metadata/artifact.js'
 export { BUILD_META, osImages, type BuildMeta, type OsImages } from './metadata/build-meta.js'
@@ -67,3 +88,10 @@ export {
   type RegionalCloud,
 } from './metadata/stream-lookup.js'
 export { compareVersions, parseVersion, refuseDowngrade, type CoreosVersion } from './metadata/versions.js'
+export { bootImagesText, readBootImages, streamOf, type BootImages } from './metadata/config-map.js'
+export { mirroredUrl, relocated } from './metadata/mirror.js'
+export { readMetadata, schemaProblems, type Metadata } from './metadata/read-metadata.js'
+export { checkStream, type StreamFinding } from './metadata/stream-check.js'
+export { diffStreams, type StreamDifference } from './metadata/stream-diff.js'
+export { serveStreams, type StreamServer, type StreamServerOptions } from './metadata/stream-server.js'
+export { pinnedStream, publishStream, type Pinned, type Shelf } from './metadata/stream-shelf.js'

@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util'
+import { parse, stringify } from 'yaml'
+import { UserError } from '../../runtime/index.js'
+import { documentKind, documentText, object, parseJson, TEXT } from './document.js'
+import { STREAM, type Stream } from './stream.js'
+
+/** What a cluster knows of its boot images: the `coreos-bootimages` ConfigMap of the machine config operator. */
+export interface BootImages {
+  /** Of OpenShift; `0.0.1-snapshot` until a release is made of it. */
+  releaseVersion: string
+  /** The one that is used unless another is named. */
+  stream: Stream
+  /** By name, as in `rhel-9`; null in a ConfigMap that has only the one. */
+  streams: Readonly<Record<string, Stream>> | null
+}
+
+const PROFILES = ['ibm-cloud-managed', 'self-managed-high-availability', 'single-node-developer']
+
+interface ConfigMap {
+  kind: 'ConfigMap'
+  data: { releaseVersion?: string; stream: string; streams?: string }
+}
+
+export const CONFIG_MAP = documentKind<ConfigMap>(
+  'coreos-bootimages ConfigMap',
+  object({
+    kind: { const: 'ConfigMap' },
+    data: object({ releaseVersion: TEXT, stream: TEXT, streams: TEXT }, ['stream']),
+  }),
+)
+
+/** As YAML, ready to be applied or to be put into a release image. */
+export function bootImagesText({ releaseVersion, stream, streams }: BootImages): string {
+  const annotations = PROFILES.map((profile) => [`include.release.openshift.io/${profile}`, 'true'])
+  return stringify(
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        annotations: Object.fromEntries(annotations) as Record<string, string>,
+        ...{ name: 'coreos-bootimages', namespace: 'openshift-machine-config-operator' },
+      },
+      data: {
+        ...{ releaseVersion, stream: documentText(stream) },
+        ...(streams ? { streams: documentText(streams) } : {}),
+      },
+    },
+    { lineWidth: 0 },
+  )
+}
+
+/**
+ * Reads one back: YAML, or JSON as `oc get -o json` prints it.
+ *
+ * @throws UserError `metadata-yaml`, `metadata-json`, `metadata-schema`; `metadata-contradiction` where the two keys differ
+ */
+export function readBootImages(text: string, name: string): BootImages {
+  let value: unknown
+  try {
+    value = parse(text)
+  } catch (cause) {
+    throw new UserError('metadata-yaml', `${name} is no YAML`, { cause, remedy: 'name a ConfigMap' })
+  }
+  const { data } = CONFIG_MAP.check(value, name)
+  const stream = STREAM.read(data.stream, `data.stream in ${name}`)
+  const streams = data.streams === undefined ? null : readStreams(data.streams, `data.streams in ${name}`)
+  if (streams && !Object.values(streams).some((one) => isDeepStrictEqual(one, stream)))
+    throw new UserError(
+      'metadata-contradiction',
+      `${name} contradicts itself: its stream ${stream.stream} of ${stream.metadata['last-modified']} is none of its streams`,
+      { remedy: 'generate it again from the same stream metadata' },
+    )
+  return { releaseVersion: data.releaseVersion ?? '0.0.1-snapshot', stream, streams }
+}
+
+function readStreams(text: string, name: string): Record<string, Stream> {
+  const value = documentKind<Record<string, unknown>>('map of streams', { type: 'object', minProperties: 1 }).check(
+    parseJson(text, name),
+    name,
+  )
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, STREAM.check(one, `${key} of ${name}`)]))
+}
+
+/** @throws UserError `stream-name` that says which there are */
+export function streamOf({ stream, streams }: BootImages, name?: string): Stream {
+  if (name === undefined) return stream
+  const found = streams?.[name] ?? [stream, ...Object.values(streams ?? {})].find((one) => one.stream === name)
+  if (found) return found
+  throw new UserError('stream-name', `there is no stream ${name}`, {
+    remedy: `there is ${Object.keys(streams ?? { [stream.stream]: stream }).join(', ')}`,
+    kind: 'usage',
+  })
+}

@@ -1,0 +1,64 @@
+import { parse } from 'yaml'
+import { UserError } from '../../runtime/index.js'
+import { BUILD_META, type BuildMeta } from './build-meta.js'
+import { CONFIG_MAP, readBootImages, type BootImages } from './config-map.js'
+import type { DocumentKind } from './document.js'
+import { RELEASE, RELEASE_INDEX, type Release, type ReleaseIndex } from './release.js'
+import { STREAM, type Stream } from './stream.js'
+
+/** A document of whatever kind. */
+export type Metadata =
+  | { kind: 'stream'; value: Stream }
+  | { kind: 'release'; value: Release }
+  | { kind: 'index'; value: ReleaseIndex }
+  | { kind: 'build'; value: BuildMeta }
+  | { kind: 'config-map'; value: BootImages }
+
+const KINDS = { stream: STREAM, release: RELEASE, index: RELEASE_INDEX, build: BUILD_META } as const
+
+/**
+ * Reads a document by what is in it.
+ *
+ * @throws UserError as the reader of its kind; `metadata-unknown`
+ */
+export function readMetadata(text: string, name: string): Metadata {
+  const { kind, value } = recognised(text, name)
+  switch (kind) {
+    case 'stream':
+      return { kind, value: STREAM.check(value, name) }
+    case 'release':
+      return { kind, value: RELEASE.check(value, name) }
+    case 'index':
+      return { kind, value: RELEASE_INDEX.check(value, name) }
+    case 'build':
+      return { kind, value: BUILD_META.check(value, name) }
+    case 'config-map':
+      return { kind, value: readBootImages(text, name) }
+  }
+}
+
+/** All that a schema has against a document, a sentence each. */
+export function schemaProblems(text: string, name: string): { kind: Metadata['kind']; problems: string[] } {
+  const { kind, value } = recognised(text, name)
+  const schema: DocumentKind<unknown> = kind === 'config-map' ? CONFIG_MAP : KINDS[kind]
+  return { kind, problems: schema.problems(value) }
+}
+
+function recognised(text: string, name: string): { kind: Metadata['kind']; value: unknown } {
+  let value: unknown
+  try {
+    // JSON is YAML too; the faster parser first.
+    value = /^\s*[{[]/.test(text) ? JSON.parse(text) : parse(text)
+  } catch (cause) {
+    throw new UserError('metadata-json', `${name} is no JSON`, { cause, remedy: 'name a JSON document' })
+  }
+  const has = (key: string) => typeof value === 'object' && value !== null && key in value
+  if (has('kind')) return { kind: 'config-map', value }
+  if (has('releases')) return { kind: 'index', value }
+  if (has('release')) return { kind: 'release', value }
+  if (has('architectures') || has('stream')) return { kind: 'stream', value }
+  if (has('buildid') || has('ostree-commit')) return { kind: 'build', value }
+  throw new UserError('metadata-unknown', `${name} is no metadata of CoreOS`, {
+    remedy: 'name a meta.json, release.json, releases.json, stream metadata or a coreos-bootimages ConfigMap',
+  })
+}

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { fedoraStream, rhelStream } from '../../test/kit/streams.js'
+import { readMetadata, schemaProblems } from './read-metadata.js'
+import { checkStream } from './stream-check.js'
+import { diffStreams } from './stream-diff.js'
+import { imageFormat } from './stream-lookup.js'
+import { STREAM, type Stream } from './stream.js'
+
+const changed = (change: (stream: Stream) => void): Stream => {
+  const stream = structuredClone(fedoraStream())
+  change(stream)
+  return stream
+}
+const metal = (stream: Stream, architecture = 'x86_64') => stream.architectures[architecture]!.artifacts['metal']!
+
+describe('row 38: a stream is held against its schema and against itself', () => {
+  test.each([
+    ['Fedora CoreOS', fedoraStream()],
+    ['RHEL CoreOS', rhelStream()],
+    ['Stream CoreOS', rhelStream({ os: 'scos', name: 'c10s' })],
+  ])('row 11: that of %s has nothing wrong', (_, stream) => {
+    expect(STREAM.problems(stream)).toEqual([])
+    expect(checkStream(stream)).toEqual([])
+  })
+
+  const wrongs: [string, (stream: Stream) => void, string, RegExp][] = [
+    [
+      'http where https must be',
+      (s) => (metal(s).formats['iso']!.disk!.location = 'http://x.example.org/a.iso'),
+      'architectures.x86_64.artifacts.metal.formats.iso.disk.location',
+      /^is http, and must be https: http:\/\/x/,
+    ],
+    [
+      'another release in one architecture',
+      (s) => (s.architectures['x86_64']!.artifacts['qemu']!.release = '38.20230806.3.0'),
+      'architectures.x86_64.artifacts.qemu',
+      /^is release 38.20230806.3.0, while artifacts.aws is 38.20230718.3.0$/,
+    ],
+    [
+      'an AMI of another release',
+      (s) => (s.architectures['x86_64']!.images!.aws!.regions!['us-east-1']!.release = '1'),
+      'architectures.x86_64.images.aws.regions.us-east-1',
+      /^is release 1, while/,
+    ],
+    [
+      'a file of another architecture',
+      (s) => (metal(s).formats['iso'] = metal(s, 's390x').formats['iso']!),
+      'architectures.x86_64.artifacts.metal.formats.iso.disk.location',
+      /^is of 38.20230718.3.0 for s390x, and not of 38.20230718.3.0 for x86_64/,
+    ],
+    [
+      'one file with two digests',
+      (s) => {
+        metal(s).formats['raw.xz']!.disk!.location = metal(s).formats['iso']!.disk!.location
+      },
+      'architectures.x86_64.artifacts.metal.formats.raw.xz.disk.sha256',
+      /^differs from that of .*iso.disk, which is the same file/,
+    ],
+    [
+      'one digest of two files',
+      (s) => {
+        metal(s).formats['raw.xz']!.disk!.sha256 = metal(s).formats['iso']!.disk!.sha256
+      },
+      'architectures.x86_64.artifacts.metal.formats.raw.xz.disk.sha256',
+      /^is that of .*iso.disk, which is another file$/,
+    ],
+    [
+      'a network boot without root filesystem',
+      (s) => void delete metal(s).formats['pxe']!.rootfs,
+      'architectures.x86_64.artifacts.metal.formats.pxe',
+      /^has no rootfs$/,
+    ],
+  ]
+  test.each(wrongs)('%s', (_, change, path, message) => {
+    const found = checkStream(changed(change))
+    expect(found).toContainEqual({ kind: 'error', path, message: expect.stringMatching(message) as string })
+  })
+
+  test('http passes where it is allowed', () => {
+    const local = changed((s) => (metal(s).formats['iso']!.disk!.location = 'http://127.0.0.1/a.iso'))
+    expect(checkStream(local, { insecure: true })).toEqual([])
+  })
+
+  test('another release for another architecture is only odd', () => {
+    const stream = changed((s) => {
+      s.architectures['s390x'] = fedoraStream({ version: '38.20230806.3.0' }).architectures['s390x']!
+    })
+    expect(checkStream(stream)).toEqual([
+      {
+        kind: 'warning',
+        path: 'architectures.s390x',
+        message: 'is release 38.20230806.3.0, while aarch64 is 38.20230718.3.0',
+      },
+    ])
+  })
+
+  test.each([
+    [(s: Stream) => (metal(s).formats['iso']!.disk!.sha256 = 'ABC'), 'iso.disk.sha256 must match pattern'],
+    [(s: Stream) => (metal(s).formats['iso']!.disk!.location = 'x.iso'), 'iso.disk.location must match pattern'],
+    [(s: Stream) => (metal(s).formats['iso'] = {}), 'formats.iso must NOT have fewer than 1'],
+    [(s: Stream) => (s.metadata['last-modified'] = 'yesterday'), 'metadata.last-modified must match pattern'],
+    [(s: Stream) => void delete (s as Partial<Stream>).stream, 'it has no stream'],
+    [
+      (s: Stream) => void delete (metal(s) as Partial<Stream['architectures']['x']['artifacts']['x']>).release,
+      'metal has no release',
+    ],
+  ])('its schema: %#', (change, problem) => {
+    const text = JSON.stringify(changed(change))
+    expect(schemaProblems(text, 's.json')).toMatchObject({ kind: 'stream' })
+    expect(schemaProblems(text, 's.json').problems.join('; ')).toContain(problem)
+    expect(() => readMetadata(text, 's.json')).toThrow(/^s\.json is no valid stream metadata: /)
+  })
+
+  test.each([
+    ['<html>', /s is no metadata of CoreOS/],
+    ['{"a": 1}', /s is no metadata of CoreOS/],
+    ['{"a": ', /s is no JSON/],
+  ])('no metadata at all: %s', (text, message) => {
+    expect(() => readMetadata(text, 's')).toThrow(message)
+  })
+})
+
+describe('row 38: two copies of a stream that drift apart', () => {
+  test('when it was made is no difference, nor an empty signature', () => {
+    const other = { ...rhelStream(), metadata: { 'last-modified': '2030-01-01T00:00:00Z', generator: 'x' } }
+    imageFormat(other, 'x86_64', 'metal', 'iso').disk!.signature = ''
+    expect(diffStreams(rhelStream(), other)).toEqual([])
+  })
+  test('every value that differs is named', () => {
+    const other = changed((s) => {
+      metal(s).formats['iso']!.disk!.sha256 = 'f'.repeat(64)
+      delete s.architectures['s390x']!.images!.aws!.regions!['eu-west-1']
+    })
+    const iso = fedoraStream().architectures['x86_64']!.artifacts['metal']!.formats['iso']!.disk!
+    expect(diffStreams(fedoraStream(), other)).toEqual([
+      ...(['image', 'release'] as const).map((key) => ({
+        path: `architectures.s390x.images.aws.regions.eu-west-1.${key}`,
+        before: key === 'image' ? 'ami-s392' : '38.20230718.3.0',
+        after: null,
+      })),
+      {
+        path: 'architectures.x86_64.artifacts.metal.formats.iso.disk.sha256',
+        before: iso.sha256,
+        after: 'f'.repeat(64),
+      },
+    ])
+  })
+})

@@ -1,0 +1,134 @@
+import { FILE_NAMES, type Artifact } from './artifact.js'
+import type { Stream } from './stream.js'
+import { parseVersion } from './versions.js'
+
+/** What is wrong, or odd, in a stream that has the right form. */
+export interface StreamFinding {
+  kind: 'error' | 'warning'
+  /** As in `architectures.x86_64.artifacts.metal`. */
+  path: string
+  message: string
+}
+
+interface Placed {
+  path: string
+  architecture: string
+  release: string
+  artifact: Artifact
+}
+
+/** Every file that a stream names. */
+export function streamArtifacts(stream: Stream): Placed[] {
+  const placed: Placed[] = []
+  for (const [architecture, { artifacts }] of Object.entries(stream.architectures))
+    for (const [platform, { release, formats }] of Object.entries(artifacts))
+      for (const [format, files] of Object.entries(formats))
+        for (const file of FILE_NAMES) {
+          const artifact = files[file]
+          const path = `architectures.${architecture}.artifacts.${platform}.formats.${format}.${file}`
+          if (artifact) placed.push({ path, architecture, release, artifact })
+        }
+  return placed
+}
+
+/**
+ * Holds what a stream says against itself: protocols, releases, places and digests.
+ *
+ * @param insecure lets http pass, as on loopback
+ */
+export function checkStream(stream: Stream, { insecure = false } = {}): StreamFinding[] {
+  const placed = streamArtifacts(stream)
+  return [
+    ...(insecure ? [] : protocols(placed)),
+    ...releases(stream),
+    ...places(placed),
+    ...twins(placed),
+    ...wholeness(stream),
+  ]
+}
+
+const error = (path: string, message: string): StreamFinding => ({ kind: 'error', path, message })
+
+function protocols(placed: readonly Placed[]): StreamFinding[] {
+  return placed.flatMap(({ path, artifact }) =>
+    (['location', 'signature'] as const).flatMap((key) =>
+      artifact[key]?.startsWith('http:')
+        ? [error(`${path}.${key}`, `is http, and must be https: ${artifact[key]}`)]
+        : [],
+    ),
+  )
+}
+
+function releases(stream: Stream): StreamFinding[] {
+  const found: StreamFinding[] = []
+  const all = new Map<string, string>()
+  for (const [architecture, { artifacts, images = {} }] of Object.entries(stream.architectures)) {
+    const path = `architectures.${architecture}`
+    const named: [string, string][] = Object.entries(artifacts).map(([name, one]) => [`artifacts.${name}`, one.release])
+    for (const [cloud, one] of Object.entries(images as Record<string, { release?: string; regions?: object }>)) {
+      if (one.release !== undefined) named.push([`images.${cloud}`, one.release])
+      for (const [region, { release }] of Object.entries((one.regions ?? {}) as Record<string, { release: string }>))
+        named.push([`images.${cloud}.regions.${region}`, release])
+    }
+    const [first] = named
+    if (!first) continue
+    all.set(architecture, first[1])
+    for (const [where, release] of named)
+      if (release !== first[1])
+        found.push(error(`${path}.${where}`, `is release ${release}, while ${first[0]} is ${first[1]}`))
+    for (const release of new Set(named.map(([, one]) => one))) {
+      try {
+        parseVersion(release)
+      } catch {
+        found.push({ kind: 'warning', path, message: `${release} is no version of a known form` })
+      }
+    }
+  }
+  const [[architecture, release] = []] = all
+  for (const [other, its] of all)
+    if (its !== release)
+      found.push({
+        ...{ kind: 'warning', path: `architectures.${other}` },
+        message: `is release ${its}, while ${architecture} is ${release}`,
+      })
+  return found
+}
+
+/** Builds are published below `builds/RELEASE/ARCH/`: a file of another one is a slip. */
+function places(placed: readonly Placed[]): StreamFinding[] {
+  return placed.flatMap(({ path, architecture, release, artifact: { location } }) => {
+    const [, build, of] = /\/builds\/([^/]+)\/([^/]+)\/[^/]+$/.exec(location) ?? []
+    if (build === undefined || (build === release && of === architecture)) return []
+    return [
+      error(`${path}.location`, `is of ${build} for ${of}, and not of ${release} for ${architecture}: ${location}`),
+    ]
+  })
+}
+
+/** One place with two digests cannot be. Two places with one digest are the same file, or a slip. */
+function twins(placed: readonly Placed[]): StreamFinding[] {
+  const [places, digests] = [new Map<string, Placed>(), new Map<string, Placed>()]
+  return placed.flatMap((one) => {
+    const { location, sha256 } = one.artifact
+    const [samePlace, sameDigest] = [places.get(location), digests.get(sha256)]
+    places.set(location, samePlace ?? one)
+    digests.set(sha256, sameDigest ?? one)
+    if (samePlace && samePlace.artifact.sha256 !== sha256)
+      return [
+        error(`${one.path}.sha256`, `differs from that of ${samePlace.path}, which is the same file: ${location}`),
+      ]
+    if (sameDigest && sameDigest.artifact.location !== location)
+      return [error(`${one.path}.sha256`, `is that of ${sameDigest.path}, which is another file`)]
+    return []
+  })
+}
+
+function wholeness(stream: Stream): StreamFinding[] {
+  return Object.entries(stream.architectures).flatMap(([architecture, { artifacts }]) => {
+    const pxe = artifacts['metal']?.formats['pxe']
+    if (!pxe) return []
+    const lacking = (['kernel', 'initramfs', 'rootfs'] as const).filter((file) => !pxe[file])
+    const path = `architectures.${architecture}.artifacts.metal.formats.pxe`
+    return lacking.map((file) => error(path, `has no ${file}`))
+  })
+}
