@@ -88,7 +88,7 @@ export {
   type RegionalCloud,
 } from './metadata/stream-lookup.js'
 export { compareVersions, parseVersion, refuseDowngrade, type CoreosVersion } from './metadata/versions.js'
-export { bootImagesText, readBootImages, streamOf, type BootImages } from './metadata/config-map.js'
+export { bootImagesText, readBootImages, streamNamed, type BootImages } from './metadata/config-map.js'
 export { mirroredUrl, relocated } from './metadata/mirror.js'
 export { readMetadata, schemaProblems, type Metadata } from './metadata/read-metadata.js'
 export { checkStream, type StreamFinding } from './metadata/stream-check.js'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { fedoraStream, rhelStream } from '../../test/kit/streams.js'
-import { bootImagesText, readBootImages, streamOf } from './config-map.js'
+import { bootImagesText, readBootImages, streamNamed } from './config-map.js'
 import { readMetadata } from './read-metadata.js'
 
 const nine = rhelStream({ version: '9.6.20250826-1', name: 'rhel-9' })
@@ -38,10 +38,10 @@ describe('row 37: the coreos-bootimages ConfigMap', () => {
   })
 
   test('streams are found by key or by their own name', () => {
-    expect(streamOf(images)).toBe(nine)
-    expect(streamOf(images, 'rhel-10')).toBe(ten)
-    expect(streamOf(images, 'rhcos-4.22')).toBe(ten)
-    expect(() => streamOf(images, 'rhel-8')).toThrow(expect.objectContaining({ remedy: 'there is rhel-9, rhel-10' }))
+    expect(streamNamed(images)).toBe(nine)
+    expect(streamNamed(images, 'rhel-10')).toBe(ten)
+    expect(streamNamed(images, 'rhcos-4.22')).toBe(ten)
+    expect(() => streamNamed(images, 'rhel-8')).toThrow(expect.objectContaining({ remedy: 'there is rhel-9, rhel-10' }))
   })
 
   test('an older one has only one stream', () => {

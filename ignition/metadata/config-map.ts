@@ -82,7 +82,7 @@ function readStreams(text: string, name: string): Record<string, Stream> {
 }
 
 /** @throws UserError `stream-name` that says which there are */
-export function streamOf({ stream, streams }: BootImages, name?: string): Stream {
+export function streamNamed({ stream, streams }: BootImages, name?: string): Stream {
   if (name === undefined) return stream
   const found = streams?.[name] ?? [stream, ...Object.values(streams ?? {})].find((one) => one.stream === name)
   if (found) return found

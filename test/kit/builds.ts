@@ -10,11 +10,11 @@ export function buildMeta(
     name = 'fedora-coreos',
     version = '38.20230718.3.0',
     stream = 'stable',
-    compression = name === 'fedora-coreos' ? 'xz' : 'gz',
     more = {} as Partial<BuildMeta>,
     digests = {} as Record<string, string>,
   } = {},
 ): BuildMeta {
+  const compression = name === 'fedora-coreos' ? 'xz' : 'gz'
   const file = (kind: string, suffix: string) => {
     const path = `${name}-${version}-${kind}.${architecture}${suffix}`
     return { path, sha256: digests[kind] ?? digest(path), size: 1000 }
