@@ -1,0 +1,91 @@
+import type { AgentTemplate } from './agent-options.js'
+
+/** What the unit that runs the container has to know. */
+export interface UnitParts {
+  image: string
+  /** Whether a pull secret is at {@link AUTH_FILE}. */
+  authFile: boolean
+  insecureRegistry: boolean
+  proxies: { http?: string; https?: string; no?: string }
+  /** Of the container; what is undefined is left out of the original form. */
+  environment: Readonly<Record<string, string | undefined>>
+}
+
+export const AGENT_UNIT = 'ironic-agent.service'
+export const AUTH_FILE = '/etc/authfile.json'
+export const AGENT_CONF = '/etc/ironic-python-agent.conf'
+
+const bind = (source: string, target: string): string => `--mount type=bind,src=${source},dst=${target}`
+
+/** The agent's settings, and what of the host it works on. */
+const CONF = bind(AGENT_CONF, '/etc/ironic-python-agent/ignition.conf')
+const DEVICES = [bind('/dev', '/dev'), bind('/sys', '/sys')]
+const HOST = bind('/', '/mnt/coreos')
+
+export const agentUnit = (template: AgentTemplate, parts: UnitParts): string =>
+  template === 'original' ? original(parts) : todays(parts)
+
+/** Nothing starts it again: a machine whose pull has failed stays as it is. */
+function original(parts: UnitParts): string {
+  const run = ['--privileged --network host', CONF, ...DEVICES, HOST, ...variables(parts), '--name ironic-agent']
+  return unit({
+    Unit: ['Description=Ironic Agent', 'After=network-online.target', 'Wants=network-online.target'],
+    Service: [
+      ...proxyLines(parts).filter((line) => !line.endsWith('="')),
+      'TimeoutStartSec=0',
+      command('ExecStartPre=/bin/podman pull', parts.image, ...registryFlags(parts)),
+      command('ExecStart=/bin/podman run', ...run, parts.image),
+    ],
+    Install: ['WantedBy=multi-user.target'],
+  })
+}
+
+/** Type=notify: podman tells systemd when the container runs, and what pulling it takes counts as starting. */
+function todays(parts: UnitParts): string {
+  const id = '--cidfile=%t/%n.ctr-id'
+  const run = [
+    `--detach --cgroups=no-conmon --sdnotify=conmon --rm ${id} --privileged --network host`,
+    ...[CONF, ...DEVICES, bind('/run/dbus/system_bus_socket', '/run/dbus/system_bus_socket'), HOST],
+    ...[bind('/run/udev', '/run/udev'), '--ipc=host --uts=host', ...variables(parts), ...registryFlags(parts)],
+    '--name ironic-agent',
+  ]
+  return unit({
+    Unit: ['Description=Ironic Agent', 'After=network-online.target', 'Wants=network-online.target'],
+    Service: [
+      ...proxyLines(parts),
+      ...['TimeoutStartSec=0', 'Restart=on-failure', 'RestartSec=5', 'StartLimitIntervalSec=0', 'Type=notify'],
+      'ExecStartPre=/bin/rm -f %t/%n.ctr-id',
+      command('ExecStart=/bin/podman run', ...run, parts.image),
+      `ExecStop=/usr/bin/podman stop --ignore ${id}`,
+      `ExecStopPost=/usr/bin/podman rm -f --ignore ${id}`,
+    ],
+    Install: ['WantedBy=multi-user.target'],
+  })
+}
+
+const unit = (sections: Readonly<Record<string, readonly string[]>>): string =>
+  Object.entries(sections)
+    .map(([name, lines]) => [`[${name}]`, ...lines].join('\n'))
+    .join('\n')
+    .concat('\n')
+
+const command = (...words: string[]): string => words.join(' ')
+
+const registryFlags = ({ authFile, insecureRegistry }: UnitParts): string[] => [
+  ...(insecureRegistry ? ['--tls-verify=false'] : []),
+  ...(authFile ? [`--authfile=${AUTH_FILE}`] : []),
+]
+
+const proxyLines = ({ proxies: { http = '', https = '', no = '' } }: UnitParts): string[] =>
+  Object.entries({ HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: no }).map(
+    ([name, value]) => `Environment="${name}=${escaped(value)}"`,
+  )
+
+const variables = ({ environment }: UnitParts): string[] =>
+  Object.entries(environment).flatMap(([name, value]) =>
+    // A dollar is a variable to systemd on command lines, and nothing else in `Environment=`.
+    value === undefined ? [] : [`--env "${name}=${escaped(value).replaceAll('$', '$$$$')}"`],
+  )
+
+/** Between double quotes of a unit: what ICC leaves as it is would be a specifier there, as the `%40` of a password. */
+const escaped = (text: string): string => text.replace(/["\\]/g, '\\$&').replaceAll('%', '%%')
