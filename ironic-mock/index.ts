@@ -8,8 +8,16 @@ export { openStore, type StoreOptions, type StoreView } from './store/open-store
 export { createIronicApi, type IronicApiOptions } from './api/index.js'
 export { openIronic, type Ironic, type IronicOptions } from './conductor/open-ironic.js'
 export { repetitionText, type RepeatedDeployment } from './conductor/repeated-deployments.js'
+export { bootsIso, type DeployImages } from './conductor/deploy-images.js'
 export { UPSTREAM_POLICY, type Policy } from './conductor/policy.js'
-export { LOOKUP_STATES, STABLE_STATES, STUCK_STATES, TRANSITIONS, UNSTABLE_STATES, VERBS } from './conductor/transitions.js'
+export {
+  LOOKUP_STATES,
+  STABLE_STATES,
+  STUCK_STATES,
+  TRANSITIONS,
+  UNSTABLE_STATES,
+  VERBS,
+} from './conductor/transitions.js'
 export { readIronicConfig, withDocuments, type IronicConfig, type IronicConfigRequest } from './config/read-config.js'
 export { PROFILES, type ProfileName } from './config/profiles.js'
 export { SERVICE_DEFAULTS, type ServiceSettings } from './config/service-options.js'

@@ -7,7 +7,7 @@ import {
   type AgentPace,
   type AgentProgress,
 } from '../agent/index.js'
-import type { Boot, Machine } from '../machine/index.js'
+import { kernelParameters, type Boot, type Machine } from '../machine/index.js'
 import { Probe, errorChain, type Clock, type Logger, type Random } from '../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../steps/index.js'
 import { probed, type InProcessTransport, type Dispatch, type Transport } from '../wire/index.js'
@@ -82,7 +82,10 @@ export class Agents implements AsyncDisposable {
     const { addresses, transport, probe, clock, random, logger, pace, onProgress, onRefused } = this.#options
     const { configFiles, tls, nodeUuid, standalone } = this.#options
     const { id } = machine.spec
-    const parameters = boot.source.kind === 'ramdisk' ? boot.source.parameters : {}
+    const { source, live } = boot
+    const parameters =
+      source.kind === 'ramdisk' ? source.parameters : live ? kernelParameters(live.kernelArguments) : {}
+    const files = [...(live?.agent?.configFiles ?? []), ...(configFiles ?? [])]
     this.#installing.delete(id)
     const own = this.#probeOf(id, probe)
     try {
@@ -90,7 +93,7 @@ export class Agents implements AsyncDisposable {
         target: machine.target,
         managers: this.#options.managers ?? standardManagers,
         boot: { id: boot.id, parameters },
-        environment: {},
+        environment: live?.agent?.environment ?? {},
         callbackUrl: addresses.urlOf(id),
         transport: probed(transport(id), own, { from: 'agent', to: 'ironic' }),
         saved: { read: () => machine.saved('agent'), write: (value) => machine.save('agent', value) },
@@ -102,11 +105,12 @@ export class Agents implements AsyncDisposable {
         onProgress: (progress) => onProgress(id, progress),
         ...(nodeUuid === undefined ? {} : { nodeUuid }),
         ...(standalone ? { standalone } : {}),
-        ...(configFiles ? { configFiles } : {}),
+        configFiles: files,
         ...(tls && addresses.tls ? { tls: addresses.tls(random) } : {}),
       })
       this.#running.set(id, { boot: boot.id, agent, mounted: addresses.mount(id, agent.dispatch) })
     } catch (error) {
+      machine.say(`the agent does not start: ${errorChain(error).join(': ')}`)
       if (onRefused) onRefused(id, error)
       else logger('error', `the agent of ${id} does not start: ${errorChain(error).join(': ')}`)
     }

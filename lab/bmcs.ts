@@ -139,7 +139,15 @@ class MachineBmc implements Bmc {
   }
 
   setBoot(source: Parameters<Bmc['setBoot']>[0]): Promise<void> {
-    return this.#asked(async () => (await this.#findOrCreate()).setBoot(source))
+    return this.#asked(async () => {
+      const machine = await this.#findOrCreate()
+      // What Ironic boots as virtual media is inserted, and goes when the machine is to boot something else.
+      const { medium } = machine
+      if (source.kind === 'iso') await machine.firmware.insert('cdrom', source.url)
+      else if (medium !== undefined && machine.firmware.inserted('cdrom') === medium)
+        await machine.firmware.eject(['cdrom'])
+      await machine.setBoot(source)
+    })
   }
 
   /** A machine that was given an account lets nobody else in. */

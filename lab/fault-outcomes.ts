@@ -13,5 +13,8 @@ export const faultOutcomes: FaultOutcomes = {
   }),
   exit: (exitCode, stderr): CommandEnd => ({ exitCode, stderr }),
   bmcSilent: () => new BmcRefused('unreachable', 'the connection was refused (a fault of this lab)'),
+  // As podman words it.
+  pullFailed: (image, reason = 'manifest unknown (a fault of this lab)') =>
+    new Error(`initializing source docker://${image}: ${reason}`),
   diskError: () => Object.assign(new Error('input/output error (a fault of this lab)'), { code: 'EIO' }),
 }

@@ -13,6 +13,8 @@ export interface FaultMatch {
   program?: string
   /** Kernel name of a disk. */
   disk?: string
+  /** A container's image that is pulled, or what its name begins with. */
+  image?: string
 }
 
 export type FaultEffect =
@@ -26,6 +28,8 @@ export type FaultEffect =
   | { kind: 'disk-error'; at: number }
   /** The exchange is not carried out; this is the answer. */
   | { kind: 'status'; status: number; body?: unknown }
+  /** The container of the agent cannot be pulled; `reason` is what the registry says. */
+  | { kind: 'pull-error'; reason?: string }
   /** What matches takes this much longer. */
   | { kind: 'delay'; ms: number }
 
@@ -51,6 +55,7 @@ export interface FaultOutcomes {
   exit(code: number, stderr: string): unknown
   diskError(): Error
   bmcSilent(): Error
+  pullFailed(image: string, reason: string | undefined): Error
 }
 
 /** The faults of a lab. Attached to its probe once; adding and removing takes effect at once. */
@@ -92,6 +97,8 @@ export class Faults {
           return this.#outcomes.exit(effect.code, effect.stderr ?? '') as T
         case 'status':
           return this.#outcomes.answer(effect.status, effect.body) as T
+        case 'pull-error':
+          throw this.#outcomes.pullFailed(point['image'] as string, effect.reason)
         case 'delay':
           await this.#world.clock.sleep(effect.ms)
       }
@@ -115,6 +122,7 @@ export class Faults {
       return false
     if (match.program !== undefined && programOf(point) !== match.program) return false
     if (match.disk !== undefined && point['disk'] !== match.disk) return false
+    if (match.image !== undefined && !(point['image'] as string | undefined)?.startsWith(match.image)) return false
     return match.route === undefined || matchesRoute(match.route, point)
   }
 }
@@ -135,6 +143,8 @@ function concerns(effect: FaultEffect, point: ProbePoint): boolean {
       const offset = point['offset'] as number
       return offset <= effect.at && effect.at < offset + (point['length'] as number)
     }
+    case 'pull-error':
+      return point.kind === 'pull'
     case 'delay':
       return point.kind !== 'bmc'
   }

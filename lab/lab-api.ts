@@ -1,5 +1,5 @@
 import type { Guard } from '../ironic-mock/index.js'
-import type { Machine, Machines } from '../machine/index.js'
+import type { Machine, MachineBootSource, Machines } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
 import type { Dispatch, NodeRecord, Transport, WireResponse } from '../wire/index.js'
 import { machineOf } from './bmcs.js'
@@ -12,7 +12,9 @@ export interface LabMachine {
   id: string
   bmc: { address: string; systemId: string } | null
   power: 'on' | 'off'
-  boot: { id: string; outcome: string } | null
+  boot: { id: string; outcome: string; from: MachineBootSource['kind']; failure: string | null } | null
+  /** What the machine showed while it booted from served media, the last lines. */
+  console: readonly string[]
   /** `file` on the host that ironstage runs on; null for a described disk. */
   disks: { name: string; size: number; file: string | null }[]
   firstBoot: ReturnType<Machine['firstBoot']> | null
@@ -78,7 +80,10 @@ async function shown(machine: Machine): Promise<LabMachine> {
     id: spec.id,
     bmc: spec.bmc && { address: spec.bmc.address, systemId: spec.bmc.systemId },
     power: machine.power(),
-    boot: boot ? { id: boot.id, outcome: boot.outcome } : null,
+    boot: boot
+      ? { id: boot.id, outcome: boot.outcome, from: boot.source.kind, failure: boot.live?.failure ?? null }
+      : null,
+    console: machine.console(),
     disks: await Promise.all(
       spec.disks.map(async ({ name, size }) => ({ name, size, file: (await machine.diskFile(name)) ?? null })),
     ),

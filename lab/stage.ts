@@ -32,6 +32,7 @@ import type { HardwareManager } from '../steps/index.js'
 import { HttpTransport, InProcessTransport, IronicClient, probed, serveHttp, type Transport } from '../wire/index.js'
 import { openAccess } from './access.js'
 import { Agents, inProcessAddresses, listenerAddresses, type AgentAddresses } from './agents.js'
+import { bootNetwork } from './boot-network.js'
 import { machineBmcs, machineOf } from './bmcs.js'
 import { configured } from './configured.js'
 import { enroll } from './enroll.js'
@@ -189,6 +190,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
     logger: withFields(logger, { room: 'machine' }),
     stage: simulatedStage(options.imageCache, { clock, random, logger }),
+    network: scope.use(bootNetwork(clock)),
     events: {
       ramdiskUp: (machine, boot) => {
         agents.ramdiskUp(machine, boot)

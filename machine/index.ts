@@ -1,6 +1,9 @@
 /** The whole simulated computer. */
 export { defaultMachineSpec } from './default-spec.js'
 export * from './machine.js'
+export type { BootNetwork } from './live/boot-network.js'
+export type { PullPoint } from './live/agent-unit.js'
+export { kernelParameters } from './live/kernel-arguments.js'
 export { factoryFirmware, MachineFirmware, type FirmwareReport } from './machine-firmware.js'
 export { openMachines, type MachinesOptions } from './machines.js'
 export { MachineUnreachable, type CommandEnd, type CommandPoint } from './ramdisk-session.js'

@@ -182,6 +182,11 @@ export class MachineFirmware {
     })
   }
 
+  /** What a slot holds. */
+  inserted(device: MediaDevice): string | undefined {
+    return this.#state.media?.[device]
+  }
+
   async insert(device: MediaDevice, url: string): Promise<void> {
     this.#state.media = { ...this.#state.media, [device]: url }
     await this.#keep()

@@ -1,4 +1,6 @@
+import type { AgentOnCoreos } from '../ignition/index.js'
 import type { Executor, Target } from '../steps/index.js'
+import type { WrittenFile } from './live/ignite.js'
 import type { MachineFirmware } from './machine-firmware.js'
 
 export interface DiskSpec {
@@ -55,8 +57,14 @@ export interface MachineSpec {
 
 export type MachineBootSource =
   | { kind: 'disk' }
-  /** The live CoreOS with an agent in it. */
+  /** A live CoreOS with an agent in it, which the machine has without anybody serving it. */
   | { kind: 'ramdisk'; parameters: Record<string, string> }
+  /** A live ISO as virtual media, really fetched: it runs what its kernel arguments and its Ignition config say. */
+  | { kind: 'iso'; url: string }
+  /** A kernel and its initramfs by the network, or built into an ISO; `append` is the kernel's command line. */
+  | { kind: 'pxe'; kernel: string; ramdisk: string; append: string }
+  /** Whatever is inserted as a CD; the disks while nothing is. */
+  | { kind: 'cdrom' }
   /** Somebody's own system, which runs from memory: nothing is known of it, and nobody reaches it. */
   | { kind: 'live'; image: { iso: string } | { kernel: string; ramdisk: string } }
 
@@ -65,8 +73,29 @@ export interface Boot {
   /** As in /proc/sys/kernel/random/boot_id: new at every boot, the same after a restart of ironstage. */
   id: string
   source: MachineBootSource
-  /** `no bootable device` for a disk without a bootable system. */
-  outcome: 'ramdisk' | 'disk' | 'live' | 'no bootable device'
+  /**
+   * `no bootable device` for a disk without a bootable system, and for media that cannot be had; `kernel panic` for an
+   * initramfs that cannot be unpacked; `emergency shell` where Ignition or the root filesystem of a live system failed;
+   * `live` for a system that starts no agent.
+   */
+  outcome: 'ramdisk' | 'disk' | 'live' | 'no bootable device' | 'kernel panic' | 'emergency shell'
+  /** What was found on media that were really fetched. */
+  live?: LiveBoot
+}
+
+/** A boot from served media. */
+export interface LiveBoot {
+  kernelArguments: string
+  /** The config that Ignition applied: from `initramfs` (as it is embedded in an ISO) or a URL. */
+  ignition: { from: string; version: string } | null
+  /** What Ignition wrote, as far as anybody may look for it. */
+  files: readonly WrittenFile[]
+  /** Which agent the config starts; null for none, and for a ramdisk that has the agent in it. */
+  agent: AgentOnCoreos | null
+  /** Why there is no agent. */
+  failure: string | null
+  /** What the machine's console showed, the last lines of it. */
+  console: string[]
 }
 
 /** What the OS on the disk said at its first boot. */
@@ -96,10 +125,16 @@ export interface Machine {
   power(): MachinePower
   /** Hard unless `soft`; resolves when the state is reached. Repeating it is harmless, except for `reboot`. */
   setPower(target: MachinePower | 'reboot', options?: { soft?: boolean }): Promise<void>
+  /** The ISO that the next boots come from. */
+  readonly medium: string | undefined
   /** Where the next boots come from, until set again. */
   setBoot(source: MachineBootSource): Promise<void>
   /** The current boot; undefined when powered off or still on its way up. */
   boot(): Boot | undefined
+  /** The console of a boot from served media, from its start to now; empty for others. */
+  console(): readonly string[]
+  /** Adds a line to it. */
+  say(line: string): void
   /** The latest first boot from disk. */
   firstBoot(): FirstBoot | undefined
   /** Reaches the booted ramdisk; every call rejects while it is off or runs something else. */

@@ -4,6 +4,7 @@ import { held, UserError, type Clock, type Logger, type Probe, type Random } fro
 import type { StageAsset } from '../steps/index.js'
 import { DiskFolder, MachineDisks } from './machine-disks.js'
 import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord } from './machine-store.js'
+import type { BootNetwork } from './live/boot-network.js'
 import type { Machine, MachineEvents, MachinePace, Machines, MachineSpec } from './machine.js'
 import type { FileRecord } from './ramdisk-session.js'
 import type { RunRecord } from './run-log.js'
@@ -20,6 +21,8 @@ export interface MachinesOptions {
   events: MachineEvents
   /** Fetches images for them, to files of this process; without, their installers fetch by themselves. */
   stage?: StageAsset
+  /** How they reach what they boot from; without, nothing that is served can be booted. */
+  network?: BootNetwork
 }
 
 /**
@@ -149,7 +152,7 @@ class SimulatedMachines implements Machines {
   }
 
   #add(spec: MachineSpec, state: MachineState): SimulatedMachine {
-    const { clock, random, probe, logger, pace, events, stage } = this.#options
+    const { clock, random, probe, logger, pace, events, stage, network } = this.#options
     const disks = new MachineDisks(spec, this.#folder, clock, probe)
     const machine = new SimulatedMachine(spec, state, {
       disks,
@@ -161,6 +164,7 @@ class SimulatedMachines implements Machines {
       pace,
       events,
       ...(stage ? { stage } : {}),
+      ...(network ? { network } : {}),
     })
     this.#machines.set(spec.id, machine)
     if (spec.bmc) this.#byBmc.set(bmcKey(spec.bmc.address, spec.bmc.systemId), machine)

@@ -43,6 +43,7 @@ export function ramdiskTree(spec: MachineSpec, boot: Boot): ReadonlyMap<string, 
   for (const nic of spec.nics) network(tree, spec, nic)
   buses(tree, spec)
   for (const disk of spec.disks) block(tree, spec, disk)
+  for (const { path, mode, base64 } of boot.live?.files ?? []) tree.bytes(path, Buffer.from(base64, 'base64'), mode)
   return tree.nodes
 }
 
@@ -55,12 +56,15 @@ PRETTY_NAME="Fedora CoreOS (simulated live image)"
 
 /** The kernel command line: the live image's own arguments, then what the boot loader was given. */
 export function commandLine(spec: MachineSpec, boot: Boot): string {
-  const given: Record<string, string> = boot.source.kind === 'ramdisk' ? { ...boot.source.parameters } : {}
+  const { source, live } = boot
+  // Virtual media know of no NIC.
+  if (live && source.kind !== 'pxe') return live.kernelArguments
+  const given: Record<string, string> = source.kind === 'ramdisk' ? { ...source.parameters } : {}
   const nic = spec.nics.find((candidate) => candidate.pxe)
   // pxelinux and Ironic's iPXE template put the hardware type in front of the address.
   if (nic && given['BOOTIF'] === undefined) given['BOOTIF'] = `01-${nic.mac.replaceAll(':', '-')}`
   const words = Object.entries(given).map(([key, value]) => (value === '' ? key : `${key}=${value}`))
-  return [LIVE_ARGUMENTS, ...words].join(' ')
+  return [live?.kernelArguments ?? LIVE_ARGUMENTS, ...words].join(' ')
 }
 
 function processes(tree: TreeBuilder, spec: MachineSpec, boot: Boot): void {
@@ -189,8 +193,12 @@ class TreeBuilder {
   }
 
   file(path: string, text: string, mode = 0o644): void {
+    this.bytes(path, encoder.encode(text), mode)
+  }
+
+  bytes(path: string, bytes: Uint8Array, mode: number): void {
     this.folder(parentPath(path))
-    this.nodes.set(normalPath(path), { kind: 'file', mode, bytes: encoder.encode(text) })
+    this.nodes.set(normalPath(path), { kind: 'file', mode, bytes })
   }
 
   link(path: string, target: string): void {

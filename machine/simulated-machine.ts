@@ -2,6 +2,9 @@ import { errorChain, Mutex, uuid, type Clock, type Logger, type Probe, type Rand
 import type { Executor, StageAsset, Target } from '../steps/index.js'
 import { findBootable, type Bootable } from './bootable.js'
 import { bootFromDisk } from './first-boot.js'
+import { startAgentUnit } from './live/agent-unit.js'
+import { NO_NETWORK, type BootNetwork } from './live/boot-network.js'
+import { bootLive, type LiveMedium } from './live/live-boot.js'
 import type { MachineDisks } from './machine-disks.js'
 import type { MachineStore } from './machine-store.js'
 import {
@@ -30,6 +33,9 @@ export interface MachineState {
     outcome: Boot['outcome'] | null
     reported: boolean
     firmware?: MachineSpec['firmware']
+    live?: Boot['live']
+    /** The container of the agent runs. */
+    agentUp?: boolean
   } | null
   efi: { entries: EfiEntry[]; order: string[]; current: string | null }
   firstBoot: FirstBoot | null
@@ -65,7 +71,12 @@ export interface MachineParts {
   events: MachineEvents
   /** Fetches images for it, to files of this process. */
   stage?: StageAsset
+  /** How it reaches what it boots from. */
+  network?: BootNetwork
 }
+
+/** Lines of a console that are kept. */
+const CONSOLE_LINES = 200
 
 /** Power, firmware and boot of one machine. */
 export class SimulatedMachine implements Machine {
@@ -84,6 +95,9 @@ export class SimulatedMachine implements Machine {
   #up: Boot | undefined
   #session: RamdiskSession | undefined
   #booting: { controller: AbortController; done: Promise<void> } | undefined
+  /** What runs in the booted system by itself. */
+  #unit: { controller: AbortController; done: Promise<void> } | undefined
+  #console: string[] = []
 
   constructor(
     readonly spec: MachineSpec,
@@ -129,6 +143,16 @@ export class SimulatedMachine implements Machine {
     return this.#up
   }
 
+  console(): readonly string[] {
+    return this.#console
+  }
+
+  say(line: string): void {
+    this.#console.push(line)
+    if (this.#console.length > CONSOLE_LINES) this.#console.shift()
+    this.#report('console', { line })
+  }
+
   firstBoot(): FirstBoot | undefined {
     return this.#state.firstBoot ?? undefined
   }
@@ -145,6 +169,11 @@ export class SimulatedMachine implements Machine {
     this.#saved.set(name, value)
     this.#parts.store.put(this.spec.id, 'saved', name, () => value ?? null)
     await this.#parts.store.flush()
+  }
+
+  get medium(): string | undefined {
+    const { source } = this.#state
+    return source.kind === 'iso' ? source.url : undefined
   }
 
   async setBoot(source: MachineBootSource): Promise<void> {
@@ -169,8 +198,9 @@ export class SimulatedMachine implements Machine {
     for (const [name, value] of kept.saved) this.#saved.set(name, value)
     const { power, boot } = this.#state
     if (power === 'off' || !boot || boot.outcome === null) return
-    const { id, source, outcome } = boot
-    this.#up = { id, source, outcome }
+    const { id, source, outcome, live } = boot
+    this.#up = { id, source, outcome, ...(live && { live }) }
+    this.#console = live?.console ?? []
     if (outcome === 'ramdisk') this.#startSession(this.#up, kept)
   }
 
@@ -179,7 +209,7 @@ export class SimulatedMachine implements Machine {
     const { power, boot } = this.#state
     if (power === 'off' || !boot || this.#booting) return
     if (boot.outcome === null) this.#startBoot()
-    else if (this.#up && this.#session) this.#parts.events.ramdiskUp(this, this.#up)
+    else if (this.#up && this.#session) this.#startAgent(this.#up)
   }
 
   /** Closes this process's part. The machine stays as it is in the state folder. */
@@ -187,6 +217,7 @@ export class SimulatedMachine implements Machine {
     this.#closing.abort(new MachineUnreachable('ironstage is closing'))
     this.#booting?.controller.abort(this.#closing.signal.reason)
     await this.#booting?.done
+    await this.#endUnit(this.#closing.signal.reason)
     await this.#session?.abandon()
     this.#session = undefined
     await this.#parts.disks[Symbol.asyncDispose]()
@@ -199,6 +230,7 @@ export class SimulatedMachine implements Machine {
     for (const kind of ['saved', 'run', 'file'] as const) store.remove(this.spec.id, kind)
     this.#saved.clear()
     this.#mounts.clear()
+    this.#console = []
     this.#state.power = 'on'
     this.#state.efi.current = null
     this.firmware.booting()
@@ -220,7 +252,9 @@ export class SimulatedMachine implements Machine {
     const boot = this.#up
     const session = this.#session
     this.#up = this.#session = undefined
-    this.#booting?.controller.abort(new MachineUnreachable(`${this.spec.id} lost power`))
+    const lost = new MachineUnreachable(`${this.spec.id} lost power`)
+    this.#booting?.controller.abort(lost)
+    await this.#endUnit(lost)
     await session?.end('lost power')
     await this.#booting?.done
     this.#state.power = 'off'
@@ -255,17 +289,32 @@ export class SimulatedMachine implements Machine {
       case 'live':
         await this.#booted('live', signal)
         return
-      case 'disk': {
-        const bootable = await findBootable(
-          this.#asBooted(),
-          this.#parts.disks.forBoot(signal),
-          this.#state.efi,
-          this.#parts,
-        )
-        if (bootable) await this.#startSystem(bootable, signal)
-        await this.#booted(bootable ? 'disk' : 'no bootable device', signal)
+      case 'iso':
+      case 'pxe':
+        return this.#bootLive(source, signal)
+      case 'cdrom': {
+        const inserted = this.firmware.inserted('cdrom')
+        return inserted === undefined ? this.#bootDisk(signal) : this.#bootLive({ kind: 'iso', url: inserted }, signal)
       }
+      case 'disk':
+        return this.#bootDisk(signal)
     }
+  }
+
+  async #bootDisk(signal: AbortSignal): Promise<void> {
+    const disks = this.#parts.disks.forBoot(signal)
+    const bootable = await findBootable(this.#asBooted(), disks, this.#state.efi, this.#parts)
+    if (bootable) await this.#startSystem(bootable, signal)
+    await this.#booted(bootable ? 'disk' : 'no bootable device', signal)
+  }
+
+  async #bootLive(medium: LiveMedium, signal: AbortSignal): Promise<void> {
+    const { network = NO_NETWORK, clock } = this.#parts
+    const { outcome, live } = await bootLive(medium, { network, clock, signal, say: (line) => this.say(line) })
+    signal.throwIfAborted()
+    this.#state.boot!.live = { ...live, console: this.#console }
+    if (outcome === 'ramdisk') this.#ramdiskUp(await this.#booted(outcome, signal))
+    else await this.#booted(outcome, signal)
   }
 
   async #startSystem(bootable: Bootable, signal: AbortSignal): Promise<void> {
@@ -289,14 +338,41 @@ export class SimulatedMachine implements Machine {
     await this.#keep()
     // The power button may have been pressed while the outcome was being kept.
     signal.throwIfAborted()
-    this.#up = { id: boot.id, source: boot.source, outcome }
+    this.#up = { id: boot.id, source: boot.source, outcome, ...(boot.live && { live: boot.live }) }
     this.#report('boot', { boot: boot.id, outcome })
     return this.#up
   }
 
   #ramdiskUp(boot: Boot): void {
     this.#startSession(boot)
-    this.#parts.events.ramdiskUp(this, boot)
+    this.#startAgent(boot)
+  }
+
+  /** At once where it is part of the ramdisk; otherwise once its container has been pulled. */
+  #startAgent(boot: Boot): void {
+    const { events, clock, probe, logger } = this.#parts
+    const agent = boot.live?.agent
+    if (!agent || this.#state.boot?.agentUp) return events.ramdiskUp(this, boot)
+    const controller = new AbortController()
+    const { signal } = controller
+    const parts = { machine: this.spec.id, clock, probe, signal, say: (line: string) => this.say(line) }
+    const done = startAgentUnit(agent, parts)
+      .then(async (runs) => {
+        if (!runs || this.#up !== boot) return
+        this.#state.boot!.agentUp = true
+        await this.#keep()
+        if (this.#up === boot) events.ramdiskUp(this, boot)
+      })
+      .catch((error: unknown) => {
+        if (!signal.aborted) logger('error', `${agent.unit} of ${this.spec.id} broke: ${errorChain(error).join(': ')}`)
+      })
+    this.#unit = { controller, done }
+  }
+
+  async #endUnit(reason: unknown): Promise<void> {
+    this.#unit?.controller.abort(reason)
+    await this.#unit?.done
+    this.#unit = undefined
   }
 
   #startSession(boot: Boot, restored?: KeptOfBoot): void {

@@ -135,7 +135,7 @@ describe('what changes nothing is told', () => {
   test('no option both has an effect and changes nothing', () => {
     for (const [section, names] of KNOWN_OPTIONS)
       expect(
-        INERT_OPTIONS[section] === '*' || [...names].filter((name) => INERT_OPTIONS[section]?.includes(name)),
+        [...names].filter((name) => INERT_OPTIONS[section] !== '*' && INERT_OPTIONS[section]?.includes(name)),
       ).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 /**
  * Options of Ironic's that people have in their `ironic.conf`, and that nothing here depends on: taken, and told in a
- * line of the log. `*` stands for the whole section.
+ * line of the log. `*` stands for all of a section that has no effect.
  */
 export const INERT_OPTIONS: Readonly<Record<string, readonly string[] | '*'>> = {
   DEFAULT: [
@@ -28,8 +28,8 @@ export const INERT_OPTIONS: Readonly<Record<string, readonly string[] | '*'>> = 
   conductor: [
     ...['automated_cleaning_runbook', 'automated_cleaning_step_source', 'bootloader', 'bootloader_by_arch'],
     ...['cache_clean_up_interval', 'check_allocations_interval', 'check_rescue_state_interval', 'conductor_group'],
-    ...['conductor_always_validates_images', 'configdrive_swift_container', 'deploy_kernel', 'deploy_kernel_by_arch'],
-    ...['deploy_ramdisk', 'deploy_ramdisk_by_arch', 'disable_configdrive_check', 'disable_deep_image_inspection'],
+    ...['conductor_always_validates_images', 'configdrive_swift_container'],
+    ...['disable_configdrive_check', 'disable_deep_image_inspection'],
     ...['disable_file_checksum', 'disable_metadata_mtu_check', 'disable_support_for_checksum_files'],
     ...['disallowed_deployment_boot_modes', 'enable_mdns', 'file_url_allowed_paths', 'graceful_shutdown_timeout'],
     ...[
@@ -74,7 +74,7 @@ export const INERT_OPTIONS: Readonly<Record<string, readonly string[] | '*'>> = 
   pxe: '*',
   redfish: [
     ...['auth_type', 'connection_attempts', 'connection_cache_size', 'connection_retry_interval', 'file_permission'],
-    ...['kernel_append_params', 'swift_container', 'use_swift', 'verify_ca'],
+    ...['swift_container', 'use_swift', 'verify_ca'],
   ],
   sensor_data: '*',
   service_catalog: '*',

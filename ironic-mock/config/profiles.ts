@@ -39,6 +39,12 @@ fast_track = true
 erase_devices_priority = 0
 erase_devices_metadata_priority = 10
 
+[pxe]
+kernel_append_params = nofb nomodeset vga=normal ipa-insecure=1
+
+[redfish]
+kernel_append_params = nofb nomodeset vga=normal ipa-insecure=1
+
 [inspector]
 require_managed_boot = false
 hooks = $default_hooks,parse-lldp

@@ -6,6 +6,12 @@ export type BootSource =
   | { kind: 'disk' }
   /** The deploy ramdisk, with the kernel parameters Ironic gives it (`ipa-api-url` ...). */
   | { kind: 'ramdisk'; parameters: Record<string, string> }
+  /** A ramdisk in an ISO, by URL, as virtual media; nothing can be put into it. */
+  | { kind: 'iso'; url: string }
+  /** A ramdisk and its kernel, by URL, with the kernel's command line. */
+  | { kind: 'pxe'; kernel: string; ramdisk: string; append: string }
+  /** Whatever is inserted as a CD. */
+  | { kind: 'cdrom' }
   /** An instance that runs from memory: an ISO, or a kernel and its ramdisk, by URL. */
   | { kind: 'live'; image: LiveImage }
 

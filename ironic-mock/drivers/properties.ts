@@ -1,7 +1,7 @@
 /** What the agent's deploy and boot interfaces read of `driver_info`, in words of our own; the names are Ironic's. */
 const AGENT: Readonly<Record<string, string>> = {
-  deploy_kernel: 'Kernel of the deploy ramdisk. A simulated machine boots its live image without it.',
-  deploy_ramdisk: 'The deploy ramdisk. A simulated machine boots its live image without it.',
+  deploy_kernel: 'Kernel of the deploy ramdisk. Fetched where [ironstage]fetch_boot_images says so.',
+  deploy_ramdisk: 'The deploy ramdisk. Fetched where [ironstage]fetch_boot_images says so.',
   image_http_proxy: 'Proxy for images fetched over HTTP. Optional.',
   image_https_proxy: 'Proxy for images fetched over HTTPS. Optional.',
   image_no_proxy: 'Hosts, comma-separated, whose images are fetched without a proxy. Optional.',
@@ -16,6 +16,7 @@ const REDFISH: Readonly<Record<string, string>> = {
   redfish_username: 'Account with administrative access. Recommended.',
   redfish_password: 'Its password. Recommended.',
   redfish_verify_ca: 'How the TLS certificate of the service is verified: a boolean, or a path. Optional.',
+  deploy_iso: 'A live ISO with the agent in it, for virtual media, in place of kernel and ramdisk. Optional.',
   redfish_auth_type: 'basic, session or auto. Optional.',
   force_persistent_boot_device: 'Default, Always or Never. Optional.',
   kernel_append_params: 'Kernel parameters for the ramdisk; %default% stands for the configured ones. Optional.',

@@ -1,0 +1,64 @@
+import type { Clock } from '../../runtime/index.js'
+import type { LiveBoot } from '../machine.js'
+import type { BootNetwork } from './boot-network.js'
+import { ignite } from './ignite.js'
+import { BootFailed, loadIso, loadPxe, mountRoot } from './live-image.js'
+
+/** What a machine boots that is not on its disks. */
+export type LiveMedium = { kind: 'iso'; url: string } | { kind: 'pxe'; kernel: string; ramdisk: string; append: string }
+
+export interface LiveBootParts {
+  network: BootNetwork
+  clock: Clock
+  signal: AbortSignal
+  say: (line: string) => void
+}
+
+export type LiveOutcome = 'ramdisk' | 'live' | BootFailed['outcome']
+
+/**
+ * Boots a live system from what is really served: fetched, its kernel arguments and its Ignition config read, and an
+ * agent in it only because that config, or a ramdisk that is none of CoreOS's, has one.
+ */
+export async function bootLive(
+  medium: LiveMedium,
+  parts: LiveBootParts,
+): Promise<{ outcome: LiveOutcome; live: Omit<LiveBoot, 'console'> }> {
+  const live: Omit<LiveBoot, 'console'> = {
+    ...{ kernelArguments: '', ignition: null, files: [], agent: null, failure: null },
+  }
+  const failed = (why: string): void => {
+    live.failure = why
+    parts.say(why)
+  }
+  try {
+    const image = await (medium.kind === 'iso' ? loadIso(medium.url, parts) : loadPxe(medium, parts))
+    live.kernelArguments = image.kernelArguments
+    parts.say(`kernel: Command line: ${withoutSecrets(image.kernelArguments)}`)
+    if (image.kind === 'agent') {
+      parts.say('the ramdisk is none of CoreOS: the agent in it starts')
+      return { outcome: 'ramdisk', live }
+    }
+    await mountRoot(image, parts)
+    const { from, version, files, agent } = await ignite(image, parts)
+    live.ignition = from === null ? null : { from, version: version! }
+    live.files = files
+    live.agent = agent
+    if (agent) return { outcome: 'ramdisk', live }
+    failed(
+      from === null
+        ? 'no Ignition config was applied, so the live system starts no agent'
+        : 'the Ignition config starts no agent',
+    )
+    return { outcome: 'live', live }
+  } catch (error) {
+    parts.signal.throwIfAborted()
+    if (!(error instanceof BootFailed)) throw error
+    failed(error.message)
+    return { outcome: error.outcome, live }
+  }
+}
+
+/** Ironic gives tokens by the command line, and a console is for many eyes. */
+const withoutSecrets = (line: string): string =>
+  line.replace(/\b(ipa-agent-token|coreos\.inst\.\w*token)=\S+/g, '$1=******')

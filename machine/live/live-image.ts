@@ -1,0 +1,156 @@
+import { IGNITION_FILE, LiveImageError, openLiveIso, readInitramfs, type ByteSource } from '../../ignition/index.js'
+import { errorChain, type Clock } from '../../runtime/index.js'
+import type { BootNetwork } from './boot-network.js'
+import { kernelParameters } from './kernel-arguments.js'
+
+/** What the boot loader got for a machine to start. */
+export interface LiveImage {
+  /** `coreos`: Ignition decides what runs. `agent`: any other ramdisk, which has the agent in it, as Ironic's own have. */
+  kind: 'coreos' | 'agent'
+  /** The kernel's command line, without what the firmware adds. */
+  kernelArguments: string
+  /** The Ignition config in the initramfs; null for none. */
+  config: Uint8Array | null
+  /** Whether the root filesystem is with it: on the medium, or in the initramfs. */
+  hasRoot: boolean
+}
+
+/** Why a machine got no further, and how far it got. */
+export class BootFailed extends Error {
+  override name = 'BootFailed'
+  constructor(
+    readonly outcome: 'no bootable device' | 'kernel panic' | 'emergency shell',
+    message: string,
+    cause?: unknown,
+  ) {
+    super(message, cause === undefined ? {} : { cause })
+  }
+}
+
+interface Loading {
+  network: BootNetwork
+  clock: Clock
+  signal: AbortSignal
+  say: (line: string) => void
+}
+
+/**
+ * Boots a live ISO from virtual media: of the file only descriptors, kernel arguments and the embedded archive are
+ * read, as a machine reads a disc that it boots.
+ *
+ * @throws BootFailed
+ */
+export async function loadIso(url: string, loading: Loading): Promise<LiveImage> {
+  const { clock, signal, say } = loading
+  say(`BIOS: booting virtual media ${url}`)
+  const image = await opened('the virtual medium', url, loading)
+  let iso
+  try {
+    iso = await openLiveIso(image, clock)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof LiveImageError)) throw unreadable('the virtual medium', url, error)
+    throw new BootFailed('no bootable device', `${url} is no live ISO that boots: ${chained(error)}`, error)
+  }
+  const { kargs, files, filesystem } = iso
+  const kernelArguments = kargs?.current ?? `coreos.liveiso=${filesystem.volume}`
+  const wanted = kernelParameters(kernelArguments)['coreos.liveiso']
+  if (wanted !== undefined && wanted !== filesystem.volume)
+    throw new BootFailed(
+      'emergency shell',
+      `the kernel arguments look for a volume ${wanted}, and the virtual medium is ${filesystem.volume}`,
+    )
+  return {
+    kind: 'coreos',
+    kernelArguments,
+    config: bytesOrNull(files.get(IGNITION_FILE)),
+    hasRoot: wanted !== undefined,
+  }
+}
+
+/** What every live initramfs of CoreOS has. */
+const MARK = 'etc/coreos-live-initramfs'
+const ROOT = /^root\.(squashfs|erofs)$/
+
+/**
+ * Boots a kernel with its initramfs, as a boot loader gets them by the network.
+ *
+ * @throws BootFailed
+ */
+export async function loadPxe(
+  source: { kernel: string; ramdisk: string; append: string },
+  loading: Loading,
+): Promise<LiveImage> {
+  const { clock, signal, say } = loading
+  say(`iPXE: kernel ${source.kernel}`)
+  await firstBytes('the kernel', source.kernel, loading)
+  say(`iPXE: initrd ${source.ramdisk}`)
+  const ramdisk = await opened('the initramfs', source.ramdisk, loading)
+  let hasRoot = false
+  let files
+  try {
+    files = await readInitramfs(ramdisk, clock, (path) => {
+      hasRoot ||= ROOT.test(path)
+      return path === MARK || path === IGNITION_FILE
+    })
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof LiveImageError)) throw unreadable('the initramfs', source.ramdisk, error)
+    const why = `the kernel cannot unpack ${source.ramdisk}: ${chained(error)}`
+    throw new BootFailed('kernel panic', why, error)
+  }
+  return {
+    kind: files.has(MARK) ? 'coreos' : 'agent',
+    kernelArguments: source.append,
+    config: bytesOrNull(files.get(IGNITION_FILE)),
+    hasRoot,
+  }
+}
+
+/** @throws BootFailed `emergency shell` for a root filesystem that is nowhere */
+export async function mountRoot({ kernelArguments, hasRoot }: LiveImage, loading: Loading): Promise<void> {
+  const url = kernelParameters(kernelArguments)['coreos.live.rootfs_url']
+  if (url === undefined) {
+    if (hasRoot) return
+    throw new BootFailed(
+      'emergency shell',
+      'the initramfs has no root filesystem, and no kernel argument coreos.live.rootfs_url says where it is',
+    )
+  }
+  loading.say(`coreos-livepxe-rootfs: fetching rootfs from ${url}`)
+  try {
+    await firstBytes('the root filesystem', url, loading)
+  } catch (error) {
+    if (error instanceof BootFailed) throw new BootFailed('emergency shell', error.message, error)
+    throw error
+  }
+}
+
+async function opened(what: string, url: string, { network, signal }: Loading): Promise<ByteSource> {
+  try {
+    return await network.open(url, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw unreadable(what, url, error)
+  }
+}
+
+/** That it is there and not empty is all that matters of it: a simulated kernel runs nothing. */
+async function firstBytes(what: string, url: string, loading: Loading): Promise<void> {
+  const source = await opened(what, url, loading)
+  let bytes: Uint8Array
+  try {
+    bytes = await source.read(0, 512)
+  } catch (error) {
+    loading.signal.throwIfAborted()
+    throw unreadable(what, url, error)
+  }
+  if (bytes.length === 0) throw new BootFailed('no bootable device', `${what} at ${url} is empty`)
+}
+
+const unreadable = (what: string, url: string, error: unknown): BootFailed =>
+  new BootFailed('no bootable device', `${what} at ${url} cannot be had: ${chained(error)}`, error)
+
+const chained = (error: unknown): string => errorChain(error).join(': ')
+
+const bytesOrNull = (bytes: Uint8Array | undefined): Uint8Array | null => (bytes?.length ? bytes : null)
