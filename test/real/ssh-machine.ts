@@ -61,7 +61,7 @@ export class SshMachine implements AsyncDisposable {
     await debianProgram('ssh-keygen', 'openssh-client')
     await debianProgram('systemd-udevd', 'udev').catch(() => {})
     const folder = await mkdtemp(join(tmpdir(), 'ironstage-machine-'))
-    await packages(join(folder, 'packages'))
+    await run('cp', ['-a', await sshPackages(), join(folder, 'packages')])
     const keys = instead?.keys ?? (await userKeys(await mkdtemp(join(tmpdir(), 'ironstage-user-'))))
     const ports = instead?.ports ?? (await freePorts())
     const machine = new SshMachine(folder, keys, ports, disk)
@@ -204,8 +204,8 @@ export class SshMachine implements AsyncDisposable {
   }
 }
 
-/** Debian's sshd and sudo, unpacked beside this host's programs. */
-async function packages(to: string): Promise<void> {
+/** Where Debian's sshd and sudo are, unpacked beside this host's programs. */
+export async function sshPackages(): Promise<string> {
   const from = join(CACHE, 'ssh-machine')
   if ((await tool('test', '-x', join(from, 'usr/sbin/sshd'))).code !== 0) {
     const building = await mkdtemp(join(tmpdir(), 'ironstage-packages-'))
@@ -224,7 +224,7 @@ async function packages(to: string): Promise<void> {
     await run('mv', ['-T', `${from}.${process.pid}`, from]).catch(() => {})
     await rm(building, { recursive: true, force: true })
   }
-  await run('cp', ['-a', from, to])
+  return from
 }
 
 async function userKeys(folder: string): Promise<UserKeys> {
