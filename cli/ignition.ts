@@ -1,4 +1,5 @@
 import {
+  agentOf,
   dataUrlBytes,
   findingLine,
   ignitionFetch,
@@ -19,6 +20,7 @@ import {
   type SpecVersion,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
+import { agentLines } from './ignition-agent.js'
 import { readGiven, type Given } from './ignition-files.js'
 import type { Options } from './options.js'
 
@@ -161,7 +163,9 @@ async function catFile(config: SpecConfig, path: string, { stdout, stopped }: En
 }
 
 /** What a summary of names and paths leaves out, and is no secret. */
-function alsoIn({ ignition, kernelArguments, storage }: SpecConfig) {
+function alsoIn(config: SpecConfig) {
+  const { ignition, kernelArguments, storage } = config
+  const agent = agentOf(config)
   const references = [...(ignition?.config?.merge ?? []), ignition?.config?.replace ?? {}]
   return {
     directories: (storage?.directories ?? []).map(({ path }) => path ?? ''),
@@ -169,6 +173,8 @@ function alsoIn({ ignition, kernelArguments, storage }: SpecConfig) {
     disks: (storage?.disks ?? []).map(({ device }) => device ?? ''),
     filesystems: (storage?.filesystems ?? []).map(({ device, format }) => `${device} ${format ?? ''}`.trim()),
     kernelArguments: kernelArguments?.shouldExist ?? [],
+    // What a live system with this config starts.
+    startsAgent: agent ? agentLines(agent) : [],
     refersTo: references.flatMap(({ source }) => (source ? [dataUrlBytes(source) ? 'data URL' : source] : [])),
   }
 }

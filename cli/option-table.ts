@@ -1,4 +1,5 @@
 import { CAPABILITIES, IRONIC_RELEASES, NEWEST_STABLE, PROFILES, SPEC_VERSIONS } from '../lab/index.js'
+import { AGENT_CONFIG_SHAPES } from './agent-config-options.js'
 
 interface OptionShape {
   /** What a value is called in the help. Flags have none. */
@@ -292,6 +293,7 @@ export const OPTIONS = {
     description: 'print what the config writes to this file',
     schema: TEXT,
   },
+  ...AGENT_CONFIG_SHAPES,
 } as const satisfies Record<string, OptionShape>
 
 export type OptionName = keyof typeof OPTIONS

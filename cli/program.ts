@@ -23,6 +23,7 @@ import {
   ignitionTranslate,
   ignitionValidate,
 } from './ignition.js'
+import { AGENT_CONFIG_OPTIONS, ignitionAgentConfig } from './ignition-agent.js'
 import { addLiveCommands } from './live-commands.js'
 import { OPENAPI_OPTIONS, openapi } from './openapi.js'
 import { OPTIONS, resolveOptions, variableOf, type OptionName, type Options } from './options.js'
@@ -98,6 +99,15 @@ export async function run(environment: Environment): Promise<number> {
   )
   add('translate', 'print a config in another version', IGNITION_TRANSLATE_OPTIONS, onFiles(ignitionTranslate), one)
   add('show', 'tell what is in a config, without secrets', IGNITION_SHOW_OPTIONS, onFiles(ignitionShow), one)
+  add(
+    'agent-config',
+    'print the config that makes a live CoreOS run the agent',
+    AGENT_CONFIG_OPTIONS,
+    ignitionAgentConfig,
+    {
+      under: configs,
+    },
+  )
   addLiveCommands(program, environment, (given) => (code = given))
   program.command(COREOS_INSTALLER.name).description(COREOS_INSTALLER.description)
   try {

@@ -117,6 +117,15 @@ export {
   type SpecConfig,
   type SpecVersion,
 } from '../ignition/index.js'
+export {
+  agentConfig,
+  agentOf,
+  shownAddress,
+  type AgentConfigOptions,
+  type AgentOnCoreos,
+  type AgentTemplate,
+  type AgentTls,
+} from '../ignition/index.js'
 export { ignitionFetch } from './ignition-fetch.js'
 export {
   bytesSource,

@@ -1,0 +1,89 @@
+const TEXT = { type: 'string', minLength: 1 } as const
+const FILES = { type: 'array', items: TEXT } as const
+const FLAG = { type: 'boolean' } as const
+
+/** Options of `ironstage ignition agent-config`; those of ICC's environment have its variable's name in brackets. */
+export const AGENT_CONFIG_SHAPES = {
+  template: {
+    value: 'today|original',
+    description:
+      "form of the config: today's, which tries again, or the original design's, which pulls once (default: today)",
+    schema: { type: 'string', enum: ['today', 'original'] },
+  },
+  'base-url': {
+    value: 'URL,...',
+    description: 'Ironic as the machines reach it: URLs or hosts, port 6385 unless told [IRONIC_BASE_URL]',
+    schema: TEXT,
+  },
+  'inspector-url': {
+    value: 'URL,...',
+    description:
+      'where inspection data goes: an inspector, port 5050 unless told, or .../v1/continue_inspection of Ironic ' +
+      '(default: today, as Ironic has it; original, an inspector on its host) [IRONIC_INSPECTOR_BASE_URL]',
+    schema: TEXT,
+  },
+  'agent-image': {
+    value: 'IMAGE',
+    description: "the agent's container (default: quay.io/metal3-io/ironic-agent) [IRONIC_AGENT_IMAGE]",
+    schema: TEXT,
+  },
+  'agent-registry': {
+    value: 'REGISTRY',
+    description: 'where the default container is, in place of quay.io/metal3-io',
+    schema: TEXT,
+  },
+  'insecure-registry': { description: "do not look at the registry's certificate", schema: FLAG },
+  'pull-secret': {
+    value: 'FILE',
+    description: 'auth file for the registry, JSON, plain or in base64 [IRONIC_AGENT_PULL_SECRET, its contents]',
+    schema: TEXT,
+  },
+  'agent-tls': {
+    value: 'off|on|insecure',
+    description:
+      "whether the agent believes Ironic's certificate: on, with --ca-bundle too; insecure, any; for hosts without a " +
+      'scheme off means http, the others https (default: today, any)',
+    schema: { type: 'string', enum: ['off', 'on', 'insecure'] },
+  },
+  'ssh-key': {
+    value: 'FILE',
+    description: 'public keys that may log in as core [IRONIC_RAMDISK_SSH_KEY, a key itself]',
+    schema: TEXT,
+  },
+  'http-proxy': { value: 'URL', description: 'what the container is pulled through [HTTP_PROXY]', schema: TEXT },
+  'https-proxy': { value: 'URL', description: 'the same for HTTPS [HTTPS_PROXY]', schema: TEXT },
+  noproxy: { value: 'HOST,...', description: 'hosts that are reached without [NO_PROXY]', schema: TEXT },
+  ntp: {
+    value: 'HOST,...',
+    description: "time servers, besides the image's own [ADDITIONAL_NTP_SERVERS]",
+    schema: TEXT,
+  },
+  'registries-conf': {
+    value: 'FILE',
+    description: 'registries.conf of the live system: mirrors and the like [REGISTRIES_CONF_PATH]',
+    schema: TEXT,
+  },
+  'ca-bundle': { value: 'FILE', description: 'authorities that the live system trusts, PEM [CA_BUNDLE]', schema: TEXT },
+  'vlan-interfaces': {
+    value: 'always|never|auto',
+    description: 'VLANs for inspection: auto is on unless there are --keyfile [IRONIC_AGENT_VLAN_INTERFACES]',
+    schema: { type: 'string', enum: ['always', 'never', 'auto'] },
+  },
+  'ip-options': {
+    value: 'ARGS',
+    description: 'kernel arguments of the network for the installed system, as ip=dhcp6 [IP_OPTIONS]',
+    schema: TEXT,
+  },
+  'copy-network': {
+    value: 'yes|no',
+    description: 'whether install_coreos copies network settings (default: if there are --keyfile)',
+    schema: { type: 'string', enum: ['yes', 'no'] },
+  },
+  hostname: { value: 'NAME', description: "the machine's name, where DHCP gives none", schema: TEXT },
+  keyfile: { value: 'FILE', description: 'NetworkManager keyfile; may be repeated', schema: FILES },
+  'agent-option': {
+    value: 'NAME=VALUE',
+    description: "an option of ironic-python-agent's by its own name; may be repeated",
+    schema: { type: 'array', items: { type: 'string', pattern: '^[a-z][a-z0-9_]*=' } },
+  },
+} as const
