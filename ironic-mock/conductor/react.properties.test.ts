@@ -164,7 +164,9 @@ class Model {
     if (this.node.maintenance) return { draw: 'out of maintenance' }
     const next: Partial<Record<ProvisionState, string>> = {
       enroll: 'manage',
-      manageable: this.at % 2 === 0 ? 'provide' : 'inspect',
+      manageable: ['provide', 'provide', 'inspect', 'provide', 'clean', 'provide', 'adopt'][
+        Math.floor(this.at / 1000) % 7
+      ]!,
       'inspect failed': 'manage',
       'clean failed': 'manage',
       'adopt failed': 'manage',
@@ -177,7 +179,8 @@ class Model {
       error: 'deleted',
       rescue: 'unrescue',
     }
-    return { draw: 'verb', target: next[state] ?? 'deleted', steps: 'known' }
+    const steps = Math.floor(this.at / 1000) % 5 === 0 ? 'reserved' : 'known'
+    return { draw: 'verb', target: next[state] ?? 'deleted', steps }
   }
 
   outcome(effect: EffectBody, { luck, choice }: { luck: number; choice: number }): Outcome {
@@ -307,7 +310,7 @@ class Model {
     expect(limited, `a time limit exactly while waiting: ${what}`).toBe(waiting ? 1 : 0)
     if (STABLE_STATES.includes(state) && this.job === null) expect(node.clean_step, what).toEqual({})
     // Undeploying a node that waits for its agent leaves it (recorded).
-    if (state === 'active' && this.job === null) expect(node.deploy_step, what).toEqual({})
+    if (state === 'active' && before.provision_state === 'deploying') expect(node.deploy_step, what).toEqual({})
     if (this.job === null && node.provision_state !== before.provision_state)
       expect(node.target_power_state, what).toBeNull()
   }
