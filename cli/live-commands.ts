@@ -204,6 +204,8 @@ function addPxe(program: Command, does: <O extends object>(command: Command, run
       .option('--rootfs-url <URL>', 'the root filesystem')
       .option('--ignition-url <URL>', 'the Ignition config (default: in the initramfs)')
       .option('--ignition', 'there is an Ignition config in the initramfs')
+      .option('--ip-options <ARGS>', 'arguments of the network, as ip=dhcp6')
+      .option('--append <ARGS>', "more kernel arguments, as those that Ironic's kernel_append_params has")
   does(
     sources(root.command('kargs').description('print the kernel arguments that a live boot needs')),
     (_, options, live) => pxe.pxeKargs(options, live),
@@ -211,8 +213,7 @@ function addPxe(program: Command, does: <O extends object>(command: Command, run
   does(
     sources(root.command('ipxe').description('print an iPXE script that boots it'))
       .requiredOption('--kernel-url <URL>', 'the kernel')
-      .addOption(repeated('--initrd-url <URL>', 'the initramfs, and archives after it').makeOptionMandatory())
-      .option('--append <ARGS>', 'more kernel arguments'),
+      .addOption(repeated('--initrd-url <URL>', 'the initramfs, and archives after it').makeOptionMandatory()),
     (_, options: Parameters<typeof pxe.pxeIpxe>[0], live) => pxe.pxeIpxe(options, live),
   )
 }

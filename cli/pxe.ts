@@ -3,17 +3,18 @@ import {
   customizePxe,
   doing,
   IGNITION_FILE,
-  ipxeScript,
   keyfileFiles,
   keyfilesAt,
   keyfilesIn,
   LiveImageError,
+  liveIpxeScript,
   liveKernelArguments,
   openFileSource,
+  pxeAppendParams,
   readInitramfs,
   wrapFiles,
   type InitramfsFiles as Files,
-  type LiveSources,
+  type LivePxe,
 } from '../lab/index.js'
 import { writeFile } from 'node:fs/promises'
 import { warnOfInstallation, wishesOf, type CustomizeFlags } from './customize-options.js'
@@ -80,14 +81,13 @@ export async function pxeCustomize(
   await writeOutput(options.output, customized.image, environment)
 }
 
-export function pxeKargs(options: LiveSources, { environment: { stdout } }: LiveCommand): void {
-  stdout.write(`${liveKernelArguments(options)}\n`)
+export function pxeKargs(options: LivePxe, { environment: { stdout } }: LiveCommand): void {
+  stdout.write(`${pxeAppendParams(options)}\n`)
 }
 
 export function pxeIpxe(
-  options: LiveSources & { kernelUrl: string; initrdUrl: string[]; append?: string },
+  { initrdUrl, ...options }: LivePxe & { kernelUrl: string; initrdUrl: string[] },
   { environment: { stdout } }: LiveCommand,
 ): void {
-  const given = [liveKernelArguments(options), options.append ?? ''].filter((part) => part !== '').join(' ')
-  stdout.write(ipxeScript({ kernelUrl: options.kernelUrl, initramfsUrls: options.initrdUrl, arguments: given }))
+  stdout.write(liveIpxeScript({ ...options, initramfsUrls: initrdUrl }))
 }

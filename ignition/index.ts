@@ -68,6 +68,7 @@ export {
   type AgentTemplate,
   type AgentTls,
 } from './agent/agent-options.js'
+export { liveIpxeScript, pxeAppendParams, type LivePxe } from './agent/pxe.js'
 export { withoutPassword as shownAddress } from './agent/service-urls.js'
 export { writtenFiles, type FileAt } from './agent/written-files.js'
 export type { Artifact, FileName, ImageFormat } from './metadata/artifact.js'

@@ -98,6 +98,9 @@ test('pxe: wrapped configs are unwrapped, an initramfs is customised, and boot l
     stderr: 'PXE configuration must include kernel arguments:\n\tignition.firstboot ignition.platform.id=metal\n',
   })
   expect(await run('pxe customize -o d.img c.img')).toEqual(fails('input is already customized'))
+  expect(await run('pxe kargs --ignition --append nofb --ip-options ip=dhcp6')).toEqual(
+    fine('nofb ignition.firstboot ignition.platform.id=metal ip=dhcp6\n'),
+  )
   expect(await run('pxe kargs --rootfs-url http://h/r --ignition')).toEqual(
     fine('coreos.live.rootfs_url=http://h/r ignition.firstboot ignition.platform.id=metal\n'),
   )
