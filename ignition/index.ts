@@ -96,4 +96,13 @@ export { readMetadata, schemaProblems, type Metadata } from './metadata/read-met
 export { checkStream, type StreamFinding } from './metadata/stream-check.js'
 export { diffStreams, type StreamDifference } from './metadata/stream-diff.js'
 export { serveStreams, type StreamServer, type StreamServerOptions } from './metadata/stream-server.js'
-export { pinnedStream, publishStream, type Pinned, type Shelf } from './metadata/stream-shelf.js'
+export {
+  pinnedStream,
+  publishStream,
+  refuseBackInTime,
+  refuseOlderStream,
+  type Pinned,
+  type Shelf,
+} from './metadata/stream-shelf.js'
+export { openImageService, type ImageService, type ImageServiceOptions, type LiveUrls } from './serve/image-service.js'
+export { findLiveImages, type LiveImageFiles } from './serve/live-files.js'

@@ -4,6 +4,7 @@ import {
   openIronic,
   openStore,
   type Conductor,
+  type FindImage,
   type IronicConfigRequest,
   type Policy,
   type Store,
@@ -44,6 +45,7 @@ import { openFront } from './front.js'
 import { phaseOf } from './phase.js'
 import { labApi } from './lab-api.js'
 import { onKeptPort } from './kept-port.js'
+import { openLiveImages, type LiveImages, type LiveImagesRequest } from './live-images.js'
 import { observedStore } from './observed-store.js'
 import { REHEARSAL_IMAGE } from './paths.js'
 import type { StateFolder } from './state-folder.js'
@@ -76,6 +78,10 @@ export interface StageOptions {
   disks?: 'file' | 'described'
   /** Where images from URLs are kept, and how they are fetched; without, each installation fetches its own. */
   imageCache?: ImageCacheRequest
+  /** How Ironic looks at an image before it has it deployed: over the network and this host's files unless told otherwise. */
+  findImage?: FindImage
+  /** Live CoreOS images to serve; machines really fetch what they boot then. */
+  liveImages?: LiveImagesRequest
   /** Told of everything from the start. */
   onEvent?: (event: Parameters<Events['emit']>[0]) => void
 }
@@ -96,13 +102,15 @@ export interface Stage extends AsyncDisposable {
   readonly events: Events
   readonly faults: Faults
   readonly probe: Probe
+  /** The live images that are served, where there are some. */
+  readonly images: LiveImages['service'] | null
   /** A machine's specification as this stage makes them. */
   spec(n: Parameters<typeof defaultMachineSpec>[0]): MachineSpec
   /** Registers a machine as a node in `enroll` with its ports; gives the node's uuid. A machine that has a node keeps it. */
   enroll(spec: MachineSpec, fields?: Record<string, unknown>): Promise<string>
 }
 
-const IN_PROCESS_URL = 'http://ironic.invalid'
+const IN_PROCESS_URL = 'http://ironic.invalid:6385'
 
 /**
  * Puts a lab together: the composition root.
@@ -122,7 +130,11 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   if (options.onEvent) events.listen(options.onEvent)
 
   const agentPace = options.agentPace ?? PROMPT_PACE
-  const { policy, service, newest, types } = await configured({ ...options, agentPace, clock, logger })
+  const ownPolicy = { ...(options.liveImages ? { fetchBootImages: true } : {}), ...options.policy }
+  const { policy, service, newest, types } = await configured({
+    ...{ ...options, policy: ownPolicy },
+    ...{ agentPace, clock, logger },
+  })
   const access = await openAccess({ service, host: network?.host ?? null, folder, clock, logger, scope })
 
   const http = network ? scope.use(new HttpTransport({ clock })) : undefined
@@ -177,9 +189,13 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
 
   const watched = observedStore(store, (uuid) => {
     const entry = store.records.nodes.get(uuid)
+    if (!entry) live?.forget(uuid)
     events.emit(entry ? { kind: 'node', node: entry.record } : { kind: 'node-gone', uuid })
   })
 
+  const live = options.liveImages
+    ? scope.use(await openLiveImages(options.liveImages, { ironicUrl: url, store, folder, clock, random, logger }))
+    : undefined
   const bmcs = machineBmcs({
     machines: () => machines,
     profile: (made) => spec(made),
@@ -210,6 +226,8 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       agents: probed(toAgents, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' }),
       logger: withFields(logger, { room: 'conductor' }),
       ironicUrl: () => url,
+      ...(live ? { servedImages: (node) => live.imagesFor(node) } : {}),
+      ...(options.findImage ? { findImage: options.findImage } : {}),
       deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
     }),
   )
@@ -265,6 +283,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       faults,
       probe,
       spec,
+      images: live?.service ?? null,
     },
     enroll: (made, fields) => enroll({ client, machines, store }, made, fields),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),

@@ -77,15 +77,15 @@ export function slice(base: ByteSource, start: number, size: number): ByteSource
 
 const PIECE = 256 * 1024
 
-/** The bytes from `start` up to `end`, exclusive, in pieces of 256 KiB, each read when it is asked for. */
+/** The bytes from `start` up to `end`, exclusive, in pieces (of 256 KiB unless told), each read when it is asked for. */
 export async function* streamOf(
   source: ByteSource,
-  { start = 0, end = source.size }: { start?: number; end?: number } = {},
+  { start = 0, end = source.size, piece = PIECE }: { start?: number; end?: number; piece?: number } = {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for (let at = start; at < end;) {
-    const piece = await source.read(at, Math.min(PIECE, end - at))
-    if (piece.length === 0) throw new Error(`${source.size} bytes were announced and ended at ${at}`)
-    yield piece
-    at += piece.length
+    const bytes = await source.read(at, Math.min(piece, end - at))
+    if (bytes.length === 0) throw new Error(`${source.size} bytes were announced and ended at ${at}`)
+    yield bytes
+    at += bytes.length
   }
 }
