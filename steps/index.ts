@@ -79,6 +79,6 @@ export {
   type ImageEntry,
   type Pruned,
 } from './images/image-cache.js'
-export { ImageHttp } from './images/image-http.js'
-export { imageOfStream, type StreamRequest } from './images/stream-image.js'
+export { ImageHttp, type ImageHttpOptions } from './images/image-http.js'
+export { FEDORA_STREAMS, fetchStreamText, imageOfStream, type StreamRequest } from './images/stream-image.js'
 export { stageFromCache, stageStreamed, stageUncached, type Reach, type StagingOptions } from './images/stage-image.js'

@@ -49,9 +49,10 @@ export async function serveStreams(options: StreamServerOptions): Promise<Stream
     })
   app.get(['/streams/:name.json', '/dependencies/rhcos/:name.json'], async (request, response, next) => {
     const { name } = request.params as { name: string }
-    const path = [join(folder, normalize(decodeURIComponent(request.path))), join(folder, `${name}.json`)].find((one) =>
-      existsSync(one),
-    )
+    // `rhcos-4.8` is the stream whose document is `stream-4.8.json`.
+    const openshift = `dependencies/rhcos/${name.replace(/^rhcos-/, 'stream-')}.json`
+    const places = [normalize(decodeURIComponent(request.path)), `${name}.json`, openshift]
+    const path = places.map((one) => join(folder, one)).find((one) => existsSync(one))
     if (!/^[\w.-]+$/.test(name) || path === undefined) return next()
     const stream = STREAM.read(await readFile(path), path)
     const base = `${request.protocol}://${request.get('host') ?? ''}`

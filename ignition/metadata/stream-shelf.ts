@@ -92,19 +92,29 @@ export async function pinnedStream(shelf: Shelf, pin: { date?: string; sha256?: 
   return { path, stream: STREAM.read(text, path), sha256 }
 }
 
+const back = (stream: Stream, what: string): UserError =>
+  new UserError('stream-back-in-time', `the stream ${stream.stream} goes back in time: ${what}`, {
+    remedy: 'take what is newer; whoever needs an older one pins its dated copy',
+  })
+
+/**
+ * A stream may take back a release, but only with a later time of its own.
+ *
+ * @throws UserError `stream-back-in-time`
+ */
+export function refuseOlderStream(latest: Stream, next: Stream): void {
+  const [then, now] = [latest, next].map(({ metadata }) => metadata['last-modified']) as [string, string]
+  if (Date.parse(now) < Date.parse(then)) throw back(next, `it is of ${now}, and the latest is of ${then}`)
+}
+
 /** @throws UserError `stream-back-in-time` */
 export function refuseBackInTime(latest: Stream, next: Stream): void {
-  const back = (what: string) =>
-    new UserError('stream-back-in-time', `the stream ${next.stream} goes back in time: ${what}`, {
-      remedy: 'publish what is newer; whoever needs an older one pins its dated copy',
-    })
-  const [then, now] = [latest, next].map(({ metadata }) => metadata['last-modified']) as [string, string]
-  if (Date.parse(now) < Date.parse(then)) throw back(`it is of ${now}, and the latest is of ${then}`)
+  refuseOlderStream(latest, next)
   for (const [architecture, { artifacts }] of Object.entries(next.architectures)) {
     const release = artifacts['metal']?.release
     const before = latest.architectures[architecture]?.artifacts['metal']?.release
     if (release !== undefined && before !== undefined && release !== before && compareVersions(release, before) < 0)
-      throw back(`${architecture} would be ${release}, and the latest is ${before}`)
+      throw back(next, `${architecture} would be ${release}, and the latest is ${before}`)
   }
 }
 

@@ -10,6 +10,8 @@ export interface Asset {
    */
   signature: 'required' | 'where present'
   signatureUrl?: string
+  /** What it is: an image of a disk unless told otherwise, which has a smallest size. */
+  of?: 'disk' | 'anything'
 }
 
 /** An asset within reach of the target's programs, checked; it stays there until this is disposed of. */

@@ -9,6 +9,8 @@ export interface ImageHttpOptions {
   ca?: string
   /** How long a server may be silent, in milliseconds of wall time; 60 s unless told otherwise. */
   silence?: number
+  /** Throws for a URL that must not be asked, also one that a redirect leads to; all may be unless told otherwise. */
+  allow?: (url: string) => void
 }
 
 export interface ImageAnswer {
@@ -25,6 +27,7 @@ export class Unreachable extends Error {
 }
 
 const REDIRECTS = 10
+const REDIRECTION = new Set([301, 302, 303, 307, 308])
 
 /** Asks image servers. Every answer has a connection of its own, so that nothing idle is left behind. */
 export class ImageHttp {
@@ -34,15 +37,34 @@ export class ImageHttp {
     this.#options = options
   }
 
-  /** @throws Unreachable; the signal's reason */
+  /** @throws Unreachable; the signal's reason; what `allow` throws */
   async get(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<ImageAnswer> {
+    const { allow } = this.#options
+    if (!allow) return this.#ask(url, headers, signal, REDIRECTS)
+    for (let at = url, redirects = 0; ; redirects++) {
+      allow(at)
+      const answer = await this.#ask(at, headers, signal, 0)
+      const to = REDIRECTION.has(answer.status) ? answer.headers['location'] : undefined
+      if (to === undefined) return answer
+      await answer.close()
+      if (redirects === REDIRECTS || !URL.canParse(to, at)) throw new Unreachable('the server redirects to nowhere')
+      at = new URL(to, at).href
+    }
+  }
+
+  async #ask(
+    url: string,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+    maxRedirections: number,
+  ): Promise<ImageAnswer> {
     signal.throwIfAborted()
     const { clock } = this.#options
     return held(clock, `asking for ${maskedUrl(url)}`, async () => {
       const agent = await this.#agent()
       try {
         const { interceptors, request } = await import('undici')
-        const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: REDIRECTS }))
+        const dispatcher = agent.compose(interceptors.redirect({ maxRedirections }))
         // A body that is compressed on the way would have another length and digest than the image.
         const sent = { accept: '*/*', 'accept-encoding': 'identity', ...headers }
         const { statusCode, headers: said, body } = await request(url, { dispatcher, signal, headers: sent })

@@ -36,7 +36,7 @@ const LARGEST = 4 * 2 ** 20
 export async function imageOfStream(http: ImageHttp, request: StreamRequest, signal: AbortSignal): Promise<Asset> {
   const { stream, architecture, sectorSize } = request
   const url = /^https?:\/\//.test(stream) ? stream : `${FEDORA_STREAMS}${encodeURIComponent(stream)}.json`
-  const { architectures } = parse(await fetchText(http, url, signal), url)
+  const { architectures } = parse(await fetchStreamText(http, url, signal), url)
   const formats = architectures[architecture]?.artifacts['metal']?.formats
   if (!formats) {
     const known = Object.keys(architectures).filter((name) => architectures[name]?.artifacts['metal'])
@@ -54,7 +54,12 @@ export async function imageOfStream(http: ImageHttp, request: StreamRequest, sig
   }
 }
 
-async function fetchText(http: ImageHttp, url: string, signal: AbortSignal): Promise<string> {
+/**
+ * Stream metadata as text.
+ *
+ * @throws UserError: stream-unreachable
+ */
+export async function fetchStreamText(http: ImageHttp, url: string, signal: AbortSignal): Promise<string> {
   const unreachable = (cause: Error) =>
     new UserError('stream-unreachable', `the stream metadata at ${maskedUrl(url)} could not be fetched`, {
       cause,
