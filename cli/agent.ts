@@ -124,6 +124,7 @@ async function realAgent(
     openRealAgent({
       ...{ on, serves, configFiles, clock, random: systemRandom, logger: logTo(environment, json) },
       parameters: parameters(kernelParams),
+      resume: true,
       ...(options.listen === undefined ? {} : { listen: address(options.listen) }),
       ...(managers ? { managers } : {}),
     }),

@@ -13,12 +13,14 @@ import {
   repetitionText,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
+import { IMAGE_CACHE_OPTIONS, imagesOf } from './image-cache.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
 
 export const UP_OPTIONS = [
   ...(['profile', 'ironic-release', 'set', 'host', 'port', 'htpasswd', 'tls', 'tls-cert', 'tls-key'] as const),
   ...(['nodes', 'state-dir', 'speed', 'realistic', 'steps', 'json'] as const),
+  ...IMAGE_CACHE_OPTIONS,
 ] as const
 
 type UpOptions = Options<(typeof UP_OPTIONS)[number]>
@@ -40,6 +42,7 @@ export async function up(
     nodes: options.nodes ?? 0,
     stateDir: options['state-dir'] ?? null,
     realistic: options.realistic ?? false,
+    imageCache: await imagesOf(options, environment),
     ...(options.steps ? { managers: await loadManagers(options.steps) } : {}),
     clock: systemClock(options.speed ?? 1),
     random: systemRandom,

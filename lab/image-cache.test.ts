@@ -8,6 +8,7 @@ import {
   fileServer,
   page,
   sha256,
+  silentAfter,
   tooShort,
   type Behaviour,
   type FileServer,
@@ -60,6 +61,7 @@ test('with a digest, the second lab asks no server at all', async () => {
 
 test.each<[string, Behaviour, RegExp]>([
   ['resets', cutAfter(1000), /could not be fetched/],
+  ['falls silent', silentAfter(1000), /could not be fetched.*fell silent/],
   ['lies about the length', tooShort, /is damaged: .*truncated/],
   ['sends a page', page, /is a web page and no image/],
 ])('a server that %s: the deployment fails with the cause, and no disk was touched', async (_, behaviour, words) => {

@@ -11,6 +11,7 @@ import { opening, Probe, withFields, type Clock, type Logger, type Random } from
 import { standardManagers, type HardwareManager } from '../steps/index.js'
 import { HttpTransport, probed, probedDispatch } from '../wire/index.js'
 import { namedFile, openAgentListener } from './agent-address.js'
+import { keptOnTarget, onPortOf } from './kept-on-target.js'
 import type { RealTarget } from './real-target.js'
 
 export interface RealAgentOptions {
@@ -22,6 +23,11 @@ export interface RealAgentOptions {
   parameters?: Readonly<Record<string, string>>
   configFiles?: readonly ConfigFile[]
   listen?: { host: string; port: number }
+  /**
+   * Go on as the agent of an earlier process did in this boot: with its commands, token, address and certificate. What that
+   * takes is kept on the target, in memory. Without, all is gone with this process.
+   */
+  resume?: boolean
   managers?: readonly HardwareManager[]
   pace?: AgentPace
   clock: Clock
@@ -38,8 +44,7 @@ export interface RealAgent extends AsyncDisposable {
 }
 
 /**
- * Starts an agent on a real target. What it keeps is gone with this process: the Ignition configs in its commands belong
- * into no file.
+ * Starts an agent on a real target.
  *
  * @throws UserError when it cannot listen, or parameters or files cannot be used
  */
@@ -57,10 +62,18 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
     })
     const tls = await clientTls(settings, (path) => namedFile(path, clock))
     const transport = scope.use(new HttpTransport({ clock, tls, timeoutMs: settings.requestTimeout }))
-    const listener = scope.use(await openAgentListener(settings, { listen: options.listen, clock, logger }))
+    const kept = options.resume ? await keptOnTarget(on.target, whoseAgent(options, settings.apiUrls[0]), logger) : null
+    const listening = (listen: RealAgentOptions['listen']) => openAgentListener(settings, { listen, clock, logger })
+    const { listen = { host: '127.0.0.1', port: 0 } } = options
+    const free = options.listen ? listen.port === 0 : settings.listen.host === null && settings.listen.port === null
+    const listener = scope.use(
+      kept !== null && free
+        ? await onPortOf(kept, logger, (port) => listening({ ...listen, port }))
+        : await listening(options.listen),
+    )
     const probe = new Probe()
     const callbackUrl = listener.urlOf(null)
-    let kept: unknown
+    let held: unknown
     const agent = startAgent({
       target: on.target,
       managers: options.managers ?? standardManagers,
@@ -68,7 +81,7 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
       environment: {},
       callbackUrl,
       transport: probed(transport, probe, { from: 'agent', to: 'ironic' }),
-      saved: { read: () => kept, write: (value) => Promise.resolve(void (kept = value)) },
+      saved: kept ?? { read: () => held, write: (value) => Promise.resolve(void (held = value)) },
       ...{ configFiles, clock, random, probe, onProgress, pace: options.pace ?? IPA_PACE },
       logger: withFields(logger, { room: 'agent' }),
       tls: listener.tls({ random, settings: settings.server }),
@@ -83,4 +96,10 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }
   })
+}
+
+/** An agent with another Ironic, node or disk is another agent. */
+function whoseAgent({ on, serves }: RealAgentOptions, ironicUrl: string | undefined): string {
+  const whom = 'token' in serves ? ['token', serves.token] : ['ironic', ironicUrl, serves.nodeUuid]
+  return JSON.stringify([...whom, on.disk.number])
 }

@@ -3,6 +3,7 @@ import { readIronicConfig, type IronicConfigRequest, type ServiceSettings } from
 import { opening, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { LabEvent } from './events.js'
+import type { ImageCacheRequest } from './image-staging.js'
 import { REALISTIC_MACHINES } from './realistic.js'
 import { stage, type Stage } from './stage.js'
 import { openStateFolder } from './state-folder.js'
@@ -19,6 +20,8 @@ export interface ServeOptions {
   realistic: boolean
   /** What agents offer; the standard managers unless told otherwise. */
   managers?: readonly HardwareManager[]
+  /** Where images from URLs are kept, and how they are fetched; without, each installation fetches its own. */
+  imageCache?: ImageCacheRequest
   clock: Clock
   random: Random
   logger: Logger
@@ -51,6 +54,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
         ...{ folder, network: { host, port }, ironic, clock, random, logger },
         ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
         ...(options.managers ? { managers: options.managers } : {}),
+        ...(options.imageCache ? { imageCache: options.imageCache } : {}),
         ...(onEvent ? { onEvent } : {}),
       }),
     )

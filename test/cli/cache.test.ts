@@ -53,6 +53,22 @@ test('a step’s image is kept as zstd below the user’s cache folder, listed, 
   expect((await ran('cache', 'prune', '--all')).stdout).toMatch(/^1 image deleted, \S+ KiB freed\n$/)
 })
 
+test('a lab that is served keeps the images of its machines, fetched once', async () => {
+  const up = command(['up', '--port', '0', '--cache-as', 'zstd'], { variables: { HOME: home } })
+  const [, url] = await up.printed(/ready at (\S+)/)
+  for (let n = 0; n < 2; n++) {
+    const deployed = await ran('deploy', '--ironic-url', url!, '--image', server.url('/coreos.raw.xz'))
+    expect(deployed, deployed.stdout).toMatchObject({ code: 0 })
+  }
+  up.stop()
+  expect(await up.ended).toBe(0)
+  expect(server.asked.filter((line) => line.startsWith('GET /coreos.raw.xz') && !line.includes('.sig'))).toEqual([
+    'GET /coreos.raw.xz',
+    'GET /coreos.raw.xz if changed',
+  ])
+  expect((await ran('cache', 'list')).stdout).toMatch(/ {2}xz as zst /)
+})
+
 test('--cache-dir names another folder, --no-cache keeps nothing', async () => {
   expect((await install('--cache-dir', join(home, 'here'))).code).toBe(0)
   expect(await readdir(join(home, 'here/images'))).toEqual([sha256(IMAGE)])
