@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { UserError } from '../lab/index.js'
 import type { Environment } from './environment.js'
 
-/** A config as it was given. */
+/** A file as it was given. */
 export interface Given {
   /** `standard input` for `-`. */
   name: string
@@ -14,7 +14,11 @@ export interface Given {
  *
  * @throws UserError (usage) for one that cannot be read, or for standard input named twice
  */
-export async function readGiven(files: readonly string[], { stdin }: Environment): Promise<Given[]> {
+export async function readGiven(
+  files: readonly string[],
+  { stdin }: Environment,
+  what = 'Ignition config',
+): Promise<Given[]> {
   if (files.filter((file) => file === '-').length > 1)
     throw new UserError('ignition-unreadable', 'standard input can be read only once', {
       kind: 'usage',
@@ -30,7 +34,7 @@ export async function readGiven(files: readonly string[], { stdin }: Environment
         given.push({ name: 'standard input', bytes: Buffer.concat(parts) })
       }
     } catch (cause) {
-      throw new UserError('ignition-unreadable', `the Ignition config ${file} cannot be read`, {
+      throw new UserError('ignition-unreadable', `the ${what} ${file} cannot be read`, {
         cause,
         kind: 'usage',
         remedy: 'name a file, or - for standard input',

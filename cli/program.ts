@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { errorChain, packageVersion, UserError, userError, type ConfigFile } from '../lab/index.js'
 import { agent, AGENT_OPTIONS } from './agent.js'
+import { BMH_EXPLAIN_OPTIONS, bmhExplain } from './bmh.js'
 import {
   CACHE_LIST_OPTIONS,
   CACHE_PRUNE_OPTIONS,
@@ -108,6 +109,10 @@ export async function run(environment: Environment): Promise<number> {
       under: configs,
     },
   )
+  const hosts = program.command('bmh').description('work on BareMetalHosts; - is standard input').exitOverride()
+  add('explain', 'print what BareMetal Operator asks of Ironic for hosts', BMH_EXPLAIN_OPTIONS, onFiles(bmhExplain), {
+    ...{ under: hosts, operand: 'FILE...' },
+  })
   addLiveCommands(program, environment, (given) => (code = given))
   program.command(COREOS_INSTALLER.name).description(COREOS_INSTALLER.description)
   try {

@@ -26,3 +26,4 @@ export { basicAuth, basicAuthorization, type BasicAuthOptions, type Credentials 
 export { enabledTypes } from './drivers/enabled.js'
 export { HARDWARE_TYPES, type HardwareType } from './drivers/hardware-types.js'
 export type { Guard } from './api/ironic-api.js'
+export type { FindImage } from './drivers/images.js'

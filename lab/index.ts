@@ -167,3 +167,7 @@ export {
 export { bmcAccess, type BmcAccess, type BmcAccount } from './baremetal-operator/bmc-access.js'
 export type { Host, HostStatus } from './baremetal-operator/host.js'
 export { BareMetalOperator, type OperatorOptions } from './baremetal-operator/operator.js'
+export { explainHost, type ExplainOptions, type HostExplanation } from './baremetal-operator/explain.js'
+export type { ExplainedCall } from './baremetal-operator/explained-calls.js'
+export { manifestFindingLine, type ManifestFinding } from './baremetal-operator/read-manifests.js'
+export { wantedHosts, type WantedHost } from './baremetal-operator/wanted-hosts.js'

@@ -1,4 +1,5 @@
 import { UserError } from '../../runtime/index.js'
+import { ironicSentence } from '../../wire/index.js'
 import type { Stage } from '../stage.js'
 
 /** Newest first, what BareMetal Operator asks for and nothing between. */
@@ -8,10 +9,13 @@ const LADDER = [110, 109, 95, 93, 89]
 export class Unexpected extends Error {
   override name = 'Unexpected'
   readonly status: number
+  /** What Ironic said. */
+  readonly sentence: string
 
   constructor(method: string, path: string, status: number, body: string) {
     super(`${method} ${path}: ${status} ${body}`)
     this.status = status
+    this.sentence = ironicSentence({ status, headers: {}, body })
   }
 }
 
@@ -36,8 +40,8 @@ export interface MadeCall {
   headers: Readonly<Record<string, string>>
   body: unknown
   status: number
-  /** What was answered, where it is no success. */
-  failure: string | null
+  /** What Ironic said, where it is no success. */
+  refusal: string | null
 }
 
 export interface CallsOptions {
@@ -118,7 +122,8 @@ export class Calls {
     const response = await transport.send({ method, url: `${url}/v1${path}`, headers, ...given })
     const { status, body: text = '' } = response
     this.made.push(`${method} ${path} ${status}`)
-    this.#onCall({ ...{ why, method, path, headers, body, status }, failure: isSuccess(method, status) ? null : text })
+    const refusal = isSuccess(method, status) ? null : ironicSentence(response)
+    this.#onCall({ ...{ why, method, path, headers, body, status }, refusal })
     return { status, text }
   }
 }

@@ -66,11 +66,14 @@ export interface RamdiskSource {
 /** What BareMetal Operator knows a host by, and last saw of it. */
 export interface HostStatus {
   id?: string
+  /** An instance is there, or on its way. */
+  hasInstance?: boolean
   errorMessage?: string
   hardware?: JsonObject
 }
 
-const SOME_UID = 'd0000000-0000-4000-8000-000000000001'
+/** Of a host that was never in a cluster. */
+export const SOME_UID = 'd0000000-0000-4000-8000-000000000001'
 export const namespaceOf = ({ namespace = 'metal3' }: Host): string => namespace
 export const nodeName = (host: Host): string => `${namespaceOf(host)}~${host.name}`
 
@@ -84,13 +87,23 @@ export function properties({ bootMode = 'UEFI', architecture = 'x86_64' }: Host)
   return { capabilities: modes[bootMode], cpu_arch: architecture }
 }
 
-/** The body of `POST /v1/nodes` for a host. */
-export function registration(host: Host): JsonObject {
-  const deployInterface = host.customDeploy
-    ? { deploy_interface: 'custom-agent' }
-    : host.image?.format === 'live-iso'
-      ? { deploy_interface: 'ramdisk' }
-      : {}
+/** A node's capabilities with those of a host: the others that it has stay, in front. */
+export function capabilitiesWith(before: unknown, host: Host): string {
+  const others = String(before ?? '')
+    .split(',')
+    .filter((item) => item !== '' && !/^(boot_mode|secure_boot):/.test(item))
+  return [...others, properties(host).capabilities].join(',')
+}
+
+/** The body of `POST /v1/nodes` for a host; of one that had an instance before Ironic forgot it, with how it was deployed. */
+export function registration(host: Host, { hasInstance = false }: HostStatus = {}): JsonObject {
+  const deployInterface = !hasInstance
+    ? {}
+    : host.customDeploy
+      ? { deploy_interface: 'custom-agent' }
+      : host.image?.format === 'live-iso'
+        ? { deploy_interface: 'ramdisk' }
+        : {}
   return {
     ...{ name: nodeName(host), driver: host.bmc.driver, driver_info: host.bmc.driverInfo },
     ...{ ...host.bmc.interfaces, inspect_interface: 'agent', ...deployInterface },

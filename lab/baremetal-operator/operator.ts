@@ -51,6 +51,10 @@ export class BareMetalOperator {
     return made
   }
 
+  get isHalted(): boolean {
+    return this.#isHalted
+  }
+
   /** It goes, whatever it was waiting for; Ironic does not notice. */
   halt(): void {
     this.#isHalted = true
@@ -59,9 +63,15 @@ export class BareMetalOperator {
   register = (host: Host) => this.#reconcile(host, async () => 'done')
   inspect = (host: Host) => this.#reconcile(host, (node) => this.#phases.inspect(host, node))
   prepare = (host: Host) => this.#reconcile(host, (node) => this.#phases.prepare(host, node))
-  provision = (host: Host) => this.#reconcile(host, (node) => this.#phases.provision(host, node))
+  provision = (host: Host) => {
+    this.statusOf(host).hasInstance = true
+    return this.#reconcile(host, (node) => this.#phases.provision(host, node))
+  }
   deprovision = (host: Host) => this.#reconcile(host, (node) => this.#phases.deprovision(host, node))
-  adopt = (host: Host) => this.#reconcile(host, (node) => this.#phases.adopt(node))
+  adopt = (host: Host) => {
+    this.statusOf(host).hasInstance = true
+    return this.#reconcile(host, (node) => this.#phases.adopt(node))
+  }
   service = (host: Host) => this.#service(host)
   powerOn = (host: Host) => this.#reconcile(host, (node) => this.#phases.power(node, 'power on'))
   powerOff = (host: Host) => this.#reconcile(host, (node) => this.#phases.power(node, 'power off'))

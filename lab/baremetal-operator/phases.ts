@@ -1,6 +1,15 @@
 import type { ApiNode, JsonObject } from '../../wire/index.js'
 import { Unexpected } from './calls.js'
-import { cleanSteps, configdrive, instanceOf, properties, raidInterface, type Host, type HostStatus } from './host.js'
+import {
+  capabilitiesWith,
+  cleanSteps,
+  configdrive,
+  instanceOf,
+  properties,
+  raidInterface,
+  type Host,
+  type HostStatus,
+} from './host.js'
 import { later, soon, type NodeRequests, type Outcome } from './requests.js'
 
 /** What is done in each state of a host when its node is found in this state or that. */
@@ -38,9 +47,9 @@ export class Phases {
   }
 
   async #beginInspection(host: Host, before: ApiNode): Promise<Outcome> {
-    const { capabilities, cpu_arch } = properties(host)
     const node = await this.#requests.patch('what the inspection goes by', before, {
-      ...{ '/properties/capabilities': capabilities, '/properties/cpu_arch': cpu_arch },
+      '/properties/capabilities': capabilitiesWith(before.properties['capabilities'], host),
+      '/properties/cpu_arch': properties(host).cpu_arch,
       '/inspect_interface': 'agent',
     })
     return this.#requests.ask(node, 'inspect')
@@ -119,6 +128,7 @@ export class Phases {
       case 'deploy failed':
       case 'wait call-back':
         this.#prepared.delete(host)
+        delete this.#statusOf(host).hasInstance
         await this.#requests.patch('whether it is cleaned', node, {
           '/automated_clean': host.automatedCleaning ?? true,
         })

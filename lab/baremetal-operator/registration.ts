@@ -1,6 +1,7 @@
 import type { ApiNode, JsonObject } from '../../wire/index.js'
 import type { Calls } from './calls.js'
 import {
+  capabilitiesWith,
   nodeName,
   properties,
   ramdiskOf,
@@ -46,7 +47,7 @@ export async function registered(
   const { calls } = requests
   const found = await findNode(calls, host, status)
   const fresh = (): Promise<ApiNode> =>
-    calls.call<ApiNode>('nobody knows the host: it is registered', 'POST', '/nodes', registration(host))
+    calls.call<ApiNode>('nobody knows the host: it is registered', 'POST', '/nodes', registration(host, status))
   let node = found ?? (await fresh())
   status.id = node.uuid
   if (/^(enroll|manageable|available|active|error|.* failed)$/.test(node.provision_state))
@@ -64,11 +65,11 @@ export async function registered(
   }
   if (node.provision_state === 'verifying') return { outcome: soon }
   if (BUSY.has(node.provision_state)) return node
-  const { capabilities, cpu_arch } = properties(host)
   const patched = await requests.patch('the ramdisk to boot, and what else the spec settles', node, {
     ...ramdiskOf(host, ramdisk),
     '/automated_clean': host.automatedCleaning ?? true,
-    ...{ '/properties/capabilities': capabilities, '/properties/cpu_arch': cpu_arch },
+    '/properties/capabilities': capabilitiesWith(node.properties['capabilities'], host),
+    '/properties/cpu_arch': properties(host).cpu_arch,
   })
   await calls.find('which firmware is on it, for HostFirmwareComponents', `/nodes/${node.uuid}/firmware`)
   return patched

@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { BareMetalOperator, bmcAccess, createLab, type Host, type IronicRelease, type Lab } from '../../lab/index.js'
+import {
+  BareMetalOperator,
+  bmcAccess,
+  createLab,
+  wantedHosts,
+  type Host,
+  type IronicRelease,
+  type Lab,
+} from '../../lab/index.js'
 import { ignition, imageServer } from '../kit/deployed.js'
-import { rehearsalImage } from '../kit/image-files.js'
+import { rehearsalImage } from '../kit/rehearsal-image.js'
 
 const account = { username: 'admin', password: 'secret', disableCertificateVerification: true }
 
@@ -117,6 +125,35 @@ describe('BareMetal Operator takes a host', () => {
     await operator.deprovision(other)
     await operator.delete(other)
   })
+})
+
+test.each([
+  ['as it is written today', 'customDeploy: {method: install_coreos}'],
+  ['as the design document writes it', 'image: {url: "", format: coreos}'],
+])('a manifest of a CoreOS host, %s, ends with the config on the disk', async (_, deploy) => {
+  const text = `
+apiVersion: v1
+kind: Secret
+metadata: {name: config}
+stringData: {userData: '${JSON.stringify(ignition)}'}
+---
+apiVersion: metal3.io/v1alpha1
+kind: BareMetalHost
+metadata: {name: worker-1}
+spec:
+  online: true
+  bmc: {address: "redfish-virtualmedia://10.4.0.9/redfish/v1/Systems/1", credentialsName: none}
+  userData: {name: config}
+  ${deploy}`
+  const { hosts } = wantedHosts([{ name: 'host.yaml', text }])
+  const { lab, operator } = await opened()
+  await using _lab = lab
+  const reports: unknown[] = []
+  lab.events.listen((event) => void (event.kind === 'first-boot' && reports.push(event.report)))
+  await prepared(operator, hosts[0]!.host!)
+  expect((await operator.provision(hosts[0]!.host!)).errorMessage).toBeUndefined()
+  expect(await nodeOf(lab, operator, hosts[0]!.host!)).toMatchObject({ deploy_interface: 'custom-agent' })
+  expect(reports).toEqual([expect.objectContaining({ failure: null, ignitionVersion: ignition.ignition.version })])
 })
 
 describe('an instance', () => {

@@ -1,0 +1,97 @@
+/** A BareMetalHost as its schema has accepted it: what is read of it here. */
+export interface BareMetalHostManifest {
+  kind: 'BareMetalHost'
+  metadata: Metadata & { annotations?: Record<string, string> }
+  spec: {
+    architecture?: string
+    automatedCleaningMode?: 'metadata' | 'disabled'
+    bmc?: { address: string; credentialsName: string; disableCertificateVerification?: boolean }
+    bootMACAddress?: string
+    bootMode?: 'UEFI' | 'UEFISecureBoot' | 'legacy'
+    consumerRef?: { kind?: string; name?: string }
+    customDeploy?: { method: string }
+    disablePowerOff?: boolean
+    externallyProvisioned?: boolean
+    firmware?: object
+    hardwareProfile?: string
+    image?: ImageManifest
+    inspectionMode?: 'disabled' | 'agent'
+    metaData?: SecretReference
+    networkData?: SecretReference
+    userData?: SecretReference
+    online: boolean
+    preprovisioningNetworkDataName?: string
+    raid?: { hardwareRAIDVolumes?: HardwareVolume[] | null; softwareRAIDVolumes?: SoftwareVolume[] | null }
+    rootDeviceHints?: DeviceHints
+  }
+}
+
+export interface ImageManifest {
+  url?: string
+  checksum?: string
+  checksumType?: 'md5' | 'sha256' | 'sha512' | 'auto'
+  format?: 'raw' | 'qcow2' | 'vdi' | 'vmdk' | 'live-iso' | 'coreos'
+  diskFormat?: 'coreos'
+  ociAuthSecretName?: string
+}
+
+export interface HardwareVolume {
+  level: string
+  name?: string
+  sizeGibibytes?: number
+  rotational?: boolean
+  numberOfPhysicalDisks?: number
+  controller?: string
+  physicalDisks?: string[]
+}
+
+export interface SoftwareVolume {
+  level: string
+  sizeGibibytes?: number
+  physicalDisks?: DeviceHints[]
+}
+
+export interface DeviceHints {
+  deviceName?: string
+  hctl?: string
+  model?: string
+  vendor?: string
+  serialNumber?: string
+  minSizeGigabytes?: number
+  wwn?: string
+  wwnWithExtension?: string
+  wwnVendorExtension?: string
+  rotational?: boolean
+}
+
+interface Metadata {
+  name: string
+  namespace?: string
+  uid?: string
+}
+
+export interface SecretReference {
+  name: string
+  namespace?: string
+}
+
+export interface SecretManifest {
+  kind: 'Secret'
+  metadata: Metadata
+  data?: Record<string, string>
+  stringData?: Record<string, string>
+}
+
+export interface FirmwareSettingsManifest {
+  kind: 'HostFirmwareSettings'
+  metadata: Metadata
+  spec?: { settings?: Record<string, string | number> }
+}
+
+export interface FirmwareComponentsManifest {
+  kind: 'HostFirmwareComponents'
+  metadata: Metadata
+  spec?: { updates?: { component: string; url: string }[] }
+}
+
+export type Manifest = BareMetalHostManifest | SecretManifest | FirmwareSettingsManifest | FirmwareComponentsManifest

@@ -1,0 +1,371 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, describe, test } from 'vitest'
+import { command } from '../kit/command.js'
+
+const FILE = fileURLToPath(new URL('../fixtures/baremetal-hosts/worker-0.yaml', import.meta.url))
+const text = await readFile(FILE, 'utf8')
+
+interface Call {
+  event: 'call'
+  state: string
+  method: string
+  path: string
+  microversion: string | null
+  body: unknown
+  status: number
+  known: boolean
+}
+
+async function explained(yaml: string, argv: string[] = [], variables: Record<string, string> = {}) {
+  const run = command(['bmh', 'explain', '-', '--json', ...argv], { stdin: yaml, variables })
+  const code = await run.ended
+  const events = run.stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as { event: string } & Record<string, unknown>)
+  const calls = events.filter(({ event }) => event === 'call') as unknown as Call[]
+  return { code, events, calls, run }
+}
+
+/** What is asked for, by state. */
+const asked = (calls: Call[]): string[] =>
+  calls
+    .filter(({ method }) => method !== 'GET')
+    .map(({ state, method, path, body }) => {
+      const { target } = (body ?? {}) as { target?: string }
+      return `${state}: ${method} ${path}${target === undefined ? '' : ` ${target}`}`
+    })
+
+const bodyOf = (calls: Call[], method: string, end: string): unknown =>
+  calls.findLast((call) => call.method === method && call.path.endsWith(end))?.body
+
+const operations = (calls: Call[], state: string): Record<string, unknown> => {
+  const patches = calls.filter((call) => call.state === state && call.method === 'PATCH')
+  return Object.fromEntries(
+    patches.flatMap(({ body }) =>
+      (body as { op: string; path: string; value?: unknown }[]).map(({ op, path, value }) => [path, value ?? op]),
+    ),
+  )
+}
+
+const host = (spec: string, more = '') => `apiVersion: metal3.io/v1alpha1
+kind: BareMetalHost
+metadata: {name: h}
+spec:
+  online: true
+  bmc: {address: "redfish-virtualmedia://10.0.0.5/redfish/v1/Systems/1", credentialsName: s}
+  bootMACAddress: 52:54:00:b0:00:01
+${spec}
+${more}`
+
+describe('ironstage bmh explain', () => {
+  test('prints the calls of a host’s whole life in order, each with its reason, and no secret', async () => {
+    const { code, calls, run } = await explained(text)
+    expect(run.stderr).toBe('')
+    expect(code).toBe(0)
+    expect(asked(calls)).toEqual([
+      'registering: POST /v1/nodes',
+      'registering: POST /v1/ports',
+      'registering: PUT /v1/nodes/NODE/states/provision manage',
+      'registering: PATCH /v1/nodes/NODE',
+      'inspecting: PUT /v1/nodes/NODE/states/provision inspect',
+      'provisioning: PUT /v1/nodes/NODE/states/provision provide',
+      'provisioning: PATCH /v1/nodes/NODE',
+      'provisioning: PUT /v1/nodes/NODE/states/provision active',
+      'deprovisioning: PUT /v1/nodes/NODE/states/provision deleted',
+      'powering off before delete: PUT /v1/nodes/NODE/states/power soft power off',
+      'deleting: DELETE /v1/nodes/NODE',
+    ])
+    expect(calls[0]).toMatchObject({ method: 'GET', path: '/v1/', microversion: null })
+    expect(new Set(calls.slice(1).map(({ microversion }) => microversion))).toEqual(new Set(['1.110', null]))
+    expect(bodyOf(calls, 'POST', '/nodes')).toEqual({
+      ...{ name: 'metal3~worker-0', driver: 'redfish', boot_interface: 'redfish-virtual-media' },
+      ...{ firmware_interface: 'redfish', raid_interface: 'redfish', inspect_interface: 'agent' },
+      ...{ disable_power_off: false, properties: { capabilities: 'boot_mode:uefi', cpu_arch: 'x86_64' } },
+      driver_info: {
+        redfish_address: 'https://10.0.0.5',
+        redfish_system_id: '/redfish/v1/Systems/1',
+        redfish_username: '(username of Secret worker-0-bmc)',
+        redfish_password: '(password of Secret worker-0-bmc)',
+        redfish_verify_ca: false,
+      },
+    })
+    expect(bodyOf(calls, 'PUT', '/states/provision')).toEqual({ target: 'deleted' })
+    expect(calls.find(({ body }) => (body as { target?: string } | null)?.target === 'active')?.body).toEqual({
+      target: 'active',
+      configdrive: {
+        user_data: '(userData of Secret worker-0-user-data)',
+        meta_data: {
+          ...{ uuid: 'UID-OF-THE-HOST', name: 'worker-0', 'local-hostname': 'worker-0', local_hostname: 'worker-0' },
+          ...{ 'metal3-name': 'worker-0', 'metal3-namespace': 'metal3' },
+        },
+      },
+      deploy_steps: [{ interface: 'deploy', step: 'install_coreos', args: {}, priority: 80 }],
+    })
+    expect(operations(calls, 'provisioning')).toMatchObject({ '/deploy_interface': 'custom-agent' })
+
+    const human = command(['bmh', 'explain', FILE])
+    expect(await human.ended).toBe(0)
+    for (const shown of [run.stdout, human.stdout]) expect(shown).not.toMatch(/the-bmc-|the-hash|"passwd"/)
+    expect(human.stdout).toContain('\nprovisioning: spec.image or spec.customDeploy is there\n')
+    expect(human.stdout).toContain(
+      '  PUT /v1/nodes/NODE/states/provision [1.110] -> 202\n      the deployment begins\n',
+    )
+  })
+
+  test('takes the form of the design document: the config is an argument of the step', async () => {
+    const designed = text.replace(
+      /customDeploy:\n    method: install_coreos/,
+      'image:\n    url: ""\n    format: coreos',
+    )
+    const { code, calls, events } = await explained(designed)
+    expect(code).toBe(0)
+    expect(calls.find(({ body }) => (body as { target?: string } | null)?.target === 'active')?.body).toMatchObject({
+      configdrive: { user_data: '' },
+      deploy_steps: [
+        {
+          ...{ interface: 'deploy', step: 'install_coreos', priority: 80 },
+          args: { ignition: '(userData of Secret worker-0-user-data)' },
+        },
+      ],
+    })
+    expect(operations(calls, 'provisioning')).toMatchObject({ '/deploy_interface': 'custom-agent' })
+    expect(events[0]?.['notes']).toEqual([expect.stringContaining('today it is written spec.customDeploy.method')])
+    const same = await explained(designed.replace('format: coreos', 'diskFormat: coreos'))
+    expect(same.calls).toEqual(calls)
+  })
+
+  test.each([
+    ['2024.2', 1, '1.93'],
+    ['2025.1', 0, '1.95'],
+    ['master', 0, '1.110'],
+  ])('an Ironic of %s ends with %i, asked at %s', async (release, expected, version) => {
+    const { code, calls } = await explained(text, ['--ironic-release', release])
+    expect(code).toBe(expected)
+    expect(new Set(calls.map(({ microversion }) => microversion))).toEqual(new Set([null, version]))
+    const created = calls.find(({ method, path }) => method === 'POST' && path === '/v1/nodes')
+    expect(created?.status).toBe(expected === 0 ? 201 : 400)
+  })
+
+  test('configures RAID, BIOS and firmware before anything is installed', async () => {
+    const { calls } = await explained(
+      host(
+        '  raid: {hardwareRAIDVolumes: [{level: "1", name: root, sizeGibibytes: 5}, {level: "0", rotational: false}]}',
+        `---
+apiVersion: metal3.io/v1alpha1
+kind: HostFirmwareSettings
+metadata: {name: h}
+spec: {settings: {ProcVirtualization: Disabled, PowerOnDelay: 5}}
+---
+apiVersion: metal3.io/v1alpha1
+kind: HostFirmwareComponents
+metadata: {name: h}
+spec: {updates: [{component: bios, url: "http://f.invalid/bios.bin"}]}`,
+      ),
+    )
+    expect(bodyOf(calls, 'PUT', '/states/raid')).toEqual({
+      logical_disks: [
+        { size_gb: 5, raid_level: '1', volume_name: 'root', is_root_volume: true },
+        { size_gb: 'MAX', raid_level: '0', disk_type: 'ssd' },
+      ],
+    })
+    expect(
+      bodyOf(
+        calls.filter(({ state }) => state === 'preparing'),
+        'PUT',
+        '/states/provision',
+      ),
+    ).toEqual({
+      target: 'clean',
+      clean_steps: [
+        { interface: 'raid', step: 'delete_configuration' },
+        { interface: 'raid', step: 'create_configuration' },
+        {
+          ...{ interface: 'bios', step: 'apply_configuration' },
+          args: {
+            settings: [
+              { name: 'ProcVirtualization', value: 'Disabled' },
+              { name: 'PowerOnDelay', value: '5' },
+            ],
+          },
+        },
+        {
+          ...{ interface: 'firmware', step: 'update' },
+          args: { settings: [{ component: 'bios', url: 'http://f.invalid/bios.bin' }] },
+        },
+      ],
+    })
+  })
+
+  test('leaves software RAID to the ramdisk, and its disks to hints', async () => {
+    const { code, calls } = await explained(
+      host('  raid: {softwareRAIDVolumes: [{level: "1", physicalDisks: [{serialNumber: A}, {deviceName: /dev/sdb}]}]}'),
+    )
+    expect(code).toBe(0)
+    // Capabilities that an inspection found stay.
+    expect(operations(calls, 'preparing')).toEqual({
+      '/raid_interface': 'agent',
+      '/properties/capabilities': expect.stringMatching(/^\w.*,boot_mode:uefi$/) as string,
+    })
+    expect(bodyOf(calls, 'PUT', '/states/raid')).toMatchObject({
+      logical_disks: [{ controller: 'software', physical_disks: [{ serial: 's== A' }, { name: 's== /dev/sdb' }] }],
+    })
+  })
+
+  test('tells what else of a spec reaches Ironic', async () => {
+    const { calls } = await explained(
+      host(
+        `  architecture: aarch64
+  bootMode: UEFISecureBoot
+  automatedCleaningMode: disabled
+  consumerRef: {kind: Metal3Machine, name: m}
+  preprovisioningNetworkDataName: net
+  rootDeviceHints: {deviceName: /dev/disk/by-path/x, model: M, minSizeGigabytes: 100, rotational: false}
+  image: {url: "http://i.invalid/a.qcow2", checksum: ${'a'.repeat(64)}, checksumType: auto, format: qcow2}`,
+      ),
+      [],
+      { DEPLOY_ISO_URL: 'http://d.invalid/ipa.iso' },
+    )
+    expect(bodyOf(calls, 'POST', '/nodes')).toMatchObject({
+      properties: { capabilities: 'boot_mode:uefi,secure_boot:true', cpu_arch: 'aarch64' },
+    })
+    expect(operations(calls, 'registering')).toEqual({
+      '/network_data': '(networkData of Secret net)',
+      '/driver_info/deploy_iso': 'http://d.invalid/ipa.iso',
+      '/driver_info/kernel_append_params': '%default%',
+      '/automated_clean': false,
+    })
+    expect(operations(calls, 'provisioning')).toMatchObject({
+      '/instance_info/capabilities': { secure_boot: 'true' },
+      '/instance_info/root_device': {
+        by_path: 's== /dev/disk/by-path/x',
+        model: '<in> M',
+        size: '>= 100',
+        rotational: 'false',
+      },
+      '/instance_info/image_source': 'http://i.invalid/a.qcow2',
+      '/instance_info/image_os_hash_algo': 'sha256',
+      '/instance_info/image_disk_format': 'qcow2',
+    })
+  })
+
+  test.each([
+    ['externallyProvisioned: true', ['externally provisioned: PUT /v1/nodes/NODE/states/provision adopt']],
+    [
+      'customDeploy: {method: install_coreos}\n  inspectionMode: disabled',
+      ['provisioning: PUT /v1/nodes/NODE/states/provision provide'],
+    ],
+  ])('%s has no inspection', async (spec, expected) => {
+    const { code, calls } = await explained(host(`  ${spec}`))
+    expect(code).toBe(0)
+    expect(calls.filter(({ state }) => state === 'inspecting')).toEqual([])
+    expect(asked(calls)).toEqual(expect.arrayContaining(expected))
+  })
+
+  test('a host that is to be off is not provisioned', async () => {
+    const { code, calls, events } = await explained(
+      host('  customDeploy: {method: install_coreos}').replace('online: true', 'online: false'),
+    )
+    expect(code).toBe(0)
+    expect(calls.filter(({ state }) => state === 'provisioning')).toEqual([])
+    expect(events[0]?.['notes']).toContainEqual('online is false: it is not provisioned')
+  })
+
+  test('what the simulated BMC cannot do is told, and the explanation goes on', async () => {
+    const { code, calls, events } = await explained(
+      host(
+        '  customDeploy: {method: install_coreos}',
+        `---
+apiVersion: metal3.io/v1alpha1
+kind: HostFirmwareSettings
+metadata: {name: h}
+spec: {settings: {OnlyOnMine: x}}`,
+      ),
+    )
+    const preparing = events.find(({ event, state }) => event === 'state' && state === 'preparing')
+    expect(preparing?.['error']).toMatch(/has no attribute OnlyOnMine .*what follows is of hardware that can do it/)
+    expect(code).toBe(0)
+    expect(asked(calls)).toContain('provisioning: PUT /v1/nodes/NODE/states/provision active')
+  })
+})
+
+describe('a manifest that is wrong', () => {
+  const wrong = (spec: string) => host(spec)
+  test.each<[string, string, string]>([
+    ['unknown field', wrong('  onlien: true'), 'document 1, spec.onlien (line 8 col 3): this field is not known'],
+    [
+      'wrong type',
+      wrong('  automatedCleaningMode: metadata').replace('online: true', 'online: "yes"'),
+      'document 1, spec.online (line 5 col 3): it must be of type boolean',
+    ],
+    [
+      'wrong version',
+      wrong('').replace('v1alpha1', 'v1'),
+      'document 1, apiVersion (line 1 col 1): it must be "metal3.io/v1alpha1"',
+    ],
+    [
+      'two ways of deploying',
+      wrong('  image: {format: coreos}\n  customDeploy: {method: install_coreos}'),
+      'document 1, spec.customDeploy (line 9 col 3): there is image.format: coreos too: write one or the other',
+    ],
+    [
+      'coreos with a URL',
+      wrong('  image: {format: coreos, url: "http://x/y"}'),
+      'document 1, spec.image.url (line 8 col 27): it must be empty where format is coreos: the live system has the image',
+    ],
+    [
+      'no checksum',
+      wrong('  image: {url: "http://x/y"}'),
+      'document 1, spec.image (line 8 col 3): the field checksum is missing: only live-iso and oci:// go without',
+    ],
+    [
+      'both kinds of RAID',
+      wrong('  raid: {hardwareRAIDVolumes: [{level: "1"}], softwareRAIDVolumes: [{level: "1"}]}'),
+      'document 1, spec.raid (line 8 col 3): hardwareRAIDVolumes and softwareRAIDVolumes cannot both be there',
+    ],
+    [
+      'RAID level',
+      wrong('  raid: {hardwareRAIDVolumes: [{level: 1}]}'),
+      'document 1, spec.raid.hardwareRAIDVolumes[0].level (line 8 col 33): it must be of type string',
+    ],
+    [
+      'hints',
+      wrong('  rootDeviceHints: {deviceName: sda}'),
+      'document 1, spec.rootDeviceHints.deviceName (line 8 col 21): it must be below /dev/ or /dev/disk/by-path/, not sda',
+    ],
+    [
+      'hint that is none',
+      wrong('  rootDeviceHints: {serial: A}'),
+      'document 1, spec.rootDeviceHints.serial (line 8 col 21): this field is not known',
+    ],
+    [
+      'BMC',
+      wrong('').replace('redfish-virtualmedia:', 'redfsh:'),
+      'document 1, spec.bmc.address (line 6 col 9): the BMC address "redfsh://10.0.0.5/redfish/v1/Systems/1" cannot be used',
+    ],
+    ['YAML', 'kind: BareMetalHost\n  a: b\n', 'document 1 (line 1 col 7): this is no YAML'],
+    ['nothing', '# nothing\n', 'there is no BareMetalHost in it'],
+    [
+      'Secret',
+      `${wrong('')}---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {username: "%%%", password: "eA=="}\n`,
+      'document 2, data.username (line 13 col 8): the Secret s cannot be used: it is no base64',
+    ],
+    [
+      'Secret without a key',
+      `${wrong('')}---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {username: a}\n`,
+      'document 2 (line 10 col 1): the Secret s cannot be used: it has no key password',
+    ],
+  ])('%s: is told with its place', async (_, yaml, expected) => {
+    const run = command(['bmh', 'explain', '-'], { stdin: yaml })
+    expect(await run.ended).toBe(1)
+    expect(run.stdout).toBe('')
+    expect(run.stderr).toContain(`standard input: ${expected}`)
+  })
+
+  test('and a file that is not there is wrong usage', async () => {
+    const run = command(['bmh', 'explain', '/nowhere.yaml'])
+    expect(await run.ended).toBe(2)
+    expect(run.stderr).toContain('/nowhere.yaml cannot be read')
+  })
+})
