@@ -1,4 +1,4 @@
-import type { CommandEnd } from '../machine/index.js'
+import { pullFailure, type CommandEnd } from '../machine/index.js'
 import { BmcRefused } from '../ironic-mock/index.js'
 import { ConnectionFailed, type WireResponse } from '../wire/index.js'
 import type { FaultOutcomes } from './faults.js'
@@ -13,8 +13,6 @@ export const faultOutcomes: FaultOutcomes = {
   }),
   exit: (exitCode, stderr): CommandEnd => ({ exitCode, stderr }),
   bmcSilent: () => new BmcRefused('unreachable', 'the connection was refused (a fault of this lab)'),
-  // As podman words it.
-  pullFailed: (image, reason = 'manifest unknown (a fault of this lab)') =>
-    new Error(`initializing source docker://${image}: ${reason}`),
+  pullFailed: (image, why = 'not-found') => new Error(pullFailure(image, why)),
   diskError: () => Object.assign(new Error('input/output error (a fault of this lab)'), { code: 'EIO' }),
 }

@@ -1,4 +1,5 @@
 import { UserError, type Clock, type Interceptor, type ProbePoint } from '../runtime/index.js'
+import { DIAL_TIMEOUT, type PullProblem } from '../machine/index.js'
 import type { Phase } from './phase.js'
 
 /** All given conditions must hold. */
@@ -28,8 +29,8 @@ export type FaultEffect =
   | { kind: 'disk-error'; at: number }
   /** The exchange is not carried out; this is the answer. */
   | { kind: 'status'; status: number; body?: unknown }
-  /** The container of the agent cannot be pulled; `reason` is what the registry says. */
-  | { kind: 'pull-error'; reason?: string }
+  /** The container of the agent cannot be pulled: `not-found` unless told; any other text is what the registry says. */
+  | { kind: 'pull-error'; reason?: PullProblem | (string & {}) }
   /** What matches takes this much longer. */
   | { kind: 'delay'; ms: number }
 
@@ -98,6 +99,7 @@ export class Faults {
         case 'status':
           return this.#outcomes.answer(effect.status, effect.body) as T
         case 'pull-error':
+          if (effect.reason === 'timeout') await this.#world.clock.sleep(DIAL_TIMEOUT, { weak: true })
           throw this.#outcomes.pullFailed(point['image'] as string, effect.reason)
         case 'delay':
           await this.#world.clock.sleep(effect.ms)
@@ -166,6 +168,10 @@ function check({ match, effect }: Fault): void {
     throw wrong('a fault with an exit code cannot match a route', 'match a program')
   if (effect.kind === 'status' && (match.program !== undefined || match.disk !== undefined))
     throw wrong('a fault with a status matches exchanges, not programs or disks', 'match a route')
+  if (effect.kind === 'pull-error' && (match.route ?? match.program ?? match.disk) !== undefined)
+    throw wrong('a fault with a pull error matches images, not routes, programs or disks', 'match an image')
+  if (match.image !== undefined && effect.kind !== 'pull-error' && effect.kind !== 'delay')
+    throw wrong(`a fault of kind ${effect.kind} cannot match an image`, 'give it a pull-error, or a delay')
   if (effect.kind === 'delay' && Object.keys(match).length === 0)
     throw wrong('a delay of everything there is would delay itself', 'match something')
 }

@@ -57,6 +57,7 @@ describe('the agent that a config starts', () => {
       image: 'registry.example/agent@sha256:0123',
       pull: {
         image: 'registry.example/agent@sha256:0123',
+        before: false,
         authFile: '/etc/authfile.json',
         tlsVerify: true,
         proxies: { HTTP_PROXY: 'http://proxy.example:3128', NO_PROXY: '.example,10.0.0.0/8' },
@@ -81,7 +82,7 @@ describe('the agent that a config starts', () => {
   test('the original form pulls from a registry first, and runs by the short name', () => {
     expect(agentOf(config(original))).toMatchObject({
       image: 'ironic-agent',
-      pull: { image: 'registry.example:5000/ironic-agent', authFile: null, tlsVerify: false },
+      pull: { image: 'registry.example:5000/ironic-agent', before: true, authFile: null, tlsVerify: false },
       restart: { when: 'no' },
     })
   })

@@ -19,6 +19,8 @@ export interface RestartRule {
 export interface ContainerPull {
   /** By its whole name where the unit says it. */
   image: string
+  /** Whether the unit pulls it by a command of its own, before the one that runs it. */
+  before: boolean
   /** The pull secret's path on the host; null when nobody named one. */
   authFile: string | null
   /** False for a registry whose certificate is not looked at. */
@@ -144,7 +146,8 @@ function pullOf(
     ({ image }) => image === run.image || (!run.image.includes('/') && imageName(image) === imageName(run.image)),
   )
   const { image, authFile, tlsVerify } = before ?? run
-  return { image, authFile: authFile ?? run.authFile, tlsVerify, proxies: proxiesIn(environment) }
+  const from = { authFile: authFile ?? run.authFile, tlsVerify, proxies: proxiesIn(environment) }
+  return { image, before: before !== undefined, ...from }
 }
 
 const PROXY = /^(https?|no|all)_proxy$/i

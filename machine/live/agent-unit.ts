@@ -6,6 +6,7 @@ export interface PullPoint extends ProbePoint {
   readonly kind: 'pull'
   /** Id of the machine. */
   readonly machine: string
+  /** As podman names it: with a tag or a digest. */
   readonly image: string
 }
 
@@ -19,42 +20,67 @@ interface UnitParts {
 
 /**
  * Runs the unit that starts the agent's container, as systemd would: the image is pulled, and after a failure it is
- * tried again as the unit says.
+ * tried again as the unit says. What it says is what podman and systemd write into the journal.
  *
  * @returns whether the container runs now
  * @throws the signal's reason
  */
 export async function startAgentUnit(agent: AgentOnCoreos, parts: UnitParts): Promise<boolean> {
-  const { machine, clock, probe, signal, say } = parts
-  const { unit, pull, restart, missingFiles } = agent
+  const { clock, signal, say } = parts
+  const { unit, restart } = agent
+  const systemd = (text: string) => say(`systemd[1]: ${unit}: ${text}`)
   const starts: number[] = []
-  for (;;) {
+  for (let restarts = 1; ; restarts++) {
     starts.push(clock.now())
-    try {
-      if (missingFiles.length > 0) throw new Error(`statfs ${missingFiles[0]}: no such file or directory`)
-      say(`${unit}: Trying to pull ${pull.image}...`)
-      await probe.around({ kind: 'pull', machine, image: pull.image } satisfies PullPoint, () => Promise.resolve())
-      signal.throwIfAborted()
-      say(`${unit}: started the container of ${agent.image}`)
-      return true
-    } catch (error) {
-      signal.throwIfAborted()
-      say(`${unit}: Error: ${errorChain(error).join(': ')}`)
-    }
-    if (restart.when === 'no' || restart.when === 'on-success') {
-      say(`${unit}: failed, and is not restarted`)
-      return false
-    }
+    if (await started(agent, parts)) return true
     const { limit } = restart
-    if (limit && starts.filter((at) => clock.now() + restart.delay - at < limit.within).length >= limit.starts) {
-      say(`${unit}: Start request repeated too quickly.`)
-      return false
-    }
-    if (starts.length > (limit?.starts ?? 1)) starts.shift()
+    if (restart.when === 'no' || restart.when === 'on-success') return false
     // It goes on for as long as the machine runs: nobody waits for that.
     await clock.sleep(Math.max(restart.delay, SHORTEST_DELAY), { weak: true, signal })
+    systemd(`Scheduled restart job, restart counter is at ${restarts}.`)
+    const recent = limit ? starts.filter((at) => clock.now() - at < limit.within).length : 0
+    if (limit && recent >= limit.starts) {
+      systemd('Start request repeated too quickly.')
+      systemd("Failed with result 'exit-code'.")
+      return false
+    }
+    if (limit && starts.length > limit.starts) starts.shift()
   }
 }
 
 /** systemd's own delay between two starts (systemd.service(5)). */
 const SHORTEST_DELAY = 100
+
+/** podman's exit code for failures of its own, as against those of what runs in a container. */
+const PODMAN_FAILED = 125
+
+async function started({ unit, image, pull, missingFiles }: AgentOnCoreos, parts: UnitParts): Promise<boolean> {
+  const { machine, probe, signal, say } = parts
+  const reference = withTag(pull.image)
+  let phase: 'pulling' | 'running' = 'pulling'
+  try {
+    // podman reads its auth file before it asks anybody.
+    const [missing] = missingFiles
+    if (missing !== undefined && missing === pull.authFile)
+      throw new Error(`credential file is not accessible: stat ${missing}: no such file or directory`)
+    say(`${unit}: Trying to pull ${reference}...`)
+    await probe.around({ kind: 'pull', machine, image: reference } satisfies PullPoint, () => Promise.resolve())
+    signal.throwIfAborted()
+    phase = 'running'
+    if (missing !== undefined) throw new Error(`statfs ${missing}: no such file or directory`)
+    say(`${unit}: started the container of ${image}`)
+    return true
+  } catch (error) {
+    signal.throwIfAborted()
+    // What a unit runs before its main process is a control process to systemd.
+    const which = phase === 'pulling' && pull.before ? 'Control' : 'Main'
+    say(`${unit}: Error: ${errorChain(error).join(': ')}`)
+    say(`systemd[1]: ${unit}: ${which} process exited, code=exited, status=${PODMAN_FAILED}/n/a`)
+    say(`systemd[1]: ${unit}: Failed with result 'exit-code'.`)
+    say(`systemd[1]: Failed to start ${unit}.`)
+    return false
+  }
+}
+
+/** podman takes the newest where nobody says which. */
+const withTag = (image: string): string => (/[:@][^/]*$/.test(image) ? image : `${image}:latest`)
