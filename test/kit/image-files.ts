@@ -3,9 +3,6 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createReadStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import lzma from 'lzma-native'
-import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import type { Clock } from '../../runtime/index.js'
 import { fileSource } from '../../machine/disk/byte-source.js'
 import { decompress } from '../../machine/disk/decompress.js'
@@ -18,12 +15,6 @@ export async function* contentsOf(path: string, clock: Clock): AsyncGenerator<Ui
   } finally {
     await source[Symbol.asyncDispose]()
   }
-}
-
-/** The image that comes with the project, as it lies on a disk. */
-export async function rehearsalImage(): Promise<Buffer> {
-  const xz = await readFile(REHEARSAL_IMAGE)
-  return new Promise((resolve) => void lzma.decompress(xz, {}, resolve))
 }
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -12,7 +12,7 @@ import { folderServer } from './folder-server.js'
 import { realIronic, type RealIronic } from './ironic.js'
 import { debianProgram, tool } from './peers.js'
 import { availableNode, type RealNode } from './real-node.js'
-import { rehearsalImage } from '../kit/image-files.js'
+import { rehearsalImage } from '../kit/rehearsal-image.js'
 
 /** Of a cold cache; minutes of it are the installation. */
 const INSTALLATION = 900_000

@@ -11,7 +11,7 @@ import { isExchange, type JsonObject } from '../../wire/index.js'
 import { imageServer, machineOf, readDisk } from '../kit/deployed.js'
 import { qcow2Image } from '../kit/qcow2-image.js'
 import { readIso } from '../kit/read-iso.js'
-import { rehearsalImage } from '../kit/image-files.js'
+import { rehearsalImage } from '../kit/rehearsal-image.js'
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { genericHardwareManager, readPartitions, type ImageRules, type Step } from '../../steps/index.js'
 import { qcow2Image } from '../kit/qcow2-image.js'
 import { GIB, stepMachine, testDisk } from '../kit/step-machine.js'
-import { rehearsalImage } from '../kit/image-files.js'
+import { rehearsalImage } from '../kit/rehearsal-image.js'
 
 const step = (name: string): Step => genericHardwareManager.steps.find((candidate) => candidate.name === name)!
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')

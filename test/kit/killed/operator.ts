@@ -156,7 +156,7 @@ export class Operator<I extends Itinerary = Itinerary> {
     if (this.#last.key !== key) this.#last = { key, since: now }
     else if (now - this.#last.since > PATIENCE) {
       const { provision_state, reservation, last_error, driver_internal_info } = node
-      const log = life.process.log.map(({ message }) => message)
+      const { log } = life.process
       const about = JSON.stringify({ provision_state, reservation, last_error, driver_internal_info, log }, null, 1)
       throw new Error(`${this.node} stands still: ${about}`)
     }
