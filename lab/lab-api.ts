@@ -12,12 +12,22 @@ export interface LabMachine {
   id: string
   bmc: { address: string; systemId: string } | null
   power: 'on' | 'off'
-  boot: { id: string; outcome: string; from: MachineBootSource['kind']; failure: string | null } | null
+  boot: LabBoot | null
+  /** The same or, of a machine that is off, the one before. */
+  lastBoot: LabBoot | null
   /** What the machine showed while it booted from served media, the last lines. */
   console: readonly string[]
   /** `file` on the host that ironstage runs on; null for a described disk. */
   disks: { name: string; size: number; file: string | null }[]
   firstBoot: ReturnType<Machine['firstBoot']> | null
+}
+
+export interface LabBoot {
+  id: string
+  outcome: string
+  from: MachineBootSource['kind']
+  /** Why a live system that was booted from served media starts no agent. */
+  failure: string | null
 }
 
 export interface LabApiOptions {
@@ -75,14 +85,14 @@ export async function machineBehind(
 
 async function shown(machine: Machine): Promise<LabMachine> {
   const { spec } = machine
-  const boot = machine.boot()
+  const bootOf = (boot: ReturnType<Machine['boot']>): LabBoot | null =>
+    boot ? { id: boot.id, outcome: boot.outcome, from: boot.source.kind, failure: boot.live?.failure ?? null } : null
   return {
     id: spec.id,
     bmc: spec.bmc && { address: spec.bmc.address, systemId: spec.bmc.systemId },
     power: machine.power(),
-    boot: boot
-      ? { id: boot.id, outcome: boot.outcome, from: boot.source.kind, failure: boot.live?.failure ?? null }
-      : null,
+    boot: bootOf(machine.boot()),
+    lastBoot: bootOf(machine.lastBoot()),
     console: machine.console(),
     disks: await Promise.all(
       spec.disks.map(async ({ name, size }) => ({ name, size, file: (await machine.diskFile(name)) ?? null })),

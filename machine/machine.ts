@@ -1,7 +1,12 @@
 import type { AgentOnCoreos } from '../ignition/index.js'
 import type { Executor, Target } from '../steps/index.js'
+import type { PlannedDiskChange } from './ignition/disks-stage.js'
+import type { IgnitionStage } from './ignition/run-ignition.js'
 import type { WrittenFile } from './live/ignite.js'
 import type { MachineFirmware } from './machine-firmware.js'
+import type { OsReport } from './os/os-report.js'
+import type { JournalLine } from './os/installed-system.js'
+import type { RootTree } from './root/root-tree.js'
 
 export interface DiskSpec {
   /** Kernel name without /dev: `sda`, `nvme0n1`. */
@@ -110,8 +115,14 @@ export interface FirstBoot {
   kernelArguments: string[]
   /** From which disk, as /dev/sda. */
   disk: string
-  /** Why Ignition refused the config, and the machine sits in its emergency shell; null when it did not. */
+  /** Why Ignition failed, and the machine sits in its emergency shell; null when it did not. */
   failure: string | null
+  /** The stage in which it failed. */
+  failedStage: IgnitionStage | null
+  /** What the config refers to and was fetched for it, in order; URLs without what may be secret in them. */
+  fetched: string[]
+  /** Partitions, arrays, volumes and filesystems that were planned and checked. Nothing of it is done to the disks. */
+  plannedDiskChanges: PlannedDiskChange[]
 }
 
 export type MachinePower = 'on' | 'off'
@@ -131,12 +142,20 @@ export interface Machine {
   setBoot(source: MachineBootSource): Promise<void>
   /** The current boot; undefined when powered off or still on its way up. */
   boot(): Boot | undefined
+  /** The current boot or, when powered off, the one before; undefined while on its way up. */
+  lastBoot(): Boot | undefined
   /** The console of a boot from served media, from its start to now; empty for others. */
   console(): readonly string[]
   /** Adds a line to it. */
   say(line: string): void
   /** The latest first boot from disk. */
   firstBoot(): FirstBoot | undefined
+  /** The root filesystem of the system on its disk, a copy; undefined before that system's first boot. */
+  rootFiles(): RootTree | undefined
+  /** What the system on its disk has written to its journal, the last lines. */
+  journal(): readonly JournalLine[]
+  /** Which versions of the OS are on its disk, and whether it may join its cluster; null before its first boot. */
+  os(): OsReport | null
   /** Reaches the booted ramdisk; every call rejects while it is off or runs something else. */
   readonly executor: Executor
   readonly target: Target

@@ -1,7 +1,7 @@
 import { errorChain, Mutex, uuid, type Clock, type Logger, type Probe, type Random } from '../runtime/index.js'
 import type { Executor, StageAsset, Target } from '../steps/index.js'
 import { findBootable, type Bootable } from './bootable.js'
-import { bootFromDisk } from './first-boot.js'
+import { firstBoot, type DiskBoot } from './first-boot.js'
 import { startAgentUnit } from './live/agent-unit.js'
 import { NO_NETWORK, type BootNetwork } from './live/boot-network.js'
 import { bootLive, type LiveMedium } from './live/live-boot.js'
@@ -18,9 +18,14 @@ import {
   type MachineSpec,
 } from './machine.js'
 import { MachineFirmware, type FirmwareState } from './machine-firmware.js'
+import { InstalledSystem, type JournalLine } from './os/installed-system.js'
+import { laterBoot, runNodeImage } from './os/later-boot.js'
+import { osReport, type OsReport } from './os/os-report.js'
+import { NO_REGISTRY, type ImageRegistry } from './os/registry.js'
 import type { EfiEntry, Inside } from './programs/program.js'
 import type { RunRecord } from './run-log.js'
 import { MachineUnreachable, RamdiskSession, type FileRecord } from './ramdisk-session.js'
+import type { RootTree } from './root/root-tree.js'
 
 /** What is kept of a machine besides its specification. */
 export interface MachineState {
@@ -53,8 +58,9 @@ export const newState = (): MachineState => ({
   mounts: [],
 })
 
-/** What an earlier process had kept of a machine's boot. */
+/** What an earlier process had kept of a machine's boot, and of the system on its disk. */
 export interface KeptOfBoot {
+  system: [string, unknown][]
   saved: [string, unknown][]
   files: [string, FileRecord][]
   runs: [string, RunRecord][]
@@ -73,6 +79,8 @@ export interface MachineParts {
   stage?: StageAsset
   /** How it reaches what it boots from. */
   network?: BootNetwork
+  /** Where the system on its disk pulls its images. */
+  registry?: ImageRegistry
 }
 
 /** Lines of a console that are kept. */
@@ -98,6 +106,7 @@ export class SimulatedMachine implements Machine {
   /** What runs in the booted system by itself. */
   #unit: { controller: AbortController; done: Promise<void> } | undefined
   #console: string[] = []
+  #system: InstalledSystem
 
   constructor(
     readonly spec: MachineSpec,
@@ -107,6 +116,7 @@ export class SimulatedMachine implements Machine {
     this.#parts = parts
     this.#state = state
     this.#mounts = new Map(state.mounts)
+    this.#system = this.#openSystem([])
     this.firmware = new MachineFirmware(
       spec,
       (state.firmware ??= {}),
@@ -143,6 +153,13 @@ export class SimulatedMachine implements Machine {
     return this.#up
   }
 
+  lastBoot(): Boot | undefined {
+    const { boot } = this.#state
+    if (this.#up || !boot?.outcome) return this.#up
+    const { id, source, outcome, live } = boot
+    return { id, source, outcome, ...(live && { live }) }
+  }
+
   console(): readonly string[] {
     return this.#console
   }
@@ -155,6 +172,18 @@ export class SimulatedMachine implements Machine {
 
   firstBoot(): FirstBoot | undefined {
     return this.#state.firstBoot ?? undefined
+  }
+
+  rootFiles(): RootTree | undefined {
+    return this.#system.tree()
+  }
+
+  journal(): readonly JournalLine[] {
+    return this.#system.journal
+  }
+
+  os(): OsReport | null {
+    return osReport(this.#system)
   }
 
   diskFile(disk: string): Promise<string | undefined> {
@@ -196,11 +225,12 @@ export class SimulatedMachine implements Machine {
   /** Takes up where an earlier process was killed: the machine itself never noticed. Nothing happens before {@link resume}. */
   restore(kept: KeptOfBoot): void {
     for (const [name, value] of kept.saved) this.#saved.set(name, value)
+    this.#system = this.#openSystem(kept.system)
     const { power, boot } = this.#state
     if (power === 'off' || !boot || boot.outcome === null) return
-    const { id, source, outcome, live } = boot
-    this.#up = { id, source, outcome, ...(live && { live }) }
-    this.#console = live?.console ?? []
+    this.#console = boot.live?.console ?? []
+    this.#up = this.lastBoot()!
+    const { outcome } = boot
     if (outcome === 'ramdisk') this.#startSession(this.#up, kept)
   }
 
@@ -210,6 +240,7 @@ export class SimulatedMachine implements Machine {
     if (power === 'off' || !boot || this.#booting) return
     if (boot.outcome === null) this.#startBoot()
     else if (this.#up && this.#session) this.#startAgent(this.#up)
+    else if (this.#up?.outcome === 'disk') void this.#resumeSystem()
   }
 
   /** Closes this process's part. The machine stays as it is in the state folder. */
@@ -302,10 +333,20 @@ export class SimulatedMachine implements Machine {
   }
 
   async #bootDisk(signal: AbortSignal): Promise<void> {
-    const disks = this.#parts.disks.forBoot(signal)
-    const bootable = await findBootable(this.#asBooted(), disks, this.#state.efi, this.#parts)
-    if (bootable) await this.#startSystem(bootable, signal)
-    await this.#booted(bootable ? 'disk' : 'no bootable device', signal)
+    const { clock, pace, random } = this.#parts
+    for (;;) {
+      const disks = this.#parts.disks.forBoot(signal)
+      const bootable = await findBootable(this.#asBooted(), disks, this.#state.efi, this.#parts)
+      const came = bootable ? await this.#startSystem(bootable, signal) : 'no bootable device'
+      if (came !== 'reboot') {
+        await this.#booted(came === 'up' ? 'disk' : came, signal)
+        if (bootable && came === 'up') this.#runSystem(bootable)
+        return
+      }
+      signal.throwIfAborted()
+      this.#state.boot!.id = uuid(random)
+      if (pace.bootDisk > 0) await clock.sleep(pace.bootDisk, { signal })
+    }
   }
 
   async #bootLive(medium: LiveMedium, signal: AbortSignal): Promise<void> {
@@ -317,18 +358,73 @@ export class SimulatedMachine implements Machine {
     else await this.#booted(outcome, signal)
   }
 
-  async #startSystem(bootable: Bootable, signal: AbortSignal): Promise<void> {
+  async #startSystem(bootable: Bootable, signal: AbortSignal): Promise<DiskBoot> {
     const state = this.#state
     const boot = state.boot!
     state.efi.current = bootable.efiEntry
-    await bootFromDisk(bootable, this.#parts, async (report) => {
-      signal.throwIfAborted()
-      state.firstBoot = report
-      boot.reported = true
-      await this.#keep()
-    })
+    let came: DiskBoot = 'up'
+    if (bootable.firstBoot) {
+      const { clock, random, probe } = this.#parts
+      const disks = this.#parts.disks.forBoot(signal)
+      const parts = {
+        spec: this.#asBooted(),
+        bootId: boot.id,
+        disks,
+        system: this.#system,
+        clock,
+        random,
+        probe,
+        signal,
+      }
+      came = await firstBoot(bootable, parts, async (report) => {
+        signal.throwIfAborted()
+        state.firstBoot = report
+        boot.reported = true
+        await this.#keep()
+      })
+    } else laterBoot(bootable, this.#system, this.#parts.clock)
     // Also when an earlier process died between keeping the report and telling of it.
     if (boot.reported && state.firstBoot) this.#parts.events.firstBoot?.(this, state.firstBoot)
+    return came
+  }
+
+  /** What the system on the disk does by itself once it is up: it becomes what its cluster wants. */
+  #runSystem(bootable: Bootable): void {
+    if (this.#system.os?.pivot?.state !== 'pulling') return
+    const { registry = NO_REGISTRY, clock, probe, logger } = this.#parts
+    const controller = new AbortController()
+    const { signal } = controller
+    const parts = {
+      machine: this.spec.id,
+      system: this.#system,
+      registry,
+      clock,
+      probe,
+      signal,
+      keep: () => this.#keep(),
+    }
+    const done = runNodeImage(bootable, parts)
+      .then(() => this.#fromInside('reboot'))
+      .catch((error: unknown) => {
+        if (!signal.aborted)
+          logger('error', `the system of ${this.spec.id} broke: ${errorChain(error).join(': ')}`, { error })
+      })
+    this.#unit = { controller, done }
+  }
+
+  /** Takes up what the system was at when an earlier process was killed. */
+  async #resumeSystem(): Promise<void> {
+    if (this.#system.os?.pivot?.state !== 'pulling') return
+    const { signal } = this.#closing
+    const disks = this.#parts.disks.forBoot(signal)
+    const bootable = await findBootable(this.#asBooted(), disks, this.#state.efi, this.#parts)
+    if (bootable && !signal.aborted && this.#up?.outcome === 'disk') this.#runSystem(bootable)
+  }
+
+  #openSystem(kept: [string, unknown][]): InstalledSystem {
+    const { store } = this.#parts
+    const put = (name: string, value: () => unknown) => store.put(this.spec.id, 'system', name, value)
+    return new InstalledSystem({ put }, new Map(kept))
   }
 
   async #booted(outcome: Boot['outcome'], signal: AbortSignal): Promise<Boot> {

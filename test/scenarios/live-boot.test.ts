@@ -1,32 +1,291 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLab, installCoreos, type Lab, type LabNode, type LabOptions } from '../../lab/index.js'
-import { configdrive, GIB, imageServer, machineOf } from '../kit/deployed.js'
-import { isoImage, liveFiles } from '../kit/live-iso.js'
+import { installCoreos, type Lab, type LabNode } from '../../lab/index.js'
+import { isExchange, type JsonObject } from '../../wire/index.js'
+import { machineOf } from '../kit/deployed.js'
+import { coreosNode, liveWorld } from '../kit/live-lab.js'
 
-let folder: string
-let iso: string
+let world: Awaited<ReturnType<typeof liveWorld>>
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'ironstage-test-'))
-  iso = join(folder, 'coreos-live.iso')
-  await writeFile(iso, isoImage(liveFiles()))
+  world = await liveWorld()
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => world[Symbol.asyncDispose]())
 
-const live = (more: Partial<LabOptions> = {}, byDefault = true): Promise<Lab> =>
-  createLab({ liveImages: { files: [{ architecture: 'x86_64', iso }], byDefault }, ...more })
+const WAYS = [
+  ['boot by ISO', { boot_interface: 'redfish-virtual-media' }, 'iso', /^BIOS: booting virtual media http/],
+  ['boot by PXE', { boot_interface: 'ipxe' }, 'pxe', /^iPXE: kernel http/],
+] as const
 
-describe('boot by ISO', () => {
-  test('inspection, cleaning and install_coreos through the agent that the served ISO starts', async () => {
-    await using lab = await live()
-    const fields = { boot_interface: 'redfish-virtual-media', name: 'worker-7' }
-    const node = await lab.enroll({ fields, deploySteps: [installCoreos()], configdrive })
-    await node.makeAvailable()
+const ACTIVE = { provision_state: 'active', last_error: null, maintenance: false }
+
+describe.each(WAYS)('%s', (_, way, kind, loaded) => {
+  test('inspects, cleans and installs CoreOS and other images in one run, each through the agent of the served live system', async () => {
+    await using lab = await world.lab()
+    const nodes = await Promise.all([
+      coreosNode(lab, { ...way, name: 'coreos-1' }),
+      lab.enroll({ fields: { ...way, deploy_interface: 'direct', instance_info: world.instance('/disk.qcow2') } }),
+      lab.enroll({ fields: { ...way, deploy_interface: 'direct', instance_info: world.instance('/disk.raw') } }),
+    ])
+    for (const node of nodes) {
+      await node.makeAvailable()
+      const { inspection_finished_at: inspected } = await node.get()
+      expect(inspected).not.toBeNull()
+      const machine = await machineOf(node)
+      const [first] = machine.console()
+      expect(first).toMatch(loaded)
+    }
+    for (const node of nodes) await node.deploy()
+    for (const node of nodes) {
+      expect(await node.settled()).toMatchObject(ACTIVE)
+      const machine = await machineOf(node)
+      // Ironic does not wait for what it has switched on.
+      while (!machine.boot()) await delay(10)
+      expect(machine.boot()).toMatchObject({ outcome: 'disk' })
+    }
+  }, 120_000)
+
+  test('the agent is the one of the config, and goes where the config says', async () => {
+    await using lab = await world.lab()
+    const calls: string[] = []
+    lab.probe.attach((point, next) => {
+      if (isExchange(point) && point.from === 'agent') calls.push(point.url)
+      return next()
+    })
+    const node = await coreosNode(lab, { ...way, name: 'worker-7', automated_clean: false })
+    await node.provision('manage')
+    await node.settled()
+    await node.provision('inspect')
+    await node.until(({ provision_state: state }) => state === 'inspect wait')
+    expect(await node.settled()).toMatchObject({ provision_state: 'manageable' })
     const machine = await machineOf(node)
-    expect(machine.console().join('\n')).toMatch(/ironic-agent\.service: started/)
+    expect(machine.boot()).toBeUndefined()
+    expect(machine.console()).toContain('ironic-agent.service: Trying to pull quay.io/metal3-io/ironic-agent:latest...')
+    expect(calls[0]).toBe(`${lab.url}/v1/continue_inspection`)
+    await node.provision('provide')
+    await node.settled()
+    await node.provision('active', { deploy_steps: [installCoreos()] })
+    await node.until(({ deploy_step: step }) => (step as JsonObject).step === 'install_coreos')
+    const boot = machine.boot()!
+    expect(boot).toMatchObject({
+      source: { kind },
+      outcome: 'ramdisk',
+      live: {
+        ignition: { from: 'initramfs', version: '3.2.0' },
+        agent: { unit: 'ironic-agent.service', image: 'quay.io/metal3-io/ironic-agent', environment: {} },
+        failure: null,
+      },
+    })
+    expect(boot.live?.agent?.options).toMatchObject({ api_url: lab.url })
+    expect(boot.live?.agent?.environment).toMatchObject({ IPA_DEFAULT_HOSTNAME: 'worker-7' })
+    const read = async (path: string) => Buffer.from(await machine.executor.files.read(path)).toString()
+    expect(await read('/proc/cmdline')).toContain('ignition.platform.id=metal')
+    expect(await read('/etc/ironic-python-agent.conf')).toContain(`api_url = ${lab.url}`)
+  })
+})
+
+/** Asks for an inspection; gives the node as it came to rest, and what its machine tells. */
+async function inspected(node: LabNode) {
+  await node.provision('manage')
+  await node.settled()
+  await node.provision('inspect')
+  await node.until(({ provision_state: state }) => state === 'inspect wait')
+  const rest = await node.settled()
+  const machine = await machineOf(node)
+  return { rest, console: machine.console(), boot: machine.lastBoot() }
+}
+
+const TIMED_OUT = {
+  provision_state: 'inspect failed',
+  last_error: expect.stringContaining('Timeout reached while inspecting the node') as string,
+}
+
+describe('what is wrong is wrong as in life: no agent calls, and the machine says why', () => {
+  const media = (driver_info: JsonObject): JsonObject => ({ boot_interface: 'redfish-virtual-media', driver_info })
+  const network = (driver_info: JsonObject): JsonObject => ({ boot_interface: 'ipxe', driver_info })
+  type Images = NonNullable<ReturnType<NonNullable<Lab['images']>['urls']>>
+
+  const pxe = ({ pxe: served }: Images, more: JsonObject): JsonObject =>
+    network({
+      ...{ deploy_kernel: served!.kernel, deploy_ramdisk: served!.ramdisk, kernel_append_params: served!.append },
+      ...more,
+    })
+
+  test.each<[string, (images: Images) => JsonObject, string, RegExp]>([
+    [
+      'an ISO that is not there',
+      ({ iso }) => media({ deploy_iso: `${iso}.missing` }),
+      'no bootable device',
+      /virtual medium at http.*\.missing cannot be had: the server answered 404/,
+    ],
+    [
+      'a server that is not there',
+      () => media({ deploy_iso: 'http://127.0.0.1:1/live.iso' }),
+      'no bootable device',
+      /cannot be had: nobody listens there/,
+    ],
+    [
+      'an ISO that is none',
+      ({ pxe: served }) => media({ deploy_iso: served!.rootfs }),
+      'no bootable device',
+      /is no live ISO that boots/,
+    ],
+    [
+      'a kernel that is not there',
+      (images) => pxe(images, { deploy_kernel: `${images.pxe!.kernel}.missing` }),
+      'no bootable device',
+      /the kernel at http.* cannot be had: the server answered 404/,
+    ],
+    [
+      'an initramfs that is none',
+      (images) => pxe(images, { deploy_ramdisk: images.pxe!.rootfs }),
+      'kernel panic',
+      /the kernel cannot unpack http/,
+    ],
+    [
+      'a root filesystem that is not there',
+      (images) => pxe(images, { kernel_append_params: images.pxe!.append.replace('.rootfs ', '.rotfs ') }),
+      'emergency shell',
+      /the root filesystem at http.* cannot be had: the server answered 404/,
+    ],
+    [
+      'no root filesystem at all',
+      (images) =>
+        pxe(images, { kernel_append_params: images.pxe!.append.replace(/coreos\.live\.rootfs_url=\S+ /, '') }),
+      'emergency shell',
+      /no kernel argument coreos\.live\.rootfs_url says where it is/,
+    ],
+    [
+      'an Ignition config that is not there',
+      (images) => pxe(images, { kernel_append_params: images.pxe!.append.replace('.ign ', '.gone ') }),
+      'emergency shell',
+      /Ignition failed: fetching http.* failed: the server answered 404/,
+    ],
+    [
+      'an Ignition config that is none',
+      (images) =>
+        pxe(images, { kernel_append_params: images.pxe!.append.replace(images.pxe!.ignition, images.pxe!.kernel) }),
+      'emergency shell',
+      /Ignition failed: /,
+    ],
+    [
+      'kernel arguments that do not make Ignition run',
+      (images) => pxe(images, { kernel_append_params: images.pxe!.append.replace('ignition.firstboot', '') }),
+      'live',
+      /no Ignition config was applied, so the live system starts no agent/,
+    ],
+  ])('%s', async (_, fields, outcome, failure) => {
+    await using lab = await world.lab({ byDefault: false })
+    const given = fields(lab.images!.urls()!)
+    const enrolled = await lab.enroll({ fields: withAddress(lab, given) })
+    const { rest, console, boot } = await inspected(enrolled)
+    expect(rest).toMatchObject(TIMED_OUT)
+    expect(boot).toMatchObject({ outcome, live: { failure: expect.stringMatching(failure) as string } })
+    expect(console.at(-1)).toMatch(failure)
+  })
+
+  test('a container that cannot be pulled', async () => {
+    await using lab = await world.lab()
+    const node = await lab.enroll({ fields: { boot_interface: 'redfish-virtual-media' } })
+    lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'pull-error', reason: 'manifest unknown' } })
+    const { rest, console, boot } = await inspected(node)
+    expect(rest).toMatchObject(TIMED_OUT)
+    expect(boot).toMatchObject({ outcome: 'ramdisk' })
+    expect(console).toContain(
+      'ironic-agent.service: Error: initializing source docker://quay.io/metal3-io/ironic-agent:latest: manifest unknown',
+    )
+  })
+
+  test('one that can be pulled again calls late', async () => {
+    await using lab = await world.lab()
+    const node = await lab.enroll({ fields: { boot_interface: 'redfish-virtual-media' } })
+    lab.faults.add({ match: { image: 'quay.io/metal3-io' }, effect: { kind: 'pull-error' }, times: 3 })
+    const { rest, console } = await inspected(node)
+    expect(rest).toMatchObject({ provision_state: 'manageable', last_error: null })
+    expect(console.filter((line) => line.includes('Trying to pull'))).toHaveLength(4)
+  })
+
+  test('an Ironic that is not there', async () => {
+    const agent = { ironicUrls: ['http://127.0.0.1:1'] }
+    const files = [{ architecture: 'x86_64', iso: world.iso }]
+    await using lab = await world.lab({ liveImages: { files, byDefault: true, agent } })
+    const node = await lab.enroll({ fields: { boot_interface: 'redfish-virtual-media' } })
+    const { rest, boot } = await inspected(node)
+    expect(rest).toMatchObject(TIMED_OUT)
+    expect(boot?.live?.agent?.options).toMatchObject({ api_url: 'http://127.0.0.1:1' })
+  })
+})
+
+/** A node's driver_info names its BMC too. */
+function withAddress(lab: Lab, fields: JsonObject): JsonObject {
+  const { bmc } = lab.spec(1)
+  const address = {
+    redfish_address: `http://${bmc!.address}`,
+    redfish_system_id: `/redfish/v1/Systems/${bmc!.systemId}`,
+  }
+  return { ...fields, driver_info: { ...address, ...(fields.driver_info as JsonObject) } }
+}
+
+describe('one way next to the other', () => {
+  test('the design document has the Ignition config at a URL, in the kernel arguments of all nodes', async () => {
+    await using lab = await world.lab({ byDefault: false })
+    const { kernel, ramdisk, append } = lab.images!.urls()!.pxe!
+    const driver_info = { deploy_kernel: kernel, deploy_ramdisk: ramdisk, kernel_append_params: `%default% ${append}` }
+    const node = await coreosNode(lab, withAddress(lab, { boot_interface: 'ipxe', driver_info }))
     await node.deploy()
-    expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
+    expect(await node.settled()).toMatchObject(ACTIVE)
+    const machine = await machineOf(node)
+    await node.provision('deleted')
+    await node.until(({ provision_state: state }) => state === 'clean wait')
+    await node.until(({ clean_step: step }) => Object.keys(step).length > 0)
+    expect(machine.boot()?.live).toMatchObject({
+      kernelArguments: expect.stringContaining('nofb vga=normal coreos.live.rootfs_url=') as string,
+      ignition: { from: lab.images!.urls()!.pxe!.ignition },
+    })
+    await node.settled()
+  })
+
+  test('kernel and ramdisk of old work for one node, and it can switch to CoreOS and back', async () => {
+    await using lab = await world.lab()
+    const { kernel, ramdisk } = lab.images!.oldRamdisk
+    const old = { deploy_kernel: kernel, deploy_ramdisk: ramdisk }
+    const node = await coreosNode(lab, withAddress(lab, { boot_interface: 'ipxe', driver_info: old }))
+    const other = await coreosNode(lab, { boot_interface: 'redfish-virtual-media' })
+    const machine = async () => (await machineOf(node)).console()
+    await node.makeAvailable()
+    await other.makeAvailable()
+    expect(await machine()).toContain('the ramdisk is none of CoreOS: the agent in it starts')
+    expect((await machineOf(other)).console().join()).toContain('ironic-agent.service: started')
+
+    const change = (op: 'add' | 'remove') =>
+      lab.client.patchNode(
+        node.uuid,
+        Object.entries(old).map(([name, value]) => ({
+          ...{ op, path: `/driver_info/${name}` },
+          ...(op === 'add' ? { value } : {}),
+        })),
+      )
+    await change('remove')
+    await node.deploy()
+    expect(await node.settled()).toMatchObject(ACTIVE)
+    await node.provision('deleted')
+    expect(await node.settled()).toMatchObject({ provision_state: 'available' })
+    expect((await machine()).join()).toContain('ironic-agent.service: started')
+    await change('add')
+    await node.deploy()
+    expect(await node.settled()).toMatchObject(ACTIVE)
+    await node.provision('deleted')
+    await node.settled()
+    expect(await machine()).toContain('the ramdisk is none of CoreOS: the agent in it starts')
+  })
+
+  test('nodes boot the ramdisk of the lab while nobody says otherwise, whatever their images are', async () => {
+    await using lab = await world.lab({ liveImages: undefined } as never)
+    const node = await coreosNode(
+      lab,
+      withAddress(lab, { driver_info: { deploy_kernel: 'http://h/k', deploy_ramdisk: 'http://h/r' } }),
+    )
+    await node.deploy()
+    expect(await node.settled()).toMatchObject(ACTIVE)
+    expect((await machineOf(node)).console()).toEqual([])
   })
 })

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLab, installCoreos, type Lab, type LabNode, type LabOptions } from '../../lab/index.js'
+import type { JsonObject } from '../../wire/index.js'
+import { configdrive, imageServer } from './deployed.js'
+import { rehearsalImage } from './rehearsal-image.js'
+import { isoImage, liveFiles } from './live-iso.js'
+import { qcow2Image } from './qcow2-image.js'
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+/** A live ISO, and disk images on a server, for labs whose machines boot what is served. */
+export async function liveWorld() {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-test-'))
+  const iso = join(folder, 'coreos-live.iso')
+  await writeFile(iso, isoImage(liveFiles()))
+  const raw = await rehearsalImage()
+  const files: Record<string, Buffer> = { '/disk.raw': raw, '/disk.qcow2': qcow2Image(raw, { compressed: true }) }
+  const server = await imageServer(files)
+  return {
+    iso,
+    folder,
+    files,
+    server,
+    lab: ({ byDefault = true, ...more }: Partial<LabOptions> & { byDefault?: boolean } = {}): Promise<Lab> =>
+      createLab({ liveImages: { files: [{ architecture: 'x86_64', iso }], byDefault }, ...more }),
+    /** An instance of one of the images, with its checksum. */
+    instance: (path: string): JsonObject => ({
+      ...{ image_source: server.url(path), image_os_hash_algo: 'sha256' },
+      image_os_hash_value: sha256(files[path]!),
+    }),
+    [Symbol.asyncDispose]: async () => {
+      await server[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A node that deploys through `install_coreos`. */
+export const coreosNode = (lab: Lab, fields: JsonObject): Promise<LabNode> =>
+  lab.enroll({ fields, deploySteps: [installCoreos()], configdrive })
