@@ -36,6 +36,7 @@ export { bytesSource, followedBy, overlay, streamOf, type ByteSource, type Patch
 export { openFileSource, type FileSource } from './iso/file-source.js'
 export { editLiveKargs, type LiveKargsEdit } from './iso/kargs-edit.js'
 export type { KargsAreas } from './iso/kargs-areas.js'
+export { readIso9660 } from './iso/iso9660.js'
 export { openLiveIso, type LiveIso } from './iso/live-iso.js'
 export { minimalIso } from './iso/minimal-iso.js'
 export { pxeFiles } from './iso/pxe-files.js'
@@ -106,3 +107,16 @@ export {
 } from './metadata/stream-shelf.js'
 export { openImageService, type ImageService, type ImageServiceOptions, type LiveUrls } from './serve/image-service.js'
 export { findLiveImages, type LiveImageFiles } from './serve/live-files.js'
+export { buildContradictions, CONTAINER, type ContainerInspection } from './metadata/machine-os/build-match.js'
+export { copyIso, type CopyOptions } from './metadata/machine-os/copy-iso.js'
+export { copyMetal, type CopyMetalOptions } from './metadata/machine-os/copy-metal.js'
+export { copyPxe } from './metadata/machine-os/copy-pxe.js'
+export {
+  OS_VERSIONS,
+  prefixOf,
+  shippedStream,
+  storedIsos,
+  streamFile,
+  type OsVersion,
+} from './metadata/machine-os/image-content.js'
+export { verifyMachineOs, type Verdict } from './metadata/machine-os/verify.js'
