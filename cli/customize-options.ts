@@ -1,7 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { Customization, Customized } from '../lab/index.js'
 import type { Environment } from './environment.js'
-import { namedFiles } from './live-files.js'
+import { namedFiles, type LiveCommand } from './live-files.js'
+import { keyfilesOfNmstate } from './nmstate.js'
 
 /** As commander hands them over. */
 export interface CustomizeFlags {
@@ -11,6 +12,7 @@ export interface CustomizeFlags {
   destKargAppend?: string[]
   destKargDelete?: string[]
   networkKeyfile?: string[]
+  networkNmstate?: string[]
   ignitionCa?: string[]
   preInstall?: string[]
   postInstall?: string[]
@@ -48,6 +50,7 @@ export function addCustomizeOptions(command: Command): Command {
     .addOption(repeated('--dest-karg-append <arg>', `kernel argument to add to the installed system; ${installs}`))
     .addOption(repeated('--dest-karg-delete <arg>', `kernel argument to take from the installed system; ${installs}`))
     .addOption(repeated('--network-keyfile <path>', 'NetworkManager keyfile for the live and the installed system'))
+    .addOption(repeated('--network-nmstate <path>', 'the same as nmstate writes it; needs nmstatectl on this computer'))
     .addOption(repeated('--ignition-ca <path>', 'PEM bundle that Ignition trusts in both'))
     .addOption(repeated('--pre-install <path>', 'script to run before an installation'))
     .addOption(repeated('--post-install <path>', 'script to run after an installation'))
@@ -56,13 +59,14 @@ export function addCustomizeOptions(command: Command): Command {
 }
 
 /** The files read, in the order of the options. */
-export async function wishesOf(flags: CustomizeFlags): Promise<Customization> {
+export async function wishesOf(flags: CustomizeFlags, { environment }: LiveCommand): Promise<Customization> {
   const { destDevice, destConsole = [], destKargAppend = [], destKargDelete = [] } = flags
   return {
     destIgnition: await namedFiles(flags.destIgnition),
     ...(destDevice === undefined ? {} : { destDevice }),
     ...{ destConsole, destKargAppend, destKargDelete },
     networkKeyfile: await namedFiles(flags.networkKeyfile),
+    networkNmstate: await keyfilesOfNmstate(flags.networkNmstate ?? [], environment),
     ignitionCa: await namedFiles(flags.ignitionCa),
     preInstall: await namedFiles(flags.preInstall),
     postInstall: await namedFiles(flags.postInstall),

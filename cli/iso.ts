@@ -181,7 +181,7 @@ export async function isoCustomize(
     },
   command: LiveCommand,
 ): Promise<void> {
-  const wishes = await wishesOf(options)
+  const wishes = await wishesOf(options, command)
   await changed(path, options, command, async (iso) => {
     if (iso.customized && !options.force)
       throw new LiveImageError('This ISO image is already customized; use -f to force.')

@@ -70,7 +70,7 @@ export async function pxeCustomize(
 ): Promise<void> {
   const { environment, clock } = command
   refuseTerminal(options.output, environment)
-  const wishes = await wishesOf(options)
+  const wishes = await wishesOf(options, command)
   await using base = await doing(`opening ${path}`, () => openFileSource(path, clock))
   const customized = await customizePxe(base, wishes, clock)
   warnOfInstallation(customized, environment)

@@ -159,6 +159,7 @@ export {
   type Customized,
   type Files as InitramfsFiles,
   type FileSource,
+  type Keyfile,
   type LiveIso,
   type LivePxe,
   type NamedFile,

@@ -103,7 +103,7 @@ test.each<[string, Customization, object, string]>([
     'two keyfiles of a name',
     { networkKeyfile: [keyfile, file('b/eth0.nmconnection', '')] },
     features,
-    "multiple input files named 'eth0.nmconnection'",
+    'config already specifies keyfile eth0.nmconnection',
   ],
   [
     'two scripts of a name',

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { stringify } from 'yaml'
 import { UserError } from '../../runtime/index.js'
 import { parseIgnition } from '../parse.js'
-import { IGNITION_FILE, keyfileFiles, keyfilesAt } from './contents.js'
+import { IGNITION_FILE, keyfileFiles, type Keyfile } from './contents.js'
 import { requireNetwork, type OsFeatures } from './features.js'
 import { LiveImageError } from './failure.js'
 import type { Files } from './initramfs.js'
@@ -28,6 +28,8 @@ export interface Customization {
   destKargDelete?: readonly string[]
   /** NetworkManager keyfiles, for the live and the installed system. */
   networkKeyfile?: readonly NamedFile[]
+  /** Keyfiles that nmstate made, by the names that it gave them. */
+  networkNmstate?: readonly Keyfile[]
   /** PEM bundles that Ignition trusts in both. */
   ignitionCa?: readonly NamedFile[]
   preInstall?: readonly NamedFile[]
@@ -67,13 +69,27 @@ export function customize(wishes: Customization, features: OsFeatures): Customiz
   for (const { bytes } of wishes.ignitionCa ?? []) live.authorities.push(packed(bytes))
   for (const file of wishes.preInstall ?? []) live.addScript('pre', file)
   for (const file of wishes.postInstall ?? []) live.addScript('post', file)
-  const keyfiles = keyfilesAt(wishes.networkKeyfile ?? [])
-  if (keyfiles.length > 0) requireNetwork(features)
-  const files = new Map(keyfileFiles(keyfiles))
-  const installs = addInstaller(live, wishes, features, keyfiles.length > 0)
+  const files = networkFiles(wishes, features)
+  const installs = addInstaller(live, wishes, features, files.size > 0)
   const config = live.text()
   if (config !== undefined) files.set(IGNITION_FILE, Buffer.from(config))
   return { files, installs }
+}
+
+function networkFiles(
+  { networkKeyfile = [], networkNmstate = [] }: Customization,
+  features: OsFeatures,
+): Map<string, Uint8Array> {
+  if (networkKeyfile.length + networkNmstate.length > 0) requireNetwork(features)
+  const files = new Map<string, Uint8Array>()
+  const add = (keyfile: Keyfile, called: (path: string) => string) => {
+    const [[path, bytes]] = [...keyfileFiles([keyfile])] as [[string, Uint8Array]]
+    if (files.has(path)) throw new LiveImageError(`config already specifies keyfile ${called(path)}`)
+    files.set(path, bytes)
+  }
+  for (const { path, bytes } of networkKeyfile) add({ name: basename(path), bytes }, () => basename(path))
+  for (const keyfile of networkNmstate) add(keyfile, (path) => path)
+  return files
 }
 
 function addInstaller(

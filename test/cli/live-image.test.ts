@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -15,10 +15,10 @@ async function scene() {
   await writeFile(at('a.ign'), CONFIG)
   await writeFile(at('eth0.nmconnection'), '[connection]\nid=eth0\n')
   await writeFile(at('initrd.img'), liveInitramfs())
-  const run = async (line: string, stdin = '') => {
+  const run = async (line: string, stdin = '', variables: Record<string, string> = {}) => {
     // Names with a dot are files of the folder.
     const argv = line.split(' ').map((word) => (/^[a-z0-9]+\.[a-z]+$/.test(word) ? at(word) : word))
-    const started = command(argv, { stdin })
+    const started = command(argv, { stdin, variables })
     const code = await started.ended
     const { stdout, stderr } = started
     return { code, stdout: stdout.replaceAll(folder, ''), stderr: stderr.replaceAll(folder, '') }
@@ -45,6 +45,40 @@ test('iso ignition: embedded, shown, replaced by force only, removed without a t
   )
   expect(await run('iso ignition show nosuch.iso')).toEqual(
     fails('opening /nosuch.iso\n\nCaused by:\n    No such file or directory (os error 2)'),
+  )
+})
+
+test('customize takes network states where nmstate is at hand, and says so where it is not', async () => {
+  const { run, at } = await scene()
+  const folder = at('bin')
+  await mkdir(folder)
+  // As the program prints it: pairs of a name and a keyfile.
+  const script = `#!/bin/sh
+test "$1" = gc || exit 9
+grep -q interfaces "$2" || { echo "invalid state" >&2; exit 1; }
+printf -- '---\\nNetworkManager:\\n- - eth7.nmconnection\\n  - |\\n    [connection]\\n    id=eth7\\n'
+`
+  await writeFile(join(folder, 'nmstatectl'), script, { mode: 0o755 })
+  await writeFile(at('net.yaml'), 'interfaces: []\n')
+  await writeFile(at('bad.yaml'), 'nothing\n')
+  const there = { PATH: `${folder}:/usr/bin:/bin` }
+  const customize = 'iso customize --network-nmstate'
+  expect(await run(`${customize} net.yaml -o z.iso x.iso`, '', there)).toEqual(fine())
+  expect(await run('iso network extract z.iso')).toEqual(
+    fine('########## eth7.nmconnection ##########\n[connection]\nid=eth7\n'),
+  )
+  expect(await run(`${customize} net.yaml --network-nmstate net.yaml x.iso`, '', there)).toEqual(
+    fails('config already specifies keyfile etc/coreos-firstboot-network/eth7.nmconnection'),
+  )
+  const caused = (what: string, cause: string) => fails(`${what}\n\nCaused by:\n    ${cause}`)
+  expect(await run(`${customize} no.yaml x.iso`, '', there)).toEqual(
+    caused('opening nmstate file', 'No such file or directory (os error 2)'),
+  )
+  expect(await run(`${customize} bad.yaml x.iso`, '', there)).toEqual(
+    caused('generating configuration from nmstate', 'invalid state'),
+  )
+  expect((await run(`${customize} net.yaml x.iso`, '', { PATH: at('nowhere') })).stderr).toMatch(
+    /^Error: generating configuration from nmstate\n\nCaused by:\n {4}there is no nmstatectl on this computer; .*--network-keyfile\n$/,
   )
 })
 
