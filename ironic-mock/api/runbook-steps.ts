@@ -1,4 +1,5 @@
 import { IronicError, pythonRepr, type Microversion, type NodeRecord, type RunbookRecord } from '../../wire/index.js'
+import { runbookSteps } from '../conductor/runbook-steps.js'
 import type { ProvisionArgs } from './provision.js'
 
 /** From here on a runbook is for nodes that have one of its traits; before, for those that have its name as one. */
@@ -17,9 +18,7 @@ export function runbookArgs(
 ): Pick<ProvisionArgs, 'clean_steps' | 'service_steps' | 'disable_ramdisk'> {
   checkTraits(runbook, node, version)
   const { disable_ramdisk } = runbook
-  const steps = [...runbook.steps]
-    .sort((a, b) => a.order - b.order)
-    .map(({ interface: owner, step, args: own, order }) => ({ interface: owner, step, args: own, order }))
+  const steps = runbookSteps(runbook)
   switch (args.target) {
     case 'clean':
       if (isFilled(args.clean_steps)) throw both('clean_steps')

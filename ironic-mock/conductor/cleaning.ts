@@ -3,6 +3,7 @@ import { networkProblem, powerProblem } from '../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
 import { cleanFailed } from './cleaning-failure.js'
 import { allWithoutRamdisk, planCleaning } from './cleaning-plan.js'
+import { wantedCleaning, type WantedCleaning } from './cleaning-runbook.js'
 import { CLEANING } from './cleaning-steps.js'
 import { disallowedStep } from './disallowed-steps.js'
 import { usesAgent } from './driver-steps.js'
@@ -28,8 +29,11 @@ export function startProvide(turn: Turn): void {
     throw ironicErrors.nodeInMaintenance('providing', node.uuid)
   if (node.retired)
     throw new IronicError(400, `The providing operation can't be performed on node ${node.uuid} because it is retired.`)
+  const wanted = wantedCleaning(turn)
+  // Upstream says 500: nobody meant it to get that far.
+  if (wanted.problem !== undefined) throw new IronicError(400, wanted.problem)
   turn.begin('provide')
-  automatedCleaning(turn)
+  automatedCleaning(turn, wanted)
 }
 
 /**
@@ -46,16 +50,13 @@ export function startManualCleaning(turn: Turn, steps: readonly PlannedStep[], d
   if (disallowed) throw disallowed
   turn.begin('clean')
   wipeCleaning(turn)
-  turn.setInfo({ clean_steps: steps, cleaning_disable_ramdisk: disableRamdisk, declarative_cleaning: true })
   switchDeployInterface(turn)
-  // What is wrong now may be right once the agent has said what it can do.
-  if (!disableRamdisk && planCleaning(turn) === undefined && allWithoutRamdisk(turn))
-    turn.setInfo({ cleaning_disable_ramdisk: true })
+  keepWanted(turn, steps, disableRamdisk)
   prepare(turn)
 }
 
 /** Cleaning that nobody asked for by name, after `provide` and after tear-down. The node is in `cleaning` already. */
-export function automatedCleaning(turn: Turn): void {
+export function automatedCleaning(turn: Turn, { steps, disableRamdisk }: WantedCleaning): void {
   const { node, policy } = turn
   if (!(node.automated_clean ?? policy.automatedClean)) {
     node.clean_step = {}
@@ -67,10 +68,18 @@ export function automatedCleaning(turn: Turn): void {
   if (node.maintenance && !policy.allowProvisioningInMaintenance)
     return cleanFailed(turn, 'Cleaning a node in maintenance mode is not allowed', { tearDown: false })
   switchDeployInterface(turn)
-  const problem = powerProblem(node) ?? networkProblem(node)
+  const problem = powerProblem(node) ?? (disableRamdisk ? undefined : networkProblem(node))
   if (problem !== undefined) return cleanFailed(turn, validationFailed(turn, problem))
   wipeCleaning(turn)
+  if (steps && steps.length > 0) keepWanted(turn, steps, disableRamdisk)
   prepare(turn)
+}
+
+/** Somebody has chosen the steps. What is wrong with them now may be right once the agent has said what it can do. */
+function keepWanted(turn: Turn, steps: readonly PlannedStep[], disableRamdisk: boolean): void {
+  turn.setInfo({ clean_steps: steps, cleaning_disable_ramdisk: disableRamdisk, declarative_cleaning: true })
+  if (!disableRamdisk && planCleaning(turn) === undefined && allWithoutRamdisk(turn))
+    turn.setInfo({ cleaning_disable_ramdisk: true })
 }
 
 const validationFailed = (turn: Turn, problem: string): string =>

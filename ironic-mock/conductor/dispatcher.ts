@@ -151,6 +151,7 @@ export class Dispatcher {
       ironicUrl: ironicUrl(),
       servedImages,
       newToken: () => urlSafeToken(random),
+      runbook: (ident) => store.records.resources('runbook').find(ident),
       sheet: (kind) => store.readSheet(node.uuid, kind),
     }
   }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../wire/index.js'
 import type { Heartbeat, ProvisionRequest } from './conductor.js'
 import type { HardwareRequest } from './hardware-change.js'
 import type { Job, Outcome, PowerTarget } from './effects.js'
+import type { HardwareReport } from '../drivers/hardware.js'
 import type { SeenPower } from './power-sync.js'
 
 /** Time limits that a node can be under. `heartbeat` is none: one that came while the node was reserved waits there. */
@@ -22,7 +23,10 @@ export type ConductorEvent =
   | { kind: 'deadline'; deadline: DeadlineKind }
   /** A conductor has started and found the node in its database. */
   | { kind: 'restarted'; job: Job | null }
-  /** What the periodic look at the machine's power showed; `attempt` counts looks that found something wrong. */
-  | { kind: 'power-seen'; seen: SeenPower; attempt: number }
+  /**
+   * What the periodic look at the machine's power showed; `attempt` counts looks that found something wrong. `report` is
+   * what the BMC tells besides.
+   */
+  | { kind: 'power-seen'; seen: SeenPower; attempt: number; report?: HardwareReport | null }
   /** The power of a node that is out of service for it can be read again. */
   | { kind: 'power-recovered'; power: 'power on' | 'power off' }

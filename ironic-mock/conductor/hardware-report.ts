@@ -24,14 +24,19 @@ export const lookedAt = (
 /** Keeps what a BMC told, as far as the node's interfaces read it. */
 export function applyReport(turn: Turn, report: HardwareReport): void {
   const { node } = turn
-  if (readsModes(node)) {
-    node.boot_mode = report.bootMode
-    node.secure_boot = report.secureBoot
-    node.health = report.health
-    if (node.properties.vendor == null) node.properties = { ...node.properties, vendor: report.vendor }
-  }
+  applyModes(turn, report)
   if (readsBios(node)) turn.setSheet('bios', mergedBios(turn.sheet('bios'), report.bios, turn.now))
   if (readsFirmware(node)) turn.setSheet('firmware', mergedFirmware(turn.sheet('firmware'), report.firmware, turn.now))
+}
+
+/** What changes of itself: the periodic look at the power keeps this part only. */
+export function applyModes(turn: Turn, report: HardwareReport): void {
+  const { node, policy } = turn
+  if (!readsModes(node)) return
+  node.boot_mode = report.bootMode
+  node.secure_boot = report.secureBoot
+  if (policy.enableHealthMonitoring) node.health = report.health
+  if (node.properties.vendor == null) node.properties = { ...node.properties, vendor: report.vendor }
 }
 
 const text = (value: BiosAttribute['value']): string =>

@@ -1,8 +1,10 @@
 import { IronicError, textOf, type JsonObject } from '../../wire/index.js'
+import { readsFirmware } from '../drivers/management.js'
 import { inspectProblem, powerProblem } from '../drivers/requirements.js'
 import { bmcAddresses } from './bmc-addresses.js'
 import { valueOf, type EffectBody, type Outcome } from './effects.js'
 import { fastTrackEnabled } from './fast-track.js'
+import { lookAtHardware } from './hardware-report.js'
 import { hookData, keepFound, ruleProblem } from './inspection-data.js'
 import { reportedInventory } from './inspection-report.js'
 import { startInspectionRamdisk } from './ramdisk.js'
@@ -131,14 +133,15 @@ export function inspectionEnded(turn: Turn, outcome: Outcome, memo: Ended): void
   const { problem, calls } = ruleProblem(turn, valueOf(outcome, 'inspection-facts').rules, memo)
   if (problem !== undefined) return unfinished(turn, problem)
   const { inventory, pluginData } = memo
-  finish(turn, { inventory, pluginData }, calls)
+  // Some BMCs know their NICs' firmware only once the machine has been on.
+  finish(turn, { inventory, pluginData }, calls, readsFirmware(turn.node) ? lookAtHardware(turn.node) : [])
 }
 
-/** Whoever a rule wants to be told is told before the inspection counts as done. */
-function finish(turn: Turn, found: Found, calls: readonly ApiCall[]): void {
+/** Whoever a rule wants to be told is told before the inspection counts as done; then comes a last look. */
+function finish(turn: Turn, found: Found, calls: readonly ApiCall[], look: readonly EffectBody[] = []): void {
   keepFound(turn, found)
-  const [call, ...rest] = calls.map((of): EffectBody => ({ kind: 'api-call', ...of }))
-  if (call) return turn.run([call, ...rest], 'inspection.called')
+  const [first, ...rest] = [...calls.map((of): EffectBody => ({ kind: 'api-call', ...of })), ...look]
+  if (first) return turn.run([first, ...rest], 'inspection.called')
   turn.process('done')
   turn.rest()
 }

@@ -177,7 +177,14 @@ class LocalConductor implements Conductor {
     const { rescue_password } = request
     if (rescue_password === undefined) return request
     const salt = urlSafeToken(this.#options.random).replaceAll(/[^A-Za-z0-9]/g, '.')
-    return { ...request, hashed_rescue_password: shaCrypt(rescue_password, salt.slice(0, 16)) }
+    return {
+      ...request,
+      hashed_rescue_password: shaCrypt(
+        rescue_password,
+        salt.slice(0, 16),
+        this.#options.policy.rescuePasswordHashAlgorithm,
+      ),
+    }
   }
 
   async changePower(uuid: string, target: string, timeout?: number): Promise<void> {

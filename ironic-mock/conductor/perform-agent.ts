@@ -138,7 +138,14 @@ export class AgentWork {
 
   async rescue({ node }: Subject, signal: AbortSignal): Promise<CommandResult> {
     const params = { rescue_password: node.instance_info.hashed_rescue_password, hashed: true }
-    return this.#client.execute(peer(node), 'rescue.finalize_rescue', params, { signal })
+    try {
+      return await this.#client.execute(peer(node), FINALIZE_RESCUE, params, { signal })
+    } catch (error) {
+      // Agents of long ago take no hash.
+      if (this.#policy.requireRescuePasswordHashed || !(error instanceof AgentApiError)) throw error
+      const { rescue_password } = node.instance_info
+      return this.#client.execute(peer(node), FINALIZE_RESCUE, { rescue_password }, { signal })
+    }
   }
 
   /** Nothing is kept of the logs; asking for them is what an agent sees of a real conductor. */
@@ -148,6 +155,7 @@ export class AgentWork {
   }
 }
 
+const FINALIZE_RESCUE = 'rescue.finalize_rescue'
 const BOOTLOADER = 'install_bootloader'
 
 /** The node's configdrive beside the image that is written, and once more in its description, as upstream has it. */

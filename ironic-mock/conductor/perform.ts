@@ -4,7 +4,8 @@ import type { JsonObject, NodeRecord, PowerState, Transport } from '../../wire/i
 import type { Bmc, Bmcs } from '../drivers/bmc.js'
 import type { FindImage } from '../drivers/images.js'
 import { bmcError } from '../drivers/bmc-error.js'
-import type { BmcHardware } from '../drivers/hardware.js'
+import type { BmcHardware, HardwareReport } from '../drivers/hardware.js'
+import { readsModes } from '../drivers/management.js'
 import { rememberedPower, remembersPower } from '../drivers/remembered-power.js'
 import type { Records } from '../store/records.js'
 import type { EffectBody, EffectKind, EffectValues, InspectionFacts, Outcome, PowerTarget } from './effects.js'
@@ -69,6 +70,12 @@ export class World {
     } catch (error) {
       return { power: null, error: bmcError(subject.node, error) }
     }
+  }
+
+  /** What else changes of itself, where the BMC tells; null where it does not. */
+  async seeModes(subject: Subject): Promise<HardwareReport | null> {
+    if (!readsModes(subject.node)) return null
+    return reportOf(await this.#hardware(subject).catch(() => undefined), this.#options.logger)
   }
 
   async #facts({ node }: Subject, addresses: readonly string[]): Promise<InspectionFacts> {

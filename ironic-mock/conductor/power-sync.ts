@@ -1,5 +1,7 @@
 import type { ProvisionState } from '../../wire/index.js'
 import type { EffectBody, Outcome } from './effects.js'
+import type { ConductorEvent } from './events.js'
+import { applyModes } from './hardware-report.js'
 import type { Turn } from './turn.js'
 
 /** What a look at a machine showed; `error` is why it showed nothing. */
@@ -15,13 +17,15 @@ export const mayBeSynced = ({ node }: Pick<Turn, 'node'>): boolean =>
   node.target_power_state === null &&
   node.reservation === null
 
+type PowerSeen = Extract<ConductorEvent, { kind: 'power-seen' }>
+
 /**
  * The periodic look at a machine's power: what differs is set right, by the record or by the machine, as configured; what
  * stays wrong takes the node out of service.
  *
  * @param attempt counts looks that found something wrong, from 1
  */
-export function powerSeen(turn: Turn, seen: SeenPower, attempt: number): void {
+export function powerSeen(turn: Turn, { seen, attempt, report }: PowerSeen): void {
   const { node, policy } = turn
   if (!mayBeSynced(turn)) return
   const last = attempt > policy.powerSyncMaxRetries
@@ -31,6 +35,7 @@ export function powerSeen(turn: Turn, seen: SeenPower, attempt: number): void {
       `During sync_power_state, could not get power state for node ${turn.uuid}, attempt ${attempt} of ${policy.powerSyncMaxRetries}. Error: ${seen.error}.`,
     )
   }
+  if (report) applyModes(turn, report)
   const { power } = seen
   if (node.power_state === null) node.power_state = power
   if (node.power_state === power) {

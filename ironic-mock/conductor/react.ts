@@ -52,7 +52,7 @@ function apply(turn: Turn, event: ConductorEvent): void {
     case 'restarted':
       return recover(turn, event.job)
     case 'power-seen':
-      return powerSeen(turn, event.seen, event.attempt)
+      return powerSeen(turn, event)
     case 'power-recovered':
       return powerRecovered(turn, event.power)
   }

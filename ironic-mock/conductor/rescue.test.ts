@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { ScriptedLab } from '../../test/kit/conductor/scripted.js'
+import type { Policy } from './policy.js'
 import { shaCrypt } from './sha-crypt.js'
 
 const INSTALL = { interface: 'deploy', step: 'install_coreos', args: {}, priority: 80 }
 
-async function active(rescue_interface = 'agent') {
-  const lab = await ScriptedLab.open({ policy: { automatedClean: false } })
+async function active(rescue_interface = 'agent', policy: Partial<Policy> = {}) {
+  const lab = await ScriptedLab.open({ policy: { automatedClean: false, ...policy } })
   const { uuid, machine } = await lab.enroll({ boot_interface: 'redfish-virtual-media', rescue_interface })
   await lab.provision(uuid, 'manage', 'manageable')
   await lab.provision(uuid, 'provide', 'available')
@@ -31,6 +32,36 @@ test('a ramdisk with a password, and back', async () => {
   expect(await lab.provision(uuid, 'unrescue', 'active')).toMatchObject({ power_state: 'power on', last_error: null })
   expect(machine.boots).toEqual(['ramdisk', 'disk'])
 })
+
+test('a password hashed as the operator wants', async () => {
+  const { lab, uuid, machine } = await active('agent', { rescuePasswordHashAlgorithm: 'sha512' })
+  await lab.provision(uuid, 'rescue', 'rescue', PASSWORD)
+  const sent = String(machine.sent[0]!.params.rescue_password)
+  expect(sent).toMatch(/^\$6\$/)
+  expect(sent).toBe(shaCrypt('open sesame', sent.split('$')[2]!, 'sha512'))
+})
+
+test.each([
+  [true, 'rescue failed', 1],
+  [false, 'rescue', 2],
+] as const)(
+  'an agent that takes no hash, where one is required: %s',
+  async (requireRescuePasswordHashed, end, asked) => {
+    const { lab, uuid, machine } = await active('agent', { requireRescuePasswordHashed })
+    const answer = machine.dispatch
+    const told: unknown[] = []
+    machine.dispatch = async (request) => {
+      const { params } = JSON.parse(request.body ?? '{}') as { params?: { hashed?: boolean; rescue_password?: string } }
+      if (params) told.push(params.rescue_password)
+      if (!params?.hashed) return answer(request)
+      return { status: 400, headers: {}, body: JSON.stringify({ faultstring: 'unexpected argument: hashed' }) }
+    }
+    const node = await lab.provision(uuid, 'rescue', end, PASSWORD)
+    expect(told).toHaveLength(asked)
+    if (end === 'rescue') expect(told[1]).toBe('open sesame')
+    else expect(node.last_error).toContain('out of date agent ramdisk')
+  },
+)
 
 test('a password that the agent cannot set', async () => {
   const { lab, uuid, machine } = await active()

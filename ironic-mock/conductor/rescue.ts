@@ -69,7 +69,7 @@ export function rescueHeartbeat(turn: Turn): void {
 }
 
 export function rescueFinalized(turn: Turn, outcome: Outcome): void {
-  const problem = finalizeProblem(outcome)
+  const problem = finalizeProblem(turn, outcome)
   if (problem !== undefined)
     return rescueFailedOff(turn, `Node failed to perform rescue operation: ${failure(turn, 'rescue', problem)}`)
   turn.process('resume')
@@ -77,8 +77,8 @@ export function rescueFinalized(turn: Turn, outcome: Outcome): void {
   turn.run([{ kind: 'proceed' }], 'rescue.done')
 }
 
-function finalizeProblem(outcome: Outcome): string | undefined {
-  if (!outcome.ok && outcome.reason === 'agent error')
+function finalizeProblem({ policy }: Turn, outcome: Outcome): string | undefined {
+  if (!outcome.ok && outcome.reason === 'agent error' && policy.requireRescuePasswordHashed)
     return 'Unable to rescue node due to an out of date agent ramdisk. Please contact the administrator to update the rescue ramdisk to contain an ironic-python-agent version of at least 6.0.0.'
   if (!outcome.ok) return outcome.error
   const result = valueOf(outcome, 'agent-rescue')

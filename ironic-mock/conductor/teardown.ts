@@ -2,6 +2,7 @@ import { IronicError } from '../../wire/index.js'
 import { powerProblem } from '../drivers/requirements.js'
 import { switchDeployInterface } from './autodetect.js'
 import { automatedCleaning } from './cleaning.js'
+import { wantedCleaning } from './cleaning-runbook.js'
 import { usesAgent } from './driver-steps.js'
 import type { EffectBody, Outcome } from './effects.js'
 import type { Turn } from './turn.js'
@@ -35,8 +36,15 @@ export function teardownOff(turn: Turn, outcome: Outcome): void {
     turn.process('fail')
     return turn.rest()
   }
+  const wanted = wantedCleaning(turn)
+  if (wanted.problem !== undefined) {
+    // Upstream's worker dies of it and leaves the node in deleting for ever.
+    turn.fail(wanted.problem, 'cleaning')
+    turn.process('fail')
+    return turn.rest()
+  }
   turn.process('clean')
-  automatedCleaning(turn)
+  automatedCleaning(turn, wanted)
 }
 
 function forgetInstance(turn: Turn): void {

@@ -5,6 +5,7 @@ import type {
   NodeRecord,
   PortRecord,
   ProvisionState,
+  RunbookRecord,
   NodeSheets,
   SheetKind,
 } from '../../wire/index.js'
@@ -32,6 +33,8 @@ export interface Situation {
   readonly servedImages?: ((node: Readonly<NodeRecord>) => DeployImages | undefined) | undefined
   /** Makes a token for an agent that is told it before it asks. */
   readonly newToken?: () => string
+  /** Finds a runbook by its name or uuid. */
+  readonly runbook?: (ident: string) => RunbookRecord | undefined
   /** Reads a list that is kept beside the node. */
   readonly sheet?: <Kind extends SheetKind>(kind: Kind) => NodeSheets[Kind]
 }

@@ -58,7 +58,8 @@ async function sync({ dispatcher, world }: Watch, uuid: string, attempts: Map<st
   const { power_state: known } = subject.node
   if (!('error' in seen) && (known === null || known === seen.power)) attempts.delete(uuid)
   else attempts.set(uuid, (attempts.get(uuid) ?? 0) + 1)
-  await dispatcher.dispatch(uuid, { kind: 'power-seen', seen, attempt: attempts.get(uuid) ?? 0 })
+  const report = 'error' in seen ? null : await world.seeModes(subject)
+  await dispatcher.dispatch(uuid, { kind: 'power-seen', seen, attempt: attempts.get(uuid) ?? 0, report })
 }
 
 async function recover({ dispatcher, world, logger }: Watch, uuid: string): Promise<void> {

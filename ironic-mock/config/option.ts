@@ -25,6 +25,9 @@ export const priority: Setting<number | null> = {
   read: (text) => (/^(none)?$/i.test(text) ? null : amount('a priority, from 0, or None').read(text)),
 }
 
+/** Nothing is none. */
+export const orNone: Setting<string | null> = { read: (text) => (text === '' ? null : text) }
+
 /** oslo's dictionaries: `key:value,key:value`. */
 export const pairs = <T>(value: Setting<T>): Setting<Readonly<Record<string, T>>> => ({
   read: (text) =>
