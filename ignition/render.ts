@@ -29,6 +29,16 @@ export function mergeAll(reads: readonly Pick<ReadConfig, 'version' | 'config'>[
   return { version, config: raised.reduce((parent, child) => mergeIgnition(parent, child, version)) }
 }
 
+export interface Rendering {
+  /**
+   * Told what counts for the fetches that follow: the config as it is so far, each time that another one has come to it
+   * and before what that one refers to is fetched.
+   */
+  settings?: (config: SpecConfig) => Promise<void>
+  /** Told of the text of each config that was fetched, before it is read. */
+  fetched?: (resource: SpecResource, text: Uint8Array) => void
+}
+
 /**
  * What Ignition makes of a config when a machine boots: `ignition.config.replace` takes the config's place; each config
  * of `ignition.config.merge`, with all that it refers to itself, is merged onto it in order. Of references that lead
@@ -36,9 +46,16 @@ export function mergeAll(reads: readonly Pick<ReadConfig, 'version' | 'config'>[
  *
  * @throws UserError `ignition-invalid`, `ignition-resource`, `ignition-cycle`, or what `fetch` throws
  */
-export async function renderIgnition(input: Uint8Array | string | object, fetch: Fetch): Promise<Rendered> {
-  const renderer = new Renderer(fetch)
-  const { version, config } = await renderer.render(readIgnition(input), [])
+export async function renderIgnition(
+  input: Uint8Array | string | object,
+  fetch: Fetch,
+  rendering: Rendering = {},
+): Promise<Rendered> {
+  const renderer = new Renderer(fetch, rendering)
+  const read = readIgnition(input)
+  await rendering.settings?.(read.config)
+  const { version, config } = await renderer.render(read, [])
+  await rendering.settings?.(config)
   const [error] = validateRead(config, version).filter(({ kind }) => kind === 'error')
   if (error)
     throw new UserError(
@@ -53,20 +70,35 @@ class Renderer {
   readonly fetched: string[] = []
   private configs = 0
 
-  constructor(private readonly fetch: Fetch) {}
+  constructor(
+    private readonly fetch: Fetch,
+    private readonly rendering: Rendering,
+  ) {}
 
   async render(
     { version, config }: Pick<ReadConfig, 'version' | 'config'>,
     way: readonly string[],
   ): Promise<Omit<Rendered, 'fetched'>> {
     const { replace, merge = [] } = config.ignition?.config ?? {}
-    if (replace?.source !== undefined) return this.follow(replace, way)
+    const { settings } = this.rendering
+    if (replace?.source !== undefined) {
+      const next = await this.follow(replace, way)
+      await settings?.(next.config)
+      return this.render(next, next.way)
+    }
     let merged = { version, config }
-    for (const reference of merge) merged = mergeAll([merged, await this.follow(reference, way)])
+    for (const reference of merge) {
+      const next = await this.follow(reference, way)
+      if (settings) await settings(mergeAll([merged, next]).config)
+      merged = mergeAll([merged, await this.render(next, next.way)])
+    }
     return merged
   }
 
-  private async follow(reference: SpecResource, way: readonly string[]): Promise<Omit<Rendered, 'fetched'>> {
+  private async follow(
+    reference: SpecResource,
+    way: readonly string[],
+  ): Promise<Pick<ReadConfig, 'version' | 'config'> & { way: readonly string[] }> {
     const name = nameOf(reference)
     const { source = '' } = reference
     if (way.includes(source))
@@ -80,6 +112,8 @@ class Renderer {
     const isData = /^data:/i.test(source)
     const bytes = await resourceBytes(reference, this.fetch)
     if (!isData) this.fetched.push(name)
-    return this.render(readIgnition(bytes ?? new Uint8Array(), name), isData ? way : [...way, source])
+    const text = bytes ?? new Uint8Array()
+    this.rendering.fetched?.(reference, text)
+    return { ...readIgnition(text, name), way: isData ? way : [...way, source] }
   }
 }

@@ -4,6 +4,7 @@ import type { BlockDevice } from './disk/block-device.js'
 import { withBootVolume, type BootVolume } from './disk/boot-volume.js'
 import { readLayout, type DiskLayout } from './disk/partitions.js'
 import type { MachineSpec } from './machine.js'
+import { bootedEntry } from './os/loader-entries.js'
 import type { Inside } from './programs/program.js'
 import { MachineUnreachable } from './ramdisk-session.js'
 
@@ -23,6 +24,8 @@ export interface Bootable {
   bootOffset: number
   /** Options of the boot loader entry that GRUB picks: the last one by name. */
   kernelArguments: string[]
+  /** What the boot loader shows of that entry: the OS with its version. */
+  title: string
   firstBoot: boolean
   config: Uint8Array | null
   /** Number of the firmware's boot entry that led here; null when the firmware searched the disks itself. */
@@ -81,19 +84,9 @@ function* candidates(spec: MachineSpec, disks: ReadonlyMap<string, BlockDevice>,
 }
 
 async function readSystem(volume: BootVolume) {
-  const kernelArguments = await loaderOptions(volume)
-  if (!kernelArguments) return undefined
+  const entry = await bootedEntry(volume)
+  if (!entry) return undefined
   const firstBoot = await volume.exists(FIRST_BOOT_FLAG)
   const config = firstBoot && (await volume.exists(CONFIG)) ? await volume.read(CONFIG) : null
-  return { kernelArguments, firstBoot, config }
-}
-
-async function loaderOptions(volume: BootVolume): Promise<string[] | undefined> {
-  const folder = '/loader/entries'
-  const names = (await volume.exists(folder)) ? await volume.list(folder) : []
-  const last = names.filter((name) => name.endsWith('.conf')).at(-1)
-  if (last === undefined) return undefined
-  const entry = (await volume.read(`${folder}/${last}`)).toString()
-  const options = /^options\s+(.*)$/m.exec(entry)?.[1]
-  return options?.split(/\s+/).filter((word) => word !== '')
+  return { kernelArguments: entry.options, title: entry.title, firstBoot, config }
 }

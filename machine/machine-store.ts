@@ -2,10 +2,10 @@ import Database from 'libsql'
 import { held, type Clock } from '../runtime/index.js'
 
 /**
- * What is kept of a machine, each a JSON document under a name: its specification and its state (one each), and what
- * lasts for a boot only: values that processes saved, runs, changed files.
+ * What is kept of a machine, each a JSON document under a name: its specification and its state (one each), the parts of
+ * the system on its disk, and what lasts for a boot only: values that processes saved, runs, changed files.
  */
-export type RecordKind = 'spec' | 'state' | 'saved' | 'run' | 'file'
+export type RecordKind = 'spec' | 'state' | 'system' | 'saved' | 'run' | 'file'
 
 export interface StoredRecord {
   machine: string

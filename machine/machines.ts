@@ -7,6 +7,7 @@ import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord 
 import type { BootNetwork } from './live/boot-network.js'
 import type { Machine, MachineEvents, MachinePace, Machines, MachineSpec } from './machine.js'
 import type { FileRecord } from './ramdisk-session.js'
+import type { ImageRegistry } from './os/registry.js'
 import type { RunRecord } from './run-log.js'
 import { newState, SimulatedMachine, type KeptOfBoot, type MachineState } from './simulated-machine.js'
 
@@ -23,6 +24,8 @@ export interface MachinesOptions {
   stage?: StageAsset
   /** How they reach what they boot from; without, nothing that is served can be booted. */
   network?: BootNetwork
+  /** Where the systems on their disks pull images; without, they find none. */
+  registry?: ImageRegistry
 }
 
 /**
@@ -62,7 +65,7 @@ class SimulatedMachines implements Machines {
   load(records: StoredRecord[]): void {
     const kept = new Map<string, { spec?: MachineSpec; state?: MachineState; boot: KeptOfBoot }>()
     for (const { machine, kind, name, value } of records) {
-      const entry = kept.get(machine) ?? { boot: { saved: [], files: [], runs: [] } }
+      const entry = kept.get(machine) ?? { boot: { system: [], saved: [], files: [], runs: [] } }
       kept.set(machine, entry)
       switch (kind) {
         case 'spec':
@@ -70,6 +73,9 @@ class SimulatedMachines implements Machines {
           break
         case 'state':
           entry.state = value as MachineState
+          break
+        case 'system':
+          entry.boot.system.push([name, value])
           break
         case 'saved':
           entry.boot.saved.push([name, value])
@@ -152,7 +158,7 @@ class SimulatedMachines implements Machines {
   }
 
   #add(spec: MachineSpec, state: MachineState): SimulatedMachine {
-    const { clock, random, probe, logger, pace, events, stage, network } = this.#options
+    const { clock, random, probe, logger, pace, events, stage, network, registry } = this.#options
     const disks = new MachineDisks(spec, this.#folder, clock, probe)
     const machine = new SimulatedMachine(spec, state, {
       disks,
@@ -165,6 +171,7 @@ class SimulatedMachines implements Machines {
       events,
       ...(stage ? { stage } : {}),
       ...(network ? { network } : {}),
+      ...(registry ? { registry } : {}),
     })
     this.#machines.set(spec.id, machine)
     if (spec.bmc) this.#byBmc.set(bmcKey(spec.bmc.address, spec.bmc.systemId), machine)

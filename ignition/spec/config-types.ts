@@ -35,13 +35,20 @@ export interface SpecGroup {
 }
 
 export interface SpecUser {
+  gecos?: string
+  homeDir?: string
   name?: string
+  noCreateHome?: boolean
+  noLogInit?: boolean
+  noUserGroup?: boolean
   passwordHash?: string
   sshAuthorizedKeys?: string[]
   uid?: number
   groups?: string[]
   primaryGroup?: string
+  shell?: string
   shouldExist?: boolean
+  system?: boolean
 }
 
 export interface SpecStorage {
@@ -91,10 +98,12 @@ export interface SpecPartition {
   guid?: string
   label?: string
   number?: number
+  resize?: boolean
   shouldExist?: boolean
   sizeMiB?: number
   startMiB?: number
   typeGuid?: string
+  wipePartitionEntry?: boolean
 }
 
 export interface SpecFilesystem {
@@ -115,6 +124,9 @@ export interface SpecLuks {
   keyFile?: SpecResource
   label?: string
   name?: string
+  options?: string[]
+  uuid?: string
+  wipeVolume?: boolean
 }
 
 export interface SpecClevis {
@@ -140,6 +152,7 @@ export interface SpecRaid {
   devices?: string[]
   level?: string
   name?: string
+  options?: string[]
   spares?: number
 }
 

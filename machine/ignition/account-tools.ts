@@ -1,0 +1,218 @@
+import type { RootTree } from '../root/root-tree.js'
+import { AccountFiles, type Account, type Group } from './accounts.js'
+import { freeNumber, freeRange } from './account-numbers.js'
+import { createHome, createMailbox, removeHome, reown } from './homes.js'
+import type { CommandResult } from './ignition-log.js'
+
+/** What Ignition may ask of `useradd` and `usermod`, by the names of their options. */
+export interface UserOptions {
+  name: string
+  uid?: number | undefined
+  gid?: string | undefined
+  groups?: readonly string[] | undefined
+  home?: string | undefined
+  shell?: string | undefined
+  comment?: string | undefined
+  password?: string | undefined
+  createHome?: boolean
+  noUserGroup?: boolean
+  system?: boolean
+}
+
+export interface GroupOptions {
+  name: string
+  gid?: number | undefined
+  password?: string | undefined
+  system?: boolean
+}
+
+const DONE: CommandResult = { code: 0 }
+const NAME = /^[a-z_][a-z0-9_-]*\$?$/i
+
+/**
+ * The shadow tools on a root filesystem, with their exit codes and sentences: `useradd`, `usermod`, `userdel`,
+ * `groupadd`, `groupmod`, `groupdel`. As 4.13 and later write their files.
+ */
+export class AccountTools {
+  readonly #tree: RootTree
+  readonly #today: number
+
+  /** @param today in days since the epoch */
+  constructor(tree: RootTree, today: number) {
+    this.#tree = tree
+    this.#today = today
+  }
+
+  account = (name: string): Account | undefined => new AccountFiles(this.#tree).account(name)
+  group = (name: string): Group | undefined =>
+    new AccountFiles(this.#tree).groups().find((group) => group.name === name)
+
+  useradd(options: UserOptions): CommandResult {
+    const files = new AccountFiles(this.#tree)
+    const refuse = (code: number, why: string): CommandResult => ({ code, stderr: `useradd: ${why}\n` })
+    const { name, system = false, groups = [] } = options
+    if (!NAME.test(name)) return refuse(3, `invalid user name '${name}': use --badname to ignore`)
+    const missing = missingGroup(files, [...(options.gid === undefined ? [] : [options.gid]), ...groups])
+    if (missing !== undefined) return refuse(6, `group '${missing}' does not exist`)
+    const ownGroup = options.gid === undefined && !options.noUserGroup
+    if (ownGroup && files.groups().some((group) => group.name === name))
+      return refuse(9, `group ${name} exists - if you want to add this user to that group, use -g.`)
+    if (options.uid !== undefined && files.accounts().some(({ uid }) => uid === options.uid))
+      return refuse(4, `UID ${options.uid} is not unique`)
+    const uid = options.uid ?? freeNumber(files, 'user', system)
+    if (uid === undefined) return refuse(4, "can't get unique UID (no more available UIDs)")
+    const gid = ownGroup
+      ? freeNumber(files, 'group', system, uid)
+      : files.group(options.gid ?? files.setting('GROUP', '100'))?.gid
+    if (gid === undefined) return refuse(4, "can't get unique GID (no more available GIDs)")
+    const home = options.home ?? `${files.setting('HOME', '/home')}/${name}`
+    const shell = options.shell ?? files.setting('SHELL', '')
+    const account: Account = { name, uid, gid, gecos: options.comment ?? '', home, shell }
+    files.append('passwd', passwdRow(account))
+    files.append('shadow', this.#shadowRow(files, name, options.password ?? '!', system))
+    if (ownGroup) addGroup(files, name, gid, '!')
+    for (const group of groups) files.member(name, files.group(group)!.name, true)
+    if (!system && uid >= Number(files.setting('UID_MIN', '1000')) && uid <= Number(files.setting('UID_MAX', '60000')))
+      for (const table of ['subuid', 'subgid'] as const) {
+        const { start, count } = freeRange(files, table)
+        files.append(table, [name, String(start), String(count)])
+      }
+    files.commit()
+    if (options.createHome) createHome(this.#tree, files, account)
+    if (!system) createMailbox(this.#tree, files, account)
+    return DONE
+  }
+
+  usermod(options: UserOptions): CommandResult {
+    const files = new AccountFiles(this.#tree)
+    const refuse = (code: number, why: string): CommandResult => ({ code, stderr: `usermod: ${why}\n` })
+    const { name, uid, gid, groups, home, shell, comment, password } = options
+    const old = files.account(name)
+    if (!old) return refuse(6, `user '${name}' does not exist`)
+    const missing = missingGroup(files, [...(gid === undefined ? [] : [gid]), ...(groups ?? [])])
+    if (missing !== undefined) return refuse(6, `group '${missing}' does not exist`)
+    if (uid !== undefined && uid !== old.uid && files.accounts().some((other) => other.uid === uid))
+      return refuse(4, `UID '${uid}' already exists`)
+    const changed: Account = {
+      ...old,
+      ...{ uid: uid ?? old.uid, gid: gid === undefined ? old.gid : files.group(gid)!.gid },
+      ...{ gecos: comment ?? old.gecos, home: home ?? old.home, shell: shell ?? old.shell },
+    }
+    if (passwdRow(changed).join(':') !== passwdRow(old).join(':'))
+      files.save(
+        'passwd',
+        files.rows('passwd').map((row) => (row[0] === name ? passwdRow(changed, row[1]) : row)),
+      )
+    if (password !== undefined)
+      files.save(
+        'shadow',
+        files
+          .rows('shadow')
+          .map((row) => (row[0] === name ? [name, password, String(this.#today), ...row.slice(3)] : row)),
+      )
+    if (groups) {
+      const wanted = new Set(groups.map((group) => files.group(group)!.name))
+      for (const group of files.groups()) files.member(name, group.name, wanted.has(group.name))
+    }
+    files.commit()
+    this.#move(old, changed)
+    return DONE
+  }
+
+  /** With the home and mailbox, and the user's own group when nobody else is in it. */
+  userdel(name: string): CommandResult {
+    const files = new AccountFiles(this.#tree)
+    const old = files.account(name)
+    if (!old) return { code: 6, stderr: `userdel: user '${name}' does not exist\n` }
+    for (const table of ['passwd', 'shadow', 'subuid', 'subgid'] as const) files.drop(table, name)
+    for (const group of files.groups()) files.member(name, group.name, false)
+    const own = files.groups().find((group) => group.name === name)
+    const isPrimary = files.accounts().some((other) => other.gid === own?.gid)
+    if (own && own.members.length === 0 && !isPrimary && files.setting('USERGROUPS_ENAB', 'no') === 'yes')
+      for (const table of ['group', 'gshadow'] as const) files.drop(table, name)
+    files.commit()
+    removeHome(this.#tree, files, old)
+    return DONE
+  }
+
+  groupadd({ name, gid: wanted, password, system = false }: GroupOptions): CommandResult {
+    const files = new AccountFiles(this.#tree)
+    const refuse = (code: number, why: string): CommandResult => ({ code, stderr: `groupadd: ${why}\n` })
+    if (!NAME.test(name)) return refuse(3, `'${name}' is not a valid group name`)
+    if (files.groups().some((group) => group.name === name)) return refuse(9, `group '${name}' already exists`)
+    if (wanted !== undefined && files.groups().some((group) => group.gid === wanted))
+      return refuse(4, `GID '${wanted}' already exists`)
+    const gid = wanted ?? freeNumber(files, 'group', system)
+    if (gid === undefined) return refuse(4, "can't get unique GID (no more available GIDs)")
+    addGroup(files, name, gid, password ?? '!')
+    files.commit()
+    return DONE
+  }
+
+  groupmod({ name, gid, password }: GroupOptions): CommandResult {
+    const files = new AccountFiles(this.#tree)
+    const old = files.groups().find((group) => group.name === name)
+    if (!old) return { code: 6, stderr: `groupmod: group '${name}' does not exist\n` }
+    if (gid !== undefined && gid !== old.gid) {
+      if (files.groups().some((group) => group.gid === gid))
+        return { code: 4, stderr: `groupmod: GID '${gid}' already exists\n` }
+      const changed = (table: 'group' | 'passwd', isOld: (row: string[]) => boolean, column: number) =>
+        files.rows(table).map((row) => (isOld(row) ? row.with(column, String(gid)) : row))
+      files.save(
+        'group',
+        changed('group', (row) => row[0] === name, 2),
+      )
+      if (files.accounts().some((account) => account.gid === old.gid))
+        files.save(
+          'passwd',
+          changed('passwd', (row) => row[3] === String(old.gid), 3),
+        )
+    }
+    if (password !== undefined)
+      files.save(
+        'gshadow',
+        files.rows('gshadow').map((row) => (row[0] === name ? row.with(1, password) : row)),
+      )
+    files.commit()
+    return DONE
+  }
+
+  groupdel(name: string): CommandResult {
+    const files = new AccountFiles(this.#tree)
+    const old = files.groups().find((group) => group.name === name)
+    if (!old) return { code: 6, stderr: `groupdel: group '${name}' does not exist\n` }
+    const user = files.accounts().find(({ gid }) => gid === old.gid)
+    if (user) return { code: 8, stderr: `groupdel: cannot remove the primary group of user '${user.name}'\n` }
+    for (const table of ['group', 'gshadow'] as const) files.drop(table, name)
+    files.commit()
+    return DONE
+  }
+
+  #shadowRow(files: AccountFiles, name: string, password: string, system: boolean): string[] {
+    const ages = ['PASS_MIN_DAYS', 'PASS_MAX_DAYS', 'PASS_WARN_AGE'].map((setting) => files.setting(setting, ''))
+    return [name, password, String(this.#today), ...(system ? ['', '', ''] : ages), '', '', '']
+  }
+
+  #move(old: Account, changed: Account): void {
+    if (old.home !== changed.home) {
+      const home = this.#tree.lstat(old.home)
+      if (home?.kind === 'directory' && !this.#tree.exists(changed.home)) {
+        this.#tree.remove(old.home)
+        this.#tree.put(changed.home, home)
+      }
+    }
+    if (old.uid !== changed.uid || old.gid !== changed.gid) reown(this.#tree, changed.home, old, changed)
+  }
+}
+
+const passwdRow = ({ name, uid, gid, gecos, home, shell }: Account, password = 'x'): string[] => [
+  ...[name, password, String(uid), String(gid), gecos, home, shell],
+]
+
+const missingGroup = (files: AccountFiles, groups: readonly string[]): string | undefined =>
+  groups.find((group) => !files.group(group))
+
+function addGroup(files: AccountFiles, name: string, gid: number, password: string): void {
+  files.append('group', [name, 'x', String(gid), ''])
+  files.append('gshadow', [name, password, '', ''])
+}

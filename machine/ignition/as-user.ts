@@ -1,0 +1,41 @@
+import { baseName, folderOf, newDirectory, newFile, type RootNode, type RootTree } from '../root/root-tree.js'
+import type { Account } from './accounts.js'
+import { IgnitionFailure } from './ignition-log.js'
+import { SYSROOT } from './paths.js'
+
+const [READ_WRITE, SEARCH] = [0o2, 0o1]
+
+/** Whether the permission bits let a user do it; root may do anything. */
+function mayDo(node: RootNode, { uid, gid }: Account, what: number): boolean {
+  if (uid === 0) return true
+  const bits = node.uid === uid ? node.mode >> 6 : node.gid === gid ? node.mode >> 3 : node.mode
+  return (bits & what) !== 0
+}
+
+/** Writes a user's file with that user's rights, readable by nobody else: a home may be anywhere, and anybody's. */
+export function writeAsUser(tree: RootTree, path: string, bytes: Uint8Array, user: Account): void {
+  const denied = (doing: string) => new IgnitionFailure(`failed to set SSH key: ${doing}: permission denied`)
+  makeFolders(tree, folderOf(path), user, denied(`creating parent dirs for "${SYSROOT}${path}"`))
+  const opening = denied(`opening file "${SYSROOT}${path}" as user ${user.uid} and group ${user.gid}`)
+  const old = tree.stat(path)
+  if (old?.kind === 'file') {
+    if (!mayDo(old, user, READ_WRITE)) throw opening
+    old.bytes = bytes
+    return
+  }
+  const folder = tree.stat(folderOf(path))
+  if (!folder || !mayDo(folder, user, READ_WRITE)) throw opening
+  tree.put(path, newFile(bytes, { mode: 0o600, uid: user.uid, gid: user.gid }))
+}
+
+function makeFolders(tree: RootTree, path: string, user: Account, refused: IgnitionFailure): void {
+  const node = tree.stat(path)
+  if (node) {
+    if (node.kind !== 'directory' || !mayDo(node, user, SEARCH)) throw refused
+    return
+  }
+  makeFolders(tree, folderOf(path), user, refused)
+  const parent = tree.stat(folderOf(path))
+  if (parent?.kind !== 'directory' || !mayDo(parent, user, READ_WRITE)) throw refused
+  parent.entries.set(baseName(path), newDirectory({ mode: 0o700, uid: user.uid, gid: user.gid }))
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto'
+import { errorChain, minutes, UserError } from '../../runtime/index.js'
+import {
+  findingLine,
+  discreet,
+  mergeIgnition,
+  readIgnition,
+  renderIgnition,
+  SPEC_VERSIONS,
+  translateIgnition,
+  validateIgnition,
+  type SpecConfig,
+} from '../../ignition/index.js'
+import { goQuoted, IgnitionFailure, type IgnitionLog } from './ignition-log.js'
+import { NEEDS_NETWORK, withoutSecrets, type Resources } from './resources.js'
+
+/** What Ignition works with, whatever version a config was written in. */
+const OWN_VERSION = SPEC_VERSIONS.at(-1)!
+const CONFIG_FOLDER = '/usr/lib/ignition'
+const FETCH_PATIENCE = minutes(2)
+
+/** What CoreOS itself says of every machine. */
+export const BASE_CONFIG = JSON.stringify({
+  ignition: { version: '3.0.0' },
+  passwd: {
+    users: [{ name: 'core', gecos: 'CoreOS Admin', groups: ['adm', 'sudo', 'systemd-journal', 'wheel'] }],
+  },
+})
+
+/** Where the user's config was found, or null for a machine without one. */
+export type ConfigSource = { from: 'system'; bytes: Uint8Array } | { from: 'cmdline'; url: string } | null
+
+export interface AcquiredConfig {
+  /** What the user's config says with all that it refers to. */
+  config: SpecConfig
+  /** What was fetched for it, URLs without what may be secret in them. */
+  fetched: string[]
+}
+
+/** Configs that were fetched up to now, as the journal tells of them. */
+export type FetchedConfigs = { kind: 'base' | 'user'; source: string; referenced: boolean }[]
+
+/** The base config, which every stage reads anew. */
+export function readBaseConfig(log: IgnitionLog, seen: FetchedConfigs): SpecConfig {
+  log.line('info', `reading system config file "${CONFIG_FOLDER}/base.d/00-core.ign"`)
+  log.line('debug', `parsing config with SHA512: ${sha512(Buffer.from(BASE_CONFIG))}`)
+  log.line('info', `no config dir at "${CONFIG_FOLDER}/base.platform.d/metal"`)
+  seen.push({ kind: 'base', source: 'system', referenced: false })
+  return raised(readIgnition(BASE_CONFIG))
+}
+
+export const withBase = (base: SpecConfig, config: SpecConfig): SpecConfig => mergeIgnition(base, config, OWN_VERSION)
+
+/**
+ * Reads the user's config and all that it refers to.
+ *
+ * @param offline nothing may be fetched from a network yet: null says that it must be
+ * @throws IgnitionFailure
+ */
+export async function acquireConfig(
+  source: ConfigSource,
+  resources: Resources,
+  log: IgnitionLog,
+  seen: FetchedConfigs,
+  offline: boolean,
+): Promise<AcquiredConfig | null> {
+  const needsNetwork = (): null => {
+    log.line('info', `failed to fetch config: ${NEEDS_NETWORK}`)
+    return null
+  }
+  const url = source?.from === 'cmdline' ? source.url : ''
+  log.line('debug', `parsed url from cmdline: ${goQuoted(url)}`)
+  if (url === '') {
+    log.line('info', 'no config URL provided')
+    log.line('info', `reading system config file "${CONFIG_FOLDER}/user.ign"`)
+  }
+  try {
+    if (url !== '' && offline && !/^data:/i.test(url)) return needsNetwork()
+    resources.limit(FETCH_PATIENCE)
+    const bytes = source?.from === 'cmdline' ? await resources.bytes({ source: url }) : source?.bytes
+    if (bytes) log.line('debug', `parsing config with SHA512: ${sha512(bytes)}`)
+    else {
+      log.line('info', `no config at "${CONFIG_FOLDER}/user.ign"`)
+      log.line('debug', 'metal provider fetching empty config')
+    }
+    if (!bytes?.length) {
+      log.line('info', 'not a config (empty): provider config was empty, continuing with empty cache config')
+      await resources.configure()
+      return { config: raised(readIgnition({ ignition: { version: '3.0.0' } })), fetched: [] }
+    }
+    report(bytes, log)
+    readIgnition(bytes)
+    seen.push({ kind: 'user', source: source!.from, referenced: false })
+    const found = await render(bytes, resources, log, seen, offline)
+    return found === 'offline' ? needsNetwork() : found
+  } catch (error) {
+    if (!(error instanceof UserError) && !(error instanceof IgnitionFailure)) throw error
+    const why = errorChain(error).join(': ')
+    log.line('warning', `failed to fetch config: ${why}`)
+    log.line('crit', `failed to acquire config: ${why}`)
+    throw new IgnitionFailure(why)
+  }
+}
+
+async function render(
+  bytes: Uint8Array,
+  resources: Resources,
+  log: IgnitionLog,
+  seen: FetchedConfigs,
+  offline: boolean,
+): Promise<AcquiredConfig | 'offline'> {
+  class Offline extends Error {}
+  const referenced: string[] = []
+  try {
+    const rendered = await renderIgnition(
+      bytes,
+      (resource) => {
+        if (offline) throw new Offline()
+        return resources.raw(resource)
+      },
+      {
+        settings: async (config) => {
+          const isRemote = ({ source = '' }) => !/^data:/i.test(source)
+          if (offline && config.ignition?.security?.tls?.certificateAuthorities?.some(isRemote)) throw new Offline()
+          await resources.configure(config.ignition)
+        },
+        fetched: ({ source = '' }, text) => {
+          const isData = /^data:/i.test(source)
+          const from = isData ? 'from data url' : `at ${withoutSecrets(source)}`
+          log.line('debug', `fetched referenced config ${from} with SHA512: ${sha512(text)}`)
+          report(text, log)
+          const path = isData ? '' : new URL(source).pathname
+          referenced.push(path)
+        },
+      },
+    )
+    for (const path of referenced) seen.push({ kind: 'user', source: path, referenced: true })
+    return { config: raised(rendered), fetched: rendered.fetched }
+  } catch (error) {
+    if (error instanceof Offline) return 'offline'
+    throw error
+  }
+}
+
+export const fetchedLine = ({ kind, source, referenced }: FetchedConfigs[number]): string =>
+  `fetched ${referenced ? 'referenced ' : ''}${kind} config from ${goQuoted(source)}`
+
+/** All that Ignition says of a text, secrets left out. */
+function report(bytes: Uint8Array, log: IgnitionLog): void {
+  for (const finding of validateIgnition(bytes).findings)
+    log.line(finding.kind === 'error' ? 'crit' : 'warning', discreet(findingLine(finding)))
+}
+
+const raised = ({ config, version }: Pick<ReturnType<typeof readIgnition>, 'config' | 'version'>): SpecConfig =>
+  translateIgnition(config, version, OWN_VERSION, { asIgnitionDoes: true })
+
+const sha512 = (bytes: Uint8Array): string => createHash('sha512').update(bytes).digest('hex')

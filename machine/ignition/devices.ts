@@ -1,0 +1,72 @@
+import type { BlockDevice } from '../disk/block-device.js'
+import { partitionName, readLayout, type DiskLayout, type Partition } from '../disk/partitions.js'
+import { diskNames } from '../hardware-names.js'
+import type { MachineSpec } from '../machine.js'
+
+/** A block device as it is, or will be once what was planned before is done. */
+export interface Device {
+  /** Kernel name. */
+  name: string
+  /** Bytes. */
+  size: number
+  sectorSize: number
+  signature: { type: string; label: string | null; uuid: string | null } | null
+  /** Of a whole disk. */
+  layout: DiskLayout | null
+}
+
+/** What is under /dev when Ignition looks for it. */
+export class Devices {
+  readonly #devices = new Map<string, Device>()
+  readonly #links = new Map<string, Device>()
+
+  static async read(spec: MachineSpec, disks: ReadonlyMap<string, BlockDevice>, bootDisk: string): Promise<Devices> {
+    const devices = new Devices()
+    for (const [name, device] of disks) {
+      const layout = await readLayout(device)
+      const { size, sectorSize } = device
+      const disk = devices.add({ name, size, sectorSize, layout, signature: layout.filesystem ?? null })
+      const known = spec.disks.find((candidate) => candidate.name === name)
+      if (known) {
+        const { byPath, byId } = diskNames(spec, known)
+        for (const id of byId) devices.#link(`disk/by-id/${id}`, disk)
+        devices.#link(`disk/by-path/${byPath}`, disk)
+      }
+      if (name === bootDisk) devices.#link('disk/by-id/coreos-boot-disk', disk)
+      for (const partition of layout.partitions) devices.addPartition(disk, partition)
+    }
+    return devices
+  }
+
+  find(path: string): Device | undefined {
+    const name = path.replace(/^\/dev\//, '')
+    return this.#devices.get(name) ?? this.#links.get(name)
+  }
+
+  add(device: Device): Device {
+    this.#devices.set(device.name, device)
+    return device
+  }
+
+  addPartition(disk: Device, { number, length, gpt, filesystem }: Omit<Partition, 'name' | 'offset'>): void {
+    const { sectorSize } = disk
+    const device = this.add({
+      ...{ name: partitionName(disk.name, number), size: length, sectorSize, layout: null },
+      signature: filesystem ?? null,
+    })
+    if (gpt?.name) this.#link(`disk/by-partlabel/${gpt.name}`, device)
+    if (gpt) this.#link(`disk/by-partuuid/${gpt.guid}`, device)
+    this.signed(device)
+  }
+
+  /** A filesystem is known by its label and UUID too. */
+  signed(device: Device): void {
+    const { label, uuid } = device.signature ?? {}
+    if (label) this.#link(`disk/by-label/${label}`, device)
+    if (uuid) this.#link(`disk/by-uuid/${uuid}`, device)
+  }
+
+  #link(path: string, device: Device): void {
+    this.#links.set(path, device)
+  }
+}

@@ -1,0 +1,199 @@
+import { createHash, X509Certificate } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
+import { minutes, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
+import {
+  dataUrlBytes,
+  IGNITION_TYPE,
+  LARGEST_RESOURCE,
+  NEWEST_STABLE,
+  type SpecConfig,
+  type SpecResource,
+} from '../../ignition/index.js'
+import {
+  DEFAULT_HTTP,
+  httpRequest,
+  NoAnswer,
+  statusText,
+  type HttpAnswer,
+  type HttpRequest,
+  type HttpSettings,
+} from './http-request.js'
+import { goQuoted, IgnitionFailure, type IgnitionLog } from './ignition-log.js'
+
+/** A request of a machine's Ignition, as interceptors see it: one may give the {@link HttpAnswer} itself. */
+export interface IgnitionRequest extends ProbePoint, HttpRequest {
+  readonly kind: 'ignition-request'
+  readonly machine: string
+  readonly attempt: number
+}
+
+export interface ResourcesParts {
+  machine: string
+  clock: Clock
+  probe: Probe
+  signal: AbortSignal
+  log: IgnitionLog
+}
+
+const [FIRST_PAUSE, LONGEST_PAUSE] = [200, 5000]
+/** For so long a machine that cannot be answered is worth waiting for; after that it is just one that does not come up. */
+const EVENTFUL = minutes(5)
+
+export const NEEDS_NETWORK = 'resource requires networking'
+
+/**
+ * Fetches what a config refers to, as Ignition does: `data`, `http` and `https`; decompressed, then its hash held
+ * against what was asked. An answer of 5xx and no answer at all are asked for again, with pauses that double from 0.2
+ * to 5 seconds, until the config's total timeout, or for ever.
+ */
+export class Resources {
+  readonly #parts: ResourcesParts
+  readonly #authorities = new Map<string, string>()
+  #settings: HttpSettings = DEFAULT_HTTP
+
+  constructor(parts: ResourcesParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * What the config says of timeouts, proxies and certificates counts from now on.
+   *
+   * @throws IgnitionFailure for a certificate that cannot be had or read
+   */
+  async configure({ timeouts = {}, proxy = {}, security }: NonNullable<SpecConfig['ignition']> = {}): Promise<void> {
+    const { httpResponseHeaders = 10, httpTotal = 0 } = timeouts
+    const times = { responseHeaders: httpResponseHeaders * 1000, total: httpTotal * 1000 }
+    this.#settings = { ...this.#settings, ...times, proxy }
+    const authorities: string[] = []
+    for (const resource of security?.tls?.certificateAuthorities ?? [])
+      authorities.push(await this.#authority(resource))
+    if (authorities.length > 0) this.#settings = { ...this.#settings, authorities }
+  }
+
+  /** For a fetch that no config has said anything about. */
+  limit(total: number): void {
+    this.#settings = { ...DEFAULT_HTTP, total }
+  }
+
+  /** @throws IgnitionFailure with Ignition's sentence */
+  async bytes(resource: SpecResource): Promise<Uint8Array> {
+    const { source = '', compression } = resource
+    if (source === '') return verified(new Uint8Array(), resource, this.#parts.log)
+    const given = await this.#fetch(source, resource)
+    return verified(compression === 'gzip' ? gunzip(given) : given, resource, this.#parts.log)
+  }
+
+  /** As it is there: neither decompressed nor verified. */
+  raw(resource: SpecResource): Promise<Uint8Array> {
+    return this.#fetch(resource.source ?? '', resource)
+  }
+
+  async #fetch(source: string, { httpHeaders = [] }: SpecResource): Promise<Uint8Array> {
+    const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(source)?.[1]?.toLowerCase()
+    if (scheme === 'data') {
+      const bytes = dataUrlBytes(source)
+      if (!bytes) throw new IgnitionFailure('invalid dataurl')
+      return bytes
+    }
+    if (scheme !== 'http' && scheme !== 'https') throw new IgnitionFailure('unsupported source scheme')
+    const headers: Record<string, string> = {
+      'user-agent': 'Ignition/2.26.0',
+      accept: `${IGNITION_TYPE};version=${NEWEST_STABLE}, */*;q=0.1`,
+      'accept-encoding': 'identity',
+    }
+    for (const { name = '', value } of httpHeaders) if (value) headers[name.toLowerCase()] = value
+    const { status, body } = await this.#request({ url: source, headers })
+    if (status === 200 || status === 204) return body
+    throw new IgnitionFailure(status === 404 ? 'resource not found' : 'failed to fetch resource')
+  }
+
+  async #request(request: HttpRequest): Promise<HttpAnswer> {
+    const { clock, log, signal } = this.#parts
+    const { total } = this.#settings
+    const begun = clock.now()
+    for (let attempt = 1, pause = FIRST_PAUSE; ; attempt++, pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+      log.line('info', `GET ${request.url}: attempt #${attempt}`)
+      const answer = await this.#attempt(request, attempt)
+      if (typeof answer === 'string') log.line('info', `GET error: Get ${goQuoted(request.url)}: ${answer}`)
+      else {
+        log.line('info', `GET result: ${statusText(answer.status)}`)
+        if (answer.status < 500) return answer
+      }
+      const left = total === 0 ? Infinity : begun + total - clock.now()
+      const weak = clock.now() - begun > EVENTFUL
+      await clock.sleep(Math.max(0, Math.min(pause, left)), { signal, weak })
+      if (pause >= left) throw new IgnitionFailure('unable to fetch resource in time')
+    }
+  }
+
+  async #attempt(request: HttpRequest, attempt: number): Promise<HttpAnswer | string> {
+    const { machine, clock, probe, signal } = this.#parts
+    const point: IgnitionRequest = { kind: 'ignition-request', machine, attempt, ...request }
+    try {
+      return await probe.around(point, () =>
+        httpRequest(request, this.#settings, { clock, signal, most: LARGEST_RESOURCE }),
+      )
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof NoAnswer) return error.message
+      throw error
+    }
+  }
+
+  async #authority(resource: SpecResource): Promise<string> {
+    const { log } = this.#parts
+    const { source = '' } = resource
+    const known = this.#authorities.get(source)
+    if (known !== undefined) return known
+    let text: string
+    try {
+      text = Buffer.from(await this.bytes(resource)).toString()
+    } catch (error) {
+      if (error instanceof IgnitionFailure)
+        log.line('err', `Unable to fetch CA (${withoutSecrets(source)}): ${error.message}`)
+      throw error
+    }
+    const blocks = text.match(/-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g)
+    if (!blocks) throw new IgnitionFailure('unable to decode PEM block')
+    for (const block of blocks) log.line('info', `Adding ${goQuoted(commonName(block))} to list of CAs`)
+    this.#authorities.set(source, text)
+    return text
+  }
+}
+
+function commonName(pem: string): string {
+  try {
+    return /^CN=(.*)$/m.exec(new X509Certificate(pem).subject)?.[1] ?? ''
+  } catch {
+    throw new IgnitionFailure('x509: malformed certificate')
+  }
+}
+
+function gunzip(bytes: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: LARGEST_RESOURCE })
+  } catch (error) {
+    if (error instanceof RangeError) throw new IgnitionFailure(`more than ${LARGEST_RESOURCE} bytes`)
+    throw new IgnitionFailure(bytes.length === 0 ? 'EOF' : 'gzip: invalid header')
+  }
+}
+
+function verified(bytes: Uint8Array, { verification }: SpecResource, log: IgnitionLog): Uint8Array {
+  const hash = verification?.hash
+  if (hash === undefined) return bytes
+  const dash = hash.indexOf('-')
+  const expected = hash.slice(dash + 1).toLowerCase()
+  const calculated = createHash(hash.slice(0, dash)).update(bytes).digest('hex')
+  if (calculated !== expected)
+    throw new IgnitionFailure(`hash verification failed (calculated ${calculated} but expected ${expected})`)
+  log.line('debug', `file matches expected sum of: ${expected}`)
+  return bytes
+}
+
+/** A URL for logs: a data URL may hold secrets. */
+export function withoutSecrets(source: string): string {
+  if (/^data:/i.test(source)) return 'data:...'
+  if (!URL.canParse(source)) return 'a URL of the config'
+  const { protocol, host, pathname } = new URL(source)
+  return `${protocol}//${host}${pathname}`
+}

@@ -1,0 +1,191 @@
+import type { Clock, Probe } from '../../runtime/index.js'
+import type { SpecConfig } from '../../ignition/index.js'
+import type { RootTree } from '../root/root-tree.js'
+import { AccountTools } from './account-tools.js'
+import {
+  acquireConfig,
+  fetchedLine,
+  readBaseConfig,
+  withBase,
+  type AcquiredConfig,
+  type ConfigSource,
+  type FetchedConfigs,
+} from './config-acquisition.js'
+import type { Devices } from './devices.js'
+import { planDisks, type PlannedDiskChange } from './disks-stage.js'
+import { createFilesystemEntries, createOwnFile, type EntriesWork } from './entries.js'
+import { goQuoted, IgnitionFailure, IgnitionLog, type Priority } from './ignition-log.js'
+import { Resources } from './resources.js'
+import { createUnits } from './units.js'
+import { createAccounts, failing } from './users.js'
+
+/** In their order. */
+export const IGNITION_STAGES = ['fetch-offline', 'fetch', 'kargs', 'disks', 'mount', 'files', 'umount'] as const
+export type IgnitionStage = (typeof IGNITION_STAGES)[number]
+
+const VERSION = '2.26.0'
+const DAY = 86_400_000
+
+/** A machine at its first boot, as Ignition meets it. */
+export interface IgnitionHost {
+  machine: string
+  bootId: string
+  tree: RootTree
+  source: ConfigSource
+  clock: Clock
+  probe: Probe
+  signal: AbortSignal
+  devices: () => Promise<Devices>
+  /** Changes the boot loader's entry; true when that was needed. */
+  editKernelArguments: (edit: { shouldExist: readonly string[]; shouldNotExist: readonly string[] }) => Promise<boolean>
+  print: (stage: IgnitionStage | null, priority: Priority, message: string) => void
+}
+
+export interface IgnitionOutcome extends AcquiredConfig {
+  plan: PlannedDiskChange[]
+  /** A change of kernel arguments lets the machine reboot before anything else is done. */
+  reboot: boolean
+  failure: { stage: IgnitionStage; why: string } | null
+}
+
+/**
+ * Runs Ignition's stages one after another on a machine's root filesystem. The first one that fails is the last: the
+ * machine goes into its emergency shell, and what was written until then stays.
+ */
+export async function runIgnition(host: IgnitionHost): Promise<IgnitionOutcome> {
+  const outcome: IgnitionOutcome = { config: {}, fetched: [], plan: [], reboot: false, failure: null }
+  const seen: FetchedConfigs = []
+  for (const stage of IGNITION_STAGES) {
+    const log = new IgnitionLog((priority, message) => host.print(stage, priority, message))
+    const unit = `ignition-${stage}.service - Ignition (${stage})`
+    host.print(null, 'info', `Starting ${unit}...`)
+    log.line('info', `Ignition ${VERSION}`)
+    log.line('info', `Stage: ${stage}`)
+    try {
+      await runStage(stage, host, outcome, log, seen)
+    } catch (error) {
+      if (!(error instanceof IgnitionFailure)) throw error
+      log.line('crit', `Ignition failed: ${error.message}`)
+      host.print(null, 'notice', `ignition-${stage}.service: Main process exited, code=exited, status=1/FAILURE`)
+      host.print(null, 'err', `Failed to start ${unit}.`)
+      host.print(null, 'info', 'Reached target emergency.target - Emergency Mode.')
+      return { ...outcome, failure: { stage, why: error.message } }
+    }
+    log.line('info', 'Ignition finished successfully')
+    host.print(null, 'info', `Finished ${unit}.`)
+    if (outcome.reboot) {
+      host.print(null, 'info', 'Starting coreos-kargs-reboot.service - CoreOS Kernel Arguments Reboot...')
+      return outcome
+    }
+  }
+  host.print(null, 'info', 'Reached target ignition-complete.target - Ignition Complete.')
+  return outcome
+}
+
+async function runStage(
+  stage: IgnitionStage,
+  host: IgnitionHost,
+  outcome: IgnitionOutcome,
+  log: IgnitionLog,
+  seen: FetchedConfigs,
+): Promise<void> {
+  const { machine, clock, probe, signal } = host
+  const resources = new Resources({ machine, clock, probe, signal, log })
+  const base = readBaseConfig(log, seen)
+  if (stage === 'fetch-offline' || stage === 'fetch') {
+    const acquired = await acquireConfig(host.source, resources, log, seen, stage === 'fetch-offline')
+    if (!acquired) return
+    for (const one of seen) log.line('info', fetchedLine(one))
+    Object.assign(outcome, acquired)
+  } else await resources.configure(outcome.config.ignition)
+  const config = withBase(base, outcome.config)
+  await log.within(stage, async () => {
+    await workOf(stage, host, config, outcome, log, resources)
+    log.line('info', `${stage} passed`)
+  })
+}
+
+async function workOf(
+  stage: IgnitionStage,
+  host: IgnitionHost,
+  config: SpecConfig,
+  outcome: IgnitionOutcome,
+  log: IgnitionLog,
+  resources: Resources,
+): Promise<void> {
+  switch (stage) {
+    case 'fetch-offline':
+    case 'umount':
+      return
+    case 'fetch':
+      return log.line('info', 'fetch complete')
+    case 'kargs':
+      return setKernelArguments(host, config, outcome, log)
+    case 'disks': {
+      const { disks, raid, luks, filesystems } = config.storage ?? {}
+      if (![disks, raid, luks, filesystems].some((section) => section?.length)) return
+      const { clock, signal } = host
+      outcome.plan = []
+      return planDisks({ devices: await host.devices(), clock, signal, log, plan: outcome.plan }, config.storage!)
+    }
+    case 'mount':
+      return mountFilesystems(host, config, log)
+    case 'files': {
+      const tools = new AccountTools(host.tree, Math.floor(host.clock.now() / DAY))
+      return writeFiles(host, config, { tree: host.tree, tools, log, resources })
+    }
+  }
+}
+
+async function setKernelArguments(
+  host: IgnitionHost,
+  { kernelArguments: { shouldExist = [], shouldNotExist = [] } = {} }: SpecConfig,
+  outcome: IgnitionOutcome,
+  log: IgnitionLog,
+): Promise<void> {
+  if (shouldExist.length + shouldNotExist.length === 0) return
+  const argv = [
+    'ignition-kargs-helper',
+    ...shouldExist.flatMap((argument) => ['--should-exist', argument]),
+    ...shouldNotExist.flatMap((argument) => ['--should-not-exist', argument]),
+  ]
+  await log.operation('updating kernel arguments', async () => {
+    log.line('debug', `executing: ${argv.map(goQuoted).join(' ')}`)
+    outcome.reboot = await host.editKernelArguments({ shouldExist, shouldNotExist })
+  })
+}
+
+/** Mount points are made; what is mounted there is only planned, and so is what files below them are written to. */
+async function mountFilesystems({ tree }: IgnitionHost, { storage }: SpecConfig, log: IgnitionLog): Promise<void> {
+  const mounts = (storage?.filesystems ?? []).filter(
+    ({ path, format }) => path && format && !['swap', 'none'].includes(format),
+  )
+  for (const { path = '', device = '', format, mountOptions = [] } of mounts) {
+    const what = `mounting ${goQuoted(device)} at ${goQuoted(`/sysroot${path}`)} with type ${goQuoted(format!)} and options ${goQuoted(mountOptions.join(','))}`
+    await log.operation(what, () => void tree.mkdirs(path))
+  }
+}
+
+async function writeFiles(host: IgnitionHost, config: SpecConfig, work: EntriesWork): Promise<void> {
+  const { log } = work
+  await failing('failed to create users/groups')(() => createAccounts(work, config.passwd ?? {}))
+  await failing('failed to create files')(() =>
+    log.within('createFilesystemsFiles', () => createFilesystemEntries(work, config.storage ?? {})),
+  )
+  await failing('failed to create units')(() => createUnits(work, config.systemd?.units ?? []))
+  const result = {
+    provisioningBootID: host.bootId,
+    provisioningDate: new Date(host.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+    userConfigProvided: host.source !== null && (host.source.from === 'cmdline' || host.source.bytes.length > 0),
+  }
+  await failing('creating result file')(() =>
+    log.within('createResultFile', () =>
+      createOwnFile(work, {
+        path: '/etc/.ignition-result.json',
+        overwrite: true,
+        mode: 0o600,
+        contents: { source: `data:;base64,${Buffer.from(`${JSON.stringify(result, null, 2)}\n`).toString('base64')}` },
+      }),
+    ),
+  )
+}

@@ -1,0 +1,47 @@
+import { newLink, type RootTree } from '../root/root-tree.js'
+
+const UNITS = '/etc/systemd/system'
+const FOLDERS = [UNITS, '/usr/lib/systemd/system']
+
+/** Links by which a unit is started with others, or known by another name. */
+function* linksOf(tree: RootTree, unit: string): Generator<string> {
+  for (const name of tree.list(UNITS)) {
+    const path = `${UNITS}/${name}`
+    const node = tree.lstat(path)
+    if (
+      node?.kind === 'directory' &&
+      /\.(wants|requires)$/.test(name) &&
+      tree.lstat(`${path}/${unit}`)?.kind === 'link'
+    )
+      yield `${path}/${unit}`
+    if (node?.kind === 'link' && name !== unit && node.target.endsWith(`/${unit}`)) yield path
+  }
+}
+
+const unitFile = (tree: RootTree, unit: string): string | undefined =>
+  FOLDERS.map((folder) => `${folder}/${unit}`).find((path) => tree.stat(path)?.kind === 'file')
+
+/** As `systemctl is-enabled` says of a unit with a file: that something starts it. */
+export const isEnabledUnit = (tree: RootTree, unit: string): boolean =>
+  unitFile(tree, unit) !== undefined && !linksOf(tree, unit).next().done
+
+export function disableUnit(tree: RootTree, unit: string): void {
+  for (const path of [...linksOf(tree, unit)]) tree.remove(path)
+}
+
+/** What `[Install]` of a unit's file asks for. A unit without a file, or with none of it, cannot be enabled. */
+export function enableUnit(tree: RootTree, name: string, instance?: string): boolean {
+  const path = unitFile(tree, name)
+  if (path === undefined) return false
+  const unit = instance === undefined ? name : name.replace('@', `@${instance}`)
+  const install = /^\[Install\]\s*$([^[]*)/m.exec(tree.text(path))?.[1] ?? ''
+  let enabled = false
+  for (const [, key, value] of install.matchAll(/^(WantedBy|RequiredBy|Alias)\s*=\s*(.*)$/gm))
+    for (const other of value!.trim().split(/\s+/).filter(Boolean)) {
+      const folder = key === 'Alias' ? UNITS : `${UNITS}/${other}.${key === 'WantedBy' ? 'wants' : 'requires'}`
+      tree.mkdirs(folder)
+      tree.put(key === 'Alias' ? `${folder}/${other}` : `${folder}/${unit}`, newLink(path))
+      enabled = true
+    }
+  return enabled
+}

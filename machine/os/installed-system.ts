@@ -1,0 +1,89 @@
+import { baseRoot } from '../root/base-root.js'
+import { changesBetween, recordsOf, withChanges, type RootChanges, type RootRecord } from '../root/root-records.js'
+import type { RootTree } from '../root/root-tree.js'
+import type { OsState } from './deployments.js'
+
+/** A line of a machine's journal. */
+export interface JournalLine {
+  /** Milliseconds since the epoch, in lab time. */
+  at: number
+  /** As journald shows who wrote it: `ignition[712]`, `systemd[1]`. */
+  from: string
+  priority: 'crit' | 'err' | 'warning' | 'notice' | 'info' | 'debug'
+  message: string
+}
+
+/** What is kept of an installed system by name, and how it is kept. */
+export interface SystemStore {
+  put(name: SystemPart, value: () => unknown): void
+}
+
+export type SystemPart = 'root' | 'journal' | 'os'
+
+/** Lines of a journal that are kept. */
+const JOURNAL_LINES = 1500
+
+/** Every installation begins with the same tree: it is kept once, and of each machine only what differs. */
+let base: ReadonlyMap<string, RootRecord> | undefined
+const baseRecords = (): ReadonlyMap<string, RootRecord> => (base ??= recordsOf(baseRoot()))
+
+/**
+ * What an installed system has of its own: its root filesystem, its journal and its deployments. It lasts over boots and
+ * over restarts of ironstage, until another system has its first boot on the machine.
+ */
+export class InstalledSystem {
+  readonly #store: SystemStore
+  #root: { disk: string; changes: RootChanges } | null
+  #journal: JournalLine[]
+  #os: OsState | null
+
+  constructor(store: SystemStore, kept: ReadonlyMap<string, unknown> = new Map()) {
+    this.#store = store
+    this.#root = (kept.get('root') ?? null) as { disk: string; changes: RootChanges } | null
+    this.#journal = (kept.get('journal') ?? []) as JournalLine[]
+    this.#os = (kept.get('os') ?? null) as OsState | null
+  }
+
+  /** The root filesystem as it is; undefined before a first boot, and for a system on another disk. */
+  tree(disk?: string): RootTree | undefined {
+    const root = this.#root
+    if (!root || (disk !== undefined && root.disk !== disk)) return undefined
+    return withChanges(baseRecords(), root.changes)
+  }
+
+  /** @param disk kernel name of the disk that it is on */
+  keepTree(disk: string, tree: RootTree): void {
+    this.#root = { disk, changes: changesBetween(baseRecords(), tree) }
+    this.#store.put('root', () => this.#root)
+  }
+
+  /** A system that was just installed has nothing of an earlier one. */
+  begin(): void {
+    this.#root = this.#os = null
+    this.#journal = []
+    for (const part of ['root', 'os', 'journal'] as const) this.#store.put(part, () => this.#valueOf(part))
+  }
+
+  get journal(): readonly JournalLine[] {
+    return this.#journal
+  }
+
+  print(line: JournalLine): void {
+    this.#journal.push(line)
+    if (this.#journal.length > JOURNAL_LINES) this.#journal.splice(0, this.#journal.length - JOURNAL_LINES)
+    this.#store.put('journal', () => this.#journal)
+  }
+
+  get os(): OsState | null {
+    return this.#os
+  }
+
+  keepOs(os: OsState): void {
+    this.#os = os
+    this.#store.put('os', () => this.#os)
+  }
+
+  #valueOf(part: SystemPart): unknown {
+    return part === 'root' ? this.#root : part === 'os' ? this.#os : this.#journal
+  }
+}

@@ -1,0 +1,54 @@
+import type { BootVolume } from '../disk/boot-volume.js'
+import { editKargs } from '../programs/coreos-installer/kargs.js'
+
+const FOLDER = '/loader/entries'
+
+/** The boot loader's entries by name; the last one is what is booted. */
+async function entryNames(volume: BootVolume): Promise<string[]> {
+  const names = (await volume.exists(FOLDER)) ? await volume.list(FOLDER) : []
+  return names.filter((name) => name.endsWith('.conf'))
+}
+
+/** What GRUB picks: title and options. */
+export async function bootedEntry(volume: BootVolume): Promise<{ title: string; options: string[] } | undefined> {
+  const last = (await entryNames(volume)).at(-1)
+  if (last === undefined) return undefined
+  const text = (await volume.read(`${FOLDER}/${last}`)).toString()
+  const options = /^options\s+(.*)$/m.exec(text)?.[1]
+  if (options === undefined) return undefined
+  return { title: /^title\s+(.*)$/m.exec(text)?.[1] ?? '', options: options.split(/\s+/).filter((word) => word !== '') }
+}
+
+export interface WantedArguments {
+  shouldExist: readonly string[]
+  shouldNotExist: readonly string[]
+}
+
+/** Takes out and adds kernel arguments of the entry that is booted; true when that changed it. */
+export async function setArguments(
+  volume: BootVolume,
+  { shouldExist, shouldNotExist }: WantedArguments,
+): Promise<boolean> {
+  const path = `${FOLDER}/${(await entryNames(volume)).at(-1)}`
+  const text = (await volume.read(path)).toString()
+  const old = /^options\s+(.*)$/m.exec(text)?.[1]?.trim() ?? ''
+  let line = editKargs(old, { delete: shouldNotExist })
+  for (const argument of shouldExist)
+    if (!` ${line} `.includes(` ${argument} `)) line = editKargs(line, { append: [argument] })
+  if (line === editKargs(old, {})) return false
+  await volume.write(path, Buffer.from(text.replace(/^options\s+.*$/m, () => `options ${line}`)))
+  return true
+}
+
+/**
+ * Makes a deployment the one that is booted, as ostree does: its entry comes after the one that was booted until now,
+ * which stays to go back to.
+ */
+export async function addEntry(volume: BootVolume, title: string): Promise<void> {
+  const names = await entryNames(volume)
+  const text = (await volume.read(`${FOLDER}/${names.at(-1)!}`)).toString()
+  const [before, now] = ['ostree-1-fedora-coreos.conf', 'ostree-2-fedora-coreos.conf']
+  await volume.write(`${FOLDER}/${before}`, Buffer.from(text))
+  await volume.write(`${FOLDER}/${now}`, Buffer.from(text.replace(/^title\s+.*$/m, () => `title ${title}`)))
+  for (const name of names) if (name !== before && name !== now) await volume.remove(`${FOLDER}/${name}`)
+}

@@ -1,0 +1,21 @@
+import { rpmOstreeStatus, type OsDeployment, type Pivot, type RpmOstreeStatus } from './deployments.js'
+import type { InstalledSystem } from './installed-system.js'
+import { kubeletState } from './pivot.js'
+
+/** The OS on a machine's disk, as somebody logged in would see it. */
+export interface OsReport {
+  booted: Pick<OsDeployment, 'version' | 'image'>
+  /** Towards the node image that the cluster wants; null where none is wanted. */
+  pivot: Pivot | null
+  kubelet: ReturnType<typeof kubeletState>
+  /** `rpm-ostree status --json` */
+  status: RpmOstreeStatus
+}
+
+export function osReport(system: InstalledSystem): OsReport | null {
+  const { os } = system
+  const tree = system.tree()
+  if (!os || !tree) return null
+  const { version, image } = os.booted
+  return { booted: { version, image }, pivot: os.pivot, kubelet: kubeletState(os, tree), status: rpmOstreeStatus(os) }
+}

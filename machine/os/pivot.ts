@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { minutes, seconds, type Clock, type Probe } from '../../runtime/index.js'
+import type { RootTree } from '../root/root-tree.js'
+import type { OsDeployment, OsState } from './deployments.js'
+import { PullFailure, type ImageRegistry, type NodeImageManifest } from './registry.js'
+import type { InstalledSystem } from './installed-system.js'
+
+const ENCAPSULATED = '/etc/ignition-machine-config-encapsulated.json'
+const BOOTSTRAP = '/etc/pivot/image-pullspec'
+export const KUBELET = '/usr/bin/kubelet'
+
+const [FIRST_PAUSE, LONGEST_PAUSE] = [seconds(10), minutes(5)]
+/** For so long a pull that fails is worth waiting for. */
+const EVENTFUL = minutes(60)
+
+/**
+ * The node image that a machine is to become: of the cluster's machine config, or, on a bootstrap node, as OKD writes
+ * it. Null for a machine that stays what its disk image brought.
+ */
+export function wantedImage(tree: RootTree): string | null {
+  const bootstrap = tree.text(BOOTSTRAP).trim()
+  if (bootstrap !== '') return bootstrap
+  const text = tree.text(ENCAPSULATED)
+  if (text === '') return null
+  try {
+    const { spec } = JSON.parse(text) as { spec?: { osImageURL?: unknown } }
+    return typeof spec?.osImageURL === 'string' && spec.osImageURL !== '' ? spec.osImageURL : null
+  } catch {
+    return null
+  }
+}
+
+export interface PivotParts {
+  machine: string
+  system: InstalledSystem
+  registry: ImageRegistry
+  clock: Clock
+  probe: Probe
+  signal: AbortSignal
+  keep(): Promise<void>
+}
+
+/**
+ * Pulls the wanted node image, by its digest, until it is there, and stages it for the next boot. What runs stays as it
+ * is meanwhile. Layers that are there already are not fetched again.
+ */
+export async function pullNodeImage(parts: PivotParts): Promise<void> {
+  const { machine, system, clock, probe, signal } = parts
+  const begun = clock.now()
+  for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+    const os = system.os!
+    const pivot = { ...os.pivot!, attempts: os.pivot!.attempts + 1 }
+    say(parts, 'info', `Pulling manifest: ostree-unverified-registry:${pivot.image}`)
+    try {
+      const { deployment, layers } = await probe.around({ kind: 'image-pull', machine, image: pivot.image }, () =>
+        pull(parts, os, pivot.image),
+      )
+      say(parts, 'info', `Staging deployment of ${deployment.version}`)
+      system.keepOs({ ...os, staged: deployment, layers, pivot: { ...pivot, lastError: null, state: 'staged' } })
+      return await parts.keep()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof PullFailure)) throw error
+      say(parts, 'err', `error: Pulling ${pivot.image}: ${error.message}`)
+      // What came before the failure need not come again.
+      const { layers } = system.os!
+      system.keepOs({ ...os, layers, pivot: { ...pivot, lastError: error.message } })
+      await parts.keep()
+    }
+    await clock.sleep(pause, { signal, weak: clock.now() - begun > EVENTFUL })
+  }
+}
+
+async function pull({ registry, system, signal }: PivotParts, os: OsState, image: string) {
+  const wanted = /@sha256:([0-9a-f]{64})$/.exec(image)?.[1]
+  if (wanted === undefined) throw new PullFailure('the image is not named by its digest')
+  const { manifest } = await registry.manifest(image, signal)
+  const digest = createHash('sha256').update(manifest).digest('hex')
+  if (digest !== wanted)
+    throw new PullFailure(`manifest digest sha256:${digest} does not match expected sha256:${wanted}`)
+  const { version, layers, files } = JSON.parse(Buffer.from(manifest).toString()) as NodeImageManifest
+  let have = os.layers
+  for (const layer of layers)
+    if (!have.includes(layer.digest)) {
+      await registry.layer(image, layer.digest, signal)
+      have = [...have, layer.digest]
+      system.keepOs({ ...system.os!, layers: have })
+    }
+  const checksum = createHash('sha256').update(`ostree ${digest}`).digest('hex')
+  const deployment: OsDeployment = { checksum, version, image, files }
+  return { deployment, layers: have }
+}
+
+function say({ system, clock }: PivotParts, priority: 'info' | 'err', message: string): void {
+  system.print({ at: clock.now(), from: 'machine-config-daemon[1402]', priority, message })
+}
+
+/** Whether the node may become part of its cluster: never before it runs the image that the cluster wants. */
+export function kubeletState(os: OsState, tree: RootTree): 'not installed' | 'waits for the node image' | 'may start' {
+  if (os.pivot && os.pivot.state !== 'done') return 'waits for the node image'
+  return tree.exists(KUBELET) ? 'may start' : 'not installed'
+}

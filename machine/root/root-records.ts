@@ -1,0 +1,77 @@
+import { newDirectory, RootTree, type RootNode } from './root-tree.js'
+
+/** How a node of a root filesystem is kept; `hard` names the path that it is another name of. */
+export type RootRecord =
+  | { kind: 'file'; mode: number; uid: number; gid: number; base64: string }
+  | { kind: 'directory'; mode: number; uid: number; gid: number }
+  | { kind: 'link'; uid: number; gid: number; target: string }
+  | { kind: 'hard'; to: string }
+
+/** Paths that differ from the tree that every installation begins with; null for one that is gone. */
+export type RootChanges = [path: string, record: RootRecord | null][]
+
+/** Every path of a tree, in the order in which they can be made. */
+export function recordsOf(tree: RootTree): Map<string, RootRecord> {
+  const first = new Map<RootNode, string>()
+  const records = new Map<string, RootRecord>()
+  for (const [path, node] of tree.walk()) {
+    const { mode, uid, gid } = node
+    const known = first.get(node)
+    first.set(node, known ?? path)
+    if (known !== undefined) records.set(path, { kind: 'hard', to: known })
+    else if (node.kind === 'directory') records.set(path, { kind: 'directory', mode, uid, gid })
+    else if (node.kind === 'link') records.set(path, { kind: 'link', uid, gid, target: node.target })
+    else records.set(path, { kind: 'file', mode, uid, gid, base64: Buffer.from(node.bytes).toString('base64') })
+  }
+  return records
+}
+
+export function treeOf(records: Iterable<[string, RootRecord]>): RootTree {
+  const tree = new RootTree()
+  const made = new Map<string, RootNode>()
+  for (const [path, record] of records) {
+    const node = record.kind === 'hard' ? made.get(record.to)! : nodeOf(record)
+    made.set(path, node)
+    tree.put(path, node)
+  }
+  return tree
+}
+
+export function changesBetween(base: ReadonlyMap<string, RootRecord>, tree: RootTree): RootChanges {
+  const records = recordsOf(tree)
+  const changed = [...records].filter(([path, record]) => !same(base.get(path), record))
+  const gone = [...base.keys()].filter((path) => !records.has(path)).map((path) => [path, null] as const)
+  return [...changed, ...gone.map(([path]) => [path, null] as [string, null])]
+}
+
+export function withChanges(base: ReadonlyMap<string, RootRecord>, changes: RootChanges): RootTree {
+  const records = new Map(base)
+  for (const [path, record] of changes)
+    if (record) records.set(path, record)
+    else records.delete(path)
+  // A folder comes before what is in it, and a file before its other names, which sort after it.
+  return treeOf([...records].sort(([a], [b]) => comparePaths(a, b)))
+}
+
+/** As {@link RootTree.walk} goes: name by name. */
+function comparePaths(a: string, b: string): number {
+  const [left, right] = [a.split('/'), b.split('/')]
+  for (let at = 0; at < Math.min(left.length, right.length); at++)
+    if (left[at] !== right[at]) return left[at]! < right[at]! ? -1 : 1
+  return left.length - right.length
+}
+
+const same = (a: RootRecord | undefined, b: RootRecord): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+function nodeOf(record: Exclude<RootRecord, { kind: 'hard' }>): RootNode {
+  switch (record.kind) {
+    case 'directory':
+      return newDirectory(record)
+    case 'link':
+      return { ...record, mode: 0o777 }
+    case 'file': {
+      const { mode, uid, gid, base64 } = record
+      return { kind: 'file', mode, uid, gid, bytes: Buffer.from(base64, 'base64') }
+    }
+  }
+}
