@@ -55,7 +55,7 @@ function runDeploy(turn: Turn): boolean {
     case 'ramdisk':
       if (turn.node.instance_info.configdrive !== undefined && !takesConfigDrive(turn))
         turn.warn(`the configdrive of node ${turn.uuid} is ignored: ${turn.node.boot_interface} boots without one`)
-      turn.run([OFF, { kind: 'power', target: 'power on', boot: instanceSource(turn.node) }], 'deployment.stepped')
+      turn.run([OFF, { kind: 'power', target: 'power on', boot: instanceSource(turn) }], 'deployment.stepped')
       return true
     default:
       if (fastTracked(turn)) {

@@ -1,5 +1,4 @@
 import { textOf } from '../../wire/index.js'
-import type { NodeRecord } from '../../wire/index.js'
 import type { BootSource } from '../drivers/bmc.js'
 import { ramdiskSource } from './deploy-images.js'
 import type { EffectBody } from './effects.js'
@@ -9,8 +8,10 @@ import type { Turn } from './turn.js'
 const parameters = (turn: Turn): Record<string, string> => ({ 'ipa-api-url': turn.situation.ironicUrl })
 
 /** What the node's instance is booted from: the disk, or what the interface `ramdisk` runs from memory. */
-export function instanceSource({ deploy_interface, instance_info: info }: Readonly<NodeRecord>): BootSource {
+export function instanceSource({ node, policy }: Pick<Turn, 'node' | 'policy'>): BootSource {
+  const { deploy_interface, instance_info: info } = node
   if (deploy_interface !== 'ramdisk') return { kind: 'disk' }
+  if (info.boot_iso && policy.fetchBootImages) return { kind: 'iso', url: textOf(info.boot_iso) }
   if (info.boot_iso) return { kind: 'live', image: { iso: textOf(info.boot_iso) } }
   return { kind: 'live', image: { kernel: textOf(info.kernel), ramdisk: textOf(info.ramdisk) } }
 }
@@ -20,7 +21,7 @@ export const bootRamdisk = (turn: Turn): [EffectBody, ...EffectBody[]] => reboot
 
 /** The same into what is installed. */
 export const bootInstance = (turn: Turn): [EffectBody, ...EffectBody[]] =>
-  reboot(turn, { kind: 'power', target: 'power on', boot: instanceSource(turn.node) })
+  reboot(turn, { kind: 'power', target: 'power on', boot: instanceSource(turn) })
 
 function reboot({ node }: Turn, start: Extract<EffectBody, { kind: 'power' }>): [EffectBody, ...EffectBody[]] {
   if (node.disable_power_off) return [{ ...start, target: 'rebooting' }]

@@ -39,6 +39,10 @@ export async function bootLive(
       parts.say('the ramdisk is none of CoreOS: the agent in it starts')
       return { outcome: 'ramdisk', live }
     }
+    if (image.kind === 'other') {
+      failed('nothing is known of what such a system runs: no agent')
+      return { outcome: 'live', live }
+    }
     await mountRoot(image, parts)
     const { from, version, files, agent } = await ignite(image, parts)
     live.ignition = from === null ? null : { from, version: version! }

@@ -1,12 +1,22 @@
-import { IGNITION_FILE, LiveImageError, openLiveIso, readInitramfs, type ByteSource } from '../../ignition/index.js'
+import {
+  IGNITION_FILE,
+  LiveImageError,
+  openLiveIso,
+  readInitramfs,
+  readIso9660,
+  type ByteSource,
+} from '../../ignition/index.js'
 import { errorChain, type Clock } from '../../runtime/index.js'
 import type { BootNetwork } from './boot-network.js'
 import { kernelParameters } from './kernel-arguments.js'
 
 /** What the boot loader got for a machine to start. */
 export interface LiveImage {
-  /** `coreos`: Ignition decides what runs. `agent`: any other ramdisk, which has the agent in it, as Ironic's own have. */
-  kind: 'coreos' | 'agent'
+  /**
+   * `coreos`: Ignition decides what runs. `agent`: any other ramdisk, which has the agent in it, as Ironic's own have.
+   * `other`: any other ISO, of which nothing is known.
+   */
+  kind: 'coreos' | 'agent' | 'other'
   /** The kernel's command line, without what the firmware adds. */
   kernelArguments: string
   /** The Ignition config in the initramfs; null for none. */
@@ -46,6 +56,16 @@ export async function loadIso(url: string, loading: Loading): Promise<LiveImage>
   const image = await opened('the virtual medium', url, loading)
   let iso
   try {
+    const { volume, find } = await readIso9660(image)
+    const isCoreos = await Promise.any([find('COREOS'), find('IMAGES/IGNITION.IMG')]).then(
+      () => true,
+      () => false,
+    )
+    signal.throwIfAborted()
+    if (!isCoreos) {
+      say(`the virtual medium ${volume} is no CoreOS`)
+      return { kind: 'other', kernelArguments: '', config: null, hasRoot: true }
+    }
     iso = await openLiveIso(image, clock)
   } catch (error) {
     signal.throwIfAborted()
