@@ -2,9 +2,12 @@ import {
   IRONIC_OPERATIONS,
   ironicErrors,
   NODE_FIELDS,
+  PATCHABLE,
   PATCHABLE_NODE_FIELDS,
   PATCHABLE_PORT_FIELDS,
   PORT_FIELDS,
+  RESOURCE_FIELDS,
+  SINCE,
   type Field,
   type JsonSchema,
   type Microversion,
@@ -14,32 +17,60 @@ import type { Arguments } from './arguments.js'
 import { Router } from './router.js'
 import { checkDocument } from './schema.js'
 
+/** Resources with fields that came late. */
+type Kind = 'node' | 'port' | 'portgroup' | 'runbook'
+
+const FIELDS: Readonly<Record<Kind, readonly Pick<Field<string>, 'name' | 'since'>[]>> = {
+  node: NODE_FIELDS,
+  // Only ever told, never shown.
+  port: [...PORT_FIELDS, { name: 'node_ident', since: SINCE.portNodeIdent }],
+  portgroup: [...RESOURCE_FIELDS.portgroup.own, ...RESOURCE_FIELDS.portgroup.derived],
+  runbook: [...RESOURCE_FIELDS.runbook.own, ...RESOURCE_FIELDS.runbook.derived],
+}
+const PATCHABLE_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
+  node: PATCHABLE_NODE_FIELDS,
+  port: PATCHABLE_PORT_FIELDS,
+  portgroup: PATCHABLE.portgroup,
+  runbook: PATCHABLE.runbook,
+}
+
 /**
- * The API of one release. What came after it is not refused as too new but is not there at all: paths, fields in
- * documents, patches and `fields`, filters by a field's name.
+ * The API of one release. What came after it is not refused as too new but is not there at all: paths, arguments, fields
+ * in documents, patches and `fields`, filters by a field's name.
  */
 export class Release {
   readonly newest: Microversion
   readonly router: Router
-  readonly #hiddenNode: ReadonlySet<string>
-  readonly #hiddenPort: ReadonlySet<string>
+  readonly #hidden: Readonly<Record<Kind, ReadonlySet<string>>>
   readonly #schemas = new WeakMap<JsonSchema, JsonSchema>()
 
   constructor(newest: Microversion) {
     this.newest = newest
-    this.router = new Router(IRONIC_OPERATIONS.filter(({ since }) => since <= newest))
-    const later = (fields: readonly Field<string>[]) =>
-      new Set(fields.filter(({ since }) => since > newest).map(({ name }) => name))
-    this.#hiddenNode = later(NODE_FIELDS)
-    this.#hiddenPort = later(PORT_FIELDS)
+    const later = (kind: Kind) => new Set(FIELDS[kind].filter(({ since }) => since > newest).map(({ name }) => name))
+    this.#hidden = {
+      node: later('node'),
+      port: later('port'),
+      portgroup: later('portgroup'),
+      runbook: later('runbook'),
+    }
+    this.router = new Router(
+      IRONIC_OPERATIONS.filter(({ since }) => since <= newest).map((row) => this.#ofItsTime(row)),
+    )
+  }
+
+  /** The call with the arguments that it has in this release. */
+  #ofItsTime(operation: Operation): Operation {
+    const { query, later = {} } = operation
+    const hidden = this.#hiddenOf(operation)
+    const unborn = (name: string): boolean => hidden.has(name) || (later[name] ?? 0) > this.newest
+    if (!query || !Object.keys(query).some(unborn)) return operation
+    return { ...operation, query: Object.fromEntries(Object.entries(query).filter(([name]) => !unborn(name))) }
   }
 
   /** @throws IronicError 400 */
-  checkArguments(operation: Operation, { fields, sort_key: key, ...others }: Arguments): void {
-    const hidden = this.#hidden(operation)
+  checkArguments(operation: Operation, { fields, sort_key: key }: Arguments): void {
+    const hidden = this.#hiddenOf(operation)
     if (hidden.size === 0) return
-    const unexpected = Object.keys(others).filter((name) => hidden.has(name))
-    if (unexpected.length > 0) throw ironicErrors.unexpectedArguments(unexpected)
     if (typeof key === 'string' && hidden.has(key)) throw ironicErrors.sortKey(key)
     const unknown = Array.isArray(fields) ? (fields as string[]).find((field) => hidden.has(field)) : undefined
     if (unknown !== undefined) throw ironicErrors.unknownField(unknown)
@@ -47,31 +78,53 @@ export class Release {
 
   /** @throws IronicError 400 */
   checkDocument(operation: Operation, document: JsonSchema, label: string | undefined, value: unknown): void {
-    const hidden = this.#hidden(operation)
+    const hidden = this.#hiddenOf(operation)
     checkDocument(hidden.size === 0 ? document : this.#without(hidden, document), label, value)
-    if (hidden.size === 0 || operation.method !== 'PATCH') return
-    const patchable = operation.id === 'nodes.patch' ? PATCHABLE_NODE_FIELDS : PATCHABLE_PORT_FIELDS
+    const kind = kindOf(operation)
+    if (hidden.size === 0 || operation.method !== 'PATCH' || kind === undefined) return
     for (const { path } of value as { path: string }[])
       if (hidden.has(path.split('/')[1] ?? ''))
         throw ironicErrors.notPatchable(
           path,
-          patchable.filter((name) => !hidden.has(name)),
+          PATCHABLE_FIELDS[kind].filter((name) => !hidden.has(name)),
         )
   }
 
-  #hidden({ id }: Operation): ReadonlySet<string> {
-    if (id.startsWith('ports.') || id.startsWith('nodes.ports')) return this.#hiddenPort
-    return id.startsWith('nodes.') ? this.#hiddenNode : NOTHING
+  #hiddenOf(operation: Operation): ReadonlySet<string> {
+    const kind = kindOf(operation)
+    return kind === undefined ? NOTHING : this.#hidden[kind]
   }
 
   #without(hidden: ReadonlySet<string>, schema: JsonSchema): JsonSchema {
     const known = this.#schemas.get(schema)
     if (known) return known
-    const properties = Object.entries((schema.properties ?? {}) as JsonSchema).filter(([name]) => !hidden.has(name))
-    const made = schema.properties ? { ...schema, properties: Object.fromEntries(properties) } : schema
+    const made = schema.properties ? withoutFields(hidden, schema) : schema
     this.#schemas.set(schema, made)
     return made
   }
+}
+
+/** A choice of fields of which one is left is none. */
+function withoutFields(hidden: ReadonlySet<string>, { oneOf, ...schema }: JsonSchema): JsonSchema {
+  const properties = Object.entries(schema.properties as JsonSchema).filter(([name]) => !hidden.has(name))
+  const made = { ...schema, properties: Object.fromEntries(properties) }
+  if (oneOf === undefined) return made
+  const choices = (oneOf as { required: string[] }[]).filter(
+    ({ required }) => !required.some((name) => hidden.has(name)),
+  )
+  if (choices.length > 1) return { ...made, oneOf: choices }
+  return {
+    ...made,
+    required: [...((schema.required ?? []) as string[]), ...choices.flatMap(({ required }) => required)],
+  }
+}
+
+/** Whose fields a call names. */
+function kindOf({ id }: Operation): Kind | undefined {
+  if (/^(nodes\.|portgroups\.)?ports(\.|$)/.test(id)) return 'port'
+  if (/^(nodes\.)?portgroups(\.|$)/.test(id)) return 'portgroup'
+  if (id.startsWith('runbooks.')) return 'runbook'
+  return /^nodes\.(list|detail|create|get|patch)$|^chassis\.nodes/.test(id) ? 'node' : undefined
 }
 
 const NOTHING: ReadonlySet<string> = new Set()

@@ -23,6 +23,9 @@ async function ask(stage: Stage, method: string, target: string, { body, version
     answer,
   }
 }
+const CHASSIS = '00000000-0000-4000-8000-000000000001'
+const MAC = '52:54:00:00:00:01'
+
 interface Asked {
   body?: unknown
   version?: string
@@ -77,6 +80,36 @@ describe('what came after a release is not there', () => {
         status: 400,
         sentence: expect.stringContaining(sentence) as unknown,
       })
+  })
+
+  test('arguments are unexpected, and not too new', async () => {
+    await using stage = await of('2024.2')
+    await stage.client.createNode({ driver: 'fake-hardware', name: 'a' })
+    const { uuid } = (await stage.client.nodes())[0]!
+    expect((await ask(stage, 'POST', '/v1/portgroups', { body: { node_uuid: uuid, name: 'g' } })).status).toBe(201)
+    expect((await ask(stage, 'POST', '/v1/chassis', { body: { uuid: CHASSIS } })).status).toBe(201)
+    const step = { interface: 'deploy', step: 'a', args: {}, order: 1 }
+    expect((await ask(stage, 'POST', '/v1/runbooks', { body: { name: 'CUSTOM_A', steps: [step] } })).status).toBe(201)
+    for (const [method, target, body, sentence] of [
+      ['GET', '/v1/ports?conductor_groups=x', undefined, 'Unexpected arguments: conductor_groups'],
+      ['GET', '/v1/ports/detail?description_contains=x', undefined, 'Unexpected arguments: description_contains'],
+      ['GET', '/v1/portgroups?shard=x', undefined, 'Unexpected arguments: shard'],
+      ['GET', '/v1/nodes/a/portgroups?conductor_groups=x', undefined, 'Unexpected arguments: conductor_groups'],
+      ['GET', '/v1/nodes/detail?instance_name=x', undefined, 'Unexpected arguments: instance_name'],
+      ['GET', `/v1/chassis/${CHASSIS}/nodes?instance_name=x`, undefined, 'Unexpected arguments: instance_name'],
+      ['GET', '/v1/portgroups?fields=category', undefined, 'Field category is not a valid field.'],
+      ['GET', '/v1/portgroups?sort_key=category', undefined, 'The sort_key value "category" is an invalid field'],
+      ['GET', '/v1/runbooks?sort_key=description', undefined, 'The sort_key value "description" is an invalid field'],
+      ['POST', '/v1/portgroups', { node_uuid: uuid, category: 'x' }, "('category' was unexpected)"],
+      ['PATCH', '/v1/portgroups/g', [{ op: 'add', path: '/category', value: 'x' }], 'Cannot patch /category.'],
+      ['POST', '/v1/ports', { node_ident: 'a', address: MAC, node_uuid: uuid }, "('node_ident' was unexpected)"],
+      ['POST', '/v1/ports', { address: MAC }, "'node_uuid' is a required property"],
+    ] as const)
+      expect(await ask(stage, method, target, { body }), `${method} ${target}`).toMatchObject({
+        status: 400,
+        sentence: expect.stringContaining(sentence) as unknown,
+      })
+    expect((await ask(stage, 'POST', '/v1/ports', { body: { address: MAC, node_uuid: uuid } })).status).toBe(201)
   })
 
   test('endpoints are unknown paths', async () => {

@@ -57,6 +57,11 @@ export interface Operation {
    */
   readonly hidden?: 'resource' | 'route' | Hidden
   readonly query?: Readonly<Record<string, ArgSchema>>
+  /**
+   * Arguments of the query that came later than the call, with the newest microversion of their time; those named like a
+   * field came with the field. An Ironic from before does not know them.
+   */
+  readonly later?: Readonly<Record<string, Microversion>>
   /** What the arguments, once read, are held against. */
   readonly querySchema?: JsonSchema
   /** Arguments without which the call is a 400. */

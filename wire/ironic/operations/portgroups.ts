@@ -17,6 +17,7 @@ const filters = {
 const filterSchema = queryOf(checkedList(fields, 'marker').properties as JsonSchema, {
   address: { type: 'string', format: 'mac-address' },
 })
+const later = { shard: 106, conductor_groups: 99 } as const
 const base = { since: 23, hidden: unsupported } as const
 const sub = { since: 24, hidden: 'route' } as const
 
@@ -27,6 +28,7 @@ export const PORTGROUPS = [
     path: '/v1/portgroups',
     ...base,
     query: { ...filters, ...selected },
+    later,
     querySchema: filterSchema,
     status: 200,
   },
@@ -36,6 +38,7 @@ export const PORTGROUPS = [
     path: '/v1/portgroups/detail',
     ...base,
     query: filters,
+    later,
     querySchema: filterSchema,
     status: 200,
   },
@@ -101,6 +104,7 @@ export const PORTGROUPS = [
     path: '/v1/nodes/{node_ident}/portgroups',
     ...sub,
     query: { ...filters, ...selected },
+    later,
     querySchema: filterSchema,
     status: 200,
   },
@@ -110,6 +114,7 @@ export const PORTGROUPS = [
     path: '/v1/nodes/{node_ident}/portgroups/detail',
     ...sub,
     query: filters,
+    later,
     querySchema: filterSchema,
     status: 200,
   },

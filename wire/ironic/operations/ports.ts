@@ -13,9 +13,19 @@ const portFilters = {
   description_contains: arg.string,
 } as const
 
+const later = { description_contains: 97, conductor_groups: 99 } as const
+
 export const PORTS = [
-  { id: 'ports.list', method: 'GET', path: '/v1/ports', since: 1, query: { ...portFilters, ...selected }, status: 200 },
-  { id: 'ports.detail', method: 'GET', path: '/v1/ports/detail', since: 1, query: portFilters, status: 200 },
+  {
+    id: 'ports.list',
+    method: 'GET',
+    path: '/v1/ports',
+    since: 1,
+    query: { ...portFilters, ...selected },
+    later,
+    status: 200,
+  },
+  { id: 'ports.detail', method: 'GET', path: '/v1/ports/detail', since: 1, query: portFilters, later, status: 200 },
   {
     id: 'ports.create',
     method: 'POST',
