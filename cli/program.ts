@@ -26,6 +26,7 @@ import {
 } from './ignition.js'
 import { AGENT_CONFIG_OPTIONS, ignitionAgentConfig } from './ignition-agent.js'
 import { addLiveCommands } from './live-commands.js'
+import { addMetadataCommands } from './metadata-commands.js'
 import { OPENAPI_OPTIONS, openapi } from './openapi.js'
 import { OPTIONS, resolveOptions, variableOf, type OptionName, type Options } from './options.js'
 import { STEP_LIST_OPTIONS, STEP_RUN_OPTIONS, STEP_SHOW_OPTIONS, stepList, stepRun, stepShow } from './step.js'
@@ -114,6 +115,7 @@ export async function run(environment: Environment): Promise<number> {
     ...{ under: hosts, operand: 'FILE...' },
   })
   addLiveCommands(program, environment, (given) => (code = given))
+  addMetadataCommands(program, environment, (given) => (code = given))
   program.command(COREOS_INSTALLER.name).description(COREOS_INSTALLER.description)
   try {
     // Its arguments are another program's, down to what is said of wrong ones.

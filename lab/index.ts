@@ -172,3 +172,35 @@ export { explainHost, type ExplainOptions, type HostExplanation } from './bareme
 export type { ExplainedCall } from './baremetal-operator/explained-calls.js'
 export { manifestFindingLine, type ManifestFinding } from './baremetal-operator/read-manifests.js'
 export { wantedHosts, type WantedHost } from './baremetal-operator/wanted-hosts.js'
+export { downloadArtifacts, type Download, type DownloadOptions } from './streams/downloads.js'
+export type { Reach } from './streams/reach.js'
+export { openStream, type StreamRequest } from './streams/stream-source.js'
+export {
+  ami,
+  bootImagesText,
+  BUILD_META,
+  checkStream,
+  cloudImage,
+  compareVersions,
+  diffStreams,
+  documentText,
+  imageFormat,
+  metaToRelease,
+  pinnedStream,
+  publishStream,
+  readMetadata,
+  refuseBackInTime,
+  releaseOf,
+  schemaProblems,
+  serveStreams,
+  STREAM,
+  streamDisk,
+  updateStream,
+  type Artifact,
+  type BuildMeta,
+  type FileName,
+  type Metadata,
+  type RegionalCloud,
+  type Release,
+  type Stream,
+} from '../ignition/index.js'
