@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { acceptedVersion, servedVersion } from './index.js'
+import { acceptedVersion } from './index.js'
 
 test.each([
   ['application/vnd.coreos.ignition+json;version=3.6.0, */*;q=0.1', '3.6.0'],
@@ -19,9 +19,3 @@ test.each([
   ['', null],
   [';;,=', null],
 ])('%s asks for %s', (header, version) => expect(acceptedVersion(header)).toBe(version))
-
-test('a config is served in its own version where that is read, else in the newest that is', () => {
-  expect(servedVersion('3.2.0', '3.6.0')).toBe('3.2.0')
-  expect(servedVersion('3.6.0', '3.2.0')).toBe('3.2.0')
-  expect(servedVersion('3.6.0', null)).toBe('3.6.0')
-})

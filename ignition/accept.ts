@@ -1,4 +1,4 @@
-import { atLeast, isSpecVersion, newerOf, type SpecVersion } from './spec/versions.js'
+import { isSpecVersion, newerOf, type SpecVersion } from './spec/versions.js'
 
 /** What a config is served as. */
 export const IGNITION_TYPE = 'application/vnd.coreos.ignition+json'
@@ -18,7 +18,3 @@ export function acceptedVersion(header: string | undefined): SpecVersion | null 
   }
   return newest
 }
-
-/** The version to serve a config in: its own where the client reads that, else the newest that the client reads. */
-export const servedVersion = (own: SpecVersion, accepted: SpecVersion | null): SpecVersion =>
-  accepted === null || atLeast(accepted, own) ? own : accepted

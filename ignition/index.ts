@@ -1,5 +1,5 @@
 /** Ignition configs: reading, summarising, the edits that a deployment makes to them. */
-export { acceptedVersion, IGNITION_TYPE, servedVersion } from './accept.js'
+export { acceptedVersion, IGNITION_TYPE } from './accept.js'
 export { looksLikeCloudConfig } from './cloud-config.js'
 export type { IgnitionConfig, IgnitionFile, IgnitionUnit, IgnitionUser, Resource } from './config.js'
 export { dataUrl, dataUrlBytes } from './data-url.js'
@@ -90,6 +90,16 @@ export {
   type LiveFiles,
   type RegionalCloud,
 } from './metadata/stream-lookup.js'
+export { BOOT_IMAGE_PLATFORMS, bootImageFor, type BootImage, type BootImagePlatform } from './metadata/boot-image.js'
+export {
+  bootImageInfo,
+  readReleaseImage,
+  RHEL_BUILDS,
+  streamOfBuilds,
+  writeReleaseImage,
+  type BootImageInfo,
+  type ReleaseImage,
+} from './metadata/release-image.js'
 export { compareVersions, parseVersion, refuseDowngrade, type CoreosVersion } from './metadata/versions.js'
 export { bootImagesText, readBootImages, streamNamed, type BootImages } from './metadata/config-map.js'
 export { mirroredUrl, relocated } from './metadata/mirror.js'

@@ -8,6 +8,7 @@ import {
   type AgentConfigOptions,
   type SpecConfig,
 } from '../index.js'
+import { agentOptions } from '../../test/kit/agent-config-options.js'
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl somebody'
 const keyfile = { name: 'eth0.nmconnection', bytes: Buffer.from('[connection]\nid=eth0\ntype=ethernet\n') }
@@ -106,14 +107,28 @@ describe('configs of both forms', () => {
       })
   })
 
-  test('whatever the text of options, the unit says it and nothing else', () => {
-    const line = fc.string({ unit: 'binary' }).filter((text) => !/[\n\r\0]/.test(text) && text.isWellFormed())
+  test('whatever the options, Ignition takes the config, and what was asked for is what starts', () => {
     fc.assert(
-      fc.property(line, line, fc.constantFrom('today' as const, 'original' as const), (ipOptions, no, template) => {
-        const config = agentConfig({ ...least, template, ipOptions, proxies: { no: `a${no}` } })
-        expect(agentOf(config)!.environment).toMatchObject({ IPA_COREOS_IP_OPTIONS: ipOptions, NO_PROXY: `a${no}` })
+      fc.property(agentOptions, (options) => {
+        const config = agentConfig(options)
+        expect(validateIgnition(config)).toMatchObject({ valid: true, findings: [] })
+        const { pull, environment, options: settings, missingFiles } = agentOf(config)!
+        expect(pull).toMatchObject({
+          image: options.image ?? 'quay.io/metal3-io/ironic-agent',
+          authFile: options.pullSecret === undefined ? null : '/etc/authfile.json',
+          tlsVerify: !options.insecureRegistry,
+        })
+        expect(missingFiles).toEqual([])
+        for (const [name, value] of [
+          ['IPA_COREOS_IP_OPTIONS', options.ipOptions],
+          ['IPA_DEFAULT_HOSTNAME', options.hostname],
+          ['NO_PROXY', options.proxies?.no],
+          ['HTTP_PROXY', options.proxies?.http],
+        ] as const)
+          if (value) expect(environment[name]).toBe(value)
+        for (const name of Object.keys(options.agentOptions ?? {})) expect(settings).toHaveProperty(name)
       }),
-      { numRuns: 40 },
+      { numRuns: 60 },
     )
   })
 })
