@@ -25,7 +25,7 @@ type AgentConfigFlags = Options<keyof typeof AGENT_CONFIG_SHAPES>
  * that does. What no flag says is looked for in the variables that image-customization-controller reads.
  */
 export async function ignitionAgentConfig(flags: AgentConfigFlags, environment: Environment): Promise<number> {
-  const config = agentConfig(await optionsOf(flags, environment.variables))
+  const config = agentConfig(await agentOptionsOf(flags, environment.variables))
   environment.stdout.write(`${JSON.stringify(config, null, 2)}\n`)
   const { files } = summarizeIgnition(parseIgnition(config))
   environment.stderr.write(
@@ -52,14 +52,23 @@ export function agentLines({ unit, image, pull, options, restart }: AgentOnCoreo
 
 type Variables = Environment['variables']
 
-async function optionsOf(flags: AgentConfigFlags, variables: Variables): Promise<AgentConfigOptions> {
+/**
+ * What the flags say of the agent, and where they say nothing the variables.
+ *
+ * @param otherwise the Ironic of an agent that is told of none
+ */
+export async function agentOptionsOf(
+  flags: AgentConfigFlags,
+  variables: Variables,
+  otherwise?: string,
+): Promise<AgentConfigOptions> {
   const said = (flag: keyof AgentConfigFlags, variable: string): string | undefined =>
     (flags[flag] as string | undefined) ?? (variables[variable] || undefined)
   const file = async (flag: keyof AgentConfigFlags, variable?: string): Promise<Buffer | undefined> => {
     const path = variable === undefined ? (flags[flag] as string | undefined) : said(flag, variable)
     return path === undefined ? undefined : contents(path, flags[flag] === undefined ? variable! : `--${flag}`)
   }
-  const ironic = said('base-url', 'IRONIC_BASE_URL')
+  const ironic = said('base-url', 'IRONIC_BASE_URL') ?? otherwise
   if (ironic === undefined)
     throw new UserError('agent-url', 'the agent has no Ironic to go to', {
       kind: 'usage',

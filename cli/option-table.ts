@@ -135,6 +135,12 @@ export const OPTIONS = {
     description: "configuration to use instead of ~/.ssh/config and the system's, or none (default: both)",
     schema: TEXT,
   },
+  'stage-image': {
+    description:
+      'bring the image onto the machine behind SSH, into its memory, before it is installed: a link that goes then costs ' +
+      'nothing (default: it is passed on while it is installed)',
+    schema: FLAG,
+  },
   'verify-boot': {
     description:
       'wait until the machine behind SSH has booted what was installed, and look whether it is that; needs --allow reboot',
@@ -292,6 +298,34 @@ export const OPTIONS = {
     value: 'PATH',
     description: 'print what the config writes to this file',
     schema: TEXT,
+  },
+  'live-iso': {
+    value: 'FILE',
+    description: 'live CoreOS ISO to serve, as published; kernel, initramfs and rootfs are taken from it too',
+    schema: TEXT,
+  },
+  'live-kernel': { value: 'FILE', description: 'kernel of a live CoreOS to serve for PXE', schema: TEXT },
+  'live-initramfs': { value: 'FILE', description: 'its initramfs', schema: TEXT },
+  'live-rootfs': { value: 'FILE', description: 'its root filesystem', schema: TEXT },
+  'live-image': {
+    value: 'DIR',
+    description: 'folder with such files, by the names that they are published under, of one or more architectures',
+    schema: TEXT,
+  },
+  'image-port': {
+    value: 'PORT',
+    description: 'port that live images are served at; 0 picks a free one (default: 0)',
+    schema: { type: 'integer', minimum: 0, maximum: 65535 },
+  },
+  'public-url': {
+    value: 'URL',
+    description: 'how machines reach the images, where that is not where they are served',
+    schema: { type: 'string', pattern: '^https?://[^\\s$]+$' },
+  },
+  node: {
+    value: 'NAME',
+    description: 'a machine that gets an ISO and initramfs of its own, with its name; may be repeated',
+    schema: WORDS,
   },
   ...AGENT_CONFIG_SHAPES,
 } as const satisfies Record<string, OptionShape>

@@ -25,6 +25,7 @@ import {
   ignitionValidate,
 } from './ignition.js'
 import { AGENT_CONFIG_OPTIONS, ignitionAgentConfig } from './ignition-agent.js'
+import { IMAGES_SERVE_OPTIONS, imagesServe } from './images.js'
 import { addLiveCommands } from './live-commands.js'
 import { addMetadataCommands } from './metadata-commands.js'
 import { OPENAPI_OPTIONS, openapi } from './openapi.js'
@@ -85,6 +86,16 @@ export async function run(environment: Environment): Promise<number> {
   add('list', 'list the images that are kept', CACHE_LIST_OPTIONS, cacheList, kept)
   add('prune', 'delete images beyond --cache-size, and what was never finished', CACHE_PRUNE_OPTIONS, cachePrune, kept)
   add('verify', 'read every image again and delete those that are damaged', CACHE_VERIFY_OPTIONS, cacheVerify, kept)
+  const images = program.command('images').description('live images for machines to boot').exitOverride()
+  add(
+    'serve',
+    'serve a live CoreOS that runs the agent, for all and for each machine',
+    IMAGES_SERVE_OPTIONS,
+    imagesServe,
+    {
+      under: images,
+    },
+  )
   const configs = program
     .command('ignition')
     .description('work on Ignition configs; - is standard input')

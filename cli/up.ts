@@ -1,5 +1,7 @@
 import {
   errorChain,
+  type Clock,
+  type LiveImagesRequest,
   loadManagers,
   serve,
   systemClock,
@@ -13,14 +15,25 @@ import {
   repetitionText,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
+import { agentOptionsOf } from './ignition-agent.js'
 import { IMAGE_CACHE_OPTIONS, imagesOf } from './image-cache.js'
+import { imageText } from './images.js'
+import { LIVE_IMAGE_OPTIONS, liveImagesOf, rehearsalLiveImage, useCoreosIpa } from './live-image-options.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
+
+/** What one may want to say of the agent in live images; the environment says the rest. */
+const AGENT_FLAGS = [
+  ...(['template', 'agent-image', 'agent-registry', 'insecure-registry', 'pull-secret', 'ssh-key'] as const),
+  ...(['ip-options', 'keyfile', 'agent-option'] as const),
+] as const
 
 export const UP_OPTIONS = [
   ...(['profile', 'ironic-release', 'set', 'host', 'port', 'htpasswd', 'tls', 'tls-cert', 'tls-key'] as const),
   ...(['nodes', 'state-dir', 'speed', 'realistic', 'steps', 'json'] as const),
   ...IMAGE_CACHE_OPTIONS,
+  ...LIVE_IMAGE_OPTIONS,
+  ...(['image-port', ...AGENT_FLAGS] as const),
 ] as const
 
 type UpOptions = Options<(typeof UP_OPTIONS)[number]>
@@ -35,6 +48,9 @@ export async function up(
   const { stdout, stopped } = environment
   const json = options.json ?? false
   const say = (line: string) => void stdout.write(`${line}\n`)
+  const clock = systemClock(options.speed ?? 1)
+  const byDefault = useCoreosIpa(environment.variables)
+  const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   await using served = await serve({
     ironic: ironicOf(options, configFiles),
     ...(options.host === undefined ? {} : { host: options.host }),
@@ -44,19 +60,50 @@ export async function up(
     realistic: options.realistic ?? false,
     imageCache: await imagesOf(options, environment),
     ...(options.steps ? { managers: await loadManagers(options.steps) } : {}),
-    clock: systemClock(options.speed ?? 1),
+    ...(liveImages ? { liveImages } : {}),
+    clock,
     random: systemRandom,
     logger: logTo(environment, json),
     onEvent: told(say, json),
   })
-  if (json) say(JSON.stringify({ event: 'ready', ironic_url: served.url, environment: environmentBlock(served) }))
-  else say(readyText(served, options.htpasswd))
+  const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
+  const { images } = served.stage
+  if (json)
+    say(
+      JSON.stringify({
+        ...{ event: 'ready', ironic_url: served.url, environment: variables },
+        ...(images
+          ? {
+              images: {
+                url: images.url,
+                live: images.architectures.map((architecture) => ({ architecture, ...images.urls(architecture)! })),
+                ramdisk: images.oldRamdisk,
+              },
+            }
+          : {}),
+      }),
+    )
+  else say(readyText(served, options.htpasswd, variables))
   await new Promise<void>((resolve) => {
     if (stopped.aborted) resolve()
     stopped.addEventListener('abort', () => resolve(), { once: true })
   })
   if (!json) say(`ironstage stops: ${errorChain(stopped.reason).join(': ')}`)
   return 0
+}
+
+/** With `IRONIC_USE_COREOS_IPA` and no image of one's own the one that comes with ironstage is served. */
+async function liveImagesRequest(
+  options: UpOptions,
+  { variables }: Environment,
+  { byDefault, clock }: { byDefault: boolean; clock: Clock },
+): Promise<LiveImagesRequest | undefined> {
+  const files = (await liveImagesOf(options, clock)) ?? (byDefault ? rehearsalLiveImage : undefined)
+  if (!files) return undefined
+  // Only this Ironic knows its own address, and it is where the machines of this command are to go.
+  const { ironicUrls: _, ...agent } = await agentOptionsOf(options, variables, 'http://127.0.0.1')
+  const port = options['image-port']
+  return { files, byDefault, agent, ...(port === undefined ? {} : { port }) }
 }
 
 /** Flags of ours stand for options of Ironic's; who sets one of those as well means that. */
@@ -85,11 +132,12 @@ const environmentBlock = ({ url, authStrategy, caFile }: Served): Record<string,
   ...(caFile === null ? {} : { IRONIC_CACERT_FILE: caFile, OS_CACERT: caFile }),
 })
 
-function readyText(served: Served, users: string | undefined): string {
+function readyText(served: Served, users: string | undefined, variables: Readonly<Record<string, string>>): string {
   const { url, authStrategy, caFile } = served
   const machines = served.stage.machines.list().length
   const secret = authStrategy === 'http_basic'
-  const exports = Object.entries(environmentBlock(served)).map(([name, value]) => `    export ${name}=${value}`)
+  const { images } = served.stage
+  const exports = Object.entries(variables).map(([name, value]) => `    export ${name}=${value}`)
   const curl = ['curl -s', ...(secret ? ['-u USER'] : []), ...(caFile === null ? [] : [`--cacert ${caFile}`])].join(' ')
   return [
     `Ironic is ready at ${url} with ${machines} simulated ${machines === 1 ? 'machine' : 'machines'}.`,
@@ -107,6 +155,12 @@ function readyText(served: Served, users: string | undefined): string {
     `        endpoint: ${url}`,
     `        baremetal_endpoint_override: ${url}`,
     '',
+    ...(images
+      ? [
+          `  live images, which nodes boot ${variables['IRONIC_USE_COREOS_IPA'] === 'true' ? 'unless told otherwise' : 'when told to'}:`,
+          ...images.architectures.map((each) => imageText(`driver_info of a node, ${each}`, images.urls(each)!)),
+        ]
+      : []),
     `  try: ${curl} -H 'X-OpenStack-Ironic-API-Version: latest' ${url}/v1/nodes`,
     '',
   ].join('\n')

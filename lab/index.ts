@@ -42,7 +42,8 @@ export { IRONIC_RELEASES, type ClientTls, type IronicRelease } from '../wire/ind
 export { openApi } from './openapi.js'
 export { openImageCache, streamImage, type ImageCacheRequest } from './image-staging.js'
 export { type ImageCache, type ImageEntry } from '../steps/index.js'
-export { EXAMPLE_IGNITION, packageVersion, REHEARSAL_IMAGE } from './paths.js'
+export { EXAMPLE_IGNITION, packageVersion, REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from './paths.js'
+export type { LiveImagesRequest } from './live-images.js'
 export { errorChain, silent, systemClock, systemRandom, urlSafeToken, userError } from '../runtime/index.js'
 export { loadManagers } from './step-files.js'
 export { knownStep, runStep, type StepRunEvent, type StepRunOptions, type StepRunResult } from './run-step.js'
@@ -145,7 +146,12 @@ export {
   liveKernelArguments,
   minimalIso,
   openFileSource,
+  findLiveImages,
+  openImageService,
   openLiveIso,
+  type ImageService,
+  type LiveImageFiles,
+  type LiveUrls,
   overlay,
   pxeAppendParams,
   pxeFiles,

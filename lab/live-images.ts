@@ -45,7 +45,12 @@ export interface LiveImages extends AsyncDisposable {
 export async function openLiveImages(request: LiveImagesRequest, parts: Surroundings): Promise<LiveImages> {
   const { files, byDefault, host = '127.0.0.1', port = 0 } = request
   const { ironicUrl, store, folder, clock, random, logger } = parts
-  const agent = { ironicUrls: [ironicUrl], ...request.agent }
+  const agent = {
+    ironicUrls: [ironicUrl],
+    // An inspector of its own there is not: its part is Ironic's own.
+    ...(request.agent?.template === 'original' ? { inspectorUrls: [`${ironicUrl}/v1/continue_inspection`] } : {}),
+    ...request.agent,
+  }
   const text = (own: Partial<AgentConfigOptions>): string => JSON.stringify(agentConfig({ ...agent, ...own }))
   const secret = folder?.remembered('image-secret') ?? urlSafeToken(random)
   folder?.remember('image-secret', secret)

@@ -4,6 +4,7 @@ import { opening, UserError, type Clock, type Logger, type Random } from '../run
 import type { HardwareManager } from '../steps/index.js'
 import type { LabEvent } from './events.js'
 import type { ImageCacheRequest } from './image-staging.js'
+import type { LiveImagesRequest } from './live-images.js'
 import { REALISTIC_MACHINES } from './realistic.js'
 import { stage, type Stage } from './stage.js'
 import { openStateFolder } from './state-folder.js'
@@ -22,6 +23,8 @@ export interface ServeOptions {
   managers?: readonly HardwareManager[]
   /** Where images from URLs are kept, and how they are fetched; without, each installation fetches its own. */
   imageCache?: ImageCacheRequest
+  /** Live CoreOS images to serve. */
+  liveImages?: LiveImagesRequest
   clock: Clock
   random: Random
   logger: Logger
@@ -54,6 +57,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
         ...{ folder, network: { host, port }, ironic, clock, random, logger },
         ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
         ...(options.managers ? { managers: options.managers } : {}),
+        ...(options.liveImages ? { liveImages: options.liveImages } : {}),
         ...(options.imageCache ? { imageCache: options.imageCache } : {}),
         ...(onEvent ? { onEvent } : {}),
       }),

@@ -130,17 +130,19 @@ class Shelf {
 
   /** @returns the name of its folder */
   publish(node: string, architecture: string): string {
-    const name = this.#nameOf(node)
-    if (this.#byName.get(name)?.architecture !== architecture) this.#byName.set(name, shelved(node, architecture))
+    const name = this.#nameOf(node, architecture)
+    if (!this.#byName.has(name)) this.#byName.set(name, shelved(node, architecture))
     return name
   }
 
   withdraw(node: string): void {
-    this.#byName.delete(this.#nameOf(node))
+    for (const architecture of this.#sets.keys()) this.#byName.delete(this.#nameOf(node, architecture))
   }
 
-  #nameOf(node: string): string {
-    return createHmac('sha256', this.#options.secret).update(node).digest('base64url')
+  #nameOf(node: string, architecture: string): string {
+    return createHmac('sha256', this.#options.secret)
+      .update(JSON.stringify([node, architecture]))
+      .digest('base64url')
   }
 
   async find(path: string, headers: Headers): Promise<Found> {

@@ -1,0 +1,90 @@
+import {
+  agentConfig,
+  openImageService,
+  systemClock,
+  systemRandom,
+  urlSafeToken,
+  UserError,
+  type LiveUrls,
+} from '../lab/index.js'
+import type { Environment } from './environment.js'
+import { AGENT_CONFIG_OPTIONS, agentOptionsOf } from './ignition-agent.js'
+import { LIVE_IMAGE_OPTIONS, liveImagesOf } from './live-image-options.js'
+import { logTo } from './log.js'
+import type { Options } from './options.js'
+
+export const IMAGES_SERVE_OPTIONS = [
+  ...LIVE_IMAGE_OPTIONS,
+  ...(['host', 'image-port', 'public-url', 'node', 'json'] as const),
+  ...AGENT_CONFIG_OPTIONS,
+] as const
+
+/** `ironstage images serve`: serves live images whose config starts the agent, until a signal stops it. */
+export async function imagesServe(
+  options: Options<(typeof IMAGES_SERVE_OPTIONS)[number]>,
+  environment: Environment,
+): Promise<number> {
+  const { stdout, stopped, variables } = environment
+  const clock = systemClock()
+  const files = await liveImagesOf(options, clock)
+  if (!files)
+    throw new UserError('live-files', 'there is no live image to serve', {
+      kind: 'usage',
+      remedy: 'name one with --live-iso FILE, or a folder of them with --live-image DIR',
+    })
+  const { host = '127.0.0.1', 'public-url': publicUrl } = options
+  if (publicUrl === undefined && /^(0\.0\.0\.0|::)$/.test(host))
+    throw new UserError('public-url', `nobody can be sent to ${host}`, {
+      kind: 'usage',
+      remedy: 'say with --public-url how machines reach the images',
+    })
+  const agent = await agentOptionsOf(options, variables)
+  const json = options.json ?? false
+  await using images = await openImageService({
+    files,
+    config: JSON.stringify(agentConfig(agent)),
+    configOf: (name) => JSON.stringify(agentConfig({ ...agent, hostname: name })),
+    secret: urlSafeToken(systemRandom),
+    host,
+    port: options['image-port'] ?? 0,
+    ...(publicUrl === undefined ? {} : { publicUrl: publicUrl.replace(/\/+$/, '') }),
+    ...{ clock, random: systemRandom, logger: logTo(environment, json) },
+    onRequest: ({ method, path, status }) => {
+      if (json) stdout.write(`${JSON.stringify({ event: 'request', method, path, status })}\n`)
+    },
+  })
+  const served = images.architectures.flatMap((architecture) => [
+    { architecture, node: null, ...images.urls(architecture)! },
+    ...(options.node ?? []).map((node) => ({
+      architecture,
+      node,
+      ...images.publish(node, architecture)!,
+    })),
+  ])
+  if (json) stdout.write(`${JSON.stringify({ event: 'ready', url: images.url, images: served })}\n`)
+  else {
+    const texts = served.map(({ architecture, node, ...urls }) => imageText(node ?? `all, ${architecture}`, urls))
+    stdout.write(`Live images are served at ${images.url}.\n\n${texts.join('\n')}`)
+  }
+  await new Promise<void>((resolve) => {
+    if (stopped.aborted) resolve()
+    stopped.addEventListener('abort', () => resolve(), { once: true })
+  })
+  return 0
+}
+
+/** What to tell Ironic of images, as a person reads it. */
+export function imageText(whose: string, { iso, pxe }: LiveUrls): string {
+  return [
+    `  for ${whose}:`,
+    ...(iso === null ? [] : [`    deploy_iso              ${iso}`]),
+    ...(pxe === null
+      ? []
+      : [
+          `    deploy_kernel           ${pxe.kernel}`,
+          `    deploy_ramdisk          ${pxe.ramdisk}`,
+          `    kernel_append_params    ${pxe.append}`,
+        ]),
+    '',
+  ].join('\n')
+}
