@@ -8,7 +8,8 @@ import { promisify } from 'node:util'
 import { debianProgram, tool } from './peers.js'
 
 const run = promisify(execFile)
-const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, import.meta.url))
+const here = import.meta.url.replace('/dist/test/real/', '/test/real/')
+const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, here))
 
 /** What is built, and with what; its hash names the folder that it is kept in. */
 const PINNED = peer('coreos-installer.txt')

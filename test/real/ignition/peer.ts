@@ -12,7 +12,8 @@ export interface RealAnswer {
   config: object | null
 }
 
-const SOURCES = fileURLToPath(new URL('../peers/ignition', import.meta.url))
+const here = import.meta.url.replace('/dist/test/real/', '/test/real/')
+const SOURCES = fileURLToPath(new URL('../peers/ignition', here))
 
 export type AskIgnition = (configs: readonly (readonly (Uint8Array | string)[])[]) => Promise<RealAnswer[]>
 
