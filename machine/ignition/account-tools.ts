@@ -98,11 +98,11 @@ export class AccountTools {
       ...{ uid: uid ?? old.uid, gid: gid === undefined ? old.gid : files.group(gid)!.gid },
       ...{ gecos: comment ?? old.gecos, home: home ?? old.home, shell: shell ?? old.shell },
     }
-    if (passwdRow(changed).join(':') !== passwdRow(old).join(':'))
-      files.save(
-        'passwd',
-        files.rows('passwd').map((row) => (row[0] === name ? passwdRow(changed, row[1]) : row)),
-      )
+    // Written anew whatever was asked for, as its copy shows.
+    files.save(
+      'passwd',
+      files.rows('passwd').map((row) => (row[0] === name ? passwdRow(changed, row[1]) : row)),
+    )
     if (password !== undefined)
       files.save(
         'shadow',
@@ -115,8 +115,7 @@ export class AccountTools {
       for (const group of files.groups()) files.member(name, group.name, wanted.has(group.name))
     }
     files.commit()
-    this.#move(old, changed)
-    return DONE
+    return this.#move(old, changed)
   }
 
   /** With the home and mailbox, and the user's own group when nobody else is in it. */
@@ -131,8 +130,7 @@ export class AccountTools {
     if (own && own.members.length === 0 && !isPrimary && files.setting('USERGROUPS_ENAB', 'no') === 'yes')
       for (const table of ['group', 'gshadow'] as const) files.drop(table, name)
     files.commit()
-    removeHome(this.#tree, files, old)
-    return DONE
+    return removeHome(this.#tree, files, old)
   }
 
   groupadd({ name, gid: wanted, password, system = false }: GroupOptions): CommandResult {
@@ -193,15 +191,19 @@ export class AccountTools {
     return [name, password, String(this.#today), ...(system ? ['', '', ''] : ages), '', '', '']
   }
 
-  #move(old: Account, changed: Account): void {
-    if (old.home !== changed.home) {
-      const home = this.#tree.lstat(old.home)
-      if (home?.kind === 'directory' && !this.#tree.exists(changed.home)) {
-        this.#tree.remove(old.home)
-        this.#tree.put(changed.home, home)
-      }
+  /** A home that is a link is moved as one: the tool then does not find what it leads to. */
+  #move(old: Account, changed: Account): CommandResult {
+    const refuse = (why: string): CommandResult => ({ code: 12, stderr: `usermod: ${why}` })
+    const home = this.#tree.lstat(old.home)
+    if (old.home !== changed.home && home) {
+      if (this.#tree.exists(changed.home)) return refuse(`directory ${changed.home} exists\n`)
+      this.#tree.remove(old.home)
+      this.#tree.put(changed.home, home)
     }
-    if (old.uid !== changed.uid || old.gid !== changed.gid) reown(this.#tree, changed.home, old, changed)
+    if (old.uid === changed.uid && old.gid === changed.gid) return DONE
+    if (home?.kind === 'link') return refuse('Failed to change ownership of the home directory')
+    reown(this.#tree, changed.home, old, changed)
+    return DONE
   }
 }
 

@@ -95,10 +95,10 @@ export async function acquireConfig(
     return found === 'offline' ? needsNetwork() : found
   } catch (error) {
     if (!(error instanceof UserError) && !(error instanceof IgnitionFailure)) throw error
-    const why = errorChain(error).join(': ')
+    const why = error instanceof UserError ? refusalOf(error) : error.message
     log.line('warning', `failed to fetch config: ${why}`)
     log.line('crit', `failed to acquire config: ${why}`)
-    throw new IgnitionFailure(why)
+    throw new IgnitionFailure(why, errorChain(error).join(': '))
   }
 }
 
@@ -135,7 +135,10 @@ async function render(
       },
     )
     for (const path of referenced) seen.push({ kind: 'user', source: path, referenced: true })
-    return { config: raised(rendered), fetched: rendered.fetched }
+    const config = raised(rendered)
+    for (const finding of validateIgnition(config).findings)
+      log.line(finding.kind === 'error' ? 'crit' : 'warning', discreet(findingLine(finding)))
+    return { config, fetched: rendered.fetched }
   } catch (error) {
     if (error instanceof Offline) return 'offline'
     throw error
@@ -144,6 +147,13 @@ async function render(
 
 export const fetchedLine = ({ kind, source, referenced }: FetchedConfigs[number]): string =>
   `fetched ${referenced ? 'referenced ' : ''}${kind} config from ${goQuoted(source)}`
+
+/** Ignition's own sentence, which says less: what is wrong with a config it has said before. */
+function refusalOf({ code, message }: UserError): string {
+  if (code === 'ignition-resource') return /hash verification failed.*$/.exec(message)?.[0] ?? message
+  if (code === 'ignition-old-version' || code === 'ignition-unknown-version') return 'unsupported config version'
+  return code === 'ignition-cycle' ? message : 'config is not valid'
+}
 
 /** All that Ignition says of a text, secrets left out. */
 function report(bytes: Uint8Array, log: IgnitionLog): void {

@@ -213,8 +213,9 @@ function setPermissions(
       `${failure}: failed to determine correct uid and gid for ${SYSROOT}${path}: no such ${kind} ${goQuoted(name)}: ${kind === 'user' ? 'user: unknown user' : 'group: unknown group'} ${kind} ${goQuoted(name)} not found`,
     )
   }
-  node.uid = user?.id ?? (user?.name ? numberOf('user', user.name) : owner.uid)
-  node.gid = group?.id ?? (group?.name ? numberOf('group', group.name) : owner.gid)
+  const uid = user?.id ?? (user?.name ? numberOf('user', user.name) : owner.uid)
+  const gid = group?.id ?? (group?.name ? numberOf('group', group.name) : owner.gid)
+  Object.assign(node, { uid, gid })
   if (node.kind === 'file') node.mode &= node.mode & 0o010 ? ~0o6000 : ~0o4000
   if (mode !== undefined) node.mode = mode & 0o7777
 }
@@ -222,6 +223,13 @@ function setPermissions(
 /** Ignition looks through a link at what it leads to, as seen from the initramfs: there only relative ones lead here. */
 function ownerNow(tree: RootTree, path: string): { uid: number; gid: number } {
   const node = tree.lstat(path)
-  if (node?.kind !== 'link') return node ?? { uid: 0, gid: 0 }
-  return (node.target.startsWith('/') ? undefined : tree.stat(path)) ?? { uid: 0, gid: 0 }
+  const nobody = { uid: 0, gid: 0 }
+  if (node?.kind !== 'link') return node ?? nobody
+  if (node.target.startsWith('/')) return nobody
+  try {
+    return tree.stat(path) ?? nobody
+  } catch {
+    // It leads through a file, or to itself.
+    return nobody
+  }
 }

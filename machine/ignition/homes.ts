@@ -1,5 +1,6 @@
 import { depthOf, folderOf, newDirectory, newFile, newLink, type RootNode, type RootTree } from '../root/root-tree.js'
 import type { Account, AccountFiles } from './accounts.js'
+import type { CommandResult } from './ignition-log.js'
 
 /** Makes a home as `useradd --create-home` does: parents belong to root, what is in the skeleton to the user. */
 export function createHome(tree: RootTree, files: AccountFiles, { home, uid, gid }: Account): void {
@@ -38,9 +39,16 @@ export function createMailbox(tree: RootTree, files: AccountFiles, { name, uid, 
   tree.put(path, newFile(new Uint8Array(), mail ? { mode: 0o660, uid, gid: mail.gid } : { mode: 0o600, uid, gid }))
 }
 
-export function removeHome(tree: RootTree, files: AccountFiles, { name, uid, home }: Account): void {
-  tree.remove(mailbox(files, name))
-  if (tree.lstat(home)?.uid === uid) tree.remove(home)
+export function removeHome(tree: RootTree, files: AccountFiles, { name, uid, home }: Account): CommandResult {
+  const mail = mailbox(files, name)
+  let stderr = tree.lstat(mail) ? '' : `userdel: ${name} mail spool (${mail}) not found\n`
+  tree.remove(mail)
+  const node = tree.stat(home)
+  if (!node) stderr += `userdel: ${name} home directory (${home}) not found\n`
+  else if (node.uid !== uid)
+    return { code: 12, stderr: `${stderr}userdel: ${home} not owned by ${name}, not removing\n` }
+  else tree.remove(home)
+  return { code: 0, stderr }
 }
 
 /** Gives what belonged to the old user or group in a home to the new one. */

@@ -1,9 +1,16 @@
 /** As syslog has them, of which Ignition uses these. */
 export type Priority = 'crit' | 'err' | 'warning' | 'notice' | 'info' | 'debug'
 
-/** A failure with Ignition's own sentence. */
+/** A failure with Ignition's own sentence, and with a better one where Ignition's says little. */
 export class IgnitionFailure extends Error {
   override name = 'IgnitionFailure'
+
+  constructor(
+    message: string,
+    readonly explanation: string = message,
+  ) {
+    super(message)
+  }
 }
 
 /** Text in Go's quotes, as `%q` prints it. */

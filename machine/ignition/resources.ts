@@ -174,7 +174,8 @@ function gunzip(bytes: Uint8Array): Uint8Array {
     return gunzipSync(bytes, { maxOutputLength: LARGEST_RESOURCE })
   } catch (error) {
     if (error instanceof RangeError) throw new IgnitionFailure(`more than ${LARGEST_RESOURCE} bytes`)
-    throw new IgnitionFailure(bytes.length === 0 ? 'EOF' : 'gzip: invalid header')
+    const cut = bytes.length < 10 || (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR'
+    throw new IgnitionFailure(bytes.length === 0 ? 'EOF' : cut ? 'unexpected EOF' : 'gzip: invalid header')
   }
 }
 

@@ -69,7 +69,7 @@ export async function runIgnition(host: IgnitionHost): Promise<IgnitionOutcome> 
       host.print(null, 'notice', `ignition-${stage}.service: Main process exited, code=exited, status=1/FAILURE`)
       host.print(null, 'err', `Failed to start ${unit}.`)
       host.print(null, 'info', 'Reached target emergency.target - Emergency Mode.')
-      return { ...outcome, failure: { stage, why: error.message } }
+      return { ...outcome, failure: { stage, why: error.explanation } }
     }
     log.line('info', 'Ignition finished successfully')
     host.print(null, 'info', `Finished ${unit}.`)

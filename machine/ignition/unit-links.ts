@@ -1,4 +1,4 @@
-import { newLink, type RootTree } from '../root/root-tree.js'
+import { folderOf, newLink, type RootTree } from '../root/root-tree.js'
 
 const UNITS = '/etc/systemd/system'
 const FOLDERS = [UNITS, '/usr/lib/systemd/system']
@@ -21,18 +21,30 @@ function* linksOf(tree: RootTree, unit: string): Generator<string> {
 const unitFile = (tree: RootTree, unit: string): string | undefined =>
   FOLDERS.map((folder) => `${folder}/${unit}`).find((path) => tree.stat(path)?.kind === 'file')
 
-/** As `systemctl is-enabled` says of a unit with a file: that something starts it. */
-export const isEnabledUnit = (tree: RootTree, unit: string): boolean =>
-  unitFile(tree, unit) !== undefined && !linksOf(tree, unit).next().done
+const isMasked = (tree: RootTree, unit: string): boolean => {
+  const node = tree.lstat(`${UNITS}/${unit}`)
+  return node?.kind === 'link' && node.target === '/dev/null'
+}
+
+/** As `systemctl is-enabled` says of a unit with a file, and not masked: that something starts it, or that nothing could. */
+export function isEnabledUnit(tree: RootTree, unit: string): boolean {
+  const path = unitFile(tree, unit)
+  if (path === undefined || isMasked(tree, unit)) return false
+  return !/^\[Install\]/m.test(tree.text(path)) || !linksOf(tree, unit).next().done
+}
 
 export function disableUnit(tree: RootTree, unit: string): void {
-  for (const path of [...linksOf(tree, unit)]) tree.remove(path)
+  for (const path of [...linksOf(tree, unit)]) {
+    tree.remove(path)
+    const folder = folderOf(path)
+    if (folder !== UNITS && tree.list(folder).length === 0) tree.remove(folder)
+  }
 }
 
 /** What `[Install]` of a unit's file asks for. A unit without a file, or with none of it, cannot be enabled. */
 export function enableUnit(tree: RootTree, name: string, instance?: string): boolean {
   const path = unitFile(tree, name)
-  if (path === undefined) return false
+  if (path === undefined || isMasked(tree, name)) return false
   const unit = instance === undefined ? name : name.replace('@', `@${instance}`)
   const install = /^\[Install\]\s*$([^[]*)/m.exec(tree.text(path))?.[1] ?? ''
   let enabled = false

@@ -46,6 +46,7 @@ const LINKS: Record<string, string> = {
   '/root': 'var/roothome',
   '/sbin': 'usr/sbin',
   '/srv': 'var/srv',
+  '/usr/bin/sh': 'bash',
   '/usr/local': '../var/usrlocal',
   '/var/mail': 'spool/mail',
   '/etc/systemd/system/multi-user.target.wants/sshd.service': '/usr/lib/systemd/system/sshd.service',
@@ -84,6 +85,8 @@ const FILES: Record<string, [mode: number, text: string]> = {
   '/etc/skel/.bash_logout': [0o644, '# ~/.bash_logout\n'],
   '/etc/skel/.bash_profile': [0o644, '# .bash_profile\n[ -f ~/.bashrc ] && . ~/.bashrc\n'],
   '/etc/skel/.bashrc': [0o644, '# .bashrc\n'],
+  '/usr/bin/bash': [0o755, ''],
+  '/usr/sbin/nologin': [0o755, ''],
   '/usr/lib/systemd/system/sshd.service': [
     0o644,
     '[Unit]\nDescription=OpenSSH server daemon\n[Service]\nExecStart=/usr/sbin/sshd -D\n[Install]\nWantedBy=multi-user.target\n',

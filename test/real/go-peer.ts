@@ -9,6 +9,15 @@ const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), '
 /** What Go's standard library says and accepts differs between releases, so programs are built with this one. */
 const TOOLCHAIN = `golang.org/toolchain@v0.0.1-go1.26.8.linux-${process.arch === 'arm64' ? 'arm64' : 'amd64'}`
 
+export interface GoBuild {
+  /** The package to build; the module's own unless told otherwise. */
+  main?: string
+  /** Whether it has parts in C. */
+  cgo?: boolean
+  /** Of `go build`. */
+  flags?: readonly string[]
+}
+
 /**
  * A program of a Go module of ours, built the first time and kept under the hash of its sources. Debian's Go is too old
  * to build with; it fetches, through the module proxy and checked by the checksum database, the Go that builds.
@@ -16,9 +25,11 @@ const TOOLCHAIN = `golang.org/toolchain@v0.0.1-go1.26.8.linux-${process.arch ===
  * @param folder holds the module: go.mod, go.sum and sources
  * @throws when it cannot be built: a missing peer is a failure, never a skip
  */
-export async function goPeer(folder: string): Promise<string> {
+export async function goPeer(folder: string, options: GoBuild = {}): Promise<string> {
+  const { main = '.', cgo = false, flags = [] } = options
   const names = (await readdir(folder)).sort()
   const hash = createHash('sha256').update(TOOLCHAIN)
+  if (Object.keys(options).length > 0) hash.update(JSON.stringify(options))
   for (const name of names) hash.update(name).update(await readFile(join(folder, name)))
   const program = join(CACHE, `go-${hash.digest('hex').slice(0, 16)}`)
   if (
@@ -46,14 +57,15 @@ export async function goPeer(folder: string): Promise<string> {
     for (const name of names) await copyFile(join(folder, name), join(source, name))
     const build = [
       'GOTOOLCHAIN=local',
-      'CGO_ENABLED=0',
+      `CGO_ENABLED=${cgo ? 1 : 0}`,
       go,
       'build',
       '-C',
       source,
       '-o',
       join(building, 'program'),
-      '.',
+      ...flags,
+      main,
     ]
     await done(`building ${folder}`, [...goEnv, ...build])
     await rename(join(building, 'program'), program)
