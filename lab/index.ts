@@ -13,6 +13,7 @@ export { type Fault, type FaultEffect, type FaultMatch, type Faults } from './fa
 export type { Phase } from './phase.js'
 export { LabNode, type Deployment } from './lab-node.js'
 export { openStateFolder, type StateFolder } from './state-folder.js'
+export { SimulatedRegistry, type NodeImage, type RegistryFault } from './registry.js'
 export { CONDUCTOR_HOST, stage, type Stage, type StageOptions } from './stage.js'
 export {
   CAPABILITIES,
@@ -178,34 +179,51 @@ export { explainHost, type ExplainOptions, type HostExplanation } from './bareme
 export type { ExplainedCall } from './baremetal-operator/explained-calls.js'
 export { manifestFindingLine, type ManifestFinding } from './baremetal-operator/read-manifests.js'
 export { wantedHosts, type WantedHost } from './baremetal-operator/wanted-hosts.js'
+export { generateBootImage, type BootImageOptions } from './streams/boot-image-files.js'
+export { buildMachineOs, type MachineOsBuild } from './streams/machine-os.js'
 export { downloadArtifacts, type Download, type DownloadOptions } from './streams/downloads.js'
 export type { Reach } from './streams/reach.js'
 export { openStream, type StreamRequest } from './streams/stream-source.js'
 export {
   ami,
   bootImagesText,
+  BOOT_IMAGE_PLATFORMS,
+  bootImageFor,
+  bootImageInfo,
   BUILD_META,
+  buildContradictions,
   checkStream,
   cloudImage,
   compareVersions,
+  CONTAINER,
+  copyIso,
+  copyMetal,
+  copyPxe,
   diffStreams,
   documentText,
   imageFormat,
   metaToRelease,
+  OS_VERSIONS,
   pinnedStream,
   publishStream,
   readMetadata,
+  readReleaseImage,
   refuseBackInTime,
   releaseOf,
   schemaProblems,
+  shippedStream,
   serveStreams,
   STREAM,
   streamDisk,
+  streamOfBuilds,
   updateStream,
+  verifyMachineOs,
   type Artifact,
+  type BootImageInfo,
   type BuildMeta,
   type FileName,
   type Metadata,
+  type OsVersion,
   type RegionalCloud,
   type Release,
   type Stream,

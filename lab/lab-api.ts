@@ -3,6 +3,7 @@ import type { Machine, MachineBootSource, Machines } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
 import type { Dispatch, NodeRecord, Transport, WireResponse } from '../wire/index.js'
 import { machineOf } from './bmcs.js'
+import { installedFiles } from './installed-files.js'
 
 /** What belongs to the lab and not to Ironic; no path of Ironic's begins so. */
 const LAB = '/_lab'
@@ -20,6 +21,8 @@ export interface LabMachine {
   /** `file` on the host that ironstage runs on; null for a described disk. */
   disks: { name: string; size: number; file: string | null }[]
   firstBoot: ReturnType<Machine['firstBoot']> | null
+  /** Versions of the OS on its disk, and how far it is from joining its cluster; null before its first boot. */
+  os: ReturnType<Machine['os']>
 }
 
 export interface LabBoot {
@@ -40,8 +43,9 @@ export interface LabApiOptions {
 }
 
 /**
- * Ironic's API with the lab's own read-only view of the machines beside it: `GET /_lab/machines`, and
- * `GET /_lab/nodes/UUID/machine` for the one behind a node.
+ * Ironic's API with the lab's own read-only view of the machines beside it: `GET /_lab/machines`, and for the one behind
+ * a node `GET /_lab/nodes/UUID/machine`, with `/journal` and `/files` in its place what the system on its disk has
+ * written; `/files?path=/etc/hostname` is that file.
  */
 export function labApi({ api, machines, node, guard }: LabApiOptions): Dispatch {
   return async (request) => {
@@ -51,10 +55,13 @@ export function labApi({ api, machines, node, guard }: LabApiOptions): Dispatch 
     if (refused) return refused
     if (request.method !== 'GET') return json(405, { error: `${request.method} is not allowed here` })
     if (path === `${LAB}/machines`) return json(200, { machines: await Promise.all(machines.list().map(shown)) })
-    const uuid = /^\/_lab\/nodes\/([^/]+)\/machine$/.exec(path)?.[1]
+    const [, uuid, view] = /^\/_lab\/nodes\/([^/]+)\/(machine|journal|files)$/.exec(path) ?? []
     if (uuid === undefined) return json(404, { error: `there is no ${path}; there is ${LAB}/machines` })
     const found = node(uuid)
     const machine = found && machineOf(found, machines)
+    if (machine && view === 'journal') return json(200, { journal: machine.journal() })
+    if (machine && view === 'files')
+      return files(machine, new URLSearchParams(request.target.split('?')[1]).get('path'))
     if (machine) return json(200, await shown(machine))
     return json(404, { error: found ? `node ${uuid} has no machine yet` : `there is no node ${uuid}` })
   }
@@ -98,7 +105,15 @@ async function shown(machine: Machine): Promise<LabMachine> {
       spec.disks.map(async ({ name, size }) => ({ name, size, file: (await machine.diskFile(name)) ?? null })),
     ),
     firstBoot: machine.firstBoot() ?? null,
+    os: machine.os(),
   }
+}
+
+function files(machine: Machine, path: string | null): WireResponse {
+  const tree = machine.rootFiles()
+  if (!tree) return json(404, { error: `${machine.spec.id} has no system that was booted` })
+  const found = installedFiles(tree, path)
+  return found ? json(200, { files: found }) : json(404, { error: `there is no ${path} on ${machine.spec.id}` })
 }
 
 const json = (status: number, body: unknown): WireResponse => ({

@@ -1,6 +1,7 @@
 import { AgentListener, PROMPT_PACE, type AgentPace } from '../agent/index.js'
 import {
   createIronicApi,
+  ironicRefusal,
   openIronic,
   openStore,
   type Conductor,
@@ -48,6 +49,7 @@ import { onKeptPort } from './kept-port.js'
 import { openLiveImages, type LiveImages, type LiveImagesRequest } from './live-images.js'
 import { observedStore } from './observed-store.js'
 import { REHEARSAL_IMAGE } from './paths.js'
+import { SimulatedRegistry } from './registry.js'
 import type { StateFolder } from './state-folder.js'
 import { Turns } from './turns.js'
 
@@ -98,6 +100,8 @@ export interface Stage extends AsyncDisposable {
   readonly conductor: Conductor
   readonly store: Store
   readonly machines: Machines
+  /** Where the systems on machines' disks pull their node images. */
+  readonly registry: SimulatedRegistry
   readonly clock: Clock
   readonly events: Events
   readonly faults: Faults
@@ -153,8 +157,9 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const listen = async ({ host, port: wanted }: { host: string; port: number }) => {
     const lost = 'the machines that are running no longer find Ironic'
     const { tls } = access
+    const refuse = ironicRefusal(random)
     const open = (port: number) =>
-      serveHttp({ host, port, dispatch: front.dispatch, clock, logger, ...(tls ? { tls } : {}) })
+      serveHttp({ host, port, dispatch: front.dispatch, clock, logger, refuse, ...(tls ? { tls } : {}) })
     return scope.use(await (wanted > 0 ? open(wanted) : onKeptPort('api-port', lost, { folder, logger }, open)))
   }
   const server = network ? await listen(network) : scope.use(inProcess.register(IN_PROCESS_URL, front.dispatch))
@@ -202,11 +207,13 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     used: (machine, node) => turns.belongs(machine, node),
     probe,
   })
+  const registry = new SimulatedRegistry(clock)
   machines = await openMachines({
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
     logger: withFields(logger, { room: 'machine' }),
     stage: simulatedStage(options.imageCache, { clock, random, logger }),
     network: scope.use(bootNetwork(clock)),
+    registry,
     events: {
       ramdiskUp: (machine, boot) => {
         agents.ramdiskUp(machine, boot)
@@ -278,6 +285,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       conductor: ironic.conductor,
       store: watched,
       machines,
+      registry,
       clock,
       events,
       faults,

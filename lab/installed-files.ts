@@ -1,0 +1,39 @@
+import type { RootNode, RootTree } from '../machine/index.js'
+
+/** A path of the root filesystem of an installed system. */
+export interface InstalledFile {
+  path: string
+  kind: RootNode['kind']
+  /** As `stat` prints it: `0644`. */
+  mode: string
+  uid: number
+  gid: number
+  /** Bytes of a file. */
+  size?: number
+  /** Where a link points. */
+  target?: string
+  /** Of the one file that was asked for. */
+  base64?: string
+}
+
+/** Everything below the root, or the one thing at a path with what is in it; links are not followed. */
+export function installedFiles(tree: RootTree, path: string | null): InstalledFile[] | undefined {
+  if (path === null) return [...tree.walk()].map(([at, node]) => shown(at, node))
+  const node = tree.lstat(path)
+  if (!node) return undefined
+  const one = shown(path, node)
+  return [node.kind === 'file' ? { ...one, base64: Buffer.from(node.bytes).toString('base64') } : one]
+}
+
+function shown(path: string, node: RootNode): InstalledFile {
+  const { kind, uid, gid } = node
+  const mode = node.mode.toString(8).padStart(4, '0')
+  switch (node.kind) {
+    case 'file':
+      return { path, kind, mode, uid, gid, size: node.bytes.length }
+    case 'directory':
+      return { path, kind, mode, uid, gid }
+    case 'link':
+      return { path, kind, mode, uid, gid, target: node.target }
+  }
+}
