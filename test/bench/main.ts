@@ -1,6 +1,7 @@
 import { againstIronic } from './against-ironic.js'
 import { idleAgents } from './idle-agents.js'
 import { ignitionConfigs } from './ignition.js'
+import { servedImages } from './images.js'
 import { installation } from './install.js'
 import { table, type Measured } from './measure.js'
 import { firstAnswer, idleMemory, lifecycles } from './served.js'
@@ -14,6 +15,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Measured | Measured[]>>>
   'idle-agents': idleAgents,
   install: installation,
   ignition: ignitionConfigs,
+  images: servedImages,
   'virtual-time': inVirtualTime,
 }
 
