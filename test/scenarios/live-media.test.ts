@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Lab, LabNode } from '../../lab/index.js'
+import { isExchange, type JsonObject } from '../../wire/index.js'
+import { machineOf } from '../kit/deployed.js'
+import { liveWorld } from '../kit/live-lab.js'
+
+let world: Awaited<ReturnType<typeof liveWorld>>
+beforeAll(async () => {
+  world = await liveWorld()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const MEDIA = { boot_interface: 'redfish-virtual-media' }
+
+async function manageable(lab: Lab, fields: JsonObject): Promise<LabNode> {
+  const node = await lab.enroll({ fields })
+  await node.provision('manage')
+  await node.settled()
+  return node
+}
+
+const call = (lab: Lab, method: string, path: string, body?: object) =>
+  lab.transport.send({
+    ...{ method, url: `${lab.url}${path}` },
+    headers: { 'content-type': 'application/json', 'x-openstack-ironic-api-version': 'latest' },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+
+async function power(lab: Lab, node: LabNode, target: string) {
+  await lab.client.power(node.uuid, target)
+  await node.until(({ target_power_state: wanted, reservation }) => wanted === null && reservation === null)
+  const machine = await machineOf(node)
+  while (machine.power() === 'on' && !machine.boot()) await new Promise((resolve) => setImmediate(resolve))
+  return machine
+}
+
+describe('the medium that somebody attaches', () => {
+  test('is what a machine boots that is told to boot the CD, and nothing once it is out', async () => {
+    await using lab = await world.lab({ byDefault: false })
+    const node = await manageable(lab, { automated_clean: false })
+    const { iso } = lab.images!.urls()!
+    const attached = await call(lab, 'POST', `/v1/nodes/${node.uuid}/vmedia`, { device_type: 'cdrom', image_url: iso })
+    expect(attached.status).toBe(204)
+    await node.until(({ reservation }) => reservation === null)
+    await power(lab, node, 'power on')
+    expect((await machineOf(node)).boot()).toMatchObject({ source: { kind: 'disk' }, outcome: 'no bootable device' })
+
+    const device = { boot_device: 'cdrom', persistent: true }
+    expect((await call(lab, 'PUT', `/v1/nodes/${node.uuid}/management/boot_device`, device)).status).toBe(204)
+    const machine = await power(lab, node, 'rebooting')
+    expect(machine.boot()).toMatchObject({ source: { kind: 'cdrom' }, outcome: 'ramdisk' })
+    expect(machine.console()[0]).toBe(`BIOS: booting virtual media ${iso}`)
+
+    await call(lab, 'DELETE', `/v1/nodes/${node.uuid}/vmedia?device_types=cdrom`)
+    await node.until(({ reservation }) => reservation === null)
+    await power(lab, node, 'rebooting')
+    expect(machine.boot()).toMatchObject({ outcome: 'no bootable device' })
+    expect(machine.console()).toEqual([])
+  })
+
+  test('what Ironic boots by itself shows as inserted, and goes when it is done', async () => {
+    await using lab = await world.lab()
+    const node = await manageable(lab, { ...MEDIA, automated_clean: false })
+    await node.provision('inspect')
+    await node.until(({ provision_state: state }) => state === 'inspect wait')
+    const inserted = async () =>
+      (JSON.parse((await call(lab, 'GET', `/v1/nodes/${node.uuid}/vmedia`)).body!) as { image: string | null }[])[0]!
+        .image
+    expect(await inserted()).toMatch(/\/nodes\/[\w-]+\/ironic-python-agent\.iso$/)
+    await node.settled()
+    await call(lab, 'PUT', `/v1/nodes/${node.uuid}/management/boot_device`, { boot_device: 'disk' })
+    expect(await inserted()).toBeNull()
+  })
+})
+
+describe('an instance that runs from an ISO', () => {
+  const ramdisk = (boot_iso: string): JsonObject => ({
+    ...{ ...MEDIA, deploy_interface: 'ramdisk', automated_clean: false, instance_info: { boot_iso } },
+  })
+
+  test('boots what is there', async () => {
+    await using lab = await world.lab({ byDefault: false })
+    const node = await manageable(lab, ramdisk(lab.images!.urls()!.iso!))
+    await node.provision('provide')
+    await node.settled()
+    await node.provision('active')
+    expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
+    const machine = await machineOf(node)
+    while (!machine.boot()) await new Promise((resolve) => setImmediate(resolve))
+    expect(machine.boot()).toMatchObject({ source: { kind: 'iso' }, live: { failure: null } })
+  })
+
+  test('does not where there is nothing; Ironic calls it active all the same', async () => {
+    await using lab = await world.lab({ byDefault: false })
+    const node = await manageable(lab, ramdisk(`${lab.images!.url}/none.iso`))
+    await node.provision('provide')
+    await node.settled()
+    await node.provision('active')
+    expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
+    const machine = await machineOf(node)
+    while (!machine.boot()) await new Promise((resolve) => setImmediate(resolve))
+    expect(machine.boot()).toMatchObject({ outcome: 'no bootable device' })
+  })
+})
+
+describe("the agent's token", () => {
+  /** What agents get to know at their lookups. */
+  function tokensTold(lab: Lab): Set<unknown> {
+    const told = new Set<unknown>()
+    lab.probe.attach(async (point, next) => {
+      const answer = await next()
+      if (isExchange(point) && point.from === 'agent' && point.target.startsWith('/v1/lookup')) {
+        const { body = '{}' } = answer as { body?: string }
+        told.add((JSON.parse(body) as { config?: { agent_token?: string } }).config?.agent_token)
+      }
+      return answer
+    })
+    return told
+  }
+
+  test('is told at the lookup where Ironic cannot put it into the medium', async () => {
+    await using lab = await world.lab()
+    const told = tokensTold(lab)
+    const node = await manageable(lab, MEDIA)
+    await node.provision('provide')
+    expect(await node.settled()).toMatchObject({ provision_state: 'available' })
+    expect([...told]).toEqual([expect.stringMatching(/^[\w-]{43}$/)])
+  })
+
+  test('is in the ISO that Ironic makes of kernel and ramdisk, and is never told', async () => {
+    await using lab = await world.lab({ byDefault: false })
+    const told = tokensTold(lab)
+    const { kernel, ramdisk } = lab.images!.oldRamdisk
+    const { bmc } = lab.spec(1)
+    const driver_info = {
+      ...{ redfish_address: `http://${bmc!.address}`, redfish_system_id: `/redfish/v1/Systems/${bmc!.systemId}` },
+      ...{ deploy_kernel: kernel, deploy_ramdisk: ramdisk },
+    }
+    const node = await manageable(lab, { ...MEDIA, driver_info })
+    await node.provision('provide')
+    expect(await node.settled()).toMatchObject({ provision_state: 'available' })
+    expect([...told]).toEqual(['******'])
+    const machine = await machineOf(node)
+    expect(machine.console().join('\n')).toContain('ipa-agent-token=******')
+    expect(machine.console().join('\n')).toContain('boot_method=vmedia')
+  })
+})
