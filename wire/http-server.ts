@@ -1,10 +1,18 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { isUtf8 } from 'node:buffer'
 import type { AddressInfo, Socket } from 'node:net'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { held, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
-import { ConnectionFailed, type Dispatch, type WireRequest, type WireResponse } from './exchange.js'
+import { ConnectionFailed, type Dispatch, type WireRequest } from './exchange.js'
+import { plainRefusal, refuseInWords, sendRefusal, type Refuse } from './http-refusals.js'
 
 /** What a server shows for itself: a certificate and its private key, both PEM. */
 export interface TlsIdentity {
@@ -30,8 +38,13 @@ export interface HttpServerOptions {
   logger?: Logger
   /** Largest body in bytes; Ironic takes up to 64 MiB, for a provision request with its configdrive. */
   bodyLimit?: number
-  /** The answer to a body that could not be taken: too large (413), cut off, no UTF-8 (400), of an unknown encoding (415). Plain text without. */
-  refuse?: (status: number, why: string) => WireResponse
+  /**
+   * The answer to what could not be taken: a body that is too large (413), cut off, no UTF-8 (400), of an unknown encoding
+   * (415), what is no HTTP (400, 431) or too slow (408). Plain text without.
+   */
+  refuse?: Refuse
+  /** How long headers and the whole of a request may take to arrive, in milliseconds of wall time; Node's limits without. */
+  slowest?: { readonly headers: number; readonly request: number }
   /** Speaks TLS from the start; see {@link HttpServer.secure}. */
   tls?: TlsOptions
 }
@@ -64,10 +77,18 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   app.disable('x-powered-by')
   app.disable('etag')
   app.use(express.raw({ type: () => true, limit: bodyLimit }))
-  const server = createServer(listener)
+  const { refuse = plainRefusal, slowest = { headers: 60_000, request: 300_000 } } = options
+  const settings: ServerOptions = {
+    // Ironic does without, as clients of HTTP/1.0 do.
+    requireHostHeader: false,
+    ...{ headersTimeout: slowest.headers, requestTimeout: slowest.request },
+    connectionsCheckingInterval: Math.min(30_000, slowest.headers),
+  }
+  const server = createServer(settings, listener)
+  refuseInWords(server, refuse)
   app.use(refuseBadText)
   app.use(answered)
-  app.use(unreadable(options.refuse ?? plainRefusal, logger))
+  app.use(unreadable(refuse, logger))
 
   let secured: Server | undefined
   /** Below TLS; neither server knows of those that are still shaking hands. */
@@ -91,7 +112,8 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   }
 
   function secure(tls: TlsOptions): void {
-    const next = tlsServer(tls, listener)
+    const next = tlsServer(tls, settings, listener)
+    refuseInWords(next, refuse)
     server.closeAllConnections()
     server.removeAllListeners('connection')
     server.on('connection', (socket: Socket) => {
@@ -107,6 +129,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   /** Most requests have no body, and nothing that express would have to do. */
   function listener(request: IncomingMessage, response: ServerResponse): void {
     const { 'content-length': length, 'transfer-encoding': encoding, expect } = request.headers
+    if (Number(length) > bodyLimit) return sendRefusal(response, refuse(413, 'request entity too large'))
     if (length === undefined && encoding === undefined && expect === undefined) answered(request, response)
     else app(request, response)
   }
@@ -159,7 +182,7 @@ const refuseBadText: RequestHandler = (request, _response, next) => {
 
 /** Express passes on here what the body parser could not take. */
 const unreadable =
-  (refuse: NonNullable<HttpServerOptions['refuse']>, logger: Logger): ErrorRequestHandler =>
+  (refuse: Refuse, logger: Logger): ErrorRequestHandler =>
   (error: { status?: number; message?: string }, request, response, _next) => {
     const { status, headers, body } = refuse(error.status ?? 400, error.message ?? 'The request could not be read.')
     logger('warn', `${request.method} ${request.path} was refused: ${status} ${error.message ?? ''}`)
@@ -168,19 +191,17 @@ const unreadable =
     response.end(body)
   }
 
-const plainRefusal = (status: number, why: string): WireResponse => ({
-  status,
-  headers: { 'content-type': 'text/plain; charset=utf-8' },
-  body: `${why}\n`,
-})
-
 /** Takes over the connections of a server that listens; it has no port of its own. */
 function tlsServer(
   { certificate, key, minVersion = 'TLSv1.2', ciphers }: TlsOptions,
+  settings: ServerOptions,
   listener: RequestListener,
 ): Server {
   try {
-    const server = createTlsServer({ cert: certificate, key, minVersion, ...(ciphers ? { ciphers } : {}) }, listener)
+    const server = createTlsServer(
+      { ...settings, cert: certificate, key, minVersion, ...(ciphers ? { ciphers } : {}) },
+      listener,
+    )
     // A client that hangs up over our certificate is the client's matter.
     server.on('tlsClientError', (_error, socket) => socket.destroy())
     // Node keeps track of a server's connections, to find idle ones, from this event on.

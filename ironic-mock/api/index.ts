@@ -1,1 +1,1 @@
-export { createIronicApi, type IronicApiOptions } from './ironic-api.js'
+export { createIronicApi, ironicRefusal, type IronicApiOptions } from './ironic-api.js'

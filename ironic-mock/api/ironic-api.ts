@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { errorChain, uuid, type Clock, type Logger, type Probe, type Random } from '../../runtime/index.js'
 import {
   formatMicroversion,
@@ -51,6 +52,15 @@ export interface IronicApiOptions {
 /** Gives the answer to a request that is to go no further. */
 export type Guard = (request: WireRequest) => Promise<WireResponse | undefined>
 
+/** What the API says to a request that is none, before anybody has read it: in the shape of its other errors. */
+export const ironicRefusal =
+  (random: Random) =>
+  (status: number, why: string): WireResponse => ({
+    status,
+    headers: { ...JSON_TYPE, ...requestIds(random) },
+    body: ironicErrorBody(new IronicError(status, why, 'pecan')),
+  })
+
 /** The three calls that only a ramdisk makes. */
 const RAMDISK_CALL = /^\/(v1\/)?(lookup|heartbeat|continue_inspection)\b/
 
@@ -68,16 +78,20 @@ export function createIronicApi(options: IronicApiOptions): Dispatch {
   return probedDispatch(
     async (request) => {
       if (request.method === 'OPTIONS') return { status: 200, headers: {} }
-      const requestId = `req-${uuid(random)}`
       const response = (await guard?.(request)) ?? (await answer(request, { backend, service, release }))
       return {
         ...response,
-        headers: { ...response.headers, 'x-openstack-request-id': requestId, 'openstack-request-id': requestId },
+        headers: { ...response.headers, ...requestIds(random) },
       }
     },
     probe,
     ({ target }) => ({ from: RAMDISK_CALL.test(target) ? 'agent' : 'client', to: 'ironic' }),
   )
+}
+
+function requestIds(random: Random): Record<string, string> {
+  const id = `req-${uuid(random)}`
+  return { 'x-openstack-request-id': id, 'openstack-request-id': id }
 }
 
 interface Served {
@@ -150,6 +164,8 @@ function route(
   const asked = method === 'HEAD' && decoded.length <= 1 ? 'GET' : method
   const found = router.find(asked, decoded)
   if (!found) throw ironicErrors.noSuchRoute()
+  // Of a path it is a name that nothing has; here it would be taken for something that nobody asked for.
+  if (!isUtf8Query(search)) throw new IronicError(400, '', 'pecan')
   const operation = found.operations.get(asked)
   if (!operation) throw wrongMethod([...found.operations.values()], version)
   return { operation, params: found.params, query: new URLSearchParams(search), jsonSuffix: path !== whole }
@@ -163,6 +179,13 @@ function wrongMethod(served: readonly Operation[], version: Microversion): Ironi
   const all = served.every(({ since }) => since > version) && routed.length === served.length
   const writing = routed.find(({ method }) => method !== 'GET') ?? routed[0]
   return all && writing ? hidden(writing) : ironicErrors.methodNotAllowed(served.map(({ method }) => method))
+}
+
+/** Percent signs that are followed by no number stand for themselves. */
+function isUtf8Query(search: string): boolean {
+  for (const [bytes] of search.matchAll(/(?:%[0-9a-f]{2})+/gi))
+    if (!isUtf8(Buffer.from(bytes.replaceAll('%', ''), 'hex'))) return false
+  return true
 }
 
 function split(target: string): [string, string] {

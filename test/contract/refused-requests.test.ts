@@ -1,0 +1,103 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stage, type Stage } from '../../lab/index.js'
+import { serveHttp } from '../../wire/index.js'
+import { systemClock } from '../../runtime/index.js'
+
+/** What comes over a socket that no HTTP client would send. */
+
+let served: Stage
+beforeAll(async () => void (served = await stage({ network: { host: '127.0.0.1', port: 0 } })))
+afterAll(() => served[Symbol.asyncDispose]())
+
+/** Sends bytes and reads until the server hangs up; it must, since nothing that is sent asks to keep the connection. */
+function exchange(url: string, bytes: string | Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    let received = ''
+    socket.on('data', (chunk) => (received += chunk.toString('latin1')))
+    socket.on('close', () => resolve(received))
+    socket.on('error', (error) => (received === '' ? reject(error) : resolve(received)))
+    socket.write(bytes)
+  })
+}
+
+function read(answer: string): { status: number; headers: string; body: string } {
+  const [head = '', ...rest] = answer.split('\r\n\r\n')
+  return { status: Number(head.split(' ')[1]), headers: head.toLowerCase(), body: rest.join('\r\n\r\n') }
+}
+
+const lines = (...all: string[]): string => `${all.join('\r\n')}\r\n\r\n`
+const VERSION = 'X-OpenStack-Ironic-API-Version: 1.115'
+const post = (...headers: string[]): string =>
+  lines('POST /v1/nodes HTTP/1.1', 'Host: x', VERSION, 'Connection: close', ...headers)
+
+describe('is refused in the shape of every other error', () => {
+  test.each<[string, string | Buffer, number]>([
+    ['no HTTP at all', Buffer.from([0, 1, 2, 3, 13, 10, 13, 10]), 400],
+    ['another protocol', Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1]), 400],
+    ['an unknown method', lines('FOO /v1/nodes HTTP/1.1', 'Host: x'), 400],
+    ['a path that is not absolute', lines('GET v1/nodes HTTP/1.1', 'Host: x'), 400],
+    ['a header without a colon', lines('GET /v1 HTTP/1.1', 'nonsense'), 400],
+    ['control characters in a header', lines('GET /v1 HTTP/1.1', 'A: b\u0001c'), 400],
+    ['headers without end', lines('GET /v1 HTTP/1.1', `A: ${'a'.repeat(40_000)}`), 431],
+    ['more headers than anybody needs', lines('GET /v1 HTTP/1.1', ...Array<string>(9000).fill('A: b')), 431],
+    ['a path without end', lines(`GET /v1/nodes?${'a'.repeat(40_000)} HTTP/1.1`), 431],
+    ['two lengths', `${post('Content-Length: 2', 'Content-Length: 3')}{}`, 400],
+    ['a length and chunks', `${post('Content-Length: 2', 'Transfer-Encoding: chunked')}0\r\n\r\n`, 400],
+    ['chunks that are none', `${post('Transfer-Encoding: chunked')}zz\r\n{}\r\n`, 400],
+    ['a length below nothing', post('Content-Length: -1'), 400],
+    ['a length that nobody sends, at once', post('Content-Length: 99999999999'), 413],
+    [
+      'a body that is not UTF-8',
+      Buffer.concat([Buffer.from(post('Content-Length: 3')), Buffer.from([0x7b, 255, 0x7d])]),
+      400,
+    ],
+    ['a body of an encoding that it has not', `${post('Content-Encoding: gzip', 'Content-Length: 2')}{}`, 400],
+    ['an expectation', `${post('Expect: miracles', 'Content-Length: 2')}{}`, 417],
+    ['a tunnel', lines('CONNECT example.org:443 HTTP/1.1', 'Host: x'), 405],
+    ['a query that is not UTF-8', lines('GET /v1/nodes?driver=%ff HTTP/1.1', 'Host: x', 'Connection: close'), 400],
+  ])('%s', async (_, bytes, status) => {
+    const answer = read(await exchange(served.url, bytes))
+    expect(answer.status).toBe(status)
+    expect(answer.headers).toMatch(/x-openstack-request-id: req-[0-9a-f-]{36}/)
+    const { error_message } = JSON.parse(answer.body) as { error_message: string }
+    expect(JSON.parse(error_message)).toMatchObject({ code: status, title: expect.any(String) as string })
+  })
+
+  test('a body that comes too slowly, and headers that do', async () => {
+    await using slow = await serveHttp({
+      ...{ dispatch: () => Promise.reject(new Error('asked')), port: 0, clock: systemClock() },
+      refuse: (status, why) => ({ status, headers: {}, body: why }),
+      slowest: { headers: 100, request: 200 },
+    })
+    for (const bytes of ['GET /v1 HTTP/1.1\r\nHost:', `${post('Content-Length: 10')}{`]) {
+      const answer = read(await exchange(slow.url, bytes))
+      expect([answer.status, answer.body]).toEqual([408, 'The request has not arrived in time.'])
+    }
+  })
+})
+
+describe('is taken as Ironic takes it', () => {
+  test.each<[string, string, number]>([
+    ['no host', lines('GET /v1/nodes HTTP/1.1', 'Connection: close'), 200],
+    ['HTTP/1.0', lines('GET /v1/nodes HTTP/1.0'), 200],
+    [
+      'a body where none is read',
+      `${lines('GET /v1/nodes HTTP/1.1', 'Host: x', 'Connection: close', 'Content-Length: 3')}xyz`,
+      200,
+    ],
+    [
+      'a percent sign that is one',
+      lines('GET /v1/nodes?driver=%zz HTTP/1.1', VERSION, 'Host: x', 'Connection: close'),
+      200,
+    ],
+    [
+      'a wish for another protocol',
+      lines('GET /v1 HTTP/1.1', 'Host: x', 'Upgrade: h2c', 'Connection: Upgrade, close'),
+      200,
+    ],
+  ])('%s', async (_, bytes, status) => {
+    expect(read(await exchange(served.url, bytes)).status).toBe(status)
+  })
+})
