@@ -40,8 +40,11 @@ export function parseIni(
       sections.set(title, section)
       last = undefined
     } else {
-      const [, key, value] = /^([^=:]+?)\s*[=:]\s*(.*)$/.exec(trimmed) ?? []
-      if (key === undefined || value === undefined) throw wrong('is no setting')
+      // No pattern for the whole: with blanks in the key it would try every one of them as its end.
+      const end = trimmed.search(/[=:]/)
+      if (end < 1) throw wrong('is no setting')
+      const key = trimmed.slice(0, end).trimEnd()
+      const value = trimmed.slice(end + 1).trimStart()
       if (!section) throw wrong('comes before any section')
       const before = multi.includes(key) ? section.get(key) : undefined
       section.set(key, (before === undefined ? '' : `${before}\n`) + value.replace(/^(["'])(.*)\1$/, '$2'))

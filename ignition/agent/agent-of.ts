@@ -234,8 +234,12 @@ function asFile(name: string, options: readonly [string, string][]): ConfigFile[
 
 const INI = { code: 'AGENT_CONFIG_FILE', example: 'api_url = http://192.0.2.1:6385' }
 
-const optionsOf = (configFiles: readonly ConfigFile[]): Record<string, string> =>
-  Object.fromEntries(configFiles.flatMap((file) => [...(readableIni(file)?.get('DEFAULT') ?? [])]))
+/** A file that is mounted in many places is read once. */
+function optionsOf(configFiles: readonly ConfigFile[]): Record<string, string> {
+  const last = new Map(configFiles.toReversed().map(({ text }, index) => [text, configFiles.length - 1 - index]))
+  const read = configFiles.filter(({ text }, index) => last.get(text) === index)
+  return Object.fromEntries(read.flatMap((file) => [...(readableIni(file)?.get('DEFAULT') ?? [])]))
+}
 
 function readableIni(file: ConfigFile): ReturnType<typeof parseIni> | undefined {
   try {

@@ -9,48 +9,63 @@ export interface CommandScope {
 /** Characters before a program's path that say how to run it. */
 const PREFIX = /^[-@:+!|]+/
 
+/** What the kernel takes at most as arguments (execve(2)): variables in variables' values may come to more. */
+const LONGEST_COMMAND = 2 * 2 ** 20
+
 /**
  * A command of `ExecStart=` as the words that its program gets (systemd.service(5), *Command lines*): quotes, escapes,
  * specifiers and variables. A `$NAME` that is a word by itself becomes as many words as its value has.
+ *
+ * @returns nothing for a command that no kernel would run
  */
-export function commandWords(line: string, scope: CommandScope): string[] {
-  const words = splitWords(line).flatMap((word) => {
+export function commandWords(line: string, { unit, environment }: CommandScope): string[] {
+  const valueOf = (name: string): string => (Object.hasOwn(environment, name) ? environment[name]! : '')
+  const words: string[] = []
+  let length = 0
+  for (const word of splitWords(line)) {
     const whole = /^\$(\w+)$/.exec(word)
-    if (whole) return splitWords(scope.environment[whole[1]!] ?? '')
-    const filled = word.replace(/\$\$|\$\{(\w+)\}/g, (all, name?: string) =>
-      name === undefined ? (all === '$$' ? '$' : all) : (scope.environment[name] ?? ''),
-    )
-    return [specifiers(filled, scope.unit)]
-  })
+    const filled = whole
+      ? valueOf(whole[1]!)
+      : word.replace(/\$\$|\$\{(\w+)\}/g, (_, name?: string) => {
+          const value = name === undefined ? '$' : valueOf(name)
+          length += value.length
+          return length > LONGEST_COMMAND ? '' : value
+        })
+    length += filled.length
+    if (length > LONGEST_COMMAND) return []
+    for (const each of whole ? splitWords(filled) : [specifiers(filled, unit)]) words.push(each)
+  }
   return words.map((word, index) => (index === 0 ? word.replace(PREFIX, '') : word))
 }
 
 /** `NAME=value` pairs of `Environment=` lines; later ones win. */
-export function environmentOf(lines: readonly string[], unit: string): Record<string, string> {
-  const environment: Record<string, string> = {}
-  for (const pair of lines.flatMap(splitWords)) {
-    const equals = pair.indexOf('=')
-    if (equals > 0) environment[pair.slice(0, equals)] = specifiers(pair.slice(equals + 1), unit)
-  }
-  return environment
+export const environmentOf = (lines: readonly string[], unit: string): Record<string, string> =>
+  Object.fromEntries(
+    lines.flatMap(splitWords).flatMap((pair): [string, string][] => {
+      const equals = pair.indexOf('=')
+      return equals > 0 ? [[pair.slice(0, equals), specifiers(pair.slice(equals + 1), unit)]] : []
+    }),
+  )
+
+/** A unit's name can be taken apart; other specifiers of systemd's say where things are. */
+function specifiers(text: string, unit: string): string {
+  const stem = unit.slice(0, Math.max(0, unit.lastIndexOf('.')))
+  return text.replace(/%([%nNptTVEShuU])/g, (_, letter: string) => {
+    switch (letter) {
+      case 'n':
+        return unit
+      case 'N':
+        return stem
+      case 'p':
+        return stem.split('@')[0]!
+      default:
+        return PLACES[letter]!
+    }
+  })
 }
 
-function specifiers(text: string, unit: string): string {
-  const known: Readonly<Record<string, string>> = {
-    '%': '%',
-    n: unit,
-    N: unit.replace(/\.[a-z]+$/, ''),
-    p: unit.replace(/(@.*)?\.[a-z]+$/, ''),
-    t: '/run',
-    T: '/tmp',
-    V: '/var/tmp',
-    E: '/etc',
-    S: '/var/lib',
-    h: '/root',
-    u: 'root',
-    U: '0',
-  }
-  return text.replace(/%(.)/g, (all, letter: string) => known[letter] ?? all)
+const PLACES: Readonly<Record<string, string>> = {
+  ...{ '%': '%', t: '/run', T: '/tmp', V: '/var/tmp', E: '/etc', S: '/var/lib', h: '/root', u: 'root', U: '0' },
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

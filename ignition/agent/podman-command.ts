@@ -129,5 +129,4 @@ function pair(text: string): [string, string] {
 }
 
 /** `registry.example/team/ironic-agent:tag@sha256:...` → `ironic-agent` */
-export const imageName = (reference: string): string =>
-  reference.replace(/@.*$/, '').split('/').at(-1)!.replace(/:.*$/, '')
+export const imageName = (reference: string): string => reference.split('@')[0]!.split('/').at(-1)!.split(':')[0]!

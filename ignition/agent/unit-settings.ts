@@ -10,13 +10,14 @@ export function unitSettings(texts: readonly string[]): UnitSettings {
   for (const text of texts) {
     let section = ''
     for (const line of logicalLines(text)) {
-      const header = /^\[([^\]]*)\]$/.exec(line)
-      if (header) section = header[1]!
-      const [, key, value] = /^([^=[\s][^=]*?)\s*=\s*(.*)$/s.exec(line) ?? []
-      if (key === undefined || value === undefined) continue
-      const name = `${section}.${key}`
-      if (value === '') settings.set(name, [])
-      else settings.set(name, [...(settings.get(name) ?? []), value])
+      if (line.startsWith('[') && line.endsWith(']')) section = line.slice(1, -1)
+      const equals = line.indexOf('=')
+      if (equals < 1 || line.startsWith('[')) continue
+      const name = `${section}.${line.slice(0, equals).trimEnd()}`
+      const value = line.slice(equals + 1).trimStart()
+      const values = settings.get(name)
+      if (value === '' || !values) settings.set(name, value === '' ? [] : [value])
+      else values.push(value)
     }
   }
   return settings
@@ -65,7 +66,7 @@ export function timeSpan(text: string): number | undefined {
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined
   let sum = 0
   for (const [, amount, unit = ''] of parts) {
-    const factor = unit === '' ? 1000 : UNITS[unit]
+    const factor = unit === '' ? 1000 : Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined
     if (factor === undefined) return undefined
     sum += Number(amount) * factor
   }

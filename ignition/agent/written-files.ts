@@ -1,21 +1,32 @@
 import { gunzipSync } from 'node:zlib'
 import { dataUrlBytes } from '../data-url.js'
-import { LARGEST_RESOURCE } from '../resource-bytes.js'
 import type { SpecConfig, SpecResource } from '../spec/config-types.js'
 
 /** Looks up a file of the booted system; undefined when there is none. */
 export type FileAt = (path: string) => Uint8Array | undefined
 
+/** What decides how an agent starts is text that somebody wrote: a bomb is none. */
+const LARGEST = 2 ** 20
+/** Of all files together. */
+const LARGEST_OF_ALL = 64 * 2 ** 20
+
 /**
- * The files that a config writes by itself, from data URLs. One whose content is somewhere else, or cannot be decoded, is
- * not there: whoever has fetched it knows better.
+ * The files that a config writes by itself, from data URLs. One whose content is somewhere else, cannot be decoded, or
+ * decompresses to more than a MiB is not there: whoever has fetched it knows better.
  */
 export function writtenFiles(config: SpecConfig): FileAt {
+  const byPath = new Map((config.storage?.files ?? []).map((file) => [file.path, file]))
+  const known = new Map<string, Uint8Array | undefined>()
+  let left = LARGEST_OF_ALL
   return (path) => {
-    const file = config.storage?.files?.findLast((one) => one.path === path)
+    const file = byPath.get(path)
     if (!file) return undefined
+    if (known.has(path) || left < 0) return known.get(path)
     const parts = [...(file.contents === undefined ? [] : [file.contents]), ...(file.append ?? [])].map(bytesOf)
-    return parts.includes(undefined) ? undefined : Buffer.concat(parts as Uint8Array[])
+    const bytes = parts.includes(undefined) ? undefined : Buffer.concat(parts as Uint8Array[])
+    left -= bytes?.length ?? LARGEST
+    known.set(path, bytes)
+    return bytes
   }
 }
 
@@ -24,7 +35,7 @@ function bytesOf({ source, compression }: SpecResource): Uint8Array | undefined 
   const bytes = dataUrlBytes(source)
   if (bytes === null || compression !== 'gzip') return bytes ?? undefined
   try {
-    return gunzipSync(bytes, { maxOutputLength: LARGEST_RESOURCE })
+    return gunzipSync(bytes, { maxOutputLength: LARGEST })
   } catch {
     // Ignition stops at it, so no agent starts from it either.
     return undefined

@@ -14,6 +14,8 @@ const SECTOR = 2048
 const LARGEST_DATA = 1024 * 1024
 /** What is not in files: descriptors, folders, boot loaders' images. */
 const LARGEST_GAPS = 64 * 1024 * 1024
+/** A live ISO has some thirty. */
+const MOST_FILES = 10_000
 
 /** What a full ISO says about the minimal one that is packed into it. */
 interface MinimalData {
@@ -98,6 +100,7 @@ async function readData(bytes: Buffer, clock: Clock): Promise<MinimalData> {
     throw new LiveImageError('validating header', new LiveImageError(`incompatible miniso file version: ${version}`))
   reader.take(reader.number())
   const count = reader.number()
+  if (count > MOST_FILES) throw new LiveImageError(`more than ${MOST_FILES} files`)
   const files: MinimalData['files'] = []
   for (let left = count; left > 0; left--)
     files.push({ minimal: reader.number(), full: reader.number(), length: reader.number() })
@@ -145,6 +148,7 @@ function composed(full: ByteSource, { files, gaps }: MinimalData): ByteSource {
   const add = (source: ByteSource) => {
     parts.push({ start: size, source })
     size += source.size
+    if (size > full.size) throw new LiveImageError('the minimal ISO would be larger than the full one')
   }
   const gap = (length: number) => {
     if (length < 0 || used + length > gaps.length) throw new LiveImageError('miniso file table does not fit its data')

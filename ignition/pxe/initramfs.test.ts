@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { liveInitramfs } from '../../test/kit/live-iso.js'
 import { systemClock } from '../../runtime/index.js'
+import { keyfilesIn } from './contents.js'
 import { cpio } from './cpio.js'
 import { failureText, LiveImageError } from './failure.js'
 import { readInitramfs, wrapFiles, type Limits } from './initramfs.js'
@@ -105,6 +106,14 @@ test('a decompression bomb costs no more than its limit', async () => {
 test.each(['../up', 'a/../../b', '/abs', 'a//b', 'a/./b', ''])('a path that climbs out is not written: %j', (path) => {
   expect(() => cpio([{ path, bytes: Buffer.alloc(0) }])).toThrow(LiveImageError)
 })
+
+test.each(['..', '.', 'a/b', '../x', '../../etc/shadow', 'a\\b', ''])(
+  'a keyfile of an archive is not extracted as %j',
+  (name) => {
+    const files = new Map([[`etc/coreos-firstboot-network/${name}`, Buffer.from('[connection]')]])
+    expect(() => keyfilesIn(files)).toThrow('would be outside of the folder')
+  },
+)
 
 test('what is wrapped is what is read', async () => {
   const name = fc.stringMatching(/^[a-z]{1,6}(\/[a-z]{1,6})?$/)

@@ -83,4 +83,5 @@ async function started({ unit, image, pull, missingFiles }: AgentOnCoreos, parts
 }
 
 /** podman takes the newest where nobody says which. */
-const withTag = (image: string): string => (/[:@][^/]*$/.test(image) ? image : `${image}:latest`)
+const withTag = (image: string): string =>
+  /[:@]/.test(image.slice(image.lastIndexOf('/') + 1)) ? image : `${image}:latest`

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import type { AgentConfigOptions } from '../../ignition/index.js'
 
 const line = (pattern: RegExp) => fc.stringMatching(pattern)
-const text = fc.string({ unit: 'binary', maxLength: 40 }).map((given) => given.replace(/[\n\r\0]/g, ' ').toWellFormed())
+const text = fc
+  .string({ unit: 'binary', maxLength: 40 })
+  .map((given) => Buffer.from(given.replace(/[\n\r\0]/g, ' ')).toString())
 const host = fc.oneof(
   line(/^[a-z]{1,8}(\.[a-z]{1,8})?$/),
   fc.ipV4(),
