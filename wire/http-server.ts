@@ -129,7 +129,10 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   /** Most requests have no body, and nothing that express would have to do. */
   function listener(request: IncomingMessage, response: ServerResponse): void {
     const { 'content-length': length, 'transfer-encoding': encoding, expect } = request.headers
-    if (Number(length) > bodyLimit) return sendRefusal(response, refuse(413, 'request entity too large'))
+    if (Number(length) > bodyLimit) {
+      logger('warn', `${request.method} ${pathOf(request)} was refused: 413 ${TOO_LARGE}`)
+      return sendRefusal(response, refuse(413, TOO_LARGE))
+    }
     if (length === undefined && encoding === undefined && expect === undefined) answered(request, response)
     else app(request, response)
   }
@@ -155,6 +158,11 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     else response.writeHead(500).end()
   }
 }
+
+/** As the body parser says it of a body that says its length only as it comes. */
+const TOO_LARGE = 'request entity too large'
+
+const pathOf = ({ url = '' }: IncomingMessage): string => url.replace(/\?.*$/s, '')
 
 function received(request: IncomingMessage & { body?: unknown }, ownUrl: string): WireRequest {
   const headers: Record<string, string> = {}
