@@ -25,6 +25,7 @@ export const REAL_TARGET_OPTIONS = [
   'installer',
   'host-key',
   'ssh-config',
+  'stage-image',
   'plan',
   'check',
 ] as const
@@ -34,11 +35,11 @@ type TargetOptions = Options<(typeof REAL_TARGET_OPTIONS)[number]>
 /** Those that mean nothing to a simulated machine. */
 const ONLY_REAL = [
   ...['device', 'yes-erase', 'allow', 'target-is-disposable', 'target-root', 'installer'],
-  ...['host-key', 'ssh-config', 'check'],
+  ...['host-key', 'ssh-config', 'stage-image', 'check'],
 ] as readonly Exclude<(typeof REAL_TARGET_OPTIONS)[number], 'target' | 'plan'>[]
 
 /** Those that mean nothing to this host. */
-const ONLY_SSH = ['host-key', 'ssh-config'] as const
+const ONLY_SSH = ['host-key', 'ssh-config', 'stage-image'] as const
 
 /**
  * What the options say of a real target; null for a simulated machine.
@@ -68,6 +69,7 @@ export function realTarget(options: TargetOptions): RealTargetRequest | null {
     root: options['target-root'],
     ssh: {
       hostKeys: options['host-key'] ?? [],
+      stageImage: options['stage-image'] ?? false,
       ...(options['ssh-config'] === undefined
         ? {}
         : { configFile: options['ssh-config'] === 'none' ? null : options['ssh-config'] }),

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { decodedFile } from '../machine/index.js'
 import type { Clock, Logger, Random } from '../runtime/index.js'
 import {
@@ -58,6 +59,19 @@ export function realStage(reach: Reach, request: ImageCacheRequest | undefined, 
   return async (asset, options) => {
     const { hostname } = new URL(asset.url)
     return /^(localhost|127\..*|\[::1\])$/.test(hostname) ? null : stage(asset, options)
+  }
+}
+
+/** As `stage`, but for one URL behind which a file of this host is: that is brought to the target. */
+export function stagedFile(
+  stage: StageAsset | undefined,
+  { url, file }: { url: string; file: string },
+  put: NonNullable<Extract<Reach, { kind: 'port' }>['put']>,
+): StageAsset {
+  return async (asset, options) => {
+    if (asset.url !== url) return (await stage?.(asset, options)) ?? null
+    const { path, [Symbol.asyncDispose]: dispose } = await put(file, basename(file), options)
+    return { from: { kind: 'file', path }, about: { file }, failure: () => undefined, [Symbol.asyncDispose]: dispose }
   }
 }
 

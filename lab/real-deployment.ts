@@ -3,10 +3,12 @@ import { checkImage } from '../machine/index.js'
 import { errorChain, Mutex, UserError, uuid, type Random } from '../runtime/index.js'
 import { readPartitions } from '../steps/index.js'
 import { withBootNonce } from './boot-nonce.js'
+import { clearedAfterBoot } from './cleared-after-boot.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
 import type { DeploymentRequest } from './deployment-request.js'
 import { givenIgnition } from './given-ignition.js'
 import { REHEARSAL_IMAGE } from './paths.js'
+import { stagedFile } from './image-staging.js'
 import { openRealAgent, type RealAgent } from './real-agent.js'
 import type { RealTarget } from './real-target.js'
 import { serveImage } from './served-image.js'
@@ -42,21 +44,23 @@ const AT_WORK = /^(wait call-back|deploying|clean wait|cleaning)$/
  *   Ironic's `last_error` in the message
  */
 export async function runRealDeployment(options: RealDeploymentOptions): Promise<DeploymentReport> {
-  const { on, clock, random, logger, managers, onEvent, verifyBoot = false } = options
+  const { clock, random, logger, managers, onEvent, verifyBoot = false } = options
   const given = givenIgnition(options.ignition, options.checkIgnition ?? true, logger)
   const reboots = rebootsOf(options)
   const { config, nonce } = verifyBoot ? withBootNonce(given, random) : { config: given, nonce: null }
-  const image = options.image ?? (on.ssh ? null : REHEARSAL_IMAGE)
+  const image = options.image ?? (options.on.ssh ? null : REHEARSAL_IMAGE)
   const isFile = image !== null && !/^https?:\/\//.test(image)
-  if (isFile) refuseLarge(image, (await checkImage(image, clock)).size, on)
+  if (isFile) refuseLarge(image, (await checkImage(image, clock)).size, options.on)
   await using served = isFile ? await serveImage(image, clock) : undefined
-  await using lent = served && on.ssh ? await on.ssh.shell.lend(Number(new URL(served.url).port)) : undefined
+  const put = options.on.ssh?.put
+  const on = served && isFile && put ? bringing(options.on, { url: served.url, file: image }, put) : options.on
+  await using lent = served && on.ssh && !put ? await on.ssh.shell.lend(Number(new URL(served.url).port)) : undefined
   await using own = await stage({
     ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
     ...(managers ? { managers } : {}),
   })
   const clean = on.target.has('cleaning')
-  await using agents = new AgentOfNode(options, own.url, reboots)
+  await using agents = new AgentOfNode({ ...options, on }, own.url, reboots)
   own.events.listen((event) => {
     if (event.kind === 'node') agents.follow(event.node)
   })
@@ -82,7 +86,7 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   }
   const disk = await chosenDisk(on)
   const { appendKargs = [], deleteKargs = [] } = options
-  return await way.go({
+  const going = way.go({
     ...{ enroll, inspect: false, clean },
     finish: async (_, __, hostname) => {
       const asked = { ignition: config, hostname, appendKargs, deleteKargs, image: isFile ? image : null }
@@ -91,6 +95,10 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
       const verified = await way.stage('first boot', () => rebooted(options, before!, disk, { ...asked, nonce }))
       return afterBoot(on, hostname, way.seconds, verified)
     },
+  })
+  return await going.catch(async (error: unknown) => {
+    if (way.seconds.deploy === undefined && !options.signal.aborted) await clearedAfterBoot(on, logger)
+    throw error
   })
 
   function refuseLarge(file: string, size: number, { disk }: RealTarget): void {
@@ -101,6 +109,15 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
       remedy: 'choose a larger disk; nothing was written',
     })
   }
+}
+
+/** The file that stands behind a URL is brought there instead. */
+function bringing(
+  on: RealTarget,
+  { url, file }: { url: string; file: string },
+  put: NonNullable<NonNullable<RealTarget['ssh']>['put']>,
+): RealTarget {
+  return { ...on, target: { ...on.target, stage: stagedFile(on.target.stage, { url, file }, put) } }
 }
 
 /** Ironic then ends with the power that it believes in, and never asks the agent to switch the machine off. */

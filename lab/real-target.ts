@@ -12,6 +12,7 @@ import {
   type SecretSource,
   type SshShell,
   type SshShellOptions,
+  type SshTarget,
 } from '../steps/index.js'
 import { realStage, type ImageCacheRequest } from './image-staging.js'
 import { isSsh, sshAccess, type SshRequest } from './ssh-access.js'
@@ -68,7 +69,9 @@ export interface RealTarget extends AsyncDisposable {
   /** The file that stands for the disk; null for a disk. */
   readonly file: string | null
   /** How a machine behind SSH is reached. */
-  readonly ssh?: { shell: SshShell; access: SshShellOptions }
+  readonly ssh?: { shell: SshShell; access: SshShellOptions; put?: SshTarget['put'] }
+  /** Opens it once more, by another connection and whatever boot it is in by now. */
+  readonly reopen?: () => Promise<RealTarget>
 }
 
 /**
@@ -97,13 +100,15 @@ async function openBehindSsh(options: RealTargetOptions): Promise<RealTarget> {
   const device = sshDisk(options)
   const opened = await openSshTarget({ ...access, ...more, device, readOnly, ...(root === undefined ? {} : { root }) })
   const { shell, ...rest } = opened
-  const reach = { kind: 'port', lend: (port: number) => shell.lend(port) } as const
+  const put = ssh.stageImage ? { put: opened.put } : {}
+  const reach = { kind: 'port', lend: (port: number) => shell.lend(port), ...put } as const
   const staging = { ...opened.target, stage: realStage(reach, options.images, options) }
   return {
     ...rest,
     target: staging,
     file: null,
-    ssh: { shell, access },
+    ssh: { shell, access, ...put },
+    reopen: () => openRealTarget(options),
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   }
 }

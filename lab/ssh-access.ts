@@ -7,6 +7,8 @@ export interface SshRequest {
   hostKeys: readonly string[]
   /** Instead of `~/.ssh/config` and the system's; null reads neither. */
   configFile?: string | null | undefined
+  /** Images are brought onto the machine whole before they are installed; else they are passed on while they are. */
+  stageImage?: boolean
 }
 
 export const isSsh = (target: string): boolean => target.startsWith('ssh:')

@@ -11,7 +11,12 @@ export type Reach =
   /** By path, which may be another one to them; null where they do not see that file, and get it by URL then. */
   | { kind: 'files'; pathThere: (path: string) => string | null }
   /** By a port of their own that leads to one of this host's loopback interface. */
-  | { kind: 'port'; lend: (port: number) => Promise<{ port: number } & AsyncDisposable> }
+  | {
+      kind: 'port'
+      lend: (port: number) => Promise<{ port: number } & AsyncDisposable>
+      /** Brings a file to them whole, where it is to be there before it is used. */
+      put?: (path: string, name: string, options: StageOptions) => Promise<{ path: string } & AsyncDisposable>
+    }
 
 export interface StagingOptions {
   reach: Reach
@@ -35,16 +40,15 @@ export function stageFromCache(cache: ImageCache, options: StagingOptions): Stag
         ...(transcoded ? { as: 'zst', contents: transcoded.contents.sha256 } : {}),
       }
       const { reach } = options
-      const path = reach.kind === 'files' ? reach.pathThere(image.path) : null
-      const from =
-        path !== null
-          ? ({ kind: 'file', path } as const)
-          : await served(
-              { kind: 'file', path: image.path, digest: transcoded?.sha256 ?? sha256 },
-              transcoded ? 'image.raw.zst' : kind === 'raw' ? 'image.raw' : `image.raw.${kind}`,
-              options,
-              scope,
-            )
+      const name = transcoded ? 'image.raw.zst' : kind === 'raw' ? 'image.raw' : `image.raw.${kind}`
+      const path =
+        reach.kind === 'files'
+          ? reach.pathThere(image.path)
+          : reach.put
+            ? scope.use(await reach.put(image.path, name, { signal, ...(onProgress ? { onProgress } : {}) })).path
+            : null
+      const file = { kind: 'file', path: image.path, digest: transcoded?.sha256 ?? sha256 } as const
+      const from = path === null ? await served(file, name, options, scope) : ({ kind: 'file', path } as const)
       return { from, about, failure: () => undefined, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() }
     })
 }

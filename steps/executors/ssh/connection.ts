@@ -8,9 +8,10 @@ import { preferringKnown } from './algorithms.js'
 import { Authentication } from './authentication.js'
 import { ByteQueue } from './byte-queue.js'
 import { teachCertificates } from './certificate.js'
+import { askForCertificate, goOnWithKey, readHostCertificate } from './host-certificate.js'
 import { checkHostKey, type BootPhase, type HostKeyPins } from './host-keys.js'
 import type { HostSettings } from './host-settings.js'
-import { fingerprint, knownKeyTypes, type KnownHostsFile } from './known-hosts.js'
+import { fingerprint, hasAuthority, knownKeyTypes, type KnownHostsFile } from './known-hosts.js'
 import { asLost, AUTHENTICATION, connected, limiting } from './reaching.js'
 import type { SecretSource } from './secrets.js'
 
@@ -138,9 +139,12 @@ export class SshConnection implements AsyncDisposable {
           algorithms: algorithmsFor(parts) as never,
           hostVerifier: (key: Buffer) => {
             try {
-              shown.fingerprint = fingerprint(key)
-              shown.provisional =
-                checkHostKey({ ...parts, name: settings.knownAs, files: parts.knownHosts }, key) === 'provisional'
+              const certificate = readHostCertificate(key)
+              const own = certificate?.key ?? key
+              shown.fingerprint = fingerprint(own)
+              const check = { ...parts, name: settings.knownAs, files: parts.knownHosts, now: clock.now() }
+              shown.provisional = checkHostKey(check, own, certificate) === 'provisional'
+              if (certificate) goOnWithKey(client, key, certificate)
               return true
             } catch (error) {
               reject(error as Error)
@@ -150,6 +154,7 @@ export class SshConnection implements AsyncDisposable {
           authHandler: authentication.handler,
         })
         teachCertificates(client)
+        if (hasAuthority(parts.knownHosts, settings.knownAs)) askForCertificate(client)
       })
       return new SshConnection(parts, client, sock, shown)
     } catch (error) {

@@ -1,5 +1,14 @@
 import { UserError } from '../../../runtime/index.js'
-import { fingerprint, judgeHostKey, keyType, knownAs, type HostName, type KnownHostsFile } from './known-hosts.js'
+import { certificateFault, type HostCertificate } from './host-certificate.js'
+import {
+  fingerprint,
+  judgeAuthority,
+  judgeHostKey,
+  keyType,
+  knownAs,
+  type HostName,
+  type KnownHostsFile,
+} from './known-hosts.js'
 
 /**
  * Which of a machine's systems is spoken to. Their host keys differ: a live image makes itself new ones at every boot,
@@ -67,15 +76,22 @@ export interface HostKeyCheck {
   /** For the host that is the target; hosts on the way to it are known by files only. */
   pins: HostKeyPins | null
   phase: BootPhase
+  /** Milliseconds since 1970. */
+  now: number
 }
 
 /**
  * Whether to go on with a host that shows this key.
  *
+ * @param certificate what the key came in, where it did
  * @returns `provisional` where the host must prove itself before it is told any secret
  * @throws HostKeyRefused when the key is unknown, changed or revoked; it says how to accept it
  */
-export function checkHostKey({ name, files, pins, phase }: HostKeyCheck, key: Uint8Array): 'trusted' | 'provisional' {
+export function checkHostKey(
+  { name, files, pins, phase, now }: HostKeyCheck,
+  key: Uint8Array,
+  certificate: HostCertificate | null = null,
+): 'trusted' | 'provisional' {
   const shown = fingerprint(key)
   const host = knownAs(name)
   const what = `the host key of ${host}, ${shown} (${keyType(key)}),`
@@ -98,6 +114,8 @@ export function checkHostKey({ name, files, pins, phase }: HostKeyCheck, key: Ui
     )
   }
   if (verdict.kind === 'known') return 'trusted'
+  const doubt = certificate && certificateDoubt(certificate, name, files, now)
+  if (certificate && doubt === null) return 'trusted'
   if (pinned === 'proven') return 'provisional'
   const accept = pins ? `use ${pinOption(phase, shown)}` : `add it with ssh-keyscan${portOption(name)} ${name.host}`
   if (verdict.kind === 'changed')
@@ -107,15 +125,31 @@ export function checkHostKey({ name, files, pins, phase }: HostKeyCheck, key: Ui
       shown,
       `compare ${shown} with what the machine's console shows; if it is the same, ${accept}, or replace the entry: ssh-keygen -R ${quotedHost(host)}`,
     )
-  const authority = verdict.authority
-    ? ` (${verdict.authority} names a certificate authority, and host certificates are not supported)`
-    : ''
+  const authority = doubt
+    ? `, and its certificate ${doubt}`
+    : verdict.authority
+      ? ` (${verdict.authority} names a certificate authority, and the host shows no certificate that can be used here: one of an Ed25519 or ECDSA key)`
+      : ''
   throw new HostKeyRefused(
     'host-key-unknown',
     `${what} is not known${authority}`,
     shown,
     `compare it with what the machine's console shows; if it is the same, ${accept}, or log in once with ssh to add it to known_hosts`,
   )
+}
+
+/** Why a certificate is not believed; null when it is. */
+function certificateDoubt(
+  certificate: HostCertificate,
+  name: HostName,
+  files: readonly KnownHostsFile[],
+  now: number,
+): string | null {
+  const verdict = judgeAuthority(files, name, certificate.authority)
+  const authority = fingerprint(certificate.authority)
+  if (verdict.kind === 'revoked') return `is of an authority, ${authority}, that is revoked in ${verdict.where}`
+  if (verdict.kind === 'unknown') return `is of an authority, ${authority}, that is not known for this host`
+  return certificateFault(certificate, name.host, now)
 }
 
 const pinOption = (phase: BootPhase, shown: string): string =>

@@ -17,7 +17,7 @@ export type HostKeyVerdict =
   | { kind: 'revoked'; where: string }
   /** Another key of the same type is known. */
   | { kind: 'changed'; where: string; known: string }
-  /** `authority`: the host is known by a certificate authority only, whose certificates cannot be checked here. */
+  /** `authority`: the host is known by a certificate authority, which has to vouch for its key. */
   | { kind: 'unknown'; authority: string | null }
 
 interface Entry {
@@ -48,6 +48,27 @@ export function judgeHostKey(files: readonly KnownHostsFile[], name: HostName, k
   if (other) return { kind: 'changed', where: other.where, known: fingerprint(other.key) }
   return { kind: 'unknown', authority: here.find(({ marker }) => marker === 'cert-authority')?.where ?? null }
 }
+
+export type AuthorityVerdict = { kind: 'trusted' | 'revoked'; where: string } | { kind: 'unknown' }
+
+/** Whether certificates of an authority are believed for a host. Revoked is it for all hosts that a line is of. */
+export function judgeAuthority(files: readonly KnownHostsFile[], name: HostName, key: Uint8Array): AuthorityVerdict {
+  const here = authorityEntries(files, name).filter(
+    (entry) => entry.key.length === key.length && timingSafeEqual(entry.key, key),
+  )
+  const revoked = here.find(({ marker }) => marker === 'revoked')
+  if (revoked) return { kind: 'revoked', where: revoked.where }
+  const known = here.find(({ marker }) => marker === 'cert-authority')
+  return known ? { kind: 'trusted', where: known.where } : { kind: 'unknown' }
+}
+
+/** Whether some authority vouches for keys of a host. */
+export const hasAuthority = (files: readonly KnownHostsFile[], name: HostName): boolean =>
+  authorityEntries(files, name).some(({ marker }) => marker === 'cert-authority')
+
+/** Authorities are mostly of hosts on any port: as OpenSSH, an entry without one will do for them. */
+const authorityEntries = (files: readonly KnownHostsFile[], name: HostName): Entry[] =>
+  files.flatMap((file) => [name, { ...name, port: 22 }].flatMap((as) => entriesOf(file, as))).filter((e) => e.matches)
 
 /** Types of the keys that are known of a host: what to ask it for first, or it shows one that nobody knows. */
 export function knownKeyTypes(files: readonly KnownHostsFile[], name: HostName): string[] {
@@ -108,7 +129,8 @@ function matchesHash(field: string, name: string): boolean {
   return expected.length === found.length && timingSafeEqual(expected, found)
 }
 
-const glob = (pattern: string): RegExp =>
+/** What a pattern of known_hosts or of a certificate matches: whole names, in letters of either case. */
+export const glob = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern.replace(/[.*+?^${}()|[\]\\]/g, (character) => (character === '*' ? '.*' : character === '?' ? '.' : `\\${character}`))}$`,
     'i',

@@ -1,6 +1,7 @@
 import { opening, UserError, type Scope } from '../../../runtime/index.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { diskSelector, type DiskSelector } from '../disks/selector.js'
+import type { StageOptions } from '../../images/asset.js'
 import type { Capability } from '../executor.js'
 import { findInstaller } from '../local/installer.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
@@ -28,6 +29,12 @@ export interface SshTarget extends AsyncDisposable {
   /** Path of the installer there; null when nothing is to be written and there is none. */
   readonly installer: string | null
   readonly shell: SshShell
+  /**
+   * Brings an image onto the machine, into its memory.
+   *
+   * @returns its path as programs see it that are run there
+   */
+  put(file: string, name: string, options: StageOptions): Promise<{ path: string } & AsyncDisposable>
 }
 
 /**
@@ -74,6 +81,11 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
   return {
     ...{ target, disk, shell },
     installer: installer?.program ?? null,
+    put: async (file, imageName, { signal, onProgress }) => {
+      const folder = `${target.scratch}/images`
+      const uploaded = await host.upload({ file, folder, name: imageName, signal, onProgress })
+      return { ...uploaded, path: target.hostPath(uploaded.path) }
+    },
     [Symbol.asyncDispose]: async () => {
       // There is nothing to clear up on a machine that has gone, and nobody waits for it to come back.
       if (!(await shell.alive())) await shell[Symbol.asyncDispose]()

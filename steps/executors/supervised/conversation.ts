@@ -100,15 +100,34 @@ export class Conversation {
     const { uid } = await this.facts()
     const folder = await this.#userFolder(uid)
     const path = `${folder}/staged-${this.nonce()}`
-    await this.#retried(async (heard) => {
-      const channel = await this.#options.shell.open(`sh -c 'umask 077; cat >${path}'`, { stdin: bytes })
+    await this.#handOver(`umask 077; cat >${path}`, bytes)
+    return path
+  }
+
+  /**
+   * Puts bytes in their place in a file that is there, which may be done again: a part that arrived only in part is
+   * overwritten.
+   *
+   * @param path a file of the user's own, of letters that mean nothing to any shell
+   * @param mib where they begin, in MiB
+   */
+  put(path: string, mib: number, bytes: Uint8Array): Promise<void> {
+    if (!/^[\w./-]+$/.test(path)) throw new Error(`${path} would mean something to a shell`)
+    const part = `${path}.part`
+    const whole = `[ $(($(wc -c <${part}))) -eq ${bytes.length} ]`
+    const place = `dd if=${part} of=${path} bs=1048576 seek=${mib} conv=notrunc 2>/dev/null`
+    return this.#handOver(`umask 077; cat >${part} && ${whole} && ${place}`, bytes)
+  }
+
+  #handOver(line: string, bytes: Uint8Array): Promise<void> {
+    return this.#retried(async (heard) => {
+      const channel = await this.#options.shell.open(`sh -c '${line}'`, { stdin: bytes })
       await Promise.all([drained(channel.stdout), drained(channel.stderr)])
       const code = await channel.exit
       if (code === 0) heard()
       else throw new LinkLost(`handing over ${bytes.length} bytes ended with ${code ?? 'a signal'}`)
       return true
     })
-    return path
   }
 
   /** Before any change of rights, a user has another place than the one that scripts run as. */

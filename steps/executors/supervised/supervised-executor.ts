@@ -4,6 +4,7 @@ import { Conversation, type ConversationOptions, type TargetFacts } from './conv
 import { startScript, forgetScript } from './scripts.js'
 import { supervisedFiles } from './supervised-files.js'
 import { Restage, SupervisedRun, type Position } from './supervised-run.js'
+import { upload, type Uploaded, type UploadOptions } from './upload.js'
 
 /** A command as it is run on a target that has rules of its own. */
 export interface PreparedCommand {
@@ -68,6 +69,11 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
       },
     )
     return lines.slice(0, -1)
+  }
+
+  /** Brings a file of this host to the target; see {@link upload}. */
+  upload(options: Omit<UploadOptions, 'clock'>): Promise<Uploaded> {
+    return upload(this.#conversation, { ...options, clock: this.#options.clock })
   }
 
   async start(command: Command): Promise<Run> {

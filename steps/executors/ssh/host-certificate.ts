@@ -1,0 +1,193 @@
+import ssh2, { type Client } from 'ssh2'
+import { glob, keyType } from './known-hosts.js'
+
+/** A host's key as an authority vouches for it (OpenSSH's PROTOCOL.certkeys). */
+export interface HostCertificate {
+  /** The host's key itself, as it comes over the wire. */
+  key: Buffer
+  /** Host names and patterns; none mean any. */
+  principals: string[]
+  /** Milliseconds since 1970. */
+  validAfter: number
+  validBefore: number
+  /** Of the authority. */
+  authority: Buffer
+  /** What is wrong with it whatever host it is of; null for nothing. */
+  fault: string | null
+}
+
+/** How many fields the key itself has, by the type of its certificate. What ssh2 has no way to take is left out: RSA. */
+const KEY_FIELDS: Readonly<Record<string, number>> = {
+  'ssh-ed25519-cert-v01@openssh.com': 1,
+  'ecdsa-sha2-nistp256-cert-v01@openssh.com': 2,
+  'ecdsa-sha2-nistp384-cert-v01@openssh.com': 2,
+  'ecdsa-sha2-nistp521-cert-v01@openssh.com': 2,
+}
+
+/** Names by which a host is asked for its certificate. */
+export const HOST_CERTIFICATES: readonly string[] = Object.keys(KEY_FIELDS)
+
+const OF_A_HOST = 2
+const FOREVER = 8.64e15
+
+/** @returns null for what is no certificate that can be used here */
+export function readHostCertificate(blob: Uint8Array): HostCertificate | null {
+  const type = keyType(blob)
+  const count = KEY_FIELDS[type]
+  if (count === undefined) return null
+  try {
+    const fields = new Fields(blob)
+    fields.text()
+    fields.text()
+    const parts = Array.from({ length: count }, () => fields.text())
+    fields.number(8)
+    const kind = fields.number(4)
+    fields.text()
+    const principals = new Fields(fields.text()).all().map((name) => name.toString('utf8'))
+    const [validAfter, validBefore] = [fields.number(8), fields.number(8)]
+    const critical = fields.text()
+    fields.text()
+    fields.text()
+    const authority = fields.text()
+    const signed = fields.before()
+    const signature = fields.text()
+    const fault =
+      kind !== OF_A_HOST
+        ? 'is none of a host'
+        : critical.length > 0
+          ? 'has critical options that nobody here knows'
+          : signedBy(authority, signed, signature)
+            ? null
+            : 'is not signed by the authority that it names'
+    return {
+      key: Buffer.concat([Buffer.from(type.replace('-cert-v01@openssh.com', '')), ...parts].map(field)),
+      ...{ principals, authority, fault },
+      validAfter: Math.min(validAfter * 1000, FOREVER),
+      validBefore: Math.min(validBefore * 1000, FOREVER),
+    }
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+/** Why a certificate does not hold for a host; null when it does. Whether its authority is believed is another question. */
+export function certificateFault(
+  { fault, principals, validAfter, validBefore }: HostCertificate,
+  host: string,
+  now: number,
+): string | null {
+  if (fault !== null) return fault
+  if (now < validAfter) return `is not valid before ${new Date(validAfter).toISOString()}`
+  if (now >= validBefore) return `was valid until ${new Date(validBefore).toISOString()}`
+  if (principals.length > 0 && !principals.some((pattern) => glob(pattern).test(host)))
+    return `is of ${principals.join(', ')}`
+  return null
+}
+
+/** Signatures with SHA-1 are none, as in OpenSSH since 8.2. */
+const HASHES: Readonly<Record<string, string | undefined>> = { 'rsa-sha2-256': 'sha256', 'rsa-sha2-512': 'sha512' }
+
+function signedBy(authority: Buffer, data: Buffer, signature: Buffer): boolean {
+  const type = keyType(authority)
+  const parsed = ssh2.utils.parseKey(`${type} ${authority.toString('base64')}`)
+  if (parsed instanceof Error) return false
+  const fields = new Fields(signature)
+  const name = fields.text().toString('latin1')
+  const bytes = fields.text()
+  if (type === 'ssh-rsa' ? HASHES[name] === undefined : name !== type) return false
+  const value = type.startsWith('ecdsa-') ? toDer(bytes) : bytes
+  return parsed.verify(data, value, HASHES[name]) === true
+}
+
+/** Two numbers, as SSH has them, in ASN.1: the numbers themselves are written alike. */
+function toDer(signature: Buffer): Buffer {
+  const numbers = new Fields(signature).all().map((bytes) => Buffer.concat([Buffer.from([0x02, bytes.length]), bytes]))
+  const all = Buffer.concat(numbers)
+  return Buffer.concat([Buffer.from(all.length < 0x80 ? [0x30, all.length] : [0x30, 0x81, all.length]), all])
+}
+
+function field(bytes: Uint8Array): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(bytes.length)
+  return Buffer.concat([length, bytes])
+}
+
+/** Reads fields one after the other; a RangeError where there is none. */
+class Fields {
+  #at = 0
+  readonly #bytes: Buffer
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  text(): Buffer {
+    const length = this.number(4)
+    if (this.#at + length > this.#bytes.length) throw new RangeError('it is cut off')
+    return this.#bytes.subarray(this.#at, (this.#at += length))
+  }
+
+  /** Too large ones lose their last digits, which no date needs. */
+  number(length: 4 | 8): number {
+    const value = length === 4 ? this.#bytes.readUInt32BE(this.#at) : Number(this.#bytes.readBigUInt64BE(this.#at))
+    this.#at += length
+    return value
+  }
+
+  all(): Buffer[] {
+    const texts: Buffer[] = []
+    while (this.#at < this.#bytes.length) texts.push(this.text())
+    return texts
+  }
+
+  before(): Buffer {
+    return this.#bytes.subarray(0, this.#at)
+  }
+}
+
+/** What this needs of ssh2's inside; ssh2 is pinned, and a test with a real sshd holds it. */
+interface Inside {
+  _protocol: {
+    _offer: Offer
+    _kex: { negotiated: { serverHostKey: string }; _hostKey: Buffer }
+  }
+}
+interface Offer {
+  constructor: new (lists: unknown) => Offer
+  lists: {
+    kex: List
+    serverHostKey: List
+    cs: { cipher: List; mac: List; compress: List; lang: List }
+    sc: { cipher: List; mac: List; compress: List; lang: List }
+  }
+}
+interface List {
+  array: string[]
+}
+
+/** Asks the host for a certificate rather than for its key alone; right after `connect`, before anything was said. */
+export function askForCertificate(client: Client): void {
+  const { _protocol: protocol } = client as unknown as Inside
+  const { kex, serverHostKey, cs, sc } = protocol._offer.lists
+  const arrays = (lists: Offer['lists']['cs']) =>
+    Object.fromEntries(Object.entries(lists).map(([name, { array }]) => [name, array]))
+  protocol._offer = new protocol._offer.constructor({
+    ...{ kex: kex.array, cs: arrays(cs), sc: arrays(sc) },
+    serverHostKey: [...HOST_CERTIFICATES, ...serverHostKey.array],
+  })
+}
+
+/**
+ * Lets a client go on with the key in a certificate that was just shown to its verifier. ssh2 would look for a key and for a
+ * signature by the certificate's name; what is signed has the certificate as it came, which it reads first.
+ */
+export function goOnWithKey(client: Client, certificate: Buffer, { key }: HostCertificate): void {
+  const { _kex: exchange } = (client as unknown as Inside)._protocol
+  exchange.negotiated.serverHostKey = keyType(key)
+  let reads = 0
+  Object.defineProperty(exchange, '_hostKey', {
+    configurable: true,
+    get: () => (reads++ === 0 ? certificate : key),
+  })
+}
