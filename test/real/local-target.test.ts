@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE, type DeploymentReport } from '../../lab/index.js'
 import { inspectDisk } from '../../machine/index.js'
@@ -16,9 +17,19 @@ import { debianProgram } from './peers.js'
 
 const run = promisify(execFile)
 const CANARY = 'canary-7f3a91'
+const SECRET = `user:${CANARY}\n`
+/** As it stands in the config. */
+const ENCODED = [CANARY, Buffer.from(SECRET).toString('base64'), gzipSync(SECRET).toString('base64')] as const
 const CONFIG = {
   ignition: { version: '3.4.0' },
-  storage: { files: [{ path: '/etc/secret', contents: { source: `data:,${CANARY}` } }] },
+  passwd: { users: [{ name: 'core', passwordHash: CANARY }] },
+  storage: {
+    files: [
+      { path: '/etc/secret', contents: { source: `data:,${ENCODED[0]}` } },
+      { path: '/etc/two', contents: { source: `data:;base64,${ENCODED[1]}` } },
+      { path: '/etc/three', contents: { compression: 'gzip', source: `data:;base64,${ENCODED[2]}` } },
+    ],
+  },
 }
 const HASHED =
   KERNEL.arrays && KERNEL.mapper
@@ -137,6 +148,34 @@ for f in $(find /run /tmp -xdev -type f -size -1M | grep -v ${place}/c.ign); do 
     expect(out).not.toContain('SECRET')
     expect(out).not.toContain(CANARY)
     expect(await bootable()).toBe(true)
+  })
+
+  test('keeps the secrets of the config out of arguments, output and files, when it succeeds and when it fails', async () => {
+    const { url, server } = await imageServer((response) => response.destroy())
+    const patterns = join(place, 'patterns')
+    const home = join(place, 'home')
+    await mkdir(home, { recursive: true })
+    await writeFile(patterns, `${ENCODED.join('\n')}\n`)
+    await host.freshDisk()
+    // What it prints and every command line of that time are kept, then everything is searched.
+    const { code, out } = await beside(
+      host,
+      tools,
+      `export HOME=${home} XDG_CACHE_HOME= TMPDIR=
+watched() { "$@" >${home}/out 2>&1 & running=$!; while kill -0 $running 2>/dev/null; do ps -eo args >>${home}/ps; sleep 0.05; done; wait $running || true; }
+watched ${deploy(`--image ${url}`)}
+grep -c 'install failed' ${home}/out
+cp ${home}/out ${home}/failed
+watched ${deploy()}
+grep -o '"ok":true' ${home}/out | tail -1
+grep -c 'coreos-installer' ${home}/ps
+find /run /tmp /dev/shm /var/tmp /var/log ${home} -xdev -type f -size -16M -newer ${patterns} -exec grep -laF -f ${patterns} {} + | sort -u >${home}/found
+cat ${home}/found; [ -s ${home}/found ] || echo nowhere`,
+    )
+    server.close()
+    expect({ code }, out).toEqual({ code: 0 })
+    expect(out).toMatch(/^[1-9]\d*\n"ok":true\n[1-9]\d*\nnowhere\n$/)
+    expect((await readFile(host.disk)).includes(CANARY)).toBe(true)
   })
 
   test('installs by a step alone, and only looks when told to', async () => {

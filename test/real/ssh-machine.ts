@@ -150,6 +150,8 @@ export class SshMachine implements AsyncDisposable {
     else
       for (const type of ['ed25519', 'rsa'])
         await run('ssh-keygen', ['-q', '-t', type, '-N', '', '-f', etc(`ssh/ssh_host_${type}_key`)])
+    const vouch = ['-q', '-s', join(keys.folder, 'ca'), '-h', '-I', 'machine', '-n', '127.0.0.1']
+    await run('ssh-keygen', [...vouch, etc('ssh/ssh_host_ed25519_key.pub')])
     await writeFile(etc('machine-id'), `${machineId}\n`)
     await writeFile(etc('hostname'), `${hostname}\n`)
     for (const [name, text] of Object.entries(more)) await writeFile(etc(name), text, { mode: 0o600 })
@@ -193,6 +195,9 @@ export class SshMachine implements AsyncDisposable {
         ...PORTS.map((name) => `ListenAddress 127.0.0.1:${ports[name]}`),
         'HostKey /etc/ssh/ssh_host_ed25519_key',
         'HostKey /etc/ssh/ssh_host_rsa_key',
+        'HostCertificate /etc/ssh/ssh_host_ed25519_key-cert.pub',
+        // Keys are changed now and then in every longer session.
+        'RekeyLimit 4M',
         ...['PidFile /run/sshd.pid', 'UsePAM yes', 'PermitRootLogin yes', 'MaxStartups 200', 'MaxAuthTries 10'],
         ...['TrustedUserCAKeys /etc/ssh/ca.pub', 'LogLevel ERROR', 'UseDNS no'],
         ...[`Match LocalPort ${ports.password}`, '  AuthenticationMethods password'],

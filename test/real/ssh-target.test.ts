@@ -18,6 +18,8 @@ import {
 } from '../../steps/index.js'
 import { SupervisedExecutor } from '../../steps/executors/supervised/supervised-executor.js'
 import { cutAtRandom, runsOverCuts } from '../kit/cut-shell.js'
+import { quoted } from './own-kernel.js'
+import { tool } from './peers.js'
 import { CORE_PASSWORD, cuttableWay, SshMachine } from './ssh-machine.js'
 
 const run = promisify(execFile)
@@ -140,6 +142,25 @@ describe('a real sshd', () => {
     expect(await why(reach('root', machine.ports.password, { config, pins }))).toContain('host-key-unknown')
   })
 
+  test('is known by the authority that has signed its key, over changes of the session’s keys', async () => {
+    const known = join(place, 'known_authority')
+    const authority = await readFile(join(machine.keys.folder, 'ca.pub'), 'utf8')
+    const other = await readFile(`${machine.keys.key}.pub`, 'utf8')
+    const config = `UserKnownHostsFile ${known}\n`
+    const pins = parsePins([])
+    await writeFile(known, `@cert-authority 127.0.0.* ${authority}`)
+    await using shell = await reach('root', machine.ports.any, { config, pins })
+    expect(shell.hostKey).toBe(pin)
+    const { stdout } = await said(shell, 'head -c 12000000 /dev/zero; echo over')
+    expect(stdout).toHaveLength(12_000_005)
+    await writeFile(known, `@cert-authority * ${other}`)
+    expect(await why(reach('root', machine.ports.any, { config, pins }))).toMatch(
+      /host-key-unknown.*its certificate is of an authority, SHA256:\S+, that is not known for this host/,
+    )
+    await writeFile(known, `@cert-authority * ${authority}@revoked * ${authority}`)
+    expect(await why(reach('root', machine.ports.any, { config, pins }))).toMatch(/that is revoked in/)
+  })
+
   test('is reached through itself', async () => {
     const known = join(place, 'known_jump')
     await writeFile(known, (await run('ssh-keyscan', ['-p', String(machine.ports.any), '127.0.0.1'])).stdout)
@@ -207,6 +228,47 @@ describe('runs', () => {
     }
     const cuts = cutAtRandom(cut, { clock, random, cuts: 100 })
     await runsOverCuts(cuts, { clock, random: systemRandom, folder: join(machine.shared, 'runs') })
+  })
+
+  test.each([
+    ['are units of systemd where that runs, and outlive the login', 0],
+    ['are sessions of their own where systemd takes no unit', 1],
+  ])('%s', async (_, code) => {
+    const [sshd] = await machine.processes(/sshd/)
+    const inside = (text: string) => tool('nsenter', '-t', String(sshd), '-m', '-r', 'sh', '-c', text)
+    // Nothing of the caller's surroundings reaches a unit: not its environment, streams or session.
+    const standIn = `#!/bin/sh
+printf '%s\\n' "$*" >>/run/units
+[ ${code} = 0 ] || exit ${code}
+words=
+while case $1 in -*) ;; *) false ;; esac; do
+  case $1 in --setenv=*) words="$words \${1#--setenv=}" ;; esac
+  shift
+done
+setsid env -i $words "$@" </dev/null >/dev/null 2>&1 &
+`
+    await inside(
+      `mkdir -p /run/systemd/system; rm -f /run/units; printf '%s' ${quoted(standIn)} >/usr/local/bin/systemd-run; chmod 755 /usr/local/bin/systemd-run`,
+    )
+    try {
+      const id = `unit-${code}`
+      await using shell = await reach('root', machine.ports.any)
+      await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom })
+      const argv = ['sh', '-c', 'echo out; echo err >&2; sleep 0.5; exit 6'] as const
+      const { exit, output } = await executor.start({ argv, effect: 'writes', id })
+      let out = ''
+      for await (const { bytes } of output) out += Buffer.from(bytes).toString()
+      expect([out.split('\n').sort(), await exit]).toEqual([['', 'err', 'out'], { kind: 'exited', code: 6 }])
+      const { stdout } = await inside('cat /run/units')
+      expect(stdout).toMatch(
+        new RegExp(
+          `^--quiet --collect --no-block --unit=ironstage-${id}-[0-9a-f]{16} --property=KillMode=process ` +
+            `--property=TimeoutStopSec=5min --setenv=PATH=\\S+ --setenv=LC_ALL=C sh /run/ironstage/\\S+/run `,
+        ),
+      )
+    } finally {
+      await inside('rm -rf /run/systemd/system /usr/local/bin/systemd-run')
+    }
   })
 
   test('go on while sshd is started again', async () => {

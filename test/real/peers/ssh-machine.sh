@@ -4,9 +4,10 @@
 # Its files are this host's with FOLDER/packages over them, and whatever is written to them is gone with it: nothing of
 # this host's is changed, its /etc/ssh least of all. FOLDER/etc has what is its own (users, host keys, sshd_config,
 # machine-id), FOLDER/boot_id its boot id, FOLDER/home its homes;
-# FOLDER/shared is the same folder here and there, and gets a file `reboot` when it is
-# told to reboot, and a line in `installs` whenever coreos-installer begins to install. DISK is the one disk that its coreos-installer gets to
-# see; FOLDER/reread.so helps on kernels that read no GPT.
+# FOLDER/shared is the same folder here and there. It gets a file `reboot` when the machine is told to reboot, and a line
+# in `installs` whenever coreos-installer begins to install; while it has `hold`, an installer that is done makes `held`
+# and does not come to tell of it. DISK is the one disk that its coreos-installer gets to see; FOLDER/reread.so helps on
+# kernels that read no GPT.
 set -eu
 folder="$1" disk="$2"
 mkdir -p "$folder/machine"
@@ -31,8 +32,8 @@ for program in "$installer" /usr/sbin/blockdev; do
   cp "$root$program" "$root/opt/$name.real"
   rm -f "$root/usr/sbin/$name"
   # The kernel tells udev of partitions that were added this way, not of their table.
-  printf '#!/bin/sh\n[ "$1" != install ] || echo $$ >>%s/shared/installs\nONLY_DISK=%s LD_PRELOAD=/opt/reread.so /opt/%s.real "$@"\ncode=$?\nudevadm trigger --settle %s\nexit $code\n' \
-    "$folder" "$disk" "$name" "$disk" >"$root/usr/sbin/$name"
+  printf '#!/bin/sh\n[ "$1" != install ] || echo $$ >>%s/shared/installs\nONLY_DISK=%s LD_PRELOAD=/opt/reread.so /opt/%s.real "$@"\ncode=$?\nudevadm trigger --settle %s\n[ "$1 $code" != "install 0" ] || [ ! -f %s/shared/hold ] || { : >%s/shared/held; sleep 600; }\nexit $code\n' \
+    "$folder" "$disk" "$name" "$disk" "$folder" "$folder" >"$root/usr/sbin/$name"
   chmod 755 "$root/usr/sbin/$name"
 done
 mount --bind "$folder/home" "$root/home"

@@ -1,0 +1,129 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { REHEARSAL_IMAGE } from '../../lab/index.js'
+import { inspectDisk } from '../../machine/index.js'
+import { systemClock } from '../../runtime/index.js'
+import { realBinary } from './coreos-installer.js'
+import { onOwnKernel } from './own-kernel.js'
+import { debianProgram } from './peers.js'
+import { sshPackages } from './ssh-machine.js'
+
+/**
+ * Arrays and volumes as the kernel makes them, on a kernel that surely has them and reads GPT itself: nothing here helps
+ * the real coreos-installer.
+ */
+
+const peer = (name: string) => fileURLToPath(new URL(`./peers/${name}`, import.meta.url))
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+
+let place: string
+let environment: Record<string, string>
+beforeAll(async () => {
+  place = await mkdtemp(join(tmpdir(), 'ironstage-disks-'))
+  await debianProgram('mdadm', 'mdadm')
+  await debianProgram('lvcreate', 'lvm2')
+  await debianProgram('ssh-keygen', 'openssh-client')
+  environment = {
+    ...{ IRONSTAGE: `${process.execPath} ${MAIN}`, NODE: process.execPath, IMAGE: REHEARSAL_IMAGE },
+    ...{ INSTALLER: await realBinary(), SSHD_TREE: await sshPackages(), IMAGES: peer('practice-images.mjs') },
+    KIT: peer('disks-of-a-host.sh'),
+  }
+  const config = { ignition: { version: '3.4.0' } }
+  await writeFile(join(place, 'c.ign'), JSON.stringify(config))
+})
+afterAll(() => rm(place, { recursive: true, force: true }))
+
+/** What is on a disk that was installed to, so far. */
+async function kept(name: string): Promise<'bootable' | 'nothing'> {
+  const { table, boot } = await inspectDisk({ path: join(place, `${name}.img`) }, systemClock())
+  return table === 'gpt' && boot !== null ? 'bootable' : 'nothing'
+}
+
+const COMMON = `
+. "$KIT"
+$NODE $IMAGES $IMAGE $FOLDER &
+make_disks
+others >"$FOLDER/before"
+while [ ! -f "$FOLDER/port" ]; do sleep 0.1; done
+url=http://127.0.0.1:$(cat "$FOLDER/port")
+deploy() {
+  code=0
+  $IRONSTAGE deploy $target --ignition $FOLDER/c.ign --installer $INSTALLER --json "$@" || code=$?
+}
+compared() {
+  others >"$FOLDER/$1"
+  echo "case $1 code $code; others \$(cmp -s "$FOLDER/before" "$FOLDER/$1" && echo equal || echo changed)"
+  mv "$FOLDER/target.img" "$FOLDER/$1.img"
+}
+`.replaceAll('\\$', '$')
+
+/** Succeeds, fails with the installer, and is killed with it while it writes. */
+const RUNS = (fresh: string, over: string) => `
+${fresh}
+deploy; ${over}; compared succeeded
+${fresh}
+deploy --image $url/short; ${over}; compared failed
+${fresh}
+rm -f $FOLDER/half
+$IRONSTAGE deploy $target --ignition $FOLDER/c.ign --installer $INSTALLER --image $url/wait >/dev/null 2>&1 &
+while [ ! -f $FOLDER/half ]; do sleep 0.1; done
+pkill -9 -x coreos-installe
+kill -9 $!
+wait $! || code=$?
+${over}; compared killed
+`
+
+describe('a host with a data md array and a mounted LV', () => {
+  test('keeps every byte of them over local installations that succeed, fail and are killed', async () => {
+    const script = `${COMMON}
+target=--target=local:$FOLDER/target.img
+${RUNS('fresh_disk', 'losetup --associated $FOLDER/target.img --noheadings --output NAME | xargs -r losetup --detach')}
+fresh_disk
+for disk in $one $two $three $(readlink -f /dev/md/data) $(readlink -f /dev/data/home); do
+  target="--target=local:$disk --yes-erase=anything"; deploy
+  echo "refused $disk $code"
+done
+target="--target=local:$FOLDER/one.img"; deploy; echo "attached $code"
+compared refused`
+    const { code, out } = await onOwnKernel(place, script, environment)
+    expect({ code }, out).toEqual({ code: 0 })
+    expect(out).toMatch(/raid1 +ext4 +\/run\/data/)
+    expect(out).toMatch(/lvm +ext4 +\/run\/volume/)
+    expect(out).toContain('case succeeded code 0; others equal')
+    expect(out).toContain('case failed code 1; others equal')
+    expect(out).toContain('case killed code 137; others equal')
+    expect(out.match(/^refused .* [12]$/gm)).toHaveLength(5)
+    expect(out).toContain('case refused code 1; others equal')
+    expect(await Promise.all(['succeeded', 'failed', 'killed'].map(kept))).toEqual(['bootable', 'nothing', 'nothing'])
+  }, 1_000_000)
+
+  test('keeps every byte of them over installations through SSH that succeed, fail and are killed', async () => {
+    const attach = `fresh_disk
+loop=$(losetup --find --show --partscan "$FOLDER/target.img")
+target="--target=ssh://root@127.0.0.1 --host-key=$pin --ssh-config=none --device=$loop --yes-erase=$FOLDER/target.img"`
+    const over = 'losetup --detach $loop'
+    const script = `${COMMON}
+make_ssh
+IMAGE_WORDS="--image $IMAGE"
+deploy_good() { deploy --image $IMAGE; }
+${RUNS(attach, over).replace('deploy; ', 'deploy_good; ')}
+${attach}
+for path in $one:one $two:two $three:three; do
+  target="--target=ssh://root@127.0.0.1 --host-key=$pin --ssh-config=none --device=\${path%%:*} --yes-erase=$FOLDER/\${path#*:}.img"
+  deploy_good; echo "refused $path $code"
+done
+${over}; compared refused`
+    const { code, out } = await onOwnKernel(place, script, environment)
+    expect({ code }, out).toEqual({ code: 0 })
+    expect(out).toContain('case succeeded code 0; others equal')
+    expect(out).toContain('case failed code 1; others equal')
+    expect(out).toContain('case killed code 137; others equal')
+    expect(out.match(/^refused .* 1$/gm)).toHaveLength(3)
+    expect(out).toMatch(/loop0 .*md|md.*loop0/)
+    expect(await Promise.all(['succeeded', 'failed', 'killed'].map(kept))).toEqual(['bootable', 'nothing', 'nothing'])
+    expect(await readFile(join(place, 'refused'), 'utf8')).toContain('precious')
+  }, 1_000_000)
+})

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { debianProgram, tool } from './peers.js'
+
+const INIT = fileURLToPath(new URL('./peers/own-kernel.sh', import.meta.url))
+const TREE = fileURLToPath(new URL('../..', import.meta.url))
+const PATIENCE = 900_000
+const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
+
+/**
+ * Runs shell text on a kernel of its own, as root: Debian's User Mode Linux, a Linux that is a process. It has what a
+ * kernel of a test machine may lack (arrays, volumes, a reader of GPT), sees no disk of this host, and its end takes all
+ * of its devices along. This host's files are there to be read, and `folder` by the same name to be written too.
+ *
+ * @param environment words for the text
+ * @returns what the text printed, and its exit code; null where the kernel ended before it did
+ */
+export async function onOwnKernel(
+  folder: string,
+  text: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; out: string }> {
+  await debianProgram('insmod', 'kmod')
+  const uml = await userModeLinux()
+  // Its sockets' paths have to be short; its memory is a file in TMPDIR.
+  const own = await mkdtemp(join(tmpdir(), 'uml-'))
+  try {
+    await writeFile(join(own, 'script'), text)
+    const words = { OWN: own, FOLDER: folder, TREE, MODULES: join(uml, 'usr/lib/uml/modules'), ...environment }
+    await writeFile(
+      join(own, 'env'),
+      Object.entries(words)
+        .map(([name, word]) => `${name}=${quoted(word)}\n`)
+        .join(''),
+    )
+    await writeFile(join(own, 'out'), '')
+    const child = spawn(
+      join(uml, 'usr/bin/linux.uml'),
+      [
+        ...['mem=2G', 'root=/dev/root', 'rootfstype=hostfs', 'rootflags=/', 'ro', 'quiet', `uml_dir=${own}`],
+        ...['con=null', 'con0=null,fd:1', 'ssl=null', `OWN=${own}`, 'init=/bin/sh', '--', INIT],
+      ],
+      // Told to end, it takes all its processes along.
+      { stdio: ['ignore', 'pipe', 'pipe'], timeout: PATIENCE, killSignal: 'SIGTERM' },
+    )
+    let console = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (bytes: Buffer) => (console = (console + bytes.toString()).slice(-4000)))
+    await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve))
+    const code = await readFile(join(own, 'code'), 'utf8').catch(() => null)
+    const out = await readFile(join(own, 'out'), 'utf8')
+    return { code: code === null ? null : Number(code), out: code === null ? `${out}\n${console}` : out }
+  } finally {
+    await rm(own, { recursive: true, force: true })
+  }
+}
+
+/** Unpacked beside this host's programs; nothing is installed. */
+async function userModeLinux(): Promise<string> {
+  const folder = join(CACHE, 'user-mode-linux')
+  if ((await tool('test', '-x', join(folder, 'usr/bin/linux.uml'))).code === 0) return folder
+  await mkdir(CACHE, { recursive: true })
+  const building = await mkdtemp(join(CACHE, 'building-'))
+  try {
+    const unpack = 'cd "$1" && apt-get download user-mode-linux && dpkg-deb -x *.deb tree'
+    const first = await tool('sh', '-c', unpack, 'sh', building)
+    const ended = first.code === 0 ? first : await tool('sh', '-c', `apt-get update && ${unpack}`, 'sh', building)
+    if (ended.code !== 0) throw new Error(`User Mode Linux could not be had: ${ended.stderr}`)
+    await rename(join(building, 'tree'), folder).catch(() => {})
+    return folder
+  } finally {
+    await rm(building, { recursive: true, force: true })
+  }
+}
+
+/** As one word of a shell. */
+export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
