@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
+import { addBootImageCommands } from './boot-image.js'
 import { addDownloadCommand } from './download.js'
 import type { Environment } from './environment.js'
+import { addMachineOsCommands } from './machine-os.js'
 import { addStreamCommands } from './stream-commands.js'
 
 /** Gives a command what it does; the operands and options are as commander parsed them. */
@@ -18,4 +20,6 @@ export function addMetadataCommands(program: Command, environment: Environment, 
   }
   addStreamCommands(program, does)
   addDownloadCommand(program, does)
+  addBootImageCommands(program, does)
+  addMachineOsCommands(program, does)
 }

@@ -1,0 +1,145 @@
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import {
+  BOOT_IMAGE_PLATFORMS,
+  bootImageFor,
+  bootImageInfo,
+  documentText,
+  generateBootImage,
+  readReleaseImage,
+  silent,
+  streamOfBuilds,
+  systemClock,
+  UserError,
+  type BootImageInfo,
+  type Stream,
+} from '../lab/index.js'
+import { hostArchitecture } from './download.js'
+import type { Environment } from './environment.js'
+import { addFetchOptions, fetchingOf, reachOf, streamFor, type FetchFlags } from './fetch-options.js'
+import type { Does } from './metadata-commands.js'
+
+interface GenerateFlags extends FetchFlags {
+  stream?: string
+  architecture?: string
+  baseUrl?: string
+  ignition?: string
+  directory?: string
+  runtime: string
+}
+
+/** Adds `boot-image` and its commands. */
+export function addBootImageCommands(program: Command, does: Does): void {
+  const root = program.command('boot-image').description('what machines and clouds boot first')
+  does<GenerateFlags>(
+    addFetchOptions(root.command('generate').description('print where a boot image is, or fetch and customise it'))
+      .argument('[RELEASE]', 'folder with an unpacked release image; without, --stream is used')
+      .argument('[PLATFORM]', BOOT_IMAGE_PLATFORMS.join(', '))
+      .usage('[options] [RELEASE] PLATFORM')
+      .option('-s, --stream <STREAM>', 'name, URL or file of a stream')
+      .option('-a, --architecture <ARCH>', "as uname -m says (default: this host's)")
+      .option('--base-url <URL>', 'where the builds of the release are published')
+      .option('--ignition <FILE>', 'config for the live system of baremetal-iso and baremetal-pxe')
+      .option('-C, --directory <DIR>', 'fetch the files into this folder')
+      .option('--runtime <KIND>', 'how images are made: published, as they come; nothing is built here', 'published'),
+    ([first, second], flags, environment) => {
+      // The release may be left out, which commander does not know of operands that come first.
+      const [release, platform] = (second === undefined ? [undefined, first] : [first, second]) as (
+        string | undefined
+      )[]
+      return generate(release, platform ?? '(no platform)', flags, environment)
+    },
+  )
+  does<{ baseUrl?: string; json?: boolean }>(
+    root
+      .command('info')
+      .description('print what a release says of boot images, and where its sources differ')
+      .argument('<RELEASE>', 'folder with an unpacked release image')
+      .option('--base-url <URL>', 'where the builds of the release are published')
+      .option('--json', 'print JSON'),
+    async ([folder], { json, ...options }, { stdout }) => {
+      const info = bootImageInfo(await readReleaseImage(folder as string, systemClock()), options)
+      stdout.write(json ? `${JSON.stringify(info)}\n` : infoText(info))
+      return info.drift.length === 0 ? 0 : 1
+    },
+  )
+}
+
+async function generate(
+  release: string | undefined,
+  platform: string,
+  flags: GenerateFlags,
+  environment: Environment,
+): Promise<number> {
+  refuseRuntime(flags.runtime)
+  const { architecture = hostArchitecture(), directory, ignition, baseUrl } = flags
+  const stream = await streamOf(release, { ...flags, ...(baseUrl === undefined ? {} : { baseUrl }) }, environment)
+  const image = bootImageFor(stream, architecture, platform)
+  if (image.kind === 'amis') {
+    environment.stdout.write(documentText({ amis: image.amis }))
+    return 0
+  }
+  if (directory === undefined && ignition === undefined) {
+    environment.stdout.write(documentText({ release: image.release, format: image.format, ...image.files }))
+    return 0
+  }
+  const { paths, kargs } = await generateBootImage(image, {
+    ...{ ...reachOf(flags), folder: directory ?? '.', cache: await fetchingOf(flags, environment) },
+    ...{ clock: systemClock(), logger: silent, signal: environment.stopped },
+    ...(ignition === undefined ? {} : { ignition: await configOf(ignition) }),
+  })
+  for (const path of paths) environment.stdout.write(`${path}\n`)
+  if (kargs !== null) environment.stderr.write(`PXE configuration must include kernel arguments:\n\t${kargs}\n`)
+  return 0
+}
+
+async function streamOf(release: string | undefined, flags: GenerateFlags, environment: Environment): Promise<Stream> {
+  if (release === undefined) return streamFor(flags.stream ?? 'stable', flags, environment)
+  const image = await readReleaseImage(release, systemClock())
+  const built = streamOfBuilds(image, flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl })
+  const stream = built ?? image.bootImages?.stream
+  if (stream) return stream
+  throw new UserError('release-image', `${release} has no boot images`, {
+    kind: 'usage',
+    remedy: 'name another release',
+  })
+}
+
+/** The document lets images be built in three ways, of which none is needed for those that are published. */
+function refuseRuntime(runtime: string): void {
+  if (runtime === 'published') return
+  throw new UserError(
+    'boot-image-runtime',
+    `images are not built by way of ${runtime}: those that are published are taken`,
+    {
+      remedy: 'leave out --runtime',
+      kind: 'usage',
+    },
+  )
+}
+
+async function configOf(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path)
+  } catch (cause) {
+    throw new UserError('ignition-unreadable', `the Ignition config ${path} cannot be read`, {
+      cause,
+      kind: 'usage',
+      remedy: 'name a file that you may read',
+    })
+  }
+}
+
+function infoText({ architectures, drift }: BootImageInfo): string {
+  const lines = Object.entries(architectures).flatMap(([architecture, { release, base, derived, platforms, amis }]) => [
+    `${architecture}  ${release}`,
+    ...(base === null ? [] : [`  base image     ${base}`]),
+    ...(derived === null ? [] : [`  node image     ${derived}`]),
+    ...Object.entries(platforms).map(([platform, formats]) => `  ${platform.padEnd(13)}  ${formats.join(' ')}`),
+    ...Object.entries(amis).map(([region, image]) => `  ami ${region.padEnd(9)}  ${image}`),
+  ])
+  const differing = drift.map(
+    ({ path, before, after }) => `DRIFT: ${path} is ${before} in bootimage.json and ${after} in the ConfigMap`,
+  )
+  return [...lines, ...differing, ''].join('\n')
+}

@@ -1,0 +1,74 @@
+import { UserError } from '../../runtime/index.js'
+import { FILE_NAMES, type Artifact, type FileName } from './artifact.js'
+import type { Stream } from './stream.js'
+import { architectureOf, imageFormat, releaseOf } from './stream-lookup.js'
+
+/** What a boot image can be generated for (001, phase 2). */
+export const BOOT_IMAGE_PLATFORMS = [
+  'metal',
+  'openstack',
+  'qemu',
+  'vmware',
+  'aws',
+  'aws-snapshot',
+  'baremetal-iso',
+  'baremetal-pxe',
+] as const
+export type BootImagePlatform = (typeof BOOT_IMAGE_PLATFORMS)[number]
+
+/** What a platform is given. */
+export type BootImage =
+  | {
+      kind: 'files'
+      release: string
+      /** As in `raw.gz`, `iso` or `pxe`. */
+      format: string
+      files: Partial<Record<FileName, Artifact>>
+    }
+  /** As the installer's `rhcos.json` had them, so that installations by hand can use them. */
+  | { kind: 'amis'; amis: Record<string, { hvm: string }> }
+
+/** The preferred ones first; compressed with what the system at hand uses. */
+const FORMATS: Record<Exclude<BootImagePlatform, 'aws'>, readonly [platform: string, formats: readonly string[]]> = {
+  metal: ['metal', ['raw.xz', 'raw.gz', 'raw']],
+  openstack: ['openstack', ['qcow2.xz', 'qcow2.gz', 'qcow2']],
+  qemu: ['qemu', ['qcow2.xz', 'qcow2.gz', 'qcow2']],
+  vmware: ['vmware', ['ova']],
+  'aws-snapshot': ['aws', ['vmdk.xz', 'vmdk.gz', 'vmdk']],
+  'baremetal-iso': ['metal', ['iso']],
+  'baremetal-pxe': ['metal', ['pxe']],
+}
+
+/** @throws UserError `boot-image-platform`, `stream-artifact` */
+export function bootImageFor(stream: Stream, architecture: string, platform: string): BootImage {
+  if (!isPlatform(platform))
+    throw new UserError('boot-image-platform', `there is no boot image for ${platform}`, {
+      remedy: `there is one for ${BOOT_IMAGE_PLATFORMS.join(', ')}`,
+      kind: 'usage',
+    })
+  if (platform === 'aws') return { kind: 'amis', amis: amisOf(stream, architecture) }
+  const [artifact, formats] = FORMATS[platform]
+  const there = architectureOf(stream, architecture).artifacts[artifact]?.formats ?? {}
+  const format = formats.find((name) => name in there) ?? formats[0]!
+  const files = imageFormat(stream, architecture, artifact, format)
+  const release = releaseOf(stream, architecture, artifact)
+  return {
+    kind: 'files',
+    release,
+    format,
+    files: Object.fromEntries(FILE_NAMES.flatMap((name) => (files[name] ? [[name, files[name]]] : []))),
+  }
+}
+
+const isPlatform = (name: string): name is BootImagePlatform =>
+  (BOOT_IMAGE_PLATFORMS as readonly string[]).includes(name)
+
+function amisOf(stream: Stream, architecture: string): Record<string, { hvm: string }> {
+  const regions = architectureOf(stream, architecture).images?.aws?.regions
+  if (!regions)
+    throw new UserError('stream-artifact', `${stream.stream}/${architecture}: No AWS images`, {
+      remedy: 'import the image of aws-snapshot',
+      kind: 'usage',
+    })
+  return Object.fromEntries(Object.entries(regions).map(([region, { image }]) => [region, { hvm: image }]))
+}
