@@ -1,56 +1,14 @@
-import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import { command } from '../kit/command.js'
+import { blocks, followTests, readersFolder, words, type Block, type TestReport } from '../kit/guide.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const here = process.cwd()
 
-interface Block {
-  language: string
-  /** File name of a source, or what is special about a command. */
-  name: string
-  text: string
-}
-
-const blocks = (file: string): Block[] =>
-  [...readFileSync(join(root, file), 'utf8').matchAll(/^```(\w+) ?(\S*)\n([\s\S]*?)^```$/gm)].map(
-    ([, language, name, text]) => ({ language: language!, name: name!, text: text! }),
-  )
-
-/** A folder as `npm install ironstage vitest` leaves it, for the ironstage that was built here. */
-async function readersFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'ironstage-guide-'))
-  const installed = join(folder, 'node_modules', 'ironstage')
-  await mkdir(installed, { recursive: true })
-  await writeFile(join(folder, 'package.json'), '{"name": "reader", "private": true}')
-  for (const part of ['package.json', 'images']) await cp(join(root, part), join(installed, part), { recursive: true })
-  await cp(join(root, 'dist'), join(installed, 'dist'), {
-    recursive: true,
-    filter: (path) => !/(\.map|\.d\.ts|\.tsbuildinfo)$/.test(path),
-  })
-  await symlink(join(root, 'node_modules'), join(installed, 'node_modules'))
-  await symlink(join(root, 'node_modules', 'vitest'), join(folder, 'node_modules', 'vitest'))
-  return folder
-}
-
-/** The words of a command line, as a shell takes them. */
-const words = (line: string): string[] =>
-  [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
-
 /** Runs a command line of the guide to its successful end; gives what it printed. */
-async function follow(line: string, { name }: Block, folder: string): Promise<string> {
+async function follow(line: string, { name }: Block): Promise<string> {
   const [program, ...rest] = words(line)
-  if (program === 'npx') {
-    expect(rest.shift()).toBe('vitest')
-    const argv = ['node_modules/vitest/vitest.mjs', ...rest, '--reporter=json', '--outputFile=tests.json']
-    return (await promisify(execFile)(process.execPath, argv, { cwd: folder })).stdout
-  }
   expect(program).toBe('ironstage')
   const started = command(rest)
   if (name === 'up') {
@@ -62,12 +20,6 @@ async function follow(line: string, { name }: Block, folder: string): Promise<st
 }
 
 const steady = (text: string) => text.replace(/\d+ ms/g, 'N ms')
-
-interface TestReport {
-  numPassedTests: number
-  numFailedTests: number
-  testResults: { assertionResults: { duration: number }[] }[]
-}
 
 afterEach(() => process.chdir(here))
 
@@ -84,9 +36,8 @@ test('who follows the guide gets a step whose test passes in less than a second'
         break
       case 'sh':
         for (const line of text.trim().split('\n')) {
-          printed = await follow(line, block, folder)
-          if (line.startsWith('npx vitest'))
-            tested.push(JSON.parse(readFileSync(join(folder, 'tests.json'), 'utf8')) as TestReport)
+          if (line.startsWith('npx')) tested.push(await followTests(line, folder))
+          else printed = await follow(line, block)
         }
         break
       case 'output':
