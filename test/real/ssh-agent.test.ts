@@ -79,13 +79,13 @@ const killed = async (child: ChildProcess) => {
 }
 
 test('goes on where it was when it is started again: one installation, and a node that is active', async () => {
-  const up = new UpProcess(['--port', '0', '--set', 'conductor.automated_clean=false'])
+  const up = new UpProcess(['--port', '0', '--profile', 'upstream', '--set', 'conductor.automated_clean=false'])
   const endpoint = await up.ready
   await using transport = new HttpTransport({ clock })
   const ironic = new IronicClient({ transport, endpoint, clock })
   const { uuid } = await ironic.createNode({
     ...{ driver: 'fake-hardware', power_interface: 'fake', deploy_interface: 'custom-agent' },
-    ...{ inspect_interface: 'no-inspect', driver_info: { deploy_forces_oob_reboot: true } },
+    driver_info: { deploy_forces_oob_reboot: true },
     properties: { root_device: { name: loop } },
   })
   await ironic.createPort({ node_uuid: uuid, address: '02:00:00:00:00:07' })

@@ -189,5 +189,7 @@ export function goOnWithKey(client: Client, certificate: Buffer, { key }: HostCe
   Object.defineProperty(exchange, '_hostKey', {
     configurable: true,
     get: () => (reads++ === 0 ? certificate : key),
+    // It is let go of in the end, with the whole exchange.
+    set: () => {},
   })
 }
