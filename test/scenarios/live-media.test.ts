@@ -3,6 +3,7 @@ import type { Lab, LabNode } from '../../lab/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
 import { machineOf } from '../kit/deployed.js'
 import { liveWorld } from '../kit/live-lab.js'
+import { labFolder } from '../kit/restarted-lab.js'
 
 let world: Awaited<ReturnType<typeof liveWorld>>
 beforeAll(async () => {
@@ -144,4 +145,30 @@ describe("the agent's token", () => {
     expect(machine.console().join('\n')).toContain('ipa-agent-token=******')
     expect(machine.console().join('\n')).toContain('boot_method=vmedia')
   })
+})
+
+test('what a machine has booted lives on when ironstage is killed: the agent goes on, and nothing is fetched or pulled again', async () => {
+  await using folder = await labFolder()
+  const liveImages = { files: [{ architecture: 'x86_64', iso: world.iso }], byDefault: true }
+  const first = await folder.live({ liveImages })
+  const uuid = await first.enroll(first.spec(1), MEDIA)
+  const node = first.node(uuid)
+  await node.provision('manage')
+  await node.settled()
+  const killed = first.killedAt(({ kind }) => kind === 'ramdisk-up')
+  await node.provision('provide')
+  // Its waits never end once this life is over.
+  void node.settled().catch(() => {})
+  await killed
+  const machine = await machineOf(node)
+  const { images } = first
+
+  const second = await folder.live({ liveImages })
+  const found = second.node(uuid)
+  expect(await found.settled()).toMatchObject({ provision_state: 'available', last_error: null })
+  const console = (await machineOf(found)).console()
+  expect(console.filter((line) => line.includes('Trying to pull'))).toHaveLength(1)
+  expect(console).toEqual(machine.console())
+  const path = (url: string) => new URL(url).pathname
+  expect(path(second.images!.publish(uuid)!.iso!)).toBe(path(images!.publish(uuid)!.iso!))
 })
