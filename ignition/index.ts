@@ -55,13 +55,7 @@ export { doing, failureText, isSystemError, LiveImageError } from './pxe/failure
 export { requireNetwork, type OsFeatures } from './pxe/features.js'
 export { readInitramfs, wrapFiles, type Files, type Limits } from './pxe/initramfs.js'
 export { ipxeScript, liveKernelArguments, type IpxeBoot, type LiveSources } from './pxe/kernel-arguments.js'
-export {
-  AGENT_IMAGE_DEFAULTS,
-  agentOf,
-  type AgentOnCoreos,
-  type ContainerPull,
-  type RestartRule,
-} from './agent/agent-of.js'
+export { agentOf, type AgentOnCoreos, type ContainerPull, type RestartRule } from './agent/agent-of.js'
 export { agentConfig } from './agent/agent-config.js'
 export {
   DEFAULT_AGENT_IMAGE,

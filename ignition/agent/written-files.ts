@@ -5,6 +5,9 @@ import type { SpecConfig, SpecResource } from '../spec/config-types.js'
 /** Looks up a file of the booted system; undefined when there is none. */
 export type FileAt = (path: string) => Uint8Array | undefined
 
+/** What a file says, if it is there. */
+export const textOf = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString()
+
 /** What decides how an agent starts is text that somebody wrote: a bomb is none. */
 const LARGEST = 2 ** 20
 /** Of all files together. */
