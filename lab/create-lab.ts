@@ -72,6 +72,8 @@ export interface InstallCoreosArgs {
   hostname?: string | false
   /** False installs a config that Ignition will refuse at first boot. */
   check_ignition?: boolean
+  /** The live system ejects what it was booted from: for servers that hold on to it. */
+  eject_media?: boolean
 }
 
 /** The deploy step as BareMetal Operator asks for it: priority 80. */

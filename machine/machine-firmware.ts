@@ -46,6 +46,8 @@ export interface FirmwareState {
   pending?: Record<string, BiosValue> | null
   versions?: Record<string, string>
   media?: Partial<Record<MediaDevice, string>>
+  /** The CD is one that the running system was booted from, on a machine that holds such. */
+  held?: boolean
   indicators?: Record<string, string>
   subscriptions?: EventSubscription[]
   nextSubscription?: number
@@ -192,10 +194,29 @@ export class MachineFirmware {
     await this.#keep()
   }
 
-  /** Null ejects all; what is empty stays so. */
+  /** The CD that is booted whatever the firmware was told to boot; undefined for none. */
+  get heldMedium(): string | undefined {
+    return this.#state.held ? this.inserted('cdrom') : undefined
+  }
+
+  /** The machine boots from its CD. */
+  async hold(): Promise<void> {
+    if (!this.#spec.holdsBootMedia || this.inserted('cdrom') === undefined) return
+    this.#state.held = true
+    await this.#keep()
+  }
+
+  /** The running system ejects the CD. */
+  async release(): Promise<void> {
+    delete this.#state.held
+    await this.eject(['cdrom'])
+  }
+
+  /** Null ejects all; what is empty stays so, and what the machine holds is still there. */
   async eject(devices: readonly MediaDevice[] | null): Promise<void> {
     const left = Object.entries(this.#state.media ?? {}).filter(
-      ([device]) => devices !== null && !devices.includes(device as MediaDevice),
+      ([device]) =>
+        (devices !== null && !devices.includes(device as MediaDevice)) || (device === 'cdrom' && this.#state.held),
     )
     this.#state.media = Object.fromEntries(left)
     await this.#keep()

@@ -56,6 +56,11 @@ export interface MachineSpec {
   serial: string
   nics: NicSpec[]
   disks: DiskSpec[]
+  /**
+   * As some HPE servers: virtual media that the running system was booted from stay inserted when the BMC is told to
+   * eject them, and are booted before the disks, until that system itself lets go of them.
+   */
+  holdsBootMedia?: boolean
   /** The image that its live ramdisk carries and `--offline` installs; a file on this host. */
   liveImage: string | null
 }

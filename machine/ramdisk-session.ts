@@ -67,6 +67,8 @@ export interface SessionParts {
   staged: ReadonlyMap<string, string>
   /** Keeps firmware variables and mounts. */
   keep(): Promise<void>
+  /** Opens the tray of its CD; absent where there is none in it. */
+  eject?(): Promise<void>
   request(action: 'power off' | 'reboot'): void
   /** What an earlier process had kept of this boot. */
   restored?: { files: Iterable<[string, FileRecord]>; runs: Iterable<[string, RunRecord]> }
@@ -109,6 +111,7 @@ export class RamdiskSession {
       mounts: parts.mounts,
       staged: parts.staged,
       keep: () => parts.keep(),
+      ...(parts.eject ? { eject: () => parts.eject!() } : {}),
       request: (action) => void (this.#requested = action),
     }
     for (const [id, record] of parts.restored?.runs ?? [])

@@ -321,14 +321,20 @@ export class SimulatedMachine implements Machine {
         await this.#booted('live', signal)
         return
       case 'iso':
+        await this.firmware.hold()
+        return this.#bootLive(source, signal)
       case 'pxe':
         return this.#bootLive(source, signal)
       case 'cdrom': {
         const inserted = this.firmware.inserted('cdrom')
         return inserted === undefined ? this.#bootDisk(signal) : this.#bootLive({ kind: 'iso', url: inserted }, signal)
       }
-      case 'disk':
-        return this.#bootDisk(signal)
+      case 'disk': {
+        const { heldMedium } = this.firmware
+        return heldMedium === undefined
+          ? this.#bootDisk(signal)
+          : this.#bootLive({ kind: 'iso', url: heldMedium }, signal)
+      }
     }
   }
 
@@ -487,6 +493,7 @@ export class SimulatedMachine implements Machine {
       pace,
       logger,
       keep: () => this.#keep(),
+      ...(this.firmware.inserted('cdrom') === undefined ? {} : { eject: () => this.firmware.release() }),
       request: (action) => this.#fromInside(action),
       ...(restored && { restored }),
     })

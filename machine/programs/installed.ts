@@ -16,6 +16,7 @@ import { hdparm, nvme } from './secure-erase.js'
 import { sgdisk } from './sgdisk.js'
 import {
   echo,
+  eject,
   fail,
   hostname,
   hostnamectl,
@@ -53,6 +54,7 @@ export const installed: ReadonlyMap<string, Program> = new Map<string, Program>(
   ['dmidecode', dmidecode],
   ['echo', echo],
   ['efibootmgr', efibootmgr],
+  ['eject', eject],
   ['ethtool', ethtool],
   ['false', fail],
   ['fio', fio],

@@ -39,6 +39,8 @@ export interface Inside {
   readonly staged?: ReadonlyMap<string, string>
   /** Saves firmware variables. */
   keep(): Promise<void>
+  /** Ejects the CD that is in its drive; absent where there is none. */
+  eject?(): Promise<void>
   /** Takes effect after the program has ended. */
   request(action: 'power off' | 'reboot'): void
 }

@@ -19,6 +19,17 @@ async function goDown({ inside }: Process, action: 'power off' | 'reboot'): Prom
   return 0
 }
 
+/** util-linux's, for the one optical drive that there may be. */
+export const eject: Program = async ({ argv, inside, stderr }) => {
+  const device = argv.slice(1).find((word) => !word.startsWith('-')) ?? 'cdrom'
+  if (inside.eject && ['cdrom', '/dev/cdrom', 'sr0', '/dev/sr0'].includes(device)) {
+    await inside.eject()
+    return 0
+  }
+  stderr(`eject: unable to find or open device for: \`${device.replace(/^\/dev\//, '')}'\n`)
+  return 1
+}
+
 export const poweroff: Program = (process) => goDown(process, 'power off')
 export const reboot: Program = (process) => goDown(process, 'reboot')
 

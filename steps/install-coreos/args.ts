@@ -14,6 +14,7 @@ export interface InstallArgs {
   insecure?: boolean
   preserve_on_error?: boolean
   check_ignition?: boolean
+  eject_media?: boolean
 }
 
 // A line break would end the boot entry's line, a NUL cannot be an argument.
@@ -70,6 +71,11 @@ export const INSTALL_ARGS: ArgsSchema = {
       type: 'boolean',
       description:
         'Whether to refuse, before a disk is touched, a config that Ignition would refuse at first boot. Default: true.',
+    },
+    eject_media: {
+      type: 'boolean',
+      description:
+        'Whether the live system lets go of the virtual media that it was booted from, once the disk is installed: for servers that would boot them again. Default: IPA_COREOS_EJECT_MEDIA of the agent.',
     },
   },
 }

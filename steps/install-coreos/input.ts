@@ -17,6 +17,7 @@ export interface InstallInput {
   /** Raw kernel arguments that the agent was started with, added as one. */
   ipOptions: string | null
   copyNetwork: boolean
+  ejectMedia: boolean
   platform: string | null
   consoles: string[]
   preserveOnError: boolean
@@ -63,6 +64,7 @@ export function resolveInput({ args, node, environment, liveHostname }: InputSou
     appendKargs: args.append_karg === undefined ? metaKargs(metaData) : list(args.append_karg),
     deleteKargs: list(args.delete_karg),
     ipOptions: environment['IPA_COREOS_IP_OPTIONS']?.trim() || null,
+    ejectMedia: args.eject_media ?? environment['IPA_COREOS_EJECT_MEDIA']?.toLowerCase() === 'true',
     copyNetwork:
       args.copy_network ??
       flag(metaData['coreos_copy_network']) ??

@@ -10,6 +10,7 @@ import { rescanDevice } from '../hardware/rescan.js'
 import { chooseRootDevice } from '../hardware/root-device.js'
 import { deletableArrays, deleteArray, listRaidArrays, type RaidArray } from '../hardware/software-raid.js'
 import type { StagedAsset } from '../images/asset.js'
+import { finish } from '../run-command.js'
 import { maskedUrl } from '../images/masked-url.js'
 import { StepError, type StepContext } from '../sdk.js'
 import { INSTALL_ARGS, type InstallArgs } from './args.js'
@@ -89,7 +90,7 @@ async function install(
   device: string,
   staged: StagedAsset | null,
 ): Promise<void> {
-  const { target, progress, logger, clock, signal } = context
+  const { target, progress, logger, signal } = context
   const config = input.ignition && Buffer.from(JSON.stringify(input.ignition))
   const file = config && `${target.scratch ?? '/tmp'}/ironic-${nodeName(context)}.ign`
   progress.stage(`installing to ${device}`)
@@ -110,7 +111,12 @@ async function install(
   const differences = await readBack(target, device, input, digest, logger)
   if (differences.length > 0)
     throw new StepError(`coreos-installer succeeded, but the disk is not as asked: ${differences.join('; ')}`)
-  // Last, so that the firmware is never pointed at a disk that was not verified.
+  await makeBootEntry(context, device)
+  if (input.ejectMedia) await ejectMedia(context)
+}
+
+/** After the disk was read back, so that the firmware is never pointed at one that was not verified. */
+async function makeBootEntry({ target, progress, logger, clock, signal }: StepContext, device: string): Promise<void> {
   if ((await bootMode(target.executor)) !== 'uefi') return
   if (!target.has('efi-variables')) {
     logger('info', `no EFI boot entry is made: ${target.name} does not allow it`)
@@ -118,6 +124,14 @@ async function install(
   }
   progress.stage('making the EFI boot entry')
   await createBootEntry(target, device, { clock, logger, signal })
+}
+
+/** What some servers need to boot the disk. The agent goes on running from memory. */
+async function ejectMedia({ target, progress, logger }: StepContext): Promise<void> {
+  progress.stage('ejecting virtual media')
+  const { exit, stderr } = await finish(target.executor, ['eject', '/dev/sr0'], { effect: 'writes' })
+  if (exit.kind !== 'exited' || exit.code !== 0)
+    logger('warn', `the medium that the live system was booted from is not ejected: ${stderr.trim()}`)
 }
 
 /** Best effort: what made the step fail is what is told, and the target may be gone. */
