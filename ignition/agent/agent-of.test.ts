@@ -144,6 +144,11 @@ describe('the agent that a config starts', () => {
     ['is not enabled', todays(), { enabled: false }],
     ['nobody wants', todays().replace(/\[Install\][^]*/, ''), {}],
     ['runs another container', todays().replaceAll(MOUNT, '').replace('ironic-agent.service', 'x'), {}],
+    [
+      'has podman in a script',
+      todays().replace('ExecStart=/bin/podman', 'ExecStart=/bin/sh -c "/bin/podman').replace(/0123$/m, '0123"'),
+      {},
+    ],
     ['runs no container', '[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n', {}],
   ])('none from a unit that %s', (_, contents, unit) => {
     expect(agentOf(config(contents, { unit }))).toBeUndefined()
