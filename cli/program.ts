@@ -10,6 +10,7 @@ import {
   cachePrune,
   cacheVerify,
 } from './cache.js'
+import { groupCommands } from './command-groups.js'
 import { configFiles } from './config-files.js'
 import { COREOS_INSTALLER, coreosInstaller } from './coreos-installer.js'
 import { DEPLOY_OPTIONS, deploy } from './deploy.js'
@@ -128,6 +129,7 @@ export async function run(environment: Environment): Promise<number> {
   addLiveCommands(program, environment, (given) => (code = given))
   addMetadataCommands(program, environment, (given) => (code = given))
   program.command(COREOS_INSTALLER.name).description(COREOS_INSTALLER.description)
+  groupCommands(program)
   try {
     // Its arguments are another program's, down to what is said of wrong ones.
     if (argv[0] === COREOS_INSTALLER.name) return await coreosInstaller(argv.slice(1), environment)

@@ -33,3 +33,30 @@ test('the scenario in the README is one of the tests', () => {
   const body = shown!.slice(shown!.indexOf('test('))
   expect(fromRoot('test/scenarios/silent-agent.test.ts')).toContain(body)
 })
+
+/** The commands below one that its help lists, by the title above them. */
+async function listed(...above: string[]): Promise<Map<string, string>> {
+  const help = command([...above, '--help'])
+  expect(await help.ended).toBe(0)
+  const found = new Map<string, string>()
+  let title = ''
+  for (const line of help.stdout.split('\n')) {
+    title = /^([A-Z].*:)$/.exec(line)?.[1] ?? title
+    const name = /^ {2}([a-z][a-z-]*)(?= |$)/.exec(line)?.[1]
+    if (name !== undefined && name !== 'help') found.set(name, title)
+  }
+  return found
+}
+
+test('the README and the groups of the help have every command', async () => {
+  const rows = fromRoot('README.md').split('\n')
+  const commands = await listed()
+  expect([...commands].filter(([, title]) => title === 'Commands:')).toEqual([])
+  for (const name of commands.keys()) {
+    const row = rows.find((line) => new RegExp(`^\\| \`${name}( |\`)`).test(line))
+    expect(row, name).toBeDefined()
+    if (name === 'coreos-installer') continue
+    const below = [...(await listed(name)).keys()]
+    expect(below.filter((other) => !new RegExp(`[\` ]${other}\``).test(row!))).toEqual([])
+  }
+})

@@ -1,0 +1,37 @@
+import { Command } from 'commander'
+
+/** How `ironstage --help` lists the commands: what somebody comes for first. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Rehearse a deployment:': ['up', 'deploy', 'agent', 'coreos-installer'],
+  'Make and check what is deployed:': ['ignition', 'bmh'],
+  'CoreOS as the ramdisk:': ['images', 'iso', 'pxe'],
+  'Published files of CoreOS:': ['stream', 'download', 'cache'],
+  'CoreOS in a cluster:': ['machine-os', 'boot-image'],
+  'Build on it:': ['step', 'openapi', 'help'],
+}
+
+const EPILOGUE = `
+Each command, and each command below one, has --help. Options are also environment
+variables (IRONSTAGE_PORT) and keys of a YAML file (--config) where their help says so.
+Exit codes: 0, 1 for a failure, 2 for wrong usage.
+
+First steps: ironstage deploy, or ironstage up --nodes 3`
+
+/**
+ * Puts commands into groups, in the groups' order; one that is in none comes last, under the usual title.
+ *
+ * @param program with all of its commands
+ */
+export function groupCommands(program: Command): void {
+  const order = Object.values(GROUPS).flat()
+  const place = (command: Command): number => {
+    const found = order.indexOf(command.name())
+    return found < 0 ? order.length : found
+  }
+  program.addHelpCommand(new Command('help').argument('[command]').description('show the help of a command'))
+  const all = program.commands as Command[]
+  all.sort((a, b) => place(a) - place(b))
+  for (const command of [...all, ...(program.createHelp().visibleCommands(program) as Command[])])
+    for (const [title, names] of Object.entries(GROUPS)) if (names.includes(command.name())) command.helpGroup(title)
+  program.addHelpText('after', EPILOGUE)
+}
