@@ -1,4 +1,5 @@
 import type { Guard } from '../ironic-mock/index.js'
+import type { LiveUrls } from '../ignition/index.js'
 import type { Machine, MachineBootSource, Machines } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
 import type { Dispatch, NodeRecord, Transport, WireResponse } from '../wire/index.js'
@@ -38,6 +39,8 @@ export interface LabApiOptions {
   api: Dispatch
   machines: Machines
   node: (uuid: string) => Readonly<NodeRecord> | undefined
+  /** The live images that are served for a node. */
+  images?: (node: Readonly<NodeRecord>) => LiveUrls | undefined
   /** As of the {@link api}: nothing here is public. */
   guard?: Guard
 }
@@ -45,9 +48,9 @@ export interface LabApiOptions {
 /**
  * Ironic's API with the lab's own read-only view of the machines beside it: `GET /_lab/machines`, and for the one behind
  * a node `GET /_lab/nodes/UUID/machine`, with `/journal` and `/files` in its place what the system on its disk has
- * written; `/files?path=/etc/hostname` is that file.
+ * written; `/files?path=/etc/hostname` is that file. `/images`: the live images that are served for the node alone.
  */
-export function labApi({ api, machines, node, guard }: LabApiOptions): Dispatch {
+export function labApi({ api, machines, node, images, guard }: LabApiOptions): Dispatch {
   return async (request) => {
     const path = request.target.replace(/\?.*$/, '').replace(/\/+$/, '')
     if (path !== LAB && !path.startsWith(`${LAB}/`)) return api(request)
@@ -55,9 +58,13 @@ export function labApi({ api, machines, node, guard }: LabApiOptions): Dispatch 
     if (refused) return refused
     if (request.method !== 'GET') return json(405, { error: `${request.method} is not allowed here` })
     if (path === `${LAB}/machines`) return json(200, { machines: await Promise.all(machines.list().map(shown)) })
-    const [, uuid, view] = /^\/_lab\/nodes\/([^/]+)\/(machine|journal|files)$/.exec(path) ?? []
+    const [, uuid, view] = /^\/_lab\/nodes\/([^/]+)\/(machine|journal|files|images)$/.exec(path) ?? []
     if (uuid === undefined) return json(404, { error: `there is no ${path}; there is ${LAB}/machines` })
     const found = node(uuid)
+    if (found && view === 'images') {
+      const urls = images?.(found)
+      return urls ? json(200, urls) : json(404, { error: `no live image is served for node ${uuid}` })
+    }
     const machine = found && machineOf(found, machines)
     if (machine && view === 'journal') return json(200, { journal: machine.journal() })
     if (machine && view === 'files')

@@ -1,5 +1,11 @@
-import { agentConfig, openImageService, type AgentConfigOptions, type ImageService } from '../ignition/index.js'
-import type { LiveImageFiles } from '../ignition/index.js'
+import {
+  agentConfig,
+  openImageService,
+  type AgentConfigOptions,
+  type ImageService,
+  type LiveImageFiles,
+  type LiveUrls,
+} from '../ignition/index.js'
 import { bootsIso, type DeployImages, type StoreView } from '../ironic-mock/index.js'
 import { urlSafeToken, type Clock, type Logger, type Random } from '../runtime/index.js'
 import { textOf, type NodeRecord } from '../wire/index.js'
@@ -32,6 +38,8 @@ export interface LiveImages extends AsyncDisposable {
   readonly service: ImageService
   /** What a node's ramdisk is booted from when nothing else is said. */
   imagesFor(node: Readonly<NodeRecord>): DeployImages | undefined
+  /** A node's own images, whether it boots them or not. */
+  urlsOf: (node: Readonly<NodeRecord>) => LiveUrls | undefined
   /** A node has gone. */
   forget(node: string): void
 }
@@ -76,6 +84,7 @@ export async function openLiveImages(request: LiveImagesRequest, parts: Surround
         ? undefined
         : { kernel: urls.pxe.kernel, ramdisk: urls.pxe.ramdisk, append: urls.pxe.append }
     },
+    urlsOf: publish,
     forget: (node) => service.withdraw(node),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }

@@ -266,7 +266,15 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   )
   probe.attach(faults.interceptor)
   const node = (uuid: string) => store.records.nodes.get(uuid)?.record
-  front.open(labApi({ api, machines, node, ...(access.guard ? { guard: access.guard } : {}) }))
+  front.open(
+    labApi({
+      api,
+      machines,
+      node,
+      ...(live ? { images: live.urlsOf } : {}),
+      ...(access.guard ? { guard: access.guard } : {}),
+    }),
+  )
   // Nobody comes in any more before what is behind the door goes.
   scope.use(server)
 

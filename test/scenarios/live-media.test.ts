@@ -104,6 +104,28 @@ describe('an instance that runs from an ISO', () => {
   })
 })
 
+describe('images of a node', () => {
+  test('whoever asks is told them, and they go with the node', async () => {
+    await using lab = await world.lab({ byDefault: false })
+    const node = await manageable(lab, { name: 'worker-3' })
+    const asked = await call(lab, 'GET', `/_lab/nodes/${node.uuid}/images`)
+    expect(asked.status).toBe(200)
+    const { iso } = JSON.parse(asked.body!) as { iso: string }
+    expect((await fetch(iso, { method: 'HEAD' })).status).toBe(200)
+    await lab.client.deleteNode(node.uuid)
+    expect((await fetch(iso, { method: 'HEAD' })).status).toBe(404)
+    expect((await call(lab, 'GET', `/_lab/nodes/${node.uuid}/images`)).status).toBe(404)
+  })
+
+  test('there are none where none are served', async () => {
+    await using lab = await world.lab({ liveImages: undefined } as never)
+    const node = await manageable(lab, {})
+    expect(JSON.parse((await call(lab, 'GET', `/_lab/nodes/${node.uuid}/images`)).body!)).toEqual({
+      error: `no live image is served for node ${node.uuid}`,
+    })
+  })
+})
+
 describe("the agent's token", () => {
   /** What agents get to know at their lookups. */
   function tokensTold(lab: Lab): Set<unknown> {
