@@ -81,6 +81,11 @@ export const AGENT_CONFIG_SHAPES = {
   },
   hostname: { value: 'NAME', description: "the machine's name, where DHCP gives none", schema: TEXT },
   keyfile: { value: 'FILE', description: 'NetworkManager keyfile; may be repeated', schema: FILES },
+  nmstate: {
+    value: 'FILE',
+    description: 'network state, of which the nmstatectl of this computer makes keyfiles; may be repeated',
+    schema: FILES,
+  },
   'agent-option': {
     value: 'NAME=VALUE',
     description: "an option of ironic-python-agent's by its own name; may be repeated",

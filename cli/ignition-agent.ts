@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import {
   agentConfig,
   agentOf,
+  LiveImageError,
   summarizeIgnition,
   parseIgnition,
   shownAddress,
@@ -11,9 +12,11 @@ import {
   type AgentOnCoreos,
   type AgentTemplate,
   type AgentTls,
+  type Keyfile,
 } from '../lab/index.js'
 import { AGENT_CONFIG_SHAPES } from './agent-config-options.js'
 import type { Environment } from './environment.js'
+import { keyfilesOfNmstate } from './nmstate.js'
 import type { Options } from './options.js'
 
 export const AGENT_CONFIG_OPTIONS = Object.keys(AGENT_CONFIG_SHAPES) as (keyof typeof AGENT_CONFIG_SHAPES)[]
@@ -98,9 +101,12 @@ export async function agentOptionsOf(
     ipOptions: said('ip-options', 'IP_OPTIONS'),
     copyNetwork: flags['copy-network'] === undefined ? undefined : flags['copy-network'] === 'yes',
     hostname: flags.hostname,
-    keyfiles: await Promise.all(
-      (flags.keyfile ?? []).map(async (path) => ({ name: basename(path), bytes: await contents(path, '--keyfile') })),
-    ),
+    keyfiles: [
+      ...(await Promise.all(
+        (flags.keyfile ?? []).map(async (path) => ({ name: basename(path), bytes: await contents(path, '--keyfile') })),
+      )),
+      ...(await fromNmstate(flags.nmstate ?? [], variables)),
+    ],
     agentOptions: Object.fromEntries((flags['agent-option'] ?? []).map(nameAndValue)),
   }
   return defined(options) as AgentConfigOptions
@@ -118,6 +124,19 @@ function vlans(text: string | undefined): AgentConfigOptions['vlanInterfaces'] {
 function nameAndValue(text: string): [string, string] {
   const equals = text.indexOf('=')
   return [text.slice(0, equals), text.slice(equals + 1)]
+}
+
+async function fromNmstate(paths: readonly string[], variables: Variables): Promise<Keyfile[]> {
+  try {
+    return await keyfilesOfNmstate(paths, { variables })
+  } catch (cause) {
+    if (!(cause instanceof LiveImageError)) throw cause
+    throw new UserError('agent-config-nmstate', 'no keyfiles can be made of the network states', {
+      cause,
+      kind: 'usage',
+      remedy: 'see what nmstatectl gc says of them, or give keyfiles with --keyfile',
+    })
+  }
 }
 
 /** Without what nobody has said. */

@@ -10,7 +10,10 @@ import type { Environment } from './environment.js'
  *
  * @throws LiveImageError in coreos-installer's words; in ours where there is no nmstate
  */
-export async function keyfilesOfNmstate(paths: readonly string[], { variables }: Environment): Promise<Keyfile[]> {
+export async function keyfilesOfNmstate(
+  paths: readonly string[],
+  { variables }: Pick<Environment, 'variables'>,
+): Promise<Keyfile[]> {
   const keyfiles: Keyfile[] = []
   for (const path of paths) {
     await doing('opening nmstate file', () => access(path, constants.R_OK))

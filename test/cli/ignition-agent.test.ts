@@ -123,6 +123,22 @@ describe('ironstage ignition agent-config', () => {
     expect(flagged.agent).toMatchObject({ image: 'r.example/ironic-agent', options: { api_url: 'http://b:6385' } })
   })
 
+  test('network states become keyfiles where nmstate is at hand', async () => {
+    const script = '#!/bin/sh\nprintf -- "---\\nNetworkManager:\\n- - eth1.nmconnection\\n  - id=eth1\\n"\n'
+    await writeFile(join(folder, 'nmstatectl'), script, { mode: 0o755 })
+    await writeFile(join(folder, 'net.yaml'), 'interfaces: []\n')
+    const argv = ['--base-url', 'a', '--nmstate', join(folder, 'net.yaml')]
+    const { stdout } = await ran(argv, { PATH: `${folder}:/usr/bin:/bin` })
+    expect(read(stdout).text('/etc/NetworkManager/system-connections/eth1.nmconnection')).toBe('id=eth1')
+    expect(read(stdout).agent).toMatchObject({
+      options: { enable_vlan_interfaces: '' },
+      environment: { IPA_COREOS_COPY_NETWORK: 'true' },
+    })
+    const without = await ran(argv, { PATH: '/nowhere' })
+    expect(without).toMatchObject({ code: 2, stdout: '' })
+    expect(without.stderr).toContain('there is no nmstatectl on this computer')
+  })
+
   test.each<[string, string[], Record<string, string>, string]>([
     ['no address', [], {}, 'no Ironic to go to\n  try: give --base-url http://HOST:6385, or set IRONIC_BASE_URL'],
     ['an address that is none', ['--base-url', 'ftp://a'], {}, '"ftp://a" is no address'],
