@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Lab, LabNode } from '../../lab/index.js'
+import { installCoreos, type Lab, type LabNode } from '../../lab/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
-import { machineOf } from '../kit/deployed.js'
+import { configdrive, machineOf } from '../kit/deployed.js'
 import { liveWorld } from '../kit/live-lab.js'
 import { labFolder } from '../kit/restarted-lab.js'
 
@@ -162,7 +162,11 @@ describe("the agent's token", () => {
     const node = await manageable(lab, { ...MEDIA, driver_info })
     await node.provision('provide')
     expect(await node.settled()).toMatchObject({ provision_state: 'available' })
+    await node.provision('active', { deploy_steps: [installCoreos()], configdrive })
+    expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
     expect([...told]).toEqual(['******'])
+    await node.provision('deleted')
+    await node.settled()
     const machine = await machineOf(node)
     expect(machine.console().join('\n')).toContain('ipa-agent-token=******')
     expect(machine.console().join('\n')).toContain('boot_method=vmedia')
