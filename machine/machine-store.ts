@@ -36,6 +36,7 @@ export const forgetfulStore: MachineStore = {
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
+  PRAGMA secure_delete = ON;
   CREATE TABLE IF NOT EXISTS record (
     machine TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (machine, kind, name)
@@ -99,6 +100,7 @@ export function openMachineStore(file: string, clock: Clock): MachineStore {
     flush,
     [Symbol.asyncDispose]: async () => {
       await flush()
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       db.close()
     },
   }

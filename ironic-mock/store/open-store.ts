@@ -73,6 +73,8 @@ export function openStore({ path, durable = false, clock }: StoreOptions): Store
   db.exec('PRAGMA wal_autocheckpoint = 4000')
   db.exec(`PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
   db.exec('PRAGMA busy_timeout = 5000')
+  // Ignition configs are kept while they are needed, and hold secrets.
+  db.exec('PRAGMA secure_delete = ON')
   prepareSchema(db, path)
   return new SqliteStore(db, clock)
 }
@@ -231,6 +233,8 @@ class SqliteStore implements Store, StoreView {
     if (this.#closed) return Promise.resolve()
     this.#flush()
     this.#closed = true
+    // The log has what was overwritten since; statements that are still known keep it from going by itself.
+    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     this.#db.close()
     return Promise.resolve()
   }

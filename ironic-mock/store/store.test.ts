@@ -1,8 +1,8 @@
 import Database from 'libsql'
 import fc from 'fast-check'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../runtime/index.js'
 import type { NodeRecord, PortRecord } from '../../wire/index.js'
@@ -367,6 +367,20 @@ describe('on disk', () => {
     expect(await again.nodes({})).toHaveLength(1)
     await again[Symbol.asyncDispose]()
     await expect(again.createNode(node('b'))).rejects.toThrow('closed')
+  })
+
+  test('nothing that was taken out or replaced is left in the file', async () => {
+    const path = file()
+    const store = open(path)
+    const secret = `canary-${'x'.repeat(40)}`
+    await store.createNode({ ...node('a'), instance_info: { configdrive: secret } })
+    await store.commit({ node: 'a', expect: 1, patch: { instance_info: {} } })
+    await store.createNode({ ...node('b'), instance_info: { configdrive: secret } })
+    await store.removeNode('b', 1)
+    await store[Symbol.asyncDispose]()
+    const own = readdirSync(folder).filter((name) => name.startsWith(basename(path)))
+    const bytes = own.map((name) => readFileSync(join(folder, name), 'latin1'))
+    expect(bytes.join('')).not.toContain('canary-')
   })
 
   test('a database of another version is refused with a remedy', () => {
