@@ -123,7 +123,7 @@ export class LocalHost implements AsyncDisposable {
 
 /** Runs shell text beside a udevd that knows this host's disks, with `ironstage` and the real installer on PATH. */
 export async function beside(
-  { folder }: LocalHost,
+  { folder }: Pick<LocalHost, 'folder'>,
   { preload, installer }: { preload: string; installer: string },
   text: string,
 ): Promise<{ code: number | null; out: string }> {

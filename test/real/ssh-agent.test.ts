@@ -123,5 +123,5 @@ test('goes on where it was when it is started again: one installation, and a nod
   const inside = (...argv: string[]) => tool('nsenter', '-t', String(sshd), '-m', '-r', ...argv)
   const kept = await inside('sh', '-c', 'stat -c "%a %U" /run/ironstage/agent-*.json')
   expect(kept.stdout).toBe('600 root\n')
-  expect((await inside('grep', '-rlaF', CANARY, '/run', '/tmp', '/root')).stdout).toBe('')
+  expect((await inside('grep', '-rlaF', CANARY, '/run', '/dev/shm', '/root')).stdout).toBe('')
 })

@@ -12,7 +12,7 @@ import { seededRandom, systemClock, uniform } from '../../runtime/index.js'
 import { command } from '../kit/command.js'
 import { cuttableWay, SshMachine } from '../real/ssh-machine.js'
 
-/** The real coreos-installer behind a real sshd: needs root. Some three minutes for a hundred cuts. */
+/** The real coreos-installer behind a real sshd: needs root. A minute or two for a hundred cuts. */
 
 const run = promisify(execFile)
 const CUTS = Number(process.env['SOAK_CUTS'] ?? 100)
@@ -85,7 +85,7 @@ describe('deployments with the real coreos-installer through a real sshd', () =>
       void running.ended.then(() => (over = true))
       await running.printed(/"stage":"deploy"/)
       while (!over && cuts < CUTS) {
-        await clock.sleep(uniform(random, 0, 600))
+        await clock.sleep(uniform(random, 0, 1500))
         if (over) break
         way.cut()
         cuts++
