@@ -8,6 +8,8 @@ import {
   type AgentConfigOptions,
   type SpecConfig,
 } from '../index.js'
+import { splitWords } from './command-words.js'
+import { unitSettings } from './unit-settings.js'
 import { agentOptions } from '../../test/kit/agent-config-options.js'
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl somebody'
@@ -84,6 +86,42 @@ describe('configs of both forms', () => {
         source:
           'data:text/plain,%0A%5BDEFAULT%5D%0Aapi_url%20%3D%20http%3A%2F%2F192.0.2.1%3A6385%2Chttps%3A%2F%2F%5B2001%3Adb8%3A%3A1%5D%3A6385%0Ainspection_callback_url%20%3D%20http%3A%2F%2Fexample.com%3A5050%2Fbar%2Fv1%2Fcontinue%0Ainsecure%20%3D%20True%0Aenable_vlan_interfaces%20%3D%20all%0A',
       },
+    })
+  })
+
+  test("today's unit says what image-customization-controller's says, setting by setting and word by word", () => {
+    const run =
+      '/bin/podman run --detach --cgroups=no-conmon --sdnotify=conmon --rm --cidfile=%t/%n.ctr-id --privileged --network host ' +
+      '--mount type=bind,src=/etc/ironic-python-agent.conf,dst=/etc/ironic-python-agent/ignition.conf ' +
+      '--mount type=bind,src=/dev,dst=/dev --mount type=bind,src=/sys,dst=/sys ' +
+      '--mount type=bind,src=/run/dbus/system_bus_socket,dst=/run/dbus/system_bus_socket ' +
+      '--mount type=bind,src=/,dst=/mnt/coreos --mount type=bind,src=/run/udev,dst=/run/udev --ipc=host --uts=host ' +
+      '--env "IPA_COREOS_IP_OPTIONS=ip=dhcp6" --env IPA_COREOS_COPY_NETWORK=false --env "IPA_DEFAULT_HOSTNAME=my-host"  ' +
+      '--authfile=/etc/authfile.json --name ironic-agent example.com/foo:latest'
+    const given = {
+      ...least,
+      image: 'example.com/foo:latest',
+      pullSecret: AUTHS,
+      ipOptions: 'ip=dhcp6',
+      hostname: 'my-host',
+    }
+    const settings = unitSettings([agentConfig(given).systemd!.units![0]!.contents!])
+    const said = (name: string) => settings.get(name)!.map((value) => splitWords(value))
+    expect(Object.fromEntries([...settings.keys()].map((name) => [name, said(name)]))).toEqual({
+      'Unit.Description': [['Ironic', 'Agent']],
+      'Unit.After': [['network-online.target']],
+      'Unit.Wants': [['network-online.target']],
+      'Service.Environment': [['HTTP_PROXY='], ['HTTPS_PROXY='], ['NO_PROXY=']],
+      'Service.TimeoutStartSec': [['0']],
+      'Service.Restart': [['on-failure']],
+      'Service.RestartSec': [['5']],
+      'Service.StartLimitIntervalSec': [['0']],
+      'Service.Type': [['notify']],
+      'Service.ExecStartPre': [splitWords('/bin/rm -f %t/%n.ctr-id')],
+      'Service.ExecStart': [splitWords(run)],
+      'Service.ExecStop': [splitWords('/usr/bin/podman stop --ignore --cidfile=%t/%n.ctr-id')],
+      'Service.ExecStopPost': [splitWords('/usr/bin/podman rm -f --ignore --cidfile=%t/%n.ctr-id')],
+      'Install.WantedBy': [['multi-user.target']],
     })
   })
 
