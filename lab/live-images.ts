@@ -62,9 +62,16 @@ export async function openLiveImages(request: LiveImagesRequest, parts: Surround
   const text = (own: Partial<AgentConfigOptions>): string => JSON.stringify(agentConfig({ ...agent, ...own }))
   const secret = folder?.remembered('image-secret') ?? urlSafeToken(random)
   folder?.remember('image-secret', secret)
+  // Asked at every range of every download.
+  const made = new Map<string, { hostname: string; config: string }>()
   const configOf = (uuid: string): string | undefined => {
-    const name = store.records.nodes.get(uuid)?.record.name
-    return name != null && HOST_NAME.test(name) ? text({ hostname: name }) : undefined
+    const hostname = store.records.nodes.get(uuid)?.record.name
+    if (hostname == null || !HOST_NAME.test(hostname)) return undefined
+    const known = made.get(uuid)
+    if (known?.hostname === hostname) return known.config
+    const config = text({ hostname })
+    made.set(uuid, { hostname, config })
+    return config
   }
   const open = (at: number) =>
     openImageService({ files, config: text({}), configOf, secret, host, port: at, clock, random, logger })
@@ -85,7 +92,10 @@ export async function openLiveImages(request: LiveImagesRequest, parts: Surround
         : { kernel: urls.pxe.kernel, ramdisk: urls.pxe.ramdisk, append: urls.pxe.append }
     },
     urlsOf: publish,
-    forget: (node) => service.withdraw(node),
+    forget: (node) => {
+      made.delete(node)
+      service.withdraw(node)
+    },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }
