@@ -7,7 +7,8 @@ import { debianProgram, tool } from './peers.js'
 
 const INIT = fileURLToPath(new URL('./peers/own-kernel.sh', import.meta.url))
 const TREE = fileURLToPath(new URL('../..', import.meta.url))
-const PATIENCE = 900_000
+/** Every system call of its programs takes two changes of process: it is ten times as slow as this host, and more. */
+const PATIENCE = 2_400_000
 const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
 
 /**

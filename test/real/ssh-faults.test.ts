@@ -166,6 +166,35 @@ describe('while the installer writes', () => {
   })
 })
 
+test.each([
+  ['a file of this host', () => REHEARSAL_IMAGE],
+  // No address of the loopback network by its name, so that it is fetched here.
+  ['out of the cache', (port: string) => `http://0.0.0.0:${port}/good`],
+])('an image that is brought there first needs no link: %s', async (_, image) => {
+  await using way = await cuttableWay(machine.ports.any)
+  const given = await words(way.port)
+  given.splice(
+    given.indexOf('--image'),
+    2,
+    '--image',
+    image(await readFile(join(place, 'port'), 'utf8')),
+    '--stage-image',
+  )
+  const running = command(given, { variables: { ...VARIABLES, HOME: place } })
+  let over = false
+  void running.ended.then(() => (over = true))
+  await running.printed(/"stage":"fetching the image"/)
+  for (let cuts = 0; cuts < 20 && !over; cuts++) {
+    await clock.sleep(150)
+    way.cut()
+  }
+  expect(await outcome(running), running.stdout + running.stderr).toEqual(ACTIVE)
+  expect(running.stdout).toContain('Copying image from /run/ironstage/images/')
+  const [sshd] = await machine.processes(/sshd/)
+  const left = await run('nsenter', ['-t', String(sshd), '-m', '-r', 'ls', '/run/ironstage/images'])
+  expect(left.stdout).toBe('')
+})
+
 test('rebooted when everything is written but the outcome was not told: the disk is cleared after the boot', async () => {
   await writeFile(join(machine.shared, 'hold'), '')
   const running = await deploying(machine.ports.any, 'good')
