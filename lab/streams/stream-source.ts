@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readMetadata, refuseOlderStream, STREAM, streamNamed, type Stream } from '../../ignition/index.js'
+import {
+  readMetadata,
+  readReleaseImage,
+  refuseOlderStream,
+  STREAM,
+  streamNamed,
+  streamOfBuilds,
+  type Stream,
+} from '../../ignition/index.js'
 import { held, UserError, type Clock } from '../../runtime/index.js'
 import { FEDORA_STREAMS, fetchStreamText, ImageHttp, type ImageHttpOptions } from '../../steps/index.js'
 import { allowed, type Reach } from './reach.js'
@@ -9,7 +17,7 @@ import { allowed, type Reach } from './reach.js'
 export interface StreamRequest extends Reach {
   /**
    * Name of a stream, URL of its metadata, or path of a file: stream metadata or a `coreos-bootimages` ConfigMap, of which
-   * `#NAME` picks one.
+   * `#NAME` picks one; or path of a folder with an unpacked release.
    */
   stream: string
   /** Where `NAME.json` is; Fedora's, or `streams/` of the mirror, unless told otherwise. */
@@ -33,7 +41,7 @@ export interface StreamSurroundings {
 export async function openStream(request: StreamRequest, surroundings: StreamSurroundings): Promise<Stream> {
   const { stream: named } = request
   if (/^https?:\/\//.test(named)) return fetched(named, request, surroundings)
-  if (/[/#]|\.(json|ya?ml)$/.test(named)) return fromFile(named, surroundings)
+  if (/[/#]|\.(json|ya?ml)$/.test(named) || named === '.') return fromFile(named, surroundings)
   const base = request.streamBaseUrl ?? (request.mirror === undefined ? FEDORA_STREAMS : below(request.mirror))
   // The base is that of coreos-installer, which joins the two as URLs are joined; forgotten slashes are put in here.
   return fetched(`${base.replace(/\/*$/, '/')}${encodeURIComponent(named)}.json`, request, surroundings)
@@ -43,6 +51,7 @@ const below = (mirror: string): string => `${mirror.replace(/\/+$/, '')}/streams
 
 async function fromFile(named: string, { clock }: StreamSurroundings): Promise<Stream> {
   const [path = '', name] = named.split('#')
+  if (await isFolder(path, clock)) return fromRelease(path, name, clock)
   const text = await held(clock, `reading ${path}`, () =>
     readFile(path, 'utf8').catch((cause: unknown) => {
       throw new UserError('metadata-file', `the stream metadata ${path} cannot be read`, {
@@ -56,6 +65,22 @@ async function fromFile(named: string, { clock }: StreamSurroundings): Promise<S
   if (found.kind === 'config-map') return streamNamed(found.value, name)
   return STREAM.check(found.value, path)
 }
+
+/** An unpacked release: the ConfigMap, which has names, before the builds. */
+async function fromRelease(folder: string, name: string | undefined, clock: Clock): Promise<Stream> {
+  const release = await readReleaseImage(folder, clock)
+  const stream = release.bootImages ? streamNamed(release.bootImages, name) : streamOfBuilds(release)
+  if (stream) return stream
+  throw new UserError('stream-name', `${folder} has no stream`, { remedy: 'name another folder', kind: 'usage' })
+}
+
+const isFolder = (path: string, clock: Clock): Promise<boolean> =>
+  held(clock, `looking at ${path}`, () =>
+    stat(path).then(
+      (found) => found.isDirectory(),
+      () => false,
+    ),
+  )
 
 async function fetched(url: string, request: StreamRequest, surroundings: StreamSurroundings): Promise<Stream> {
   const { folder, fetching, clock, signal } = surroundings

@@ -123,6 +123,11 @@ test('row 37: streams become a ConfigMap, and print takes one out again', async 
   expect(await ran('stream', 'validate', at('map.yaml'))).toMatchObject({ code: 0 })
   expect((await ran('stream', 'print', at('map.yaml'))).stdout).toBe(await readFile(at('stable.json'), 'utf8'))
   expect((await ran('stream', 'print', `${at('map.yaml')}#rhcos-4.22`)).stdout).toBe(await readFile(ten, 'utf8'))
+  const release = 'release/release-manifests/0000_50_installer_coreos-bootimages.yaml'
+  await put(release, await readFile(at('map.yaml'), 'utf8'))
+  expect((await ran('stream', 'print', `${at('release')}#rhcos-4.22`)).stdout).toBe(await readFile(ten, 'utf8'))
+  expect(await ran('stream', 'print', `${at('release')}#rhel-8`)).toMatchObject({ code: 2 })
+  expect(await ran('stream', 'print', home)).toMatchObject({ code: 2 })
 })
 
 describe('row 39: stream lookup', () => {
