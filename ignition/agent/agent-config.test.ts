@@ -247,6 +247,7 @@ describe('refused', () => {
     ['an image and a registry', { image: 'a/b', registry: 'c' }, 'both an image and a registry'],
     ['a host name that is a script', { hostname: 'a; reboot' }, 'the host name "a; reboot"'],
     ['IP options of two lines', { ipOptions: 'a\nExecStart=/bin/sh' }, 'the IP options'],
+    ['IP options that systemd would not read', { ipOptions: 'ip=\u{1ffff}' }, 'the IP options'],
     ['a keyfile that climbs out', { keyfiles: [{ ...keyfile, name: '../../shadow' }] }, "the keyfile's name"],
     ['two keyfiles of one name', { keyfiles: [keyfile, keyfile] }, 'duplicate entry defined'],
     ['a time server with options', { ntpServers: ['a iburst'] }, 'the time server'],

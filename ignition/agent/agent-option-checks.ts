@@ -2,18 +2,21 @@ import { UserError } from '../../runtime/index.js'
 import { sshKeyFingerprint } from '../ssh-key.js'
 import type { AgentConfigOptions } from './agent-options.js'
 
+/** In one line, and of characters that systemd takes: a line with a noncharacter is none to it. */
+const LINE = /^[^\n\r\0\p{Noncharacter_Code_Point}]*$/u
+
 /** What an option must look like to stand where it goes: most go into a unit's command line, some into a script. */
 const SHAPES = {
   image: [/^[A-Za-z0-9][\w.\-:/@[\]]*$/, 'an image reference like quay.io/metal3-io/ironic-agent:latest'],
   registry: [/^[A-Za-z0-9][\w.\-:/[\]]*$/, 'a registry like registry.example:5000/metal3-io'],
   hostname: [/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/, 'letters, digits, dots and dashes'],
-  ipOptions: [/^[^\n\r\0]*$/, 'kernel arguments in one line, for example ip=dhcp6'],
+  ipOptions: [LINE, 'kernel arguments in one line, for example ip=dhcp6'],
   ntpServers: [/^[\w.:-]+$/, 'a host or an address'],
-  proxy: [/^[^\s\0]*$/, 'a URL like http://proxy.example:3128'],
-  noProxy: [/^[^\n\r\0]*$/, 'hosts and networks between commas, in one line'],
+  proxy: [/^[^\s\0\p{Noncharacter_Code_Point}]*$/u, 'a URL like http://proxy.example:3128'],
+  noProxy: [LINE, 'hosts and networks between commas, in one line'],
   keyfiles: [/^(?!\.{1,2}$)[^/\0\n]+$/, 'a file name, for example eth0.nmconnection'],
   optionName: [/^[a-z][a-z0-9_]*$/, "a name of ironic-python-agent's, for example lookup_timeout"],
-  optionValue: [/^[^\n\r\0]*$/, 'one line'],
+  optionValue: [LINE, 'one line'],
 } as const satisfies Record<string, readonly [RegExp, string]>
 
 /**
