@@ -47,6 +47,7 @@ export function brokenInvariants({ records }: Pick<StoreView, 'records'>): strin
     check(node.allocation_id === null || allocation?.node_uuid === node.uuid, `${is} has an allocation that has it not`)
     check(allocation === undefined || allocation.uuid === node.instance_uuid, `${is} has another's allocation`)
     check(node.reservation !== null || !records.effects.has(node.uuid), `${is} has work queued and is not reserved`)
+    check(node.reservation === null || records.effects.has(node.uuid), `${is} is reserved, and nobody works on it`)
     check(
       / failed$|error/.test(node.provision_state) ? node.last_error !== null : true,
       `${is} is ${node.provision_state} without an error`,
