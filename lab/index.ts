@@ -14,6 +14,18 @@ export type { Phase } from './phase.js'
 export { LabNode, type Deployment } from './lab-node.js'
 export { openStateFolder, type StateFolder } from './state-folder.js'
 export { SimulatedRegistry, type NodeImage, type RegistryFault } from './registry.js'
+export {
+  Cluster,
+  provisionNode,
+  type BootImage,
+  type ClusterRelease,
+  type ClusterRole,
+  type ImageDrift,
+  type ProvisioningRequest,
+} from './cluster/cluster.js'
+export { servedVersion } from './cluster/served-version.js'
+export type { ImagesGate } from './cluster/start-gate.js'
+export { rebootUnprovisioned } from './cluster/unprovisioned-hosts.js'
 export { CONDUCTOR_HOST, stage, type Stage, type StageOptions } from './stage.js'
 export {
   CAPABILITIES,

@@ -24,6 +24,7 @@ import {
   silent,
   systemClock,
   systemRandom,
+  UserError,
   withFields,
   type Clock,
   type Logger,
@@ -36,6 +37,7 @@ import { openAccess } from './access.js'
 import { Agents, inProcessAddresses, listenerAddresses, type AgentAddresses } from './agents.js'
 import { bootNetwork } from './boot-network.js'
 import { machineBmcs, machineOf } from './bmcs.js'
+import { imagesReady, type ImagesGate } from './cluster/start-gate.js'
 import { configured } from './configured.js'
 import { enroll } from './enroll.js'
 import { Events } from './events.js'
@@ -84,6 +86,8 @@ export interface StageOptions {
   findImage?: FindImage
   /** Live CoreOS images to serve; machines really fetch what they boot then. */
   liveImages?: LiveImagesRequest
+  /** What an image service has to hand out before the conductor may start. */
+  imagesGate?: ImagesGate
   /** Told of everything from the start. */
   onEvent?: (event: Parameters<Events['emit']>[0]) => void
 }
@@ -226,6 +230,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   scope.use(machines)
   scope.use(agents)
 
+  if (options.imagesGate) await passGate(options.imagesGate, live?.service, { clock, logger })
   const ironic = scope.use(
     await openIronic({
       ...{ store: watched, host: CONDUCTOR_HOST, bmcs, clock, random, probe },
@@ -304,6 +309,17 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     enroll: (made, fields) => enroll({ client, machines, store }, made, fields),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
+}
+
+/** Nobody waits on a stage that does not come up: there is nothing to stop the wait by. */
+function passGate(
+  gate: ImagesGate,
+  images: LiveImages['service'] | undefined,
+  parts: { clock: Clock; logger: Logger },
+): Promise<void> {
+  const iso = gate.iso ?? images?.urls()?.iso
+  if (!iso) throw new UserError('no-live-images', 'a conductor waits for live images, and nobody serves any')
+  return imagesReady({ ...gate, iso }, { ...parts, signal: new AbortController().signal })
 }
 
 /** What the conductor sends to an agent carries the machine it goes to and the path as the agent sees it, for faults to match. */

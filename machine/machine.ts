@@ -56,6 +56,8 @@ export interface MachineSpec {
   serial: string
   nics: NicSpec[]
   disks: DiskSpec[]
+  /** The first CoreOS with drivers for its network; an older live system never gets to its agent. All have, without. */
+  supportedSince?: string
   /**
    * As some HPE servers: virtual media that the running system was booted from stay inserted when the BMC is told to
    * eject them, and are booted before the disks, until that system itself lets go of them.

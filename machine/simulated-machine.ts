@@ -5,6 +5,7 @@ import { firstBoot, type DiskBoot } from './first-boot.js'
 import { startAgentUnit } from './live/agent-unit.js'
 import { NO_NETWORK, type BootNetwork } from './live/boot-network.js'
 import { bootLive, type LiveMedium } from './live/live-boot.js'
+import { missingDriver } from './live/live-version.js'
 import type { MachineDisks } from './machine-disks.js'
 import type { MachineStore } from './machine-store.js'
 import {
@@ -357,8 +358,14 @@ export class SimulatedMachine implements Machine {
 
   async #bootLive(medium: LiveMedium, signal: AbortSignal): Promise<void> {
     const { network = NO_NETWORK, clock } = this.#parts
-    const { outcome, live } = await bootLive(medium, { network, clock, signal, say: (line) => this.say(line) })
+    const { outcome: came, live } = await bootLive(medium, { network, clock, signal, say: (line) => this.say(line) })
     signal.throwIfAborted()
+    const failure = missingDriver(live.kernelArguments, this.spec.supportedSince)
+    const outcome = failure !== null && came === 'ramdisk' ? 'live' : came
+    if (failure !== null) {
+      Object.assign(live, { agent: null, failure })
+      this.say(failure)
+    }
     this.#state.boot!.live = { ...live, console: this.#console }
     if (outcome === 'ramdisk') this.#ramdiskUp(await this.#booted(outcome, signal))
     else await this.#booted(outcome, signal)
