@@ -1,25 +1,20 @@
 /** What acts on a target: the step SDK, the steps, executors, hardware. */
 export * from './executors/executor.js'
 export * from './executors/supervised/login-shell.js'
-export { PLAIN_ENVELOPE, TargetRebooted, type Envelope, type TargetFacts } from './executors/supervised/conversation.js'
+export { TargetRebooted, type Envelope, type TargetFacts } from './executors/supervised/conversation.js'
 export { localShell } from './executors/supervised/local-shell.js'
 export {
   SupervisedExecutor,
   type PreparedCommand,
   type SupervisedOptions,
 } from './executors/supervised/supervised-executor.js'
-export { describeSelector, diskSelector, type DiskSelector } from './executors/disks/selector.js'
-export {
-  guardedTarget,
-  type FoundDisk,
-  type GuardedTarget,
-  type GuardedTargetOptions,
-} from './executors/disks/guarded-target.js'
+export { diskSelector, type DiskSelector } from './executors/disks/selector.js'
+export { type FoundDisk, type GuardedTarget } from './executors/disks/guarded-target.js'
 export { openLocalTarget, type LocalTarget, type LocalTargetOptions } from './executors/local/local-target.js'
 export { RunRefused, UnknownRun } from './executors/supervised/supervised-run.js'
 export * from './sdk.js'
 export { parseSshTarget, type SshAddress } from './executors/ssh/address.js'
-export { NO_PINS, parsePins, type HostKeyPins } from './executors/ssh/host-keys.js'
+export { parsePins } from './executors/ssh/host-keys.js'
 export type { SshSurroundings } from './executors/ssh/host-settings.js'
 export { compareIdentities, type HostIdentity } from './executors/ssh/identity.js'
 export type { SecretQuestion, SecretSource } from './executors/ssh/secrets.js'
@@ -42,10 +37,8 @@ export {
   genericHardwareManager,
   standardManagers,
 } from './hardware-managers.js'
-export { prepareImage, type WriteImageArgs } from './write-image/write-image.js'
-export { chooseWritableRoot } from './hardware/writable-root.js'
 export { nodeWithHints } from './hardware/node-with-hints.js'
-export { CUSTOM_MANAGER, managersWith } from './custom-managers.js'
+export { managersWith } from './custom-managers.js'
 export { planTarget, type PlannedWrite } from './executors/plan.js'
 export { stepHardware, type StepHardware } from './hardware/step-hardware.js'
 export {
@@ -60,19 +53,15 @@ export {
 export { eraseDevices, eraseDevicesMetadata } from './erase-devices/erase-devices.js'
 export { installCoreos } from './install-coreos/install-coreos.js'
 export type { InstallArgs } from './install-coreos/args.js'
-export { progressPercent } from './install-coreos/progress.js'
-export { listBlockDevices, LSBLK, type BlockDevice } from './hardware/block-devices.js'
+export { listBlockDevices, type BlockDevice } from './hardware/block-devices.js'
 export { bootMode } from './hardware/boot-mode.js'
-export { collectInventory, inventoryDisk, type CollectOptions } from './hardware/inventory.js'
 export { readHardware, type TargetHardware } from './hardware/read-hardware.js'
 export { readPartitions, type Partition, type PartitionTable } from './hardware/partitions.js'
 export { createBootEntry } from './hardware/efi.js'
-export { chooseRootDevice, rootDeviceHints, SMALLEST_ROOT } from './hardware/root-device.js'
-export { BadHint, compileHints, findByHints } from './hardware/root-device-hints.js'
+export { chooseRootDevice, rootDeviceHints } from './hardware/root-device.js'
 export type { Asset, StageAsset, StagedAsset } from './images/asset.js'
 export type { ImageRecord } from './images/cache-folder.js'
 export {
-  DEFAULT_LIMIT,
   ImageCache,
   type CachedImage,
   type ImageCacheOptions,

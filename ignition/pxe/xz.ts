@@ -74,17 +74,21 @@ function withDictionary(stream: Buffer): Buffer {
   return stream
 }
 
-const TRUNCATED = 'xz compressed stream is truncated or otherwise corrupt'
+/** coreos-installer's sentence for a stream that ends too early. */
+export const XZ_TRUNCATED = 'xz compressed stream is truncated or otherwise corrupt'
 
-/** coreos-installer's words for liblzma's codes. */
+/** coreos-installer's words for liblzma's codes; the first is recorded. */
 const SENTENCES: Record<string, string> = {
   LZMA_DATA_ERROR: 'lzma data error',
   LZMA_FORMAT_ERROR: 'stream/file format not recognized',
   LZMA_OPTIONS_ERROR: 'invalid/unsupported options',
   LZMA_MEMLIMIT_ERROR: 'memory limit reached',
   LZMA_MEM_ERROR: 'memory allocation failed',
-  LZMA_BUF_ERROR: TRUNCATED,
+  LZMA_BUF_ERROR: XZ_TRUNCATED,
 }
+
+/** And for an error of lzma-native's. */
+export const xzSentence = ({ name, message }: Error): string => SENTENCES[name] ?? message
 
 /** Room for the dictionary of any preset; a stream may ask for up to 4 GiB. */
 const MEMORY_LIMIT = 256 * 1024 * 1024
@@ -114,7 +118,7 @@ export async function* unxz(reader: ByteReader, clock: Clock): AsyncGenerator<Ui
   try {
     for (;;) {
       const chunk = await reader.next()
-      if (!chunk) throw new LiveImageError(TRUNCATED)
+      if (!chunk) throw new LiveImageError(XZ_TRUNCATED)
       for (let at = 0; at < chunk.length;) {
         const piece = chunk.subarray(at, at + PIECE)
         at += piece.length
@@ -128,7 +132,7 @@ export async function* unxz(reader: ByteReader, clock: Clock): AsyncGenerator<Ui
               coder.code(piece, true)
             }),
         )
-        if (failed) throw new LiveImageError(SENTENCES[failed.name] ?? failed.message)
+        if (failed) throw new LiveImageError(xzSentence(failed))
         const ready = output
         output = []
         yield* ready

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { XZ_TRUNCATED, xzSentence } from '../../ignition/index.js'
 import { held, type Clock } from '../../runtime/index.js'
 import type { PeekableSource } from './byte-source.js'
 import { DecodeError, expectEnd } from './decode-error.js'
@@ -26,7 +27,6 @@ const WANTED_OUTPUT = 4 * 1024 * 1024
 const SMALLEST_PIECE = 1024
 const LARGEST_PIECE = 16 * 1024
 const OUTPUT_BUFFER = 256 * 1024
-const TRUNCATED = 'xz compressed stream is truncated or otherwise corrupt'
 
 let makeCoder: (() => NativeCoder) | undefined
 
@@ -43,7 +43,7 @@ export async function* unxz(input: PeekableSource, clock: Clock): AsyncGenerator
   try {
     for (;;) {
       const chunk = await input.next()
-      if (!chunk) throw new DecodeError(TRUNCATED)
+      if (!chunk) throw new DecodeError(XZ_TRUNCATED)
       for (let at = 0; at < chunk.length;) {
         const { output, taken } = await decoder.decode(chunk.subarray(at))
         at += taken
@@ -84,7 +84,7 @@ export async function* unxzBlock(
         yield* output
         if (decoder.failure) throw decoder.failure
       }
-    if (length !== outputLength) throw new DecodeError(TRUNCATED)
+    if (length !== outputLength) throw new DecodeError(XZ_TRUNCATED)
   } finally {
     decoder.close()
   }
@@ -128,8 +128,7 @@ class XzDecoder {
         this.#done = resolve
         this.#coder.code(piece, true)
       })
-      if (this.#error)
-        this.failure = new DecodeError(SENTENCES[this.#error.name] ?? this.#error.message, { cause: this.#error })
+      if (this.#error) this.failure = new DecodeError(xzSentence(this.#error), { cause: this.#error })
       const output = this.#output
       this.#output = []
       const ratio = Math.max(1, output.reduce((sum, { length }) => sum + length, 0) / piece.length)
@@ -141,14 +140,4 @@ class XzDecoder {
   close(): void {
     this.#coder.resetUnderlying()
   }
-}
-
-/** coreos-installer's words for liblzma's codes; the first is recorded. */
-const SENTENCES: Record<string, string> = {
-  LZMA_DATA_ERROR: 'lzma data error',
-  LZMA_FORMAT_ERROR: 'stream/file format not recognized',
-  LZMA_OPTIONS_ERROR: 'invalid/unsupported options',
-  LZMA_MEMLIMIT_ERROR: 'memory limit reached',
-  LZMA_MEM_ERROR: 'memory allocation failed',
-  LZMA_BUF_ERROR: TRUNCATED,
 }

@@ -1,7 +1,7 @@
-import { during, UserError } from '../../runtime/index.js'
+import { during } from '../../runtime/index.js'
 import type { Executor, Target } from '../executors/executor.js'
 import { finish, runCommand } from '../run-command.js'
-import { schemaCheck, type SchemaCheck } from '../schema-check.js'
+import { lsblkListing } from './lsblk-listing.js'
 
 /** A disk, or something that can stand in for one: a RAID array, a multipath device. */
 export interface BlockDevice {
@@ -75,36 +75,11 @@ export interface LsblkRow {
 type Cell = string | number | boolean | null
 type RawRow = Record<string, Cell> & { kname: string; children?: RawRow[] }
 
-const cell = { type: ['string', 'number', 'boolean', 'null'] }
-const listing: SchemaCheck<{ blockdevices: RawRow[] }> = schemaCheck({
-  type: 'object',
-  required: ['blockdevices'],
-  properties: { blockdevices: { $ref: '#/$defs/rows' } },
-  $defs: {
-    rows: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['kname'],
-        properties: { kname: { type: 'string' }, children: { $ref: '#/$defs/rows' } },
-        additionalProperties: cell,
-      },
-    },
-  },
-})
+const listing = lsblkListing<RawRow>({ additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } })
 
 /** Reads lsblk's JSON. Old versions write numbers and flags as text, and nest although not asked to. */
 export function parseLsblk(json: string): LsblkRow[] {
-  let value: unknown
-  try {
-    value = JSON.parse(json)
-  } catch (cause) {
-    throw new UserError('lsblk-unreadable', 'lsblk did not answer in JSON; it may be older than util-linux 2.27', {
-      cause,
-    })
-  }
-  if (!listing.accepts(value)) throw new UserError('lsblk-unreadable', 'lsblk answered in a form that is not known')
-  return flat(value.blockdevices).map((raw) => ({
+  return flat(listing(json)).map((raw) => ({
     kname: raw.kname,
     type: text(raw['type']) ?? '',
     model: text(raw['model']),

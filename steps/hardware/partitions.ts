@@ -1,7 +1,7 @@
-import { during, UserError } from '../../runtime/index.js'
+import { during } from '../../runtime/index.js'
 import type { Target } from '../executors/executor.js'
 import { runCommand } from '../run-command.js'
-import { schemaCheck, type SchemaCheck } from '../schema-check.js'
+import { lsblkListing } from './lsblk-listing.js'
 
 /** A partition as lsblk and udev see it. */
 export interface Partition {
@@ -38,29 +38,11 @@ interface Row {
 }
 
 const text = { type: 'string', nullable: true }
-const listing: SchemaCheck<{ blockdevices: Row[] }> = schemaCheck({
-  type: 'object',
-  required: ['blockdevices'],
-  properties: { blockdevices: { $ref: '#/$defs/rows' } },
-  $defs: {
-    rows: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['kname', 'type'],
-        properties: {
-          kname: { type: 'string' },
-          type: { type: 'string' },
-          pttype: text,
-          parttype: text,
-          partlabel: text,
-          partuuid: text,
-          label: text,
-          fstype: text,
-          children: { $ref: '#/$defs/rows' },
-        },
-      },
-    },
+const listing = lsblkListing<Row>({
+  required: ['type'],
+  properties: {
+    ...{ type: { type: 'string' }, pttype: text, parttype: text, partlabel: text, partuuid: text },
+    ...{ label: text, fstype: text },
   },
 })
 
@@ -80,9 +62,7 @@ export async function readPartitions(target: Target, device: string): Promise<Pa
 }
 
 export function parsePartitions(json: string, device: string): PartitionTable {
-  const value: unknown = parseJson(json)
-  if (!listing.accepts(value)) throw new UserError('lsblk-unreadable', 'lsblk answered in a form that is not known')
-  const rows = flat(value.blockdevices)
+  const rows = flat(listing(json))
   const disk = rows.find((row) => `/dev/${row.kname}` === device)
   return {
     type: disk?.pttype || null,
@@ -103,14 +83,6 @@ export function parsePartitions(json: string, device: string): PartitionTable {
 /** What stands below an array is the array's, not the disk's that is a member of it. */
 const flat = (rows: Row[], top = true): Row[] =>
   rows.flatMap((row) => (!top && row.type.startsWith('raid') ? [] : [row, ...flat(row.children ?? [], false)]))
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch (cause) {
-    throw new UserError('lsblk-unreadable', 'lsblk did not answer in JSON', { cause })
-  }
-}
 
 /** The kernel puts a `p` in between when the disk's name ends with a digit: `/dev/nvme0n1p3`. */
 export const partitionPath = (disk: string, number: number): string =>

@@ -1,12 +1,9 @@
-import { createRequire } from 'node:module'
-import { held, type Clock } from '../../../runtime/index.js'
+import { keyfileFiles, wrapFiles } from '../../../ignition/index.js'
+import type { Clock } from '../../../runtime/index.js'
 import type { FileTree } from '../program.js'
 import { readBootEntry } from './boot-entry.js'
-import { cpio } from './cpio.js'
 import { during, Failure } from './failure.js'
 import type { MountedBoot } from './mounted-boot.js'
-
-const INSIDE = 'etc/coreos-firstboot-network'
 
 /**
  * Appends the keyfiles of a folder to the installed initramfs, as an xz-compressed cpio, which is how 0.27.0 copies a
@@ -26,9 +23,9 @@ export async function copyNetwork(options: {
   )
   if (keyfiles.length === 0) return print(`No networking configuration files found in ${folder}, skipping`)
   print(`Copying networking configuration from ${folder}`)
-  const members = keyfiles.map((name) => {
+  const copied = keyfiles.map((name) => {
     print(`Copying ${base}/${name} to initramfs`)
-    return { path: `${INSIDE}/${name}`, mode: 0o600, bytes: files.read(`${base}/${name}`) }
+    return { name, bytes: files.read(`${base}/${name}`) }
   })
   const { text } = await readBootEntry(volume)
   for (const key of ['linux', 'initrd', 'options'])
@@ -38,14 +35,6 @@ export async function copyNetwork(options: {
   const path = initrd.replace(/^\/boot\//, '/')
   if (!(await volume.exists(path))) throw new Failure(`initramfs file not found at "${volume.at}${path}"`)
   const old = await volume.read(path)
-  await volume.write(path, Buffer.concat([old, await xz(cpio(members), clock)]))
+  await volume.write(path, Buffer.concat([old, await wrapFiles(keyfileFiles(copied), clock)]))
   print(`Appended network configuration to initramfs ${initrd}`)
-}
-
-/** Kernels unpack an xz-compressed initramfs only with CRC32 as its check. */
-function xz(bytes: Buffer, clock: Clock): Promise<Buffer> {
-  const { compress } = createRequire(import.meta.url)('lzma-native') as {
-    compress(bytes: Buffer, options: object, done: (result: Buffer) => void): unknown
-  }
-  return held(clock, 'compressing xz', () => new Promise((resolve) => compress(bytes, { preset: 9 }, resolve)))
 }
