@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { userError, type Logger } from '../runtime/index.js'
 import type { GuardedTarget } from '../steps/index.js'
+import { masked } from './masked.js'
 
 /** What an agent has to find again when its process starts anew. */
 export interface KeptOnTarget {
@@ -32,10 +33,21 @@ export async function keptOnTarget(target: GuardedTarget, whose: string, logger:
     },
     read: () => state,
     write: async (value) => {
-      state = value
+      state = withoutSecrets(value)
       await save()
     },
   }
+}
+
+/**
+ * Without the configs that a command which has ended echoes in its result, as its step was given them: whoever reads that
+ * looks for the step's name only.
+ */
+function withoutSecrets(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('commands' in value) || !Array.isArray(value.commands))
+    return value
+  const commands = value.commands as readonly { result?: unknown }[]
+  return { ...value, commands: commands.map((command) => ({ ...command, result: masked(command.result) })) }
 }
 
 async function earlier(target: GuardedTarget, path: string, logger: Logger): Promise<{ port: number; state: unknown }> {
