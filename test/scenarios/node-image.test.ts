@@ -54,7 +54,7 @@ async function os(
 test.each([
   ['a worker, by its machine config', worker],
   ['the bootstrap node too', bootstrap],
-])('%s: a base image without the kubelet becomes the node image before the kubelet may start', async (_, config) => {
+])('row 30: %s: a base image without the kubelet becomes the node image before the kubelet may start', async (_, config) => {
   await using lab = await createLab({ seed: 5, clock: 'auto' })
   const pullspec = lab.registry.publish(image)
   const boots: string[] = []
@@ -89,7 +89,7 @@ test.each([
   ['wrong-digest', /does not match expected/],
   ['broken-layer', /unexpected EOF/],
 ] satisfies [RegistryFault, RegExp][])(
-  'a pull that fails (%s) keeps the base and is tried again',
+  'row 30: a pull that fails (%s) keeps the base and is tried again',
   async (fault, why) => {
     await using lab = await createLab({ seed: 5, clock: 'auto' })
     const pullspec = lab.registry.publish(image)
