@@ -28,6 +28,8 @@ export function readArguments(
 
   const unexpected = Object.keys(given).filter((name) => !Object.hasOwn(schemas, name) && !Object.hasOwn(path, name))
   if (unexpected.length > 0) throw ironicErrors.unexpectedArguments(unexpected)
+  if (path.node_ident !== undefined && NODE_IDENT.test(operation.path))
+    readString('node_ident', path.node_ident, 'uuid-or-name')
   for (const name of operation.required ?? [])
     // What a path could say is never null, wherever it is said.
     if (!Object.hasOwn(given, name) || (given[name] === null && operation.path.includes(`{${name}}`)))
@@ -41,6 +43,9 @@ export function readArguments(
   }
   return args
 }
+
+/** Where the node is an argument like any other, and the first that is read. */
+const NODE_IDENT = /^\/v1\/nodes\/\{node_ident\}\/(states|management|maintenance|vendor_passthru)\b/
 
 /** Where the router itself looks at the ident in the path, before anything else does. */
 const ROUTED = /^\/v1\/nodes\b/

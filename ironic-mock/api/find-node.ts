@@ -10,7 +10,7 @@ import { isLogicalName, isUuid } from './formats.js'
  */
 export async function findNode(call: Call<object>, { store }: Backend, ident: string): Promise<NodeRecord> {
   const byUuid = isUuid(ident)
-  if (!byUuid && !isLogicalName(ident)) throw ironicErrors.badIdent('node', ident)
+  if (!isIdent(ident)) throw ironicErrors.badIdent('node', ident)
   const named = async (name: string) => (knowsNames(call.version) ? store.node(name) : undefined)
   const found = byUuid ? await store.node(ident.toLowerCase()) : await named(ident)
   // A name that a node can have, and cannot be found by.
@@ -28,5 +28,21 @@ const SUBRESOURCES = [
   ...['ports', 'portgroups', 'vifs', 'volume', 'traits', 'bios', 'allocation', 'history', 'inventory', 'children'],
   ...['firmware', 'vmedia'],
 ]
+
+const ROUTED_ON = [...SUBRESOURCES, 'validate']
+const isIdent = (text: string): boolean => isUuid(text) || isLogicalName(text)
+
+/**
+ * What the router looks at before it knows of a version or an argument: whose the thing is that a path goes on to.
+ *
+ * @param segments decoded, from `v1` on
+ * @throws IronicError 400 in the router's shape
+ */
+export function checkRoutedIdent([, collection, ident, next]: readonly string[]): void {
+  if (ident === undefined || isIdent(ident)) return
+  if (collection === 'portgroups') throw ironicErrors.badIdent('portgroup', ident)
+  if (collection === 'nodes' && next !== undefined && ROUTED_ON.includes(next))
+    throw ironicErrors.badIdent('node', ident)
+}
 
 const knowsNames = (version: Microversion): boolean => version >= SINCE.nodeNames

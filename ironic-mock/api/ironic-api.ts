@@ -26,6 +26,7 @@ import type { Store } from '../store/store.js'
 import { readArguments, type Arguments } from './arguments.js'
 import { readBody } from './body.js'
 import type { Backend, Call, Reply } from './call.js'
+import { checkRoutedIdent } from './find-node.js'
 import { handlers } from './handlers/index.js'
 import { JsonText } from './json-text.js'
 import { Links } from './links.js'
@@ -162,6 +163,7 @@ function route(
   const decoded = segments.map(decode)
   // HEAD is for the root documents only; elsewhere it is a method that is not there.
   const asked = method === 'HEAD' && decoded.length <= 1 ? 'GET' : method
+  checkRoutedIdent(decoded)
   const found = router.find(asked, decoded)
   if (!found) throw ironicErrors.noSuchRoute()
   // Of a path it is a name that nothing has; here it would be taken for something that nobody asked for.
