@@ -13,7 +13,7 @@ const VERSIONS = { original: '3.0.0', today: '3.2.0' } as const
 
 /**
  * The Ignition config that makes an unmodified live CoreOS run the agent in its container, in the form of the design
- * document or of image-customization-controller (facts/coreos.md 4.1).
+ * document or of image-customization-controller (their sources).
  *
  * @throws UserError for an option that could not stand in a unit, a script or a file name, and for one that is no
  *   address, image or pull secret; `agent-config` for a config that Ignition would refuse

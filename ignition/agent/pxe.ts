@@ -11,7 +11,7 @@ export interface LivePxe extends LiveSources {
 
 /**
  * Ironic's `kernel_append_params` (once `pxe_append_params`) for a live CoreOS, each argument once: what Ironic had
- * there, where the root filesystem and the Ignition config are, and the network (facts/coreos.md 4.3).
+ * there, where the root filesystem and the Ignition config are, and the network (Metal3's and OpenShift's Ironic images).
  *
  * @throws LiveImageError for a URL that a command line would take apart, and for line breaks
  *

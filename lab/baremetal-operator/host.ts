@@ -77,7 +77,7 @@ export const SOME_UID = 'd0000000-0000-4000-8000-000000000001'
 export const namespaceOf = ({ namespace = 'metal3' }: Host): string => namespace
 export const nodeName = (host: Host): string => `${namespaceOf(host)}~${host.name}`
 
-/** `properties` of a node that follow from the spec (facts 2.1). */
+/** `properties` of a node that follow from the spec (BareMetal Operator's source). */
 export function properties({ bootMode = 'UEFI', architecture = 'x86_64' }: Host) {
   const modes: Readonly<Record<BootMode, string>> = {
     UEFI: 'boot_mode:uefi',
@@ -131,7 +131,7 @@ const below = (prefix: string, values: Record<string, unknown>): Record<string, 
 export const raidInterface = ({ bmc, raid }: Host): string | undefined =>
   raid?.kind === 'software' ? 'agent' : bmc.interfaces['raid_interface']
 
-/** The steps of `preparing` (facts 2.4). */
+/** The steps of `preparing` (its source). */
 export function cleanSteps(host: Host): RequestedStep[] {
   const steps: RequestedStep[] = []
   if (host.raid) {
@@ -150,7 +150,7 @@ export function serviceSteps({ biosSettings, firmwareUpdates }: Host): Requested
   return steps
 }
 
-/** What an instance is of, as paths of a PATCH; undefined removes (facts 2.5). */
+/** What an instance is of, as paths of a PATCH; undefined removes (its source). */
 export function instanceOf(host: Host): Record<string, unknown> {
   const { image, customDeploy, rootDevice, bootMode } = host
   const common = {

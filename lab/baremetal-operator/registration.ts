@@ -37,7 +37,7 @@ async function portsOf(calls: Calls, mac: string, why: string): Promise<Ports['p
 /** In these it is busy with what was asked before, and nothing of it is changed. */
 const BUSY: ReadonlySet<string> = new Set(['clean wait', 'cleaning', 'wait call-back', 'deploying', 'inspecting'])
 
-/** Before all else on every look: a host that is not known is registered, one that differs is changed (facts 2.1). */
+/** Before all else on every look: a host that is not known is registered, one that differs is changed. */
 export async function registered(
   requests: NodeRequests,
   host: Host,

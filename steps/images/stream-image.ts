@@ -4,7 +4,7 @@ import type { Asset } from './asset.js'
 import { Unreachable, type ImageHttp } from './image-http.js'
 import { maskedUrl } from './masked-url.js'
 
-/** Where coreos-installer finds streams (facts/coreos.md 1.1). */
+/** Where coreos-installer finds streams (its source). */
 export const FEDORA_STREAMS = 'https://builds.coreos.fedoraproject.org/streams/'
 
 export interface StreamRequest {
