@@ -121,7 +121,7 @@ ${deploy('$url/wait')}`)
 
 describe('a disk', () => {
   test('that is pulled when so many bytes were written', async () => {
-    for (const mib of [1, 24, 100]) {
+    for (const mib of [1, 8, 24]) {
       await host.freshDisk()
       // A loop device that is open cannot be detached; one that has lost its bytes answers as one that was.
       const { out, ...ended } = await outcome(`(while [ ! -f $place/half ]; do sleep 0.05; done
