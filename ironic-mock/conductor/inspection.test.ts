@@ -195,6 +195,16 @@ describe('failures', () => {
     expect(machine.state).toBe('power off')
   })
 
+  test('abort, where the interface was changed meanwhile to one that has nothing to abort', async () => {
+    const { lab, uuid } = await waiting()
+    await lab.conductor.updateNode(uuid, () => ({ inspect_interface: 'redfish' }))
+    await expect(lab.conductor.provision(uuid, { target: 'abort' })).rejects.toMatchObject({
+      status: 400,
+      message: 'Driver redfish does not support abort (disabled or not implemented).',
+    })
+    expect(await lab.node(uuid)).toMatchObject({ provision_state: 'inspect wait', reservation: null })
+  })
+
   test('an interface that cannot inspect', async () => {
     const { lab, uuid } = await manageable({ inspect_interface: 'no-inspect' })
     await expect(lab.conductor.provision(uuid, { target: 'inspect' })).rejects.toMatchObject({

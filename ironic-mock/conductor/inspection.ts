@@ -1,6 +1,6 @@
 import { IronicError, textOf, type JsonObject } from '../../wire/index.js'
 import { readsFirmware } from '../drivers/management.js'
-import { inspectProblem, powerProblem } from '../drivers/requirements.js'
+import { inspectProblem, powerProblem, unsupported } from '../drivers/requirements.js'
 import { bmcAddresses } from './bmc-addresses.js'
 import { valueOf, type EffectBody, type Outcome } from './effects.js'
 import { fastTrackEnabled } from './fast-track.js'
@@ -199,8 +199,13 @@ export function inspectionTimedOut(turn: Turn, outcome: Outcome): void {
   turn.rest()
 }
 
-/** `abort` in `inspect wait`: switches off first, as Ironic does within the call. */
+/**
+ * `abort` in `inspect wait`: switches off first, as Ironic does within the call.
+ *
+ * @throws IronicError 400 where the interface was changed meanwhile to one that never waits
+ */
 export function abortInspection(turn: Turn): void {
+  if (turn.node.inspect_interface !== 'agent') throw new IronicError(400, unsupported(turn.node, 'abort'))
   turn.run([goesOff(turn) ? off(turn) : { kind: 'proceed' }], 'inspection.aborted')
 }
 
