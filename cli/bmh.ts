@@ -8,7 +8,7 @@ import {
   type IronicRelease,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
-import { readGiven } from './ignition-files.js'
+import { readGiven } from './given-files.js'
 import type { Options } from './options.js'
 
 export const BMH_EXPLAIN_OPTIONS = ['ironic-release', 'json'] as const

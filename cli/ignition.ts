@@ -21,7 +21,7 @@ import {
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { agentLines } from './ignition-agent.js'
-import { readGiven, type Given } from './ignition-files.js'
+import { readGiven, type Given } from './given-files.js'
 import type { Options } from './options.js'
 
 export const IGNITION_VALIDATE_OPTIONS = ['json'] as const

@@ -20,7 +20,7 @@ export async function readGiven(
   what = 'Ignition config',
 ): Promise<Given[]> {
   if (files.filter((file) => file === '-').length > 1)
-    throw new UserError('ignition-unreadable', 'standard input can be read only once', {
+    throw new UserError('file-unreadable', 'standard input can be read only once', {
       kind: 'usage',
       remedy: 'name - once',
     })
@@ -34,11 +34,19 @@ export async function readGiven(
         given.push({ name: 'standard input', bytes: Buffer.concat(parts) })
       }
     } catch (cause) {
-      throw new UserError('ignition-unreadable', `the ${what} ${file} cannot be read`, {
-        cause,
-        kind: 'usage',
-        remedy: 'name a file, or - for standard input',
-      })
+      throw unreadable(file, what, 'name a file, or - for standard input', cause)
     }
   return given
 }
+
+/** One file that is text, which is not to be standard input. */
+export async function readText(path: string, what: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw unreadable(path, what, 'name a file that you may read', cause)
+  }
+}
+
+const unreadable = (path: string, what: string, remedy: string, cause: unknown): UserError =>
+  new UserError('file-unreadable', `the ${what} ${path} cannot be read`, { cause, kind: 'usage', remedy })
