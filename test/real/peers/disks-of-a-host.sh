@@ -42,8 +42,8 @@ others() {
 }
 
 make_ssh() {
-  cp /etc/passwd /run/passwd
-  grep -q ^sshd: /run/passwd || echo 'sshd:x:74:74::/run/sshd:/usr/sbin/nologin' >>/run/passwd
+  # A login of its own: what this host's root has its shell do is slow here.
+  printf '%s\n' 'root:x:0:0::/run/home:/bin/sh' 'sshd:x:74:74::/run/sshd:/usr/sbin/nologin' >/run/passwd
   mount --bind /run/passwd /etc/passwd
   echo 'root:*:19000:0:99999:7:::' >/run/shadow
   mount --bind /run/shadow /etc/shadow
