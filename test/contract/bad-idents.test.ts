@@ -40,6 +40,18 @@ const CALLS: readonly (readonly [method: string, path: string, body: unknown, an
   ['GET', 'nodes/a%20b/states?x=1', undefined, UNEXPECTED],
 ]
 
+test.each([
+  ['GET', 'runbooks/a%20b/traits', 'Expected a logical name or UUID but received a b.'],
+  ['DELETE', 'runbooks/%2C/traits', 'Expected a logical name or UUID but received ,.'],
+  ['GET', 'nodes/n/bios/a%20b', "Schema error: 'a b' does not match '(?i)^[A-Z0-9-._~]+$'"],
+])('%s %s: other names that nothing has', async (method, path, sentence) => {
+  const headers = { 'x-openstack-ironic-api-version': '1.115' }
+  const response = await stage.api({ method, target: `/v1/${path}`, base: BASE, headers })
+  expect(response.status).toBe(400)
+  const { error_message } = JSON.parse(response.body!) as { error_message: string }
+  expect(JSON.parse(error_message)).toMatchObject({ faultstring: sentence })
+})
+
 test.each(CALLS.flatMap((call) => (['1.115', '1.5'] as const).map((version) => [...call, version] as const)))(
   '%s %s',
   async (method, path, body, answer, version) => {

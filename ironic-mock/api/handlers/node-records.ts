@@ -104,6 +104,8 @@ export const recordHandlers: HandlersOf<'nodes.inventory' | 'nodes.firmware' | '
   },
   'nodes.bios.setting': async (call, backend) => {
     const { setting_name: name } = call.args
+    if (!/^[A-Z0-9-._~]+$/i.test(name))
+      throw ironicErrors.schema(undefined, `${pythonRepr(name)} does not match '(?i)^[A-Z0-9-._~]+$'`)
     const node = await findNode(call, backend, call.args.node_ident)
     const setting = (await backend.conductor.hardware.bios(node.uuid)).find((each) => each.name === name)
     if (!setting) throw ironicErrors.biosSettingNotFound(node.uuid, name)

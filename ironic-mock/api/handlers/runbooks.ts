@@ -13,7 +13,8 @@ import {
   type RunbookStep,
 } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/conductor.js'
-import type { HandlersOf } from '../call.js'
+import type { Backend, Call, HandlersOf } from '../call.js'
+import { isLogicalName, isUuid } from '../formats.js'
 import type { PatchOperation } from '../json-patch.js'
 import { created, findResource, listResources, showResource } from '../resource-list.js'
 import { checkPatchable, patched, patchValues, readForms, withDefaults } from '../resource-patch.js'
@@ -34,6 +35,14 @@ const kept = (steps: unknown): RunbookStep[] =>
 
 const unusableOwner = (patch: readonly PatchOperation[]) =>
   ironicErrors.patchFailed(pythonRepr(patch), 'There cannot be an owner for a public runbook')
+
+/** Whose traits are meant. Neither a name nor a uuid: upstream says so, with 400. */
+function named({ args }: Call<{ runbook_ident: string }>, backend: Backend): RunbookRecord {
+  const { runbook_ident: ident } = args
+  if (!isUuid(ident) && !isLogicalName(ident))
+    throw new IronicError(400, `Expected a logical name or UUID but received ${ident}.`)
+  return findResource('runbook', backend, ident)
+}
 
 export const runbookHandlers: HandlersOf<
   | 'runbooks.list'
@@ -99,13 +108,13 @@ export const runbookHandlers: HandlersOf<
   },
 
   'runbooks.traits': (call, backend) => ({
-    body: { traits: findResource('runbook', backend, call.args.runbook_ident).traits },
+    body: { traits: named(call, backend).traits },
   }),
 
   'runbooks.traits.put': async (call, backend) => {
     const { runbook_ident: ident, trait } = call.args
     if (trait) checkDocument(traitSchema, 'trait', trait)
-    const { uuid } = findResource('runbook', backend, ident)
+    const { uuid } = named(call, backend)
     const { traits } = call.document as { traits?: string[] }
     if (Boolean(trait) === (traits !== undefined))
       throw new IronicError(
@@ -120,8 +129,8 @@ export const runbookHandlers: HandlersOf<
   },
 
   'runbooks.traits.delete': async (call, backend) => {
-    const { runbook_ident: ident, trait } = call.args
-    const { uuid } = findResource('runbook', backend, ident)
+    const { trait } = call.args
+    const { uuid } = named(call, backend)
     await backend.conductor.resources.update('runbook', uuid, ({ traits }) => ({
       traits: trait ? traits.filter((each) => each !== trait) : [],
     }))
