@@ -17,6 +17,7 @@ import {
 import { hostArchitecture } from './download.js'
 import type { Environment } from './environment.js'
 import { addFetchOptions, fetchingOf, reachOf, streamFor, type FetchFlags } from './fetch-options.js'
+import { fetchProgress } from './fetch-progress.js'
 import type { Does } from './metadata-commands.js'
 
 interface GenerateFlags extends FetchFlags {
@@ -85,7 +86,7 @@ async function generate(
   }
   const { paths, kargs } = await generateBootImage(image, {
     ...{ ...reachOf(flags), folder: directory ?? '.', cache: await fetchingOf(flags, environment) },
-    ...{ clock: systemClock(), logger: silent, signal: environment.stopped },
+    ...{ clock: systemClock(), logger: silent, signal: environment.stopped, ...fetchProgress(environment.stderr) },
     ...(ignition === undefined ? {} : { ignition: await configOf(ignition) }),
   })
   for (const path of paths) environment.stdout.write(`${path}\n`)

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { downloadArtifacts, imageFormat, silent, systemClock, type Artifact, type Stream } from '../lab/index.js'
 import { addFetchOptions, fetchingOf, reachOf, streamFor, type FetchFlags } from './fetch-options.js'
+import { fetchProgress } from './fetch-progress.js'
 import type { Does } from './metadata-commands.js'
 
 interface DownloadFlags extends FetchFlags {
@@ -34,6 +35,7 @@ export function addDownloadCommand(program: Command, does: Does): void {
         ...{ folder: flags.directory, decompress: flags.decompress ?? false },
         ...{ cache: await fetchingOf(flags, environment), clock: systemClock(), logger: silent },
         signal: environment.stopped,
+        ...fetchProgress(environment.stderr),
       })
       for (const { path, sha256, signedBy, already } of done)
         environment.stdout.write(

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
 import {
   BUILD_META,
@@ -20,7 +19,9 @@ import {
 import { repeated } from './customize-options.js'
 import { hostArchitecture } from './download.js'
 import type { Environment } from './environment.js'
+import { readText } from './given-files.js'
 import { addFetchOptions, fetchingOf, reachOf, streamFor, type FetchFlags } from './fetch-options.js'
+import { fetchProgress } from './fetch-progress.js'
 import type { Does } from './metadata-commands.js'
 
 interface CopyFlags {
@@ -57,7 +58,7 @@ export function addMachineOsCommands(program: Command, does: Does): void {
         stream: await streamFor(flags.stream, flags, environment),
         version: versionOf(flags, environment),
         architectures: flags.architecture ?? [hostArchitecture()],
-        ...{ clock: systemClock(), logger: silent, signal: environment.stopped },
+        ...{ clock: systemClock(), logger: silent, signal: environment.stopped, ...fetchProgress(environment.stderr) },
       })
       for (const path of made) environment.stdout.write(flags.json ? `${JSON.stringify({ path })}\n` : `${path}\n`)
       return 0
@@ -191,14 +192,4 @@ async function verify(folder: string, flags: VerifyFlags, environment: Environme
   }
 }
 
-async function textOf(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (cause) {
-    throw new UserError('metadata-file', `the metadata ${path} cannot be read`, {
-      cause,
-      kind: 'usage',
-      remedy: 'name a file that you may read',
-    })
-  }
-}
+const textOf = (path: string): Promise<string> => readText(path, 'metadata')

@@ -24,12 +24,14 @@ export function addStreamCommands(program: Command, does: Does): void {
   does<ConvertFlags>(
     root
       .command('convert')
-      .description('make a release of builds, a stream of builds and releases, a ConfigMap of streams')
+      .description('make a release of builds, a stream or an index of builds and releases, a ConfigMap of streams')
       .argument('<FILE...>', 'meta.json, release.json or stream metadata; - for standard input')
       .addOption(
-        new Option('--to <KIND>', 'what to make').choices(['release', 'stream', 'config-map']).default('stream'),
+        new Option('--to <KIND>', 'what to make')
+          .choices(['release', 'stream', 'index', 'config-map'])
+          .default('stream'),
       )
-      .option('--target <FILE>', 'a stream whose other architectures stay')
+      .option('--target <FILE>', 'a stream whose other architectures stay, or an index whose releases do')
       .option('--name <NAME>', 'name of the stream')
       .option('--base-url <URL>', "where builds are published (default: Fedora's)")
       .option('--no-signatures', 'nothing is signed')

@@ -1,25 +1,31 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import {
   bootImagesText,
   checkStream,
+  compareVersions,
   diffStreams,
   documentText,
+  FEDORA_BUILDS,
   metaToRelease,
   packageVersion,
   publishStream,
   readMetadata,
   refuseBackInTime,
+  RELEASE_INDEX,
   schemaProblems,
   STREAM,
   systemClock,
   updateStream,
   UserError,
+  withRelease,
   type Metadata,
   type Release,
+  type ReleaseIndex,
   type Stream,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
+import { readGiven, readText } from './given-files.js'
 import { streamFor, type FetchFlags } from './fetch-options.js'
 
 interface Document {
@@ -27,29 +33,12 @@ interface Document {
   text: string
 }
 
-async function documents(files: readonly string[], { stdin }: Environment): Promise<Document[]> {
-  const read: Document[] = []
-  for (const name of files) {
-    if (name === '-') {
-      const parts: Buffer[] = []
-      for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array))
-      read.push({ name: 'standard input', text: Buffer.concat(parts).toString('utf8') })
-    } else read.push({ name, text: await textOf(name) })
-  }
-  return read
+async function documents(files: readonly string[], environment: Environment): Promise<Document[]> {
+  const given = await readGiven(files, environment, 'metadata')
+  return given.map(({ name, bytes }) => ({ name, text: Buffer.from(bytes).toString() }))
 }
 
-async function textOf(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (cause) {
-    throw new UserError('metadata-file', `the metadata ${path} cannot be read`, {
-      cause,
-      kind: 'usage',
-      remedy: 'name a file that you may read',
-    })
-  }
-}
+const textOf = (path: string): Promise<string> => readText(path, 'metadata')
 
 interface Finding {
   kind: 'error' | 'warning'
@@ -112,7 +101,7 @@ function streamsIn(metadata: Metadata): Stream[] {
 }
 
 export interface ConvertFlags {
-  to: 'release' | 'stream' | 'config-map'
+  to: 'release' | 'stream' | 'index' | 'config-map'
   output?: string
   target?: string
   name?: string
@@ -150,12 +139,25 @@ function converted(read: readonly Metadata[], flags: ConvertFlags, now: string, 
     if (!release || others.length > 0) throw wants('release', 'the metadata of one build, for each architecture')
     return documentText({ ...release, metadata: { 'last-modified': now } })
   }
-  if (releases.length === 0) throw wants('stream', 'build or release metadata')
+  if (releases.length === 0) throw wants(flags.to, 'build or release metadata')
+  if (flags.to === 'index') return documentText(indexOf(releases, flags, now, target))
   const before = target === null ? null : STREAM.read(target, flags.target ?? 'the target')
   const generator = `ironstage ${packageVersion()}`
   return documentText(
     updateStream(before, releases, { now, generator, ...(flags.name === undefined ? {} : { name: flags.name }) }),
   )
+}
+
+/** The releases of a stream, oldest first; those of the target stay. */
+function indexOf(releases: readonly Release[], flags: ConvertFlags, now: string, target: string | null): ReleaseIndex {
+  let index = target === null ? null : RELEASE_INDEX.read(target, flags.target ?? 'the target')
+  for (const release of [...releases].sort((a, b) => compareVersions(a.release, b.release))) {
+    if (index && index.stream !== release.stream) throw wants('index', `releases of one stream, as ${index.stream}`)
+    const base = (flags.baseUrl ?? FEDORA_BUILDS).replace(/\/+$/, '')
+    index = withRelease(index, release, `${base}/${release.stream}/builds/${release.release}/release.json`, now)
+  }
+  if (index) return index
+  throw wants('index', 'build or release metadata')
 }
 
 /** Builds by what they are of, so that a stream may have architectures of several. */

@@ -29,9 +29,7 @@ test('installs to a plain file, with the arguments and the words of coreos-insta
   await writeFile(config, `image-file: ${imagePath}\ninsecure: true\nappend-karg: [rehearsal]\n`)
   const { code, stdout, stderr } = await run('install', '-c', config, disk)
   expect(code).toBe(0)
-  expect(stdout).toBe(
-    `Running with arguments: --image-file ${imagePath} --append-karg rehearsal --insecure ${disk}\n`,
-  )
+  expect(stdout).toBe(`Running with arguments: --image-file ${imagePath} --append-karg rehearsal --insecure ${disk}\n`)
   expect(stderr).toMatch(/^Copying image from .*\nReading signature from (.|\n)*\nInstall complete\.\n$/)
   const { partitions, boot } = await inspectDisk({ path: disk }, new VirtualClock())
   expect(partitions.map(({ name }) => name)).toEqual(['BIOS-BOOT', 'EFI-SYSTEM', 'boot', 'root'])

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { bytesSource, documentText, openLiveIso, readInitramfs } from '../../ignition/index.js'
 import { systemClock } from '../../runtime/index.js'
@@ -143,6 +145,46 @@ describe('row 1: machine-os, as an init container runs it', () => {
       code: 2,
       stderr: expect.stringMatching(message) as string,
     })
+  })
+})
+
+describe('row 1: the Containerfile', () => {
+  const text = () => readFile(new URL('../../images/machine-os/Containerfile', import.meta.url), 'utf8')
+
+  /** What its RUN line asks of ironstage, as a shell reads it. */
+  async function asked(variables: Record<string, string>): Promise<string[][]> {
+    const [, line = ''] = /^RUN (set -e; [\s\S]*?)\n\n/m.exec(await text()) ?? []
+    const script = `ironstage() { printf '%s\\n' "$@" --END--; }\n${line.replaceAll('\\\n', '\n')}`
+    const { stdout } = await promisify(execFile)('sh', ['-c', script], {
+      env: { PATH: process.env['PATH'], ...variables },
+    })
+    return stdout
+      .split('--END--\n')
+      .slice(0, -1)
+      .map((words) => words.trimEnd().split('\n'))
+  }
+
+  test('what it runs fills the folder, and leaves nobody but the mirror asked', async () => {
+    server.files['/streams/rhcos-4.22.json'] = Buffer.from(documentText(build.stream))
+    const runs = await asked({
+      ...{
+        STREAM: 'rhcos-4.22',
+        ARCHITECTURES: 'x86_64',
+        COREOS_VERSION: '9',
+        MIRROR: server.url(''),
+        STREAM_BASE_URL: '',
+      },
+    })
+    expect(runs).toHaveLength(2)
+    for (const argv of runs) {
+      const here = argv.map((word) => (word === '/coreos' ? at('coreos') : word))
+      expect(await ran(here)).toMatchObject({ code: 0, stderr: '' })
+    }
+    expect(await readdir(at('coreos'))).toContain('coreos-x86_64.iso')
+    const [, entry = '', command_ = ''] = /ENTRYPOINT (.*)\nCMD (.*)/.exec(await text()) ?? []
+    const argv = [...(JSON.parse(entry) as string[]), ...(JSON.parse(command_) as string[])].slice(1)
+    const local = argv.map((word) => (word === '/shared/html/images' ? at('html') : word))
+    expect(await ran([...local, '--source', at('coreos')])).toMatchObject({ code: 0 })
   })
 })
 

@@ -101,6 +101,26 @@ describe('row 35: stream convert', () => {
     expect(updated.architectures['x86_64']).toEqual(fedoraStream().architectures['x86_64'])
   })
 
+  test('releases become the index of their stream, oldest first', async () => {
+    await put('new.json', buildMeta('x86_64', { version: '38.20230806.3.0' }))
+    await put('old.json', buildMeta('x86_64'))
+    const index = await ran('stream', 'convert', '--to', 'index', at('new.json'), at('old.json'))
+    const path = await put('releases.json', index.stdout)
+    expect(await ran('stream', 'validate', path)).toMatchObject({ code: 0, stdout: `${path}: valid, index\n` })
+    const third = await put('third.json', buildMeta('x86_64', { version: '38.20230819.3.0' }))
+    const { stdout } = await ran('stream', 'convert', '--to', 'index', '--target', path, third)
+    expect((JSON.parse(stdout) as { releases: object[] }).releases).toMatchObject([
+      {
+        version: '38.20230718.3.0',
+        metadata: expect.stringMatching(/stable\/builds\/38.20230718.3.0\/release.json$/) as string,
+      },
+      { version: '38.20230806.3.0' },
+      { version: '38.20230819.3.0' },
+    ])
+    const other = await put('other.json', buildMeta('x86_64', { stream: 'next' }))
+    expect(await ran('stream', 'convert', '--to', 'index', '--target', path, other)).toMatchObject({ code: 2 })
+  })
+
   test('one architecture twice, and builds that are not of one release', async () => {
     await put('x.json', buildMeta('x86_64'))
     await put('y.json', buildMeta('x86_64', { version: '38.20230806.3.0' }))
