@@ -54,7 +54,8 @@ export async function httpRequest(
       const tls = settings.authorities.length > 0 ? { ca: [...rootCertificates, ...settings.authorities] } : {}
       const times = { headersTimeout: settings.responseHeaders }
       const dispatcher = proxy
-        ? new ProxyAgent({ uri: proxy, requestTls: tls, ...times })
+        ? // Only what is encrypted goes through a tunnel, as Go's client does it.
+          new ProxyAgent({ uri: proxy, requestTls: tls, proxyTunnel: at.startsWith('https:'), ...times })
         : new Agent({ connect: { timeout: 30_000, ...tls }, ...times })
       try {
         const answer = await request(at, { dispatcher, signal, headers: redirects === 0 ? headers : {} })

@@ -34,7 +34,7 @@ async function deployed(lab: Lab, config: object): Promise<LabNode> {
 
 /** Waits until the machine's OS is where `when` says. */
 async function os(
-  lab: Lab,
+  lab: Pick<Lab, 'wait' | 'clock'>,
   node: LabNode,
   when: (os: NonNullable<ReturnType<Awaited<ReturnType<typeof machineOf>>['os']>>) => boolean,
 ) {
@@ -54,27 +54,34 @@ async function os(
 test.each([
   ['a worker, by its machine config', worker],
   ['the bootstrap node too', bootstrap],
-])('row 30: %s: a base image without the kubelet becomes the node image before the kubelet may start', async (_, config) => {
-  await using lab = await createLab({ seed: 5, clock: 'auto' })
-  const pullspec = lab.registry.publish(image)
-  const boots: string[] = []
-  lab.probe.attach((point, next) => {
-    if (point.kind === 'boot' && point['outcome'] === 'disk') boots.push(point['boot'] as string)
-    return next()
-  })
-  const node = await deployed(lab, config(pullspec))
-  const machine = await machineOf(node)
-  const now = await os(lab, node, ({ pivot }) => pivot?.state === 'done')
-  expect(now).toMatchObject({ booted: { version: '9.2.20220510.1', image: pullspec }, kubelet: 'may start' })
-  expect(new Set(boots).size).toBe(2)
-  expect(now.status.deployments).toMatchObject([
-    { booted: true, version: '9.2.20220510.1', 'container-image-reference': `ostree-unverified-registry:${pullspec}` },
-    { booted: false, 'container-image-reference': null },
-  ])
-  expect(machine.rootFiles()!.exists('/usr/bin/kubelet')).toBe(true)
-  // What Ignition wrote is still there, and the flag of the first boot is not.
-  expect(machine.firstBoot()).toMatchObject({ failure: null })
-})
+])(
+  'row 30: %s: a base image without the kubelet becomes the node image before the kubelet may start',
+  async (_, config) => {
+    await using lab = await createLab({ seed: 5, clock: 'auto' })
+    const pullspec = lab.registry.publish(image)
+    const boots: string[] = []
+    lab.probe.attach((point, next) => {
+      if (point.kind === 'boot' && point['outcome'] === 'disk') boots.push(point['boot'] as string)
+      return next()
+    })
+    const node = await deployed(lab, config(pullspec))
+    const machine = await machineOf(node)
+    const now = await os(lab, node, ({ pivot }) => pivot?.state === 'done')
+    expect(now).toMatchObject({ booted: { version: '9.2.20220510.1', image: pullspec }, kubelet: 'may start' })
+    expect(new Set(boots).size).toBe(2)
+    expect(now.status.deployments).toMatchObject([
+      {
+        booted: true,
+        version: '9.2.20220510.1',
+        'container-image-reference': `ostree-unverified-registry:${pullspec}`,
+      },
+      { booted: false, 'container-image-reference': null },
+    ])
+    expect(machine.rootFiles()!.exists('/usr/bin/kubelet')).toBe(true)
+    // What Ignition wrote is still there, and the flag of the first boot is not.
+    expect(machine.firstBoot()).toMatchObject({ failure: null })
+  },
+)
 
 test('a machine that no cluster wants anything of stays what its disk image brought', async () => {
   await using lab = await createLab({ seed: 5, clock: 'auto' })

@@ -19,18 +19,12 @@ import { BASE_CONFIG } from '../../../machine/ignition/config-acquisition.js'
 import { IGNITION_STAGES } from '../../../machine/ignition/run-ignition.js'
 import { recordsOf, type RootRecord } from '../../../machine/root/root-records.js'
 import type { RootTree } from '../../../machine/root/root-tree.js'
+import type { IgnitionRunResult } from '../../kit/first-boot-run.js'
 import { goPeer } from '../go-peer.js'
 import { debianProgram, tool } from '../peers.js'
 
 const ENGINE = new URL('../peers/ignition-engine', import.meta.url).pathname
 const VERSION = 'github.com/coreos/ignition/v2/internal'
-
-/** What Ignition left, and what it said. */
-export interface EngineRun {
-  tree: Map<string, RootRecord>
-  failed: boolean
-  journal: string[]
-}
 
 /** The real Ignition, with the programs that it starts. It does not ask the kernel for labels here. */
 export async function realEngine(): Promise<string> {
@@ -47,7 +41,7 @@ export async function realEngine(): Promise<string> {
 }
 
 /** Runs all stages on a copy of a tree, in namespaces of their own. */
-export async function runEngine(program: string, base: RootTree, config: string): Promise<EngineRun> {
+export async function runEngine(program: string, base: RootTree, config: string): Promise<IgnitionRunResult> {
   const folder = await mkdtemp(join(tmpdir(), 'first-boot-'))
   try {
     // Users other than root write below it.
@@ -58,10 +52,8 @@ export async function runEngine(program: string, base: RootTree, config: string)
     await mkdir(join(folder, 'config/base.d'), { recursive: true })
     await writeFile(join(folder, 'config/base.d/00-core.ign'), BASE_CONFIG)
     await writeFile(join(folder, 'config/user.ign'), config)
-    const { code, stdout } = await tool(
-      ...(['unshare', '--mount', '--uts', '--ipc', '--pid', '--fork', 'sh', '-c', SCRIPT, 'sh'] as ['unshare']),
-      ...[program, folder, ...IGNITION_STAGES],
-    )
+    const argv = ['--mount', '--uts', '--ipc', '--pid', '--fork', 'sh', '-c', SCRIPT, 'sh', program, folder]
+    const { code, stdout } = await tool('unshare', ...argv, ...IGNITION_STAGES)
     return {
       tree: await readTree(root),
       failed: code !== 0,

@@ -1,0 +1,68 @@
+import { Devices } from '../../machine/ignition/devices.js'
+import { runIgnition } from '../../machine/ignition/run-ignition.js'
+import { baseRoot } from '../../machine/root/base-root.js'
+import { recordsOf, type RootRecord } from '../../machine/root/root-records.js'
+import { Probe, systemClock } from '../../runtime/index.js'
+
+/** What Ignition left on a root filesystem, and what it said; `[severity]: message`. */
+export interface IgnitionRunResult {
+  tree: ReadonlyMap<string, RootRecord>
+  failed: boolean
+  journal: readonly string[]
+}
+
+/** The simulated machine's Ignition on a fresh root filesystem. */
+export async function runOurs(config: string): Promise<IgnitionRunResult> {
+  const journal: string[] = []
+  const tree = baseRoot()
+  const { failure } = await runIgnition({
+    ...{ machine: 'm1', bootId: 'boot', tree, clock: systemClock(), probe: new Probe() },
+    source: { from: 'system', bytes: Buffer.from(config) },
+    signal: new AbortController().signal,
+    devices: () => Promise.resolve(new Devices()),
+    editKernelArguments: () => Promise.resolve(false),
+    print: (stage, priority, message) => {
+      const label = priority === 'crit' ? 'critical' : priority === 'err' ? 'error' : priority
+      if (stage !== null) journal.push(`${label.toUpperCase().padEnd(9)}: ${message}`)
+    },
+  })
+  return { tree: recordsOf(tree), failed: failure !== null, journal }
+}
+
+/** Where configs are, and what only the journal itself is told, differ between a test and a machine. */
+const CHANCE = [
+  /compiled without relabeling|parsing config with SHA512|no config (dir )?at|system config file/,
+  /: fetched (referenced )?(base|user) config|wrote ssh authorized keys file/,
+]
+
+/** What two runs on the same tree have to have in common: the paths that were changed, and the journal; no dates. */
+export function comparable({ tree, failed, journal }: IgnitionRunResult) {
+  const base = recordsOf(baseRoot())
+  const changed = [...tree]
+    .filter(([path, record]) => JSON.stringify(base.get(path)) !== JSON.stringify(record))
+    .map(([path, record]) => [path, shown(path, record)] as const)
+  const gone = [...base.keys()].filter((path) => !tree.has(path)).map((path) => [path, 'gone'] as const)
+  return {
+    failed,
+    changed: Object.fromEntries([...changed, ...gone]),
+    journal: journal.filter((line) => !CHANCE.some((chance) => chance.test(line))),
+  }
+}
+
+function shown(path: string, record: RootRecord): string {
+  switch (record.kind) {
+    case 'hard':
+      return `another name of ${record.to}`
+    case 'link':
+      return `${record.uid}:${record.gid} -> ${record.target}`
+    case 'directory':
+      return `${record.mode.toString(8)} ${record.uid}:${record.gid}`
+    case 'file': {
+      const text = Buffer.from(record.base64, 'base64').toString()
+      const dateless = /^\/etc\/shadow-?$/.test(path)
+        ? text.replace(/^([^:]*:[^:]*):\d{5}:/gm, '$1:DAY:')
+        : text.replace(/("provisioning\w+": ").*?"/g, '$1"')
+      return `${record.mode.toString(8)} ${record.uid}:${record.gid} ${dateless}`
+    }
+  }
+}
