@@ -80,7 +80,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 /** Scheme, transport, host, port, path, query. */
 const ADDRESS =
-  /^([a-z][a-z0-9-]*)(?:\+(\w+))?:\/\/(\[[0-9a-f:.]+\]|[^:/?#[\]\s]+)(?::(\d+))?(\/[^?#\s]*)?(?:\?(\S*))?$/i
+  /^([a-z][a-z0-9-]*)(?:\+(\w+))?:\/\/(\[[0-9a-f:.]+\]|[^:/?#[\]@\s]+)(?::(\d+))?(\/[^?#\s]*)?(?:\?(\S*))?$/i
 
 /**
  * Reads `spec.bmc.address`: the scheme chooses driver and interfaces, `+http` and `+https` after it how Redfish is spoken.

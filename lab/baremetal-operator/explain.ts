@@ -10,7 +10,6 @@ import {
 } from '../../steps/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import { createLab, type Lab } from '../create-lab.js'
-import { maskedText } from '../masked.js'
 import { Unexpected } from './calls.js'
 import { ExplainedCalls, type ExplainedCall } from './explained-calls.js'
 import { cleanSteps, type Host, type HostStatus, type RamdiskSource } from './host.js'
@@ -92,22 +91,28 @@ export async function explainHost(wanted: WantedHost, options: ExplainOptions = 
     const error = await failureOf(phase, operator, host, lab)
     if (error === undefined) continue
     const { id } = operator.statusOf(host)
-    explained.error = calls.named(maskedText(error), id)
-    if (state !== 'preparing' || id === undefined) return told(false, ...notesOf(wanted, host))
+    explained.error = calls.sentence(error, id)
+    if (state !== 'preparing' || id === undefined) return told(false, ...notesOf(wanted, host, options))
     explained.error += ' (the simulated one; what follows is of hardware that can do it)'
     await lab.wait(prepareAnyway(lab, id))
   }
-  return told(true, ...notesOf(wanted, host))
+  return told(true, ...notesOf(wanted, host, options))
 }
 
 const wantsInstance = ({ isOnline, isExternal }: WantedHost, { image, customDeploy }: Host): boolean =>
   isOnline && !isExternal && (image !== undefined || customDeploy !== undefined)
 
-function notesOf(wanted: WantedHost, host: Host): string[] {
+function notesOf(wanted: WantedHost, host: Host, { ramdisk }: ExplainOptions): string[] {
   const { isOnline, isExternal } = wanted
   const { customDeploy } = host
   const isKnown = customDeploy === undefined || stepNames().has(customDeploy.method)
   return [
+    ...(ramdisk
+      ? []
+      : [
+          'URLs of the ramdisk are made up: BareMetal Operator has them in DEPLOY_ISO_URL, or DEPLOY_KERNEL_URL and ' +
+            'DEPLOY_RAMDISK_URL, which are taken from the environment here too',
+        ]),
     ...(!isOnline && !isExternal && (host.image || customDeploy) ? ['online is false: it is not provisioned'] : []),
     ...(isKnown ? [] : [`the ramdisk must bring the deploy step ${customDeploy.method}: ironstage's own has none`]),
     ...(host.bootMac === undefined ? ['MAC addresses of ports are those of the simulated machine'] : []),

@@ -1,7 +1,6 @@
-import { maskedText } from '../masked.js'
 import type { MadeCall } from './calls.js'
 import { SOME_UID } from './host.js'
-import { shownBody, type SecretLabels } from './shown-body.js'
+import { shownBody, shownSentence, type SecretLabels } from './shown-body.js'
 
 /** A call to Ironic as it was made, with secrets and ids of the rehearsal replaced. */
 export interface ExplainedCall {
@@ -51,6 +50,11 @@ export class ExplainedCalls {
     return (node === undefined ? text : text.replaceAll(node, 'NODE')).replaceAll(SOME_UID, 'UID-OF-THE-HOST')
   }
 
+  /** What Ironic said, with nothing secret. */
+  sentence(said: string, node: string | undefined): string {
+    return this.named(shownSentence(said, this.#labels), node)
+  }
+
   /** @param node id of the host's node, once there is one */
   add({ why, method, path, headers, body, status, refusal }: MadeCall, node: string | undefined): void {
     const named = (text: string) => this.named(text, node)
@@ -63,7 +67,7 @@ export class ExplainedCalls {
       ...{ method, path: shown, status, why: named(why), times: 1 },
       microversion: headers['x-openstack-ironic-api-version'] ?? null,
       body: body === undefined ? null : shownBody(body, this.#labels, named),
-      refusal: refusal === null ? null : named(maskedText(refusal)),
+      refusal: refusal === null ? null : this.sentence(refusal, node),
       known: method === 'GET' && this.#known.has(key),
     }
     this.#calls.push(call)

@@ -8,6 +8,8 @@ export interface SecretLabels {
   keys: Readonly<Record<string, string>>
   /** The keys of a config drive's meta_data that come out of a Secret. */
   metaData: Readonly<Record<string, string>>
+  /** What is secret itself, which Ironic may repeat when it refuses. */
+  texts: readonly string[]
 }
 
 /** Which keys of requests have what comes out of a host's Secrets. */
@@ -26,8 +28,30 @@ export function secretLabels({ spec }: BareMetalHostManifest, host: Host | null)
     image_pull_secret: secretLabel(image?.ociAuthSecretName ?? '', 'registry account'),
   }
   const labelled = Object.keys(host?.metaData ?? {}).map((key) => [key, metaData ?? ''])
-  return { keys, metaData: Object.fromEntries(labelled) as Record<string, string> }
+  return {
+    keys,
+    metaData: Object.fromEntries(labelled) as Record<string, string>,
+    texts: host ? secretTexts(host) : [],
+  }
 }
+
+/** Shorter ones are in every other sentence. */
+const SHORTEST = 4
+
+function secretTexts({ bmc, userData, networkData, preprovisioningNetworkData, metaData }: Host): string[] {
+  const password = Object.entries(bmc.driverInfo).find(([key]) => key.endsWith('_password'))?.[1]
+  const texts = [password, userData, networkData, preprovisioningNetworkData, metaData].flatMap(textsIn)
+  return texts.filter(({ length }) => length >= SHORTEST).sort((a, b) => b.length - a.length)
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+/** A sentence of Ironic's as it may be shown. */
+export const shownSentence = (sentence: string, { texts }: SecretLabels): string =>
+  texts.reduce((shown, secret) => shown.replaceAll(secret, '******'), maskedText(sentence))
 
 /** A body as it may be shown: secrets by their labels, and whatever else `named` makes of a text. */
 export function shownBody(body: unknown, { keys, metaData }: SecretLabels, named: (text: string) => string): unknown {

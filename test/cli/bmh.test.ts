@@ -131,7 +131,7 @@ describe('ironstage bmh explain', () => {
       ],
     })
     expect(operations(calls, 'provisioning')).toMatchObject({ '/deploy_interface': 'custom-agent' })
-    expect(events[0]?.['notes']).toEqual([expect.stringContaining('today it is written spec.customDeploy.method')])
+    expect(events[0]?.['notes']).toContainEqual(expect.stringContaining('today it is written spec.customDeploy.method'))
     const same = await explained(designed.replace('format: coreos', 'diskFormat: coreos'))
     expect(same.calls).toEqual(calls)
   })
@@ -248,6 +248,22 @@ spec: {updates: [{component: bios, url: "http://f.invalid/bios.bin"}]}`,
       '/instance_info/image_os_hash_algo': 'sha256',
       '/instance_info/image_disk_format': 'qcow2',
     })
+  })
+
+  test('Ironic repeats what it refuses, and a secret is not shown even then', async () => {
+    const { code, run, calls } = await explained(
+      host(
+        '  preprovisioningNetworkDataName: net',
+        `---
+apiVersion: v1
+kind: Secret
+metadata: {name: net}
+stringData: {networkData: '{"links": "the-secret-link", "networks": [], "services": []}'}`,
+      ),
+    )
+    expect(code).toBe(1)
+    expect(calls.at(-1)).toMatchObject({ method: 'PATCH', status: 400, refusal: expect.stringMatching(/network_data/) })
+    expect(run.stdout).not.toContain('the-secret-link')
   })
 
   test.each([
