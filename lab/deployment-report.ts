@@ -69,7 +69,7 @@ export async function readBack(
     ignitionCheck(found, disk, asked),
     ...kernelArgumentChecks(disk, asked),
     ...(asked.image === null ? [] : [await imageCheck(file, disk, asked.image, clock)]),
-    ...(firstBoot === undefined ? [] : [firstBootCheck(disk, firstBoot)]),
+    ...(firstBoot === undefined ? [] : [firstBootCheck(disk, firstBoot), ...plannedChecks(firstBoot)]),
   ]
   return {
     node,
@@ -164,7 +164,10 @@ async function imageCheck(file: string, { sectorSize }: DiskReport, image: strin
 function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): Check {
   const what = 'first boot'
   if (!firstBoot) return { what, ok: false, found: 'did not happen' }
-  if (firstBoot.failure) return { what, ok: false, found: firstBoot.failure }
+  if (firstBoot.failure) {
+    const stage = firstBoot.failedStage === null ? '' : `Ignition failed at its stage ${firstBoot.failedStage}: `
+    return { what, ok: false, found: `${stage}${firstBoot.failure}` }
+  }
   const same = firstBoot.configDigest === (boot?.ignition?.sha256 ?? null)
   return {
     what,
@@ -172,3 +175,9 @@ function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): Chec
     found: same ? `Ignition ran from ${firstBoot.disk}` : 'ran another config',
   }
 }
+
+/** What a config asks of disks is not done here; it is said, so that nobody takes it for done. */
+const plannedChecks = (firstBoot: FirstBoot | null): Check[] =>
+  (firstBoot?.plannedDiskChanges ?? []).map(({ section, device, what }) => ({
+    ...{ what: `${section} ${device}`, ok: true, found: `planned and checked, not done: ${what}` },
+  }))

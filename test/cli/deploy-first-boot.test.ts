@@ -1,0 +1,37 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { command } from '../kit/command.js'
+
+async function deploy(storage: object) {
+  const file = join(await mkdtemp(join(tmpdir(), 'ironstage-cli-')), 'd.img')
+  const stdin = JSON.stringify({ ignition: { version: '3.4.0' }, storage })
+  const run = command(['deploy', '--json', '--ignition', '-', '--disk-file', file], { stdin })
+  const code = await run.ended
+  const report = JSON.parse(run.stdout.trim().split('\n').at(-1)!) as {
+    checks: { what: string; ok: boolean; found: string }[]
+  }
+  return { code, checks: report.checks }
+}
+
+test('a first boot that fails is told with the stage and the reason', async () => {
+  const { code, checks } = await deploy({ files: [{ path: '/etc/passwd', contents: { source: 'data:,x' } }] })
+  expect(code).toBe(1)
+  expect(checks).toContainEqual({
+    ...{ what: 'first boot', ok: false },
+    found: expect.stringMatching(
+      /^Ignition failed at its stage files: .*A file exists there already and overwrite is false$/,
+    ),
+  })
+})
+
+test('what the config asks of disks is said to be planned only', async () => {
+  const disks = [{ device: '/dev/sda', partitions: [{ label: 'data', number: 6, sizeMiB: 64 }] }]
+  const { code, checks } = await deploy({ disks })
+  expect(code).toBe(0)
+  expect(checks).toContainEqual({
+    ...{ what: 'disks /dev/sda', ok: true },
+    found: 'planned and checked, not done: create partition 6 "data" of 64 MiB',
+  })
+})
