@@ -10,14 +10,7 @@ export { openIronic, type Ironic, type IronicOptions } from './conductor/open-ir
 export { repetitionText, type RepeatedDeployment } from './conductor/repeated-deployments.js'
 export { bootsIso, type DeployImages } from './conductor/deploy-images.js'
 export { UPSTREAM_POLICY, type Policy } from './conductor/policy.js'
-export {
-  LOOKUP_STATES,
-  STABLE_STATES,
-  STUCK_STATES,
-  TRANSITIONS,
-  UNSTABLE_STATES,
-  VERBS,
-} from './conductor/transitions.js'
+export { STABLE_STATES, STUCK_STATES, TRANSITIONS, UNSTABLE_STATES, VERBS } from './conductor/transitions.js'
 export { readIronicConfig, withDocuments, type IronicConfig, type IronicConfigRequest } from './config/read-config.js'
 export { PROFILES, type ProfileName } from './config/profiles.js'
 export { SERVICE_DEFAULTS, type ServiceSettings } from './config/service-options.js'
