@@ -1,27 +1,18 @@
-import { seconds, urlSafeToken, UserError, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
-import { ironicErrors, type NodeRecord, type PortRecord } from '../../wire/index.js'
+import { seconds, urlSafeToken, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { ironicErrors, type NodeRecord } from '../../wire/index.js'
 import type { StoreView } from '../store/open-store.js'
-import {
-  Dangling,
-  Duplicate,
-  StaleRevision,
-  type Commit,
-  type HistoryEntry,
-  type Store,
-  type StoredEffect,
-} from '../store/store.js'
+import { Dangling, Duplicate, StaleRevision, type Store, type StoredEffect } from '../store/store.js'
+import { commitOf } from './commit-of.js'
 import { templatesOf } from './deploy-templates.js'
 import type { EffectBody, EffectKind, Job, Outcome, Then } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './events.js'
-import { newPort } from './new-records.js'
 import type { Subject } from './perform-agent.js'
 import type { World } from './perform.js'
 import type { Policy } from './policy.js'
 import { react } from './react.js'
-import { stamp } from './stamp.js'
 import { TimeLimits } from './time-limits.js'
 import { STUCK_STATES } from './transitions.js'
-import type { Reaction, Situation } from './turn.js'
+import type { Situation } from './turn.js'
 
 export interface DispatcherOptions {
   store: Store & StoreView
@@ -94,7 +85,7 @@ export class Dispatcher {
       // Somebody dropped the work whose outcome this is.
       if (done && store.records.effects.get(node)?.[0]?.id !== done.id) return entry.record
       const reaction = react(this.#situation(entry.record), event)
-      const commit = this.#commitOf(entry.record, entry.revision, reaction, done)
+      const commit = commitOf(this.#options, entry, reaction, done)
       if (!commit) {
         if (reaction.refusal) throw reaction.refusal
         return entry.record
@@ -154,53 +145,6 @@ export class Dispatcher {
       runbook: (ident) => store.records.resources('runbook').find(ident),
       sheet: (kind) => store.readSheet(node.uuid, kind),
     }
-  }
-
-  #commitOf(
-    node: Readonly<NodeRecord>,
-    expect: number,
-    reaction: Reaction,
-    done: StoredEffect | undefined,
-  ): Commit | undefined {
-    const { patch, job, dropJobs, deadlines, createPorts, updatePorts, removePorts, inventory, history, sheets } =
-      reaction
-    const known = this.#options.store.records.deadlines.get(node.uuid)
-    const changed = deadlines.filter(({ kind, at }) => (known?.get(kind) ?? null) !== at)
-    const nothing =
-      Object.keys(patch).length === 0 && !job && !dropJobs && !done && changed.length === 0 && createPorts.length === 0
-    if (
-      nothing &&
-      updatePorts.length === 0 &&
-      removePorts.length === 0 &&
-      !inventory &&
-      history.length === 0 &&
-      Object.keys(sheets).length === 0
-    )
-      return undefined
-    const at = stamp(this.#options.clock.now())
-    return {
-      node: node.uuid,
-      expect,
-      patch,
-      deadlines: changed,
-      effects: job ? [{ kind: job.effect.kind, payload: { ...job } }] : [],
-      ...(done ? { done: done.id } : {}),
-      ...(dropJobs ? { dropEffects: true } : {}),
-      createPorts: createPorts.map((port) => this.#port(node, port, at)),
-      updatePorts,
-      ...(removePorts.length > 0 ? { removePorts } : {}),
-      ...(inventory ? { inventory } : {}),
-      ...(Object.keys(sheets).length > 0 ? { sheets } : {}),
-      history: history.map((note) => this.#history(note, at)),
-    }
-  }
-
-  #port(node: Readonly<NodeRecord>, wanted: Reaction['createPorts'][number], at: string): PortRecord {
-    return { ...newPort({ node_uuid: node.uuid, ...wanted }, node.id, at, uuid(this.#options.random)), id: 0 }
-  }
-
-  #history(note: Reaction['history'][number], at: string): HistoryEntry {
-    return { uuid: uuid(this.#options.random), created_at: at, conductor: this.#options.host, ...note }
   }
 
   /** What happens by itself and cannot be written down (a full disk) happens again later. */
