@@ -36,6 +36,7 @@ export class InstalledSystem {
   #root: { disk: string; changes: RootChanges } | null
   #journal: JournalLine[]
   #os: OsState | null
+  #journalQueued = false
 
   constructor(store: SystemStore, kept: ReadonlyMap<string, unknown> = new Map()) {
     this.#store = store
@@ -71,7 +72,13 @@ export class InstalledSystem {
   print(line: JournalLine): void {
     this.#journal.push(line)
     if (this.#journal.length > JOURNAL_LINES) this.#journal.splice(0, this.#journal.length - JOURNAL_LINES)
-    this.#store.put('journal', () => this.#journal)
+    if (this.#journalQueued) return
+    // The whole journal is written: once for all lines until then.
+    this.#journalQueued = true
+    this.#store.put('journal', () => {
+      this.#journalQueued = false
+      return this.#journal
+    })
   }
 
   get os(): OsState | null {
