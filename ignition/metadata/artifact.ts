@@ -1,5 +1,5 @@
 import type { SchemaObject } from 'ajv'
-import { object, SHA256 } from './document.js'
+import { object, SHA256, URL_TEXT } from './document.js'
 
 /** A file that is published. */
 export interface Artifact {
@@ -18,8 +18,8 @@ export type ImageFormat = { [K in FileName]?: Artifact }
 
 const artifact: SchemaObject = object(
   {
-    location: { type: 'string', pattern: '^https?://[^/]' },
-    signature: { type: 'string', pattern: '^(https?://[^/].*)?$' },
+    location: URL_TEXT,
+    signature: { anyOf: [URL_TEXT, { const: '' }] },
     sha256: SHA256,
     'uncompressed-sha256': SHA256,
   },

@@ -20,7 +20,9 @@ export interface DocumentKind<T> {
 export function documentKind<T>(what: string, schema: SchemaObject): DocumentKind<T> {
   let compiled: ValidateFunction<T> | undefined
   const problems = (value: unknown): string[] => {
-    compiled ??= new Ajv({ allErrors: true, strict: true, strictRequired: false }).compile<T>(schema)
+    compiled ??= new Ajv({ allErrors: true, strict: true, strictRequired: false, formats: { url: isUrl } }).compile<T>(
+      schema,
+    )
     return compiled(value) ? [] : (compiled.errors ?? []).map(problemText)
   }
   const check = (value: unknown, name: string): T => {
@@ -48,6 +50,16 @@ export function parseJson(text: string | Uint8Array, name: string): unknown {
 /** As metadata is published: indented by two, with a line end. */
 export const documentText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
+function isUrl(text: string): boolean {
+  try {
+    const { protocol, pathname } = new URL(text)
+    decodeURIComponent(pathname)
+    return protocol === 'http:' || protocol === 'https:'
+  } catch {
+    return false
+  }
+}
+
 function problemText({ instancePath, keyword, params, message = '' }: ErrorObject): string {
   const place = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   const where = place === '' ? 'it' : place
@@ -63,6 +75,8 @@ export const object = (
 
 export const each = (schema: SchemaObject): SchemaObject => ({ type: 'object', additionalProperties: schema })
 export const list = (schema: SchemaObject): SchemaObject => ({ type: 'array', items: schema })
+/** An http or https URL whose path can be read. */
+export const URL_TEXT: SchemaObject = { type: 'string', format: 'url' }
 export const TEXT: SchemaObject = { type: 'string', minLength: 1 }
 export const SHA256: SchemaObject = { type: 'string', pattern: '^[0-9a-f]{64}$' }
 /** RFC 3339. */

@@ -1,5 +1,5 @@
 import { formatSchema, type ImageFormat } from './artifact.js'
-import { documentKind, each, list, object, TEXT, TIME } from './document.js'
+import { documentKind, each, list, object, TEXT, TIME, URL_TEXT } from './document.js'
 
 /** `release.json`: everything of one build, between a build's own metadata and a stream. */
 export interface Release {
@@ -85,7 +85,7 @@ export const RELEASE_INDEX = documentKind<ReleaseIndex>(
         object(
           {
             version: TEXT,
-            metadata: { type: 'string', pattern: '^https?://[^/]' },
+            metadata: URL_TEXT,
             commits: list(object({ architecture: TEXT, checksum: TEXT })),
             'oci-images': list(object({ architecture: TEXT, image: TEXT, 'digest-ref': TEXT })),
           },

@@ -1,5 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { UserError } from '../../runtime/index.js'
 import { fedoraStream, rhelStream } from '../../test/kit/streams.js'
+import { mirroredUrl, relocated } from './mirror.js'
 import { readMetadata, schemaProblems } from './read-metadata.js'
 import { checkStream } from './stream-check.js'
 import { diffStreams } from './stream-diff.js'
@@ -96,7 +99,9 @@ describe('row 38: a stream is held against its schema and against itself', () =>
 
   test.each([
     [(s: Stream) => (metal(s).formats['iso']!.disk!.sha256 = 'ABC'), 'iso.disk.sha256 must match pattern'],
-    [(s: Stream) => (metal(s).formats['iso']!.disk!.location = 'x.iso'), 'iso.disk.location must match pattern'],
+    [(s: Stream) => (metal(s).formats['iso']!.disk!.location = 'x.iso'), 'iso.disk.location must match format'],
+    [(s: Stream) => (metal(s).formats['iso']!.disk!.location = 'https://['), 'iso.disk.location must match format'],
+    [(s: Stream) => (metal(s).formats['iso']!.disk!.location = 'https://x/%zz'), 'iso.disk.location must match format'],
     [(s: Stream) => (metal(s).formats['iso'] = {}), 'formats.iso must NOT have fewer than 1'],
     [(s: Stream) => (s.metadata['last-modified'] = 'yesterday'), 'metadata.last-modified must match pattern'],
     [(s: Stream) => void delete (s as Partial<Stream>).stream, 'it has no stream'],
@@ -118,6 +123,38 @@ describe('row 38: a stream is held against its schema and against itself', () =>
   ])('no metadata at all: %s', (text, message) => {
     expect(() => readMetadata(text, 's')).toThrow(message)
   })
+})
+
+test('row 38: a stream that was damaged in any way is refused in a sentence, or is a stream', () => {
+  const whole = rhelStream()
+  const places: (string | number)[][] = []
+  const walk = (value: unknown, path: (string | number)[]): void => {
+    places.push(path)
+    if (typeof value === 'object' && value !== null)
+      for (const [key, one] of Object.entries(value)) walk(one, [...path, key])
+  }
+  walk(whole, [])
+  fc.assert(
+    fc.property(fc.constantFrom(...places), fc.oneof(fc.jsonValue(), fc.webUrl()), (path, value) => {
+      let damaged: unknown = structuredClone(whole)
+      if (path.length === 0) damaged = value
+      else {
+        let holder = damaged as Record<string | number, unknown>
+        for (const key of path.slice(0, -1)) holder = holder[key] as typeof holder
+        holder[path.at(-1)!] = value
+      }
+      try {
+        const { kind, value: read } = readMetadata(JSON.stringify(damaged), 'damaged')
+        if (kind !== 'stream') return
+        checkStream(read)
+        diffStreams(whole, read)
+        relocated(read, (location) => mirroredUrl('http://127.0.0.1', location))
+      } catch (error) {
+        expect(error).toBeInstanceOf(UserError)
+      }
+    }),
+    { numRuns: 50 },
+  )
 })
 
 describe('row 38: two copies of a stream that drift apart', () => {

@@ -27,6 +27,8 @@ describe('row 39: what somebody looks up who installs by hand', () => {
       "rhcos-4.22/x86_64: artifact 'metal' format 'raw.xz' disk not found",
     ],
     [() => disk(stream, 'x86_64', 'metal', 'pxe'), "rhcos-4.22/x86_64: artifact 'metal' format 'pxe' disk not found"],
+    [() => disk(stream, 'constructor', 'metal', 'iso'), "stream:rhcos-4.22 does not have architecture 'constructor'"],
+    [() => disk(stream, 'x86_64', 'toString', 'iso'), "rhcos-4.22/x86_64: artifact 'toString' not found"],
     [() => ami(stream, 'x86_64', 'mars-1'), 'rhcos-4.22/x86_64: No AWS images in region mars-1'],
     [() => cloudImage(stream, 'x86_64', 'aliyun', 'cn-1'), 'rhcos-4.22/x86_64: No Aliyun images'],
   ])('the words of the library: %#', (look, message) => {

@@ -7,9 +7,13 @@ const missing = (message: string, remedy: string): UserError =>
 
 const among = (names: readonly string[]): string => `it has ${names.join(', ') || 'none'}`
 
+/** Names come from people: `constructor` is none of a document's. */
+const own = <T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
+  map && Object.hasOwn(map, name) ? map[name] : undefined
+
 /** @throws UserError `stream-artifact`, in the words of stream-metadata-go */
 export function architectureOf(stream: Stream, architecture: string): StreamArchitecture {
-  const found = stream.architectures[architecture]
+  const found = own(stream.architectures, architecture)
   if (found) return found
   const why = `stream:${stream.stream} does not have architecture '${architecture}'`
   throw missing(why, among(Object.keys(stream.architectures)))
@@ -19,9 +23,9 @@ export function architectureOf(stream: Stream, architecture: string): StreamArch
 export function imageFormat(stream: Stream, architecture: string, platform: string, format: string): ImageFormat {
   const { artifacts } = architectureOf(stream, architecture)
   const of = `${stream.stream}/${architecture}: artifact '${platform}'`
-  const found = artifacts[platform]
+  const found = own(artifacts, platform)
   if (!found) throw missing(`${of} not found`, among(Object.keys(artifacts)))
-  const files = found.formats[format]
+  const files = own(found.formats, format)
   if (files) return files
   throw missing(`${of} format '${format}' not found`, among(Object.keys(found.formats)))
 }
@@ -35,9 +39,9 @@ export function imageFormat(stream: Stream, architecture: string, platform: stri
 export function disk(stream: Stream, architecture: string, platform: string, format: string): Artifact {
   const of = `${stream.stream}/${architecture}: artifact '${platform}'`
   const platforms = architectureOf(stream, architecture).artifacts
-  const formats = platforms[platform]?.formats
+  const formats = own(platforms, platform)?.formats
   if (!formats) throw missing(`${of} not found`, among(Object.keys(platforms)))
-  const found = formats[format]?.disk
+  const found = own(formats, format)?.disk
   if (found) return found
   throw missing(`${of} format '${format}' disk not found`, among(Object.keys(formats)))
 }
@@ -45,7 +49,7 @@ export function disk(stream: Stream, architecture: string, platform: string, for
 /** The version of what a stream has for a platform. */
 export function releaseOf(stream: Stream, architecture: string, platform = 'metal'): string {
   const { artifacts } = architectureOf(stream, architecture)
-  const found = artifacts[platform]
+  const found = own(artifacts, platform)
   if (found) return found.release
   const why = `${stream.stream}/${architecture}: artifact '${platform}' not found`
   throw missing(why, among(Object.keys(artifacts)))
@@ -89,7 +93,7 @@ export function cloudImage(
   const of = `${stream.stream}/${architecture}: No ${CLOUDS[cloud]} images`
   const regions = images[cloud]?.regions
   if (!regions) throw missing(of, among(Object.keys(images)))
-  const found = regions[region]
+  const found = own<RegionImage | RegionObject>(regions, region)
   if (found) return found
   throw missing(`${of} in region ${region}`, among(Object.keys(regions)))
 }
