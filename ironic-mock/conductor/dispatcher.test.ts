@@ -30,7 +30,7 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7])(
     let ended = false
     lab.store.commit = (change: Commit) => {
       const written = commit(change)
-      if (change.node === uuid && change.patch.reservation === null && !ended) {
+      if (change.node === uuid && change.patch?.reservation === null && !ended) {
         ended = true
         void written.then(() => later(turns, ask))
       } else if (ended && change.node === uuid && change.done === undefined) {
@@ -72,7 +72,7 @@ test('a time limit whose passing cannot be written passes again', async () => {
   const commit = lab.store.commit.bind(lab.store)
   let full = 2
   lab.store.commit = (change: Commit) =>
-    change.patch.provision_state === 'inspect failed' && full-- > 0
+    change.patch?.provision_state === 'inspect failed' && full-- > 0
       ? Promise.reject(new Error('database or disk is full'))
       : commit(change)
   expect((await lab.until(uuid, 'inspect failed')).last_error).toContain('Timeout reached')
@@ -98,6 +98,6 @@ test('a port that somebody removes while inspection changes it costs nothing els
   expect(removed).toBe(true)
   expect(node.properties).toMatchObject({ cpu_arch: 'x86_64' })
   expect(node.provision_state).toBe('manageable')
-  expect(await lab.store.ports({ node: uuid })).toEqual([])
+  expect(await lab.store.ports({ node_uuid: uuid })).toEqual([])
   expect(await lab.store.inventory(uuid)).toBeDefined()
 })
