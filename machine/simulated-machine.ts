@@ -403,7 +403,7 @@ export class SimulatedMachine implements Machine {
 
   /** What the system on the disk does by itself once it is up: it becomes what its cluster wants. */
   #runSystem(bootable: Bootable): void {
-    if (this.#system.os?.pivot?.state !== 'pulling') return
+    if (!this.#system.isPivoting) return
     const { registry = NO_REGISTRY, clock, probe, logger } = this.#parts
     const controller = new AbortController()
     const { signal } = controller
@@ -427,7 +427,7 @@ export class SimulatedMachine implements Machine {
 
   /** Takes up what the system was at when an earlier process was killed. */
   async #resumeSystem(): Promise<void> {
-    if (this.#system.os?.pivot?.state !== 'pulling') return
+    if (!this.#system.isPivoting) return
     const { signal } = this.#closing
     const disks = this.#parts.disks.forBoot(signal)
     const bootable = await findBootable(this.#asBooted(), disks, this.#state.efi, this.#parts)

@@ -85,6 +85,12 @@ export class InstalledSystem {
     return this.#os
   }
 
+  /** It has not yet become what its cluster wants. */
+  get isPivoting(): boolean {
+    const { pivot = null } = this.#os ?? {}
+    return pivot !== null && pivot.state !== 'done'
+  }
+
   keepOs(os: OsState): void {
     this.#os = os
     this.#store.put('os', () => this.#os)

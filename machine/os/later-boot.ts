@@ -29,7 +29,8 @@ export function laterBoot({ device, title }: Bootable, system: InstalledSystem, 
 /** Becomes the node image that the cluster wants: pulled, staged, and made the one to boot. What is left is the reboot. */
 export async function runNodeImage({ device, bootOffset }: Bootable, parts: PivotParts): Promise<void> {
   const { system, clock, signal } = parts
-  await pullNodeImage(parts)
+  // An earlier process may have been killed between here and the reboot.
+  if (system.os?.pivot?.state === 'pulling') await pullNodeImage(parts)
   signal.throwIfAborted()
   await withBootVolume(device, bootOffset, clock, (volume) => addEntry(volume, titleOf(system.os!.staged!)))
   await device.flush()

@@ -46,6 +46,7 @@ export async function setArguments(
  */
 export async function addEntry(volume: BootVolume, title: string): Promise<void> {
   const names = await entryNames(volume)
+  if ((await bootedEntry(volume))?.title === title) return
   const text = (await volume.read(`${FOLDER}/${names.at(-1)!}`)).toString()
   const [before, now] = ['ostree-1-fedora-coreos.conf', 'ostree-2-fedora-coreos.conf']
   await volume.write(`${FOLDER}/${before}`, Buffer.from(text))
