@@ -140,7 +140,7 @@ describe('row 36: our own download', () => {
   })
 
   test('what is there already is left alone, and what was changed is put right', async () => {
-    const [{ path }] = (await download([raw()])) as [{ path: string }]
+    const path = (await download([raw()]))[0]!.path
     expect((await download([raw()]))[0]).toMatchObject({ already: true })
     await writeFile(path, 'something else')
     expect((await download([raw()]))[0]).toMatchObject({ already: false })
