@@ -1,18 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Baremetal } from './baremetal.js'
+import type { Baremetal } from './baremetal.js'
+import { commandedIronic, type CommandedIronic } from './commanded-ironic.js'
 import { commandedNode } from './commanded-node.js'
-import { INSTALLATION, served, type ServedIronic } from './served.js'
+import { INSTALLATION, type ServedIronic } from './served.js'
 
+let commanded: CommandedIronic | undefined
 let ironic: ServedIronic
 let baremetal: Baremetal
 beforeAll(async () => {
-  ironic = await served()
-  baremetal = await Baremetal.open({ OS_ENDPOINT: ironic.url, OS_AUTH_TYPE: 'none' })
+  commanded = await commandedIronic()
+  ;({ ironic, baremetal } = commanded)
 }, INSTALLATION)
-afterAll(async () => {
-  await baremetal?.[Symbol.asyncDispose]()
-  await ironic?.[Symbol.asyncDispose]()
-})
+afterAll(() => commanded?.[Symbol.asyncDispose]())
 
 const manageable = async (name: string, ...fields: string[]) => {
   const node = await commandedNode({ baremetal, ironic }, name, '--deploy-interface', 'custom-agent', ...fields)

@@ -1,23 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Baremetal } from './baremetal.js'
-import { INSTALLATION, served, type ServedIronic } from './served.js'
+import type { Baremetal } from './baremetal.js'
+import { commandedIronic, type CommandedIronic } from './commanded-ironic.js'
+import { INSTALLATION } from './served.js'
 
-let ironic: ServedIronic
+let commanded: CommandedIronic | undefined
 let baremetal: Baremetal
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'ironstage-clients-'))
-  ironic = await served({ profile: 'upstream' })
-  baremetal = await Baremetal.open({ OS_ENDPOINT: ironic.url, OS_AUTH_TYPE: 'none' })
+  commanded = await commandedIronic({ profile: 'upstream' })
+  ;({ baremetal, folder } = commanded)
 }, INSTALLATION)
-afterAll(async () => {
-  await baremetal?.[Symbol.asyncDispose]()
-  await ironic?.[Symbol.asyncDispose]()
-  if (folder) await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => commanded?.[Symbol.asyncDispose]())
 
 /** A node of fake hardware; gives its uuid. */
 async function fakeNode(name: string, ...fields: string[]): Promise<string> {

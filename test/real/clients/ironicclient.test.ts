@@ -1,24 +1,20 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Baremetal } from './baremetal.js'
+import type { Baremetal } from './baremetal.js'
+import { commandedIronic, type CommandedIronic } from './commanded-ironic.js'
 import { commandedNode } from './commanded-node.js'
-import { INSTALLATION, served, type ServedIronic } from './served.js'
+import { INSTALLATION, type ServedIronic } from './served.js'
 
+let commanded: CommandedIronic | undefined
 let ironic: ServedIronic
 let baremetal: Baremetal
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'ironstage-clients-'))
-  ironic = await served({ profile: 'upstream' })
-  baremetal = await Baremetal.open({ OS_ENDPOINT: ironic.url, OS_AUTH_TYPE: 'none' })
+  commanded = await commandedIronic({ profile: 'upstream' })
+  ;({ ironic, baremetal, folder } = commanded)
 }, INSTALLATION)
-afterAll(async () => {
-  await baremetal?.[Symbol.asyncDispose]()
-  await ironic?.[Symbol.asyncDispose]()
-  if (folder) await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => commanded?.[Symbol.asyncDispose]())
 
 const CUSTOM = ['--deploy-interface', 'custom-agent', '--inspect-interface', 'agent', '--rescue-interface', 'agent']
 const UNCLEANED = [...CUSTOM, '--no-automated-clean']
