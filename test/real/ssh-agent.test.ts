@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { installCoreos, REHEARSAL_IMAGE } from '../../lab/index.js'
 import { inspectDisk } from '../../machine/index.js'
 import { systemClock } from '../../runtime/index.js'
@@ -60,6 +60,7 @@ async function agent(ironic: string, node: string): Promise<{ child: ChildProces
     ],
     { env: { PATH: process.env['PATH'], HOME: place, USER: 'tester' }, stdio: ['ignore', 'pipe', 'inherit'] },
   )
+  onTestFinished(() => void child.kill('SIGKILL'))
   let said = ''
   const callback = await new Promise<string>((resolve, reject) => {
     child.once('exit', () => reject(new Error(`the agent ended: ${said}`)))
@@ -80,6 +81,7 @@ const killed = async (child: ChildProcess) => {
 
 test('goes on where it was when it is started again: one installation, and a node that is active', async () => {
   const up = new UpProcess(['--port', '0', '--profile', 'upstream', '--set', 'conductor.automated_clean=false'])
+  onTestFinished(() => up.kill())
   const endpoint = await up.ready
   await using transport = new HttpTransport({ clock })
   const ironic = new IronicClient({ transport, endpoint, clock })
