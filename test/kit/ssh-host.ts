@@ -12,7 +12,11 @@ export const newKey = (type: 'ed25519' | 'rsa' | 'ecdsa' = 'ed25519', passphrase
     ...(type === 'rsa' ? { bits: 2048 } : type === 'ecdsa' ? { bits: 256 } : {}),
     ...(passphrase === undefined ? {} : { passphrase, cipher: 'aes256-cbc', rounds: 1 }),
   }
-  return utils.generateKeyPairSync(type as 'ed25519', options as never) as { private: string; public: string }
+  // Of some three hundred keys that ssh2 draws it cannot read one itself.
+  for (;;) {
+    const key = utils.generateKeyPairSync(type as 'ed25519', options as never) as { private: string; public: string }
+    if (!(utils.parseKey(key.private, passphrase) instanceof Error)) return key
+  }
 }
 
 /** What a machine says of itself. */
