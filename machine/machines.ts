@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { held, UserError, type Clock, type Logger, type Probe, type Random } from '../runtime/index.js'
 import type { StageAsset } from '../steps/index.js'
+import { newState, type KeptOfBoot, type MachineState } from './kept-machine.js'
 import { DiskFolder, MachineDisks } from './machine-disks.js'
 import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord } from './machine-store.js'
 import type { BootNetwork } from './live/boot-network.js'
@@ -9,7 +10,7 @@ import type { Machine, MachineEvents, MachinePace, Machines, MachineSpec } from 
 import type { FileRecord } from './ramdisk-session.js'
 import type { ImageRegistry } from './os/registry.js'
 import type { RunRecord } from './run-log.js'
-import { newState, SimulatedMachine, type KeptOfBoot, type MachineState } from './simulated-machine.js'
+import { SimulatedMachine } from './simulated-machine.js'
 
 export interface MachinesOptions {
   /** Where `machines.db` and `disks/` are; null keeps nothing, and disk files go when the machines are closed. */
