@@ -62,16 +62,12 @@ export class MachineBoot {
     if (this.#up?.outcome === 'ramdisk') this.#startSession(this.#up, kept)
   }
 
-  /**
-   * Lets it go on from where it was restored.
-   *
-   * @param closing aborts when the machine is closed
-   */
-  resume(closing: AbortSignal): void {
+  /** Lets it go on from where it was restored. */
+  resume(): void {
     if (this.#wayUp) return
     if (this.#state.outcome === null) this.start()
     else if (this.#up && this.#session) this.#startAgent(this.#up)
-    else if (this.#up?.outcome === 'disk') void this.#resumeSystem(closing)
+    else if (this.#up?.outcome === 'disk') this.#runSystem((signal) => findOnDisks(this.#booting, signal))
   }
 
   /** Power is lost: at once nothing is up any more. Resolves when all that ran has ended. */
@@ -142,7 +138,7 @@ export class MachineBoot {
   async #bootDisk(signal: AbortSignal): Promise<void> {
     const { outcome, system } = await bootDisk(this.#booting, signal)
     await this.#booted(outcome, signal)
-    if (system) this.#runSystem(system)
+    if (system) this.#runSystem(() => Promise.resolve(system))
   }
 
   async #booted(outcome: Boot['outcome'], signal: AbortSignal): Promise<Boot> {
@@ -203,23 +199,20 @@ export class MachineBoot {
   }
 
   /** What the system on the disk does by itself once it is up: it becomes what its cluster wants. */
-  #runSystem(bootable: Bootable): void {
+  #runSystem(find: (signal: AbortSignal) => Promise<Bootable | undefined>): void {
     const { machine, kept, parts, request } = this.#booting
     const { system } = kept
     if (!system.isPivoting) return
     const { registry = NO_REGISTRY, clock, probe } = parts
     this.#startUnit('the system', async (signal) => {
+      const bootable = await find(signal)
+      if (!bootable) return
       const keep = () => kept.keep()
       await runNodeImage(bootable, { machine: machine.spec.id, system, registry, clock, probe, signal, keep })
+      // Whoever was switched off meanwhile does not start itself again.
+      signal.throwIfAborted()
       request('reboot')
     })
-  }
-
-  /** Takes up what the system was at when an earlier process was killed. */
-  async #resumeSystem(closing: AbortSignal): Promise<void> {
-    if (!this.#booting.kept.system.isPivoting) return
-    const bootable = await findOnDisks(this.#booting, closing)
-    if (bootable && !closing.aborted && this.#up) this.#runSystem(bootable)
   }
 
   #startUnit(name: string, run: (signal: AbortSignal) => Promise<void>): void {

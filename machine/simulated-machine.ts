@@ -148,7 +148,7 @@ export class SimulatedMachine implements Machine {
 
   /** Lets it live on from where it was restored. */
   resume(): void {
-    if (this.power() === 'on') this.#boot?.resume(this.#closing.signal)
+    if (this.power() === 'on') this.#boot?.resume()
   }
 
   /** Closes this process's part. The machine stays as it is in the state folder. */
