@@ -5,8 +5,10 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     exclude: ['node_modules', 'dist', 'test/real', 'test/soak'],
     testTimeout: 20_000,
+    globalSetup: ['test/kit/own-temporary-folder.ts'],
     setupFiles: ['test/kit/steady-properties.ts'],
-    sequence: { shuffle: true },
+    // Files go largest first, so that none that is long begins when the others have ended.
+    sequence: { shuffle: { tests: true, files: false } },
     // Nothing is kept in modules, so test files may share them; that halves the time of the suite.
     isolate: false,
     maxWorkers: '100%',

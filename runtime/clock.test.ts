@@ -93,7 +93,8 @@ describe('the system clock', () => {
   test('passes faster when scaled', async () => {
     const clock = systemClock(1000)
     await clock.sleep(seconds(10))
-    expect(clock.elapsed()).toBeGreaterThanOrEqual(seconds(9.9))
+    // A timer of Node's may fire a millisecond early.
+    expect(clock.elapsed()).toBeGreaterThanOrEqual(seconds(8.9))
     expect(Math.abs(clock.now() - Date.now())).toBeLessThan(minutes(5))
   })
 

@@ -240,17 +240,22 @@ describe('inject_files', () => {
     expect(await lab.look('ls /mnt/look/loader')).not.toContain('added')
   })
 
-  test.each<[object, RegExp]>([
-    [{ path: '/x', partition: 9 }, /no partition 9/],
-    [{ path: '/x', partition: '/dev/sdb1' }, /no partition \/dev\/sdb1/],
-    [{ path: '/nowhere/x' }, /no partition of \/dev\/sda has a folder nowhere/],
-    [{ path: '/a/../../x', partition: 3 }, /leads out of its partition/],
-    [{ path: '/x', partition: 3, mode: 'rwx' }, /cannot be used: \/0\/mode/],
-    [{ content: 'x' }, /must have required property 'path'/],
-    [{ path: '/x', partition: 1 }, /injecting \/x into \/dev\/sda1/],
-  ])('refuses %j', async (file, sentence) => {
-    await using lab = await imaged()
-    await expect(lab.run(step('inject_files'), { files: [file] })).rejects.toThrow(sentence)
+  describe('refuses, and the disk stays as it is:', () => {
+    let lab: Awaited<ReturnType<typeof imaged>>
+    beforeAll(async () => void (lab = await imaged()))
+    afterAll(() => lab[Symbol.asyncDispose]())
+
+    test.each<[object, RegExp]>([
+      [{ path: '/x', partition: 9 }, /no partition 9/],
+      [{ path: '/x', partition: '/dev/sdb1' }, /no partition \/dev\/sdb1/],
+      [{ path: '/nowhere/x' }, /no partition of \/dev\/sda has a folder nowhere/],
+      [{ path: '/a/../../x', partition: 3 }, /leads out of its partition/],
+      [{ path: '/x', partition: 3, mode: 'rwx' }, /cannot be used: \/0\/mode/],
+      [{ content: 'x' }, /must have required property 'path'/],
+      [{ path: '/x', partition: 1 }, /injecting \/x into \/dev\/sda1/],
+    ])('%j', async (file, sentence) => {
+      await expect(lab.run(step('inject_files'), { files: [file] })).rejects.toThrow(sentence)
+    })
   })
 
   test('without files does nothing', async () => {
