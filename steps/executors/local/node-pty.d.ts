@@ -1,0 +1,13 @@
+/** What is used of node-pty, which is optional: where it could not be built, its own types are not there either. */
+declare module 'node-pty' {
+  export interface Terminal {
+    onData(listener: (text: string) => void): void
+    onExit(listener: (end: { exitCode: number; signal?: number }) => void): void
+    kill(signal?: string): void
+  }
+  export function spawn(
+    program: string,
+    args: readonly string[],
+    options: { name: string; cols: number; rows: number; cwd: string },
+  ): Terminal
+}
