@@ -17,11 +17,11 @@ export interface MachineParts {
   logger: Logger
   pace: MachinePace
   events: MachineEvents
-  /** Fetches images for it, to files of this process. */
+  /** Fetches images for it, to files of this process; without, its installer fetches by itself. */
   stage?: StageAsset
-  /** How it reaches what it boots from. */
+  /** How it reaches what it boots from; without, nothing that is served can be booted. */
   network?: BootNetwork
-  /** Where the system on its disk pulls its images. */
+  /** Where the system on its disk pulls its images; without, it finds none. */
   registry?: ImageRegistry
 }
 

@@ -1,32 +1,18 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, UserError, type Clock, type Logger, type Probe, type Random } from '../runtime/index.js'
-import type { StageAsset } from '../steps/index.js'
+import { held, UserError } from '../runtime/index.js'
 import { newState, type KeptOfBoot, type MachineState } from './kept-machine.js'
 import { DiskFolder, MachineDisks } from './machine-disks.js'
 import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord } from './machine-store.js'
-import type { BootNetwork } from './live/boot-network.js'
-import type { Machine, MachineEvents, MachinePace, Machines, MachineSpec } from './machine.js'
+import type { MachineParts } from './machine-parts.js'
+import type { Machine, Machines, MachineSpec } from './machine.js'
 import type { FileRecord } from './ramdisk-session.js'
-import type { ImageRegistry } from './os/registry.js'
 import type { RunRecord } from './run-log.js'
 import { SimulatedMachine } from './simulated-machine.js'
 
-export interface MachinesOptions {
+export interface MachinesOptions extends Omit<MachineParts, 'disks' | 'store'> {
   /** Where `machines.db` and `disks/` are; null keeps nothing, and disk files go when the machines are closed. */
   stateDir: string | null
-  clock: Clock
-  random: Random
-  probe: Probe
-  logger: Logger
-  pace: MachinePace
-  events: MachineEvents
-  /** Fetches images for them, to files of this process; without, their installers fetch by themselves. */
-  stage?: StageAsset
-  /** How they reach what they boot from; without, nothing that is served can be booted. */
-  network?: BootNetwork
-  /** Where the systems on their disks pull images; without, they find none. */
-  registry?: ImageRegistry
 }
 
 /**
