@@ -226,13 +226,7 @@ test('an agent busy with something else gets the step at a later heartbeat', asy
 
 test('managers that changed under way: the steps are read again and the step is sent again', async () => {
   const { lab, uuid, machine, sent } = await available()
-  let runs = 0
-  machine.script.run = async () => {
-    if (++runs > 1) return null
-    machine.commands.at(-1)!.command_status = 'CLEAN_VERSION_MISMATCH'
-    await machine.heartbeat()
-    return new Promise(() => {})
-  }
+  machine.changeManagers()
   await lab.provision(uuid, 'active', 'active', { deploy_steps: [STEP] })
   expect(sent()).toEqual([
     'deploy.get_deploy_steps',

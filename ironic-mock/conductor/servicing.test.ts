@@ -50,13 +50,7 @@ test('steps of the agent on a node in use, then back to the instance', async () 
 
 test('managers that changed under way: the steps are read again and the step is sent again', async () => {
   const { machine, service } = await active()
-  let runs = 0
-  machine.script.run = async () => {
-    if (++runs > 1) return null
-    machine.commands.at(-1)!.command_status = 'CLEAN_VERSION_MISMATCH'
-    await machine.heartbeat()
-    return new Promise(() => {})
-  }
+  machine.changeManagers()
   expect(await service([NAMED], 'active')).toMatchObject({ clean_step: {}, service_step: {} })
   expect(machine.sent.map(({ name }) => name)).toEqual([
     'service.get_service_steps',
