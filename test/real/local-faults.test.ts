@@ -1,20 +1,15 @@
-import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { inspectDisk } from '../../machine/index.js'
 import { systemClock } from '../../runtime/index.js'
-import { realBinary } from './coreos-installer.js'
-import { attachedTo, beside, LocalHost } from './local-host.js'
-import { debianProgram } from './peers.js'
+import { attachedTo, beside, LocalHost, localTools } from './local-host.js'
 
 /** What goes wrong while the real coreos-installer writes a loop device: how node and disk end. */
 
-const run = promisify(execFile)
 const peer = (name: string) => fileURLToPath(new URL(`./peers/${name}`, import.meta.url))
 const MIB = 2 ** 20
 
@@ -24,10 +19,7 @@ let host: LocalHost
 let before: Record<string, string>
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), 'ironstage-faults-'))
-  await debianProgram('gcc', 'gcc')
-  const preload = join(place, 'reread.so')
-  await run('gcc', ['-O2', '-Wall', '-shared', '-fPIC', '-o', preload, peer('reread.c'), '-ldl'])
-  tools = { preload, installer: await realBinary() }
+  tools = await localTools(place)
   await writeFile(join(place, 'c.ign'), JSON.stringify({ ignition: { version: '3.4.0' } }))
   const killing = join(place, 'killing')
   await writeFile(killing, KILLED_AT_A_LINE)

@@ -4,11 +4,20 @@ import { existsSync } from 'node:fs'
 import { mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { realBinary } from './coreos-installer.js'
 import { debianProgram, tool } from './peers.js'
 
 const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, import.meta.url))
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 const MIB = 2 ** 20
+
+/** The real coreos-installer, and what it is started with where the kernel reads no GPT by itself. */
+export async function localTools(folder: string): Promise<{ preload: string; installer: string }> {
+  await debianProgram('gcc', 'gcc')
+  const preload = join(folder, 'reread.so')
+  await done(tool('gcc', '-O2', '-Wall', '-shared', '-fPIC', '-o', preload, peer('reread.c'), '-ldl'))
+  return { preload, installer: await realBinary() }
+}
 
 /** What this kernel has to put over disks. */
 export const KERNEL = { arrays: existsSync('/proc/mdstat'), mapper: existsSync('/dev/mapper/control') }

@@ -1,21 +1,15 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE, type DeploymentReport } from '../../lab/index.js'
 import { inspectDisk } from '../../machine/index.js'
 import { systemClock } from '../../runtime/index.js'
-import { realBinary } from './coreos-installer.js'
-import { attachedTo, beside, KERNEL, LocalHost } from './local-host.js'
-import { debianProgram } from './peers.js'
+import { attachedTo, beside, KERNEL, LocalHost, localTools } from './local-host.js'
 
-const run = promisify(execFile)
 const CANARY = 'canary-7f3a91'
 const SECRET = `user:${CANARY}\n`
 /** As it stands in the config. */
@@ -42,11 +36,7 @@ let host: LocalHost
 let before: Record<string, string>
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), 'ironstage-local-'))
-  await debianProgram('gcc', 'gcc')
-  const preload = join(place, 'reread.so')
-  const source = fileURLToPath(new URL('./peers/reread.c', import.meta.url))
-  await run('gcc', ['-O2', '-Wall', '-shared', '-fPIC', '-o', preload, source, '-ldl'])
-  tools = { preload, installer: await realBinary() }
+  tools = await localTools(place)
   await writeFile(join(place, 'c.ign'), JSON.stringify(CONFIG))
   host = await LocalHost.open(join(place, 'host'))
   before = await host.others()

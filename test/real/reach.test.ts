@@ -2,15 +2,12 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { seededRandom } from '../../runtime/index.js'
-import { realBinary } from './coreos-installer.js'
 import { folderServer } from './folder-server.js'
-import { beside } from './local-host.js'
-import { debianProgram } from './peers.js'
+import { beside, localTools } from './local-host.js'
 
 /**
  * What an installation costs beside the bare coreos-installer, printed: how fast, how much memory. Only what no load of the
@@ -18,7 +15,6 @@ import { debianProgram } from './peers.js'
  */
 
 const run = promisify(execFile)
-const peer = (name: string) => fileURLToPath(new URL(`./peers/${name}`, import.meta.url))
 const MIB = 2 ** 20
 /** In MiB; `REACH_SIZES=256,1024` takes some minutes more. */
 const SIZES = (process.env['REACH_SIZES'] ?? '256').split(',').map(Number)
@@ -28,10 +24,7 @@ let tools: { preload: string; installer: string }
 let server: Awaited<ReturnType<typeof folderServer>>
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), 'ironstage-reach-'))
-  await debianProgram('gcc', 'gcc')
-  const preload = join(place, 'reread.so')
-  await run('gcc', ['-O2', '-Wall', '-shared', '-fPIC', '-o', preload, peer('reread.c'), '-ldl'])
-  tools = { preload, installer: await realBinary() }
+  tools = await localTools(place)
   server = await folderServer()
   await writeFile(join(place, 'c.ign'), JSON.stringify({ ignition: { version: '3.4.0' } }))
   for (const size of SIZES) await makeImage(size)
