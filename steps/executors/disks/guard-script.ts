@@ -1,4 +1,5 @@
 import { quoted } from '../supervised/sh.js'
+import { FILE_FUNCTIONS } from './file-users.js'
 import type { DiskSelector } from './selector.js'
 
 /**
@@ -7,8 +8,7 @@ import type { DiskSelector } from './selector.js'
  *
  * Bodies in parentheses have variables of their own. `refuse WHY` is the caller's and does not come back.
  */
-export const DISK_FUNCTIONS = `
-sys=/sys proc=/proc dev=/dev
+export const DISK_FUNCTIONS = `${FILE_FUNCTIONS}
 own=/run/ironstage
 
 # MAJOR:MINOR of a block device's node, by POSIX's long listing.
@@ -136,10 +136,12 @@ export function resolveScript(selectors: readonly DiskSelector[]): string {
         return `choose ${quoted(selector.value)}; allowed="$allowed $chosen"`
       case 'name':
         return `choose ${quoted(selector.identity)}
-[ "$chosen" = ${quoted(selector.name)} ] || refuse "${selector.name} is not the disk with the serial number or WWN ${selector.identity}: that is $chosen now"
+[ "$chosen" = ${quoted(selector.name)} ] || refuse ${quoted(`${selector.name} is not the disk with the serial number or WWN ${selector.identity}: that is `)}"$chosen now"
 allowed="$allowed $chosen"`
       case 'loop':
         return `[ "$(cat "$sys/block/${selector.name}/loop/backing_file" 2>/dev/null)" = ${quoted(selector.file)} ] || refuse ${quoted(`${selector.name} is no longer attached to ${selector.file}`)}
+used=$(file_in_use ${quoted(selector.file)} ${selector.name})
+[ -z "$used" ] || refuse ${quoted(`${selector.file} is in use: `)}"\${used#* }"
 allowed="$allowed ${selector.name}"`
     }
   })
@@ -179,7 +181,7 @@ export function guardScript(
  * every device that stands on these disks alone; `w WHY` when they cannot be found.
  */
 export const disksScript = (selectors: readonly DiskSelector[]): string => `
-refuse() { printf 'w %s\\nk\\n' "$1"; exit 0; }
+refuse() { printf 'w %s\\nk\\n' "$(printf '%s' "$1" | tr '\\n' ' ')"; exit 0; }
 ${DISK_FUNCTIONS}
 ${resolveScript(selectors)}
 look_around
@@ -187,6 +189,7 @@ for k in $allowed; do
   s=$sys/class/block/$k
   printf 'd %s %s %s %s\\n' "$k" "$(number "$k")" "$(($(cat "$s/size") * 512))" "$(cat "$s/device/model" 2>/dev/null)"
   why=$(in_use "$k" none)
+  [ -n "$why" ] || why=$(device_writer "$(for a in $(above "$k"); do number "$a"; done)")
   [ -z "$why" ] || printf 'i %s %s\\n' "$k" "$why"
   for a in $(above "$k" | sort -u); do
     mine=1

@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { held, UserError, type Clock, type Logger } from '../../../runtime/index.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
+import { FILE_FUNCTIONS, FILE_REMEDIES } from '../disks/file-users.js'
 import { quoted } from '../supervised/sh.js'
 
 /** A file as a disk of this host. Detached when disposed, whatever happened to it. */
@@ -26,12 +27,17 @@ export interface AttachOptions {
  * Attaches a file to a loop device whose partitions the kernel looks for. Devices that an ironstage left behind when it
  * was killed are freed first: those that our own journal tells of, and whose owner is gone; no others.
  *
- * @throws UserError when it is no regular file, is attached already, or cannot be attached
+ * @throws UserError when it is no regular file, is in use under any of its names, or cannot be attached
  */
 export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
   const { file, readOnly, host, owner, clock, logger } = options
   const path = await diskFile(file, clock)
   const lines = await host.lines(attachScript(path, readOnly, owner))
+  const [, kind = '', why] = /^(\w+) (.*)$/.exec(lines.find(({ letter }) => letter === 'u')?.text ?? '') ?? []
+  if (why !== undefined)
+    throw new UserError('disk-in-use', `${file} is not touched: ${why}`, {
+      remedy: FILE_REMEDIES[kind] ?? 'name another file',
+    })
   const wrong = lines.find(({ letter }) => letter === 'w')
   const name = lines.find(({ letter }) => letter === 'l')?.text
   if (wrong || name === undefined || !/^loop\d+$/.test(name))
@@ -87,7 +93,7 @@ forget() { for j in "$base"/loops/*; do [ -f "$j" ] && { read -r o; read -r x; }
 `
 
 /** The journal is written before the device is made, so that no moment is left in which it would be nobody's. */
-const attachScript = (path: string, readOnly: boolean, owner: number): string => `${FUNCTIONS}
+const attachScript = (path: string, readOnly: boolean, owner: number): string => `${FUNCTIONS}${FILE_FUNCTIONS}
 file=${quoted(path)}
 mkdir -p "$base/loops"
 for j in "$base"/loops/*; do
@@ -97,12 +103,16 @@ for j in "$base"/loops/*; do
   for l in $(attached "$stale"); do free "$l" "$stale"; printf 's %s\\n' "$l"; done
   [ -n "$(attached "$stale")" ] || rm -f "$j"
 done
-l=$(attached "$file")
-if [ -n "$l" ]; then printf 'w %s\\n' "it is attached to $(echo $l) already"
+used=$(file_in_use "$file")
+if [ -n "$used" ]; then printf 'u %s\\n' "$used"
 else
   printf '%s %s\\n%s\\n' ${owner} "$(started ${owner})" "$file" >"$base/loops/${owner}-$$"
-  if l=$(losetup --find --show --partscan ${readOnly ? '--read-only ' : ''}"$file" 2>&1); then printf 'l %s\\n' "\${l##*/}"
-  else rm -f "$base/loops/${owner}-$$"; printf 'w %s\\n' "$l"; fi
+  if l=$(losetup --find --show --partscan ${readOnly ? '--read-only ' : ''}"$file" 2>&1); then
+    # Somebody else may have attached it at the same time, by another name.
+    used=$(file_in_use "$file" "\${l##*/}")
+    if [ -z "$used" ]; then printf 'l %s\\n' "\${l##*/}"
+    else losetup --detach "$l"; rm -f "$base/loops/${owner}-$$"; printf 'u %s\\n' "$used"; fi
+  else rm -f "$base/loops/${owner}-$$"; printf 'w %s\\n' "$(echo $l)"; fi
 fi`
 
 const detachScript = (name: string, path: string): string => `${FUNCTIONS}

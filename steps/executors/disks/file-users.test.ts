@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { FILE_FUNCTIONS } from './file-users.js'
+
+const SHELLS = [['/bin/sh'], ['/bin/bash'], ['/usr/bin/busybox', 'sh']].filter(([path]) => existsSync(path!))
+
+let root: string
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'ironstage-users-')))
+  await file('a.img', 'x'.repeat(1024))
+  await link(join(root, 'a.img'), join(root, 'b.img'))
+})
+afterEach(() => rm(root, { recursive: true, force: true }))
+
+async function file(path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true })
+  await writeFile(join(root, path), text)
+}
+
+/** What a function says in each shell that is here; `losetup` finds what a test wrote into a file. */
+function said(call: string): string[] {
+  const script = `${FILE_FUNCTIONS}
+sys=$1/sys proc=$1/proc dev=$1/dev base=$1/own
+losetup() { [ "$2" -ef "$root/a.img" ] && cat "$root/associated" 2>/dev/null; }
+is_block() { [ -f "$1" ]; }
+node() { cat "$1"; }
+root=$1
+${call}`
+  const each = SHELLS.map(([shell, ...more]) => {
+    const { stdout, stderr } = spawnSync(shell!, [...more, '-c', script, 'users', root], { encoding: 'utf8' })
+    return `${stdout.trim()}${stderr}`
+  })
+  return [...new Set(each)]
+}
+
+/** A process that has a file open; `flags` as /proc/PID/fdinfo tells them. */
+async function process(pid: number, name: string, opened: string, flags: string, group = pid): Promise<void> {
+  await file(`proc/${pid}/comm`, `${name}\n`)
+  await file(`proc/${pid}/stat`, `${pid} (a ) b) S 1 ${group} ${group} 0\n`)
+  await file(`proc/${pid}/fdinfo/7`, `pos:\t0\nflags:\t${flags}\nmnt_id:\t1\n`)
+  await mkdir(join(root, `proc/${pid}/fd`))
+  await symlink(join(root, opened), join(root, `proc/${pid}/fd/7`))
+}
+
+describe('a file may not be written', () => {
+  const used = (loop = '') => said(`file_in_use "$root/b.img" ${loop}`)
+
+  test('while a loop device has it by another name, unless that is the one that is meant', async () => {
+    expect(used()).toEqual([''])
+    await file('associated', '/dev/loop3\n')
+    expect(used()).toEqual(['loop it is attached to loop3 already'])
+    expect(used('loop3')).toEqual([''])
+    await file('sys/block/loop3/dev', '7:3\n')
+    await file('sys/block/loop3/loop3p1/dev', '259:1\n')
+    await file('proc/4711/mountinfo', '1 1 259:1 / /srv/data rw - ext4 /dev/x rw\n')
+    expect(used()).toEqual(['loop it is attached to loop3 already, which is mounted on /srv/data'])
+  })
+
+  test('while a loop device has it whose node is not in /dev', async () => {
+    await file('sys/block/loop5/size', '2\n')
+    await file('sys/block/loop5/loop/backing_file', '/a.img\n')
+    // By its path in the namespace of another process.
+    await mkdir(join(root, 'proc/9'), { recursive: true })
+    await symlink(root, join(root, 'proc/9/root'))
+    expect(used()).toEqual(['loop it is attached to loop5 already'])
+    await file('sys/block/loop5/loop/backing_file', '/proc/9/root\n')
+    expect(used()).toEqual([''])
+    // By its size, where no namespace has the path.
+    await file('sys/block/loop5/loop/backing_file', '/gone.img\n')
+    expect(used()).toEqual(['loop it is attached to loop5 already'])
+    await file('sys/block/loop5/size', '4\n')
+    expect(used()).toEqual([''])
+  })
+
+  test('while it is swap space', async () => {
+    await link(join(root, 'a.img'), join(root, 'a swap'))
+    const line = (path: string) => `${join(root, path).replaceAll(' ', '\\040')} file 1020 0 -2\n`
+    await file('proc/swaps', `Filename Type Size Used Priority\n${line('other')}`)
+    expect(used()).toEqual([''])
+    await file('proc/swaps', `Filename Type Size Used Priority\n${line('a swap')}`)
+    expect(used()).toEqual(['swap it is swap space in use'])
+  })
+
+  test('while a process has it open for writing', async () => {
+    await process(30, 'less', 'a.img', '0100000')
+    expect(used()).toEqual([''])
+    await process(31, 'qemu-system-x86', 'a.img', '02100002')
+    expect(used()).toEqual(['open qemu-system-x86 (process 31) has it open for writing'])
+  })
+})
+
+test('a device is written by a process of somebody else, not by a run of ours', async () => {
+  await file('dev/sda1', '8:1')
+  const writer = () => said("device_writer '8:0\n8:1'")
+  await process(40, 'blkid', 'dev/sda1', '0100000')
+  expect(writer()).toEqual([''])
+  await process(41, 'coreos-installe', 'dev/sda1', '0100001')
+  expect(writer()).toEqual(['coreos-installe (process 41) has it open for writing'])
+  await file('own/run-1/group', '-41\n')
+  expect(writer()).toEqual([''])
+})

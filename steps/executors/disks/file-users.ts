@@ -1,0 +1,83 @@
+/**
+ * Shell functions that tell who uses a file, under whatever name: by its device and inode, never by its path.
+ *
+ * `file_in_use FILE [LOOP]` prints `KIND WHY`, a word and a sentence; nothing when the file may be written. LOOP is the
+ * loop device that is meant to have it. `device_writer NUMBERS` says which process writes one of some devices; it
+ * expects `node` and `$base`.
+ */
+export const FILE_FUNCTIONS = `
+sys=/sys proc=/proc dev=/dev
+# Text of procfs, which has spaces and line breaks as octal numbers.
+unescaped() { printf '%b' "$(printf '%s' "$1" | sed 's/\\\\\\([0-7][0-7][0-7]\\)/\\\\0\\1/g')"; }
+# Where a loop device or one of its partitions is mounted, in any namespace that can be seen.
+loop_mounted() (
+  for d in "$sys/block/$1/dev" "$sys/block/$1/$1"p*/dev; do
+    [ -r "$d" ] || continue
+    n=$(cat "$d")
+    cat "$proc"/[0-9]*/mountinfo 2>/dev/null | cut -d ' ' -f 3,5 | sed -n "s,^$n ,,p"
+  done | sed -n 1p
+)
+# The loop devices over a file. losetup compares device and inode, but needs the device's node; without a node, the path
+# that the kernel tells is looked up in every namespace, and where none has it, the size has to do.
+loops_of() (
+  losetup --associated "$1" --noheadings --output NAME 2>/dev/null | sed -n 's,^.*/\\(loop[0-9]*\\) *$,\\1,p'
+  for f in "$sys"/block/loop*/loop/backing_file; do
+    [ -r "$f" ] || continue
+    l=\${f%/loop/backing_file} l=\${l##*/}
+    [ ! -b "$dev/$l" ] || continue
+    at=$(cat "$f") seen=
+    for root in "$proc"/[0-9]*/root; do
+      [ ! "$root$at" -ef "$1" ] || { printf '%s\\n' "$l"; continue 2; }
+      [ ! -e "$root$at" ] || seen=1
+    done
+    [ -n "$seen" ] || [ "$(cat "$sys/block/$l/size")" != "$(($(wc -c <"$1") / 512))" ] || printf '%s\\n' "$l"
+  done
+)
+# Whether a descriptor of a process, /proc/PID/fd/N, is open for writing: the access mode is in the last two bits.
+opened_to_write() (
+  flags=
+  while read -r name value; do [ "$name" != flags: ] || flags=$value; done 2>/dev/null <"\${1%/fd/*}/fdinfo/\${1##*/}"
+  case $flags in '' | *[04]) exit 1 ;; esac
+)
+process() ( p=\${1%/fd/*}; echo "$(cat "$p/comm" 2>/dev/null) (process \${p##*/})" )
+file_in_use() (
+  for l in $(loops_of "$1"); do
+    [ "$l" != "$2" ] || continue
+    at=$(loop_mounted "$l")
+    echo "loop it is attached to $l already\${at:+, which is mounted on $at}"
+    exit
+  done
+  sed 1d "$proc/swaps" 2>/dev/null | while read -r at kind rest; do
+    [ "$kind" = file ] && [ "$(unescaped "$at")" -ef "$1" ] && echo 'swap it is swap space in use'
+  done | grep . && exit
+  for f in "$proc"/[0-9]*/fd/*; do
+    [ "$f" -ef "$1" ] || continue
+    opened_to_write "$f" || continue
+    echo "open $(process "$f") has it open for writing"
+    exit
+  done
+)
+is_block() { [ -b "$1" ]; }
+# A process that writes one of some devices, MAJOR:MINOR each, past every file system, as a virtual machine does. Commands
+# of our own runs, which the folders below $base tell of, are no such processes.
+device_writer() (
+  own=$(cat "$base"/*/group 2>/dev/null)
+  for f in "$proc"/[0-9]*/fd/*; do
+    is_block "$f" || continue
+    printf '%s\n' "$1" | grep -Fxq -e "$(node "$f")" || continue
+    opened_to_write "$f" || continue
+    read -r s 2>/dev/null <"\${f%/fd/*}/stat" || continue
+    s=\${s##*) } s=\${s#* } s=\${s#* }
+    ! printf '%s\n' "$own" | sed 's/^-//' | grep -Fxq -e "\${s%% *}" || continue
+    echo "$(process "$f") has it open for writing"
+    exit
+  done
+)
+`
+
+/** What to do about a file in use, by the word that `file_in_use` gives. */
+export const FILE_REMEDIES: Readonly<Record<string, string>> = {
+  loop: 'unmount and detach it (losetup --list shows who has it), or name another file',
+  swap: 'switch it off with swapoff, or name another file',
+  open: 'end that process, or name another file',
+}
