@@ -4,6 +4,7 @@ import type { NodeEntry } from '../store/records.js'
 import type { StoreView } from '../store/open-store.js'
 import { Duplicate, StaleRevision, type Store } from '../store/store.js'
 import type { NewAllocation } from './conductor.js'
+import { giveWay } from './give-way.js'
 import { unlocked } from './node-admin.js'
 import { refused } from './refused.js'
 import { stamp } from './stamp.js'
@@ -179,8 +180,9 @@ export class Allocations {
       await this.#options.store.commit({ node: entry.record.uuid, expect: entry.revision, ...change })
       return true
     } catch (error) {
-      if (error instanceof StaleRevision) return false
-      throw error
+      if (!(error instanceof StaleRevision)) throw error
+      await giveWay(this.#options.clock)
+      return false
     }
   }
 

@@ -6,6 +6,9 @@ import { newPort } from './new-records.js'
 import { stamp } from './stamp.js'
 import type { Reaction } from './turn.js'
 
+/** Stands among the stored deadlines without being one: a heartbeat that waits for the end of the reservation. */
+export const WAITING_HEARTBEAT = 'heartbeat'
+
 interface Parts {
   store: Pick<StoreView, 'records'>
   host: string
@@ -27,6 +30,9 @@ export function commitOf(
   const { patch, job, dropJobs, createPorts, updatePorts, removePorts, inventory, history, sheets } = reaction
   const known = store.records.deadlines.get(node.uuid)
   const deadlines = reaction.deadlines.filter(({ kind, at }) => (known?.get(kind) ?? null) !== at)
+  const { heartbeatWaits } = reaction
+  if (heartbeatWaits !== null && heartbeatWaits !== (known?.has(WAITING_HEARTBEAT) ?? false))
+    deadlines.push({ kind: WAITING_HEARTBEAT, at: heartbeatWaits ? clock.now() : null })
   const lists = [deadlines, createPorts, updatePorts, removePorts, history, Object.keys(patch), Object.keys(sheets)]
   if (!job && !dropJobs && !done && !inventory && lists.every((list) => list.length === 0)) return undefined
   const at = stamp(clock.now())

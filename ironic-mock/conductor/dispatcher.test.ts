@@ -101,3 +101,49 @@ test('a port that somebody removes while inspection changes it costs nothing els
   expect(await lab.store.ports({ node_uuid: uuid })).toEqual([])
   expect(await lab.store.inventory(uuid)).toBeDefined()
 })
+
+test('a heartbeat that comes while the node is reserved waits for its release without being tried again', async () => {
+  await using lab = await ScriptedLab.open()
+  const { uuid, machine } = await lab.enroll()
+  await lab.provision(uuid, 'manage', 'manageable')
+  machine.script.silent = true
+  await lab.provision(uuid, 'provide', 'clean wait')
+  const { config } = await lab.conductor.lookup(uuid, { issueToken: true })
+  const beat = () =>
+    lab.conductor.heartbeat(uuid, {
+      ...{ callback_url: machine.url, agent_version: '13.0.0', agent_token: String(config.agent_token) },
+    })
+  let refuse = (): void => {}
+  machine.dispatch = () => new Promise((_, reject) => (refuse = () => reject(new Error('reset'))))
+  await beat()
+  await settled()
+  expect((await lab.node(uuid)).reservation).not.toBeNull()
+
+  // As on a fast clock, on which no two looks show the same time.
+  const now = lab.clock.now.bind(lab.clock)
+  let looks = 0
+  lab.clock.now = () => now() + ++looks
+  const before = lab.seen.length
+  await Promise.all([beat(), beat()])
+  for (let turn = 0; turn < 50; turn++) await settled()
+  expect(lab.seen.length - before).toBe(2)
+  lab.clock.now = now
+  expect(await lab.store.deadlines()).toContainEqual(expect.objectContaining({ node: uuid, kind: 'heartbeat' }))
+
+  refuse()
+  await lab.until(uuid, 'clean failed')
+  expect(await lab.store.deadlines()).toEqual([])
+})
+
+test('a periodic check without interval does not keep the time from passing', async () => {
+  await using lab = await ScriptedLab.open({ policy: { checkInterval: 0 } })
+  const { uuid, machine } = await lab.enroll()
+  machine.script.silent = true
+  await lab.provision(uuid, 'manage', 'manageable')
+  await lab.provision(uuid, 'provide', 'clean wait')
+  await lab.conductor.setMaintenance(uuid, true)
+  await lab.clock.advance(lab.policy.cleanCallbackTimeout + 60_000)
+  expect((await lab.node(uuid)).provision_state).toBe('clean wait')
+  await lab.conductor.setMaintenance(uuid, false)
+  await lab.until(uuid, 'clean failed')
+})

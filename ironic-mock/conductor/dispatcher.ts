@@ -2,15 +2,16 @@ import { seconds, urlSafeToken, UserError, type Clock, type Logger, type Random 
 import { ironicErrors, type NodeRecord } from '../../wire/index.js'
 import type { StoreView } from '../store/open-store.js'
 import { Dangling, Duplicate, StaleRevision, type Store, type StoredEffect } from '../store/store.js'
-import { commitOf } from './commit-of.js'
+import { commitOf, WAITING_HEARTBEAT } from './commit-of.js'
 import { templatesOf } from './deploy-templates.js'
 import type { EffectBody, EffectKind, Job, Outcome, Then } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './events.js'
+import { giveWay } from './give-way.js'
 import type { Subject } from './perform-agent.js'
 import type { World } from './perform.js'
 import type { Policy } from './policy.js'
 import { react } from './react.js'
-import { TimeLimits } from './time-limits.js'
+import { SHORTEST_WAIT, TimeLimits } from './time-limits.js'
 import { STUCK_STATES } from './transitions.js'
 import type { Situation } from './turn.js'
 
@@ -39,15 +40,17 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#limits = new TimeLimits(options.clock, (node, kind) =>
-      this.#inBackground(node, { kind: 'deadline', deadline: kind as DeadlineKind }),
-    )
+    this.#limits = new TimeLimits(options.clock, (node, kind) => {
+      if (kind === WAITING_HEARTBEAT) this.#takeWaitingHeartbeat(node)
+      else this.#inBackground(node, kind, { kind: 'deadline', deadline: kind as DeadlineKind })
+    })
   }
 
   /** Takes over what an earlier process left: see {@link recover} for what becomes of it. */
   async recover(): Promise<void> {
     const { store, host } = this.#options
-    for (const { node, kind, at } of await store.deadlines()) if (kind !== 'heartbeat') this.#limits.set(node, kind, at)
+    for (const { node, kind, at } of await store.deadlines())
+      if (kind !== WAITING_HEARTBEAT) this.#limits.set(node, kind, at)
     const left = [...store.records.nodes.values()].filter(
       ({ record }) =>
         (record.reservation === null || record.reservation === host) &&
@@ -62,9 +65,7 @@ export class Dispatcher {
         return this.dispatch(record.uuid, { kind: 'restarted', job: queued ? jobOf(queued) : null }, { resumed: true })
       }),
     )
-    // Heartbeats that waited for a reservation that is gone now.
-    for (const [node, of] of store.records.deadlines)
-      if (of.has('heartbeat')) this.#inBackground(node, { kind: 'deadline', deadline: 'heartbeat' })
+    for (const node of [...store.records.deadlines.keys()]) this.#takeWaitingHeartbeat(node)
   }
 
   /**
@@ -77,7 +78,7 @@ export class Dispatcher {
     event: ConductorEvent,
     { resumed = false, done }: { resumed?: boolean; done?: StoredEffect } = {},
   ): Promise<Readonly<NodeRecord>> {
-    const { store, logger } = this.#options
+    const { store, clock, logger } = this.#options
     for (;;) {
       this.#stop.signal.throwIfAborted()
       const entry = store.records.nodes.get(node)
@@ -93,15 +94,17 @@ export class Dispatcher {
       try {
         await store.commit(commit)
       } catch (error) {
-        if (error instanceof StaleRevision) continue
+        if (error instanceof StaleRevision) {
+          await giveWay(clock)
+          continue
+        }
         if (error instanceof Duplicate || error instanceof Dangling) throw error
         throw new Unwritten(node, error)
       }
       for (const warning of reaction.warnings) logger('warn', warning, { node })
-      for (const { kind, at } of reaction.deadlines) if (kind !== 'heartbeat') this.#limits.set(node, kind, at)
+      for (const { kind, at } of reaction.deadlines) this.#limits.set(node, kind, at)
       if (reaction.job) this.#work(node, resumed)
-      else if (store.records.deadlines.get(node)?.has('heartbeat'))
-        this.#inBackground(node, { kind: 'deadline', deadline: 'heartbeat' })
+      else this.#takeWaitingHeartbeat(node)
       if (reaction.refusal) throw reaction.refusal
       return store.records.nodes.get(node)?.record ?? { ...entry.record, ...reaction.patch }
     }
@@ -147,13 +150,21 @@ export class Dispatcher {
     }
   }
 
+  /** Takes up the heartbeat that waits for the end of the reservation, if one does and the reservation has ended. */
+  #takeWaitingHeartbeat(node: string): void {
+    const { records } = this.#options.store
+    const waits = records.deadlines.get(node)?.has(WAITING_HEARTBEAT) ?? false
+    if (!waits || records.nodes.get(node)?.record.reservation !== null) return
+    this.#inBackground(node, WAITING_HEARTBEAT, { kind: 'released' })
+  }
+
   /** What happens by itself and cannot be written down (a full disk) happens again later. */
-  #inBackground(node: string, event: ConductorEvent & { kind: 'deadline' }): void {
+  #inBackground(node: string, kind: string, event: ConductorEvent): void {
     this.dispatch(node, event).catch((error: unknown) => {
       const { clock, policy, store, logger } = this.#options
       if (this.#stop.signal.aborted || !store.records.nodes.has(node)) return
       logger('error', `a ${event.kind} of node ${node} could not be handled`, { error })
-      this.#limits.set(node, event.deadline, clock.now() + policy.checkInterval)
+      this.#limits.set(node, kind, clock.now() + Math.max(policy.checkInterval, SHORTEST_WAIT))
     })
   }
 

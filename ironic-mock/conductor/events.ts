@@ -5,9 +5,9 @@ import type { Job, Outcome, PowerTarget } from './effects.js'
 import type { HardwareReport } from '../drivers/hardware.js'
 import type { SeenPower } from './power-sync.js'
 
-/** Time limits that a node can be under. `heartbeat` is none: one that came while the node was reserved waits there. */
+/** Time limits that a node can be under. */
 export type DeadlineKind =
-  'inspect callback' | 'clean callback' | 'deploy callback' | 'service callback' | 'rescue callback' | 'heartbeat'
+  'inspect callback' | 'clean callback' | 'deploy callback' | 'service callback' | 'rescue callback'
 
 /** Everything that can happen to a node. */
 export type ConductorEvent =
@@ -21,6 +21,8 @@ export type ConductorEvent =
   | { kind: 'hardware'; request: HardwareRequest }
   | { kind: 'outcome'; job: Job; outcome: Outcome }
   | { kind: 'deadline'; deadline: DeadlineKind }
+  /** The reservation has ended, and a heartbeat came while it lasted. */
+  | { kind: 'released' }
   /** A conductor has started and found the node in its database. */
   | { kind: 'restarted'; job: Job | null }
   /**

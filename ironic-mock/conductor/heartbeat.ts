@@ -36,14 +36,11 @@ export function receiveHeartbeat(turn: Turn, heartbeat: Heartbeat): void {
 
 /**
  * What a heartbeat sets going. Upstream skips one that comes while the node is reserved, and the agent's next is minutes
- * away; ours is taken up as soon as the node is free.
+ * away; here it waits for the end of the reservation.
  */
 export function followHeartbeat(turn: Turn): void {
-  if (!turn.resting) {
-    turn.deadline('heartbeat', turn.situation.at)
-    return
-  }
-  turn.deadline('heartbeat', null)
+  turn.heartbeatWaits(!turn.resting)
+  if (!turn.resting) return
   if (turn.info.agent_url === undefined) return
   if (turn.node.maintenance) return heartbeatInMaintenance(turn)
   switch (turn.node.provision_state) {

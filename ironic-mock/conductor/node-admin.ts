@@ -12,6 +12,7 @@ import type { NodeEntry } from '../store/records.js'
 import type { StoreView } from '../store/open-store.js'
 import { StaleRevision, type NodePatch, type Store } from '../store/store.js'
 import type { NewNode } from './conductor.js'
+import { giveWay } from './give-way.js'
 import { newNode } from './new-records.js'
 import type { Policy } from './policy.js'
 import { refused } from './refused.js'
@@ -101,6 +102,7 @@ export class Admin {
         return await attempt(this.#entry(uuid))
       } catch (error) {
         if (!(error instanceof StaleRevision)) throw error
+        await giveWay(this.#options.clock)
       }
     }
   }

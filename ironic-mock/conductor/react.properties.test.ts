@@ -99,7 +99,8 @@ class Model {
   at = Date.UTC(2026, 0, 1)
   node: NodeRecord
   job: Job | null = null
-  deadlines = new Map<string, number>()
+  deadlines = new Map<DeadlineKind, number>()
+  heartbeatWaits = false
 
   /** Asked for a change of power, which forgets the error of what failed before, as in Ironic. */
   forgiven = false
@@ -145,7 +146,7 @@ class Model {
         const [kind, at] = [...this.deadlines][0] ?? []
         if (kind === undefined) return undefined
         this.at = Math.max(this.at, at ?? 0)
-        return { kind: 'deadline', deadline: kind as DeadlineKind }
+        return { kind: 'deadline', deadline: kind }
       }
       case 'restart':
         return { kind: 'restarted', job: this.job }
@@ -254,16 +255,14 @@ class Model {
     }
   }
 
+  situation() {
+    const { node, at, policy } = this
+    return { node, ports: [], at, host: 'h', policy, ironicUrl: 'http://i' }
+  }
+
   apply(event: ConductorEvent): Reaction | IronicError {
     this.at += 1000
-    const situation = {
-      node: this.node,
-      ports: [],
-      at: this.at,
-      host: 'h',
-      policy: this.policy,
-      ironicUrl: 'http://i',
-    }
+    const situation = this.situation()
     const before = JSON.stringify(this.node)
     let reaction: Reaction
     try {
@@ -283,9 +282,11 @@ class Model {
       this.job = reaction.job
     }
     for (const { kind, at } of reaction.deadlines) {
-      if (at === null) this.deadlines.delete(kind)
-      else this.deadlines.set(kind, at)
+      if (at === null) this.deadlines.delete(kind as DeadlineKind)
+      else this.deadlines.set(kind as DeadlineKind, at)
+      if (at !== null) expect(at, `${kind} lies in the future`).toBeGreaterThan(this.at)
     }
+    this.heartbeatWaits = reaction.heartbeatWaits ?? this.heartbeatWaits
     return reaction
   }
 
@@ -306,13 +307,27 @@ class Model {
     if (began) expect(node.last_error, `a verb that begins work clears the error: ${what}`).toBeNull()
     if (STUCK_STATES.includes(state)) expect(this.job, `something is going on: ${what}`).not.toBeNull()
     const waiting = ['inspect wait', 'clean wait', 'wait call-back', 'service wait', 'rescue wait'].includes(state)
-    const limited = [...this.deadlines.keys()].filter((kind) => kind !== 'heartbeat').length
-    expect(limited, `a time limit exactly while waiting: ${what}`).toBe(waiting ? 1 : 0)
+    expect(this.deadlines.size, `a time limit exactly while waiting: ${what}`).toBe(waiting ? 1 : 0)
     if (STABLE_STATES.includes(state) && this.job === null) expect(node.clean_step, what).toEqual({})
     // Undeploying a node that waits for its agent leaves it (recorded).
     if (state === 'active' && before.provision_state === 'deploying') expect(node.deploy_step, what).toEqual({})
     if (this.job === null && node.provision_state !== before.provision_state)
       expect(node.target_power_state, what).toBeNull()
+    this.checkThatTimeIsNeeded(what)
+  }
+
+  /** Nothing that the conductor does by itself brings about the same again in the same moment. */
+  checkThatTimeIsNeeded(what: string): void {
+    for (const [deadline, limit] of this.deadlines) {
+      const at = Math.max(limit, this.at)
+      const passed = react({ ...this.situation(), at }, { kind: 'deadline', deadline })
+      for (const next of passed.deadlines)
+        if (next.at !== null) expect(next.at, `${next.kind} set when ${deadline} passed: ${what}`).toBeGreaterThan(at)
+    }
+    const { deadlines, ...released } = react(this.situation(), { kind: 'released' })
+    if (this.job === null) expect(released.heartbeatWaits, `a free node takes its heartbeat up: ${what}`).toBe(false)
+    else
+      expect([deadlines, released.patch, released.job], `a reserved one is left alone: ${what}`).toEqual([[], {}, null])
   }
 }
 
@@ -320,6 +335,11 @@ const AGENT: Partial<NodeRecord> = { boot_interface: 'redfish-virtual-media', re
 const OTHERWISE: Partial<Policy> = {
   ...{ fastTrack: true, inspectionPowerOff: false, forcePowerDuringSync: false, nodeHistory: false },
   ...{ powerOffInCleanFail: true, powerOffInServiceFail: true, allowProvisioningInMaintenance: false },
+}
+/** Every time limit as short as Ironic's options allow. */
+const HASTY: Partial<Policy> = {
+  ...{ checkInterval: 0, deployCallbackTimeout: 1, cleanCallbackTimeout: 1, inspectWaitTimeout: 1 },
+  ...{ serviceCallbackTimeout: 1, rescueCallbackTimeout: 1 },
 }
 const cases: [string, string, Partial<NodeRecord>, Partial<Policy>][] = [
   ['redfish with custom-agent', 'redfish', AGENT, {}],
@@ -330,6 +350,7 @@ const cases: [string, string, Partial<NodeRecord>, Partial<Policy>][] = [
     { ...AGENT, inspect_interface: 'redfish', disable_power_off: true },
     {},
   ],
+  ['the same in haste', 'redfish', AGENT, HASTY],
   ['fake-hardware with custom-agent', 'fake-hardware', {}, {}],
   ['redfish with direct', 'redfish', { ...AGENT, deploy_interface: 'direct', instance_info: IMAGE }, {}],
   [

@@ -1,7 +1,7 @@
 import type { ConductorEvent } from './events.js'
 import { continueJob } from './continue.js'
 import { startHardwareChange } from './hardware-change.js'
-import { receiveHeartbeat } from './heartbeat.js'
+import { followHeartbeat, receiveHeartbeat } from './heartbeat.js'
 import { receiveInventory } from './inspection.js'
 import { answerLookup } from './lookup.js'
 import { setMaintenance } from './maintenance.js'
@@ -49,6 +49,8 @@ function apply(turn: Turn, event: ConductorEvent): void {
       return continueJob(turn, event.job, event.outcome)
     case 'deadline':
       return deadlinePassed(turn, event.deadline)
+    case 'released':
+      return followHeartbeat(turn)
     case 'restarted':
       return recover(turn, event.job)
     case 'power-seen':

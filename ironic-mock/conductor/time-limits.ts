@@ -1,4 +1,7 @@
-import type { Clock } from '../../runtime/index.js'
+import { seconds, type Clock } from '../../runtime/index.js'
+
+/** A time limit is never shorter: one that set itself anew for the present would pass for ever without time passing. */
+export const SHORTEST_WAIT = seconds(1)
 
 const MOVED = new Error('the time limit was moved')
 

@@ -2,7 +2,6 @@ import { pythonRepr } from '../../wire/index.js'
 import { timeOutCleaning } from './cleaning-failure.js'
 import { deployFailed } from './deployment-failure.js'
 import type { DeadlineKind } from './events.js'
-import { followHeartbeat } from './heartbeat.js'
 import { timeOutInspection } from './inspection.js'
 import { rescueFailedOff } from './rescue.js'
 import { timeOutService } from './servicing-failure.js'
@@ -10,10 +9,9 @@ import type { Turn } from './turn.js'
 
 /** A time limit has passed. */
 export function deadlinePassed(turn: Turn, deadline: DeadlineKind): void {
-  if (deadline === 'heartbeat') return followHeartbeat(turn)
   // Ironic's periodic check passes over nodes in maintenance and reserved ones, and comes again.
   if (turn.node.maintenance || !turn.resting) {
-    turn.deadline(deadline, turn.situation.at + turn.policy.checkInterval)
+    turn.deadline(deadline, turn.policy.checkInterval)
     return
   }
   turn.deadline(deadline, null)

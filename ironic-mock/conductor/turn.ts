@@ -15,6 +15,7 @@ import type { EffectBody, Job, Then } from './effects.js'
 import type { DeadlineKind } from './events.js'
 import type { Policy } from './policy.js'
 import { stamp, millis } from './stamp.js'
+import { SHORTEST_WAIT } from './time-limits.js'
 import { transition, type TransitionEvent } from './transitions.js'
 
 /** What a reaction may look at. */
@@ -63,7 +64,10 @@ export interface Reaction {
   patch: NodePatch
   job: Job | null
   dropJobs: boolean
+  /** Each lies in the future, so that none can pass again in the moment in which it passed. */
   deadlines: Deadline[]
+  /** Whether a heartbeat waits for the end of the reservation; null leaves it as it was. */
+  heartbeatWaits: boolean | null
   history: HistoryNote[]
   createPorts: PortWanted[]
   updatePorts: PortRecord[]
@@ -96,6 +100,7 @@ export class Turn {
   #job: Job | null = null
   #dropJobs = false
   #deadlines = new Map<DeadlineKind, number | null>()
+  #heartbeatWaits: boolean | null = null
   readonly #history: HistoryNote[] = []
   readonly createPorts: PortWanted[] = []
   readonly updatePorts: PortRecord[] = []
@@ -169,11 +174,21 @@ export class Turn {
     const waiting = WAITING[this.node.provision_state]
     const limit = waiting?.limit(this.policy) ?? 0
     // Upstream looks for nodes that have waited longer than the limit, so at the limit itself it is not over yet.
-    if (waiting && limit > 0) this.#deadlines.set(waiting.deadline, this.situation.at + limit + 1)
+    if (waiting && limit > 0) this.deadline(waiting.deadline, limit + 1)
   }
 
-  deadline(kind: DeadlineKind, at: number | null): void {
-    this.#deadlines.set(kind, at)
+  /**
+   * Sets a time limit, or with null removes it.
+   *
+   * @param wait milliseconds from now; less than {@link SHORTEST_WAIT} is as long as that
+   */
+  deadline(kind: DeadlineKind, wait: number | null): void {
+    this.#deadlines.set(kind, wait === null ? null : this.situation.at + Math.max(wait, SHORTEST_WAIT))
+  }
+
+  /** Marks the node: a heartbeat is taken up when the reservation ends. */
+  heartbeatWaits(waits: boolean): void {
+    this.#heartbeatWaits = waits
   }
 
   /** A verb begins its work: the error of the one before is history (Ironic's source). */
@@ -270,6 +285,7 @@ export class Turn {
       job: this.#job,
       dropJobs: this.#dropJobs,
       deadlines: [...this.#deadlines].map(([kind, at]) => ({ kind, at })),
+      heartbeatWaits: this.#heartbeatWaits,
       history: this.#history,
       createPorts: this.createPorts,
       updatePorts: this.updatePorts,

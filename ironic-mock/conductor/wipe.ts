@@ -13,13 +13,13 @@ export function wipeAgent(turn: Turn): void {
     'agent_verify_ca',
     'agent_start_attempted',
   )
-  turn.deadline('heartbeat', null)
+  turn.heartbeatWaits(false)
 }
 
 /** Forgets how to reach the agent and keeps what it could do, as recorded of a failed cleaning step. */
 export function wipeAgentAccess(turn: Turn): void {
   turn.dropInfo('agent_secret_token', 'agent_secret_token_pregenerated', 'agent_url', 'agent_verify_ca')
-  turn.deadline('heartbeat', null)
+  turn.heartbeatWaits(false)
 }
 
 /** The marks that a kind of work leaves while it goes on. */
