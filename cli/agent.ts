@@ -12,31 +12,13 @@ import {
   type RealTargetRequest,
   type StandaloneAgentOptions,
 } from '../lab/index.js'
-import type { Environment } from './environment.js'
+import { stopAsked, type Environment } from './environment.js'
 import { readHardware } from './hardware-file.js'
-import { IMAGE_CACHE_OPTIONS, imagesOf } from './image-cache.js'
+import { imagesOf } from './image-cache.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
-import { onlyShown, openFor, REAL_TARGET_OPTIONS, realTarget } from './target.js'
-
-export const AGENT_OPTIONS = [
-  'ironic-url',
-  ...REAL_TARGET_OPTIONS,
-  'node-uuid',
-  'mac',
-  'hardware',
-  'state-dir',
-  'machine',
-  'listen',
-  'kernel-params',
-  'respawn',
-  'steps',
-  ...IMAGE_CACHE_OPTIONS,
-  'standalone',
-  'token',
-  'speed',
-  'json',
-] as const
+import { onlyShown, openFor, realTarget } from './target.js'
+import type { AGENT_OPTIONS } from './option-lists.js'
 
 type AgentOptions = Options<(typeof AGENT_OPTIONS)[number]>
 
@@ -44,7 +26,6 @@ type AgentOptions = Options<(typeof AGENT_OPTIONS)[number]>
 export async function agent(
   options: AgentOptions,
   environment: Environment,
-  _operand: string,
   configFiles: readonly ConfigFile[],
 ): Promise<number> {
   const real = realTarget(options)
@@ -95,7 +76,7 @@ export async function agent(
     macs,
     ...('token' in serves ? { token: serves.token } : { ironic_url: ironic }),
   })
-  await Promise.race([running.ended, aborted(stopped)])
+  await Promise.race([running.ended, stopAsked(stopped)])
   if (stopped.aborted) say('stopped', 'the agent stops')
   else say('off', 'the machine was switched off; with --respawn its power would come back')
   return 0
@@ -136,7 +117,7 @@ async function realAgent(
       ? `${JSON.stringify({ event: 'ready', callback_url: callbackUrl, ...token, ...(ironicUrl === undefined ? {} : { ironic_url: ironicUrl }) })}\n`
       : `the agent on ${request.target} is at ${callbackUrl}${'token' in token ? `, token ${token.token}` : ` for the Ironic at ${ironicUrl}`}\n`,
   )
-  await aborted(stopped)
+  await stopAsked(stopped)
   return 0
 }
 
@@ -152,12 +133,6 @@ async function withIronic<T>(open: () => Promise<T>): Promise<T> {
     )
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 
 function servedBy(options: AgentOptions): StandaloneAgentOptions['serves'] {
   if (options.standalone) return { token: options.token ?? urlSafeToken(systemRandom) }

@@ -10,8 +10,7 @@ import {
 import type { Environment } from './environment.js'
 import { readGiven } from './given-files.js'
 import type { Options } from './options.js'
-
-export const BMH_EXPLAIN_OPTIONS = ['ironic-release', 'json'] as const
+import type { BMH_EXPLAIN_OPTIONS } from './option-lists.js'
 
 /**
  * `ironstage bmh explain FILE...`: what BareMetal Operator asks of Ironic for the hosts in these files. Exit code 1 for a

@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Command } from 'commander'
 import {
-  BOOT_IMAGE_PLATFORMS,
   bootImageFor,
   bootImageInfo,
   documentText,
@@ -14,59 +12,25 @@ import {
   type BootImageInfo,
   type Stream,
 } from '../lab/index.js'
-import { hostArchitecture } from './download.js'
+import type { GenerateFlags } from './boot-image-commands.js'
 import type { Environment } from './environment.js'
-import { addFetchOptions, fetchingOf, reachOf, streamFor, type FetchFlags } from './fetch-options.js'
 import { fetchProgress } from './fetch-progress.js'
-import type { Does } from './metadata-commands.js'
+import { fetchingOf, reachOf, streamFor } from './fetching.js'
+import { hostArchitecture } from './host-architecture.js'
 
-interface GenerateFlags extends FetchFlags {
-  stream?: string
-  architecture?: string
-  baseUrl?: string
-  ignition?: string
-  directory?: string
-  runtime: string
+/** `ironstage boot-image info RELEASE`: exit code 1 when the sources of the release differ. */
+export async function bootImageReport(
+  folder: string,
+  { json, ...options }: { baseUrl?: string; json?: boolean },
+  { stdout }: Environment,
+): Promise<number> {
+  const info = bootImageInfo(await readReleaseImage(folder, systemClock()), options)
+  stdout.write(json ? `${JSON.stringify(info)}\n` : infoText(info))
+  return info.drift.length === 0 ? 0 : 1
 }
 
-/** Adds `boot-image` and its commands. */
-export function addBootImageCommands(program: Command, does: Does): void {
-  const root = program.command('boot-image').description('what machines and clouds boot first')
-  does<GenerateFlags>(
-    addFetchOptions(root.command('generate').description('print where a boot image is, or fetch and customise it'))
-      .argument('[RELEASE]', 'folder with an unpacked release image; without, --stream is used')
-      .argument('[PLATFORM]', BOOT_IMAGE_PLATFORMS.join(', '))
-      .usage('[options] [RELEASE] PLATFORM')
-      .option('-s, --stream <STREAM>', 'name, URL or file of a stream')
-      .option('-a, --architecture <ARCH>', "as uname -m says (default: this host's)")
-      .option('--base-url <URL>', 'where the builds of the release are published')
-      .option('--ignition <FILE>', 'config for the live system of baremetal-iso and baremetal-pxe')
-      .option('-C, --directory <DIR>', 'fetch the files into this folder')
-      .option('--runtime <KIND>', 'how images are made: published, as they come; nothing is built here', 'published'),
-    ([first, second], flags, environment) => {
-      // The release may be left out, which commander does not know of operands that come first.
-      const [release, platform] = (second === undefined ? [undefined, first] : [first, second]) as (
-        string | undefined
-      )[]
-      return generate(release, platform ?? '(no platform)', flags, environment)
-    },
-  )
-  does<{ baseUrl?: string; json?: boolean }>(
-    root
-      .command('info')
-      .description('print what a release says of boot images, and where its sources differ')
-      .argument('<RELEASE>', 'folder with an unpacked release image')
-      .option('--base-url <URL>', 'where the builds of the release are published')
-      .option('--json', 'print JSON'),
-    async ([folder], { json, ...options }, { stdout }) => {
-      const info = bootImageInfo(await readReleaseImage(folder as string, systemClock()), options)
-      stdout.write(json ? `${JSON.stringify(info)}\n` : infoText(info))
-      return info.drift.length === 0 ? 0 : 1
-    },
-  )
-}
-
-async function generate(
+/** `ironstage boot-image generate [RELEASE] PLATFORM` */
+export async function bootImageGenerate(
   release: string | undefined,
   platform: string,
   flags: GenerateFlags,

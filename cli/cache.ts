@@ -2,10 +2,7 @@ import { openImageCache, silent, systemClock, UserError, type ImageCache, type I
 import type { Environment } from './environment.js'
 import { cacheFolder } from './image-cache.js'
 import { parseSize, type Options } from './options.js'
-
-export const CACHE_LIST_OPTIONS = ['cache-dir', 'json'] as const
-export const CACHE_PRUNE_OPTIONS = ['cache-dir', 'cache-size', 'all', 'json'] as const
-export const CACHE_VERIFY_OPTIONS = ['cache-dir', 'json'] as const
+import type { CACHE_LIST_OPTIONS, CACHE_PRUNE_OPTIONS } from './option-lists.js'
 
 type ListOptions = Options<(typeof CACHE_LIST_OPTIONS)[number]>
 type PruneOptions = Options<(typeof CACHE_PRUNE_OPTIONS)[number]>

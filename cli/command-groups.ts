@@ -11,9 +11,9 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const EPILOGUE = `
-Each command, and each command below one, has --help. Options are also environment
-variables (IRONSTAGE_PORT) and keys of a YAML file (--config) where their help says so.
-Exit codes: 0, 1 for a failure, 2 for wrong usage.
+Each command has --help, and so has each command below it. Where the help says
+so, options are also environment variables (IRONSTAGE_PORT) and keys of a YAML
+file (--config). Exit codes: 0, 1 for a failure, 2 for wrong usage.
 
 First steps: ironstage deploy, or ironstage up --nodes 3`
 

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UserError, type ConfigFile } from '../lab/index.js'
+import type { ConfigFile } from '../lab/index.js'
+import { UserError } from '../runtime/index.js'
 
 /** What `--config` names. */
 export interface ConfigFiles {

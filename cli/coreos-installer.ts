@@ -4,13 +4,6 @@ import type { Environment } from './environment.js'
 
 const SECTOR_SIZES = [512, 4096]
 
-export const COREOS_INSTALLER = {
-  name: 'coreos-installer',
-  description:
-    "the rehearsed coreos-installer on a plain file, with coreos-installer's arguments: install disk.img --image-file ... " +
-    '(before them: --sector-size 512|4096)',
-} as const
-
 /**
  * `ironstage coreos-installer [--sector-size N] install DISKFILE ...`: arguments, output and exit codes are
  * coreos-installer's own.

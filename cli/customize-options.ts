@@ -1,8 +1,5 @@
-import { InvalidArgumentError, Option, type Command } from 'commander'
-import type { Customization, Customized } from '../lab/index.js'
-import type { Environment } from './environment.js'
-import { namedFiles, type LiveCommand } from './live-files.js'
-import { keyfilesOfNmstate } from './nmstate.js'
+import { InvalidArgumentError, type Command } from 'commander'
+import { ListOption } from './tool-command.js'
 
 /** As commander hands them over. */
 export interface CustomizeFlags {
@@ -21,11 +18,8 @@ export interface CustomizeFlags {
 }
 
 /** An option that may be given several times, one value each. */
-export const repeated = (flags: string, description: string): Option =>
-  new Option(flags, `${description}; may be repeated`).argParser((text, before: string[] | undefined) => [
-    ...(before ?? []),
-    text,
-  ])
+export const repeated = (flags: string, description: string): ListOption =>
+  new ListOption(flags, `${description}; may be repeated`)
 
 const CONSOLE = /^(tty0|hvc0|ttysclp0|(ttyS|ttyAMA)[0-9]+(,[0-9]+([neo][5-8]?)?)?)$/
 
@@ -42,11 +36,7 @@ export function addCustomizeOptions(command: Command): Command {
   return command
     .addOption(repeated('--dest-ignition <path>', `Ignition config for the installed system; ${installs}`))
     .option('--dest-device <path>', `disk to install to, which is overwritten without asking; ${installs}`)
-    .addOption(
-      new Option('--dest-console <spec>', `console of the installed system; ${installs}; may be repeated`).argParser(
-        consoles,
-      ),
-    )
+    .addOption(repeated('--dest-console <spec>', `console of the installed system; ${installs}`).argParser(consoles))
     .addOption(repeated('--dest-karg-append <arg>', `kernel argument to add to the installed system; ${installs}`))
     .addOption(repeated('--dest-karg-delete <arg>', `kernel argument to take from the installed system; ${installs}`))
     .addOption(repeated('--network-keyfile <path>', 'NetworkManager keyfile for the live and the installed system'))
@@ -56,32 +46,4 @@ export function addCustomizeOptions(command: Command): Command {
     .addOption(repeated('--post-install <path>', 'script to run after an installation'))
     .addOption(repeated('--installer-config <path>', `config file of coreos-installer; ${installs}`))
     .addOption(repeated('--live-ignition <path>', 'Ignition config for the live system'))
-}
-
-/** The files read, in the order of the options. */
-export async function wishesOf(flags: CustomizeFlags, { environment }: LiveCommand): Promise<Customization> {
-  const { destDevice, destConsole = [], destKargAppend = [], destKargDelete = [] } = flags
-  return {
-    destIgnition: await namedFiles(flags.destIgnition),
-    ...(destDevice === undefined ? {} : { destDevice }),
-    ...{ destConsole, destKargAppend, destKargDelete },
-    networkKeyfile: await namedFiles(flags.networkKeyfile),
-    networkNmstate: await keyfilesOfNmstate(flags.networkNmstate ?? [], environment),
-    ignitionCa: await namedFiles(flags.ignitionCa),
-    preInstall: await namedFiles(flags.preInstall),
-    postInstall: await namedFiles(flags.postInstall),
-    installerConfig: await namedFiles(flags.installerConfig),
-    liveIgnition: await namedFiles(flags.liveIgnition),
-  }
-}
-
-/** Nobody is asked in front of the machine, so it is said here. */
-export function warnOfInstallation({ installs }: Customized, { stderr }: Environment): void {
-  if (!installs) return
-  const { device } = installs
-  stderr.write(
-    device === undefined
-      ? 'Boot media will automatically run installer.\n'
-      : `Boot media will automatically install to ${device} without confirmation.\n`,
-  )
 }

@@ -15,29 +15,11 @@ import {
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { accessOf, endpointOf } from './ironic-access.js'
-import { IMAGE_CACHE_OPTIONS, imageNamed, imagesOf } from './image-cache.js'
+import { imageNamed, imagesOf } from './image-cache.js'
 import { parseSize, type Options } from './options.js'
-import { onlyShown, openFor, REAL_TARGET_OPTIONS, realTarget } from './target.js'
+import { onlyShown, openFor, realTarget } from './target.js'
 import { watched } from './watched-deployment.js'
-
-export const DEPLOY_OPTIONS = [
-  'ironic-url',
-  ...REAL_TARGET_OPTIONS,
-  'verify-boot',
-  'image',
-  ...IMAGE_CACHE_OPTIONS,
-  'ignition',
-  'no-ignition-check',
-  'append-karg',
-  'delete-karg',
-  'disk-file',
-  'disk-size',
-  'overwrite',
-  'speed',
-  'realistic',
-  'steps',
-  'json',
-] as const
+import type { DEPLOY_OPTIONS } from './option-lists.js'
 
 type DeployOptions = Options<(typeof DEPLOY_OPTIONS)[number]>
 

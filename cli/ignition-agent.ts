@@ -14,12 +14,10 @@ import {
   type AgentTls,
   type Keyfile,
 } from '../lab/index.js'
-import { AGENT_CONFIG_SHAPES } from './agent-config-options.js'
+import type { AGENT_CONFIG_SHAPES } from './agent-config-options.js'
 import type { Environment } from './environment.js'
 import { keyfilesOfNmstate } from './nmstate.js'
 import type { Options } from './options.js'
-
-export const AGENT_CONFIG_OPTIONS = Object.keys(AGENT_CONFIG_SHAPES) as (keyof typeof AGENT_CONFIG_SHAPES)[]
 
 type AgentConfigFlags = Options<keyof typeof AGENT_CONFIG_SHAPES>
 

@@ -23,11 +23,7 @@ import type { Environment } from './environment.js'
 import { agentLines } from './ignition-agent.js'
 import { readGiven, type Given } from './given-files.js'
 import type { Options } from './options.js'
-
-export const IGNITION_VALIDATE_OPTIONS = ['json'] as const
-export const IGNITION_MERGE_OPTIONS = ['spec', 'follow'] as const
-export const IGNITION_TRANSLATE_OPTIONS = ['spec'] as const
-export const IGNITION_SHOW_OPTIONS = ['cat', 'json'] as const
+import type { IGNITION_VALIDATE_OPTIONS, IGNITION_MERGE_OPTIONS, IGNITION_SHOW_OPTIONS } from './option-lists.js'
 
 type ValidateOptions = Options<(typeof IGNITION_VALIDATE_OPTIONS)[number]>
 type MergeOptions = Options<(typeof IGNITION_MERGE_OPTIONS)[number]>

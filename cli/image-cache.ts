@@ -3,9 +3,7 @@ import { join } from 'node:path'
 import { streamImage, systemClock, UserError, type ImageCacheRequest } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { parseSize, type Options } from './options.js'
-
-/** Options of every command that fetches images. */
-export const IMAGE_CACHE_OPTIONS = ['cache-dir', 'cache-as', 'cache-size', 'no-cache', 'image-ca', 'image-key'] as const
+import type { IMAGE_CACHE_OPTIONS } from './option-lists.js'
 
 type CacheOptions = Options<(typeof IMAGE_CACHE_OPTIONS)[number]>
 

@@ -7,17 +7,12 @@ import {
   UserError,
   type LiveUrls,
 } from '../lab/index.js'
-import type { Environment } from './environment.js'
-import { AGENT_CONFIG_OPTIONS, agentOptionsOf } from './ignition-agent.js'
-import { LIVE_IMAGE_OPTIONS, liveImagesOf } from './live-image-options.js'
+import { stopAsked, type Environment } from './environment.js'
+import { agentOptionsOf } from './ignition-agent.js'
+import { liveImagesOf } from './live-image-options.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
-
-export const IMAGES_SERVE_OPTIONS = [
-  ...LIVE_IMAGE_OPTIONS,
-  ...(['host', 'image-port', 'public-url', 'node', 'json'] as const),
-  ...AGENT_CONFIG_OPTIONS,
-] as const
+import type { IMAGES_SERVE_OPTIONS } from './option-lists.js'
 
 /** `ironstage images serve`: serves live images whose config starts the agent, until a signal stops it. */
 export async function imagesServe(
@@ -66,10 +61,7 @@ export async function imagesServe(
     const texts = served.map(({ architecture, node, ...urls }) => imageText(node ?? `all, ${architecture}`, urls))
     stdout.write(`Live images are served at ${images.url}.\n\n${texts.join('\n')}`)
   }
-  await new Promise<void>((resolve) => {
-    if (stopped.aborted) resolve()
-    stopped.addEventListener('abort', () => resolve(), { once: true })
-  })
+  await stopAsked(stopped)
   return 0
 }
 

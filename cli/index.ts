@@ -1,3 +1,4 @@
 /** The `ironstage` command. */
 export { Stopped, type Environment } from './environment.js'
-export { run } from './program.js'
+export { commandLine, run } from './program.js'
+export type { ToolCommand } from './tool-command.js'

@@ -21,7 +21,8 @@ import {
   type Patch,
 } from '../lab/index.js'
 import { basename, extname } from 'node:path'
-import { warnOfInstallation, wishesOf, type CustomizeFlags } from './customize-options.js'
+import { warnOfInstallation, wishesOf } from './customization.js'
+import type { CustomizeFlags } from './customize-options.js'
 import {
   extractPath,
   extractTo,

@@ -1,8 +1,7 @@
 import { findLiveImages, REHEARSAL_LIVE_ISO, UserError, type Clock, type LiveImageFiles } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import type { Options } from './options.js'
-
-export const LIVE_IMAGE_OPTIONS = ['live-iso', 'live-kernel', 'live-initramfs', 'live-rootfs', 'live-image'] as const
+import type { LIVE_IMAGE_OPTIONS } from './option-lists.js'
 
 /**
  * The live images that the options name, for machines of the usual architecture unless their names say otherwise;

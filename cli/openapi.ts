@@ -1,8 +1,7 @@
 import { openApi, type IronicRelease } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import type { Options } from './options.js'
-
-export const OPENAPI_OPTIONS = ['ironic-release'] as const
+import type { OPENAPI_OPTIONS } from './option-lists.js'
 
 /** `ironstage openapi`: the API as an OpenAPI document. */
 export function openapi(

@@ -1,5 +1,5 @@
-import { CAPABILITIES, IRONIC_RELEASES, NEWEST_STABLE, PROFILES, SPEC_VERSIONS } from '../lab/index.js'
 import { AGENT_CONFIG_SHAPES } from './agent-config-options.js'
+import { CAPABILITY_WORDS, NEWEST_SPEC, PROFILE_WORDS, RELEASE_WORDS, SPEC_WORDS } from './words.js'
 
 interface OptionShape {
   /** What a value is called in the help. Flags have none. */
@@ -37,14 +37,14 @@ export const OPTIONS = {
     schema: { type: 'integer', minimum: 0, maximum: 10_000 },
   },
   profile: {
-    value: Object.keys(PROFILES).join('|'),
+    value: PROFILE_WORDS.join('|'),
     description: "whose settings Ironic has: Metal3's or Ironic's own (default: metal3)",
-    schema: { type: 'string', enum: Object.keys(PROFILES) },
+    schema: { type: 'string', enum: [...PROFILE_WORDS] },
   },
   'ironic-release': {
     value: 'RELEASE',
-    description: `which Ironic to be: ${Object.keys(IRONIC_RELEASES).join(', ')} (default: master)`,
-    schema: { type: 'string', enum: Object.keys(IRONIC_RELEASES) },
+    description: `which Ironic to be: ${RELEASE_WORDS.join(', ')} (default: master)`,
+    schema: { type: 'string', enum: [...RELEASE_WORDS] },
   },
   set: {
     value: 'OPTION=VALUE',
@@ -104,9 +104,9 @@ export const OPTIONS = {
     schema: TEXT,
   },
   allow: {
-    value: CAPABILITIES.join('|'),
-    description: 'something that is to be done to a real target beside writing its disk; may be repeated',
-    schema: { type: 'array', items: { type: 'string', enum: [...CAPABILITIES] } },
+    value: 'WHAT',
+    description: `what may be done to a real target besides writing its disk: ${CAPABILITY_WORDS.join(', ')}; may be repeated`,
+    schema: { type: 'array', items: { type: 'string', enum: [...CAPABILITY_WORDS] } },
   },
   'target-is-disposable': {
     description: 'nothing on the real target matters: it itself may be changed, by programs of any kind',
@@ -287,8 +287,8 @@ export const OPTIONS = {
   },
   spec: {
     value: 'VERSION',
-    description: `version of the Ignition spec to write (translate: ${NEWEST_STABLE}; merge: the newest that was given)`,
-    schema: { type: 'string', enum: [...SPEC_VERSIONS] },
+    description: `version of the Ignition spec to write (translate: ${NEWEST_SPEC}; merge: the newest that was given)`,
+    schema: { type: 'string', enum: [...SPEC_WORDS] },
   },
   follow: {
     description: 'fetch what the configs refer to (ignition.config.merge and replace) and put it in',

@@ -1,6 +1,6 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import { readFile } from 'node:fs/promises'
-import { UserError } from '../lab/index.js'
+import { UserError } from '../runtime/index.js'
 import { OPTIONS, variableOf, type OptionName, type Options } from './option-table.js'
 import { SECRET_VARIABLES } from './secrets.js'
 
@@ -34,7 +34,7 @@ export async function resolveOptions<N extends OptionName>(
   for (const source of sources)
     for (const name of names) {
       const value = source.values[name]
-      if (value !== undefined) resolved[name] = check(name, value, source.label(name))
+      if (value !== undefined) resolved[name] = await check(name, value, source.label(name))
     }
   return resolved as Options<N>
 }
@@ -82,23 +82,25 @@ function environmentSource(
 
 // Flags and variables are text; ajv's coercion reads numbers and booleans out of it by the same schema.
 // The schemas are ours: holding them against JSON Schema's own takes longer than reading all options.
-const ajv = new Ajv({ coerceTypes: true, strict: true, allowUnionTypes: true, meta: false, validateSchema: false })
+const SETTINGS = { coerceTypes: true, strict: true, allowUnionTypes: true, meta: false, validateSchema: false }
+let ajv: Ajv | undefined
 const validators = new Map<OptionName, ValidateFunction<{ value: unknown }>>()
 
 /** Compiled when an option is given: all of them take longer than the rest of a start. */
-function validatorOf(name: OptionName): ValidateFunction<{ value: unknown }> {
+async function validatorOf(name: OptionName): Promise<ValidateFunction<{ value: unknown }>> {
   const known = validators.get(name)
   if (known) return known
+  ajv ??= new (await import('ajv')).Ajv(SETTINGS)
   const { schema } = OPTIONS[name]
   const made = ajv.compile<{ value: unknown }>({ type: 'object', properties: { value: schema }, required: ['value'] })
   validators.set(name, made)
   return made
 }
 
-function check(name: OptionName, given: unknown, label: string): unknown {
+async function check(name: OptionName, given: unknown, label: string): Promise<unknown> {
   const isList = OPTIONS[name].schema.type === 'array'
   const holder = { value: isList && typeof given === 'string' ? given.split(/\s+/).filter(Boolean) : given }
-  const validate = validatorOf(name)
+  const validate = await validatorOf(name)
   if (validate(holder)) return holder.value
   throw new UserError('bad-option', `${label} is ${JSON.stringify(given)}, which ${problem(validate.errors![0]!)}`, {
     kind: 'usage',

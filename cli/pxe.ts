@@ -17,7 +17,8 @@ import {
   type LivePxe,
 } from '../lab/index.js'
 import { writeFile } from 'node:fs/promises'
-import { warnOfInstallation, wishesOf, type CustomizeFlags } from './customize-options.js'
+import { warnOfInstallation, wishesOf } from './customization.js'
+import type { CustomizeFlags } from './customize-options.js'
 import { printKeyfiles } from './iso.js'
 import { inputBytes, namedFiles, refuseTerminal, writeOutput, writeTo, type LiveCommand } from './live-files.js'
 

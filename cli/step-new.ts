@@ -4,8 +4,7 @@ import { standardManagers, UserError } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import type { Options } from './options.js'
 import { stepSource, testSource, type StepNames } from './step-template.js'
-
-export const STEP_NEW_OPTIONS = ['dir'] as const
+import type { STEP_NEW_OPTIONS } from './option-lists.js'
 
 /** `ironstage step new NAME`: a step and its test, which passes at once. */
 export async function stepNew(

@@ -13,23 +13,12 @@ import {
   type StepRunEvent,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
-import { IMAGE_CACHE_OPTIONS, imagesOf } from './image-cache.js'
+import { imagesOf } from './image-cache.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
 import { listText, showText, summary } from './step-text.js'
-import { onlyShown, openFor, REAL_TARGET_OPTIONS, realTarget } from './target.js'
-
-export const STEP_LIST_OPTIONS = ['steps', 'json'] as const
-export const STEP_SHOW_OPTIONS = ['steps', 'json'] as const
-export const STEP_RUN_OPTIONS = [
-  'steps',
-  ...REAL_TARGET_OPTIONS,
-  ...IMAGE_CACHE_OPTIONS,
-  'args',
-  'state-dir',
-  'machine',
-  'json',
-] as const
+import { onlyShown, openFor, realTarget } from './target.js'
+import type { STEP_LIST_OPTIONS, STEP_RUN_OPTIONS } from './option-lists.js'
 
 type ListOptions = Options<(typeof STEP_LIST_OPTIONS)[number]>
 type RunOptions = Options<(typeof STEP_RUN_OPTIONS)[number]>

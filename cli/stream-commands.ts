@@ -1,9 +1,9 @@
 import { Option, type Command } from 'commander'
-import { serveStreams, systemClock } from '../lab/index.js'
+import { addFetchOptions, type FetchFlags } from './fetch-options.js'
 import type { Does } from './metadata-commands.js'
-import { addFetchOptions } from './fetch-options.js'
-import { streamConvert, streamDiff, streamPrint, streamPublish, streamValidate, type ConvertFlags } from './stream.js'
-import { streamLookup, type LookupFlags } from './stream-lookup.js'
+import type { ConvertFlags, DiffFlags, PublishFlags, ValidateFlags } from './stream.js'
+import type { LookupFlags } from './stream-lookup.js'
+import type { ServeFlags } from './stream-serve.js'
 
 const STREAM = ['<STREAM>', 'name, URL or file of a stream; a ConfigMap has several, as in FILE#rhel-9'] as const
 const JSON_FLAG = ['--json', 'print JSON'] as const
@@ -11,7 +11,7 @@ const JSON_FLAG = ['--json', 'print JSON'] as const
 /** Adds `stream` and its commands. */
 export function addStreamCommands(program: Command, does: Does): void {
   const root = program.command('stream').description('work on stream, release and build metadata of CoreOS')
-  does<Parameters<typeof streamValidate>[1]>(
+  does(
     root
       .command('validate')
       .description('say what is wrong with metadata, by its schema and by what it says of itself')
@@ -19,9 +19,12 @@ export function addStreamCommands(program: Command, does: Does): void {
       .option('--insecure', 'let http pass')
       .option('--after <FILE>', 'refuse a stream that is older than this one')
       .option(...JSON_FLAG),
-    ([files], flags, environment) => streamValidate(files as string[], flags, environment),
+    async () => {
+      const { streamValidate } = await import('./stream.js')
+      return ([files], flags: ValidateFlags, environment) => streamValidate(files as string[], flags, environment)
+    },
   )
-  does<ConvertFlags>(
+  does(
     root
       .command('convert')
       .description('make a release of builds, a stream or an index of builds and releases, a ConfigMap of streams')
@@ -37,9 +40,12 @@ export function addStreamCommands(program: Command, does: Does): void {
       .option('--no-signatures', 'nothing is signed')
       .option('--release-version <VERSION>', 'of OpenShift, for a ConfigMap')
       .option('-o, --output <FILE>', 'write to a file'),
-    ([files], flags, environment) => streamConvert(files as string[], flags, environment),
+    async () => {
+      const { streamConvert } = await import('./stream.js')
+      return ([files], flags: ConvertFlags, environment) => streamConvert(files as string[], flags, environment)
+    },
   )
-  does<LookupFlags>(
+  does(
     addFetchOptions(
       root.command('lookup').description('find a file or a cloud image; without either, list what there is'),
     )
@@ -58,27 +64,40 @@ export function addStreamCommands(program: Command, does: Does): void {
       .option('--pin <DATE>', 'the copy of this date of a published stream, as in streams/stream-4.8')
       .option('--pin-sha256 <DIGEST>', 'what the copy must be')
       .option(...JSON_FLAG),
-    ([stream], flags, environment) => streamLookup(stream as string, flags, environment),
+    async () => {
+      const { streamLookup } = await import('./stream-lookup.js')
+      return ([stream], flags: LookupFlags, environment) => streamLookup(stream as string, flags, environment)
+    },
   )
-  does<Parameters<typeof streamDiff>[1]>(
+  does(
     addFetchOptions(root.command('diff').description('say where two copies of a stream differ'))
       .argument('<STREAM>', STREAM[1])
       .argument('<OTHER>', 'another')
       .option(...JSON_FLAG),
-    (operands, flags, environment) => streamDiff(operands as string[], flags, environment),
+    async () => {
+      const { streamDiff } = await import('./stream.js')
+      return (operands, flags: DiffFlags, environment) => streamDiff(operands as string[], flags, environment)
+    },
   )
-  does<Parameters<typeof streamPrint>[1]>(
+  does(
     addFetchOptions(root.command('print').description('print stream metadata as JSON')).argument(...STREAM),
-    ([stream], flags, environment) => streamPrint(stream as string, flags, environment),
+    async () => {
+      const { streamPrint } = await import('./stream.js')
+      return ([stream], flags: FetchFlags, environment) => streamPrint(stream as string, flags, environment)
+    },
   )
-  does<Parameters<typeof streamPublish>[2]>(
+  does(
     addFetchOptions(root.command('publish').description('put a stream beside its dated copies, which never change'))
       .argument(...STREAM)
       .argument('<SHELF>', 'folder and name, as in dependencies/rhcos/stream-4.8')
       .option(...JSON_FLAG),
-    ([stream, shelf], flags, environment) => streamPublish(stream as string, shelf as string, flags, environment),
+    async () => {
+      const { streamPublish } = await import('./stream.js')
+      return ([stream, shelf], flags: PublishFlags, environment) =>
+        streamPublish(stream as string, shelf as string, flags, environment)
+    },
   )
-  does<{ host: string; port: string; json?: boolean }>(
+  does(
     root
       .command('serve')
       .description('serve streams, and the files of them, with ranges')
@@ -86,17 +105,9 @@ export function addStreamCommands(program: Command, does: Does): void {
       .option('--host <ADDRESS>', 'address to listen on', '127.0.0.1')
       .option('--port <PORT>', 'port to listen on; 0 picks a free one', '0')
       .option(...JSON_FLAG),
-    async ([folder], { host, port, json = false }, { stdout, stopped }) => {
-      const print = (event: object, text: string) =>
-        void stdout.write(json ? `${JSON.stringify(event)}\n` : `${text}\n`)
-      await using server = await serveStreams({
-        ...{ folder: folder as string, host, port: Number(port), clock: systemClock() },
-        onRequest: (request) =>
-          print({ event: 'request', ...request }, `${request.method} ${request.path} ${request.status}`),
-      })
-      print({ event: 'ready', url: server.url }, `serving ${folder as string} at ${server.url}`)
-      if (!stopped.aborted) await new Promise<void>((resolve) => stopped.addEventListener('abort', () => resolve()))
-      return 0
+    async () => {
+      const { streamServe } = await import('./stream-serve.js')
+      return ([folder], flags: ServeFlags, environment) => streamServe(folder as string, flags, environment)
     },
   )
 }

@@ -12,7 +12,8 @@ import {
   type Stream,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
-import { streamFor, type FetchFlags } from './fetch-options.js'
+import type { FetchFlags } from './fetch-options.js'
+import { streamFor } from './fetching.js'
 
 export interface LookupFlags extends FetchFlags {
   architecture: string

@@ -8,7 +8,6 @@ import {
   documentText,
   FEDORA_BUILDS,
   metaToRelease,
-  packageVersion,
   publishStream,
   readMetadata,
   refuseBackInTime,
@@ -24,9 +23,11 @@ import {
   type ReleaseIndex,
   type Stream,
 } from '../lab/index.js'
+import { packageVersion } from '../runtime/index.js'
 import type { Environment } from './environment.js'
 import { readGiven, readText } from './given-files.js'
-import { streamFor, type FetchFlags } from './fetch-options.js'
+import type { FetchFlags } from './fetch-options.js'
+import { streamFor } from './fetching.js'
 
 interface Document {
   name: string
@@ -46,10 +47,24 @@ interface Finding {
   message: string
 }
 
+export interface ValidateFlags {
+  insecure?: boolean
+  after?: string
+  json?: boolean
+}
+
+export interface DiffFlags extends FetchFlags {
+  json?: boolean
+}
+
+export interface PublishFlags extends FetchFlags {
+  json?: boolean
+}
+
 /** `ironstage stream validate FILE...`: exit code 1 when something is wrong. */
 export async function streamValidate(
   files: readonly string[],
-  flags: { insecure?: boolean; after?: string; json?: boolean },
+  flags: ValidateFlags,
   environment: Environment,
 ): Promise<number> {
   const { stdout } = environment
@@ -182,7 +197,7 @@ const wants = (to: string, what: string): UserError =>
 /** `ironstage stream diff A B`: exit code 1 when they have drifted apart. */
 export async function streamDiff(
   named: readonly string[],
-  flags: FetchFlags & { json?: boolean },
+  flags: DiffFlags,
   environment: Environment,
 ): Promise<number> {
   const [before, after] = [
@@ -208,7 +223,7 @@ export async function streamPrint(named: string, flags: FetchFlags, environment:
 export async function streamPublish(
   named: string,
   shelf: string,
-  flags: FetchFlags & { json?: boolean },
+  flags: PublishFlags,
   environment: Environment,
 ): Promise<number> {
   const stream = await streamFor(named, flags, environment)

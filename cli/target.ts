@@ -13,22 +13,7 @@ import type { Environment } from './environment.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
 import { secretSource, targetEnvironment } from './secrets.js'
-
-/** Options of every command that takes a real target. */
-export const REAL_TARGET_OPTIONS = [
-  'target',
-  'device',
-  'yes-erase',
-  'allow',
-  'target-is-disposable',
-  'target-root',
-  'installer',
-  'host-key',
-  'ssh-config',
-  'stage-image',
-  'plan',
-  'check',
-] as const
+import type { REAL_TARGET_OPTIONS } from './option-lists.js'
 
 type TargetOptions = Options<(typeof REAL_TARGET_OPTIONS)[number]>
 

@@ -14,27 +14,14 @@ import {
   type Served,
   repetitionText,
 } from '../lab/index.js'
-import type { Environment } from './environment.js'
+import { stopAsked, type Environment } from './environment.js'
 import { agentOptionsOf } from './ignition-agent.js'
-import { IMAGE_CACHE_OPTIONS, imagesOf } from './image-cache.js'
+import { imagesOf } from './image-cache.js'
 import { imageText } from './images.js'
-import { LIVE_IMAGE_OPTIONS, liveImagesOf, rehearsalLiveImage, useCoreosIpa } from './live-image-options.js'
+import { liveImagesOf, rehearsalLiveImage, useCoreosIpa } from './live-image-options.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
-
-/** What one may want to say of the agent in live images; the environment says the rest. */
-const AGENT_FLAGS = [
-  ...(['template', 'agent-image', 'agent-registry', 'insecure-registry', 'pull-secret', 'ssh-key'] as const),
-  ...(['ip-options', 'keyfile', 'agent-option'] as const),
-] as const
-
-export const UP_OPTIONS = [
-  ...(['profile', 'ironic-release', 'set', 'host', 'port', 'htpasswd', 'tls', 'tls-cert', 'tls-key'] as const),
-  ...(['nodes', 'state-dir', 'speed', 'realistic', 'steps', 'json'] as const),
-  ...IMAGE_CACHE_OPTIONS,
-  ...LIVE_IMAGE_OPTIONS,
-  ...(['image-port', ...AGENT_FLAGS] as const),
-] as const
+import type { UP_OPTIONS } from './option-lists.js'
 
 type UpOptions = Options<(typeof UP_OPTIONS)[number]>
 
@@ -42,7 +29,6 @@ type UpOptions = Options<(typeof UP_OPTIONS)[number]>
 export async function up(
   options: UpOptions,
   environment: Environment,
-  _operand: string,
   configFiles: readonly ConfigFile[],
 ): Promise<number> {
   const { stdout, stopped } = environment
@@ -84,10 +70,7 @@ export async function up(
       }),
     )
   else say(readyText(served, options.htpasswd, variables))
-  await new Promise<void>((resolve) => {
-    if (stopped.aborted) resolve()
-    stopped.addEventListener('abort', () => resolve(), { once: true })
-  })
+  await stopAsked(stopped)
   if (!json) say(`ironstage stops: ${errorChain(stopped.reason).join(': ')}`)
   return 0
 }

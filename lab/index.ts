@@ -55,7 +55,7 @@ export { IRONIC_RELEASES, type ClientTls, type IronicRelease } from '../wire/ind
 export { openApi } from './openapi.js'
 export { openImageCache, streamImage, type ImageCacheRequest } from './image-staging.js'
 export { type ImageCache, type ImageEntry } from '../steps/index.js'
-export { EXAMPLE_IGNITION, packageVersion, REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from './paths.js'
+export { EXAMPLE_IGNITION, REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from './paths.js'
 export type { LiveImagesRequest } from './live-images.js'
 export { errorChain, silent, systemClock, systemRandom, urlSafeToken, userError } from '../runtime/index.js'
 export { loadManagers } from './step-files.js'
@@ -235,6 +235,7 @@ export {
   withRelease,
   type Artifact,
   type BootImageInfo,
+  type BootImagePlatform,
   type BuildMeta,
   type FileName,
   type Metadata,

@@ -4,6 +4,7 @@ export { during, errorChain, userError, UserError } from './error.js'
 export { parseIni, type ConfigFile } from './ini.js'
 export { Mutex, opening, Scope, ScopeClosed } from './lifetime.js'
 export { silent, withFields, type Logger, type LogLevel } from './logger.js'
+export { packageFile, packageVersion } from './package-file.js'
 export { Probe, type Interceptor, type ProbePoint } from './probe.js'
 export { seededRandom, uniform, urlSafeToken, uuid, type Random } from './random.js'
 export {

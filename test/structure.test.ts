@@ -15,7 +15,7 @@ const ROOMS: Record<string, string[]> = {
   agent: ['runtime', 'wire', 'steps'],
   'ironic-mock': ['runtime', 'wire'],
   lab: ['runtime', 'wire', 'ignition', 'steps', 'machine', 'agent', 'ironic-mock'],
-  cli: ['lab'],
+  cli: ['runtime', 'lab'],
 }
 
 const rooms = Object.entries(ROOMS)

@@ -75,7 +75,7 @@ describe('ironstage up', () => {
     ['a speed of nothing', ['--speed', '0'], 2, /--speed is "0"/],
     ['a config file that is not there', ['--config', '/nope.yaml'], 2, /the config file \/nope\.yaml cannot be read/],
   ])('refuses %s', async (_, args, code, message) => {
-    const up = command(['up', '--port', '0', ...args])
+    const up = command(['up', ...(args.includes('--port') ? [] : ['--port', '0']), ...args])
     expect(await up.ended).toBe(code)
     expect(up.stderr).toMatch(message)
   })

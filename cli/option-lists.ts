@@ -1,0 +1,110 @@
+import { AGENT_CONFIG_SHAPES } from './agent-config-options.js'
+
+/** Which options of the table each command takes. Kept apart from the commands' code, so that help needs none of it. */
+
+/** Options of every command that takes a real target. */
+export const REAL_TARGET_OPTIONS = [
+  'target',
+  'device',
+  'yes-erase',
+  'allow',
+  'target-is-disposable',
+  'target-root',
+  'installer',
+  'host-key',
+  'ssh-config',
+  'stage-image',
+  'plan',
+  'check',
+] as const
+
+/** Options of every command that fetches images. */
+export const IMAGE_CACHE_OPTIONS = ['cache-dir', 'cache-as', 'cache-size', 'no-cache', 'image-ca', 'image-key'] as const
+
+export const LIVE_IMAGE_OPTIONS = ['live-iso', 'live-kernel', 'live-initramfs', 'live-rootfs', 'live-image'] as const
+
+export const AGENT_CONFIG_OPTIONS = Object.keys(AGENT_CONFIG_SHAPES) as (keyof typeof AGENT_CONFIG_SHAPES)[]
+
+/** Settings of the agent in live images; the environment has the others. */
+const AGENT_FLAGS = [
+  ...(['template', 'agent-image', 'agent-registry', 'insecure-registry', 'pull-secret', 'ssh-key'] as const),
+  ...(['ip-options', 'keyfile', 'agent-option'] as const),
+] as const
+
+export const UP_OPTIONS = [
+  ...(['profile', 'ironic-release', 'set', 'host', 'port', 'htpasswd', 'tls', 'tls-cert', 'tls-key'] as const),
+  ...(['nodes', 'state-dir', 'speed', 'realistic', 'steps', 'json'] as const),
+  ...IMAGE_CACHE_OPTIONS,
+  ...LIVE_IMAGE_OPTIONS,
+  ...(['image-port', ...AGENT_FLAGS] as const),
+] as const
+
+export const DEPLOY_OPTIONS = [
+  'ironic-url',
+  ...REAL_TARGET_OPTIONS,
+  'verify-boot',
+  'image',
+  ...IMAGE_CACHE_OPTIONS,
+  'ignition',
+  'no-ignition-check',
+  'append-karg',
+  'delete-karg',
+  'disk-file',
+  'disk-size',
+  'overwrite',
+  'speed',
+  'realistic',
+  'steps',
+  'json',
+] as const
+
+export const AGENT_OPTIONS = [
+  'ironic-url',
+  ...REAL_TARGET_OPTIONS,
+  'node-uuid',
+  'mac',
+  'hardware',
+  'state-dir',
+  'machine',
+  'listen',
+  'kernel-params',
+  'respawn',
+  'steps',
+  ...IMAGE_CACHE_OPTIONS,
+  'standalone',
+  'token',
+  'speed',
+  'json',
+] as const
+
+export const OPENAPI_OPTIONS = ['ironic-release'] as const
+
+export const STEP_LIST_OPTIONS = ['steps', 'json'] as const
+export const STEP_SHOW_OPTIONS = ['steps', 'json'] as const
+export const STEP_RUN_OPTIONS = [
+  'steps',
+  ...REAL_TARGET_OPTIONS,
+  ...IMAGE_CACHE_OPTIONS,
+  'args',
+  'state-dir',
+  'machine',
+  'json',
+] as const
+export const STEP_NEW_OPTIONS = ['dir'] as const
+
+export const CACHE_LIST_OPTIONS = ['cache-dir', 'json'] as const
+export const CACHE_PRUNE_OPTIONS = ['cache-dir', 'cache-size', 'all', 'json'] as const
+export const CACHE_VERIFY_OPTIONS = ['cache-dir', 'json'] as const
+
+export const IMAGES_SERVE_OPTIONS = [
+  ...LIVE_IMAGE_OPTIONS,
+  ...(['host', 'image-port', 'public-url', 'node', 'json'] as const),
+  ...AGENT_CONFIG_OPTIONS,
+] as const
+
+export const IGNITION_VALIDATE_OPTIONS = ['json'] as const
+export const IGNITION_MERGE_OPTIONS = ['spec', 'follow'] as const
+export const IGNITION_TRANSLATE_OPTIONS = ['spec'] as const
+export const IGNITION_SHOW_OPTIONS = ['cat', 'json'] as const
+
+export const BMH_EXPLAIN_OPTIONS = ['ironic-release', 'json'] as const

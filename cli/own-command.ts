@@ -1,0 +1,72 @@
+import { Option } from 'commander'
+import { configFiles } from './config-files.js'
+import type { Environment } from './environment.js'
+import { OPTIONS, variableOf, type OptionName } from './option-table.js'
+import { resolveOptions } from './options.js'
+import { COMMAND_FAMILIES, OWN_COMMANDS, type ConfigFormat, type OwnCommand } from './own-commands.js'
+import { ListOption, type ToolCommand } from './tool-command.js'
+
+/** Runs a command's work, and keeps its exit code. */
+export type Perform = (work: () => Promise<number>) => Promise<void>
+
+/** Adds the commands whose options are those of the table. */
+export function addOwnCommands(program: ToolCommand, environment: Environment, perform: Perform): void {
+  for (const own of OWN_COMMANDS) addOwnCommand(program, own, environment, perform)
+}
+
+function addOwnCommand(
+  program: ToolCommand,
+  { usage, description, options: names, config, load }: OwnCommand<OptionName>,
+  environment: Environment,
+  perform: Perform,
+): void {
+  const words = usage.split(' ')
+  const operand = /^[A-Z]/.test(words.at(-1)!) ? words.pop() : undefined
+  const name = words.pop()!
+  const [family] = words as (keyof typeof COMMAND_FAMILIES)[]
+  const under =
+    family === undefined
+      ? program
+      : (program.commands.find((one) => one.name() === family) ??
+        program.command(family).description(COMMAND_FAMILIES[family]))
+  const command = under.command(name).description(description)
+  if (operand !== undefined) command.argument(`<${operand}>`)
+  for (const option of names) command.addOption(asFlag(option))
+  command.addOption(configFlag(config))
+  command.action(async () => {
+    const { IRONSTAGE_CONFIG, ...variables } = environment.variables
+    const { config: flag, ...flags } = byName(command.opts())
+    const named = [flag ?? (IRONSTAGE_CONFIG || [])].flat() as string[]
+    const { own, ini } = config ? await configFiles(named, config.of) : { own: named[0], ini: [] }
+    const options = await resolveOptions(names, own === undefined ? flags : { ...flags, config: own }, variables)
+    const action = await load()
+    await perform(() => action(options, { environment, operands: command.args, configFiles: ini }))
+  })
+}
+
+function configFlag(format: ConfigFormat | undefined): Option {
+  const flag = '--config <FILE>'
+  if (!format) return new Option(flag, 'YAML file with any of these options (IRONSTAGE_CONFIG)')
+  return new ListOption(
+    flag,
+    `YAML file with any of these options, or a file of ${format.of} (${format.example}), or a folder with ` +
+      'some of these; may be repeated (IRONSTAGE_CONFIG)',
+  )
+}
+
+function asFlag(name: OptionName): Option {
+  const { description, schema, ...rest } = OPTIONS[name]
+  const flag = `--${name}${'value' in rest ? ` <${rest.value}>` : ''}`
+  const text = `${description} (${variableOf(name)})`
+  // A repeated list is gathered; its items are checked with everything else.
+  return schema.type === 'array' ? new ListOption(flag, text) : new Option(flag, text)
+}
+
+/** Commander hands `--append-karg` over as `appendKarg`, and `--no-cache` as `cache`, which is true without. */
+const byName = (flags: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(flags).map(([key, value]) => {
+      const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+      return value === false ? [`no-${name}`, true] : [name, value]
+    }),
+  )

@@ -1,0 +1,207 @@
+import type { ConfigFile } from '../lab/index.js'
+import type { Environment } from './environment.js'
+import * as takes from './option-lists.js'
+import type { OptionName, Options } from './options.js'
+
+/** What an action gets besides its options. */
+export interface Given {
+  environment: Environment
+  operands: readonly string[]
+  /** In the {@link ConfigFormat} that the command takes. */
+  configFiles: readonly ConfigFile[]
+}
+
+/** The configuration files of an OpenStack service, beside those of ironstage. */
+export interface ConfigFormat {
+  of: string
+  example: string
+}
+
+/** A command whose options are those of the table; they can come from the environment and from a file too. */
+export interface OwnCommand<N extends OptionName> {
+  /** As it is called: `step run NAME`, `ignition merge FILE...`. */
+  usage: string
+  description: string
+  options: readonly N[]
+  config?: ConfigFormat
+  /** Loads the command's code: help and wrong usage need none of it. */
+  load: () => Promise<(options: Options<N>, given: Given) => Promise<number>>
+}
+
+const command = <N extends OptionName>(one: OwnCommand<N>): OwnCommand<OptionName> => one
+
+/** Commands that only have commands below them. */
+export const COMMAND_FAMILIES = {
+  step: 'work on steps: list, show, run one, begin a new one',
+  cache: 'look after the images that are kept',
+  images: 'live images for machines to boot',
+  ignition: 'work on Ignition configs; - is standard input',
+  bmh: 'work on BareMetalHosts; - is standard input',
+} as const
+
+export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
+  command({
+    usage: 'up',
+    description: 'run a mock Ironic with simulated machines until it is stopped',
+    options: takes.UP_OPTIONS,
+    config: { of: 'Ironic', example: '[conductor] automated_clean = ...' },
+    load: async () => {
+      const { up } = await import('./up.js')
+      return (options, { environment, configFiles }) => up(options, environment, configFiles)
+    },
+  }),
+  command({
+    usage: 'deploy',
+    description: 'take one machine from enroll to a booted CoreOS and read its disk back',
+    options: takes.DEPLOY_OPTIONS,
+    load: async () => {
+      const { deploy } = await import('./deploy.js')
+      return (options, { environment }) => deploy(options, environment)
+    },
+  }),
+  command({
+    usage: 'agent',
+    description: 'run one agent on a simulated machine for an Ironic elsewhere',
+    options: takes.AGENT_OPTIONS,
+    config: { of: 'ironic-python-agent', example: '[DEFAULT] api_url = ...' },
+    load: async () => {
+      const { agent } = await import('./agent.js')
+      return (options, { environment, configFiles }) => agent(options, environment, configFiles)
+    },
+  }),
+  command({
+    usage: 'openapi',
+    description: "print Ironic's API as an OpenAPI 3.1 document",
+    options: takes.OPENAPI_OPTIONS,
+    load: async () => {
+      const { openapi } = await import('./openapi.js')
+      return (options, { environment }) => openapi(options, environment)
+    },
+  }),
+  command({
+    usage: 'step list',
+    description: 'list the steps that an agent offers',
+    options: takes.STEP_LIST_OPTIONS,
+    load: async () => {
+      const { stepList } = await import('./step.js')
+      return (options, { environment }) => stepList(options, environment)
+    },
+  }),
+  command({
+    usage: 'step show NAME',
+    description: 'show what a step takes and how it is asked for',
+    options: takes.STEP_SHOW_OPTIONS,
+    load: async () => {
+      const { stepShow } = await import('./step.js')
+      return (options, { environment, operands: [name = ''] }) => stepShow(options, environment, name)
+    },
+  }),
+  command({
+    usage: 'step run NAME',
+    description: 'run one step on a simulated machine, with no Ironic',
+    options: takes.STEP_RUN_OPTIONS,
+    load: async () => {
+      const { stepRun } = await import('./step.js')
+      return (options, { environment, operands: [name = ''] }) => stepRun(options, environment, name)
+    },
+  }),
+  command({
+    usage: 'step new NAME',
+    description: 'write a step and its passing test',
+    options: takes.STEP_NEW_OPTIONS,
+    load: async () => {
+      const { stepNew } = await import('./step-new.js')
+      return (options, { environment, operands: [name = ''] }) => stepNew(options, environment, name)
+    },
+  }),
+  command({
+    usage: 'cache list',
+    description: 'list the images that are kept',
+    options: takes.CACHE_LIST_OPTIONS,
+    load: async () => {
+      const { cacheList } = await import('./cache.js')
+      return (options, { environment }) => cacheList(options, environment)
+    },
+  }),
+  command({
+    usage: 'cache prune',
+    description: 'delete images beyond --cache-size, and downloads that were never finished',
+    options: takes.CACHE_PRUNE_OPTIONS,
+    load: async () => {
+      const { cachePrune } = await import('./cache.js')
+      return (options, { environment }) => cachePrune(options, environment)
+    },
+  }),
+  command({
+    usage: 'cache verify',
+    description: 'read every image again and delete those that are damaged',
+    options: takes.CACHE_VERIFY_OPTIONS,
+    load: async () => {
+      const { cacheVerify } = await import('./cache.js')
+      return (options, { environment }) => cacheVerify(options, environment)
+    },
+  }),
+  command({
+    usage: 'images serve',
+    description: 'serve a live CoreOS that runs the agent, for all and for each machine',
+    options: takes.IMAGES_SERVE_OPTIONS,
+    load: async () => {
+      const { imagesServe } = await import('./images.js')
+      return (options, { environment }) => imagesServe(options, environment)
+    },
+  }),
+  command({
+    usage: 'ignition validate FILE...',
+    description: 'say what Ignition says of configs',
+    options: takes.IGNITION_VALIDATE_OPTIONS,
+    load: async () => {
+      const { ignitionValidate } = await import('./ignition.js')
+      return (options, { environment, operands }) => ignitionValidate(options, environment, operands)
+    },
+  }),
+  command({
+    usage: 'ignition merge FILE...',
+    description: 'print configs as one, each merged onto those before',
+    options: takes.IGNITION_MERGE_OPTIONS,
+    load: async () => {
+      const { ignitionMerge } = await import('./ignition.js')
+      return (options, { environment, operands }) => ignitionMerge(options, environment, operands)
+    },
+  }),
+  command({
+    usage: 'ignition translate FILE',
+    description: 'print a config in another version',
+    options: takes.IGNITION_TRANSLATE_OPTIONS,
+    load: async () => {
+      const { ignitionTranslate } = await import('./ignition.js')
+      return (options, { environment, operands }) => ignitionTranslate(options, environment, operands)
+    },
+  }),
+  command({
+    usage: 'ignition show FILE',
+    description: 'show what is in a config, without secrets',
+    options: takes.IGNITION_SHOW_OPTIONS,
+    load: async () => {
+      const { ignitionShow } = await import('./ignition.js')
+      return (options, { environment, operands }) => ignitionShow(options, environment, operands)
+    },
+  }),
+  command({
+    usage: 'ignition agent-config',
+    description: 'print the config that makes a live CoreOS run the agent',
+    options: takes.AGENT_CONFIG_OPTIONS,
+    load: async () => {
+      const { ignitionAgentConfig } = await import('./ignition-agent.js')
+      return (options, { environment }) => ignitionAgentConfig(options, environment)
+    },
+  }),
+  command({
+    usage: 'bmh explain FILE...',
+    description: 'print what BareMetal Operator asks of Ironic for hosts',
+    options: takes.BMH_EXPLAIN_OPTIONS,
+    load: async () => {
+      const { bmhExplain } = await import('./bmh.js')
+      return (options, { environment, operands }) => bmhExplain(options, environment, operands)
+    },
+  }),
+]

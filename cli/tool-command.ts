@@ -1,0 +1,69 @@
+import { Command, Help, Option } from 'commander'
+import { UserError } from '../runtime/index.js'
+
+/** An option that may be given several times, one value each. Any other option may be given once. */
+export class ListOption extends Option {
+  constructor(flags: string, description: string) {
+    super(flags, description)
+    this.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
+  }
+}
+
+/** A command of ironstage: its help fits the terminal, and wrong usage is an error like any other. */
+export class ToolCommand extends Command {
+  override createCommand(name?: string): ToolCommand {
+    return new ToolCommand(name)
+  }
+
+  override createHelp(): Help {
+    return Object.assign(new NarrowHelp(), this.configureHelp())
+  }
+
+  override addOption(option: Option): this {
+    let times = 0
+    this.on(`option:${option.name()}`, (value: unknown) => {
+      if (++times > 1 && !(option instanceof ListOption)) this.error(`${option.long} is given ${times} times`)
+      if (value === '' && !this.takesEmptyValues) this.error(`the value of ${option.long} is empty`)
+    })
+    return super.addOption(option)
+  }
+
+  /** As coreos-installer's do. */
+  private get takesEmptyValues(): boolean {
+    return ['iso', 'pxe'].includes(this.path[1] ?? '')
+  }
+
+  /** From the program down to this command. */
+  get path(): string[] {
+    return [...(this.parent instanceof ToolCommand ? this.parent.path : []), this.name()]
+  }
+
+  /** @throws UserError (usage) always */
+  override error(message: string): never {
+    const [, what = message, nearest] = /^(?:error: )?(.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? []
+    const path = this.path.join(' ')
+    throw new UserError('usage', `${what} (${path})`, { kind: 'usage', remedy: nearest ?? `${path} --help` })
+  }
+}
+
+/** Terms longer than this have their description on the next line. */
+const TERM_WIDTH = 24
+const INDENT = 2
+
+/** Help no wider than the terminal. */
+export class NarrowHelp extends Help {
+  override minWidthToWrap = 20
+
+  override formatItem(term: string, termWidth: number, description: string): string {
+    const width = this.helpWidth ?? 80
+    const column = INDENT + Math.min(termWidth, TERM_WIDTH, Math.floor(width / 3)) + INDENT
+    const first = ' '.repeat(INDENT) + term
+    if (!description) return first
+    const lines = this.boxWrap(description, width - column).split('\n')
+    const fits = first.length + INDENT <= column
+    const text = fits
+      ? [first.padEnd(column) + lines[0]!, ...lines.slice(1).map((line) => ' '.repeat(column) + line)]
+      : [first, ...lines.map((line) => ' '.repeat(column) + line)]
+    return text.join('\n')
+  }
+}

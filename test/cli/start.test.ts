@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { allCommands } from '../kit/all-commands.js'
+import { command } from '../kit/command.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Files and packages that a source file loads at once, with all that those load. */
+function loadedBy(file: string, loaded = new Set<string>()): Set<string> {
+  if (loaded.has(file)) return loaded
+  loaded.add(file)
+  const statements = /^(?:import|export)(?! type\b)(?:\s[^;'"]*?\sfrom)?\s*'([^']+)'/gms
+  for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(statements))
+    if (name.startsWith('.')) loadedBy(resolve(file, '..', name.replace(/\.js$/, '.ts')), loaded)
+    else loaded.add(name)
+  return loaded
+}
+
+test('the definitions of all commands need no room but cli and runtime', () => {
+  const loaded = [...loadedBy(join(root, 'cli/main.ts'))].map((name) =>
+    name.startsWith('/') ? relative(root, name).split('/')[0] : name,
+  )
+  expect([...new Set(loaded)].filter((name) => !name!.startsWith('node:')).sort()).toEqual([
+    'cli',
+    'commander',
+    'pure-rand',
+    'runtime',
+  ])
+})
+
+/** Prints the address of each module that is loaded. */
+const LISTING_HOOK = `data:text/javascript,${encodeURIComponent(
+  `import { register } from 'node:module'
+   register('data:text/javascript,' + encodeURIComponent(
+     "import { writeSync } from 'node:fs'; export const load = (url, context, next) => (writeSync(2, url + '\\\\n'), next(url, context))"
+   ))`,
+)}`
+
+test.each([[['--version']], [['--help']], [['deploy', '--help']], [['deploy', '--no-such-option']]])(
+  'ironstage %j loads no other room, and few modules',
+  async (argv) => {
+    const run = promisify(execFile)(process.execPath, [
+      '--import',
+      LISTING_HOOK,
+      join(root, 'dist/cli/main.js'),
+      ...argv,
+    ])
+    const { stderr } = await run.catch((error: { stderr: string }) => error)
+    const modules = stderr.split('\n').filter((line) => line.startsWith('file://'))
+    expect(modules.filter((url) => /dist\/(?!cli|runtime)|node_modules\/(?!commander|pure-rand)/.test(url))).toEqual([])
+    expect(modules.length).toBeGreaterThan(10)
+    expect(modules.length).toBeLessThan(100)
+  },
+)
+
+test.each(allCommands().map(({ path }) => [path.join(' ')]))('the help of "%s" fits 80 columns', async (path) => {
+  const run = command([...path.split(' ').filter(Boolean), '--help'])
+  expect(await run.ended).toBe(0)
+  expect(run.stdout).toMatch(/^Usage: ironstage/)
+  expect(run.stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+})
+
+test('COLUMNS says how wide help is', async () => {
+  const widest = async (columns: string) => {
+    const run = command(['deploy', '--help'], { variables: { COLUMNS: columns } })
+    await run.ended
+    return Math.max(...run.stdout.split('\n').map(({ length }) => length))
+  }
+  expect(await widest('60')).toBeLessThanOrEqual(60)
+  expect(await widest('120')).toBeGreaterThan(100)
+  expect(await widest('nonsense')).toBeLessThanOrEqual(80)
+})
