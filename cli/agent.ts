@@ -13,7 +13,7 @@ import {
   type StandaloneAgentOptions,
 } from '../lab/index.js'
 import { stopAsked, type Environment } from './environment.js'
-import { readHardware } from './hardware-file.js'
+import { readOneMachine } from './hardware-file.js'
 import { imagesOf } from './image-cache.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
@@ -38,7 +38,7 @@ export async function agent(
   const say = (event: string, text: string, fields: Record<string, unknown> = {}) =>
     void stdout.write(json ? `${JSON.stringify({ event, ...fields })}\n` : `${text}\n`)
   const { 'state-dir': stateDir, machine: id, mac } = options
-  const hardware = options.hardware === undefined ? undefined : await readHardware(options.hardware)
+  const hardware = options.hardware === undefined ? undefined : await readOneMachine(options.hardware)
   const managers = options.steps && (await loadManagers(options.steps))
   using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
   const serves = servedBy(options)

@@ -11,9 +11,11 @@ import {
   systemRandom,
   UserError,
   type HardwareManager,
+  type MachineHardware,
   type RealTargetRequest,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
+import { readOneMachine } from './hardware-file.js'
 import { accessOf, endpointOf } from './ironic-access.js'
 import { imageNamed, imagesOf } from './image-cache.js'
 import { parseSize, type Options } from './options.js'
@@ -37,7 +39,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
     throw usage('--verify-boot is of a machine behind SSH: a simulated one is looked at anyway', 'leave it out')
   if (options.plan)
     throw usage('--plan is of a real target: a simulated machine has nothing to lose', 'leave --plan out')
-  const size = parseSize(options['disk-size'] ?? '10GiB')
+  const { hardware, size } = await machineOf(options)
   const { 'ironic-url': named } = options
   const ironicUrl = named === 'env' ? endpointOf(environment.variables) : named
   const access = ironicUrl === undefined ? undefined : await accessOf(environment.variables)
@@ -47,6 +49,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
       ...asked(options, given),
       ...(await imageNamed(options, environment)),
       ...watching,
+      ...(hardware ? { hardware } : {}),
       disk: { file: await diskFile(options), size, overwrite: options.overwrite ?? false },
       images: await imagesOf(options, environment),
       ...(ironicUrl === undefined ? {} : { ironicUrl }),
@@ -78,7 +81,7 @@ async function deployReal(
   given: Given,
   environment: Environment,
 ): Promise<number> {
-  for (const name of ['ironic-url', 'disk-file', 'disk-size', 'overwrite', 'realistic', 'speed'] as const)
+  for (const name of ['ironic-url', 'hardware', 'disk-file', 'disk-size', 'overwrite', 'realistic', 'speed'] as const)
     if (options[name] !== undefined)
       throw usage(`--${name} is of a simulated machine`, `leave --${name} out, or use --target sim`)
   const { json = false, image } = options
@@ -110,7 +113,7 @@ const usage = (message: string, remedy: string) => new UserError('usage', messag
 function refuseContradictions(options: DeployOptions): void {
   const { 'ironic-url': url, image } = options
   if (url === undefined) return
-  for (const name of ['disk-file', 'disk-size', 'overwrite', 'realistic', 'speed', 'steps'] as const)
+  for (const name of ['hardware', 'disk-file', 'disk-size', 'overwrite', 'realistic', 'speed', 'steps'] as const)
     if (options[name] !== undefined)
       throw usage(
         `--${name} cannot be used with --ironic-url: the machine is made by the ironstage at ${url}`,
@@ -121,6 +124,18 @@ function refuseContradictions(options: DeployOptions): void {
       `the image file ${image} cannot be reached by the ironstage at ${url}`,
       'serve it over HTTP and give its URL',
     )
+}
+
+/** The disk that is installed to is the machine's first; a hardware file may say how large it is. */
+async function machineOf(options: DeployOptions): Promise<{ hardware?: MachineHardware; size: number }> {
+  const { hardware: file, 'disk-size': diskSize } = options
+  const hardware = file === undefined ? undefined : await readOneMachine(file)
+  if (hardware?.disks?.length === 0)
+    throw usage(`the hardware file ${file} describes a machine without disks`, 'give it the disk to install to')
+  const described = hardware?.disks?.[0]?.size
+  if (described !== undefined && diskSize !== undefined)
+    throw usage('--disk-size and --hardware both say how large the first disk is', 'leave one of them out')
+  return { ...(hardware ? { hardware } : {}), size: described ?? parseSize(diskSize ?? '10GiB') }
 }
 
 async function readConfig(file: string | undefined, { stdin }: Environment): Promise<Uint8Array> {

@@ -1,80 +1,68 @@
-import { Ajv } from 'ajv'
+import { Ajv, type ErrorObject } from 'ajv'
 import { readFile } from 'node:fs/promises'
-import { UserError, type MachineHardware } from '../lab/index.js'
+import { HARDWARE_SCHEMA, identityIn, UserError, type HardwareFleet, type MachineHardware } from '../lab/index.js'
 import { parseSize } from './options.js'
 
-const text = { type: 'string', minLength: 1 }
-const count = { type: 'integer', minimum: 1 }
-const properties = (all: object) => ({ type: 'object', additionalProperties: false, properties: all })
-
-const schema = properties({
-  firmware: { enum: ['uefi', 'bios'] },
-  architecture: { enum: ['x86_64', 'aarch64'] },
-  cpus: count,
-  memoryMib: count,
-  ...{ manufacturer: text, product: text, serial: text },
-  nics: {
-    type: 'array',
-    minItems: 1,
-    items: properties({
-      name: text,
-      mac: { type: 'string', pattern: '^[0-9a-f]{2}(:[0-9a-f]{2}){5}$' },
-      ipv4: { type: ['string', 'null'], pattern: '^[0-9]{1,3}(\\.[0-9]{1,3}){3}$' },
-      carrier: { type: 'boolean' },
-      pxe: { type: 'boolean' },
-    }),
-  },
-  disks: {
-    type: 'array',
-    maxItems: 16,
-    items: properties({
-      name: { type: 'string', pattern: '^[a-z][a-z0-9]*$' },
-      size: { type: ['string', 'integer'], minimum: 2 ** 20, pattern: '^[0-9]+(\\.[0-9]+)? ?([KMGT]i?B|B)?$' },
-      ...{ serial: text, model: text, vendor: text },
-      wwn: { type: 'string', pattern: '^0x[0-9a-f]+$' },
-      rotational: { type: 'boolean' },
-      transport: { enum: ['sata', 'nvme', 'sas', 'usb'] },
-      sectorSize: { enum: [512, 4096] },
-      secureErase: { enum: [true, false, 'frozen'] },
-    }),
-  },
-})
-
-/** As it is written: sizes may have units. */
-type Written = Omit<MachineHardware, 'disks'> & {
+/** One machine as the file says it: sizes may have units. */
+type WrittenMachine = Omit<MachineHardware, 'disks'> & {
   disks?: (Omit<NonNullable<MachineHardware['disks']>[number], 'size'> & { size?: string | number })[]
 }
 
+type WrittenFile = WrittenMachine & { machines?: [WrittenEntry, ...WrittenEntry[]] }
+type WrittenEntry = WrittenMachine & { count?: number }
+
 /**
- * Reads what a new machine is made of: YAML or JSON, any of `firmware`, `cpus`, `memoryMib`, `disks`, `nics` ...
+ * Reads the hardware of simulated machines: YAML or JSON, as docs/hardware.md describes it.
  *
- * @throws UserError (usage) naming the file and what is wrong in it
+ * @throws UserError (usage) naming the file, the key and what is wrong with it
  */
-export async function readHardware(file: string): Promise<MachineHardware> {
-  const usage = (message: string, cause?: unknown) =>
-    new UserError('hardware-file', message, {
-      kind: 'usage',
-      remedy: 'write what shall differ from the default machine, as in disks: [{ size: 20GiB, transport: nvme }]',
-      ...(cause === undefined ? {} : { cause }),
-    })
-  let written: unknown
+export async function readHardware(file: string): Promise<HardwareFleet> {
+  const written = await parseFile(file)
+  const ajv = new Ajv({ allowUnionTypes: true, strictTypes: false })
+  const accepts = ajv.compile<WrittenFile>(HARDWARE_SCHEMA)
+  if (!accepts(written)) throw unusable(file, mostSpecific(accepts.errors!))
+  const { machines, ...machine } = written
+  if (!machines) return [{ hardware: hardwareOf(machine) }]
+  if (Object.keys(machine).length > 0)
+    throw unusable(file, `${Object.keys(machine)[0]} stands beside machines: put it into the entries of machines`)
+  const entries = machines.map(({ count, ...entry }, index) => {
+    const hardware = hardwareOf(entry)
+    const identity = identityIn(hardware)
+    if ((count ?? 1) > 1 && identity !== undefined)
+      throw unusable(file, `machines.${index} gives ${count} machines the same ${identity}`)
+    return { hardware, ...(count === undefined ? {} : { count }) }
+  })
+  return entries as [HardwareFleet[0], ...HardwareFleet[0][]]
+}
+
+/**
+ * Reads the hardware of one machine.
+ *
+ * @throws UserError (usage) as {@link readHardware}, and for a file that describes several kinds of machines
+ */
+export async function readOneMachine(file: string): Promise<MachineHardware> {
+  const [first, ...others] = await readHardware(file)
+  if (others.length > 0)
+    throw unusable(file, `it describes ${others.length + 1} kinds of machines, and this command makes one machine`)
+  return first.hardware
+}
+
+async function parseFile(file: string): Promise<unknown> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (cause) {
+    throw new UserError('hardware-file', `the hardware file ${file} cannot be read`, { kind: 'usage', cause })
+  }
   try {
     const { parse } = await import('yaml')
-    written = parse(await readFile(file, 'utf8'))
+    return parse(text, { maxAliasCount: 100 })
   } catch (cause) {
-    throw usage(`the hardware file ${file} cannot be read`, cause)
+    throw new UserError('hardware-file', `the hardware file ${file} is not YAML`, { kind: 'usage', cause })
   }
-  const ajv = new Ajv({ allowUnionTypes: true, strictTypes: false, meta: false, validateSchema: false })
-  const accepts = ajv.compile<Written>(schema)
-  if (!accepts(written)) {
-    const { instancePath, message, params } = accepts.errors![0]!
-    const key = (params as { additionalProperty?: string }).additionalProperty
-    const where = instancePath.replace(/^\//, '').replaceAll('/', '.')
-    const what =
-      key === undefined ? `${where || 'it'} ${message}` : `${where ? `${where} has` : 'there is'} an unknown key ${key}`
-    throw usage(`the hardware file ${file} cannot be used: ${what}`)
-  }
-  const { disks, ...rest } = written
+}
+
+function hardwareOf({ disks, ...rest }: WrittenMachine): MachineHardware {
   return {
     ...rest,
     ...(disks && {
@@ -85,3 +73,21 @@ export async function readHardware(file: string): Promise<MachineHardware> {
     }),
   }
 }
+
+function mostSpecific([error]: readonly ErrorObject[]): string {
+  const { instancePath, message, params } = error!
+  const { additionalProperty: unknown, allowedValues } = params as {
+    additionalProperty?: string
+    allowedValues?: unknown[]
+  }
+  const where = instancePath.replace(/^\//, '').replaceAll('/', '.')
+  if (unknown !== undefined) return `${where === '' ? 'it' : where} has an unknown key ${JSON.stringify(unknown)}`
+  const allowed = allowedValues ? `: ${allowedValues.join(', ')}` : ''
+  return `${where === '' ? 'it' : where} ${message}${allowed}`
+}
+
+const unusable = (file: string, what: string): UserError =>
+  new UserError('hardware-file', `the hardware file ${file} cannot be used: ${what}`, {
+    kind: 'usage',
+    remedy: 'docs/hardware.md lists the keys and their values',
+  })

@@ -1,5 +1,8 @@
 import {
+  addressForBmcs,
   agentConfig,
+  isEveryAddress,
+  isLoopback,
   openImageService,
   systemClock,
   systemRandom,
@@ -28,12 +31,19 @@ export async function imagesServe(
       remedy: 'name one with --live-iso FILE, or a folder of them with --live-image DIR',
     })
   const { host = '127.0.0.1', 'public-url': publicUrl } = options
-  if (publicUrl === undefined && /^(0\.0\.0\.0|::)$/.test(host))
-    throw new UserError('public-url', `nobody can be sent to ${host}`, {
-      kind: 'usage',
-      remedy: 'say with --public-url how machines reach the images',
-    })
   const agent = await agentOptionsOf(options, variables)
+  const publicHost =
+    publicUrl === undefined && isEveryAddress(host)
+      ? await addressForBmcs(
+          agent.ironicUrls.flatMap((urls) => urls.split(',')),
+          clock,
+        )
+      : host
+  if (publicHost === undefined)
+    throw new UserError('public-url', 'this host has no address that a BMC can reach', {
+      kind: 'usage',
+      remedy: 'name the URL by which machines reach the images, with --public-url',
+    })
   const json = options.json ?? false
   await using images = await openImageService({
     files,
@@ -42,7 +52,7 @@ export async function imagesServe(
     secret: urlSafeToken(systemRandom),
     host,
     port: options['image-port'] ?? 0,
-    ...(publicUrl === undefined ? {} : { publicUrl: publicUrl.replace(/\/+$/, '') }),
+    ...(publicUrl === undefined ? { publicHost } : { publicUrl: publicUrl.replace(/\/+$/, '') }),
     ...{ clock, random: systemRandom, logger: logTo(environment, json) },
     onRequest: ({ method, path, status }) => {
       if (json) stdout.write(`${JSON.stringify({ event: 'request', method, path, status })}\n`)
@@ -59,7 +69,11 @@ export async function imagesServe(
   if (json) stdout.write(`${JSON.stringify({ event: 'ready', url: images.url, images: served })}\n`)
   else {
     const texts = served.map(({ architecture, node, ...urls }) => imageText(node ?? `all, ${architecture}`, urls))
-    stdout.write(`Live images are served at ${images.url}.\n\n${texts.join('\n')}`)
+    const reach =
+      publicUrl === undefined && isLoopback(host)
+        ? 'Only programs on this host can fetch them: a BMC needs --host 0.0.0.0 or --public-url.\n'
+        : ''
+    stdout.write(`Live images are served at ${images.url}.\n${reach}\n${texts.join('\n')}`)
   }
   await stopAsked(stopped)
   return 0

@@ -33,7 +33,7 @@ const AGENT_FLAGS = [
 
 export const UP_OPTIONS = [
   ...(['profile', 'ironic-release', 'set', 'host', 'port', 'htpasswd', 'tls', 'tls-cert', 'tls-key'] as const),
-  ...(['nodes', 'state-dir', 'speed', 'realistic', 'steps', 'json'] as const),
+  ...(['nodes', 'hardware', 'state-dir', 'speed', 'realistic', 'steps', 'json'] as const),
   ...IMAGE_CACHE_OPTIONS,
   ...LIVE_IMAGE_OPTIONS,
   ...(['image-port', ...AGENT_FLAGS] as const),
@@ -49,6 +49,7 @@ export const DEPLOY_OPTIONS = [
   'no-ignition-check',
   'append-karg',
   'delete-karg',
+  'hardware',
   'disk-file',
   'disk-size',
   'overwrite',
@@ -86,6 +87,7 @@ export const STEP_RUN_OPTIONS = [
   ...REAL_TARGET_OPTIONS,
   ...IMAGE_CACHE_OPTIONS,
   'args',
+  'hardware',
   'state-dir',
   'machine',
   'json',

@@ -239,7 +239,8 @@ export const OPTIONS = {
   },
   hardware: {
     value: 'FILE',
-    description: 'YAML file that says what a new machine is made of: cpus, disks, nics ... (default: a common server)',
+    description:
+      'YAML file with the hardware of new simulated machines: cpus, disks, nics ... (default: a common server)',
     schema: TEXT,
   },
   listen: {

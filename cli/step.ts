@@ -13,6 +13,7 @@ import {
   type StepRunEvent,
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
+import { readOneMachine } from './hardware-file.js'
 import { imagesOf } from './image-cache.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
@@ -66,6 +67,16 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
     })
   if (real && id !== undefined)
     throw new UserError('usage', '--machine is of a simulated machine', { kind: 'usage', remedy: 'leave it out' })
+  for (const [name, given] of [
+    ['--target', real !== null],
+    ['--machine', id !== undefined],
+  ] as const)
+    if (given && options.hardware !== undefined)
+      throw new UserError('usage', `--hardware is for a new simulated machine, and ${name} names another one`, {
+        kind: 'usage',
+        remedy: `leave out --hardware or ${name}`,
+      })
+  const hardware = options.hardware === undefined ? undefined : await readOneMachine(options.hardware)
   const managers = await loadManagers(options.steps ?? [])
   const args = await readArgs(options.args, environment)
   const clock = systemClock()
@@ -86,6 +97,7 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
     ...{ step: name, args, managers, plan, signal: stopped },
     ...(folder && id !== undefined ? { machine: { folder, id } } : {}),
     ...(on ? { on } : { images }),
+    ...(hardware ? { hardware } : {}),
     ...{ clock, random: systemRandom, logger: logTo(environment, json) },
     onEvent: (event) => {
       if (event.event === 'stage') percent = -Infinity

@@ -16,6 +16,7 @@ import {
 } from '../lab/index.js'
 import { stopAsked, type Environment } from './environment.js'
 import { agentOptionsOf } from './ignition-agent.js'
+import { readHardware } from './hardware-file.js'
 import { imagesOf } from './image-cache.js'
 import { imageText } from './images.js'
 import { liveImagesOf, rehearsalLiveImage, useCoreosIpa } from './live-image-options.js'
@@ -36,12 +37,14 @@ export async function up(
   const say = (line: string) => void stdout.write(`${line}\n`)
   const clock = systemClock(options.speed ?? 1)
   const byDefault = useCoreosIpa(environment.variables)
+  const watching = watchNodes(say, json)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   await using served = await serve({
     ironic: ironicOf(options, configFiles),
     ...(options.host === undefined ? {} : { host: options.host }),
     ...(options.port === undefined ? {} : { port: options.port }),
     nodes: options.nodes ?? 0,
+    ...(options.hardware === undefined ? {} : { hardware: await readHardware(options.hardware) }),
     stateDir: options['state-dir'] ?? null,
     realistic: options.realistic ?? false,
     imageCache: await imagesOf(options, environment),
@@ -50,7 +53,7 @@ export async function up(
     clock,
     random: systemRandom,
     logger: logTo(environment, json),
-    onEvent: told(say, json),
+    onEvent: watching.onEvent,
   })
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
   const { images } = served.stage
@@ -69,7 +72,8 @@ export async function up(
           : {}),
       }),
     )
-  else say(readyText(served, options.htpasswd, variables))
+  else say(readyText(served, options.htpasswd, variables, watching.summary()))
+  watching.begin()
   await stopAsked(stopped)
   if (!json) say(`ironstage stops: ${errorChain(stopped.reason).join(': ')}`)
   return 0
@@ -115,7 +119,12 @@ const environmentBlock = ({ url, authStrategy, caFile }: Served): Record<string,
   ...(caFile === null ? {} : { IRONIC_CACERT_FILE: caFile, OS_CACERT: caFile }),
 })
 
-function readyText(served: Served, users: string | undefined, variables: Readonly<Record<string, string>>): string {
+function readyText(
+  served: Served,
+  users: string | undefined,
+  variables: Readonly<Record<string, string>>,
+  nodes: string | null,
+): string {
   const { url, authStrategy, caFile } = served
   const machines = served.stage.machines.list().length
   const secret = authStrategy === 'http_basic'
@@ -124,6 +133,7 @@ function readyText(served: Served, users: string | undefined, variables: Readonl
   const curl = ['curl -s', ...(secret ? ['-u USER'] : []), ...(caFile === null ? [] : [`--cacert ${caFile}`])].join(' ')
   return [
     `Ironic is ready at ${url} with ${machines} simulated ${machines === 1 ? 'machine' : 'machines'}.`,
+    ...(nodes === null ? [] : [nodes]),
     '',
     '  for BareMetal Operator and the baremetal command:',
     ...exports,
@@ -149,26 +159,59 @@ function readyText(served: Served, users: string | undefined, variables: Readonl
   ].join('\n')
 }
 
-/** A line for each change of a node that a person would want to see. */
-function told(say: (line: string) => void, json: boolean): (event: LabEvent) => void {
-  const seen = new Map<string, string>()
-  return (event) => {
-    if (event.kind === 'deployment-repeated') {
-      const { node: uuid, name, times, error } = event
-      if (json) say(JSON.stringify({ event: 'deployment-repeated', uuid, name, times, last_error: error }))
-      else say(repetitionText(event))
-      return
-    }
-    if (event.kind !== 'node') {
-      if (event.kind === 'node-gone') seen.delete(event.uuid)
-      return
-    }
-    const { uuid, name, provision_state: state, last_error: error, power_state: power } = event.node
-    const now = JSON.stringify([state, error])
-    if (seen.get(uuid) === now) return
-    seen.set(uuid, now)
-    if (json)
-      say(JSON.stringify({ event: 'node', uuid, name, provision_state: state, power_state: power, last_error: error }))
-    else say(`${name ?? uuid}  ${state}${error === null ? '' : `: ${error}`}`)
+interface NodeWatch {
+  onEvent: (event: LabEvent) => void
+  /** The nodes that are there and their states, in a line; null when there are none. */
+  summary: () => string | null
+  /** From now on each change of a node is a line. Until then the summary stands for all of them. */
+  begin: () => void
+}
+
+/** Prints each change of a node that a person would want to see; with `json` those while starting, too. */
+function watchNodes(say: (line: string) => void, json: boolean): NodeWatch {
+  const seen = new Map<string, { name: string | null; state: string; error: string | null }>()
+  let begun = json
+  return {
+    onEvent: (event) => {
+      if (event.kind === 'deployment-repeated') {
+        const { node: uuid, name, times, error } = event
+        if (json) say(JSON.stringify({ event: 'deployment-repeated', uuid, name, times, last_error: error }))
+        else say(repetitionText(event))
+        return
+      }
+      if (event.kind !== 'node') {
+        if (event.kind === 'node-gone') seen.delete(event.uuid)
+        return
+      }
+      const { uuid, name, provision_state: state, last_error: error, power_state: power } = event.node
+      const before = seen.get(uuid)
+      if (before?.state === state && before.error === error) return
+      seen.set(uuid, { name, state, error })
+      if (!begun) return
+      if (json)
+        say(
+          JSON.stringify({ event: 'node', uuid, name, provision_state: state, power_state: power, last_error: error }),
+        )
+      else say(`${name ?? uuid}  ${state}${error === null ? '' : `: ${error}`}`)
+    },
+    summary: () => summaryOf([...seen.entries()].map(([uuid, { name, state }]) => ({ name: name ?? uuid, state }))),
+    begin: () => {
+      begun = true
+    },
   }
+}
+
+/** `Nodes: node-0 ... node-999 (1000), all in enroll.` */
+function summaryOf(nodes: readonly { name: string; state: string }[]): string | null {
+  const [first, last] = [nodes[0], nodes.at(-1)]
+  if (!first || !last) return null
+  const counts = new Map<string, number>()
+  for (const { state } of nodes) counts.set(state, (counts.get(state) ?? 0) + 1)
+  const names =
+    nodes.length <= 3 ? nodes.map(({ name }) => name).join(', ') : `${first.name} ... ${last.name} (${nodes.length})`
+  const states =
+    counts.size === 1
+      ? `${nodes.length === 1 ? '' : 'all '}in ${first.state}`
+      : [...counts].map(([state, count]) => `${count} in ${state}`).join(', ')
+  return `${nodes.length === 1 ? 'Node' : 'Nodes'}: ${names}, ${states}.`
 }

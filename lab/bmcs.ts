@@ -1,5 +1,5 @@
 import { Mutex, UserError, type Probe } from '../runtime/index.js'
-import { defaultMachineSpec, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
+import type { Machine, Machines, MachineSpec } from '../machine/index.js'
 import { BmcRefused, type Bmc, type BmcHardware, type Bmcs } from '../ironic-mock/index.js'
 import { textOf } from '../wire/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../wire/index.js'
@@ -8,7 +8,7 @@ import { machineHardware } from './bmc-hardware.js'
 export interface BmcOptions {
   machines: () => Machines
   /** What a machine is made of that exists only because a node named its BMC. */
-  profile: (spec: MachineSpec) => MachineSpec
+  profile: (named: Pick<MachineSpec, 'id' | 'bmc'>) => MachineSpec
   /** Told which node a machine is used as, before anything is done to the machine. */
   used: (machine: string, node: string) => void
   /** Every call of a BMC passes here. */
@@ -110,7 +110,7 @@ class MachineBmc implements Bmc {
     this.#options = options
     this.hardware = machineHardware({
       find: () => this.#find(),
-      planned: () => options.profile(specFor(options.key, options.ports)),
+      planned: () => specFor(options),
       reach: () => this.#findOrCreate(),
     })
   }
@@ -169,18 +169,18 @@ class MachineBmc implements Bmc {
   }
 
   async #findOrCreate(): Promise<Machine> {
-    const { creating, machines, key, ports, profile, used, node } = this.#options
+    const { creating, machines, used, node } = this.#options
     const machine =
       this.#find() ??
-      (await creating.run(async () => this.#find() ?? (await machines().create(profile(specFor(key, ports))))))
+      (await creating.run(async () => this.#find() ?? (await machines().create(specFor(this.#options)))))
     used(machine.spec.id, node)
     return machine
   }
 }
 
-function specFor({ address, systemId }: BmcKey, ports: readonly PortRecord[]): MachineSpec {
+function specFor({ key: { address, systemId }, ports, profile }: MachineBmcParts): MachineSpec {
   const id = systemId === '' ? address : `${address}-${systemId}`
-  const spec = defaultMachineSpec({ id, bmc: { address, systemId } })
+  const spec = profile({ id, bmc: { address, systemId } })
   if (ports.length === 0) return spec
   const pxe = ports.find((port) => port.pxe_enabled) ?? ports[0]!
   return {

@@ -1,6 +1,6 @@
 import { IPA_PACE } from '../agent/index.js'
 import type { IgnitionConfig } from '../ignition/index.js'
-import { checkImage, defaultMachineSpec, type CheckedImage, type MachineSpec } from '../machine/index.js'
+import { checkImage, withHardware, type CheckedImage, type MachineHardware } from '../machine/index.js'
 import { seconds, UserError, uuid } from '../runtime/index.js'
 import { HttpTransport, IronicClient, type ClientTls, type Transport } from '../wire/index.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
@@ -25,6 +25,8 @@ export interface DeploymentOptions extends DeploymentRequest {
   ironicUrl?: string
   /** How to be let in there. */
   access?: { headers?: Readonly<Record<string, string>>; tls?: ClientTls }
+  /** What the simulated machine is made of; `disk` is its first disk, the one that is installed to. */
+  hardware?: MachineHardware
   realistic?: boolean
   /** Where images from URLs are kept, and how they are fetched. */
   images?: ImageCacheRequest
@@ -77,10 +79,11 @@ async function deployHere(
       if (event.kind === 'progress') onEvent({ event: 'progress', step: event.step, ...event.progress })
     },
   })
-  const spec: MachineSpec = {
-    ...own.spec(1),
-    disks: [{ ...defaultMachineSpec(1).disks[0]!, size: disk.size, backing: { kind: 'file', file: disk.file } }],
-  }
+  const [installed, ...more] = options.hardware?.disks ?? []
+  const disks = [{ ...installed, size: disk.size }, ...more]
+  const made = withHardware(own.spec(1), { ...options.hardware, disks })
+  const [first, ...others] = made.disks
+  const spec = { ...made, disks: [{ ...first!, backing: { kind: 'file' as const, file: disk.file } }, ...others] }
   const { client, transport, url } = own
   const way = new Way({ ...options, ...installs(options.image), client, url, config })
   // Without a hint an agent passes over disks of less than 4 GiB.

@@ -40,7 +40,7 @@ export { runRealDeployment, type RealDeploymentOptions } from './real-deployment
 export { runDeployment, type DeploymentOptions } from './deployment.js'
 export { STAGES, type DeploymentEvent, type StageName } from './deployment-events.js'
 export type { Check, DeploymentReport } from './deployment-report.js'
-export type { MachineHardware, NewMachine } from './one-machine.js'
+export type { NewMachine } from './one-machine.js'
 export type { ConfigFile } from '../agent/index.js'
 export { openStandaloneAgent, type StandaloneAgent, type StandaloneAgentOptions } from './standalone-agent.js'
 export { serve, type Served, type ServeOptions } from './serve.js'
@@ -104,10 +104,16 @@ export {
 } from '../steps/index.js'
 export {
   defaultMachineSpec,
+  HARDWARE_SCHEMA,
+  identityIn,
   installToFile,
+  withHardware,
   type DiskSpec,
   type FileInstallation,
+  type FleetEntry,
+  type HardwareFleet,
   type Machine,
+  type MachineHardware,
   type MachineSpec,
 } from '../machine/index.js'
 export type { AdvertisedStep, JsonObject, RequestedStep, StepInterface, StepKind } from '../wire/index.js'
@@ -140,6 +146,7 @@ export {
   type AgentTemplate,
   type AgentTls,
 } from '../ignition/index.js'
+export { addressForBmcs, isEveryAddress, isLoopback } from './own-address.js'
 export { ignitionFetch } from './ignition-fetch.js'
 export {
   bytesSource,

@@ -1,6 +1,6 @@
 import type { Guard } from '../ironic-mock/index.js'
 import type { LiveUrls } from '../ignition/index.js'
-import type { Machine, MachineBootSource, Machines } from '../machine/index.js'
+import type { DiskSpec, Machine, MachineBootSource, Machines, MachineSpec, NicSpec } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
 import type { Dispatch, NodeRecord, Transport, WireResponse } from '../wire/index.js'
 import { machineOf } from './bmcs.js'
@@ -20,7 +20,15 @@ export interface LabMachine {
   /** What the machine showed while it booted from served media, the last lines. */
   console: readonly string[]
   /** `file` on the host that ironstage runs on; null for a described disk. */
-  disks: { name: string; size: number; file: string | null }[]
+  disks: (Pick<DiskSpec, 'name' | 'size' | 'serial' | 'wwn' | 'model' | 'rotational' | 'transport'> & {
+    file: string | null
+  })[]
+  /** As Ironic's ports know them: a port with the `mac` of one belongs to this machine. */
+  nics: NicSpec[]
+  hardware: Pick<
+    MachineSpec,
+    'firmware' | 'architecture' | 'cpus' | 'memoryMib' | 'manufacturer' | 'product' | 'serial'
+  >
   firstBoot: ReturnType<Machine['firstBoot']> | null
   /** Versions of the OS on its disk, and how far it is from joining its cluster; null before its first boot. */
   os: ReturnType<Machine['os']>
@@ -38,7 +46,8 @@ export interface LabApiOptions {
   /** Answers everything else. */
   api: Dispatch
   machines: Machines
-  node: (uuid: string) => Readonly<NodeRecord> | undefined
+  /** By uuid or name. */
+  node: (ident: string) => Promise<Readonly<NodeRecord> | undefined>
   /** The live images that are served for a node. */
   images?: (node: Readonly<NodeRecord>) => LiveUrls | undefined
   /** As of the {@link api}: nothing here is public. */
@@ -47,8 +56,9 @@ export interface LabApiOptions {
 
 /**
  * Ironic's API with the lab's own read-only view of the machines beside it: `GET /_lab/machines`, and for the one behind
- * a node `GET /_lab/nodes/UUID/machine`, with `/journal` and `/files` in its place what the system on its disk has
- * written; `/files?path=/etc/hostname` is that file. `/images`: the live images that are served for the node alone.
+ * a node `GET /_lab/nodes/IDENT/machine`, IDENT being the node's uuid or name. `/journal` and `/files` in its place are
+ * what the system on its disk has written; `/files?path=/etc/hostname` is that file. `/images`: the live images that are
+ * served for the node alone.
  */
 export function labApi({ api, machines, node, images, guard }: LabApiOptions): Dispatch {
   return async (request) => {
@@ -58,19 +68,20 @@ export function labApi({ api, machines, node, images, guard }: LabApiOptions): D
     if (refused) return refused
     if (request.method !== 'GET') return json(405, { error: `${request.method} is not allowed here` })
     if (path === `${LAB}/machines`) return json(200, { machines: await Promise.all(machines.list().map(shown)) })
-    const [, uuid, view] = /^\/_lab\/nodes\/([^/]+)\/(machine|journal|files|images)$/.exec(path) ?? []
-    if (uuid === undefined) return json(404, { error: `there is no ${path}; there is ${LAB}/machines` })
-    const found = node(uuid)
+    const [, part, view] = /^\/_lab\/nodes\/([^/]+)\/(machine|journal|files|images)$/.exec(path) ?? []
+    if (part === undefined) return json(404, { error: `there is no ${path}; there is ${LAB}/machines` })
+    const ident = decoded(part)
+    const found = await node(ident)
     if (found && view === 'images') {
       const urls = images?.(found)
-      return urls ? json(200, urls) : json(404, { error: `no live image is served for node ${uuid}` })
+      return urls ? json(200, urls) : json(404, { error: `no live image is served for node ${ident}` })
     }
     const machine = found && machineOf(found, machines)
     if (machine && view === 'journal') return json(200, { journal: machine.journal() })
     if (machine && view === 'files')
       return files(machine, new URLSearchParams(request.target.split('?')[1]).get('path'))
     if (machine) return json(200, await shown(machine))
-    return json(404, { error: found ? `node ${uuid} has no machine yet` : `there is no node ${uuid}` })
+    return json(404, { error: found ? `node ${ident} has no machine yet` : `there is no node ${ident}` })
   }
 }
 
@@ -99,6 +110,7 @@ export async function machineBehind(
 
 async function shown(machine: Machine): Promise<LabMachine> {
   const { spec } = machine
+  const { firmware, architecture, cpus, memoryMib, manufacturer, product, serial } = spec
   const bootOf = (boot: ReturnType<Machine['boot']>): LabBoot | null =>
     boot ? { id: boot.id, outcome: boot.outcome, from: boot.source.kind, failure: boot.live?.failure ?? null } : null
   return {
@@ -109,8 +121,13 @@ async function shown(machine: Machine): Promise<LabMachine> {
     lastBoot: bootOf(machine.lastBoot()),
     console: machine.console(),
     disks: await Promise.all(
-      spec.disks.map(async ({ name, size }) => ({ name, size, file: (await machine.diskFile(name)) ?? null })),
+      spec.disks.map(async ({ name, size, serial, wwn, model, rotational, transport }) => ({
+        ...{ name, size, serial, wwn, model, rotational, transport },
+        file: (await machine.diskFile(name)) ?? null,
+      })),
     ),
+    nics: spec.nics,
+    hardware: { firmware, architecture, cpus, memoryMib, manufacturer, product, serial },
     firstBoot: machine.firstBoot() ?? null,
     os: machine.os(),
   }
@@ -128,3 +145,12 @@ const json = (status: number, body: unknown): WireResponse => ({
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(body),
 })
+
+/** A path's part that no client can have meant is taken as it stands: nothing has that name. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

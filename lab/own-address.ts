@@ -42,6 +42,22 @@ export function addressOf(networkInterface: string): string {
   })
 }
 
+/**
+ * An address of this host that a BMC can fetch from: the one towards Ironic, which BMCs are near to; without a way there,
+ * the first that is not for this host alone. Undefined when there is none.
+ */
+export async function addressForBmcs(ironicUrls: readonly string[], clock: Clock): Promise<string | undefined> {
+  const towardsIronic = await addressTowards(ironicUrls, clock).catch(() => undefined)
+  if (towardsIronic !== undefined && !isLoopback(towardsIronic)) return towardsIronic
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .filter((one) => one !== undefined && !one.internal && !isLinkLocal(one.address))
+  return (outside.find((one) => one?.family === 'IPv4') ?? outside[0])?.address
+}
+
+/** Whether only programs of this host reach the address. */
+export const isLoopback = (host: string): boolean => /^(127(\.\d+){3}|::1|localhost)$/.test(host)
+
 /** All addresses of this host: of IPv6 too, where it has that. */
 export function everyAddress(): string {
   const all = Object.values(networkInterfaces()).flat()

@@ -11,6 +11,7 @@ import {
   type PlannedWrite,
   type Target,
 } from '../steps/index.js'
+import type { MachineHardware } from '../machine/index.js'
 import type { JsonObject } from '../wire/index.js'
 import type { ImageCacheRequest } from './image-staging.js'
 import { masked, maskedText } from './masked.js'
@@ -37,6 +38,8 @@ export interface StepRunOptions {
   managers?: readonly HardwareManager[]
   /** One of a state folder; a new one, gone with the run, without. */
   machine?: { folder: StateFolder; id: string }
+  /** What a new simulated machine is made of. */
+  hardware?: MachineHardware
   /** A machine that is not simulated. */
   on?: RealTarget
   /** Where images from URLs are kept, and how they are fetched for a simulated machine. */
@@ -67,8 +70,13 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
   const tell = options.onEvent ?? (() => {})
   knownStep(managers, step)
   const from = options.machine === undefined ? {} : { from: options.machine }
-  const { images } = options
-  const simulation = { ...from, ...(images ? { images } : {}), clock, random, logger }
+  const { images, hardware } = options
+  const simulation = {
+    ...from,
+    ...(images ? { images } : {}),
+    ...(hardware ? { hardware } : {}),
+    ...{ clock, random, logger },
+  }
   await using simulated = options.on ? undefined : await openStepMachine(simulation)
   const surroundings = options.on ? ofReal(options.on, uuid(random)) : ofSimulated(simulated!)
   const { node, ports, machine } = surroundings

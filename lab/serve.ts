@@ -1,10 +1,12 @@
 import { IPA_PACE } from '../agent/index.js'
 import { readIronicConfig, type IronicConfigRequest, type ServiceSettings } from '../ironic-mock/index.js'
 import { opening, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
+import type { HardwareFleet } from '../machine/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { LabEvent } from './events.js'
 import type { ImageCacheRequest } from './image-staging.js'
 import type { LiveImagesRequest } from './live-images.js'
+import { isLoopback } from './own-address.js'
 import { REALISTIC_MACHINES } from './realistic.js'
 import { stage, type Stage } from './stage.js'
 import { openStateFolder } from './state-folder.js'
@@ -17,6 +19,8 @@ export interface ServeOptions {
   port?: number
   /** Simulated machines to have, each with a node. */
   nodes: number
+  /** What new machines are made of. */
+  hardware?: HardwareFleet
   stateDir: string | null
   realistic: boolean
   /** What agents offer; the standard managers unless told otherwise. */
@@ -55,6 +59,8 @@ export async function serve(options: ServeOptions): Promise<Served> {
     const running = scope.use(
       await stage({
         ...{ folder, network: { host, port }, ironic, clock, random, logger },
+        machines: Array.from({ length: options.nodes }, (_, index) => ({ spec: index + 1, name: `node-${index}` })),
+        ...(options.hardware ? { hardware: options.hardware } : {}),
         ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
         ...(options.managers ? { managers: options.managers } : {}),
         ...(options.liveImages ? { liveImages: options.liveImages } : {}),
@@ -62,7 +68,6 @@ export async function serve(options: ServeOptions): Promise<Served> {
         ...(onEvent ? { onEvent } : {}),
       }),
     )
-    for (let n = 1; n <= options.nodes; n++) await running.enroll(running.spec(n), { name: `node-${n - 1}` })
     const { authStrategy, publicEndpoint } = service
     const url = publicEndpoint ?? running.url
     return {
@@ -77,7 +82,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
 
 /** Whoever reaches the API may switch machines on and erase their disks. */
 function refuseOthers(host: string, { authStrategy, tls }: ServiceSettings, logger: Logger): void {
-  if (/^(127(\.\d+){3}|::1|localhost)$/.test(host)) return
+  if (isLoopback(host)) return
   if (authStrategy === 'noauth')
     throw new UserError('not-loopback', `${host} can be reached from outside, and this API asks nobody who they are`, {
       remedy: 'listen on 127.0.0.1 and let others in through an SSH tunnel, or ask for passwords with --htpasswd',

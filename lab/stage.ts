@@ -12,8 +12,12 @@ import {
 } from '../ironic-mock/index.js'
 import {
   defaultMachineSpec,
+  hardwareOf,
+  identityIn,
   NO_PACE,
   openMachines,
+  withHardware,
+  type HardwareFleet,
   type MachinePace,
   type Machines,
   type MachineSpec,
@@ -78,6 +82,10 @@ export interface StageOptions {
   managers?: readonly HardwareManager[]
   /** What live ramdisks carry and `--offline` installs. */
   liveImage?: string
+  /** What new machines are made of; the default machine without. */
+  hardware?: HardwareFleet
+  /** Machines that are there, each with a node of this name, before the API answers its first request. */
+  machines?: readonly { spec: Parameters<typeof defaultMachineSpec>[0]; name: string }[]
   /** Whether machines keep real bytes in sparse files (`file`) or only the structures on their disks (`described`). */
   disks?: 'file' | 'described'
   /** Where images from URLs are kept, and how they are fetched; without, each installation fetches its own. */
@@ -192,7 +200,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     },
   })
   const spec: Stage['spec'] = (n) => ({
-    ...withDisks(defaultMachineSpec(n), options.disks ?? 'file'),
+    ...withDisks(made(n, options.hardware), options.disks ?? 'file'),
     liveImage: (typeof n === 'object' ? n.liveImage : undefined) ?? options.liveImage ?? REHEARSAL_IMAGE,
   })
 
@@ -207,7 +215,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     : undefined
   const bmcs = machineBmcs({
     machines: () => machines,
-    profile: (made) => spec(made),
+    profile: spec,
     used: (machine, node) => turns.belongs(machine, node),
     probe,
   })
@@ -270,25 +278,31 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     faultOutcomes,
   )
   probe.attach(faults.interceptor)
-  const node = (uuid: string) => store.records.nodes.get(uuid)?.record
-  front.open(
-    labApi({
-      api,
-      machines,
-      node,
-      ...(live ? { images: live.urlsOf } : {}),
-      ...(access.guard ? { guard: access.guard } : {}),
-    }),
-  )
-  // Nobody comes in any more before what is behind the door goes.
+  const clientBy = (by: Transport, endpoint: string) =>
+    new IronicClient({
+      transport: probed(by, probe, { from: 'client', to: 'ironic' }),
+      ...{ endpoint, headers: access.headers, clock },
+    })
+  /** By a way of its own: the API does not answer others yet. */
+  const enrollFirst = async (wanted: NonNullable<StageOptions['machines']>): Promise<void> => {
+    const early = new InProcessTransport()
+    using _mounted = early.register(IN_PROCESS_URL, dispatch)
+    const parts = { client: clientBy(early, IN_PROCESS_URL), machines, store }
+    for (const { spec: named, name } of wanted) await enroll(parts, spec(named), { name })
+  }
+  const dispatch = labApi({
+    api,
+    machines,
+    node: async (ident) => (await store.node(ident))?.node,
+    ...(live ? { images: live.urlsOf } : {}),
+    ...(access.guard ? { guard: access.guard } : {}),
+  })
+  await enrollFirst(options.machines ?? [])
+  front.open(dispatch)
+  // Close the listener before its handlers.
   scope.use(server)
 
-  const client = new IronicClient({
-    transport: probed(transport, probe, { from: 'client', to: 'ironic' }),
-    endpoint: url,
-    headers: access.headers,
-    clock,
-  })
+  const client = clientBy(transport, url)
   return {
     ...{
       url,
@@ -336,6 +350,17 @@ function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
     )
   })
   return own
+}
+
+/**
+ * A machine by its number gets the hardware of its place in the fleet. Any number of machines may come by an id, so they
+ * get that of the first entry that names no serial number, MAC address or WWN.
+ */
+function made(n: Parameters<typeof defaultMachineSpec>[0], fleet: HardwareFleet | undefined): MachineSpec {
+  if (!fleet) return defaultMachineSpec(n)
+  if (typeof n === 'number') return withHardware(defaultMachineSpec(n), hardwareOf(fleet, n))
+  const shared = fleet.find(({ hardware }) => identityIn(hardware) === undefined)
+  return { ...withHardware(defaultMachineSpec({ id: n.id }), shared?.hardware ?? {}), ...n }
 }
 
 function withDisks(spec: MachineSpec, kind: 'file' | 'described'): MachineSpec {

@@ -1,5 +1,5 @@
 import { openStore } from '../ironic-mock/index.js'
-import { NO_PACE, openMachines, type Machine, type Machines } from '../machine/index.js'
+import { NO_PACE, openMachines, type Machine, type MachineHardware, type Machines } from '../machine/index.js'
 import {
   opening,
   Probe,
@@ -20,6 +20,8 @@ import type { StateFolder } from './state-folder.js'
 export interface StepMachineOptions {
   /** One of a state folder; a new one, gone with this, without. */
   from?: { folder: StateFolder; id: string }
+  /** What a new machine is made of. */
+  hardware?: MachineHardware
   /** Where images from URLs are kept, and how they are fetched for it. */
   images?: ImageCacheRequest
   clock: Clock
@@ -58,7 +60,9 @@ async function open(options: StepMachineOptions, scope: Scope): Promise<StepMach
       events: { ramdiskUp: (booted) => (booted.spec.id === id ? up() : undefined), down: () => {} },
     }),
   )
-  const machine = from ? machineOfFolder(machines, from) : await newMachine(machines, null)
+  const machine = from
+    ? machineOfFolder(machines, from)
+    : await newMachine(machines, null, options.hardware ? { hardware: options.hardware } : {})
   if (machine.power() === 'off') {
     await machine.setBoot({ kind: 'ramdisk', parameters: {} })
     await machine.setPower('on')

@@ -1,5 +1,8 @@
 /** The whole simulated computer. */
 export { defaultMachineSpec } from './default-spec.js'
+export { hardwareOf, identityIn, isUniform, type FleetEntry, type HardwareFleet } from './hardware/fleet.js'
+export { HARDWARE_SCHEMA } from './hardware/hardware-schema.js'
+export { withHardware, type MachineHardware } from './hardware/machine-hardware.js'
 export * from './machine.js'
 export type { BootNetwork } from './live/boot-network.js'
 export type { PullPoint } from './live/agent-unit.js'

@@ -45,6 +45,15 @@ const configIn = async (bytes: Buffer): Promise<string> =>
   Buffer.from((await openLiveIso(bytesSource(bytes), clock)).files.get(IGNITION_FILE)!).toString()
 
 describe('what all get', () => {
+  test.each([
+    ['192.0.2.7', 'http://192.0.2.7:'],
+    ['2001:db8::7', 'http://[2001:db8::7]:'],
+  ])('is named by the host that others reach: %s', async (publicHost, start) => {
+    await using images = await service({ publicHost })
+    expect(images.url).toBe(`${start}${images.port}`)
+    expect(images.urls()!.iso).toContain(`${start}${images.port}/live/`)
+  })
+
   test('the ISO has the config, and is otherwise the one that was published', async () => {
     await using images = await service()
     const { bytes } = await got(images.urls()!.iso!)

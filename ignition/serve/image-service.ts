@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { isIPv6 } from 'node:net'
 import { opening } from '../../runtime/index.js'
 import { bytesSource } from '../iso/byte-source.js'
 import { IGNITION_TYPE } from '../accept.js'
@@ -23,6 +24,8 @@ export interface ImageServiceOptions extends Omit<FileServerOptions, 'find'> {
   secret: string
   /** How others reach it, where that is not where it listens: without a slash at its end. */
   publicUrl?: string
+  /** The host of that URL, where its port is the one that it listens on. */
+  publicHost?: string
 }
 
 /** Where the images of a live CoreOS are, by URL. */
@@ -76,7 +79,8 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
     const shelf = new Shelf(sets, options)
     for (const set of sets.values()) if (set.iso) await shelf.find(`/live/${set.architecture}/${BASE}.iso`, {})
     const server = scope.use(await serveFiles({ ...options, find: (path, headers) => shelf.find(path, headers) }))
-    const url = options.publicUrl ?? server.url
+    const { publicHost } = options
+    const url = options.publicUrl ?? (publicHost === undefined ? server.url : httpUrl(publicHost, server.port))
     const old = `${url}/ramdisk/${BASE}`
     return {
       ...{ url, port: server.port, architectures: [...sets.keys()] },
@@ -94,6 +98,8 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
     }
   })
 }
+
+const httpUrl = (host: string, port: number): string => `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 
 /** @param own whether the initramfs has the config in it */
 function urlsOf(set: LiveSet, url: string, stem: string, own: boolean): LiveUrls {

@@ -238,9 +238,9 @@ describe('ironstage agent', () => {
   })
 
   test.each<[string, string, RegExp]>([
-    ['no YAML', 'a: [', /hardware file .* cannot be read/],
-    ['an unknown key', 'cpu: 3', /there is an unknown key cpu$/m],
-    ['an unknown key of a disk', 'disks: [{ gib: 3 }]', /disks\.0 has an unknown key gib$/m],
+    ['no YAML', 'a: [', /hardware file .* is not YAML/],
+    ['an unknown key', 'cpu: 3', /it has an unknown key "cpu"/],
+    ['an unknown key of a disk', 'disks: [{ gib: 3 }]', /disks\.0 has an unknown key "gib"/],
     ['a size that is none', 'disks: [{ size: big }]', /disks\.0\.size must match/],
   ])('refuses hardware with %s', async (_, text, message) => {
     const file = join(await mkdtemp(join(tmpdir(), 'ironstage-agent-')), 'server.yaml')

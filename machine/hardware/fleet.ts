@@ -1,0 +1,59 @@
+import { UserError } from '../../runtime/index.js'
+import type { MachineHardware } from './machine-hardware.js'
+
+/** Machines in a row that have the same hardware. */
+export interface FleetEntry {
+  /** Default 1. */
+  count?: number
+  hardware: MachineHardware
+}
+
+/** Hardware of many machines: the entries in order, each for `count` machines, and again from the first. */
+export type HardwareFleet = readonly [FleetEntry, ...FleetEntry[]]
+
+/** Whether every machine of a fleet has the same hardware. */
+export const isUniform = (fleet: HardwareFleet): boolean => fleet.length === 1
+
+/**
+ * The hardware of one machine of a fleet.
+ *
+ * @param n the machine, from 1
+ * @throws UserError when the machine would have a MAC address, serial number or WWN that an earlier machine has
+ */
+export function hardwareOf(fleet: HardwareFleet, n: number): MachineHardware {
+  const round = fleet.reduce((sum, { count = 1 }) => sum + count, 0)
+  let position = (n - 1) % round
+  const { hardware } = fleet.find(({ count = 1 }) => {
+    if (position < count) return true
+    position -= count
+    return false
+  })!
+  if (n > round || position > 0) refuseSharedIdentity(hardware, n)
+  return hardware
+}
+
+/**
+ * What hardware says that no two machines may share, as `key value`; undefined when it says nothing of the kind.
+ *
+ * @example identityIn({ nics: [{ mac: '52:54:00:00:00:01' }] }) // 'nics.0.mac 52:54:00:00:00:01'
+ */
+export function identityIn({ serial, nics = [], disks = [] }: MachineHardware): string | undefined {
+  if (serial !== undefined) return `serial ${serial}`
+  for (const [index, { mac, ipv4 }] of nics.entries()) {
+    if (mac !== undefined) return `nics.${index}.mac ${mac}`
+    if (typeof ipv4 === 'string') return `nics.${index}.ipv4 ${ipv4}`
+  }
+  for (const [index, disk] of disks.entries())
+    for (const key of ['serial', 'wwn'] as const)
+      if (disk[key] !== undefined) return `disks.${index}.${key} ${disk[key]}`
+  return undefined
+}
+
+function refuseSharedIdentity(hardware: MachineHardware, n: number): void {
+  const identity = identityIn(hardware)
+  if (identity === undefined) return
+  throw new UserError('shared-identity', `machine ${n} would have the same ${identity} as an earlier machine`, {
+    kind: 'usage',
+    remedy: 'leave the value out, so that each machine gets its own, or list a machine for each value under machines:',
+  })
+}

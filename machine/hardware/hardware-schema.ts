@@ -1,0 +1,82 @@
+/**
+ * JSON Schema of a hardware file: one machine, or `machines:` with one entry for each kind of machine. `docs/hardware.md`
+ * documents it, `docs/hardware.schema.json` is it, for editors; a test compares both with this.
+ */
+const text = (description: string) => ({ type: 'string', minLength: 1, description })
+const count = (description: string) => ({ type: 'integer', minimum: 1, description })
+const choice = (values: readonly unknown[], description: string) => ({ enum: values, description })
+const flag = (description: string) => ({ type: 'boolean', description })
+const record = (properties: object) => ({ type: 'object', additionalProperties: false, properties })
+
+const NIC = record({
+  name: text('name that Linux gives the NIC, as in eno1'),
+  mac: {
+    type: 'string',
+    pattern: '^[0-9a-f]{2}(:[0-9a-f]{2}){5}$',
+    description: 'MAC address, lower case; default: one that follows from the machine and the position',
+  },
+  ipv4: {
+    type: ['string', 'null'],
+    pattern: '^[0-9]{1,3}(\\.[0-9]{1,3}){3}$',
+    description: 'IPv4 address that the ramdisk gets, or null for none',
+  },
+  carrier: flag('whether a cable is plugged in; default: true'),
+  pxe: flag('whether the machine boots from this NIC; default: the first one'),
+})
+
+const DISK = record({
+  name: {
+    type: 'string',
+    pattern: '^[a-z][a-z0-9]*$',
+    description: 'kernel name, as in sda; default: sda, sdb ..., or nvme0n1 ... with transport: nvme',
+  },
+  size: {
+    type: ['string', 'integer'],
+    minimum: 2 ** 20,
+    pattern: '^[0-9]+(\\.[0-9]+)? ?([KMGT]i?B|B)?$',
+    description: 'size in bytes, or with a unit, as in 20GiB or 480GB',
+  },
+  serial: text('serial number; default: one that follows from the machine and the position'),
+  model: text('model name'),
+  vendor: text('vendor name'),
+  wwn: {
+    type: 'string',
+    pattern: '^0x[0-9a-f]+$',
+    description: 'world wide name; default: one that follows from the machine and the position',
+  },
+  rotational: flag('true for a hard disk, false for an SSD'),
+  transport: choice(['sata', 'nvme', 'sas', 'usb'], 'how the disk is attached'),
+  sectorSize: choice([512, 4096], 'logical sector size in bytes'),
+  secureErase: choice(
+    [true, false, 'frozen'],
+    'whether the disk can erase itself; frozen: the firmware has locked the command until the next boot',
+  ),
+})
+
+const MACHINE = {
+  firmware: choice(['uefi', 'bios'], 'boot mode'),
+  architecture: choice(['x86_64', 'aarch64'], 'CPU architecture'),
+  cpus: count('number of CPUs'),
+  memoryMib: count('memory in MiB'),
+  manufacturer: text('manufacturer, as SMBIOS says it'),
+  product: text('product name, as SMBIOS says it'),
+  serial: text('serial number of the machine, as SMBIOS says it'),
+  nics: { type: 'array', minItems: 1, maxItems: 64, items: NIC, description: 'all NICs, in order' },
+  disks: { type: 'array', maxItems: 16, items: DISK, description: 'all disks, in order; [] for a diskless machine' },
+}
+
+const FLEET = {
+  machines: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 1000,
+    description: 'kinds of machines; they are used in order, and again from the first when there are more machines',
+    items: record({ count: count('how many machines in a row are of this kind; default: 1'), ...MACHINE }),
+  },
+}
+
+export const HARDWARE_SCHEMA = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'ironstage hardware file',
+  ...record({ ...MACHINE, ...FLEET }),
+} as const

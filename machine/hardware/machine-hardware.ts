@@ -1,0 +1,47 @@
+import type { DiskSpec, MachineSpec, NicSpec } from '../machine.js'
+
+/** What a simulated machine is made of, as far as it differs from the default machine. */
+export interface MachineHardware extends Partial<
+  Pick<MachineSpec, 'firmware' | 'architecture' | 'cpus' | 'memoryMib' | 'manufacturer' | 'product' | 'serial'>
+> {
+  /** All NICs, in order. The machine boots from the first one with `pxe: true`, else from the first. */
+  nics?: readonly Partial<NicSpec>[]
+  /** All disks, in order. */
+  disks?: readonly Partial<Omit<DiskSpec, 'backing'>>[]
+}
+
+/**
+ * The default machine with other hardware. NICs and disks that do not say who they are get names, MAC addresses, serial
+ * numbers and WWNs that follow from the machine and their position.
+ */
+export function withHardware(spec: MachineSpec, { nics, disks, ...rest }: MachineHardware): MachineSpec {
+  const bootNic = Math.max(0, nics?.findIndex(({ pxe }) => pxe) ?? 0)
+  return {
+    ...{ ...spec, ...rest },
+    ...(nics && {
+      nics: nics.map((nic, index) => ({
+        ...{ ...nicAt(spec, index), carrier: true, ...nic },
+        pxe: index === bootNic,
+      })),
+    }),
+    ...(disks && { disks: disks.map((disk, index) => ({ ...diskAt(spec, index, disk), ...disk })) }),
+  }
+}
+
+/** The first two NICs are the default machine's; the fourth byte of the MAC address tells the others apart. */
+function nicAt({ nics: [first, second] }: MachineSpec, index: number): NicSpec {
+  const mac = index === 1 ? second!.mac : first!.mac.replace(/^52:54:00/, `52:54:${hexByte(index)}`)
+  return { ...(index === 0 ? first! : second!), name: `eno${index + 1}`, mac }
+}
+
+/** The first disk is like the default machine's first, all others are like its second. */
+function diskAt({ disks: [first, second] }: MachineSpec, index: number, { transport }: Partial<DiskSpec>): DiskSpec {
+  const nvme = transport === 'nvme' ? { model: 'ISTAGE NVMe', vendor: '', rotational: false } : {}
+  const wwn = `0x${(BigInt(first!.wwn) + BigInt(index)).toString(16)}`
+  const serial = first!.serial.replace(/.$/, letter('A', index))
+  const name = transport === 'nvme' ? `nvme${index}n1` : `sd${letter('a', index)}`
+  return { ...(index === 0 ? first! : { ...second!, serial }), ...nvme, name, wwn }
+}
+
+const hexByte = (value: number): string => value.toString(16).padStart(2, '0')
+const letter = (first: string, index: number): string => String.fromCharCode(first.charCodeAt(0) + index)

@@ -1,0 +1,82 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { format } from 'prettier'
+import { describe, expect, test } from 'vitest'
+import { readHardware } from '../../cli/hardware-file.js'
+import { createLab, HARDWARE_SCHEMA } from '../../lab/index.js'
+
+const DOCS = new URL('../../docs/', import.meta.url).pathname
+const page = await readFile(join(DOCS, 'hardware.md'), 'utf8')
+const examples = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text!)
+
+async function fileWith(text: string): Promise<string> {
+  const file = join(await mkdtemp(join(tmpdir(), 'ironstage-hardware-')), 'hardware.yaml')
+  await writeFile(file, text)
+  return file
+}
+
+describe('docs/hardware.md', () => {
+  test('has a row for every key, and only for those', () => {
+    const table = page.slice(page.indexOf('## Keys'), page.indexOf('## Mixed fleets'))
+    const documented = [...table.matchAll(/^\| ((?:`[\w[\].]+`(?:, )?)+) \|/gm)].flatMap(([, cell]) => {
+      const names = [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)
+      const folder = /^\w+\[\]\./.exec(names[0]!)?.[0] ?? ''
+      return names.map((name) => (name.startsWith(folder) ? name : folder + name))
+    })
+    const { machines, ...machine } = HARDWARE_SCHEMA.properties as Record<string, { items?: { properties: object } }>
+    expect(Object.keys(machines!.items!.properties)).toContain('count')
+    const keys = Object.entries(machine).flatMap(([key, { items }]) => [
+      key,
+      ...Object.keys(items?.properties ?? {}).map((inner) => `${key}[].${inner}`),
+    ])
+    expect(documented.toSorted()).toEqual(keys.toSorted())
+  })
+
+  test('comes with the schema as JSON, for editors', async () => {
+    const expected = await format(JSON.stringify(HARDWARE_SCHEMA), { parser: 'json', printWidth: 120 })
+    expect(await readFile(join(DOCS, 'hardware.schema.json'), 'utf8')).toBe(expected)
+  })
+
+  test('has examples that describe the machines it says', async () => {
+    const [one, fleet] = await Promise.all(examples.map(async (text) => readHardware(await fileWith(text))))
+    expect(one).toMatchObject([
+      { hardware: { cpus: 32, disks: [{ size: 480_000_000_000 - (480_000_000_000 % 2 ** 20) }, {}] } },
+    ])
+    await using lab = await createLab({ hardware: fleet! })
+    const nodes = []
+    for (let n = 0; n < 8; n++) nodes.push(await lab.enroll())
+    expect(lab.machines.list().map(({ spec }) => spec.cpus)).toEqual([16, 16, 16, 64, 16, 16, 16, 64])
+    expect(lab.machines.list()[3]!.spec.disks.map(({ name }) => name)).toEqual(['nvme0n1', 'sdb'])
+    await nodes[3]!.deploy()
+    expect(await nodes[3]!.settled()).toMatchObject({ provision_state: 'active' })
+  })
+})
+
+describe('a hardware file is refused', () => {
+  test.each([
+    ['that is not YAML', 'cpus: [', /is not YAML/],
+    ['that is empty', '', /it must be object/],
+    ['with an unknown key', 'cpu: 3', /it has an unknown key "cpu"/],
+    ['with an unknown key of an entry', 'machines: [{ disk: [] }]', /machines\.0 has an unknown key "disk"/],
+    ['with a value that does not exist', 'firmware: efi', /firmware must be .*: uefi, bios/],
+    ['with a size without meaning', 'disks: [{ size: big }]', /disks\.0\.size must match/],
+    ['with keys beside machines', 'cpus: 3\nmachines: [{}]', /cpus stands beside machines/],
+    [
+      'that gives several machines one MAC address',
+      "machines: [{ count: 2, nics: [{ mac: '52:54:00:00:00:01' }] }]",
+      /machines\.0 gives 2 machines the same nics\.0\.mac/,
+    ],
+    [
+      'that expands without end',
+      `a: &a [x, x]\nb: &b [${'*a, '.repeat(60)}]\nc: [${'*b, '.repeat(60)}]`,
+      /is not YAML|unknown key/,
+    ],
+  ])('%s', async (_, text, message) => {
+    await expect(readHardware(await fileWith(text))).rejects.toThrow(message)
+  })
+
+  test('that is not there', async () => {
+    await expect(readHardware('/none/hardware.yaml')).rejects.toThrow('hardware.yaml cannot be read')
+  })
+})
