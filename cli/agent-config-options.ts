@@ -6,33 +6,32 @@ const FLAG = { type: 'boolean' } as const
 export const AGENT_CONFIG_SHAPES = {
   template: {
     value: 'today|original',
-    description:
-      "form of the config: today's, which tries again, or the original design's, which pulls once (default: today)",
+    description: "config template: today's, which retries, or the original design's, which pulls once (default: today)",
     schema: { type: 'string', enum: ['today', 'original'] },
   },
   'base-url': {
     value: 'URL,...',
-    description: 'Ironic as the machines reach it: URLs or hosts, port 6385 unless told [IRONIC_BASE_URL]',
+    description: 'Ironic as machines reach it: URLs or hosts; default port 6385 [IRONIC_BASE_URL]',
     schema: TEXT,
   },
   'inspector-url': {
     value: 'URL,...',
     description:
-      'where inspection data goes: an inspector, port 5050 unless told, or .../v1/continue_inspection of Ironic ' +
+      'where inspection data goes: an inspector (default port 5050), or .../v1/continue_inspection of Ironic ' +
       '(default: today, as Ironic has it; original, an inspector on its host) [IRONIC_INSPECTOR_BASE_URL]',
     schema: TEXT,
   },
   'agent-image': {
     value: 'IMAGE',
-    description: "the agent's container (default: quay.io/metal3-io/ironic-agent) [IRONIC_AGENT_IMAGE]",
+    description: 'container image of the agent (default: quay.io/metal3-io/ironic-agent) [IRONIC_AGENT_IMAGE]',
     schema: TEXT,
   },
   'agent-registry': {
     value: 'REGISTRY',
-    description: 'where the default container is, in place of quay.io/metal3-io',
+    description: 'registry and namespace of the default image (default: quay.io/metal3-io)',
     schema: TEXT,
   },
-  'insecure-registry': { description: "do not look at the registry's certificate", schema: FLAG },
+  'insecure-registry': { description: "do not verify the registry's certificate", schema: FLAG },
   'pull-secret': {
     value: 'FILE',
     description: 'auth file for the registry, JSON, plain or in base64 [IRONIC_AGENT_PULL_SECRET, its contents]',
@@ -47,12 +46,12 @@ export const AGENT_CONFIG_SHAPES = {
   },
   'ssh-key': {
     value: 'FILE',
-    description: 'public keys that may log in as core [IRONIC_RAMDISK_SSH_KEY, a key itself]',
+    description: 'file with public keys for user core [IRONIC_RAMDISK_SSH_KEY: the key itself]',
     schema: TEXT,
   },
-  'http-proxy': { value: 'URL', description: 'what the container is pulled through [HTTP_PROXY]', schema: TEXT },
-  'https-proxy': { value: 'URL', description: 'the same for HTTPS [HTTPS_PROXY]', schema: TEXT },
-  noproxy: { value: 'HOST,...', description: 'hosts that are reached without [NO_PROXY]', schema: TEXT },
+  'http-proxy': { value: 'URL', description: 'proxy for HTTP [HTTP_PROXY]', schema: TEXT },
+  'https-proxy': { value: 'URL', description: 'proxy for HTTPS [HTTPS_PROXY]', schema: TEXT },
+  noproxy: { value: 'HOST,...', description: 'hosts to reach without a proxy [NO_PROXY]', schema: TEXT },
   ntp: {
     value: 'HOST,...',
     description: "time servers, besides the image's own [ADDITIONAL_NTP_SERVERS]",
@@ -60,10 +59,14 @@ export const AGENT_CONFIG_SHAPES = {
   },
   'registries-conf': {
     value: 'FILE',
-    description: 'registries.conf of the live system: mirrors and the like [REGISTRIES_CONF_PATH]',
+    description: 'registries.conf for the live system, as for mirrors [REGISTRIES_CONF_PATH]',
     schema: TEXT,
   },
-  'ca-bundle': { value: 'FILE', description: 'authorities that the live system trusts, PEM [CA_BUNDLE]', schema: TEXT },
+  'ca-bundle': {
+    value: 'FILE',
+    description: 'certificate authorities that the live system trusts, PEM [CA_BUNDLE]',
+    schema: TEXT,
+  },
   'vlan-interfaces': {
     value: 'always|never|auto',
     description: 'VLANs for inspection: auto is on unless there are --keyfile [IRONIC_AGENT_VLAN_INTERFACES]',
@@ -79,16 +82,16 @@ export const AGENT_CONFIG_SHAPES = {
     description: 'whether install_coreos copies network settings (default: if there are --keyfile)',
     schema: { type: 'string', enum: ['yes', 'no'] },
   },
-  hostname: { value: 'NAME', description: "the machine's name, where DHCP gives none", schema: TEXT },
+  hostname: { value: 'NAME', description: 'host name of the machine when DHCP gives none', schema: TEXT },
   keyfile: { value: 'FILE', description: 'NetworkManager keyfile; may be repeated', schema: FILES },
   nmstate: {
     value: 'FILE',
-    description: 'network state, of which the nmstatectl of this computer makes keyfiles; may be repeated',
+    description: 'nmstate file; nmstatectl of this computer makes keyfiles of it; may be repeated',
     schema: FILES,
   },
   'agent-option': {
     value: 'NAME=VALUE',
-    description: "an option of ironic-python-agent's by its own name; may be repeated",
+    description: 'ironic-python-agent option, as in api_url=URL; may be repeated',
     schema: { type: 'array', items: { type: 'string', pattern: '^[a-z][a-z0-9_]*=' } },
   },
 } as const

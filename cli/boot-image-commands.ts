@@ -14,7 +14,7 @@ export interface GenerateFlags extends FetchFlags {
 
 /** Adds `boot-image` and its commands. */
 export function addBootImageCommands(program: Command, does: Does): void {
-  const root = program.command('boot-image').description('what machines and clouds boot first')
+  const root = program.command('boot-image').description('make and describe boot images of machines and clouds')
   does(
     addFetchOptions(root.command('generate').description('print where a boot image is, or fetch and customise it'))
       .argument('[RELEASE]', 'folder with an unpacked release image; without, --stream is used')

@@ -1,24 +1,24 @@
 import { Command } from 'commander'
 
-/** How `ironstage --help` lists the commands: what somebody comes for first. */
+/** How `ironstage --help` lists the commands: the most used first. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Rehearse a deployment:': ['up', 'deploy', 'agent', 'coreos-installer'],
-  'Make and check what is deployed:': ['ignition', 'bmh'],
+  'Configs and hosts:': ['ignition', 'bmh'],
   'CoreOS as the ramdisk:': ['images', 'iso', 'pxe'],
-  'Published files of CoreOS:': ['stream', 'download', 'cache'],
+  'CoreOS files:': ['stream', 'download', 'cache'],
   'CoreOS in a cluster:': ['machine-os', 'boot-image'],
   'Build on it:': ['step', 'openapi', 'help'],
 }
 
 const EPILOGUE = `
-Each command has --help, and so has each command below it. Where the help says
-so, options are also environment variables (IRONSTAGE_PORT) and keys of a YAML
-file (--config). Exit codes: 0, 1 for a failure, 2 for wrong usage.
+Every command and subcommand has --help, which names the environment variables
+(IRONSTAGE_PORT) and configuration keys (--config) of its options.
+Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
 
 First steps: ironstage deploy, or ironstage up --nodes 3`
 
 /**
- * Puts commands into groups, in the groups' order; one that is in none comes last, under the usual title.
+ * Puts commands into groups, in the groups' order; one without a group comes last, under the default title.
  *
  * @param program with all of its commands
  */

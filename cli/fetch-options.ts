@@ -15,11 +15,11 @@ export interface FetchFlags extends Reach {
 export function addFetchOptions(command: Command): Command {
   return command
     .option('--stream-base-url <URL>', "where NAME.json of a stream is (default: Fedora's, or streams/ of the mirror)")
-    .option('--mirror <URL>', 'ask this server alone, whose files have the paths that they have where they come from')
-    .option('--offline', 'ask nobody: take what was fetched before')
-    .option('--insecure', 'let http pass, and files without signature')
-    .option('--cache-dir <DIR>', 'folder that keeps what is fetched (default: ~/.cache/ironstage/images)')
+    .option('--mirror <URL>', 'fetch from this server only; its files have the paths of the original servers')
+    .option('--offline', 'use only what was fetched before; no network')
+    .option('--insecure', 'accept http and files without a signature')
+    .option('--cache-dir <DIR>', 'folder of the cache (default: ~/.cache/ironstage/images)')
     .option('--no-cache', 'keep nothing')
-    .option('--image-ca <FILE>', 'PEM file of the authorities to believe')
-    .addOption(repeated('--image-key <FILE>', 'armoured OpenPGP key to trust besides those of Fedora and Red Hat'))
+    .option('--image-ca <FILE>', 'certificate authorities to trust, PEM')
+    .addOption(repeated('--image-key <FILE>', 'OpenPGP key, armoured, to trust besides those of Fedora and Red Hat'))
 }

@@ -44,11 +44,13 @@ function addIso(program: Command, does: Does): void {
   const onIso = <O extends object>(command: Command, work: Parameters<typeof isoAction<O>>[0]): void =>
     does(command.argument('<ISO>', 'CoreOS live ISO'), isoAction(work))
   const root = program.command('iso').description('customise a CoreOS live ISO, as coreos-installer does')
-  const customize = addCustomizeOptions(root.command('customize').description('make an ISO do something by itself'))
+  const customize = addCustomizeOptions(
+    root.command('customize').description('customise what an ISO does when it boots'),
+  )
     .addOption(repeated('--live-karg-append <arg>', 'kernel argument to add to the live system'))
     .addOption(repeated('--live-karg-delete <arg>', 'kernel argument to take from the live system'))
     .addOption(repeated('--live-karg-replace <k=o=n>', 'kernel argument of the live system to replace: key=old=new'))
-    .option('-f, --force', 'drop what the ISO was customised with before')
+    .option('-f, --force', 'replace earlier customisations')
     .option(...OUTPUT)
   onIso(customize, (iso) => iso.isoCustomize)
 
@@ -61,7 +63,7 @@ function addIso(program: Command, does: Does): void {
       .option(...OUTPUT),
     (iso) => iso.ignitionEmbed,
   )
-  onIso(ignition.command('show').description('print it'), (iso) => iso.ignitionShow)
+  onIso(ignition.command('show').description('print the config'), (iso) => iso.ignitionShow)
   onIso(
     ignition
       .command('remove')
@@ -149,7 +151,7 @@ function addPxe(program: Command, does: Does): void {
   const initrd = ['[initrd]', 'initramfs (default: standard input)'] as const
   const wrapOutput = ['-o, --output <path>', 'write to a file (default: standard output)'] as const
   does(
-    addCustomizeOptions(root.command('customize').description('make an initramfs do something by itself'))
+    addCustomizeOptions(root.command('customize').description('customise what an initramfs does when it boots'))
       .argument('<path>', 'CoreOS live initramfs')
       .requiredOption('-o, --output <path>', 'new file, - for standard output'),
     pxeAction(
@@ -170,7 +172,7 @@ function addPxe(program: Command, does: Does): void {
   does(
     ignition
       .command('unwrap')
-      .description('print it')
+      .description('print the config')
       .argument(...initrd),
     pxeAction((pxe) => pxe.pxeIgnitionUnwrap),
   )

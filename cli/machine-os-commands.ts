@@ -89,7 +89,7 @@ export function addMachineOsCommands(program: Command, does: Does): void {
     },
   )
   does(
-    addFetchOptions(root.command('verify').description('hold live images against stream metadata'))
+    addFetchOptions(root.command('verify').description('compare live images with stream metadata'))
       .argument('<DIR>', 'folder with ISOs, kernels, initramfs and root filesystems')
       .option('-s, --stream <STREAM>', 'name, URL or file of the stream (default: those in DIR)')
       .addOption(version())

@@ -38,57 +38,58 @@ export const OPTIONS = {
   },
   profile: {
     value: PROFILE_WORDS.join('|'),
-    description: "whose settings Ironic has: Metal3's or Ironic's own (default: metal3)",
+    description: "settings to start from: Metal3's, or Ironic's own defaults (default: metal3)",
     schema: { type: 'string', enum: [...PROFILE_WORDS] },
   },
   'ironic-release': {
     value: 'RELEASE',
-    description: `which Ironic to be: ${RELEASE_WORDS.join(', ')} (default: master)`,
+    description: `Ironic release to behave as: ${RELEASE_WORDS.join(', ')} (default: master)`,
     schema: { type: 'string', enum: [...RELEASE_WORDS] },
   },
   set: {
     value: 'OPTION=VALUE',
-    description: "an option of Ironic's by its own name, as in conductor.automated_clean=false; may be repeated",
+    description: 'Ironic option, as in conductor.automated_clean=false; may be repeated',
     schema: { type: 'array', items: { type: 'string', pattern: '^[^=]+=' } },
   },
   htpasswd: {
     value: 'FILE',
-    description: 'let in only the users of this file, made with htpasswd -B (default: everybody on this host)',
+    description:
+      'require a password: users and hashes in this file, made with htpasswd -B (default: no password, this host only)',
     schema: TEXT,
   },
   tls: {
-    description: 'serve HTTPS; without --tls-cert with a certificate that is made',
+    description: 'serve HTTPS; makes a certificate unless --tls-cert names one',
     schema: FLAG,
   },
   'tls-cert': { value: 'FILE', description: 'certificate for --tls, PEM', schema: TEXT },
-  'tls-key': { value: 'FILE', description: 'its private key, PEM', schema: TEXT },
+  'tls-key': { value: 'FILE', description: 'private key of --tls-cert, PEM', schema: TEXT },
   'state-dir': {
     value: 'DIR',
-    description: 'keep nodes, machines and disks here (default: nothing outlives the command)',
+    description: 'keep nodes, machines and disks in this folder (default: nothing outlives the command)',
     schema: TEXT,
   },
   speed: {
     value: 'X',
-    description: 'let time pass X times as fast (default: 1)',
+    description: 'run the clock X times as fast (default: 1)',
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
   },
   realistic: {
-    description: 'take as long as an agent and hardware do (default: agent and hardware take no time)',
+    description: 'take the time that a real agent and real hardware take (default: no time)',
     schema: FLAG,
   },
   json: { description: 'print one JSON object a line, for programs', schema: FLAG },
   'ironic-url': {
     value: 'URL',
     description:
-      'the Ironic to work with (deploy: an ironstage that runs there, or env for the one that OS_ENDPOINT or ' +
-      'IRONIC_ENDPOINT name; default: start one for this deployment)',
+      'Ironic API to use; for deploy it must be an ironstage, and env takes the URL from OS_ENDPOINT or IRONIC_ENDPOINT ' +
+      '(default: start one for this deployment)',
     schema: { type: 'string', pattern: '^(https?://.*|env)$' },
   },
   target: {
     value: 'TARGET',
     description:
-      'what to work on: sim, a simulated machine; local:FILE or local:/dev/disk/by-id/..., a file or a disk of this host; ' +
-      'local, with --device; ssh://user@host:port, with --device, a machine that is logged in to (default: sim)',
+      'machine to work on: sim is a simulated one; local:FILE or local:/dev/disk/by-id/... is a file or disk of this host; ' +
+      'local or ssh://user@host:port, with --device, is a disk of this host or of a machine behind SSH (default: sim)',
     schema: { type: 'string', pattern: '^(sim|local|local:.+|ssh://.+)$' },
   },
   device: {
@@ -100,7 +101,7 @@ export const OPTIONS = {
   },
   'yes-erase': {
     value: 'SERIAL|WWN',
-    description: 'what the disk must be that --device gives a kernel name of',
+    description: 'serial number or WWN that the disk must have when --device is a kernel name',
     schema: TEXT,
   },
   allow: {
@@ -109,93 +110,92 @@ export const OPTIONS = {
     schema: { type: 'array', items: { type: 'string', enum: [...CAPABILITY_WORDS] } },
   },
   'target-is-disposable': {
-    description: 'nothing on the real target matters: it itself may be changed, by programs of any kind',
+    description: 'allow programs of any kind to change the target itself, not only its disk',
     schema: FLAG,
   },
   'target-root': {
     value: 'DIR',
-    description: "the machine's own tree, when this runs in a container on it: programs are run there by chroot",
+    description:
+      "root of the machine's own file system when ironstage runs in a container on it; programs run there by chroot",
     schema: ABSOLUTE_PATH,
   },
   installer: {
     value: 'PATH',
-    description: 'coreos-installer of a real target (default: the one on its PATH)',
+    description: 'path of coreos-installer on the real target (default: the one on its PATH)',
     schema: ABSOLUTE_PATH,
   },
   'host-key': {
     value: '[PHASE=]SHA256:...',
     description:
-      'host key of a machine behind SSH, beside those in known_hosts; of its live system, or with installed= of the one ' +
-      'that it boots in the end, where installed=proven takes the one that has the secret which --verify-boot installs; ' +
+      'host key to accept besides those in known_hosts: of the live system, or with installed= of the installed system; ' +
+      'installed=proven accepts the key of the system that holds the secret that --verify-boot installs; ' +
       'may be repeated',
     schema: TEXTS,
   },
   'ssh-config': {
     value: 'FILE',
-    description: "configuration to use instead of ~/.ssh/config and the system's, or none (default: both)",
+    description: "SSH client configuration, or none (default: ~/.ssh/config and the system's)",
     schema: TEXT,
   },
   'stage-image': {
     description:
-      'bring the image onto the machine behind SSH, into its memory, before it is installed: a link that goes then costs ' +
-      'nothing (default: it is passed on while it is installed)',
+      'copy the image into the memory of the machine behind SSH before installing, so that a lost link does no harm ' +
+      '(default: stream it while installing)',
     schema: FLAG,
   },
   'verify-boot': {
-    description:
-      'wait until the machine behind SSH has booted what was installed, and look whether it is that; needs --allow reboot',
+    description: 'reboot the machine behind SSH and check that it boots the installed system; needs --allow reboot',
     schema: FLAG,
   },
   check: {
-    description: 'only look at a real target, and show what would be destroyed',
+    description: 'only look at the real target, and show what would be destroyed',
     schema: FLAG,
   },
   image: {
     value: 'FILE|URL|stream:NAME',
     description:
-      'CoreOS metal image: raw, or compressed with gzip, xz or zstd; stream:NAME, or stream:URL of stream metadata, for the ' +
-      'one that a CoreOS stream names now (default: the rehearsal image)',
+      'CoreOS metal image, raw or compressed with gzip, xz or zstd; stream:NAME, or stream:URL of stream metadata, is the ' +
+      'current image of a CoreOS stream (default: the rehearsal image)',
     schema: TEXT,
   },
   'cache-dir': {
     value: 'DIR',
-    description: 'keep images that were fetched here (default: ironstage/images in XDG_CACHE_HOME or ~/.cache)',
+    description: 'folder of the image cache (default: ironstage/images in XDG_CACHE_HOME or ~/.cache)',
     schema: TEXT,
   },
   'cache-as': {
     value: 'fetched|zstd',
-    description:
-      'keep images as they were fetched, or those in xz and gzip as zstd, which installs faster (default: fetched)',
+    description: 'cache images as fetched, or recompress xz and gzip to zstd, which installs faster (default: fetched)',
     schema: { type: 'string', enum: ['fetched', 'zstd'] },
   },
   'cache-size': {
     value: 'SIZE',
-    description: 'how much room kept images may take; the least lately used go (default: 20GiB)',
+    description: 'limit of the image cache; the least recently used images go first (default: 20GiB)',
     schema: SIZE,
   },
   'no-cache': {
-    description: 'keep no images: each installation fetches its own',
+    description: 'use no image cache: each installation fetches its image',
     schema: FLAG,
   },
   'image-ca': {
     value: 'FILE',
-    description: 'authorities to believe of image servers, PEM (default: those that Node.js brings)',
+    description: 'certificate authorities to trust for image servers, PEM (default: those of Node.js)',
     schema: TEXT,
   },
   'image-key': {
     value: 'FILE',
     description:
-      'armoured OpenPGP key that images may be signed with, besides those of Fedora and Red Hat; may be repeated',
+      'OpenPGP key, armoured, to accept image signatures from, besides those of Fedora and Red Hat; may be repeated',
     schema: TEXTS,
   },
-  all: { description: 'delete all images that nobody installs from', schema: FLAG },
+  all: { description: 'delete all images that are not in use', schema: FLAG },
   ignition: {
     value: 'FILE',
     description: 'Ignition config to install, - for standard input (default: a small example)',
     schema: TEXT,
   },
   'no-ignition-check': {
-    description: 'take a config that Ignition would refuse, and see the machine fail at first boot',
+    description: 'install a config that Ignition would refuse, to see the first boot fail',
     schema: FLAG,
   },
   'append-karg': {
@@ -205,36 +205,36 @@ export const OPTIONS = {
   },
   'delete-karg': {
     value: 'ARG',
-    description: 'kernel argument to take away; may be repeated',
+    description: 'kernel argument to remove; may be repeated',
     schema: WORDS,
   },
   'disk-file': {
     value: 'FILE',
-    description: "the machine's disk (default: a new file, its name is in the report)",
+    description: "file to use as the machine's disk (default: a new file, named in the report)",
     schema: TEXT,
   },
   'disk-size': {
     value: 'SIZE',
-    description: 'its size, as in 10GiB or 20GB (default: 10GiB)',
+    description: 'size of the disk, as in 10GiB or 20GB (default: 10GiB)',
     schema: SIZE,
   },
   overwrite: {
-    description: 'use the disk file even though ironstage did not make it',
+    description: 'overwrite --disk-file even if ironstage did not make it',
     schema: FLAG,
   },
   'node-uuid': {
     value: 'UUID',
-    description: "the agent's node, where the MAC address does not lead to it",
+    description: "UUID of the agent's node, for a node that cannot be found by its MAC address",
     schema: { type: 'string', pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' },
   },
   mac: {
     value: 'MAC',
-    description: 'MAC address of the NIC that the machine boots from (default: that of the simulated machine)',
+    description: 'MAC address of the boot NIC (default: that of the simulated machine)',
     schema: { type: 'string', pattern: '^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$' },
   },
   machine: {
     value: 'ID',
-    description: 'which machine of the state folder to use (default: a new one)',
+    description: 'machine of the state folder to use (default: a new one)',
     schema: TEXT,
   },
   hardware: {
@@ -246,7 +246,7 @@ export const OPTIONS = {
   listen: {
     value: 'HOST:PORT',
     description:
-      'where the agent answers; port 0 picks a free one (default: what its options say, or else 127.0.0.1:0)',
+      'address that the agent listens on; port 0 picks a free one (default: as its options say, else 127.0.0.1:0)',
     schema: { type: 'string', pattern: '^(\\[[0-9a-fA-F:]+\\]|[^:\\s]+):[0-9]{1,5}$' },
   },
   'kernel-params': {
@@ -255,35 +255,36 @@ export const OPTIONS = {
     schema: TEXT,
   },
   respawn: {
-    description: 'boot the ramdisk again whenever the machine was switched off (default: end then)',
+    description: 'boot the ramdisk again after each power-off (default: exit)',
     schema: FLAG,
   },
   standalone: {
-    description: 'serve the API of the agent to whoever has the token, without any Ironic',
+    description: 'serve the agent API to clients with the token, without an Ironic',
     schema: FLAG,
   },
   token: {
     value: 'TOKEN',
-    description: 'token of a standalone agent (default: a new one, which is printed)',
+    description: 'token of a standalone agent (default: a new one, printed at start)',
     schema: { type: 'string', minLength: 1, pattern: '^\\S+$' },
   },
   steps: {
     value: 'FILE',
-    description: 'file or package with steps of your own, in TypeScript or JavaScript; may be repeated',
+    description: 'file or package with your own steps, TypeScript or JavaScript; may be repeated',
     schema: TEXTS,
   },
   args: {
     value: 'FILE|JSON',
-    description: "the step's arguments: a JSON object, a file that holds one, or - for standard input (default: none)",
+    description: 'arguments of the step: a JSON object, a file with one, or - for standard input (default: none)',
     schema: TEXT,
   },
   plan: {
-    description: 'only print what would be written; a simulated machine is really read, a real one not even contacted',
+    description:
+      'print what would be written instead of writing; a simulated machine is read, a real one is not contacted',
     schema: FLAG,
   },
   dir: {
     value: 'DIR',
-    description: 'folder to write to (default: this one)',
+    description: 'folder to write to (default: the current one)',
     schema: TEXT,
   },
   spec: {
@@ -292,25 +293,25 @@ export const OPTIONS = {
     schema: { type: 'string', enum: [...SPEC_WORDS] },
   },
   follow: {
-    description: 'fetch what the configs refer to (ignition.config.merge and replace) and put it in',
+    description: 'fetch the configs that ignition.config.merge and replace name, and merge them in',
     schema: FLAG,
   },
   cat: {
     value: 'PATH',
-    description: 'print what the config writes to this file',
+    description: 'print the contents that the config gives to this file',
     schema: TEXT,
   },
   'live-iso': {
     value: 'FILE',
-    description: 'live CoreOS ISO to serve, as published; kernel, initramfs and rootfs are taken from it too',
+    description: 'published live CoreOS ISO to serve; also the source of kernel, initramfs and rootfs',
     schema: TEXT,
   },
   'live-kernel': { value: 'FILE', description: 'kernel of a live CoreOS to serve for PXE', schema: TEXT },
-  'live-initramfs': { value: 'FILE', description: 'its initramfs', schema: TEXT },
-  'live-rootfs': { value: 'FILE', description: 'its root filesystem', schema: TEXT },
+  'live-initramfs': { value: 'FILE', description: 'initramfs of that live CoreOS', schema: TEXT },
+  'live-rootfs': { value: 'FILE', description: 'root filesystem of that live CoreOS', schema: TEXT },
   'live-image': {
     value: 'DIR',
-    description: 'folder with such files, by the names that they are published under, of one or more architectures',
+    description: 'folder with live images under their published names, for one or more architectures',
     schema: TEXT,
   },
   'image-port': {
@@ -320,12 +321,12 @@ export const OPTIONS = {
   },
   'public-url': {
     value: 'URL',
-    description: 'how machines reach the images, where that is not where they are served',
+    description: 'URL by which machines reach the images (default: the address that is listened on)',
     schema: { type: 'string', pattern: '^https?://[^\\s$]+$' },
   },
   node: {
     value: 'NAME',
-    description: 'a machine that gets an ISO and initramfs of its own, with its name; may be repeated',
+    description: 'make an ISO and initramfs for this machine alone, with its host name; may be repeated',
     schema: WORDS,
   },
   ...AGENT_CONFIG_SHAPES,

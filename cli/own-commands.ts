@@ -32,8 +32,8 @@ const command = <N extends OptionName>(one: OwnCommand<N>): OwnCommand<OptionNam
 
 /** Commands that only have commands below them. */
 export const COMMAND_FAMILIES = {
-  step: 'work on steps: list, show, run one, begin a new one',
-  cache: 'look after the images that are kept',
+  step: 'list, show, run and write steps',
+  cache: 'list, check and delete cached images',
   images: 'live images for machines to boot',
   ignition: 'work on Ignition configs; - is standard input',
   bmh: 'work on BareMetalHosts; - is standard input',
@@ -89,7 +89,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
   }),
   command({
     usage: 'step show NAME',
-    description: 'show what a step takes and how it is asked for',
+    description: 'show the arguments of a step and how to request it',
     options: takes.STEP_SHOW_OPTIONS,
     load: async () => {
       const { stepShow } = await import('./step.js')
@@ -98,7 +98,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
   }),
   command({
     usage: 'step run NAME',
-    description: 'run one step on a simulated machine, with no Ironic',
+    description: 'run one step on a simulated or real machine, without an Ironic',
     options: takes.STEP_RUN_OPTIONS,
     load: async () => {
       const { stepRun } = await import('./step.js')
@@ -116,7 +116,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
   }),
   command({
     usage: 'cache list',
-    description: 'list the images that are kept',
+    description: 'list the cached images',
     options: takes.CACHE_LIST_OPTIONS,
     load: async () => {
       const { cacheList } = await import('./cache.js')
@@ -125,7 +125,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
   }),
   command({
     usage: 'cache prune',
-    description: 'delete images beyond --cache-size, and downloads that were never finished',
+    description: 'delete images beyond --cache-size, and unfinished downloads',
     options: takes.CACHE_PRUNE_OPTIONS,
     load: async () => {
       const { cachePrune } = await import('./cache.js')
@@ -134,7 +134,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
   }),
   command({
     usage: 'cache verify',
-    description: 'read every image again and delete those that are damaged',
+    description: 'read every image again and delete damaged ones',
     options: takes.CACHE_VERIFY_OPTIONS,
     load: async () => {
       const { cacheVerify } = await import('./cache.js')
@@ -143,7 +143,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
   }),
   command({
     usage: 'images serve',
-    description: 'serve a live CoreOS that runs the agent, for all and for each machine',
+    description: 'serve a live CoreOS that runs the agent, for all machines and for each',
     options: takes.IMAGES_SERVE_OPTIONS,
     load: async () => {
       const { imagesServe } = await import('./images.js')
@@ -152,7 +152,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
   }),
   command({
     usage: 'ignition validate FILE...',
-    description: 'say what Ignition says of configs',
+    description: 'check configs as Ignition does',
     options: takes.IGNITION_VALIDATE_OPTIONS,
     load: async () => {
       const { ignitionValidate } = await import('./ignition.js')
@@ -161,7 +161,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
   }),
   command({
     usage: 'ignition merge FILE...',
-    description: 'print configs as one, each merged onto those before',
+    description: 'merge configs in order and print the result',
     options: takes.IGNITION_MERGE_OPTIONS,
     load: async () => {
       const { ignitionMerge } = await import('./ignition.js')
@@ -170,7 +170,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
   }),
   command({
     usage: 'ignition translate FILE',
-    description: 'print a config in another version',
+    description: 'print a config in another version of the spec',
     options: takes.IGNITION_TRANSLATE_OPTIONS,
     load: async () => {
       const { ignitionTranslate } = await import('./ignition.js')
@@ -179,7 +179,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
   }),
   command({
     usage: 'ignition show FILE',
-    description: 'show what is in a config, without secrets',
+    description: 'show the contents of a config, without secrets',
     options: takes.IGNITION_SHOW_OPTIONS,
     load: async () => {
       const { ignitionShow } = await import('./ignition.js')
@@ -188,7 +188,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
   }),
   command({
     usage: 'ignition agent-config',
-    description: 'print the config that makes a live CoreOS run the agent',
+    description: 'print a config that makes a live CoreOS run the agent',
     options: takes.AGENT_CONFIG_OPTIONS,
     load: async () => {
       const { ignitionAgentConfig } = await import('./ignition-agent.js')

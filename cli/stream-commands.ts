@@ -14,7 +14,7 @@ export function addStreamCommands(program: Command, does: Does): void {
   does(
     root
       .command('validate')
-      .description('say what is wrong with metadata, by its schema and by what it says of itself')
+      .description('check metadata against its schema and for contradictions')
       .argument('<FILE...>', 'stream, release, index or build metadata, or a coreos-bootimages ConfigMap; - for stdin')
       .option('--insecure', 'let http pass')
       .option('--after <FILE>', 'refuse a stream that is older than this one')
@@ -70,7 +70,7 @@ export function addStreamCommands(program: Command, does: Does): void {
     },
   )
   does(
-    addFetchOptions(root.command('diff').description('say where two copies of a stream differ'))
+    addFetchOptions(root.command('diff').description('show the differences of two copies of a stream'))
       .argument('<STREAM>', STREAM[1])
       .argument('<OTHER>', 'another')
       .option(...JSON_FLAG),
@@ -87,7 +87,7 @@ export function addStreamCommands(program: Command, does: Does): void {
     },
   )
   does(
-    addFetchOptions(root.command('publish').description('put a stream beside its dated copies, which never change'))
+    addFetchOptions(root.command('publish').description('publish a stream beside its dated copies, which never change'))
       .argument(...STREAM)
       .argument('<SHELF>', 'folder and name, as in dependencies/rhcos/stream-4.8')
       .option(...JSON_FLAG),
