@@ -32,7 +32,7 @@ export async function agent(
   refuseContradictions(options)
   if (real) return realAgent(options, real, environment, configFiles)
   if (options.plan)
-    throw usage('--plan is of a real target: a simulated machine has nothing to lose', 'leave --plan out')
+    throw usage('--plan is for a real target: a simulated machine has nothing to lose', 'leave --plan out')
   const { stdout, stopped } = environment
   const json = options.json ?? false
   const say = (event: string, text: string, fields: Record<string, unknown> = {}) =>
@@ -91,7 +91,7 @@ async function realAgent(
 ): Promise<number> {
   for (const name of ['mac', 'hardware', 'state-dir', 'machine', 'respawn', 'speed'] as const)
     if (options[name] !== undefined)
-      throw usage(`--${name} is of a simulated machine`, `leave --${name} out, or use --target sim`)
+      throw usage(`--${name} is for a simulated machine`, `leave --${name} out, or use --target sim`)
   const { stdout, stopped } = environment
   const { json = false, 'kernel-params': kernelParams = '' } = options
   const clock = systemClock()
@@ -165,7 +165,7 @@ function refuseContradictions(options: AgentOptions): void {
   const { standalone = false, 'state-dir': folder, machine } = options
   if (!standalone && options.token !== undefined)
     throw usage(
-      '--token is of a standalone agent; any other gets its token from Ironic',
+      '--token is for a standalone agent; every other agent gets its token from Ironic',
       'leave it out, or use --standalone; a token made beforehand is the kernel parameter ipa-agent-token',
     )
   for (const name of ['ironic-url', 'node-uuid'] as const)
@@ -175,5 +175,5 @@ function refuseContradictions(options: AgentOptions): void {
     throw usage('--state-dir and --machine go together', 'name a state folder and one of its machines, or neither')
   for (const name of ['mac', 'hardware'] as const)
     if (machine !== undefined && options[name] !== undefined)
-      throw usage(`--${name} is of a new machine; those of a state folder have their own`, `leave --${name} out`)
+      throw usage(`--${name} is for a new machine; a machine of a state folder has its own`, `leave --${name} out`)
 }

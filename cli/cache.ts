@@ -21,7 +21,7 @@ export async function cachePrune(options: PruneOptions, environment: Environment
   const { cache, print } = await opened(options, environment)
   const { all = false, 'cache-size': size } = options
   const { images, freed, inUse } = await cache.prune(all ? 0 : size === undefined ? undefined : parseSize(size))
-  const left = inUse === 0 ? '' : `; ${inUse} stay, since somebody installs from them`
+  const left = inUse === 0 ? '' : `; ${inUse} stay, since installations use them`
   print(
     { event: 'pruned', images, freed, in_use: inUse },
     `${images} ${images === 1 ? 'image' : 'images'} deleted, ${shownSize(freed)} freed${left}`,
@@ -46,7 +46,7 @@ async function opened(
 ): Promise<{ cache: ImageCache; print: (event: object, text: string) => void }> {
   const folder = cacheFolder(options, variables)
   if (folder === null)
-    throw new UserError('image-cache', 'nobody says where images are kept', {
+    throw new UserError('image-cache', 'the folder of the image cache is not known', {
       kind: 'usage',
       remedy: 'name the folder with --cache-dir, or set HOME',
     })

@@ -36,9 +36,9 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   }
   if (real) return deployReal(options, real, given, environment)
   if (options['verify-boot'])
-    throw usage('--verify-boot is of a machine behind SSH: a simulated one is looked at anyway', 'leave it out')
+    throw usage('--verify-boot is for a machine behind SSH: a simulated one is always checked', 'leave it out')
   if (options.plan)
-    throw usage('--plan is of a real target: a simulated machine has nothing to lose', 'leave --plan out')
+    throw usage('--plan is for a real target: a simulated machine has nothing to lose', 'leave --plan out')
   const { hardware, size } = await machineOf(options)
   const { 'ironic-url': named } = options
   const ironicUrl = named === 'env' ? endpointOf(environment.variables) : named
@@ -83,7 +83,7 @@ async function deployReal(
 ): Promise<number> {
   for (const name of ['ironic-url', 'hardware', 'disk-file', 'disk-size', 'overwrite', 'realistic', 'speed'] as const)
     if (options[name] !== undefined)
-      throw usage(`--${name} is of a simulated machine`, `leave --${name} out, or use --target sim`)
+      throw usage(`--${name} is for a simulated machine`, `leave --${name} out, or use --target sim`)
   const { json = false, image } = options
   const clock = systemClock()
   const verifyBoot = options['verify-boot'] ?? false

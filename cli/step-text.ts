@@ -59,7 +59,7 @@ export function showText({ step, manager }: Offered): string {
 const kindsOf = (step: Step): StepKind[] => KINDS.filter((kind) => step.on.includes(kind))
 
 const when = (step: Step, kind: StepKind): string =>
-  step.priority[kind] ? `always, with priority ${step.priority[kind]}` : 'when somebody asks for it'
+  step.priority[kind] ? `always, with priority ${step.priority[kind]}` : 'on request'
 
 function typeText(schema: Partial<ArgSchema>): string {
   const { type, items, anyOf, oneOf, enum: values, const: value } = schema as Record<string, unknown>

@@ -66,7 +66,7 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
       kind: 'usage',
     })
   if (real && id !== undefined)
-    throw new UserError('usage', '--machine is of a simulated machine', { kind: 'usage', remedy: 'leave it out' })
+    throw new UserError('usage', '--machine is for a simulated machine', { kind: 'usage', remedy: 'leave it out' })
   for (const [name, given] of [
     ['--target', real !== null],
     ['--machine', id !== undefined],

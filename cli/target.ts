@@ -37,13 +37,13 @@ export function realTarget(options: TargetOptions): RealTargetRequest | null {
     const given = ONLY_REAL.find((name) => options[name] !== undefined)
     if (given === undefined) return null
     throw usage(
-      `--${given} is of a real target, and this one is simulated`,
+      `--${given} is for a real target, and this one is simulated`,
       'name the target with --target, or leave it out',
     )
   }
   const given = target.startsWith('ssh:') ? undefined : ONLY_SSH.find((name) => options[name] !== undefined)
   if (given !== undefined)
-    throw usage(`--${given} is of a machine behind SSH`, 'name one with --target ssh://user@host, or leave it out')
+    throw usage(`--${given} is for a machine behind SSH`, 'name one with --target ssh://user@host, or leave it out')
   return {
     target,
     device: options.device,

@@ -150,7 +150,7 @@ function readyText(
     '',
     ...(images
       ? [
-          `  live images, which nodes boot ${variables['IRONIC_USE_COREOS_IPA'] === 'true' ? 'unless told otherwise' : 'when told to'}:`,
+          `  live images, which nodes boot ${variables['IRONIC_USE_COREOS_IPA'] === 'true' ? 'by default' : 'on request'}:`,
           ...images.architectures.map((each) => imageText(`driver_info of a node, ${each}`, images.urls(each)!)),
         ]
       : []),

@@ -129,5 +129,5 @@ async function upTo(most: number, body: AsyncIterable<Uint8Array>): Promise<Buff
 
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? { ECONNREFUSED: 'nobody listens there', ENOTFOUND: 'there is no host of that name' }[error.code]
+    ? { ECONNREFUSED: 'connection refused', ENOTFOUND: 'there is no host of that name' }[error.code]
     : undefined

@@ -129,7 +129,7 @@ const BY_ITS_AGENT = { driver: 'manual-management', power_interface: 'agent', di
 
 function rebootsOf({ on, verifyBoot = false }: RealDeploymentOptions): boolean {
   const usage = (message: string, remedy: string) => new UserError('verify-boot', message, { kind: 'usage', remedy })
-  if (verifyBoot && !on.ssh) throw usage('--verify-boot is of a machine behind SSH', 'leave it out')
+  if (verifyBoot && !on.ssh) throw usage('--verify-boot is for a machine behind SSH', 'leave it out')
   if (verifyBoot && !on.target.has('reboot'))
     throw usage('--verify-boot reboots the machine, which was not allowed', 'say --allow reboot')
   const reboots = on.ssh !== undefined && on.target.has('reboot')

@@ -40,7 +40,7 @@ export async function rebooted(
   const limit = clock.now() + PATIENCE
   while (await shell.alive()) {
     if (clock.now() > limit)
-      throw new UserError('not-rebooted', `${shell.name} was told to reboot and did not`, {
+      throw new UserError('not-rebooted', `${shell.name} was asked to reboot and did not`, {
         remedy: 'the disk is installed; look at why its system does not go down',
       })
     await clock.sleep(seconds(1), { signal })

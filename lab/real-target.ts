@@ -122,7 +122,7 @@ const seenIn =
 /** @throws UserError (usage) when nobody names the disk */
 function sshDisk({ target, device }: Pick<RealTargetRequest, 'target' | 'device'>): string {
   if (device !== undefined) return device
-  throw new UserError('target', `nobody says which disk of ${target} may be written`, {
+  throw new UserError('target', `no option says which disk of ${target} may be written`, {
     kind: 'usage',
     remedy: 'say --device SERIAL|WWN|BY-ID-NAME; lsblk -o NAME,SERIAL,WWN there shows them',
   })

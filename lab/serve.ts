@@ -84,7 +84,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
 function refuseOthers(host: string, { authStrategy, tls }: ServiceSettings, logger: Logger): void {
   if (isLoopback(host)) return
   if (authStrategy === 'noauth')
-    throw new UserError('not-loopback', `${host} can be reached from outside, and this API asks nobody who they are`, {
+    throw new UserError('not-loopback', `${host} can be reached from other hosts, and this API has no passwords`, {
       remedy: 'listen on 127.0.0.1 and let others in through an SSH tunnel, or ask for passwords with --htpasswd',
       kind: 'usage',
     })

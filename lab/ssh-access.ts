@@ -34,7 +34,7 @@ export function sshAccess(
   const { HOME: home, USER: user, LOGNAME: logname, SSH_AUTH_SOCK: agentSocket } = environment
   const address = parseSshTarget(target)
   if (home === undefined || home === '')
-    throw new UserError('no-home', 'nobody says where your home folder is, where SSH keeps what it knows', {
+    throw new UserError('no-home', 'your home folder, where SSH keeps its known hosts, is not known', {
       kind: 'usage',
       remedy: 'set HOME',
     })

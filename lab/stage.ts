@@ -332,7 +332,8 @@ function passGate(
   parts: { clock: Clock; logger: Logger },
 ): Promise<void> {
   const iso = gate.iso ?? images?.urls()?.iso
-  if (!iso) throw new UserError('no-live-images', 'a conductor waits for live images, and nobody serves any')
+  if (!iso)
+    throw new UserError('no-live-images', 'the conductor waits for live images, and no image service is configured')
   return imagesReady({ ...gate, iso }, { ...parts, signal: new AbortController().signal })
 }
 

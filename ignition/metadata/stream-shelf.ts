@@ -94,7 +94,7 @@ export async function pinnedStream(shelf: Shelf, pin: { date?: string; sha256?: 
 
 const back = (stream: Stream, what: string): UserError =>
   new UserError('stream-back-in-time', `the stream ${stream.stream} goes back in time: ${what}`, {
-    remedy: 'take what is newer; whoever needs an older one pins its dated copy',
+    remedy: 'use a newer stream; pin the dated copy of an older one',
   })
 
 /**

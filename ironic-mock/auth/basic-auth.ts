@@ -46,7 +46,7 @@ export async function basicAuth({ file, own, clock, logger }: BasicAuthOptions):
       return refused && answer(request, refused)
     } catch (error) {
       if (!(error instanceof UnusableUserFile)) throw error
-      logger('error', `nobody can be let in: ${errorChain(error).join(': ')}`)
+      logger('error', `no user can log in: ${errorChain(error).join(': ')}`)
       return answer(request, { status: 500, message: `Invalid configuration file. ${error.message}` })
     }
   }

@@ -73,7 +73,7 @@ export function deploymentStepped(turn: Turn, outcome: Outcome): void {
 /** An agent that cannot be told to power off is powered off; one that was told gets the time to do it. */
 export function deploymentToldOff(turn: Turn, outcome: Outcome): void {
   if (!outcome.ok) {
-    turn.warn(`the agent of node ${turn.uuid} could not be told to power off: ${outcome.error}`)
+    turn.warn(`the agent of node ${turn.uuid} could not be asked to power off: ${outcome.error}`)
     return turn.run([{ kind: 'power', target: 'power off' }], 'deployment.agent-off')
   }
   turn.run([{ kind: 'await-power-off' }], 'deployment.agent-off')

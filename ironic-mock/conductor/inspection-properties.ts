@@ -124,7 +124,7 @@ export function raidDevice({ inventory, before, properties, warnings, uuid }: In
   const known = serials(before)
   const fresh = serials(inventory).filter((serial) => !known.includes(serial))
   if (fresh.length === 1) properties.root_device = { serial: fresh[0] }
-  else warnings.push(`the root device of node ${uuid} cannot be told: ${fresh.length} disks are new`)
+  else warnings.push(`the root device of node ${uuid} is not known: ${fresh.length} disks are new`)
 }
 
 /** `root-device`: which disk the hints mean, and its size. */

@@ -47,7 +47,12 @@ export async function registered(
   const { calls } = requests
   const found = await findNode(calls, host, status)
   const fresh = (): Promise<ApiNode> =>
-    calls.call<ApiNode>('nobody knows the host: it is registered', 'POST', '/nodes', registration(host, status))
+    calls.call<ApiNode>(
+      'Ironic does not know the host, so it is registered',
+      'POST',
+      '/nodes',
+      registration(host, status),
+    )
   let node = found ?? (await fresh())
   status.id = node.uuid
   if (/^(enroll|manageable|available|active|error|.* failed)$/.test(node.provision_state))

@@ -104,7 +104,7 @@ function notesOf({ spec }: BareMetalHostManifest, isThere: (secret: string) => b
         ]
       : []),
     ...(customDeploy && image?.url
-      ? ['customDeploy goes before image: the image is only told to the step, which install_coreos does not look at']
+      ? ['customDeploy goes before image: the image is passed to the step, and install_coreos ignores it']
       : []),
     ...(consumerRef ? [`consumerRef (${consumerRef.kind ?? ''} ${consumerRef.name ?? ''}) leads to no call`] : []),
     ...(spec.hardwareProfile ? ['hardwareProfile is out of use and leads to no call'] : []),

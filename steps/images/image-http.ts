@@ -116,7 +116,7 @@ export class ImageHttp {
 }
 
 const SENTENCES: Record<string, string> = {
-  ECONNREFUSED: 'nobody listens there (connection refused)',
+  ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the server reset the connection',
   ENOTFOUND: 'there is no host of that name',
   EAI_AGAIN: 'the name of the host could not be looked up',

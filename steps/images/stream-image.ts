@@ -40,7 +40,7 @@ export async function imageOfStream(http: ImageHttp, request: StreamRequest, sig
   const formats = architectures[architecture]?.artifacts['metal']?.formats
   if (!formats) {
     const known = Object.keys(architectures).filter((name) => architectures[name]?.artifacts['metal'])
-    throw missing(url, `no metal image for ${architecture}`, `it has some for ${known.join(', ') || 'nobody'}`)
+    throw missing(url, `no metal image for ${architecture}`, `it has some for ${known.join(', ') || 'no architecture'}`)
   }
   // Fedora's are xz; those of RHEL CoreOS are gzip.
   const prefix = sectorSize === 4096 ? '4k.' : ''

@@ -275,7 +275,7 @@ describe('ironstage agent', () => {
     [
       'a token without --standalone',
       ['--ironic-url', 'http://h', '--token', TOKEN],
-      /--token is of a standalone agent/,
+      /--token is for a standalone agent/,
     ],
     ['an Ironic with --standalone', ['--ironic-url', 'http://h', '--standalone'], /--ironic-url means nothing/],
     ['half of a machine', ['--standalone', '--machine', 'm'], /--state-dir and --machine go together/],
@@ -287,7 +287,7 @@ describe('ironstage agent', () => {
     [
       'hardware for a machine that there is',
       ['--standalone', '--state-dir', 'd', '--machine', 'm', '--hardware', 'h'],
-      /--hardware is of a new machine/,
+      /--hardware is for a new machine/,
     ],
     [
       'an address that is not of this host',

@@ -29,10 +29,10 @@ describe('a real target', () => {
     [
       'a simulated disk as well',
       ['--target', 'local:x', '--disk-size', '1GiB'],
-      /--disk-size is of a simulated machine/,
+      /--disk-size is for a simulated machine/,
     ],
-    ['what is of a real one, simulated', ['--device', 'x'], /--device is of a real target, and this one is simulated/],
-    ['a check of a simulated one', ['--check'], /--check is of a real target/],
+    ['what is of a real one, simulated', ['--device', 'x'], /--device is for a real target, and this one is simulated/],
+    ['a check of a simulated one', ['--check'], /--check is for a real target/],
   ])('is refused with %s, before anything is touched', async (_, argv, sentence) => {
     const run = command(['deploy', ...argv])
     expect(await run.ended, run.stdout).toBe(2)

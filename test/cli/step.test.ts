@@ -70,7 +70,7 @@ describe('ironstage step list and show', () => {
   test('show what a step takes', async () => {
     const show = command(['step', 'show', 'greet', '--steps', await stepsFile(GREET)])
     expect(await show.ended, show.stderr).toBe(0)
-    expect(show.stdout).toContain('deploy, when somebody asks for it')
+    expect(show.stdout).toContain('deploy, on request')
     expect(show.stdout).toContain('clean, always, with priority 20')
     expect(show.stdout).toMatch(/to +string, required\n +Whom\.\n/)
     expect(show.stdout).toMatch(/fail +"step" or "defect" or "program"\n/)

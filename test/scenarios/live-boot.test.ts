@@ -121,7 +121,7 @@ describe('what is wrong is wrong as in life: no agent calls, and the machine say
       'a server that is not there',
       () => media({ deploy_iso: 'http://127.0.0.1:1/live.iso' }),
       'no bootable device',
-      /cannot be had: nobody listens there/,
+      /cannot be had: connection refused/,
     ],
     [
       'an ISO that is none',

@@ -61,7 +61,7 @@ export function openApiDocument(
               description:
                 'JSON text again: faultstring, faultcode and debuginfo; of the router code, title, description.',
             },
-            error: { type: 'object', description: 'Of whoever asks for passwords: message and code.' },
+            error: { type: 'object', description: 'From the password check: message and code.' },
           },
         },
       },

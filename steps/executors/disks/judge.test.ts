@@ -34,8 +34,8 @@ describe('what a command would change', () => {
   })
 
   test.each([
-    ['sh -c wipefs', 'what sh would change cannot be told'],
-    ['podman run --privileged x', 'what podman would change cannot be told'],
+    ['sh -c wipefs', 'what sh would change is not known'],
+    ['podman run --privileged x', 'what podman would change is not known'],
     ['sgdisk --zap-all', 'sgdisk names no disk, so it could mean any'],
     ['mdadm --stop /dev/md0', 'it was not allowed to use software-raid'],
     ['efibootmgr -b 0001 -B', 'it was not allowed to use efi-variables'],

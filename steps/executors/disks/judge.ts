@@ -92,7 +92,7 @@ export function judge({ argv, effect }: Pick<Command, 'argv' | 'effect'>, allowa
   const operands = { devices: devicesIn(argv), paths: [] as string[], arrays: false }
   if (!rule) {
     if (allowances.disposable) return { kind: 'run', operands }
-    return refuse(`what ${program} would change cannot be told`)
+    return refuse(`what ${program} would change is not known`)
   }
   switch (rule.kind) {
     case 'harmless':

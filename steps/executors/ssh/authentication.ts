@@ -123,7 +123,7 @@ export class Authentication {
             .join(' ')
             .trim()
       const answer = await secrets.ask({ kind: isPassword ? 'password' : 'answer', about, echo })
-      if (answer === null) this.notes.push(`nobody answered ${JSON.stringify(prompt.trim())}`)
+      if (answer === null) this.notes.push(`no answer was given to ${JSON.stringify(prompt.trim())}`)
       answers.push(answer ?? '')
     }
     return answers

@@ -55,7 +55,7 @@ export function readHostCertificate(blob: Uint8Array): HostCertificate | null {
       kind !== OF_A_HOST
         ? 'is none of a host'
         : critical.length > 0
-          ? 'has critical options that nobody here knows'
+          ? 'has critical options that are not known here'
           : signedBy(authority, signed, signature)
             ? null
             : 'is not signed by the authority that it names'

@@ -121,7 +121,7 @@ export function checkHostKey(
   if (verdict.kind === 'changed')
     throw new HostKeyRefused(
       'host-key-changed',
-      `${what} is another one than in ${verdict.where}, ${verdict.known}: somebody may stand between, or the machine was installed or booted anew`,
+      `${what} is another one than in ${verdict.where}, ${verdict.known}: another machine may answer in its place, or the machine was installed or booted again`,
       shown,
       `compare ${shown} with what the machine's console shows; if it is the same, ${accept}, or replace the entry: ssh-keygen -R ${quotedHost(host)}`,
     )

@@ -61,7 +61,7 @@ function refused(name: string, authentication: Authentication | undefined): User
   const { takes = [], notes = [] } = authentication ?? {}
   const said = notes.length > 0 ? `: ${[...new Set(notes)].join('; ')}` : ''
   return new UserError('ssh-authentication', `${name} does not let us in${said}`, {
-    remedy: `it takes ${takes.join(', ') || 'nothing that it told of'}; see that ssh ${name.replace(/:(\d+)$/, ' -p $1')} works`,
+    remedy: `it takes ${takes.join(', ') || 'no method that it named'}; see that ssh ${name.replace(/:(\d+)$/, ' -p $1')} works`,
   })
 }
 

@@ -331,7 +331,7 @@ describe('logging in', () => {
       },
     })
     await using _ = await reach(host, { answers: { password: 'right', answer: '123456' } })
-    expect(await why(reach(host, { answers: { password: 'right' } }))).toContain('nobody answered "Token code:"')
+    expect(await why(reach(host, { answers: { password: 'right' } }))).toContain('no answer was given to "Token code:"')
   })
 
   test('with a key and a password, where both are wanted', async () => {
