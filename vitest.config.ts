@@ -5,6 +5,7 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     exclude: ['node_modules', 'dist', 'test/real', 'test/soak'],
     testTimeout: 20_000,
+    reporters: ['default', './test/kit/slowest-files.ts'],
     globalSetup: ['test/kit/own-temporary-folder.ts'],
     setupFiles: ['test/kit/steady-properties.ts'],
     // Files go largest first, so that none that is long begins when the others have ended.

@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { debianProgram, tool } from './peers.js'
+import { debianPackages, debianProgram, tool } from './peers.js'
 
 const run = promisify(execFile)
 const here = import.meta.url.replace('/dist/test/real/', '/test/real/')
@@ -75,17 +75,6 @@ export async function realBinary(): Promise<string> {
 
 /** A backtrace belongs to whoever debugs the real one. */
 const QUIET = ['-u', 'RUST_BACKTRACE', '-u', 'RUST_LIB_BACKTRACE'] as const
-
-async function debianPackages(names: readonly string[]): Promise<void> {
-  const known = await tool('dpkg-query', '-W', '-f', '${Package} ${Status}\\n', ...names)
-  const there = new Set([...known.stdout.matchAll(/^(\S+) install ok installed$/gm)].map(([, name]) => name))
-  const missing = names.filter((name) => !there.has(name))
-  if (missing.length === 0) return
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  const apt = ['-o', 'DPkg::Lock::Timeout=300']
-  await run('apt-get', [...apt, 'update'], { env })
-  await run('apt-get', [...apt, 'install', '-y', '--no-install-recommends', ...missing], { env })
-}
 
 /** Built aside and moved when it is whole, so a run that was cut short leaves nothing that looks complete. */
 async function build(version: string, folder: string): Promise<void> {

@@ -28,6 +28,9 @@ const PROGRAMS = `
 /** Once for all machines that begin together. */
 let installed: Promise<string> | undefined
 
+/** The folder of the real agent, installed the first time. */
+export const ipaPeer = (): Promise<string> => (installed ??= pythonPeer(PINNED, 'ironic-python-agent'))
+
 export interface IpaOptions {
   /** Of an Ironic on loopback, without `/v1`; it is reached at the same address from within the namespace. */
   ironicUrl: string
@@ -59,7 +62,7 @@ export interface IpaMachine extends AsyncDisposable {
  * @throws when it cannot be installed: a missing peer is a failure, never a skip
  */
 export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptions): Promise<IpaMachine> {
-  const venv = await (installed ??= pythonPeer(PINNED, 'ironic-python-agent'))
+  const venv = await ipaPeer()
   for (const program of ['unshare', 'mount', 'setpriv']) await debianProgram(program, 'util-linux')
   await debianProgram('ip', 'iproute2')
   // Short: the path of a Unix socket has 107 characters at most.

@@ -32,13 +32,16 @@ export interface RealIronic extends AsyncDisposable {
   moves(uuid: string): Promise<string[]>
 }
 
+/** The folder of the real Ironic, installed the first time. */
+export const ironicPeer = (): Promise<string> => pythonPeer(PINNED, 'ironic')
+
 /**
  * Starts a real Ironic with an empty database on loopback, installing it first where it is not.
  *
  * @throws when it cannot be installed or does not answer: a missing peer is a failure, never a skip
  */
 export async function realIronic(settings: Readonly<Record<string, Record<string, string | number>>> = {}) {
-  const venv = await pythonPeer(PINNED, 'ironic')
+  const venv = await ironicPeer()
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-ironic-'))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`

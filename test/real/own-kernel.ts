@@ -59,8 +59,8 @@ export async function onOwnKernel(
   }
 }
 
-/** Unpacked beside this host's programs; nothing is installed. */
-async function userModeLinux(): Promise<string> {
+/** User Mode Linux, unpacked beside this host's programs the first time; nothing is installed. */
+export async function userModeLinux(): Promise<string> {
   const folder = join(CACHE, 'user-mode-linux')
   if ((await tool('test', '-x', join(folder, 'usr/bin/linux.uml'))).code === 0) return folder
   await mkdir(CACHE, { recursive: true })

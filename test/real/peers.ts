@@ -35,11 +35,31 @@ export async function tool(...argv: [string, ...string[]]): Promise<{ code: numb
  */
 export async function debianProgram(program: string, packageName: string): Promise<void> {
   if (await onPath(program)) return
-  const apt = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
-  const options = ['-o', 'DPkg::Lock::Timeout=300']
-  await run('apt-get', [...options, 'update'], apt)
-  await run('apt-get', [...options, 'install', '-y', '--no-install-recommends', packageName], apt)
+  await debianPackages([packageName])
   if (!(await onPath(program))) throw new Error(`${packageName} was installed but has no ${program}`)
+}
+
+/** The package lists are fetched once a process. */
+let updated: Promise<unknown> | undefined
+
+/**
+ * Installs those of these Debian packages that are missing.
+ *
+ * @throws when they cannot be installed: a missing peer is a failure, never a skip
+ */
+export async function debianPackages(names: readonly string[]): Promise<void> {
+  const known = await tool('dpkg-query', '-W', '-f', '${Package} ${Status}\\n', ...names)
+  const there = new Set([...known.stdout.matchAll(/^(\S+) install ok installed$/gm)].map(([, name]) => name))
+  const missing = names.filter((name) => !there.has(name))
+  if (missing.length === 0) return
+  const apt = (...argv: string[]) =>
+    run('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...argv], {
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    })
+  await (updated ??= apt('update'))
+  const install = () => apt('install', '-y', '--no-install-recommends', ...missing)
+  // An apt-get that ends meanwhile may clear the archives that this one has just fetched.
+  await install().catch(install)
 }
 
 async function onPath(program: string): Promise<boolean> {
@@ -65,7 +85,7 @@ export async function pythonPeer(list: string, program: string): Promise<string>
   try {
     if ((await tool('python3', '-m', 'venv', building)).code !== 0) {
       // Debian has the module apart.
-      await tool('apt-get', 'install', '-y', '--no-install-recommends', 'python3-venv')
+      await debianPackages(['python3-venv'])
       await done('making a virtual environment', tool('python3', '-m', 'venv', '--clear', building))
     }
     const pip = [

@@ -8,6 +8,9 @@ const run = promisify(execFile)
 
 const FOLDER = fileURLToPath(new URL('./gophercloud', import.meta.url))
 
+/** The program that {@link gophercloud} runs, built the first time. */
+export const gophercloudProgram = (): Promise<string> => goProgram(FOLDER)
+
 /**
  * Lets gophercloud go through a scenario of test/real/clients/gophercloud; gives the objects that it printed, of which the
  * first says which microversion it chose.
@@ -18,7 +21,7 @@ export async function gophercloud(
   argv: readonly [string, ...string[]],
   variables: Readonly<Record<string, string>>,
 ): Promise<Record<string, unknown>[]> {
-  const program = await goProgram(FOLDER)
+  const program = await gophercloudProgram()
   const env = { ...bareEnvironment(), ...variables }
   const { stdout } = await run(program, argv, { env, maxBuffer: 2 ** 24 })
   const lines = stdout.split('\n').filter(Boolean)

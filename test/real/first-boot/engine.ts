@@ -21,7 +21,7 @@ import { recordsOf, type RootRecord } from '../../../machine/root/root-records.j
 import type { RootTree } from '../../../machine/root/root-tree.js'
 import type { IgnitionRunResult } from '../../kit/first-boot-run.js'
 import { goPeer } from '../go-peer.js'
-import { debianProgram, tool } from '../peers.js'
+import { debianPackages, debianProgram, tool } from '../peers.js'
 
 const ENGINE = new URL('../peers/ignition-engine', import.meta.url).pathname
 const VERSION = 'github.com/coreos/ignition/v2/internal'
@@ -31,7 +31,7 @@ export async function realEngine(): Promise<string> {
   await debianProgram('gcc', 'gcc')
   await debianProgram('useradd', 'passwd')
   await debianProgram('unshare', 'util-linux')
-  await tool('apt-get', '-o', 'DPkg::Lock::Timeout=300', 'install', '-y', '--no-install-recommends', 'libblkid-dev')
+  await debianPackages(['libblkid-dev'])
   const settings = [`${VERSION}/version.Raw=2.26.0`, `${VERSION}/distro.selinuxRelabel=false`]
   return goPeer(ENGINE, {
     main: VERSION,

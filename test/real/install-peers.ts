@@ -1,0 +1,59 @@
+import { fileURLToPath } from 'node:url'
+import { openstackClients } from './clients/baremetal.js'
+import { gophercloudProgram } from './clients/gophercloud.js'
+import { realBinary } from './coreos-installer.js'
+import { realEngine } from './first-boot/engine.js'
+import { realIgnition } from './ignition/peer.js'
+import { ipaPeer } from './ipa.js'
+import { ironicPeer } from './ironic.js'
+import { userModeLinux } from './own-kernel.js'
+import { debianProgram } from './peers.js'
+import { sshPackages } from './ssh-machine.js'
+
+/** Programs that several files use, with their Debian packages. */
+const DEBIAN = {
+  ...{
+    gcc: 'gcc',
+    go: 'golang-go',
+    python3: 'python3',
+    insmod: 'kmod',
+    'ssh-keygen': 'openssh-client',
+    ip: 'iproute2',
+  },
+  ...{ xorriso: 'xorriso', cpio: 'cpio', xz: 'xz-utils', curl: 'curl', sgdisk: 'gdisk', debugfs: 'e2fsprogs' },
+  ...{ 'fsck.vfat': 'dosfstools', mdadm: 'mdadm', lvcreate: 'lvm2' },
+}
+
+/** Runs steps one after another and reports how long each took, when it took long enough to have done something. */
+async function inTurn(steps: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> {
+  for (const [name, step] of Object.entries(steps)) {
+    const since = performance.now()
+    await step()
+    const seconds = (performance.now() - since) / 1000
+    if (seconds > 2) process.stdout.write(`installed ${name} in ${seconds.toFixed(0)} s\n`)
+  }
+}
+
+/**
+ * Installs every real peer that is missing, so that lanes that run side by side never build one twice. Packages come
+ * first; then Rust, Python and Go programs are built at the same time.
+ *
+ * @throws when one cannot be installed: a missing peer is a failure, never a skip
+ */
+export async function installPeers(): Promise<void> {
+  await inTurn({
+    'Debian programs': async () => {
+      for (const [program, name] of Object.entries(DEBIAN)) await debianProgram(program, name)
+    },
+    sshd: sshPackages,
+    'User Mode Linux': userModeLinux,
+  })
+  await Promise.all([
+    inTurn({ 'coreos-installer': realBinary }),
+    inTurn({ Ironic: ironicPeer, 'ironic-python-agent': ipaPeer, 'OpenStack clients': openstackClients }),
+    inTurn({ Ignition: realIgnition, 'its engine': realEngine, gophercloud: gophercloudProgram }),
+  ])
+}
+
+// `.ci/run` does this in the background: `npx jiti test/real/install-peers.ts`.
+if (process.argv[1] === fileURLToPath(import.meta.url)) await installPeers()
