@@ -1,6 +1,6 @@
 /**
  * Which files with real peers may run side by side. A lane is a list of files that run one after another; lanes run at
- * the same time. What no lane names is in {@link SHARED_DISKS}.
+ * the same time. What no lane names is in {@link TARGETS}.
  */
 export const LANES: Readonly<Record<string, readonly string[]>> = {
   /** A real Ironic or a real agent each, on ports and in namespaces of their own. */
@@ -24,7 +24,9 @@ export const LANES: Readonly<Record<string, readonly string[]>> = {
     'served-images.test.ts',
     'streams.test.ts',
   ],
+  /** The real coreos-installer by itself. It looks at all disks of this host, so its files are never side by side. */
+  installer: ['coreos-installer.test.ts', 'image-cache.test.ts', 'reach.test.ts'],
 }
 
-/** Files that attach loop devices or let a real coreos-installer look at all disks of this host. */
-export const SHARED_DISKS = 'disks'
+/** Files that work on disks of this host, loop devices, as a target: the ones of a lane never meet each other's faults. */
+export const TARGETS = 'targets'

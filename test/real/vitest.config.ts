@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { LANES, SHARED_DISKS } from './lanes.js'
+import { LANES, TARGETS } from './lanes.js'
 
 const inRealFolder = (files: readonly string[]): string[] => files.map((file) => `test/real/${file}`)
 
@@ -19,7 +19,7 @@ export default defineConfig({
       {
         extends: true as const,
         test: {
-          name: SHARED_DISKS,
+          name: TARGETS,
           include: ['test/real/**/*.test.ts'],
           exclude: inRealFolder(Object.values(LANES).flat()),
         },
