@@ -113,7 +113,7 @@ export function openFor(
 ): Promise<RealTarget> {
   return openRealTarget({
     ...request,
-    ...{ readOnly, clock, random: systemRandom, logger: logTo(environment, json) },
+    ...{ readOnly, clock, random: systemRandom, logger: logTo(environment, json), signal: environment.stopped },
     ...{ environment: targetEnvironment(environment), secrets: secretSource(environment) },
   })
 }

@@ -58,6 +58,8 @@ export interface RealTargetOptions extends RealTargetRequest {
   clock: Clock
   random: Random
   logger: Logger
+  /** Aborted when the command is to stop: nothing is waited for any more, and what was opened is closed. */
+  signal?: AbortSignal
 }
 
 /** A machine that is not simulated, with the disk that may be written. */

@@ -1,3 +1,5 @@
+import type { Clock } from './clock.js'
+
 /**
  * What opens, closes. Things registered with {@link use} are closed in reverse order when the scope is disposed, all of
  * them even when one fails to; `signal` is aborted first, so that every wait inside ends.
@@ -74,6 +76,49 @@ export class ScopeClosed extends Error {
   constructor() {
     super('closed')
   }
+}
+
+/**
+ * The result of `work`, unless the signal is aborted before: then it rejects with the signal's reason at once, and what
+ * `work` still gives goes to `late`.
+ */
+export async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  late: (value: T) => unknown = () => {},
+): Promise<T> {
+  if (!signal) return work
+  let aborted = () => {}
+  const abort = new Promise<never>((_, reject) => {
+    aborted = () => {
+      reject(signal.reason as Error)
+      work.then(late).catch(() => {})
+    }
+    // It may have been aborted while the work was being started.
+    if (signal.aborted) aborted()
+    else signal.addEventListener('abort', aborted, { once: true })
+  })
+  try {
+    return await Promise.race([work, abort])
+  } finally {
+    signal.removeEventListener('abort', aborted)
+  }
+}
+
+/**
+ * A signal that is aborted some time after another was, with the same reason: what has to be cleared up gets that long.
+ *
+ * @param ms in the clock's milliseconds
+ */
+export function delayed(signal: AbortSignal | undefined, ms: number, clock: Clock): AbortSignal {
+  const controller = new AbortController()
+  const start = () =>
+    void clock.sleep(ms, { weak: true }).then(() => {
+      controller.abort(signal!.reason)
+    })
+  if (signal?.aborted) start()
+  else signal?.addEventListener('abort', start, { once: true })
+  return controller.signal
 }
 
 /** Runs one piece of work at a time, in the order of the calls. */

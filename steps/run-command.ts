@@ -1,3 +1,4 @@
+import { unlessAborted } from '../runtime/index.js'
 import type { Command, Executor, Exit, OutputChunk, Run } from './executors/executor.js'
 import { LineSplitter } from './line-splitter.js'
 
@@ -56,24 +57,8 @@ export async function finish(executor: Executor, argv: Command['argv'], options:
   const run = await executor.start({ argv, effect, ...more })
   const printed = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] }
   const ended = follow(run, printed, onLine).then(() => run.exit)
-  const exit = await (signal ? unlessAborted(ended, signal) : ended)
+  const exit = await unlessAborted(ended, signal)
   return { stdout: text(printed.stdout), stderr: text(printed.stderr), exit }
-}
-
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let aborted = () => {}
-  const abort = new Promise<never>((_, reject) => {
-    aborted = () => reject(signal.reason as Error)
-    // The signal may have been aborted while the command was being started.
-    if (signal.aborted) aborted()
-    signal.addEventListener('abort', aborted, { once: true })
-  })
-  try {
-    return await Promise.race([work, abort])
-  } finally {
-    signal.removeEventListener('abort', aborted)
-    work.catch(() => {})
-  }
 }
 
 async function follow(

@@ -39,6 +39,8 @@ export interface SshHostOptions {
   path?: string
   /** What a script would print, which then is not run; null lets it run. */
   answer?: (script: string) => string | null
+  /** Lines, and scripts that are sent to a shell, of which nothing is ever heard. */
+  silent?: (text: string) => boolean
 }
 
 /** A host in this process that speaks SSH: runs lines with this host's /bin/sh and says of itself what it is told. */
@@ -134,12 +136,14 @@ export class SshHost implements AsyncDisposable {
   #run(line: string, channel: ServerChannel): void {
     if (line !== 'exec /bin/sh') {
       this.lines.push(line)
+      if (this.#options.silent?.(line)) return
       return this.#spawn(line, channel)
     }
     const input: Buffer[] = []
     channel.on('data', (bytes: Buffer) => input.push(bytes))
     channel.once('end', () => {
       const script = Buffer.concat(input).toString()
+      if (this.#options.silent?.(script)) return
       const answer = this.#options.answer?.(script) ?? null
       if (answer !== null) {
         channel.write(answer)

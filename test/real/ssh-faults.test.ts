@@ -9,9 +9,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { inspectDisk } from '../../machine/index.js'
 import { systemClock } from '../../runtime/index.js'
+import { cuttableWay } from '../kit/cuttable-way.js'
 import { command, type CommandRun } from '../kit/command.js'
 import { IRONSTAGE } from '../kit/up-process.js'
-import { cuttableWay, LIVE_BOOT, SshMachine } from './ssh-machine.js'
+import { LIVE_BOOT, SshMachine } from './ssh-machine.js'
 
 /** What happens to a machine behind SSH and to the way to it while the real coreos-installer writes: how node and disk end. */
 

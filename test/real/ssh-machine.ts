@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -271,33 +271,3 @@ const accepts = (port: number): Promise<boolean> =>
     socket.once('data', () => resolve(true) ?? socket.destroy())
     for (const event of ['error', 'close']) socket.once(event, () => resolve(false))
   })
-
-/** A way to a port on which links can be cut. */
-export async function cuttableWay(port: number) {
-  const sockets = new Set<Socket>()
-  const server = createServer((near) => {
-    const far = connect({ port, host: '127.0.0.1', noDelay: true })
-    near.setNoDelay(true)
-    for (const socket of [near, far]) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        near.destroy()
-        far.destroy()
-      })
-    }
-    near.pipe(far).pipe(near)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    port: (server.address() as AddressInfo).port,
-    cut: () => {
-      for (const socket of sockets) socket.destroy()
-    },
-    [Symbol.asyncDispose]: async () => {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}

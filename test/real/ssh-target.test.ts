@@ -20,7 +20,8 @@ import { SupervisedExecutor } from '../../steps/executors/supervised/supervised-
 import { cutAtRandom, runsOverCuts } from '../kit/cut-shell.js'
 import { quoted } from './own-kernel.js'
 import { tool } from './peers.js'
-import { CORE_PASSWORD, cuttableWay, SshMachine } from './ssh-machine.js'
+import { cuttableWay } from '../kit/cuttable-way.js'
+import { CORE_PASSWORD, SshMachine } from './ssh-machine.js'
 
 const run = promisify(execFile)
 const clock = systemClock()

@@ -10,7 +10,8 @@ import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { inspectDisk } from '../../machine/index.js'
 import { seededRandom, systemClock, uniform } from '../../runtime/index.js'
 import { command } from '../kit/command.js'
-import { cuttableWay, SshMachine } from '../real/ssh-machine.js'
+import { cuttableWay } from '../kit/cuttable-way.js'
+import { SshMachine } from '../real/ssh-machine.js'
 
 /** The real coreos-installer behind a real sshd: needs root. A minute or two for a hundred cuts. */
 

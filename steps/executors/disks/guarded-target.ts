@@ -44,6 +44,8 @@ export interface GuardedTarget extends Target, AsyncDisposable {
    * @throws UserError when one is not there, or not the one that was meant
    */
   findDisks(): Promise<FoundDisk[]>
+  /** Programs that go on by themselves there when this is closed now, and the folders that tell how they end. */
+  unfinished(): Promise<{ program: string; folder: string }[]>
   /** Its boot, by the id that the kernel gives it. */
   boot(): Promise<string>
 }
@@ -105,6 +107,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     executor: forPeople(hiding(supervised, visible), name),
     hostPath: (path) => (isBelow(path, root) ? path.slice(root.length) : path),
     has: (capability) => allowances.has(capability),
+    unfinished: () => supervised.unfinished(),
     boot: async () => (await supervised.facts()).boot,
     scratch,
     findDisks: async () => {

@@ -1,10 +1,19 @@
-import { opening, UserError, type Clock, type Logger, type Random, type Scope } from '../../../runtime/index.js'
+import {
+  delayed,
+  opening,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+  type Scope,
+} from '../../../runtime/index.js'
 import type { Capability } from '../executor.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { diskSelector, type DiskSelector } from '../disks/selector.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { localShell } from '../supervised/local-shell.js'
 import { findInstaller } from './installer.js'
+import { GRACE, sayUnfinished } from '../supervised/grace.js'
 import { attachLoop } from './loop-device.js'
 
 export interface LocalTargetOptions {
@@ -28,6 +37,8 @@ export interface LocalTargetOptions {
   clock: Clock
   random: Random
   logger: Logger
+  /** Ends what is under way, with its reason; what has to be cleared up gets a moment for that. */
+  signal?: AbortSignal
 }
 
 /** One disk of this host, or a file in its place. */
@@ -56,6 +67,7 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
   refuseHostActions(allow, disposable)
   const named = where.startsWith('/dev/') ? diskSelector(where, yesErase) : null
   const shell = localShell(clock, options.environment)
+  const cut = delayed(options.signal, GRACE, clock)
   const host = scope.use(new SupervisedExecutor({ shell, clock, random }))
   const installer = await findInstaller(host, { named: options.installer, ...options, root: root ?? '' }).catch(
     (error: unknown) => {
@@ -64,10 +76,11 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
     },
   )
   await tellGptParser(host, logger)
+  options.signal?.throwIfAborted()
   const selector = named ?? (await fileSelector(options, host, scope))
   const target = scope.use(
     guardedTarget({
-      ...{ name: `local:${where}`, disks: [selector], allow, disposable, shell, clock, random },
+      ...{ name: `local:${where}`, disks: [selector], allow, disposable, shell, clock, random, signal: cut },
       ...(root === undefined ? {} : { root }),
       ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
     }),
@@ -78,7 +91,10 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
     target,
     disk,
     installer: installer?.program ?? null,
-    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      if (options.signal?.aborted) await sayUnfinished(target, logger)
+      await scope[Symbol.asyncDispose]()
+    },
   }
 }
 
@@ -92,11 +108,11 @@ function refuseHostActions(allow: readonly Capability[], disposable: boolean): v
 }
 
 async function fileSelector(
-  { where, readOnly = false, clock, logger }: LocalTargetOptions,
+  { where, readOnly = false, clock, logger, signal }: LocalTargetOptions,
   host: SupervisedExecutor,
   scope: Scope,
 ): Promise<DiskSelector> {
-  const loop = scope.use(await attachLoop({ file: where, readOnly, host, owner: process.pid, clock, logger }))
+  const loop = scope.use(await attachLoop({ file: where, readOnly, host, owner: process.pid, clock, logger, signal }))
   return { kind: 'loop', name: loop.name, file: loop.file, serial: `ironstage-${loop.name}` }
 }
 

@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { held, UserError, type Clock, type Logger } from '../../../runtime/index.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { FILE_FUNCTIONS, FILE_REMEDIES } from '../disks/file-users.js'
+import { GRACE } from '../supervised/grace.js'
 import { quoted } from '../supervised/sh.js'
 
 /** A file as a disk of this host. Detached when disposed, whatever happened to it. */
@@ -21,6 +22,8 @@ export interface AttachOptions {
   owner: number
   clock: Clock
   logger: Logger
+  /** Once aborted, nobody waits long for the device to be free. */
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -30,7 +33,7 @@ export interface AttachOptions {
  * @throws UserError when it is no regular file, is in use under any of its names, or cannot be attached
  */
 export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
-  const { file, readOnly, host, owner, clock, logger } = options
+  const { file, readOnly, host, owner, clock, logger, signal } = options
   const path = await diskFile(file, clock)
   const lines = await host.lines(attachScript(path, readOnly, owner))
   const [, kind = '', why] = /^(\w+) (.*)$/.exec(lines.find(({ letter }) => letter === 'u')?.text ?? '') ?? []
@@ -48,9 +51,15 @@ export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
     name,
     file: path,
     [Symbol.asyncDispose]: async () => {
-      const left = (await host.lines(detachScript(name, path))).find(({ letter }) => letter === 'w')
+      const detached = host.lines(detachScript(name, path, signal?.aborted ? HURRIED : PATIENT))
+      const late = signal?.aborted && clock.sleep(GRACE, { weak: true }).then(() => null)
+      const lines = await (late ? Promise.race([detached, late]) : detached)
+      detached.catch(() => {})
+      const left = lines?.find(({ letter }) => letter === 'w')
+      if (lines === null)
+        logger('warn', `${path} stays attached to ${name}: the next ironstage that uses a file here frees it`)
       // The kernel has been told: the last one who closes it frees it.
-      if (left)
+      else if (left)
         logger('warn', `${path} stays attached to ${name} for now: ${left.text}; it is freed when that has ended`)
     },
   }
@@ -73,6 +82,8 @@ async function diskFile(file: string, clock: Clock): Promise<string> {
 }
 
 const MIB = 2 ** 20
+/** Tries to free a device, a twentieth of a second apart. */
+const [PATIENT, HURRIED] = [100, 6]
 
 const FUNCTIONS = `
 started() { read -r s 2>/dev/null <"/proc/$1/stat" || return 1; s=\${s##*) }; set -- $s; shift 19; echo "$1"; }
@@ -83,7 +94,7 @@ done; }
 free() {
   sed -n "s,^/dev/$1p[0-9]* \\(/run/ironstage/[^ ]*\\) .*,\\1,p" /proc/self/mounts | while read -r m; do umount "$m" 2>/dev/null; done
   i=0
-  while [ "$(cat "/sys/block/$1/loop/backing_file" 2>/dev/null)" = "$2" ] && [ "$i" -lt 100 ]; do
+  while [ "$(cat "/sys/block/$1/loop/backing_file" 2>/dev/null)" = "$2" ] && [ "$i" -lt "\${tries:-100}" ]; do
     losetup --detach "/dev/$1" 2>/dev/null
     [ "$(cat "/sys/block/$1/loop/backing_file" 2>/dev/null)" != "$2" ] || sleep 0.05
     i=$((i + 1))
@@ -115,7 +126,8 @@ else
   else rm -f "$base/loops/${owner}-$$"; printf 'w %s\\n' "$(echo $l)"; fi
 fi`
 
-const detachScript = (name: string, path: string): string => `${FUNCTIONS}
+const detachScript = (name: string, path: string, tries: number): string => `${FUNCTIONS}
+tries=${tries}
 file=${quoted(path)}
 free ${quoted(name)} "$file"
 if [ "$(cat /sys/block/${quoted(name)}/loop/backing_file 2>/dev/null)" = "$file" ]; then printf 'w %s\\n' 'something on this host keeps it open'

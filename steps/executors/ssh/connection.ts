@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import ssh2, { type Client, type ClientChannel } from 'ssh2'
-import { UserError, type Clock } from '../../../runtime/index.js'
+import { unlessAborted, UserError, type Clock } from '../../../runtime/index.js'
 import { LinkLost } from '../supervised/login-shell.js'
 import { shownAddress } from './address.js'
 import { preferringKnown } from './algorithms.js'
@@ -44,6 +44,9 @@ export interface Channel {
   end(): void
   cut(): void
 }
+
+/** What is still to be sent to a peer that goes is given so long, in milliseconds. */
+const PARTING = 500
 
 /** The server has no room for another channel on this connection (sshd's MaxSessions). */
 export class NoRoom extends Error {
@@ -102,7 +105,7 @@ export class SshConnection implements AsyncDisposable {
     let socket: Readable | undefined
     try {
       const sock = through
-        ? await through.forward(settings.host, settings.port)
+        ? await unlessAborted(through.forward(settings.host, settings.port), signal)
         : await connected(settings, patience.expired, signal, limit.signal)
       socket = sock
       await new Promise<void>((resolve, reject) => {
@@ -252,11 +255,19 @@ export class SshConnection implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#lost ??= new Error('closed')
     this.#client.end()
-    // A peer that says nothing more is not waited for.
     if ('destroySoon' in this.#socket) (this.#socket as Socket).destroySoon()
     else this.#socket.destroy()
-    await this.closed
+    // A peer that takes nothing more is not waited for, nor is one behind a host that says nothing more.
+    const gone = new AbortController()
+    const { signal } = gone
+    const late = this.#clock.sleep(PARTING, { weak: true, signal }).then(
+      () => void this.#socket.destroy(),
+      () => {},
+    )
+    await Promise.race([this.closed, late])
+    gone.abort()
     await this.#through?.[Symbol.asyncDispose]()
+    await this.closed
   }
 
   #gone(): void {

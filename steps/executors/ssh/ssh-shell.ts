@@ -1,5 +1,13 @@
 import { readFile } from 'node:fs/promises'
-import { held, seconds, UserError, type Clock, type Logger, type Random } from '../../../runtime/index.js'
+import {
+  held,
+  seconds,
+  unlessAborted,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../../runtime/index.js'
 import { LinkLost, type LoginShell, type ShellChannel } from '../supervised/login-shell.js'
 import { shownAddress, type SshAddress } from './address.js'
 import { SshConnection, type Channel } from './connection.js'
@@ -31,6 +39,7 @@ export interface SshShellOptions {
   clock: Clock
   random: Random
   logger: Logger
+  /** Ends logging in, with its reason. What was opened is closed by whoever has it. */
   signal?: AbortSignal
 }
 
@@ -62,7 +71,7 @@ export async function openSshShell(options: SshShellOptions): Promise<SshShell> 
   const settings = await hostSettings(options.address, options.surroundings, options.clock)
   const host = new Host(options, settings)
   try {
-    await host.meet()
+    await unlessAborted(host.meet(), options.signal)
     return host
   } catch (error) {
     await host[Symbol.asyncDispose]()
@@ -81,6 +90,7 @@ class Host implements SshShell {
   readonly #settings: HostSettings
   readonly #secrets: ReturnType<typeof remembered>
   readonly #pool: ConnectionPool
+  readonly #closing = new AbortController()
   #identity: HostIdentity | undefined
   #provisional = false
   #hostKey = ''
@@ -118,7 +128,7 @@ class Host implements SshShell {
   async open(line: string, options: { stdin?: Uint8Array; signal?: AbortSignal } = {}): Promise<ShellChannel> {
     const { stdin = new Uint8Array(), signal } = options
     signal?.throwIfAborted()
-    const channel = await this.#asRoot(line, stdin)
+    const channel = await unlessAborted(this.#asRoot(line, stdin), signal, (late) => late.cut())
     const cut = () => channel.cut()
     signal?.addEventListener('abort', cut, { once: true })
     channel.exit.catch(() => {}).finally(() => signal?.removeEventListener('abort', cut))
@@ -151,10 +161,15 @@ class Host implements SshShell {
 
   lend(port: number): Promise<LentPort> {
     const { clock, logger } = this.#options
-    return lendPort({ name: this.name, open: (signal) => this.#connect(signal), port, clock, logger })
+    const { signal: closing } = this.#closing
+    return lendPort({
+      ...{ name: this.name, port, clock, logger },
+      open: (signal) => this.#connect(AbortSignal.any([signal, closing])),
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new Error(`the connection to ${this.name} is closed`))
     await this.#pool[Symbol.asyncDispose]()
   }
 
@@ -182,6 +197,8 @@ class Host implements SshShell {
 
   async #connect(signal: AbortSignal): Promise<SshConnection> {
     const connection = await this.#way(this.#settings, signal)
+    const close = () => void connection[Symbol.asyncDispose]()
+    signal.addEventListener('abort', close, { once: true })
     try {
       this.#provisional = connection.provisional
       this.#hostKey = connection.hostKey
@@ -191,7 +208,10 @@ class Host implements SshShell {
       return connection
     } catch (error) {
       await connection[Symbol.asyncDispose]()
+      signal.throwIfAborted()
       throw error
+    } finally {
+      signal.removeEventListener('abort', close)
     }
   }
 

@@ -1,10 +1,11 @@
-import { opening, UserError, type Scope } from '../../../runtime/index.js'
+import { delayed, opening, UserError, type Scope } from '../../../runtime/index.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { diskSelector, type DiskSelector } from '../disks/selector.js'
 import type { StageOptions } from '../../images/asset.js'
 import type { Capability } from '../executor.js'
 import { findInstaller } from '../local/installer.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
+import { GRACE, sayUnfinished } from '../supervised/grace.js'
 import { openSshShell, type SshShell, type SshShellOptions } from './ssh-shell.js'
 
 export interface SshTargetOptions extends SshShellOptions {
@@ -62,7 +63,9 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
   const { device, yesErase, allow = [], disposable = false, root, readOnly = false, clock, random } = options
   const selector = sshDiskSelector(device, yesErase)
   const shell = scope.use(await openSshShell(options))
-  const host = scope.use(new SupervisedExecutor({ shell, clock, random }))
+  const cut = delayed(options.signal, GRACE, clock)
+  cut.addEventListener('abort', () => void shell[Symbol.asyncDispose](), { once: true })
+  const host = scope.use(new SupervisedExecutor({ shell, clock, random, signal: cut }))
   const looked = { named: options.installer, root: root ?? '', terminal: false }
   const installer = await findInstaller(host, looked).catch((error: unknown) => {
     if (readOnly) return null
@@ -71,7 +74,7 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
   const name = `ssh://${shell.name}`
   const target = scope.use(
     guardedTarget({
-      ...{ name, disks: [selector], allow, disposable, shell, clock, random },
+      ...{ name, disks: [selector], allow, disposable, shell, clock, random, signal: cut },
       ...(root === undefined ? {} : { root }),
       ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
     }),
@@ -88,7 +91,8 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
     },
     [Symbol.asyncDispose]: async () => {
       // There is nothing to clear up on a machine that has gone, and nobody waits for it to come back.
-      if (!(await shell.alive())) await shell[Symbol.asyncDispose]()
+      if (options.signal?.aborted) await sayUnfinished(target, options.logger)
+      else if (!(await shell.alive())) await shell[Symbol.asyncDispose]()
       await scope[Symbol.asyncDispose]()
     },
   }

@@ -16,6 +16,8 @@ export interface ConversationOptions {
   folder?: string
   /** How long a link that went is waited for, in milliseconds; ten minutes unless told otherwise. */
   patience?: number
+  /** Ends every exchange with its reason, whatever it waits for. */
+  signal?: AbortSignal
   clock: Clock
   random: Random
 }
@@ -50,6 +52,10 @@ export class Conversation {
 
   constructor(options: ConversationOptions) {
     this.#options = options
+    const { signal } = options
+    const close = () => this.#closing.abort(signal!.reason)
+    if (signal?.aborted) close()
+    else signal?.addEventListener('abort', close, { once: true, signal: this.#closing.signal })
   }
 
   get clock(): Clock {
@@ -58,6 +64,10 @@ export class Conversation {
 
   get name(): string {
     return this.#options.shell.name
+  }
+
+  get closed(): boolean {
+    return this.#closing.signal.aborted
   }
 
   /** Something that no other sending has. */
@@ -121,7 +131,8 @@ export class Conversation {
 
   #handOver(line: string, bytes: Uint8Array): Promise<void> {
     return this.#retried(async (heard) => {
-      const channel = await this.#options.shell.open(`sh -c '${line}'`, { stdin: bytes })
+      const { signal } = this.#closing
+      const channel = await this.#options.shell.open(`sh -c '${line}'`, { stdin: bytes, signal })
       await Promise.all([drained(channel.stdout), drained(channel.stderr)])
       const code = await channel.exit
       if (code === 0) heard()

@@ -38,6 +38,8 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
   /** Runs that nobody will ask for again. */
   readonly #forgettable: RunId[] = []
   #forgetting: Promise<void> = Promise.resolve()
+  /** Programs under way that may change something, by their run. */
+  readonly #changing = new Map<RunId, string>()
 
   constructor(options: SupervisedOptions) {
     this.#options = options
@@ -92,6 +94,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
         if (error instanceof Restage) continue
         throw error
       }
+      if (command.effect === 'writes') this.#watch(run, command.argv[0])
       return this.#shown(run, command.id ?? id)
     }
   }
@@ -105,6 +108,13 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
     const run = new SupervisedRun(this.#conversation, safe(id), null, { at, skip: rest })
     await run.confirmed
     return this.#shown(run, id)
+  }
+
+  /** What goes on by itself on the target when this is closed now: programs that may change something. */
+  async unfinished(): Promise<{ program: string; folder: string }[]> {
+    if (this.#changing.size === 0) return []
+    const { folder } = await this.facts()
+    return [...this.#changing].map(([id, program]) => ({ program, folder: `${folder}/${id}` }))
   }
 
   /** Takes away what is left of finished runs and closes the link. What still runs goes on. */
@@ -143,6 +153,16 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
       }
     }
     return { id, output: output(), exit: run.exit, cancel: () => run.cancel() }
+  }
+
+  #watch(run: SupervisedRun, program: string): void {
+    this.#changing.set(run.id, program)
+    void run.exit
+      .then((exit) => {
+        // Nothing is known of it only since nobody listens any more.
+        if (exit.kind !== 'unknown' || !this.#conversation.closed) this.#changing.delete(run.id)
+      })
+      .catch(() => {})
   }
 
   #forgetAfter(run: SupervisedRun): void {

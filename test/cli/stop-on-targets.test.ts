@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import ssh2, { type ParsedKey } from 'ssh2'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { cuttableWay } from '../kit/cuttable-way.js'
+import { Home, newKey, SshHost, type SshHostOptions } from '../kit/ssh-host.js'
+import { IRONSTAGE } from '../kit/up-process.js'
+
+/** SIGTERM and SIGINT end a command that works on a machine behind SSH, whatever that machine does not answer. */
+
+/** Twice what is promised, in milliseconds: a machine that does much else is slow to end processes. */
+const SOON = 4_000
+
+const hostKey = newKey().private
+let home: Home
+beforeEach(async () => {
+  home = await Home.make()
+  await home.write(
+    'known_hosts',
+    `* ssh-ed25519 ${(ssh2.utils.parseKey(hostKey) as ParsedKey).getPublicSSH().toString('base64')}\n`,
+  )
+})
+afterEach(() => home[Symbol.asyncDispose]())
+
+class Command {
+  stdout = ''
+  stderr = ''
+  readonly #child
+  readonly #ended: Promise<unknown[]>
+
+  constructor(argv: readonly string[], variables: Record<string, string> = {}) {
+    this.#child = spawn(process.execPath, [IRONSTAGE, ...argv], {
+      env: { PATH: process.env['PATH'], HOME: home.path, USER: 'tester', ...variables },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child.stdout.on('data', (bytes: Buffer) => (this.stdout += bytes.toString()))
+    this.#child.stderr.on('data', (bytes: Buffer) => (this.stderr += bytes.toString()))
+    this.#ended = once(this.#child, 'close')
+  }
+
+  /** How it ended, and after how many milliseconds. */
+  async stop(signal: NodeJS.Signals): Promise<{ code: number | null; took: number }> {
+    const since = performance.now()
+    this.#child.kill(signal)
+    await this.#ended
+    return { code: this.#child.exitCode, took: performance.now() - since }
+  }
+}
+
+/** A host that takes connections and says nothing. */
+async function mute() {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => void sockets.add(socket.on('error', () => {})))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    reached: () => sockets.size > 0,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function host(options: SshHostOptions, port?: number) {
+  let reached = false
+  const { silent, authenticate } = options
+  const there = await SshHost.open({
+    hostKeys: [hostKey],
+    ...options,
+    ...(port === undefined ? {} : { port }),
+    ...(authenticate ? { authenticate: (context) => ((reached = true), authenticate(context)) } : {}),
+    ...(silent ? { silent: (text) => silent(text) && (reached = true) } : {}),
+  })
+  return {
+    port: there.port,
+    reached: () => reached,
+    [Symbol.asyncDispose]: () => there[Symbol.asyncDispose](),
+  }
+}
+
+const target = (port: number) => ['--target', `ssh://core@127.0.0.1:${port}`, '--device', 'S3R1AL']
+
+const speechless = () => host({ silent: (text) => text.includes('ironstage-script') })
+
+test.each<[string, NodeJS.Signals, string, () => ReturnType<typeof mute>]>([
+  ['deploy', 'SIGTERM', 'takes the connection and says nothing', mute],
+  ['deploy', 'SIGINT', 'lets nobody in and refuses nobody', () => host({ authenticate: () => {} })],
+  [
+    ...(['deploy --check', 'SIGINT', 'never says which machine it is'] as const),
+    () => host({ silent: (text) => text.includes('ironstage-identity') }),
+  ],
+  ['deploy --check', 'SIGTERM', 'never runs a script', speechless],
+  [
+    ...(['deploy', 'SIGTERM', 'has a sudo that hangs'] as const),
+    () => host({ identity: { uid: 1000 }, silent: (text) => text.includes('sudo -S') }),
+  ],
+  ['step run install_coreos', 'SIGINT', 'never runs a script', speechless],
+  ['agent --standalone', 'SIGTERM', 'never runs a script', speechless],
+])('%s is ended by %s while the host %s', async (words, signal, _, open) => {
+  await using there = await open()
+  const running = new Command([...words.split(' '), ...target(there.port)])
+  await expect.poll(there.reached, { timeout: 20_000 }).toBe(true)
+  const { code, took } = await running.stop(signal)
+  expect({ code, stdout: running.stdout, stderr: running.stderr }).toEqual({
+    code: signal === 'SIGINT' ? 130 : 143,
+    stdout: '',
+    stderr: '',
+  })
+  expect(took).toBeLessThan(SOON)
+})
+
+test.each(['the host', 'the jump host'])(
+  'a frozen link to %s is left at once, and nothing of it stays',
+  async (which) => {
+    await using there = await host({ silent: (text) => text.includes('ironstage-script') })
+    await using jump = await host({})
+    await using way = await cuttableWay(which === 'the host' ? there.port : jump.port)
+    await home.write(
+      'config',
+      `Host jumped\n  HostName 127.0.0.1\n  Port ${there.port}\n  ProxyJump core@127.0.0.1:${way.port}\n`,
+    )
+    const name = which === 'the host' ? `127.0.0.1:${way.port}` : 'jumped'
+    const running = new Command(['deploy', '--target', `ssh://core@${name}`, '--device', 'S3R1AL'])
+    await expect.poll(there.reached, { timeout: 20_000 }).toBe(true)
+    way.freeze()
+    const { code, took } = await running.stop('SIGTERM')
+    expect({ code, stderr: running.stderr }).toEqual({ code: 143, stderr: '' })
+    expect(took).toBeLessThan(SOON)
+    expect(way.connections()).toBe(0)
+  },
+)
