@@ -151,6 +151,6 @@ async function booted({ transport, url, clock, signal, access }: Finishing, uuid
   for (;;) {
     const machine = await machineBehind(transport, url, uuid, access?.headers)
     if (machine.firstBoot || machine.boot?.outcome === 'no bootable device' || clock.now() > limit) return machine
-    await clock.sleep(POLL, { signal })
+    await clock.sleep(POLL * clock.speed, { signal })
   }
 }

@@ -5,7 +5,7 @@ import { installCoreos } from './create-lab.js'
 import type { DeploymentEvent, StageName } from './deployment-events.js'
 import type { DeploymentReport } from './deployment-report.js'
 
-/** Between two looks at a node that is being worked on, in milliseconds of real time. */
+/** Between two looks at a node that is being worked on, in milliseconds of wall time. */
 export const POLL = 15
 
 export interface WayParts {
@@ -102,9 +102,9 @@ export class Way {
   }
 
   #wait(uuid: string, state: ProvisionState): Promise<ApiNode> {
-    const { client, onEvent, signal } = this.#parts
+    const { client, clock, onEvent, signal } = this.#parts
     return client.waitFor(uuid, [state], {
-      every: POLL,
+      every: POLL * clock.speed,
       signal,
       onState: ({ provision_state, power_state }) => onEvent({ event: 'state', provision_state, power_state }),
     })

@@ -109,3 +109,61 @@ describe('the system clock', () => {
     await expect(sleeping).rejects.toThrow('enough')
   })
 })
+
+describe('a fast clock', () => {
+  const busy = (ms: number) => {
+    const until = performance.now() + ms
+    while (performance.now() < until);
+  }
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+  test('lets no time limit pass while the processor is busy with something else', async () => {
+    const clock = systemClock(1200)
+    let late = false
+    const limit = clock.sleep(minutes(1)).then(() => (late = true))
+    // What takes three turns of the event loop, each of them held up for a lab's quarter of an hour.
+    for (let turns = 0; turns < 3; turns++) {
+      busy(750)
+      await turn()
+    }
+    expect(late).toBe(false)
+    await limit
+    expect(clock.elapsed()).toBeLessThan(minutes(2))
+  })
+
+  test('goes at ten times the speed of the wall while something real is under way', async () => {
+    const clock = systemClock(1200)
+    const since = performance.now()
+    await held(clock, 'a real read', () => new Promise((resolve) => setTimeout(resolve, 300)))
+    const read = clock.elapsed()
+    expect(read).toBeLessThan((performance.now() - since) * 10 + seconds(5))
+    await clock.sleep(minutes(10))
+    expect(clock.elapsed()).toBeGreaterThanOrEqual(read + minutes(10))
+  })
+
+  test('holds that follow each other without end delay no timer', async () => {
+    const clock = systemClock(1200)
+    let woken = false
+    void clock.sleep(seconds(30)).then(() => (woken = true))
+    const since = performance.now()
+    while (!woken && performance.now() - since < 10_000) await held(clock, 'a moment', turn)
+    expect(woken).toBe(true)
+  })
+
+  test('timers fire in order of their time, those of one instant in order of their making', async () => {
+    const clock = systemClock(100_000)
+    const fired: number[] = []
+    const delays = [300, 100, 200, 100, 0, 300].map(seconds)
+    await Promise.all(delays.map((delay, index) => clock.sleep(delay).then(() => fired.push(index))))
+    expect(fired).toEqual([4, 1, 3, 2, 0, 5])
+  })
+
+  test('an aborted sleep rejects with the reason', async () => {
+    const clock = systemClock(60)
+    const controller = new AbortController()
+    const sleeping = clock.sleep(hours(1), { signal: controller.signal })
+    controller.abort(new Error('enough'))
+    await expect(sleeping).rejects.toThrow('enough')
+    await clock.sleep(10)
+  })
+})

@@ -15,13 +15,15 @@ export interface SleepOptions {
  * a native thread) takes a {@link hold} for as long as that lasts. Promise chains need none.
  */
 export interface Clock {
+  /** Milliseconds of lab time in one of wall time; 1 where time jumps. */
+  readonly speed: number
   /** Milliseconds since the Unix epoch, in lab time. */
   now(): number
   /** Milliseconds of lab time since this clock was made. */
   elapsed(): number
   /** Resolves `ms` of lab time later; rejects with the signal's reason when aborted. */
   sleep(ms: number, options?: SleepOptions): Promise<void>
-  /** Forbids jumps until disposed. Free on real clocks. */
+  /** Forbids jumps until disposed, and slows a fast clock down. Free on the wall clock. */
   hold(why: string): Disposable
 }
 

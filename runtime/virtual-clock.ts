@@ -1,12 +1,5 @@
 import type { Clock, SleepOptions } from './clock.js'
-
-interface Timer {
-  at: number
-  /** Timers of one instant fire in the order in which they were set. */
-  order: number
-  weak: boolean
-  fire: () => void
-}
+import { TimerHeap, type Timer } from './timer-heap.js'
 
 /** Thrown by {@link VirtualClock.until} when the awaited thing can no longer happen: nothing runs and no timer is set. */
 export class NothingLeftToHappen extends Error {
@@ -20,6 +13,7 @@ export class NothingLeftToHappen extends Error {
  * before the next instant begins.
  */
 export class VirtualClock implements Clock {
+  readonly speed = 1
   readonly #start: number
   #now: number
   #order = 0
@@ -138,69 +132,5 @@ export class VirtualClock implements Clock {
     if (!timer.weak) this.#strong--
     this.#now = Math.max(this.#now, timer.at)
     timer.fire()
-  }
-}
-
-/** A binary heap by time and order, so that a lab of thousands of heartbeats stays cheap. */
-class TimerHeap {
-  #items: Timer[] = []
-
-  peek(): Timer | undefined {
-    return this.#items[0]
-  }
-
-  push(timer: Timer): void {
-    this.#items.push(timer)
-    this.#up(this.#items.length - 1)
-  }
-
-  pop(): Timer | undefined {
-    const first = this.#items[0]
-    if (first) this.#removeAt(0)
-    return first
-  }
-
-  remove(timer: Timer): boolean {
-    const index = this.#items.indexOf(timer)
-    if (index < 0) return false
-    this.#removeAt(index)
-    return true
-  }
-
-  #removeAt(index: number): void {
-    const last = this.#items.pop()!
-    if (index === this.#items.length) return
-    this.#items[index] = last
-    this.#up(index)
-    this.#down(index)
-  }
-
-  #up(index: number): void {
-    for (let parent = (index - 1) >> 1; index > 0 && this.#before(index, parent); parent = (index - 1) >> 1) {
-      this.#swap(index, parent)
-      index = parent
-    }
-  }
-
-  #down(index: number): void {
-    for (;;) {
-      const left = 2 * index + 1
-      const right = left + 1
-      let least = index
-      if (left < this.#items.length && this.#before(left, least)) least = left
-      if (right < this.#items.length && this.#before(right, least)) least = right
-      if (least === index) return
-      this.#swap(index, least)
-      index = least
-    }
-  }
-
-  #before(a: number, b: number): boolean {
-    const [x, y] = [this.#items[a]!, this.#items[b]!]
-    return x.at < y.at || (x.at === y.at && x.order < y.order)
-  }
-
-  #swap(a: number, b: number): void {
-    ;[this.#items[a], this.#items[b]] = [this.#items[b]!, this.#items[a]!]
   }
 }

@@ -46,6 +46,7 @@ afterEach(async () => {
 })
 
 const bound = (virtual: VirtualClock): Clock => ({
+  speed: virtual.speed,
   now: () => virtual.now(),
   elapsed: () => virtual.elapsed(),
   sleep: (ms, options) => virtual.sleep(ms, options),

@@ -1,0 +1,72 @@
+/** What a clock of the lab wakes. */
+export interface Timer {
+  at: number
+  /** Timers of one instant fire in the order in which they were set. */
+  order: number
+  weak: boolean
+  fire: () => void
+}
+
+/** A binary heap by time and order, so that a lab of thousands of heartbeats stays cheap. */
+export class TimerHeap {
+  #items: Timer[] = []
+
+  peek(): Timer | undefined {
+    return this.#items[0]
+  }
+
+  push(timer: Timer): void {
+    this.#items.push(timer)
+    this.#up(this.#items.length - 1)
+  }
+
+  pop(): Timer | undefined {
+    const first = this.#items[0]
+    if (first) this.#removeAt(0)
+    return first
+  }
+
+  remove(timer: Timer): boolean {
+    const index = this.#items.indexOf(timer)
+    if (index < 0) return false
+    this.#removeAt(index)
+    return true
+  }
+
+  #removeAt(index: number): void {
+    const last = this.#items.pop()!
+    if (index === this.#items.length) return
+    this.#items[index] = last
+    this.#up(index)
+    this.#down(index)
+  }
+
+  #up(index: number): void {
+    for (let parent = (index - 1) >> 1; index > 0 && this.#before(index, parent); parent = (index - 1) >> 1) {
+      this.#swap(index, parent)
+      index = parent
+    }
+  }
+
+  #down(index: number): void {
+    for (;;) {
+      const left = 2 * index + 1
+      const right = left + 1
+      let least = index
+      if (left < this.#items.length && this.#before(left, least)) least = left
+      if (right < this.#items.length && this.#before(right, least)) least = right
+      if (least === index) return
+      this.#swap(index, least)
+      index = least
+    }
+  }
+
+  #before(a: number, b: number): boolean {
+    const [x, y] = [this.#items[a]!, this.#items[b]!]
+    return x.at < y.at || (x.at === y.at && x.order < y.order)
+  }
+
+  #swap(a: number, b: number): void {
+    ;[this.#items[a], this.#items[b]] = [this.#items[b]!, this.#items[a]!]
+  }
+}
