@@ -1,7 +1,8 @@
 /** Both protocols as data: what Ironic and the agent say to each other and to clients. */
 export * from './exchange.js'
 export * from './steps.js'
-export * from './root-device-hints.js'
+export { HintError } from './hints/python-values.js'
+export * from './hints/root-device-hints.js'
 export { networkDataSchema } from './ironic/network-data.js'
 export * from './ironic/node.js'
 export * from './ironic/node-sheets.js'

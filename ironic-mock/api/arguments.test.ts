@@ -7,6 +7,8 @@ const read = (id: OperationId, query = '', body?: unknown) => {
   return readArguments(operation, {}, new URLSearchParams(query), body)
 }
 
+const OF = 'node_ident=n'
+
 test.each<[OperationId, string, unknown, unknown]>([
   [
     'nodes.list',
@@ -15,14 +17,14 @@ test.each<[OperationId, string, unknown, unknown]>([
     { fields: ['uuid', 'name'], maintenance: false, limit: 5 },
   ],
   ['ports.list', 'address=52:54:00:CC:00:01', undefined, { address: '52:54:00:cc:00:01' }],
-  ['nodes.power', '', { target: 'power on', timeout: 5 }, { target: 'power on', timeout: 5 }],
+  ['nodes.power', OF, { target: 'power on', timeout: 5 }, { node_ident: 'n', target: 'power on', timeout: 5 }],
   [
     'nodes.provision',
-    '',
+    OF,
     { target: null, configdrive: { user_data: 'x' } },
-    { target: null, configdrive: { user_data: 'x' } },
+    { node_ident: 'n', target: null, configdrive: { user_data: 'x' } },
   ],
-  ['nodes.maintenance.set', '', undefined, {}],
+  ['nodes.maintenance.set', OF, undefined, { node_ident: 'n' }],
   [
     'nodes.validate',
     'node_uuid=b0000000-0000-4000-8000-000000000001',
@@ -46,17 +48,18 @@ test.each<[OperationId, string, unknown, string]>([
   ['ports.list', 'address=bad', undefined, 'Expected valid MAC address for address: bad'],
   ['lookup', 'node_uuid=bad', undefined, 'Expected UUID for node_uuid: bad'],
   ['nodes.delete', '', undefined, 'Missing mandatory parameter: node_ident'],
-  ['nodes.provision', '', undefined, 'Missing mandatory parameter: target'],
-  ['nodes.provision', '', { target: 'manage', nosuch: 1 }, 'Unexpected arguments: nosuch'],
+  ['nodes.provision', '', undefined, 'Missing mandatory parameter: node_ident'],
+  ['nodes.provision', OF, undefined, 'Missing mandatory parameter: target'],
+  ['nodes.provision', OF, { target: 'manage', nosuch: 1 }, 'Unexpected arguments: nosuch'],
   [
     'nodes.provision',
-    '',
+    OF,
     { target: 'active', configdrive: 1 },
     "Expected types <class 'NoneType'>, <class 'dict'>, <class 'str'> for configdrive: 1",
   ],
-  ['nodes.provision', '', { target: 1 }, 'Expected string for target: 1'],
+  ['nodes.provision', OF, { target: 1 }, 'Expected string for target: 1'],
   ['heartbeat', 'node_ident=x', {}, 'Missing mandatory parameter: callback_url'],
-  ['nodes.indicators.set', '', { indicator: null, state: 'ON' }, 'Missing mandatory parameter: indicator'],
+  ['nodes.indicators.set', OF, { indicator: null, state: 'ON' }, 'Missing mandatory parameter: indicator'],
   ['nodes.list', 'limit=1&limit=2', undefined, "Expected an integer for limit: ['1', '2']"],
   ['deployTemplates.list', 'marker=@@', undefined, 'Expected name for marker: @@'],
   ['volume.connectors.get', 'connector_uuid=x', undefined, 'Expected UUID for connector_uuid: x'],

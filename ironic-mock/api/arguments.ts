@@ -26,7 +26,9 @@ export function readArguments(
   // What the path says stands, whatever else says of it.
   Object.assign(given, named)
 
-  const unexpected = Object.keys(given).filter((name) => !Object.hasOwn(schemas, name) && !Object.hasOwn(path, name))
+  const twice = OWN_NODE.test(operation.path) ? [...query.keys()].filter((name) => name === 'node_ident') : []
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(schemas, name) && !Object.hasOwn(path, name))
+  const unexpected = [...new Set([...twice, ...unknown])]
   if (unexpected.length > 0) throw ironicErrors.unexpectedArguments(unexpected)
   if (path.node_ident !== undefined && NODE_IDENT.test(operation.path))
     readString('node_ident', path.node_ident, 'uuid-or-name')
@@ -46,6 +48,10 @@ export function readArguments(
 
 /** Where the node is an argument like any other, and the first that is read. */
 const NODE_IDENT = /^\/v1\/nodes\/\{node_ident\}\/(states|management|maintenance|vendor_passthru)\b/
+
+/** Where the router has taken the node off the path, so that it is no argument. */
+const OWN_NODE =
+  /^\/v1\/nodes\/\{\w+\}\/(ports|portgroups|vifs|volume|traits|bios|allocation|history|inventory|children|firmware|vmedia)\b/
 
 /** Where the router itself looks at the ident in the path, before anything else does. */
 const ROUTED = /^\/v1\/nodes\b/

@@ -36,9 +36,10 @@ const isIdent = (text: string): boolean => isUuid(text) || isLogicalName(text)
  * What the router looks at before it knows of a version or an argument: whose the thing is that a path goes on to.
  *
  * @param segments decoded, from `v1` on
- * @throws IronicError 400 in the router's shape
+ * @throws IronicError 400 or, for a subresource without its node, 404 in the router's shape
  */
 export function checkRoutedIdent([, collection, ident, next]: readonly string[]): void {
+  if (collection === 'nodes' && ident !== undefined && SUBRESOURCES.includes(ident)) throw ironicErrors.noSuchRoute()
   if (ident === undefined || isIdent(ident)) return
   if (collection === 'portgroups') throw ironicErrors.badIdent('portgroup', ident)
   if (collection === 'nodes' && next !== undefined && ROUTED_ON.includes(next))

@@ -11,12 +11,29 @@ interface Setting {
 
 /** What a step's `settings` are, or what Python says when it trips over them. */
 function readSettings(settings: unknown): Setting[] | { error: string } {
-  if (!Array.isArray(settings)) return { error: "string indices must be integers, not 'str'" }
-  for (const item of settings as unknown[]) {
-    if (typeof item !== 'object' || item === null) return { error: "string indices must be integers, not 'str'" }
-    for (const key of ['name', 'value']) if (!(key in item)) return { error: `'${key}'` }
+  if (typeof settings === 'string' || (isObject(settings) && Object.keys(settings).length > 0))
+    return { error: NO_INDEX }
+  // Python reads an empty dictionary like an empty list.
+  const items: unknown = isObject(settings) ? [] : settings
+  if (!Array.isArray(items)) return { error: `'${pythonClass(items)}' object is not iterable` }
+  for (const item of items as unknown[]) {
+    if (typeof item === 'string') return { error: NO_INDEX }
+    if (Array.isArray(item)) return { error: 'list indices must be integers or slices, not str' }
+    if (!isObject(item)) return { error: `'${pythonClass(item)}' object is not subscriptable` }
+    for (const key of ['name', 'value']) if (!Object.hasOwn(item, key)) return { error: `'${key}'` }
   }
-  return (settings as JsonObject[]).map(({ name, value }) => ({ name: textOf(name), value: value as BiosValue }))
+  return (items as JsonObject[]).map(({ name, value }) => ({ name: textOf(name), value: value as BiosValue }))
+}
+
+const NO_INDEX = "string indices must be integers, not 'str'"
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function pythonClass(value: unknown): string {
+  if (value === null || value === undefined) return 'NoneType'
+  if (typeof value === 'boolean') return 'bool'
+  return Number.isInteger(value) ? 'int' : 'float'
 }
 
 /** Text as the database keeps it. */

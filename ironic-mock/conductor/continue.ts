@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../wire/index.js'
-import { adoptionPower } from './adoption.js'
+import { adoptionPrepared } from './adoption.js'
 import { cleaningAborted, cleaningFailedOff, cleaningLogged } from './cleaning-failure.js'
 import { CLEANING, cleaningCleaned } from './cleaning-steps.js'
 import { cleaningBooted, cleaningPlanned, cleaningTracked } from './cleaning.js'
@@ -98,7 +98,7 @@ const of =
     proceed(flow, turn, outcome)
 
 const CONTINUATIONS: Continuations = {
-  'adoption.power': adoptionPower,
+  'adoption.prepared': adoptionPrepared,
   'cleaning.aborted': cleaningAborted,
   'cleaning.booted': cleaningBooted,
   'cleaning.cleaned': cleaningCleaned,

@@ -10,7 +10,7 @@ import { disallowedStep } from './disallowed-steps.js'
 import { usesAgent } from './driver-steps.js'
 import { valueOf, type EffectBody, type Outcome } from './effects.js'
 import { fastTracked } from './fast-track.js'
-import { findImage, isWholeDisk, keepFoundImage, withImageType } from './image-deployment.js'
+import { findImage, keepFoundImage, keepImageType } from './image-deployment.js'
 import { deploySteps, type PlannedStep } from './plan-steps.js'
 import type { Turn } from './turn.js'
 import { wipeDeploymentPlan } from './wipe.js'
@@ -51,15 +51,6 @@ function prepare(turn: Turn): [EffectBody, ...EffectBody[]] {
       ? { kind: 'power', target: 'power off' }
       : { kind: 'proceed' }
   return node.deploy_interface === 'direct' ? [off, findImage(turn)] : [off]
-}
-
-/** What deploying writes into `instance_info` of an image, as recorded. */
-function keepImageType(turn: Turn): void {
-  const { node } = turn
-  const whole = isWholeDisk(node.instance_info)
-  if (whole === undefined) return
-  node.instance_info = withImageType(node.instance_info)
-  turn.setInfo({ is_whole_disk_image: whole })
 }
 
 /** A rebuild without a configdrive keeps the one it has. */

@@ -9,11 +9,23 @@ interface Row {
   in: Partial<Record<StepKind, { ramdisk?: boolean; abortable?: boolean }>>
 }
 
-const SETTINGS: ArgsInfo = { settings: { description: 'The settings to apply.', required: true } }
-const COMPONENTS: ArgsInfo = {
-  settings: { description: 'Components, each with the URL of its image.', required: true },
+const SETTINGS: ArgsInfo = { settings: { description: 'A list of BIOS settings to be applied', required: true } }
+const FAKE_SETTINGS: ArgsInfo = {
+  settings: {
+    description: 'List of BIOS settings, each item needs to contain a dictionary with name/value pairs',
+    required: true,
+  },
 }
-const RAW: ArgsInfo = { raw_bytes: { description: 'Bytes for the BMC, such as 0x00 0x01.', required: true } }
+const FAKE_COMPONENTS: ArgsInfo = {
+  settings: {
+    description: 'List of Firmware components, each item needs to contain a dictionary with name/value pairs',
+    required: true,
+  },
+}
+const COMPONENTS: ArgsInfo = {
+  settings: { description: 'A list of dicts with firmware components to be updated', required: true },
+}
+const RAW: ArgsInfo = { raw_bytes: { description: 'A string of raw bytes to convey the request to transmit to the remote BMC.', required: true } }
 const VOLUMES: ArgsInfo = {
   create_root_volume: { description: 'Whether to make the root volume; true when not given.', required: false },
   create_nonroot_volumes: { description: 'Whether to make the other volumes; true when not given.', required: false },
@@ -53,11 +65,11 @@ const FAKE: Readonly<Record<string, readonly Row[]>> = {
     { interface: 'vendor', step: 'trigger_servicewait', in: { service: {} } },
   ],
   bios_interface: [
-    { interface: 'bios', step: 'apply_configuration', argsinfo: SETTINGS, in: { clean: {} } },
+    { interface: 'bios', step: 'apply_configuration', argsinfo: FAKE_SETTINGS, in: { clean: {} } },
     { interface: 'bios', step: 'factory_reset', in: { clean: {} } },
     { interface: 'bios', step: 'cache_bios_settings', in: { clean: {} } },
   ],
-  firmware_interface: [{ interface: 'firmware', step: 'update', argsinfo: SETTINGS, in: { clean: {} } }],
+  firmware_interface: [{ interface: 'firmware', step: 'update', argsinfo: FAKE_COMPONENTS, in: { clean: {} } }],
 }
 
 const IPMI: Readonly<Record<string, readonly Row[]>> = {

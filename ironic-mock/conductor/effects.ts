@@ -114,7 +114,7 @@ export function valueOf<K extends EffectKind>(outcome: Outcome, kind: K): Effect
 
 /** Which part of which flow takes over when a chain of effects has ended. */
 export type Then =
-  | 'adoption.power'
+  | 'adoption.prepared'
   | 'cleaning.aborted'
   | 'cleaning.booted'
   | 'cleaning.cleaned'

@@ -25,6 +25,15 @@ export function withImageType(info: JsonObject): JsonObject {
   return whole === undefined ? info : { ...info, image_type: whole ? 'whole-disk' : 'partition' }
 }
 
+/** Writes down what the image is of, before a deployment and before an adoption. */
+export function keepImageType(turn: Turn): void {
+  const { node } = turn
+  const whole = isWholeDisk(node.instance_info)
+  if (whole === undefined) return
+  node.instance_info = withImageType(node.instance_info)
+  turn.setInfo({ is_whole_disk_image: whole })
+}
+
 /** Looks whether the image is there. Of a file without a checksum one is made, so that an agent has what to verify it by. */
 export function findImage({ node }: Turn): EffectBody {
   const { image_source, image_checksum, image_os_hash_value } = node.instance_info

@@ -4,7 +4,6 @@ import type { DraftPort, Inspected } from './inspection-context.js'
 import { runHooks } from './inspection-hooks.js'
 import { UPSTREAM_INSPECTION, type InspectionHook, type InspectionPolicy } from './inspection-policy.js'
 import { parseLldp } from './lldp.js'
-import { matchHints } from './match-hints.js'
 
 const GIB = 2 ** 30
 const eth = (n: number, more: JsonObject = {}): JsonObject => ({
@@ -275,17 +274,29 @@ test('physical-network goes by the network that an address is in', () => {
   expect(ports.map(({ physical_network }) => physical_network)).toEqual(['left', 'right'])
 })
 
-test.each<[JsonObject, boolean]>([
-  [{ serial: 'ABC' }, true],
-  [{ model: '<in> disk' }, true],
-  [{ vendor: '<or> x <or> acme' }, true],
-  [{ size: 100 }, true],
-  [{ size: '> 100' }, false],
-  [{ size: '<= 100' }, true],
-  [{ rotational: 'false' }, true],
-  [{ wwn: '0x1' }, false],
-  [{ serial: 's!= abc' }, false],
-])('hints %o', (hints, expected) => {
-  const disk = { serial: 'abc', model: 'A Disk 1', vendor: 'ACME', size: 100 * GIB, rotational: false }
-  expect(matchHints(disk, hints)).toBe(expected)
+describe('root-device', () => {
+  const disk = { name: '/dev/sda', serial: 'abc', model: 'A Disk 1', vendor: 'ACME', size: 100.5 * GIB }
+  const found = (root_device: JsonObject) =>
+    run(['root-device'], { inventory: { disks: [disk] }, properties: { root_device } })
+
+  test.each<[JsonObject, boolean]>([
+    [{ serial: 'ABC' }, true],
+    [{ model: '<in>disk' }, true],
+    [{ size: 100 }, false],
+    [{ size: '>=100' }, true],
+    [{ size: '<range-in> [ 100 200 ]' }, true],
+    [{ wwn: 'none' }, true],
+    [{ serial: 's!= abc' }, false],
+  ])('%o leads to the disk or to none', (hints, expected) => {
+    const { problem, pluginData } = found(hints)
+    expect(pluginData.root_disk).toEqual(expected ? disk : undefined)
+    expect(problem).toEqual(expected ? undefined : 'No disks satisfied root device hints for node u')
+  })
+
+  test.each([
+    [{ size: 'big' }, 'Root device hint "size" is not an integer value. Current value: big'],
+    [{ model: '> 5' }, "could not convert string to float: 'a%20disk%201'"],
+  ])('%o cannot be held against it', (hints, words) => {
+    expect(found(hints).problem).toContain(`because they failed to validate. Error: ${words}`)
+  })
 })

@@ -1,4 +1,11 @@
-import { pythonRepr, textOf, type JsonObject } from '../../wire/index.js'
+import {
+  HintError,
+  parseRootDeviceHints,
+  pythonRepr,
+  satisfiesHints,
+  textOf,
+  type JsonObject,
+} from '../../wire/index.js'
 import {
   HookFailure,
   inspectionFailure,
@@ -9,7 +16,6 @@ import {
   type Inspected,
 } from './inspection-context.js'
 import { lldpOf, parseLldp } from './lldp.js'
-import { matchHints } from './match-hints.js'
 
 const GIB = 2 ** 30
 
@@ -131,9 +137,7 @@ export function raidDevice({ inventory, before, properties, warnings, uuid }: In
 export function rootDevice({ uuid, inventory, pluginData, properties, policy }: Inspected): void {
   const hints = properties.root_device
   if (hints && Object.keys(objectOf(hints)).length > 0) {
-    const skipped = (Array.isArray(properties.skip_block_devices) ? properties.skip_block_devices : []).map(objectOf)
-    const disks = listOf(inventory.disks).filter((disk) => !skipped.some((hint) => matchHints(disk, hint)))
-    const root = disks.find((disk) => matchHints(disk, objectOf(hints)))
+    const root = hintedDisk(listOf(inventory.disks), objectOf(hints), properties.skip_block_devices, uuid)
     if (!root)
       throw new HookFailure('HardwareInspectionFailure', `No disks satisfied root device hints for node ${uuid}`)
     pluginData.root_disk = root
@@ -143,4 +147,27 @@ export function rootDevice({ uuid, inventory, pluginData, properties, policy }: 
   const spacing = size > 0 && policy.diskPartitioningSpacing ? 1 : 0
   pluginData.local_gb = size - spacing
   properties.local_gb = size - spacing
+}
+
+function hintedDisk(
+  disks: readonly JsonObject[],
+  hints: JsonObject,
+  skipped: unknown,
+  uuid: string,
+): JsonObject | undefined {
+  try {
+    const skip = (Array.isArray(skipped) ? skipped : [])
+      .map(objectOf)
+      .filter((each) => Object.keys(each).length > 0)
+      .map((each) => parseRootDeviceHints(each))
+    const left = disks.filter((disk) => !skip.some((each) => satisfiesHints(disk, each)))
+    const wanted = parseRootDeviceHints(hints)
+    return left.find((disk) => satisfiesHints(disk, wanted))
+  } catch (error) {
+    if (!(error instanceof HintError)) throw error
+    throw new HookFailure(
+      'HardwareInspectionFailure',
+      `No disks could be found using root device hints ${pythonRepr(hints)} for node ${uuid} because they failed to validate. Error: ${error.message}`,
+    )
+  }
 }

@@ -27,7 +27,7 @@ describe('verification', () => {
   })
 
   test.each([
-    ['redfish', {}, "Missing redfish properties ['redfish_address'] in node's driver_info"],
+    ['redfish', {}, "driver_info: ['redfish_address']"],
     ['redfish', { redfish_address: 'http://' }, 'Invalid redfish address'],
     ['ipmi', {}, "Missing the following IPMI credentials in node's driver_info: ['ipmi_address']."],
   ])('%s with driver_info %o', async (driver, driver_info, problem) => {

@@ -135,8 +135,19 @@ describe('a step that fails', () => {
       throw new CommandFailure('again', 'ServiceError')
     }
     await service([NAMED], 'service failed')
-    expect(await lab.provision(uuid, 'deleted', 'available')).toMatchObject({ service_step: {}, last_error: null })
+    expect(await lab.provision(uuid, 'deleted', 'available')).toMatchObject({
+      service_step: { step: 'tidy' },
+      last_error: null,
+    })
   })
+})
+
+test('a node that is deleted while a step runs keeps the step', async () => {
+  const { lab, uuid, machine, service } = await active()
+  machine.script.run = () => lab.clock.sleep(hours(0.1))
+  await service([NAMED], 'service wait')
+  await lab.until(uuid, (node) => node.provision_state === 'service wait' && node.service_step.step === 'tidy')
+  expect(await lab.provision(uuid, 'deleted', 'available')).toMatchObject({ service_step: { step: 'tidy' } })
 })
 
 test('an agent that cannot be reached in a step takes the node out of service', async () => {

@@ -52,8 +52,8 @@ function forgetInstance(turn: Turn): void {
   node.instance_info = {}
   node.instance_uuid = null
   node.instance_name = null
-  node.service_step = {}
-  // Of a node that was waiting for its agent the step stays until the next deployment (recorded).
+  // Of a node that was waiting for its agent the step stays: a deploy step until the next deployment (recorded), a
+  // service step until the next servicing (ironic 39.0.0 conductor/manager.py _do_node_tear_down).
   const { deploy_step } = node
   wipeDeployment(turn)
   node.deploy_step = deploy_step

@@ -1,4 +1,12 @@
-import { pythonRepr, textOf, type NodeRecord, type PortRecord } from '../../wire/index.js'
+import {
+  HintError,
+  parseRootDeviceHints,
+  pythonRepr,
+  textOf,
+  type JsonObject,
+  type NodeRecord,
+  type PortRecord,
+} from '../../wire/index.js'
 import { bootProblem } from './requirements.js'
 
 /** Boot interfaces that can boot an instance without anything on the disk (`ramdisk_boot`). */
@@ -38,6 +46,16 @@ export function deployProblem(node: Readonly<NodeRecord>, ports: readonly PortRe
     default:
       return agentProblem(node, ports)
   }
+}
+
+/** What the validation of a boot interface finds missing for an instance that runs from memory. */
+export function ramdiskBootProblem(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
+  if (node.boot_interface === 'fake') return undefined
+  const { image_source, boot_iso, kernel, ramdisk } = node.instance_info
+  if (boot_iso || (image_source && !kernel && !ramdisk)) return bootProblem(node, ports) ?? liveImageProblem(node)
+  const missing = ['kernel', 'ramdisk'].filter((name) => !node.instance_info[name])
+  const incomplete = `Cannot validate image information for node ${node.uuid} because one or more parameters are missing from its instance_info and insufficient information is present to boot from a remote volume. Missing are: ${pythonRepr(missing)}`
+  return bootProblem(node, ports) ?? (missing.length > 0 ? incomplete : undefined)
 }
 
 const agentProblem = (node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined =>
@@ -132,56 +150,33 @@ function hintsProblem(node: Readonly<NodeRecord>): string | undefined {
   const failed = (error: string): string =>
     `Failed to validate the root device hints ${pythonRepr(hints)} (from the node's ${own ? 'instance_info' : 'properties'}) for node ${node.uuid}: ${error}`
   if (typeof hints !== 'object' || Array.isArray(hints)) return failed('the hints must be an object')
-  const unknown = Object.keys(hints).filter((name) => !(name in HINTS))
-  if (unknown.length > 0)
-    return failed(`The hints "${unknown.join(', ')}" are invalid. Valid hints are: "${Object.keys(HINTS).join(', ')}"`)
-  for (const [name, value] of Object.entries(hints)) {
-    const problem = hintProblem(name, value as unknown)
-    if (problem !== undefined) return failed(problem)
-  }
-  return undefined
-}
-
-/** In the order in which upstream names them. */
-const HINTS: Readonly<Record<string, 'text' | 'number' | 'boolean'>> = {
-  ...{ size: 'number', model: 'text', wwn: 'text', serial: 'text', vendor: 'text', wwn_with_extension: 'text' },
-  ...{ wwn_vendor_extension: 'text', name: 'text', rotational: 'boolean', hctl: 'text', by_path: 'text' },
-}
-const BOOLEANS = ['1', 't', 'true', 'on', 'y', 'yes', '0', 'f', 'false', 'off', 'n', 'no']
-
-/** Only of which type a hint is: operators and what they compare with are the agent's to read. */
-function hintProblem(name: string, value: unknown): string | undefined {
-  const text = pythonText(value)
-  switch (HINTS[name]) {
-    case 'text':
-      if (typeof value === 'string') return undefined
-      return `Root device hint "${name}" is not a string value. Hint expression: ${text}`
-    case 'boolean':
-      if (BOOLEANS.includes(text.trim().toLowerCase())) return undefined
-      return `Root device hint "${name}" is not a Boolean value. Current value: ${text}`
-    default: {
-      if (text.startsWith('<range-in>')) return undefined
-      const numbers = text.split(/\s+/).filter((word) => word !== '' && !/^(<or>|<in>|[<>=!]+|s[<>=!]+)$/.test(word))
-      if (numbers.some((number) => !/^[+-]?\d+$/.test(number)))
-        return `Root device hint "${name}" is not an integer value. Current value: ${text}`
-      if (numbers.some((number) => Number(number) <= 0))
-        return `Root device hint "${name}" should be a positive integer. Current value: ${text}`
-      return undefined
-    }
+  try {
+    parseRootDeviceHints(hints as JsonObject)
+    return undefined
+  } catch (error) {
+    if (error instanceof HintError) return failed(error.message)
+    throw error
   }
 }
 
 const pythonText = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value ?? null))
 
-/** How the machine is meant to boot, as far as a deployment says (upstream's order of places); its default is UEFI. */
-export function bootModeOf({ instance_info, properties, driver_internal_info: info }: Readonly<NodeRecord>): string {
+/** How the machine is meant to boot, as far as a deployment says; its default is UEFI. */
+export const bootModeOf = (node: Readonly<NodeRecord>): string => bootModeSaid(node) ?? 'uefi'
+
+/** The boot mode that the record asks for (upstream's order of places); undefined when it asks for none. */
+export function bootModeSaid({
+  instance_info,
+  properties,
+  driver_internal_info: info,
+}: Readonly<NodeRecord>): string | undefined {
   const wanted = capabilitiesOf(instance_info.capabilities)
   if (wanted.secure_boot?.toLowerCase() === 'true') return 'uefi'
   const known = [
     ...[wanted.boot_mode, instance_info.deploy_boot_mode],
     ...[capabilitiesOf(properties.capabilities).boot_mode, info.deploy_boot_mode],
-  ]
-  return textOf(known.find(Boolean) ?? 'uefi').toLowerCase()
+  ].find(Boolean)
+  return known === undefined ? undefined : textOf(known).toLowerCase()
 }
 
 /** Why an image's address is none, in the words of upstream, which however says them with a status of 500. */

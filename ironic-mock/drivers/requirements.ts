@@ -5,7 +5,7 @@ const REQUIRED: Readonly<Record<string, { fields: string[]; problem: (missing: s
   redfish: {
     fields: ['redfish_address'],
     problem: (missing, uuid) =>
-      `Missing redfish properties [${quoted(missing)}] in node's driver_info for node ${uuid}`,
+      `Missing the following Redfish properties in node ${uuid} driver_info: [${quoted(missing)}]`,
   },
   ipmitool: {
     fields: ['ipmi_address'],

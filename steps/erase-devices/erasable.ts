@@ -1,7 +1,7 @@
 import type { Logger } from '../../runtime/index.js'
-import type { JsonObject } from '../../wire/index.js'
+import { HintError, type JsonObject } from '../../wire/index.js'
 import { listBlockDevices, sysText, type BlockDevice } from '../hardware/block-devices.js'
-import { BadHint, compileHints } from '../hardware/root-device-hints.js'
+import { compileHints } from '../hardware/root-device-hints.js'
 import { StepError, type StepContext } from '../sdk.js'
 
 /**
@@ -29,16 +29,18 @@ export async function erasableDisks({ target, node, logger }: StepContext): Prom
 function skipTest(node: JsonObject): (disk: BlockDevice) => boolean {
   const skip = object(node['properties'])['skip_block_devices']
   if (!Array.isArray(skip)) return () => false
+  // A volume name is the name of a RAID array to come, not a hint that a disk could satisfy.
+  const hints = skip.map((item) => object(item)).filter((item) => !('volume_name' in item) && nonEmpty(item))
+  const tests = readable(() => hints.map(compileHints))
+  return (disk) => readable(() => tests.some((test) => test(disk)))
+}
+
+function readable<T>(read: () => T): T {
   try {
-    // A volume name is the name of a RAID array to come, not a hint that a disk could satisfy.
-    const tests = skip.map((hints) => object(hints)).filter((hints) => !('volume_name' in hints) && nonEmpty(hints))
-    const compiled = tests.map(compileHints)
-    return (disk) => compiled.some((test) => test(disk))
-  } catch (error) {
-    if (!(error instanceof BadHint)) throw error
-    throw new StepError(`skip_block_devices in the node's properties cannot be used: ${error.message}`, {
-      cause: error,
-    })
+    return read()
+  } catch (cause) {
+    if (!(cause instanceof HintError)) throw cause
+    throw new StepError(`skip_block_devices in the node's properties cannot be used: ${cause.message}`, { cause })
   }
 }
 

@@ -129,7 +129,7 @@ describe('what is left alone', () => {
       'all, when it is not clear what to skip',
       { node: { properties: { skip_block_devices: [{ colour: 'red' }] } } },
       {},
-      /skip_block_devices .* colour is not known/,
+      /skip_block_devices .* "colour" are invalid/,
     ],
   ])('%s', async (_, context, options, sentence) => {
     const { run, writes } = machine(options)

@@ -1,7 +1,7 @@
-import { pythonRepr, type JsonObject } from '../../wire/index.js'
+import { HintError, pythonRepr, type JsonObject } from '../../wire/index.js'
 import { StepError } from '../sdk.js'
 import type { BlockDevice } from './block-devices.js'
-import { BadHint, findByHints } from './root-device-hints.js'
+import { findByHints } from './root-device-hints.js'
 
 /** The smallest disk that is taken when nobody said which. */
 export const SMALLEST_ROOT = 4 * 2 ** 30
@@ -32,8 +32,11 @@ export function chooseRootDevice(devices: readonly BlockDevice[], node: JsonObje
   try {
     found = findByHints(devices, hints)
   } catch (error) {
-    if (!(error instanceof BadHint)) throw error
-    throw notFound(`The root device hints ${pythonRepr(hints)} failed validation: ${error.message}`, error)
+    if (!(error instanceof HintError)) throw error
+    throw notFound(
+      `No devices could be found using the root device hints ${pythonRepr(hints)} because they failed to validate. Error: ${error.message}`,
+      error,
+    )
   }
   if (!found) throw notFound(`No suitable device was found for deployment using these hints ${pythonRepr(hints)}`)
   return found

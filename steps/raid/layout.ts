@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../wire/index.js'
-import { BadHint, compileHints } from '../hardware/root-device-hints.js'
+import { HintError, type JsonObject } from '../../wire/index.js'
+import { compileHints } from '../hardware/root-device-hints.js'
 import type { BlockDevice } from '../hardware/block-devices.js'
 import { StepError } from '../sdk.js'
 import { dataDisks, FEWEST_DISKS, type LogicalDisk } from './raid-config.js'
@@ -78,7 +78,7 @@ function byHint(hint: JsonObject, disks: readonly BlockDevice[], taken: readonly
     const found = disks.filter((disk) => !taken.includes(disk)).find(compileHints(hint))
     if (found) return found
   } catch (error) {
-    if (!(error instanceof BadHint)) throw error
+    if (!(error instanceof HintError)) throw error
     throw failure(`a hint of physical_disks cannot be used: ${error.message}`)
   }
   throw failure(`no disk that is free satisfies the hints ${JSON.stringify(hint)} of physical_disks`)

@@ -100,6 +100,11 @@ describe('what a real Ironic was asked of nodes, ours answers alike', () => {
     await using stage = await openStage({ host: 'real-conductor' })
     expect(await replayed(stage, read('patch'))).toEqual([])
   })
+
+  test('the node as the last segment of the path, in the middle, in the query: as pecan dispatches', async () => {
+    await using stage = await openStage({ host: 'real-conductor' })
+    expect(await replayed(stage, read('elsewhere'))).toEqual([])
+  })
 })
 
 const V = { 'x-openstack-ironic-api-version': '1.115' }

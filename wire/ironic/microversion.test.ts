@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { IronicError } from './errors.js'
 import { negotiate } from './microversion.js'
 
+const OWN = { 'x-openstack-ironic-api-version': '1.9' }
+
 test.each([
   ['no header', {}, 1],
   ['an empty one', { 'x-openstack-ironic-api-version': '' }, 1],
@@ -10,6 +12,14 @@ test.each([
   ['the standard header', { 'openstack-api-version': 'baremetal 1.80' }, 80],
   ['the standard header among other services', { 'openstack-api-version': 'compute 2.1, baremetal 1.9' }, 9],
   ['another service only', { 'openstack-api-version': 'compute 2.1', 'x-openstack-ironic-api-version': '1.5' }, 5],
+  ['one with a blank', { 'x-openstack-ironic-api-version': '1. 5' }, 5],
+  ['one with blanks around the dot', { 'x-openstack-ironic-api-version': ' 1 .\t5 ' }, 5],
+  ['one with a sign', { 'x-openstack-ironic-api-version': '+1.+5' }, 5],
+  ['one with an underscore', { 'x-openstack-ironic-api-version': '1.1_0' }, 10],
+  ['the last of two', { 'x-openstack-ironic-api-version': '1.5,1.6' }, 6],
+  ['the last of two, which is empty', { 'x-openstack-ironic-api-version': '1.6 ,' }, 1],
+  ['the last in the standard header', { 'openstack-api-version': 'baremetal 1.6, baremetal  1. 7,compute 2.1' }, 7],
+  ['a standard header without a version', { 'openstack-api-version': 'baremetal', ...OWN }, 9],
   ['both', { 'openstack-api-version': 'baremetal 1.80', 'x-openstack-ironic-api-version': '1.5' }, 80],
 ])('%s is answered in the version it asks for', (_, headers, minor) => {
   expect(negotiate(headers)).toBe(minor)
@@ -23,6 +33,11 @@ test.each([
   ['0.1', `Mutually exclusive versions requested. Version 0.1 requested but not supported by this service. ${range}`],
   ['abc', 'Invalid value for X-OpenStack-Ironic-API-Version header'],
   ['1', 'Invalid value for X-OpenStack-Ironic-API-Version header'],
+  ['1. 200', `Version 1.200 was requested but the minor version is not supported by this service. ${range}`],
+  ['1.-5', `Version 1.-5 was requested but the minor version is not supported by this service. ${range}`],
+  ['1._5', 'Invalid value for X-OpenStack-Ironic-API-Version header'],
+  ['1.0x5', 'Invalid value for X-OpenStack-Ironic-API-Version header'],
+  ['1.5 x', 'Invalid value for X-OpenStack-Ironic-API-Version header'],
   ['1.2.3', 'Invalid value for X-OpenStack-Ironic-API-Version header'],
 ])('%s is refused in the recorded words', (asked, sentence) => {
   try {

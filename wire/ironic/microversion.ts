@@ -1,3 +1,4 @@
+import { pythonInt } from '../python-int.js'
 import { ironicErrors } from './errors.js'
 
 /** The N of 1.N: Ironic's API has had one major version for ever. */
@@ -32,22 +33,24 @@ export function negotiate(
   headers: Readonly<Record<string, string>>,
   newest: Microversion = MAX_MICROVERSION,
 ): Microversion {
-  const asked = standardHeader(headers['openstack-api-version']) ?? headers[VERSION_HEADER]?.trim()
+  const asked = standardHeader(headers['openstack-api-version']) ?? headers[VERSION_HEADER]?.split(',').at(-1)?.trim()
   if (!asked) return MIN_MICROVERSION
   if (asked.toLowerCase() === 'latest') return newest
-  const match = /^([+-]?\d+)\.([+-]?\d+)$/.exec(asked)
-  if (!match) throw ironicErrors.versionMalformed()
-  const [major, minor] = [Number(match[1]), Number(match[2])]
+  // The numbers are read by Python's int(), so that `1. 5` is 1.5 (microversion_parse parse_version_string).
+  const [major, minor, ...more] = asked.split('.').map(pythonInt)
+  if (major === undefined || minor === undefined || more.length > 0) throw ironicErrors.versionMalformed()
+  const version = `${major}.${minor}`
   const range = `[${formatMicroversion(MIN_MICROVERSION)}, ${formatMicroversion(newest)}]`
-  if (major !== 1) throw ironicErrors.versionMajor(asked, range, rangeHeaders(newest))
-  if (minor < MIN_MICROVERSION || minor > newest) throw ironicErrors.versionMinor(asked, range, rangeHeaders(newest))
+  if (major !== 1) throw ironicErrors.versionMajor(version, range, rangeHeaders(newest))
+  if (minor < MIN_MICROVERSION || minor > newest) throw ironicErrors.versionMinor(version, range, rangeHeaders(newest))
   return minor
 }
 
+/** Of several versions for this service the last counts (microversion_parse check_standard_header). */
 function standardHeader(value: string | undefined): string | undefined {
-  for (const part of value?.split(',') ?? []) {
-    const [service, version] = part.trim().split(/\s+/)
-    if (service?.toLowerCase() === 'baremetal' && version) return version
+  for (const part of (value?.split(',') ?? []).reverse()) {
+    const [, service, version] = /^\s*(\S+)\s+(\S.*?)\s*$/.exec(part) ?? []
+    if (service?.toLowerCase() === 'baremetal') return version
   }
   return undefined
 }

@@ -37,7 +37,7 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     row: 'Vendor methods, properties of drivers and of logical disks are described at length',
     applies: ({ at, call, real, ours }) =>
-      /\/(properties|logical_disk_properties|methods)( at .*)?$/.test(call) &&
+      /\/(properties|logical_disk_properties|methods)(\/|\.json|\?node_ident=[^ ]*)?( at .*)?$/.test(call) &&
       [real, ours].every((value) => typeof value === 'string' && value.length > 10) &&
       /^\.\w+(\.description)?$/.test(at),
   },
@@ -47,8 +47,13 @@ export const EXPLAINED: readonly Explanation[] = [
   },
   {
     row: 'Paths and methods that lead nowhere are answered in several shapes, some as calls with wrong arguments, some in words of the web framework',
-    applies: ({ script, call }) =>
-      script === 'nowhere' || /^(DELETE \/v1\/nodes\/[^/]+\/states\/power|POST \/v1\/nodes\/[^/]+\/ports)\b/.test(call),
+    applies: ({ script, call, at, real, ours }) =>
+      script === 'nowhere' ||
+      // Where the real one answers a call, so do we.
+      (script === 'a node elsewhere in the path' &&
+        (/^header |^\.error_message\b/.test(at) ||
+          (at === 'status' && statusOf(real) >= 400 && statusOf(ours) >= 400))) ||
+      /^(DELETE \/v1\/nodes\/[^/]+\/states\/power|POST \/v1\/nodes\/[^/]+\/ports)\b/.test(call),
   },
   {
     row: 'The `uuid` of an allocation may be any text',

@@ -7,10 +7,12 @@ import { lists } from './lists.js'
 import { malformedVerbs } from './malformed-verbs.js'
 import { microversions } from './microversions.js'
 import { nowhere } from './nowhere.js'
+import { oddPaths } from './odd-paths.js'
 import { patches, patchesInStates } from './patches.js'
 import { portgroups } from './portgroups.js'
 import { ports } from './ports.js'
 import { ramdisk, waiting } from './ramdisk.js'
+import { driverStepArguments } from './step-arguments.js'
 import { subResources } from './sub-resources.js'
 import { deployTemplates, runbooks, steps } from './templates-and-runbooks.js'
 import { refusals, verbsInStates } from './verbs.js'
@@ -32,8 +34,11 @@ export const ALONE: readonly Script[] = [
 
 /** They keep to nodes of their own, so several are played side by side. */
 export const TOGETHER: readonly { readonly name: string; readonly scripts: readonly Script[] }[] = [
-  { name: 'one node and what is below it', scripts: [subResources(), patches(), malformedVerbs(), ramdisk()] },
-  { name: 'steps of templates and runbooks', scripts: steps() },
+  {
+    name: 'one node and what is below it',
+    scripts: [subResources(), patches(), malformedVerbs(), ramdisk(), oddPaths()],
+  },
+  { name: 'steps of templates and runbooks', scripts: [...steps(), ...driverStepArguments()] },
   { name: 'PATCH in many states', scripts: patchesInStates() },
   { name: 'every verb in every state', scripts: verbsInStates() },
   { name: 'verbs that cannot be, and that wait for an agent', scripts: [...refusals(), ...waiting()] },
