@@ -25,7 +25,12 @@ const FAKE_COMPONENTS: ArgsInfo = {
 const COMPONENTS: ArgsInfo = {
   settings: { description: 'A list of dicts with firmware components to be updated', required: true },
 }
-const RAW: ArgsInfo = { raw_bytes: { description: 'A string of raw bytes to convey the request to transmit to the remote BMC.', required: true } }
+const RAW: ArgsInfo = {
+  raw_bytes: {
+    description: 'A string of raw bytes to convey the request to transmit to the remote BMC.',
+    required: true,
+  },
+}
 const VOLUMES: ArgsInfo = {
   create_root_volume: { description: 'Whether to make the root volume; true when not given.', required: false },
   create_nonroot_volumes: { description: 'Whether to make the other volumes; true when not given.', required: false },
