@@ -44,7 +44,7 @@ const ambientModules = {
   patterns: [
     {
       // Another room is imported by its door only.
-      regex: '^(\\.\\./)+(runtime|wire|ignition|steps|machine|agent|ironic-mock|lab|cli)/(?!index\\.js$)',
+      regex: '^(\\.\\./)+(runtime|bytes|wire|ignition|steps|machine|agent|ironic-mock|lab|cli)/(?!index\\.js$)',
       message: 'Import another room by its door, index.js.',
     },
   ],

@@ -1,7 +1,7 @@
-import { Agent, interceptors, request, type Dispatcher } from 'undici'
+import { FetchFailure, HttpClient, type FileAnswer } from '../bytes/index.js'
 import { bytesSource, type ByteSource } from '../ignition/index.js'
 import type { BootNetwork } from '../machine/index.js'
-import { held, seconds, type Clock } from '../runtime/index.js'
+import { seconds, type Clock } from '../runtime/index.js'
 import { ignitionFetch } from './ignition-fetch.js'
 
 /** How long a server may be silent, in milliseconds of wall time. */
@@ -13,25 +13,19 @@ const BLOCKS = 8
 /** A server that knows no ranges has to send all of a file, and all of it would be held. */
 const LARGEST_WHOLE = 64 * 2 ** 20
 
-export interface OpenBootNetwork extends BootNetwork, AsyncDisposable {}
-
 /** The network of simulated machines at boot: http and https, by ranges, as BMCs read virtual media. */
-export function bootNetwork(clock: Clock): OpenBootNetwork {
-  const agent = new Agent({
-    ...{ headersTimeout: SILENCE, bodyTimeout: SILENCE, connect: { timeout: SILENCE } },
-    ...{ keepAliveTimeout: seconds(1), keepAliveMaxTimeout: seconds(1) },
+export function bootNetwork(clock: Clock): BootNetwork {
+  const http = new HttpClient({
+    ...{ clock, redirects: 5, limits: { connect: SILENCE, header: SILENCE, silence: SILENCE } },
   })
-  const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: 5 }))
   return {
-    open: (url, signal) => openRemote(url, { clock, dispatcher, signal }),
+    open: (url, signal) => openRemote(url, { http, signal }),
     get: (resource, signal) => ignitionFetch({ clock, signal })(resource),
-    [Symbol.asyncDispose]: () => agent.destroy(),
   }
 }
 
 interface Asking {
-  clock: Clock
-  dispatcher: Dispatcher
+  http: HttpClient
   signal: AbortSignal
 }
 
@@ -43,8 +37,6 @@ interface Part {
 }
 
 async function openRemote(url: string, asking: Asking): Promise<ByteSource> {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new Error(`${URL.canParse(url) ? `${new URL(url).protocol}//` : 'what is no URL'} cannot be fetched here`)
   const first = await part(url, 0, asking)
   if (first.total === null) return bytesSource(first.bytes)
   return new RemoteFile(url, asking, first, first.total)
@@ -94,40 +86,31 @@ class RemoteFile implements ByteSource {
   }
 }
 
-/** @throws Error that says what the server did */
-async function part(url: string, start: number, { clock, dispatcher, signal }: Asking): Promise<Part> {
-  return held(clock, `booting from ${new URL(url).host}`, async () => {
-    const range = `bytes=${start}-${start + BLOCK - 1}`
-    const headers = { range, 'accept-encoding': 'identity' }
-    const answer = await request(url, { dispatcher, signal, headers }).catch((error: unknown) => {
-      signal.throwIfAborted()
-      throw new Error(codeOf(error) ?? 'the server does not answer', { cause: error })
-    })
-    const { statusCode, body } = answer
-    const header = (name: string) => [answer.headers[name]].flat()[0]
-    if (statusCode !== 200 && statusCode !== 206) {
-      await body.dump()
-      throw new Error(`the server answered ${statusCode}`)
-    }
-    const bytes = await upTo(statusCode === 206 ? BLOCK : LARGEST_WHOLE, body)
-    const total = /^bytes \d+-\d+\/(\d+)$/.exec(header('content-range') ?? '')?.[1]
-    if (statusCode === 206 && total === undefined) throw new Error('the server sent a part of it is not known what')
-    return { bytes, total: total === undefined ? null : Number(total), validator: header('etag') }
-  })
-}
-
-async function upTo(most: number, body: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const bytes of body) {
-    size += bytes.length
-    if (size > most) throw new Error(`the server knows no ranges, and the file has more than ${most} bytes`)
-    parts.push(bytes)
+/** @throws FetchFailure; Error that says what the server did */
+async function part(url: string, start: number, { http, signal }: Asking): Promise<Part> {
+  const range = `bytes=${start}-${start + BLOCK - 1}`
+  const answer = await http.get({ url, headers: { range }, signal })
+  try {
+    const { status, headers } = answer
+    if (status !== 200 && status !== 206) throw new Error(`the server answered ${status}`)
+    if (status === 200) return { bytes: await wholeFile(answer), total: null, validator: undefined }
+    const [, from, to, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []
+    if (total === undefined) throw new Error('the server sent a part without saying which (Content-Range)')
+    const bytes = await answer.bytes(BLOCK)
+    if (Number(from) !== start || Number(to) !== start + bytes.length - 1)
+      throw new Error(`the server sent another part (bytes ${from}-${to}) than was asked for (from ${start})`)
+    return { bytes, total: Number(total), validator: headers['etag'] }
+  } finally {
+    await answer.close()
   }
-  return Buffer.concat(parts)
 }
 
-const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? { ECONNREFUSED: 'connection refused', ENOTFOUND: 'there is no host of that name' }[error.code]
-    : undefined
+async function wholeFile(answer: FileAnswer): Promise<Buffer> {
+  try {
+    return await answer.bytes(LARGEST_WHOLE)
+  } catch (error) {
+    if (error instanceof FetchFailure && error.code === 'too-large')
+      throw new Error(`the server knows no ranges, and the file has more than ${LARGEST_WHOLE} bytes`)
+    throw error
+  }
+}

@@ -1,5 +1,5 @@
-import { fetch } from 'undici'
-import { held, UserError, type Clock } from '../runtime/index.js'
+import { FetchFailure, HttpClient, maskedUrl } from '../bytes/index.js'
+import { UserError, type Clock } from '../runtime/index.js'
 import { IGNITION_TYPE, LARGEST_RESOURCE, NEWEST_STABLE, type Fetch } from '../ignition/index.js'
 
 /**
@@ -8,38 +8,27 @@ import { IGNITION_TYPE, LARGEST_RESOURCE, NEWEST_STABLE, type Fetch } from '../i
  * @throws UserError `ignition-fetch`
  */
 export function ignitionFetch({ clock, signal }: { clock: Clock; signal: AbortSignal }): Fetch {
+  const http = new HttpClient({ clock })
   return async ({ source = '', httpHeaders = [] }) => {
-    const failed = (why: string, cause?: unknown) =>
-      new UserError('ignition-fetch', `fetching ${withoutSecrets(source)} failed: ${why}`, {
-        remedy: 'Only http and https are fetched here; see that the server answers.',
+    const failed = (remedy: string, why: string, cause?: unknown) =>
+      new UserError('ignition-fetch', `fetching ${maskedUrl(source)} failed: ${why}`, {
         ...(cause === undefined ? {} : { cause }),
+        remedy,
       })
-    if (!/^https?:/i.test(source)) throw failed('its scheme is none of http and https')
-    const headers = new Headers({ accept: `${IGNITION_TYPE};version=${NEWEST_STABLE}, */*;q=0.1` })
-    for (const { name = '', value } of httpHeaders) if (value) headers.set(name, value)
-    return held(clock, `fetching ${withoutSecrets(source)}`, async () => {
-      const parts: Uint8Array[] = []
-      let size = 0
+    const headers: Record<string, string> = { accept: `${IGNITION_TYPE};version=${NEWEST_STABLE}, */*;q=0.1` }
+    for (const { name = '', value } of httpHeaders) if (value) headers[name.toLowerCase()] = value
+    try {
+      const answer = await http.get({ url: source, headers, signal })
       try {
-        const response = await fetch(source, { headers: [...headers], signal })
-        if (!response.ok) throw failed(`the server answered ${response.status}`)
-        for await (const part of response.body ?? []) {
-          size += (part as Uint8Array).byteLength
-          if (size > LARGEST_RESOURCE) throw failed(`it has more than ${LARGEST_RESOURCE} bytes`)
-          parts.push(part as Uint8Array)
-        }
-      } catch (cause) {
-        signal.throwIfAborted()
-        if (cause instanceof UserError) throw cause
-        throw failed('no answer', cause)
+        const { status } = answer
+        if (status < 200 || status > 299) throw failed('check the URL of the resource', `the server answered ${status}`)
+        return await answer.bytes(LARGEST_RESOURCE)
+      } finally {
+        await answer.close()
       }
-      return Buffer.concat(parts)
-    })
+    } catch (error) {
+      if (!(error instanceof FetchFailure)) throw error
+      throw failed(error.remedy, error.message, error.cause)
+    }
   }
-}
-
-function withoutSecrets(source: string): string {
-  if (!URL.canParse(source)) return 'a URL of the config'
-  const { protocol, host, pathname } = new URL(source)
-  return `${protocol}//${host}${pathname}`
 }

@@ -31,7 +31,12 @@ afterEach(async () => {
 })
 
 const asked = () => server.asked.filter((line) => !line.includes('.sig'))
-const cacheOn = (as: 'fetched' | 'zstd' = 'fetched'): ImageCacheRequest => ({ folder, as, silence: 300, attempts: 1 })
+const cacheOn = (as: 'fetched' | 'zstd' = 'fetched'): ImageCacheRequest => ({
+  folder,
+  as,
+  limits: { silence: 300 },
+  attempts: 1,
+})
 
 /** Nodes that install an image from the server, at once, and how they ended. */
 async function installed(count: number, args: Partial<InstallCoreosArgs>, as?: 'fetched' | 'zstd' | null) {

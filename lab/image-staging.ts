@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
+import { HttpClient } from '../bytes/index.js'
 import { decodedFile } from '../machine/index.js'
 import type { Clock, Logger, Random } from '../runtime/index.js'
 import {
   type Asset,
   ImageCache,
-  ImageHttp,
   imageOfStream,
   stageFromCache,
   stageUncached,
@@ -31,7 +31,7 @@ export function streamImage(
   fetching: ImageCacheRequest,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<Asset> {
-  return imageOfStream(new ImageHttp({ ...fetching, clock }), { stream, ...machine }, signal)
+  return imageOfStream(new HttpClient({ ...fetching, clock }), { stream, ...machine }, signal)
 }
 
 interface Surroundings {

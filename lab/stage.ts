@@ -224,7 +224,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
     logger: withFields(logger, { room: 'machine' }),
     stage: simulatedStage(options.imageCache, { clock, random, logger }),
-    network: scope.use(bootNetwork(clock)),
+    network: bootNetwork(clock),
     registry,
     events: {
       ramdiskUp: (machine, boot) => {

@@ -121,6 +121,17 @@ export function delayed(signal: AbortSignal | undefined, ms: number, clock: Cloc
   return controller.signal
 }
 
+/**
+ * Calls `then` with the signal's reason when it is aborted, at once if it is already. Leaves nothing on the signal once
+ * disposed of, as `AbortSignal.any` does on one that lives long.
+ */
+export function onAbort(signal: AbortSignal, then: (reason: unknown) => void): Disposable {
+  const aborted = () => then(signal.reason)
+  if (signal.aborted) aborted()
+  else signal.addEventListener('abort', aborted, { once: true })
+  return { [Symbol.dispose]: () => signal.removeEventListener('abort', aborted) }
+}
+
 /** Runs one piece of work at a time, in the order of the calls. */
 export class Mutex {
   #tail: Promise<unknown> = Promise.resolve()

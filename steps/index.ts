@@ -41,15 +41,7 @@ export { nodeWithHints } from './hardware/node-with-hints.js'
 export { managersWith } from './custom-managers.js'
 export { planTarget, type PlannedWrite } from './executors/plan.js'
 export { stepHardware, type StepHardware } from './hardware/step-hardware.js'
-export {
-  CommandFailed,
-  finish,
-  runCommand,
-  shown,
-  withoutPasswords,
-  type Finished,
-  type RunOptions,
-} from './run-command.js'
+export { CommandFailed, finish, runCommand, shown, type Finished, type RunOptions } from './run-command.js'
 export { eraseDevices, eraseDevicesMetadata } from './erase-devices/erase-devices.js'
 export { installCoreos } from './install-coreos/install-coreos.js'
 export type { InstallArgs } from './install-coreos/args.js'
@@ -68,7 +60,6 @@ export {
   type ImageEntry,
   type Pruned,
 } from './images/image-cache.js'
-export { ImageHttp, type ImageHttpOptions } from './images/image-http.js'
 export { FEDORA_STREAMS, fetchStreamText, imageOfStream, type StreamRequest } from './images/stream-image.js'
 export { stageFromCache, stageStreamed, stageUncached, type Reach, type StagingOptions } from './images/stage-image.js'
 export { makeUnbootable } from './install-coreos/unbootable.js'

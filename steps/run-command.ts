@@ -1,3 +1,4 @@
+import { withoutPasswords } from '../bytes/index.js'
 import { unlessAborted } from '../runtime/index.js'
 import type { Command, Executor, Exit, OutputChunk, Run } from './executors/executor.js'
 import { LineSplitter } from './line-splitter.js'
@@ -104,6 +105,3 @@ export const shown = (argv: readonly string[]): string =>
     .map(withoutPasswords)
     .map((arg) => (/^[\w@%+=:,./*-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", `'\\''`)}'`))
     .join(' ')
-
-/** Text in which the passwords of URLs are masked: `https://me:******@host/`. */
-export const withoutPasswords = (text: string): string => text.replace(/(\/\/[^/\s:@]*):[^/\s@]*@/g, '$1:******@')

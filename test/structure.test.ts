@@ -8,13 +8,14 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** The design: which rooms a room may import from. */
 const ROOMS: Record<string, string[]> = {
   runtime: [],
-  wire: ['runtime'],
+  bytes: ['runtime'],
+  wire: ['runtime', 'bytes'],
   ignition: ['runtime'],
-  steps: ['runtime', 'wire', 'ignition'],
-  machine: ['runtime', 'ignition', 'steps'],
+  steps: ['runtime', 'bytes', 'wire', 'ignition'],
+  machine: ['runtime', 'bytes', 'ignition', 'steps'],
   agent: ['runtime', 'wire', 'steps'],
-  'ironic-mock': ['runtime', 'wire'],
-  lab: ['runtime', 'wire', 'ignition', 'steps', 'machine', 'agent', 'ironic-mock'],
+  'ironic-mock': ['runtime', 'bytes', 'wire'],
+  lab: ['runtime', 'bytes', 'wire', 'ignition', 'steps', 'machine', 'agent', 'ironic-mock'],
   cli: ['runtime', 'lab'],
 }
 

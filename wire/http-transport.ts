@@ -1,12 +1,17 @@
-import type { Agent, request } from 'undici'
-import { held, seconds, type Clock } from '../runtime/index.js'
-import { ConnectionFailed, type Transport, type WireResponse } from './exchange.js'
+import { Agent } from 'node:http'
+import { Agent as TlsAgent } from 'node:https'
+import type { ConnectionOptions } from 'node:tls'
+import { DEFAULT_LIMITS, exchange, readUpTo, withoutPasswords, type HttpLimits } from '../bytes/index.js'
+import { held, onAbort, seconds, type Clock } from '../runtime/index.js'
+import { ConnectionFailed, type OutgoingRequest, type Transport, type WireResponse } from './exchange.js'
 import type { TlsIdentity } from './http-server.js'
 
 export interface HttpTransportOptions {
   clock: Clock
   /** Milliseconds of wall time for the connection, for the headers, and between two parts of the body. */
   timeoutMs?: number
+  /** Bytes of an answer, beyond which its peer counts as failing; 64 MiB unless told otherwise. */
+  largestAnswer?: number
   /** So many at once to one peer, the others wait; as many as there are requests unless told otherwise. */
   connections?: number
   /** How far peers are believed that come by TLS. */
@@ -26,6 +31,8 @@ export interface ClientTls {
 
 /** So many peers with a certificate of their own have their connections kept. */
 const REMEMBERED_PEERS = 64
+/** An idle connection is closed after this long, before most servers close it. */
+const IDLE = seconds(4)
 
 /**
  * Requests over HTTP/1.1 with connections kept alive. Time limits are in wall time, whatever the clock: the wire is
@@ -33,98 +40,90 @@ const REMEMBERED_PEERS = 64
  */
 export class HttpTransport implements Transport, AsyncDisposable {
   readonly #clock: Clock
-  readonly #timeout: number
-  readonly #tls: ClientTls
-  readonly #connections: number | null
-  /** Loaded with the first request: a server that nobody asks to call anyone starts without it. */
-  #client: Promise<Client> | undefined
-  /** Connections to peers with a certificate of their own, by that; the latest used last. */
-  readonly #trusting = new Map<string, Agent>()
+  readonly #limits: HttpLimits
+  readonly #largest: number
+  readonly #tls: ConnectionOptions
+  readonly #connections: number
+  readonly #plain: Agent
+  readonly #closing = new AbortController()
+  /** Connections by TLS, by the authority that they trust; the latest used last. */
+  readonly #trusting = new Map<string, TlsAgent>()
 
-  constructor({ clock, timeoutMs = seconds(60), tls = {}, connections }: HttpTransportOptions) {
+  constructor(options: HttpTransportOptions) {
+    const { clock, timeoutMs = seconds(60), largestAnswer = 64 * 2 ** 20, tls = {}, connections = Infinity } = options
     this.#clock = clock
-    this.#timeout = timeoutMs
-    this.#tls = tls
-    this.#connections = connections ?? null
+    this.#limits = { ...DEFAULT_LIMITS, header: timeoutMs, silence: timeoutMs }
+    this.#largest = largestAnswer
+    this.#tls = connectionOptions(tls)
+    this.#connections = connections
+    this.#plain = new Agent(this.#pooled())
   }
 
-  send: Transport['send'] = async ({ method, url, headers, body, ca, signal }) => {
+  send: Transport['send'] = async (request) => {
+    const { method, url, signal } = request
     signal?.throwIfAborted()
-    return held(this.#clock, `${method} ${url}`, async (): Promise<WireResponse> => {
+    return held(this.#clock, `${method} ${withoutPasswords(url)}`, async (): Promise<WireResponse> => {
       try {
-        const client = await (this.#client ??= this.#load())
-        const response = await client.send(url, {
-          method: method as 'GET',
-          headers,
-          body: body ?? null,
-          dispatcher: ca === undefined ? client.agent : this.#trustingIn(ca, client),
-          ...(signal ? { signal } : {}),
-        })
-        const text = await response.body.text()
-        return {
-          status: response.statusCode,
-          headers: flat(response.headers),
-          ...(text === '' ? {} : { body: text }),
-        }
+        return await this.#exchange(request)
       } catch (cause) {
         if (signal?.aborted) throw signal.reason
-        throw new ConnectionFailed(`${method} ${url}: ${reason(cause)}`, { cause })
+        throw new ConnectionFailed(`${method} ${withoutPasswords(url)}: ${reason(cause)}`, { cause })
       }
     })
-  }
+  };
 
   /** Ends every connection, also those under way. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    const client = await this.#client
-    await Promise.all([client?.agent.destroy(), ...[...this.#trusting.values()].map((agent) => agent.destroy())])
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new ConnectionFailed('the transport is closed'))
+    for (const agent of [this.#plain, ...this.#trusting.values()]) agent.destroy()
+    return Promise.resolve()
   }
 
-  async #load(): Promise<Client> {
-    const { Agent, request } = await import('undici')
-    const [timeout, connections] = [this.#timeout, this.#connections]
-    const { insecure = false, ca, pinned = false, identity } = this.#tls
-    const make = (trusted: string | undefined): Agent =>
-      new Agent({
-        headersTimeout: timeout,
-        bodyTimeout: timeout,
-        connections,
-        connect: {
-          timeout,
-          rejectUnauthorized: !insecure,
-          ...(trusted === undefined ? {} : { ca: trusted }),
-          ...(pinned ? { allowPartialTrustChain: true, checkServerIdentity: () => undefined } : {}),
-          ...(identity ? { cert: identity.certificate, key: identity.key } : {}),
-        },
-      })
-    return { send: request, make, agent: make(ca) }
-  }
-
-  #trustingIn(ca: string, { make }: Client): Agent {
-    const agent = this.#trusting.get(ca) ?? make(ca)
-    this.#trusting.delete(ca)
-    this.#trusting.set(ca, agent)
-    for (const [other, unused] of this.#trusting) {
-      if (this.#trusting.size <= REMEMBERED_PEERS) break
-      this.#trusting.delete(other)
-      // Requests under way end first.
-      void unused.close()
+  async #exchange({ method, url, headers, body, ca, signal }: OutgoingRequest): Promise<WireResponse> {
+    const [to, trusted] = [new URL(url), ca ?? this.#tls.ca]
+    const tls = trusted === undefined ? this.#tls : { ...this.#tls, ca: trusted }
+    const ended = new AbortController()
+    const end = (reason: unknown) => ended.abort(reason)
+    using _ = onAbort(this.#closing.signal, end)
+    using __ = signal && onAbort(signal, end)
+    const agent = to.protocol === 'https:' ? this.#trustingIn(String(trusted ?? ''), tls) : this.#plain
+    const answer = await exchange({
+      ...{ url: to, method, headers, agent, tls, limits: this.#limits, clock: this.#clock, signal: ended.signal },
+      ...(body === undefined ? {} : { body }),
+    })
+    const text = await readUpTo(this.#largest, answer.body)
+    if (text === null) {
+      await answer.body.close()
+      throw new Error(`the answer has more than ${this.#largest} bytes`)
     }
+    const entries = Object.entries(answer.headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    return {
+      status: answer.status,
+      headers: Object.fromEntries(entries),
+      ...(text.length === 0 ? {} : { body: text.toString('utf8') }),
+    }
+  }
+
+  #pooled() {
+    return { keepAlive: true, timeout: IDLE, maxSockets: this.#connections }
+  }
+
+  #trustingIn(key: string, tls: ConnectionOptions): TlsAgent {
+    const agent = this.#trusting.get(key) ?? new TlsAgent({ ...this.#pooled(), ...tls })
+    this.#trusting.delete(key)
+    this.#trusting.set(key, agent)
+    // One that is no longer remembered goes on with its requests; its idle connections end by themselves.
+    if (this.#trusting.size > REMEMBERED_PEERS) this.#trusting.delete(this.#trusting.keys().next().value!)
     return agent
   }
 }
 
-interface Client {
-  readonly send: typeof request
-  readonly make: (ca: string | undefined) => Agent
-  readonly agent: Agent
-}
-
-function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const out: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) out[name] = Array.isArray(value) ? value.join(', ') : value
-  return out
-}
+const connectionOptions = ({ insecure = false, ca, pinned = false, identity }: ClientTls): ConnectionOptions => ({
+  rejectUnauthorized: !insecure,
+  ...(ca === undefined ? {} : { ca }),
+  ...(pinned ? { allowPartialTrustChain: true, checkServerIdentity: () => undefined } : {}),
+  ...(identity ? { cert: identity.certificate, key: identity.key } : {}),
+})
 
 /** An AggregateError (both address families failed) has an empty message; its first error has the words. */
 function reason(cause: unknown): string {

@@ -1,3 +1,4 @@
+import { HttpClient, withoutPasswords } from '../../bytes/index.js'
 import { held, type Clock } from '../../runtime/index.js'
 import type { ApiCall } from './rule-actions.js'
 
@@ -7,7 +8,8 @@ import type { ApiCall } from './rule-actions.js'
  * @throws Error in upstream's words when nobody answers, or with an error
  */
 export async function callApi({ url, headers, timeout }: ApiCall, clock: Clock, signal: AbortSignal): Promise<null> {
-  await held(clock, `calling ${url} for an inspection rule`, async () => {
+  const shown = withoutPasswords(url)
+  await held(clock, `calling ${shown} for an inspection rule`, async () => {
     const late = new AbortController()
     try {
       const limit = clock.sleep(timeout, { weak: true, signal: AbortSignal.any([signal, late.signal]) })
@@ -15,15 +17,24 @@ export async function callApi({ url, headers, timeout }: ApiCall, clock: Clock, 
         () => late.abort(new Error(`no answer within ${timeout / 1000} s`)),
         () => {},
       )
-      const response = await fetch(url, { headers, signal: AbortSignal.any([signal, late.signal]) })
-      await response.body?.cancel()
-      if (!response.ok) throw new Error(`${response.status} Client Error: ${response.statusText} for url: ${url}`)
+      const http = new HttpClient({ clock })
+      const answer = await http.get({
+        url,
+        headers: lowerCase(headers),
+        signal: AbortSignal.any([signal, late.signal]),
+      })
+      await answer.close()
+      const { status, statusText } = answer
+      if (status < 200 || status > 299) throw new Error(`${status} Client Error: ${statusText} for url: ${shown}`)
     } catch (error) {
       signal.throwIfAborted()
-      throw new Error(`Request to ${url} failed`, { cause: error })
+      throw new Error(`Request to ${shown} failed`, { cause: error })
     } finally {
       late.abort(new Error('done'))
     }
   })
   return null
 }
+
+const lowerCase = (headers: Readonly<Record<string, string>> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

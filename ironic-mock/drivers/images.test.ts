@@ -44,7 +44,7 @@ describe('an image behind http', () => {
       `Validation of image href ${base}/nosuch failed, reason: Got HTTP code 404 instead of 200 in response to HEAD request.`,
     )
     await expect(find('http://127.0.0.1:1/i')).rejects.toThrow(
-      /^Validation of image href http:\/\/127\.0\.0\.1:1\/i failed, reason: connect ECONNREFUSED 127\.0\.0\.1:1$/,
+      /^Validation of image href http:\/\/127\.0\.0\.1:1\/i failed, reason: connection refused: nothing listens at 127\.0\.0\.1:1$/,
     )
   })
 })

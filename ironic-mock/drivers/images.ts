@@ -3,7 +3,8 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { errorChain, held, seconds, type Clock } from '../../runtime/index.js'
+import { FetchFailure, HttpClient, withoutPasswords } from '../../bytes/index.js'
+import { held, seconds, type Clock } from '../../runtime/index.js'
 
 /** What a URL leads to, as far as Ironic looks before an agent is told of it. */
 export interface FoundImage {
@@ -28,34 +29,23 @@ const QCOW2 = 'QFI\xfb'
 export const findImages =
   (clock: Clock): FindImage =>
   (url, { digest, signal }) =>
-    held(clock, `looking at the image ${url}`, () =>
-      url.startsWith('file:') ? findFile(url, digest, signal) : ask(url, signal),
+    held(clock, `looking at the image ${withoutPasswords(url)}`, () =>
+      url.startsWith('file:') ? findFile(url, digest, signal) : ask(url, clock, signal),
     )
 
 export const imageProblem = (url: string, reason: string): string =>
-  `Validation of image href ${url} failed, reason: ${reason}`
+  `Validation of image href ${withoutPasswords(url)} failed, reason: ${reason}`
 
-async function ask(url: string, signal: AbortSignal): Promise<FoundImage> {
-  // Loaded when first needed: most processes never look at an image.
-  const { Agent, interceptors, request } = await import('undici')
-  const agent = new Agent({ connectTimeout: TIMEOUT, headersTimeout: TIMEOUT })
-  try {
-    const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: 30 }))
-    const { statusCode, body, context } = await request(url, { method: 'HEAD', dispatcher, signal }).catch(
-      (error: unknown) => {
-        signal.throwIfAborted()
-        // The sentence has all that the cause would say again.
-        throw new Error(imageProblem(url, [...new Set(errorChain(error))].join(': ')))
-      },
-    )
-    await body.dump()
-    if (statusCode !== 200)
-      throw new Error(imageProblem(url, `Got HTTP code ${statusCode} instead of 200 in response to HEAD request.`))
-    const { history = [] } = (context ?? {}) as { history?: (URL | string)[] }
-    return { url: history.length > 1 ? String(history.at(-1)) : url, format: null, sha256: null }
-  } finally {
-    await agent.destroy()
-  }
+async function ask(url: string, clock: Clock, signal: AbortSignal): Promise<FoundImage> {
+  const http = new HttpClient({ clock, redirects: 30, limits: { connect: TIMEOUT, header: TIMEOUT } })
+  const answer = await http.get({ url, method: 'HEAD', signal }).catch((error: unknown) => {
+    throw error instanceof FetchFailure ? new Error(imageProblem(url, error.message)) : error
+  })
+  await answer.close()
+  const { status } = answer
+  if (status !== 200)
+    throw new Error(imageProblem(url, `Got HTTP code ${status} instead of 200 in response to HEAD request.`))
+  return { url: answer.redirected ? answer.url : url, format: null, sha256: null }
 }
 
 async function findFile(url: string, digest: boolean, signal: AbortSignal): Promise<FoundImage> {

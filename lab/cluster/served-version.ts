@@ -9,7 +9,7 @@ import { bootNetwork } from '../boot-network.js'
  * @throws UserError `images-unreachable`
  */
 export async function servedVersion(iso: string, clock: Clock, signal: AbortSignal): Promise<string | null> {
-  await using network = bootNetwork(clock)
+  const network = bootNetwork(clock)
   try {
     const image = await openLiveIso(await network.open(iso, signal), clock)
     return liveVersion(image.kargs?.default ?? '')

@@ -43,12 +43,12 @@ afterEach(async () => {
 const into = () => join(home, 'here')
 const download = (artifacts: readonly Artifact[], more: Partial<DownloadOptions> = {}) =>
   downloadArtifacts(artifacts, {
-    ...{ folder: into(), cache: { folder: join(home, 'cache'), silence: 300, attempts: 3 } },
+    ...{ folder: into(), cache: { folder: join(home, 'cache'), limits: { silence: 300 }, attempts: 3 } },
     ...{ clock, logger: silent, signal },
     ...more,
   })
 const open = (request: StreamRequest): Promise<Stream> =>
-  openStream(request, { folder: join(home, 'streams'), fetching: { silence: 300 }, clock, signal })
+  openStream(request, { folder: join(home, 'streams'), fetching: { limits: { silence: 300 } }, clock, signal })
 const raw = () => streamDisk(build.stream, 'x86_64', 'metal', 'raw.gz')
 const failure = async (work: Promise<unknown>) =>
   work.then(
@@ -98,7 +98,7 @@ describe('row 6: the same checksum gate for who asks the origin and who asks a m
     expect((await download([raw()], { mirror: below }))[0]!.sha256).toBe(raw().sha256)
     const path = new URL(raw().location).pathname
     mirror.behave(`/team${path}`, (_, response) => void response.writeHead(302, { location: path }).end())
-    const elsewhere = { folder: join(home, 'cache2'), silence: 300 }
+    const elsewhere = { folder: join(home, 'cache2'), limits: { silence: 300 } }
     expect(
       await failure(download([raw()], { mirror: below, folder: join(home, 'x'), cache: elsewhere })),
     ).toMatchObject({
@@ -205,7 +205,7 @@ describe('row 11: signed metadata of Fedora CoreOS', () => {
   }
   const trusting = (more: Partial<DownloadOptions> = {}) =>
     download([signed()], {
-      cache: { folder: join(home, 'cache'), silence: 300, attempts: 2, trusted: [key.publicKey] },
+      cache: { folder: join(home, 'cache'), limits: { silence: 300 }, attempts: 2, trusted: [key.publicKey] },
       ...more,
     })
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { HttpClient, type HttpClientOptions } from '../../bytes/index.js'
 import {
   readMetadata,
   readReleaseImage,
@@ -11,7 +12,7 @@ import {
   type Stream,
 } from '../../ignition/index.js'
 import { held, UserError, type Clock } from '../../runtime/index.js'
-import { FEDORA_STREAMS, fetchStreamText, ImageHttp, type ImageHttpOptions } from '../../steps/index.js'
+import { FEDORA_STREAMS, fetchStreamText } from '../../steps/index.js'
 import { allowed, type Reach } from './reach.js'
 
 export interface StreamRequest extends Reach {
@@ -27,7 +28,7 @@ export interface StreamRequest extends Reach {
 export interface StreamSurroundings {
   /** Where metadata is kept for when there is no network; null keeps none. */
   folder: string | null
-  fetching: Omit<ImageHttpOptions, 'clock' | 'allow'>
+  fetching: Omit<HttpClientOptions, 'clock' | 'allow'>
   clock: Clock
   signal: AbortSignal
 }
@@ -88,7 +89,7 @@ async function fetched(url: string, request: StreamRequest, surroundings: Stream
   const path = folder === null ? null : join(folder, `${key}.json`)
   const kept = path === null ? null : await keptStream(path, url, clock)
   if (kept && request.offline) return kept
-  const http = new ImageHttp({ ...fetching, clock, allow: allowed(request) })
+  const http = new HttpClient({ ...fetching, clock, allow: allowed(request) })
   const text = await fetchStreamText(http, url, signal)
   const stream = STREAM.read(text, url)
   if (kept) refuseOlderStream(kept, stream)

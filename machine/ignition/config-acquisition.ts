@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { maskedUrl } from '../../bytes/index.js'
 import { errorChain, minutes, UserError } from '../../runtime/index.js'
 import {
   findingLine,
@@ -12,7 +13,7 @@ import {
   type SpecConfig,
 } from '../../ignition/index.js'
 import { goQuoted, IgnitionFailure, type IgnitionLog } from './ignition-log.js'
-import { NEEDS_NETWORK, withoutSecrets, type Resources } from './resources.js'
+import { NEEDS_NETWORK, type Resources } from './resources.js'
 
 /** What Ignition works with, whatever version a config was written in. */
 const OWN_VERSION = SPEC_VERSIONS.at(-1)!
@@ -126,7 +127,7 @@ async function render(
         },
         fetched: ({ source = '' }, text) => {
           const isData = /^data:/i.test(source)
-          const from = isData ? 'from data url' : `at ${withoutSecrets(source)}`
+          const from = isData ? 'from data url' : `at ${maskedUrl(source)}`
           log.line('debug', `fetched referenced config ${from} with SHA512: ${sha512(text)}`)
           report(text, log)
           const path = isData ? '' : new URL(source).pathname

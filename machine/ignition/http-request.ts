@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import { rootCertificates } from 'node:tls'
-import { held, type Clock } from '../../runtime/index.js'
-import { proxyFor, type ProxySettings } from './proxy.js'
+import { FetchFailure, HttpClient, type ProxySettings } from '../../bytes/index.js'
+import type { SpecConfig } from '../../ignition/index.js'
+import type { Clock } from '../../runtime/index.js'
 
 /** How a machine's Ignition makes its requests. */
 export interface HttpSettings {
@@ -11,7 +12,7 @@ export interface HttpSettings {
   total: number
   /** PEM texts, besides what the system trusts. */
   authorities: readonly string[]
-  proxy: ProxySettings
+  proxy: NonNullable<NonNullable<SpecConfig['ignition']>['proxy']>
 }
 
 export const DEFAULT_HTTP: HttpSettings = { responseHeaders: 10_000, total: 0, authorities: [], proxy: {} }
@@ -31,9 +32,6 @@ export class NoAnswer extends Error {
   override name = 'NoAnswer'
 }
 
-const MOST_REDIRECTS = 10
-const REDIRECTED = new Set([301, 302, 303, 307, 308])
-
 export const statusText = (status: number): string => STATUS_CODES[status] ?? ''
 
 /**
@@ -43,69 +41,70 @@ export const statusText = (status: number): string => STATUS_CODES[status] ?? ''
  */
 export async function httpRequest(
   { url, headers }: HttpRequest,
-  settings: HttpSettings,
+  { responseHeaders, authorities, proxy }: HttpSettings,
   { clock, signal, most }: { clock: Clock; signal: AbortSignal; most: number },
 ): Promise<HttpAnswer> {
-  const { Agent, ProxyAgent, request } = await import('undici')
-  return held(clock, `fetching ${new URL(url).host}`, async () => {
-    let at = url
-    for (let redirects = 0; ; redirects++) {
-      const proxy = proxyFor(at, settings.proxy)
-      const tls = settings.authorities.length > 0 ? { ca: [...rootCertificates, ...settings.authorities] } : {}
-      const times = { headersTimeout: settings.responseHeaders }
-      const dispatcher = proxy
-        ? // Only what is encrypted goes through a tunnel, as Go's client does it.
-          new ProxyAgent({ uri: proxy, requestTls: tls, proxyTunnel: at.startsWith('https:'), ...times })
-        : new Agent({ connect: { timeout: 30_000, ...tls }, ...times })
-      try {
-        const answer = await request(at, { dispatcher, signal, headers: redirects === 0 ? headers : {} })
-        const { location } = answer.headers
-        if (REDIRECTED.has(answer.statusCode) && typeof location === 'string') {
-          await answer.body.dump()
-          if (redirects === MOST_REDIRECTS) throw new NoAnswer('stopped after 10 redirects')
-          at = new URL(location, at).href
-          continue
-        }
-        const parts: Uint8Array[] = []
-        let size = 0
-        for await (const part of answer.body) {
-          parts.push(part as Uint8Array)
-          if ((size += (part as Uint8Array).length) > most) throw new NoAnswer(`more than ${most} bytes`)
-        }
-        return { status: answer.statusCode, body: Buffer.concat(parts) }
-      } catch (error) {
-        signal.throwIfAborted()
-        throw error instanceof NoAnswer ? error : new NoAnswer(why(error, at))
-      } finally {
-        await dispatcher.destroy()
-      }
-    }
+  const client = new HttpClient({
+    clock,
+    ...(authorities.length > 0 ? { ca: [...rootCertificates, ...authorities] } : {}),
+    proxies: proxiesOf(proxy),
+    limits: { header: responseHeaders },
   })
+  try {
+    const answer = await client.get({ url, headers, redirectHeaders: 'none', signal })
+    try {
+      return { status: answer.status, body: await answer.bytes(most) }
+    } finally {
+      await answer.close()
+    }
+  } catch (error) {
+    throw error instanceof FetchFailure ? new NoAnswer(sentence(error, most)) : error
+  }
 }
 
-function why(error: unknown, at: string): string {
-  const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error
-  const { code = '', message = String(cause) } = (cause ?? {}) as { code?: string; message?: string }
-  const { host, port, protocol } = new URL(at)
-  const address = port === '' ? `${host}:${protocol === 'https:' ? 443 : 80}` : host
+const LOOPBACK = ['localhost', '127.0.0.0/8', '::1']
+
+/** Go's client never asks a loopback address through a proxy. */
+export const proxiesOf = ({ httpProxy = '', httpsProxy = '', noProxy = [] }: HttpSettings['proxy']): ProxySettings => ({
+  ...{ http: httpProxy, https: httpsProxy },
+  no: [...LOOPBACK, ...noProxy].join(','),
+})
+
+/** As Go's client says it. */
+function sentence({ code, url, message }: FetchFailure, most: number): string {
+  const { hostname, port, protocol } = new URL(url)
+  const address = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
   switch (code) {
-    case 'ECONNREFUSED':
+    case 'refused':
       return `dial tcp ${address}: connect: connection refused`
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `dial tcp: lookup ${new URL(at).hostname}: no such host`
-    case 'UND_ERR_HEADERS_TIMEOUT':
+    case 'unknown-host':
+    case 'lookup-failed':
+      return `dial tcp: lookup ${hostname}: no such host`
+    case 'header-timeout':
       return 'net/http: timeout awaiting response headers'
-    case 'UND_ERR_CONNECT_TIMEOUT':
+    case 'connect-timeout':
       return `dial tcp ${address}: i/o timeout`
-    case 'UND_ERR_SOCKET':
-    case 'ECONNRESET':
+    case 'closed-early':
       return 'EOF'
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    case 'cut-off':
+      return 'unexpected EOF'
+    case 'reset':
+      return `read tcp ${address}: read: connection reset by peer`
+    case 'redirect-loop':
+      return 'stopped after 10 redirects'
+    case 'redirect-scheme':
+      return 'unsupported protocol scheme'
+    case 'too-large':
+      return `more than ${most} bytes`
+    case 'not-tls':
+      return 'http: server gave HTTP response to HTTPS client'
+    case 'tls-untrusted':
       return 'tls: failed to verify certificate: x509: certificate signed by unknown authority'
+    case 'tls-expired':
+      return 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid'
+    case 'not-http':
+    case 'damaged-header':
+      return 'net/http: HTTP/1.x transport connection broken: malformed HTTP response'
     default:
       return message
   }

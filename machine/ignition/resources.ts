@@ -1,5 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
+import { maskedUrl, withoutPasswords } from '../../bytes/index.js'
 import { minutes, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
 import {
   dataUrlBytes,
@@ -110,11 +111,12 @@ export class Resources {
   async #request(request: HttpRequest): Promise<HttpAnswer> {
     const { clock, log, signal } = this.#parts
     const { total } = this.#settings
+    const shown = withoutPasswords(request.url)
     const begun = clock.now()
     for (let attempt = 1, pause = FIRST_PAUSE; ; attempt++, pause = Math.min(pause * 2, LONGEST_PAUSE)) {
-      log.line('info', `GET ${request.url}: attempt #${attempt}`)
+      log.line('info', `GET ${shown}: attempt #${attempt}`)
       const answer = await this.#attempt(request, attempt)
-      if (typeof answer === 'string') log.line('info', `GET error: Get ${goQuoted(request.url)}: ${answer}`)
+      if (typeof answer === 'string') log.line('info', `GET error: Get ${goQuoted(shown)}: ${answer}`)
       else {
         log.line('info', `GET result: ${statusText(answer.status)}`)
         if (answer.status < 500) return answer
@@ -150,7 +152,7 @@ export class Resources {
       text = Buffer.from(await this.bytes(resource)).toString()
     } catch (error) {
       if (error instanceof IgnitionFailure)
-        log.line('err', `Unable to fetch CA (${withoutSecrets(source)}): ${error.message}`)
+        log.line('err', `Unable to fetch CA (${maskedUrl(source)}): ${error.message}`)
       throw error
     }
     const blocks = text.match(/-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g)
@@ -189,12 +191,4 @@ function verified(bytes: Uint8Array, { verification }: SpecResource, log: Igniti
     throw new IgnitionFailure(`hash verification failed (calculated ${calculated} but expected ${expected})`)
   log.line('debug', `file matches expected sum of: ${expected}`)
   return bytes
-}
-
-/** A URL for logs: a data URL may hold secrets. */
-export function withoutSecrets(source: string): string {
-  if (/^data:/i.test(source)) return 'data:...'
-  if (!URL.canParse(source)) return 'a URL of the config'
-  const { protocol, host, pathname } = new URL(source)
-  return `${protocol}//${host}${pathname}`
 }

@@ -1,3 +1,4 @@
+import { maskedUrl } from '../../bytes/index.js'
 import {
   agentOf,
   renderIgnition,
@@ -54,7 +55,7 @@ export async function ignite(image: LiveImage, { network, signal, say }: Ignitin
   if (parameters['ignition.platform.id'] === undefined)
     throw new BootFailed('emergency shell', 'the kernel arguments have no ignition.platform.id, so Ignition stops')
   const fetch: Fetch = (resource) => {
-    say(`ignition: GET ${withoutSecrets(resource.source ?? '')}`)
+    say(`ignition: GET ${maskedUrl(resource.source ?? '')}`)
     return network.get(resource, signal)
   }
   const url = parameters['ignition.config.url']
@@ -69,7 +70,7 @@ export async function ignite(image: LiveImage, { network, signal, say }: Ignitin
     const written = await writeFiles(rendered, fetch)
     const kept = keptOf(rendered, written)
     const agent = agentOf(rendered, (path) => written.get(path)) ?? null
-    return { from: url === undefined ? 'initramfs' : withoutSecrets(url), version, files: kept, agent }
+    return { from: url === undefined ? 'initramfs' : maskedUrl(url), version, files: kept, agent }
   } catch (error) {
     signal.throwIfAborted()
     throw new BootFailed('emergency shell', `Ignition failed: ${errorChain(error).join(': ')}`, error)
@@ -99,11 +100,4 @@ function keptOf(config: SpecConfig, written: ReadonlyMap<string, Uint8Array>): W
     kept.push({ path, mode: mode & 0o7777, base64: Buffer.from(bytes).toString('base64') })
   }
   return kept
-}
-
-/** For a console, which many may read. */
-function withoutSecrets(source: string): string {
-  if (!URL.canParse(source)) return 'a URL of the config'
-  const { protocol, host, pathname } = new URL(source)
-  return `${protocol}//${host}${pathname}`
 }

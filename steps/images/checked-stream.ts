@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto'
+import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
 import { UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { Asset } from './asset.js'
 import { fetchSignature } from './fetch-signature.js'
-import { Unreachable, type ImageHttp } from './image-http.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'
 import type { CheckedStream } from './image-server.js'
-import { maskedUrl } from './masked-url.js'
 import { checkSignature } from './signature.js'
 import { wrongDigest } from './verdicts.js'
 
 export interface CheckedStreamOptions {
-  http: ImageHttp
+  http: HttpClient
   trusted: readonly string[]
   clock: Clock
   logger: Logger
@@ -29,19 +28,18 @@ export async function openCheckedStream(
 ): Promise<CheckedStream> {
   const { url } = asset
   const shown = maskedUrl(url)
-  const unreachable = (cause: unknown) =>
+  const unreachable = (cause: FetchFailure) =>
     new UserError('image-unreachable', `${shown} could not be fetched`, {
       cause,
-      remedy: 'check the image server and the network to it',
+      remedy: cause.remedy,
     })
   const signature = await fetchSignature(asset, { http, clock, logger, signal })
   const check = signature && (await checkSignature(signature, trusted, shown, clock))
-  const answer = await http.get(url, {}, signal).catch((error: unknown) => {
-    throw error instanceof Unreachable ? unreachable(error) : error
+  const answer = await http.get({ url, signal }).catch((error: unknown) => {
+    throw error instanceof FetchFailure ? unreachable(error) : error
   })
-  const { status, headers } = answer
-  const size = Number(headers['content-length'] ?? NaN)
-  if (status !== 200 || Number.isNaN(size)) {
+  const { status, headers, length: size } = answer
+  if (status !== 200 || size === null) {
     await answer.close()
     const why = status === 200 ? 'it does not say how long it is' : `HTTP status ${status}`
     throw new UserError('image-refused', `the server does not give ${shown}: ${why}`, {
@@ -52,7 +50,7 @@ export async function openCheckedStream(
   return {
     size,
     bytes: (async function* () {
-      let [received, looked] = [0, false]
+      let looked = false
       let head = Buffer.alloc(0)
       try {
         for await (const part of answer.body) {
@@ -63,12 +61,10 @@ export async function openCheckedStream(
           }
           hash.update(part)
           await check?.update(part)
-          received += part.length
           yield part
         }
-        if (received !== size) throw new Unreachable(`it ended after ${received} of ${size} bytes`)
       } catch (error) {
-        throw error instanceof Unreachable ? unreachable(error) : error
+        throw error instanceof FetchFailure ? unreachable(error) : error
       } finally {
         await answer.close()
       }

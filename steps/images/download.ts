@@ -2,10 +2,9 @@ import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
+import { FetchFailure, maskedUrl, type FileAnswer, type HttpClient } from '../../bytes/index.js'
 import { held, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'
-import { Unreachable, type ImageAnswer, type ImageHttp } from './image-http.js'
-import { maskedUrl } from './masked-url.js'
 
 /** By what a server tells one version of a file from the next. */
 export interface Validators {
@@ -16,7 +15,7 @@ export interface Validators {
 export const isKnownBy = ({ etag, lastModified }: Validators): boolean => etag !== null || lastModified !== null
 
 export interface DownloadOptions {
-  http: ImageHttp
+  http: HttpClient
   url: string
   /** Where it is put; what is there of an earlier attempt is gone on from if `partial` says which version it is of. */
   path: string
@@ -36,6 +35,11 @@ export interface DownloadOptions {
 export type Downloaded =
   { kind: 'unchanged' } | { kind: 'fetched'; size: number; sha256: string; validators: Validators }
 
+/** An answer that does not fit the question; asking again may help. */
+class WrongAnswer extends Error {
+  override name = 'WrongAnswer'
+}
+
 /** Between attempts, in milliseconds; the last one again and again. */
 const PAUSES = [seconds(1), seconds(2), seconds(5), seconds(10)]
 const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504])
@@ -54,7 +58,8 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       return await attempt(options, file)
     } catch (error) {
       signal.throwIfAborted()
-      if (!(error instanceof Unreachable)) throw error
+      if (!(error instanceof FetchFailure || error instanceof WrongAnswer)) throw error
+      if (error instanceof FetchFailure && !error.transient) throw unreachable(url, file, error)
       if (file.length > best) failures = 0
       best = Math.max(best, file.length)
       if (++failures === attempts) throw unreachable(url, file, error)
@@ -66,23 +71,24 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
 
 async function attempt(options: DownloadOptions, file: PartialFile): Promise<Downloaded> {
   const { http, url, signal, atHand } = options
-  const answer = await http.get(url, { ...file.rangeHeaders(), ...(file.length > 0 ? {} : unless(atHand)) }, signal)
+  const headers = { ...file.rangeHeaders(), ...(file.length > 0 ? {} : unless(atHand)) }
+  const answer = await http.get({ url, headers, signal })
   try {
-    const { status, headers } = answer
+    const { status, headers: said } = answer
     if (status === 304 && atHand) return { kind: 'unchanged' }
     if (status === 416) {
       // What there is, is all of it, or of something else.
-      const [, whole] = /^bytes \*\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []
+      const [, whole] = /^bytes \*\/(\d+)$/.exec(said['content-range'] ?? '') ?? []
       if (Number(whole) === file.length) return await file.done()
       await file.restart()
-      throw new Unreachable('the server has another version of it now')
+      throw new WrongAnswer('the server has another version of it now')
     }
-    if (TRANSIENT.has(status)) throw new Unreachable(`the server answers with HTTP status ${status}`)
+    if (TRANSIENT.has(status)) throw new WrongAnswer(`the server answers with HTTP status ${status}`)
     if (status !== 200 && status !== 206) throw refused(url, status)
     const total = await begin(options, file, answer)
     await body(options, file, answer, total)
     if (total !== null && file.length !== total)
-      throw new Unreachable(`it ended after ${file.length} of ${total} bytes, which is what the server had said`)
+      throw new WrongAnswer(`it ended after ${file.length} of ${total} bytes, which is what the server had said`)
     return await file.done()
   } finally {
     await answer.close()
@@ -93,13 +99,13 @@ async function attempt(options: DownloadOptions, file: PartialFile): Promise<Dow
 async function begin(
   { onVersion }: DownloadOptions,
   file: PartialFile,
-  { status, headers }: ImageAnswer,
+  { status, headers }: FileAnswer,
 ): Promise<number | null> {
   if (status === 206) {
     const [, start, whole] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? []
     if (Number(start) === file.length) return whole === '*' ? null : Number(whole)
     await file.restart()
-    throw new Unreachable('the server sent another part than was asked for')
+    throw new WrongAnswer('the server sent another part than was asked for')
   }
   await file.restart()
   const validators = { etag: strong(headers['etag']), lastModified: headers['last-modified'] ?? null }
@@ -112,7 +118,7 @@ async function begin(
 async function body(
   { url, onProgress }: DownloadOptions,
   file: PartialFile,
-  { headers, body: parts }: ImageAnswer,
+  { headers, body: parts }: FileAnswer,
   total: number | null,
 ): Promise<void> {
   let head: Buffer | null = file.length === 0 ? Buffer.alloc(0) : null
@@ -226,9 +232,9 @@ const refused = (url: string, status: number): UserError =>
         : 'check the URL of the image',
   })
 
-const unreachable = (url: string, { length }: PartialFile, cause: Unreachable): UserError =>
+const unreachable = (url: string, { length }: PartialFile, cause: FetchFailure | WrongAnswer): UserError =>
   new UserError(
     'image-unreachable',
     `${maskedUrl(url)} could not be fetched${length > 0 ? ` beyond its first ${length} bytes` : ''}`,
-    { cause, remedy: 'check the image server and the network to it' },
+    { cause, remedy: cause instanceof FetchFailure ? cause.remedy : 'check the image server and the network to it' },
   )

@@ -1,13 +1,13 @@
+import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
 import { seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { Asset } from './asset.js'
-import { Unreachable, type ImageHttp } from './image-http.js'
-import { maskedUrl, signatureUrlOf } from './masked-url.js'
+import { signatureUrlOf } from './signature-url.js'
 
 const LARGEST = 64 * 1024
 const PAUSES = [seconds(1), seconds(5)]
 
 export interface FetchSignatureOptions {
-  http: ImageHttp
+  http: HttpClient
   clock: Clock
   logger: Logger
   signal: AbortSignal
@@ -42,23 +42,15 @@ export async function fetchSignature(asset: Asset, options: FetchSignatureOption
 /** The signature, or why there is none. */
 async function ask(url: string, { http, signal }: FetchSignatureOptions): Promise<Uint8Array | string> {
   try {
-    const answer = await http.get(url, {}, signal)
+    const answer = await http.get({ url, signal })
     try {
       if (answer.status !== 200) return `HTTP status ${answer.status}`
-      const parts: Uint8Array[] = []
-      let length = 0
-      for await (const part of answer.body) {
-        parts.push(part)
-        length += part.length
-        // The check says that it is none.
-        if (length > LARGEST) break
-      }
-      return Buffer.concat(parts)
+      return await answer.bytes(LARGEST)
     } finally {
       await answer.close()
     }
   } catch (error) {
-    if (error instanceof Unreachable) return error.message
+    if (error instanceof FetchFailure) return error.message
     throw error
   }
 }

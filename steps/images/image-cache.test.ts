@@ -56,7 +56,7 @@ const bound = (virtual: VirtualClock): Clock => ({
 const cache = (options: Partial<ImageCacheOptions> = {}) =>
   ImageCache.open({
     folder: join(folder, 'cache'),
-    ...{ contents: (path) => contentsOf(path, clock), clock, silence: 300, attempts: 3 },
+    ...{ contents: (path) => contentsOf(path, clock), clock, limits: { silence: 300 }, attempts: 3 },
     logger: (_level, message) => void logged.push(message),
     ...options,
   })
@@ -124,7 +124,7 @@ test('a hundred at once fetch once, in one process and beside another', async ()
 
 test('who gives up does not take it from the others; when all have, it is stopped', async () => {
   server.behave('/c.raw.gz', silentAfter(1000))
-  const all = await cache({ silence: 60_000 })
+  const all = await cache({ limits: { silence: 60_000 } })
   const [impatient, patient] = [new AbortController(), new AbortController()]
   const first = all.get(asset('/c.raw.gz'), { signal: impatient.signal })
   const second = all.get(asset('/c.raw.gz'), { signal: patient.signal })

@@ -3,21 +3,20 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { HttpClient, maskedUrl, type HttpClientOptions } from '../../bytes/index.js'
 import { held, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { Asset, StageOptions } from './asset.js'
 import { CacheFolder, type ImageRecord, type UrlRecord } from './cache-folder.js'
 import { download, isKnownBy } from './download.js'
 import { fetchSignature } from './fetch-signature.js'
 import { Flights } from './flights.js'
-import { ImageHttp, type ImageHttpOptions } from './image-http.js'
 import { imageKind, KIND_BYTES, refuseShort, type ImageKind } from './image-kind.js'
 import { takeLock, tryLock } from './lock-file.js'
-import { maskedUrl } from './masked-url.js'
 import { checkSignature, type Signed } from './signature.js'
 import { transcode } from './transcode.js'
 import { damaged, wrongDigest } from './verdicts.js'
 
-export interface ImageCacheOptions extends Omit<ImageHttpOptions, 'clock'> {
+export interface ImageCacheOptions extends Omit<HttpClientOptions, 'clock'> {
   folder: string
   /** The contents of an image file, decompressed; throws for one that coreos-installer would not take. */
   contents: (path: string) => AsyncIterable<Uint8Array>
@@ -70,13 +69,13 @@ export const DEFAULT_LIMIT = 20 * 2 ** 30
 export class ImageCache {
   readonly #options: ImageCacheOptions
   readonly #folder: CacheFolder
-  readonly #http: ImageHttp
+  readonly #http: HttpClient
   readonly #flights = new Flights<ImageRecord, [number, number | null]>()
 
   private constructor(options: ImageCacheOptions, folder: CacheFolder) {
     this.#options = options
     this.#folder = folder
-    this.#http = new ImageHttp(options)
+    this.#http = new HttpClient(options)
   }
 
   /** @throws UserError when the folder cannot be used */

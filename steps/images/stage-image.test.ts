@@ -102,7 +102,7 @@ describe('out of the cache', () => {
 })
 
 describe('streamed, without a cache', () => {
-  const stage = () => stageStreamed({ reach: byPort, ...parts, silence: 300 })
+  const stage = () => stageStreamed({ reach: byPort, ...parts, limits: { silence: 300 } })
 
   async function through(wanted: Asset) {
     await using staged = await stage()(wanted, { signal })

@@ -1,9 +1,9 @@
+import { HttpClient, type HttpClientOptions } from '../../bytes/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import { opening, type Scope } from '../../runtime/index.js'
 import type { Asset, StageAsset, StagedAsset, StageOptions } from './asset.js'
 import { openCheckedStream } from './checked-stream.js'
 import type { ImageCache } from './image-cache.js'
-import { ImageHttp, type ImageHttpOptions } from './image-http.js'
 import { ImageServer, type Served } from './image-server.js'
 
 /** How a target's programs reach what is on this host. */
@@ -70,10 +70,10 @@ export function stageUncached(options: Parameters<typeof stageStreamed>[0]): Sta
  * signature are known, so that a bad image never becomes a whole one.
  */
 export function stageStreamed(
-  options: StagingOptions & Omit<ImageHttpOptions, 'clock'> & { trusted?: readonly string[] },
+  options: StagingOptions & Omit<HttpClientOptions, 'clock'> & { trusted?: readonly string[] },
 ): Stages {
   const { clock, logger, trusted = [] } = options
-  const http = new ImageHttp(options)
+  const http = new HttpClient(options)
   return (asset) =>
     opening(async (scope) => {
       let failure: unknown

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { errorChain, systemClock, userError } from '../../runtime/index.js'
 import { fileServer, type FileServer } from '../../test/kit/image-files.js'
-import { ImageHttp } from './image-http.js'
+import { HttpClient } from '../../bytes/index.js'
 import { imageOfStream } from './stream-image.js'
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(64))
@@ -31,7 +31,7 @@ afterEach(() => server[Symbol.asyncDispose]())
 
 const find = (architecture: string, sectorSize = 512, path = '/s/stable.json') =>
   imageOfStream(
-    new ImageHttp({ clock: systemClock() }),
+    new HttpClient({ clock: systemClock() }),
     { stream: server.url(path), architecture, sectorSize },
     new AbortController().signal,
   )

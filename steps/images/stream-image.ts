@@ -1,8 +1,7 @@
 import { Ajv } from 'ajv'
+import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { Asset } from './asset.js'
-import { Unreachable, type ImageHttp } from './image-http.js'
-import { maskedUrl } from './masked-url.js'
 
 /** Where coreos-installer finds streams (its source). */
 export const FEDORA_STREAMS = 'https://builds.coreos.fedoraproject.org/streams/'
@@ -33,7 +32,7 @@ const LARGEST = 4 * 2 ** 20
  *
  * @throws UserError: stream-unreachable, stream-metadata, stream-image
  */
-export async function imageOfStream(http: ImageHttp, request: StreamRequest, signal: AbortSignal): Promise<Asset> {
+export async function imageOfStream(http: HttpClient, request: StreamRequest, signal: AbortSignal): Promise<Asset> {
   const { stream, architecture, sectorSize } = request
   const url = /^https?:\/\//.test(stream) ? stream : `${FEDORA_STREAMS}${encodeURIComponent(stream)}.json`
   const { architectures } = parse(await fetchStreamText(http, url, signal), url)
@@ -59,28 +58,25 @@ export async function imageOfStream(http: ImageHttp, request: StreamRequest, sig
  *
  * @throws UserError: stream-unreachable
  */
-export async function fetchStreamText(http: ImageHttp, url: string, signal: AbortSignal): Promise<string> {
+export async function fetchStreamText(http: HttpClient, url: string, signal: AbortSignal): Promise<string> {
   const unreachable = (cause: Error) =>
     new UserError('stream-unreachable', `the stream metadata at ${maskedUrl(url)} could not be fetched`, {
       cause,
-      remedy: 'check the name of the stream and the network; or name an image by its URL',
+      remedy:
+        cause instanceof FetchFailure
+          ? cause.remedy
+          : 'check the name of the stream and the network; or name an image by its URL',
     })
   try {
-    const answer = await http.get(url, {}, signal)
+    const answer = await http.get({ url, signal })
     try {
       if (answer.status !== 200) throw unreachable(new Error(`HTTP status ${answer.status}`))
-      const parts: Uint8Array[] = []
-      let length = 0
-      for await (const part of answer.body) {
-        parts.push(part)
-        if ((length += part.length) > LARGEST) throw unreachable(new Error(`it is longer than ${LARGEST} bytes`))
-      }
-      return Buffer.concat(parts).toString('utf8')
+      return (await answer.bytes(LARGEST)).toString('utf8')
     } finally {
       await answer.close()
     }
   } catch (error) {
-    throw error instanceof Unreachable ? unreachable(error) : error
+    throw error instanceof FetchFailure ? unreachable(error) : error
   }
 }
 

@@ -1,6 +1,7 @@
+import { withoutPasswords } from '../../bytes/index.js'
 import { seconds, userError } from '../../runtime/index.js'
 import type { Command } from '../executors/executor.js'
-import { finish, shown, withoutPasswords } from '../run-command.js'
+import { finish, shown } from '../run-command.js'
 import { StepError, type StepContext } from '../sdk.js'
 import { readFailure } from './failure.js'
 import { progressPercent } from './progress.js'

@@ -1,6 +1,6 @@
+import { maskedUrl } from '../../bytes/index.js'
 import { errorChain, userError } from '../../runtime/index.js'
 import type { StagedAsset } from '../images/asset.js'
-import { maskedUrl } from '../images/masked-url.js'
 import { StepError, type StepContext } from '../sdk.js'
 import type { InstallInput } from './input.js'
 

@@ -3,17 +3,19 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, open, readFile, rm, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
+import { FetchFailure, HttpClient, maskedUrl, type FileAnswer } from '../../bytes/index.js'
 import { errorChain, held, seconds } from '../../runtime/index.js'
-import { withoutPasswords } from '../run-command.js'
 import { StepError, type StepContext } from '../sdk.js'
 import type { ChecksumAlgorithm } from './image-info.js'
 
 /** IPA's: `image_download_connection_retries` and `_retry_interval`. */
 const RETRIES = 9
 const PAUSE = seconds(10)
+
+/** Bytes of a document that is held in memory: check sums, config drives, files to write. */
+const LARGEST_SMALL = 64 * 2 ** 20
 
 /** An image as a file at hand. */
 export interface StagedImage extends AsyncDisposable {
@@ -36,7 +38,7 @@ export async function stageImage(context: StepContext, urls: readonly string[]):
       return url.startsWith('file:') ? await openFile(context, fileURLToPath(url)) : await download(context, url)
     } catch (error) {
       context.signal.throwIfAborted()
-      failures.push(`${withoutPasswords(url)}: ${errorChain(error).join(': ')}`)
+      failures.push(`${maskedUrl(url)}: ${errorChain(error).join(': ')}`)
     }
   throw new StepError(`the image could not be fetched: ${failures.join('; ')}`, { type: 'ImageDownloadError' })
 }
@@ -44,14 +46,12 @@ export async function stageImage(context: StepContext, urls: readonly string[]):
 /** A small document, whole. */
 export async function fetchSmall({ clock, signal }: StepContext, url: string): Promise<Buffer> {
   if (url.startsWith('file:')) return held(clock, `reading ${url}`, () => readFile(fileURLToPath(url)))
-  return held(clock, `fetching ${url}`, async () => {
-    const { body, agent } = await get(url, signal)
-    try {
-      return Buffer.from(await body.arrayBuffer())
-    } finally {
-      await agent.destroy()
-    }
-  })
+  const answer = await get({ clock, signal }, url)
+  try {
+    return await answer.bytes(LARGEST_SMALL)
+  } finally {
+    await answer.close()
+  }
 }
 
 /** An answer that asking again would not change. */
@@ -59,20 +59,16 @@ class Refused extends Error {
   override name = 'Refused'
 }
 
-async function get(url: string, signal: AbortSignal) {
-  // Loaded when first needed: most processes never fetch an image.
-  const { Agent, interceptors, request } = await import('undici')
-  const agent = new Agent()
-  const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: 10 }))
-  try {
-    const { statusCode, body } = await request(url, { dispatcher, signal })
-    if (statusCode === 200) return { body, agent }
-    throw statusCode < 500 ? new Refused(`HTTP status ${statusCode}`) : new Error(`HTTP status ${statusCode}`)
-  } catch (error) {
-    await agent.destroy()
-    throw error
-  }
+async function get({ clock, signal }: Pick<StepContext, 'clock' | 'signal'>, url: string): Promise<FileAnswer> {
+  const answer = await new HttpClient({ clock }).get({ url, signal })
+  const { status } = answer
+  if (status === 200) return answer
+  await answer.close()
+  throw status < 500 ? new Refused(`HTTP status ${status}`) : new Error(`HTTP status ${status}`)
 }
+
+const isFinal = (error: unknown): boolean =>
+  error instanceof Refused || (error instanceof FetchFailure && !error.transient)
 
 async function download(context: StepContext, url: string): Promise<StagedImage> {
   const { clock, signal, logger } = context
@@ -82,18 +78,16 @@ async function download(context: StepContext, url: string): Promise<StagedImage>
     const path = join(folder, 'image')
     for (let attempt = 0; ; attempt++)
       try {
-        await held(clock, `downloading ${url}`, async () => {
-          const { body, agent } = await get(url, signal)
-          try {
-            await pipeline(body as Readable, createWriteStream(path), { signal })
-          } finally {
-            await agent.destroy()
-          }
-        })
+        const { body, close } = await get(context, url)
+        try {
+          await held(clock, `downloading ${maskedUrl(url)}`, () => pipeline(body, createWriteStream(path), { signal }))
+        } finally {
+          await close()
+        }
         break
       } catch (error) {
         signal.throwIfAborted()
-        if (error instanceof Refused || attempt === RETRIES) throw error
+        if (isFinal(error) || attempt === RETRIES) throw error
         logger('warn', `downloading the image failed, and is tried again: ${errorChain(error).join(': ')}`)
         await clock.sleep(PAUSE, { signal })
       }

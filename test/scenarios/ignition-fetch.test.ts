@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { selfSigned } from '../../agent/index.js'
 import { IgnitionLog } from '../../machine/ignition/ignition-log.js'
-import { proxyFor } from '../../machine/ignition/proxy.js'
+import { proxyFor } from '../../bytes/index.js'
+import { proxiesOf } from '../../machine/ignition/http-request.js'
 import { Resources } from '../../machine/ignition/resources.js'
 import { Probe, systemClock, systemRandom } from '../../runtime/index.js'
 
@@ -118,5 +119,5 @@ test.each([
   ['http://10.1.2.3/', ['10.1.2.3'], undefined],
   ['http://[fd00::1]/', ['fd00::/8'], undefined],
 ])('%s without %j goes through %s', (url, noProxy, proxy) => {
-  expect(proxyFor(url, { ...PROXY, noProxy })).toBe(proxy)
+  expect(proxyFor(url, proxiesOf({ ...PROXY, noProxy }))).toBe(proxy)
 })

@@ -1,4 +1,4 @@
-import type { Agent, Dispatcher } from 'undici'
+import { FetchFailure, HttpClient, type FileAnswer } from '../../../bytes/index.js'
 import { held, type Clock } from '../../../runtime/index.js'
 import type { ByteSource } from '../../disk/byte-source.js'
 import { during, Failure } from './failure.js'
@@ -14,8 +14,6 @@ export interface Fetching {
 
 const RETRIED = new Set([408, 429, 500, 502, 503, 504])
 const LONGEST_PAUSE = 600
-const REDIRECTED = new Set([301, 302, 303, 307, 308])
-const MOST_REDIRECTS = 10
 
 /** Opens a URL as a source of bytes. */
 export async function openUrl(url: string, fetching: Fetching): Promise<ByteSource> {
@@ -49,118 +47,104 @@ export async function fetchAll(url: string, fetching: Fetching): Promise<Uint8Ar
 type Outcome = { source: ByteSource } | { failure: Failure; short: string; transient: boolean }
 
 async function tryOnce(url: string, { clock, signal }: Fetching): Promise<Outcome> {
-  // Loaded when first needed: most processes never fetch anything, and it takes longer to load than all of ours.
-  const { Agent, request } = await import('undici')
-  // An agent of its own: closing it with the body leaves no idle socket behind.
-  const agent = new Agent({ bodyTimeout: 0 })
-  const failed = (sentence: string, cause: Failure): Outcome => ({
-    ...{ failure: new Failure(sentence, cause), short: sentence, transient: true },
-  })
-  let at = url
+  let answer: FileAnswer
   try {
-    for (let redirects = 0; ; redirects++) {
-      if (!/^https?:/.test(at)) {
-        await agent.destroy()
-        return failed(`builder error for url (${at})`, new Failure('URL scheme is not allowed'))
-      }
-      const response = await request(at, { dispatcher: agent, signal, headers: { accept: '*/*' } })
-      const { statusCode: status, statusText, headers, body } = response
-      const { location } = headers
-      if (REDIRECTED.has(status) && typeof location === 'string') {
-        await body.dump()
-        if (redirects === MOST_REDIRECTS) {
-          await agent.destroy()
-          return failed(`error following redirect for url (${at})`, new Failure('too many redirects'))
-        }
-        at = new URL(location, at).href
-        continue
-      }
-      if (status < 400) return { source: bodySource(url, response, agent, { clock, signal }) }
-      await agent.destroy()
-      // The server's own words, not the usual ones.
-      const text = `${status} ${statusText}`
-      if (RETRIED.has(status)) return { failure: new Failure(`HTTP ${text}`), short: `HTTP ${text}`, transient: true }
-      const sentence = `HTTP status ${status < 500 ? 'client' : 'server'} error (${text}) for url (${at})`
-      return { failure: new Failure(sentence), short: sentence, transient: false }
-    }
+    answer = await new HttpClient({ clock }).get({ url, signal })
   } catch (error) {
-    await agent.destroy()
-    if (signal.aborted) throw signal.reason
-    return failed(`error sending request for url (${at})`, transportFailure(error))
+    if (!(error instanceof FetchFailure)) throw error
+    const { sentence, cause } = requestFailure(error)
+    return { failure: new Failure(sentence, cause), short: sentence, transient: true }
   }
+  const { status, statusText } = answer
+  if (status < 400) return { source: bodySource(answer, url, clock) }
+  await answer.close()
+  // The server's own words, not the usual ones.
+  const text = `${status} ${statusText}`
+  if (RETRIED.has(status)) return { failure: new Failure(`HTTP ${text}`), short: `HTTP ${text}`, transient: true }
+  const sentence = `HTTP status ${status < 500 ? 'client' : 'server'} error (${text}) for url (${answer.url})`
+  return { failure: new Failure(sentence), short: sentence, transient: false }
 }
 
-function bodySource(
-  url: string,
-  { headers, body }: Dispatcher.ResponseData,
-  agent: Agent,
-  { clock, signal }: Pick<Fetching, 'clock' | 'signal'>,
-): ByteSource {
-  const announced = headers['content-length']
-  const parts = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>
-  let ended = false
+function bodySource({ length, body, close }: FileAnswer, url: string, clock: Clock): ByteSource {
   return {
     // A length of 0 counts as none (seen).
-    length: typeof announced === 'string' ? Number(announced) || undefined : undefined,
-    next: () =>
-      held(clock, `reading from ${url}`, async () => {
-        if (ended) return undefined
-        try {
-          const part = await parts.next()
-          ended = part.done === true
-          return part.value
-        } catch (error) {
-          if (signal.aborted) throw signal.reason
-          throw brokenOff(error, announced === undefined)
-        }
-      }),
-    [Symbol.asyncDispose]: () => held(clock, `closing ${url}`, () => agent.destroy()),
+    length: length || undefined,
+    next: async () => {
+      try {
+        return await body.next()
+      } catch (error) {
+        throw error instanceof FetchFailure ? brokenOff(error, length === null) : error
+      }
+    },
+    [Symbol.asyncDispose]: () => held(clock, `closing ${url}`, close),
   }
 }
 
 /** For a connection that ended in the middle of a body. */
-function brokenOff(error: unknown, chunked: boolean): Failure {
-  const why =
-    codeOf(error) === 'ECONNRESET'
-      ? 'Connection reset by peer (os error 104)'
-      : chunked
-        ? 'unexpected EOF during chunk size line'
-        : 'end of file before message length reached'
+function brokenOff(failure: FetchFailure, chunked: boolean): Failure {
   return new Failure(
     'request or response body error',
-    new Failure('error reading a body from connection', new Failure(why)),
+    failure.code === 'silent' || failure.code === 'too-slow'
+      ? new Failure('operation timed out')
+      : new Failure('error reading a body from connection', new Failure(bodyReason(failure, chunked))),
   )
 }
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+function bodyReason({ code, reason, message }: FetchFailure, chunked: boolean): string {
+  if (code === 'reset') return 'Connection reset by peer (os error 104)'
+  if (code === 'cut-off' || reason === 'ECONNRESET')
+    return chunked ? 'unexpected EOF during chunk size line' : 'end of file before message length reached'
+  return code === 'damaged-chunk' ? 'Invalid chunk size line' : message
+}
 
 /** As the HTTP library of coreos-installer tells it (recorded). */
-function transportFailure(error: unknown): Failure {
-  const code = codeOf(error)
+function requestFailure(failure: FetchFailure): { sentence: string; cause: Failure } {
+  const { code, url } = failure
+  switch (code) {
+    case 'bad-url':
+    case 'redirect-scheme':
+      return { sentence: `builder error for url (${url})`, cause: new Failure('URL scheme is not allowed') }
+    case 'redirect-loop':
+      return { sentence: `error following redirect for url (${url})`, cause: new Failure('too many redirects') }
+    default:
+      return { sentence: `error sending request for url (${url})`, cause: transportFailure(failure) }
+  }
+}
+
+function transportFailure({ code, message }: FetchFailure): Failure {
   const connecting = (what: string, errno: string) =>
     new Failure('client error (Connect)', new Failure(what, new Failure(errno)))
+  const sending = (...causes: [string, ...string[]]) =>
+    new Failure(
+      'client error (SendRequest)',
+      causes.reduceRight<Failure | undefined>((cause, text) => new Failure(text, cause), undefined),
+    )
   switch (code) {
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN': {
-      const why = code === 'ENOTFOUND' ? 'Name or service not known' : 'Temporary failure in name resolution'
+    case 'unknown-host':
+    case 'lookup-failed': {
+      const why = code === 'unknown-host' ? 'Name or service not known' : 'Temporary failure in name resolution'
       return connecting('dns error', `failed to lookup address information: ${why}`)
     }
-    case 'ECONNREFUSED':
+    case 'refused':
       return connecting('tcp connect error', 'Connection refused (os error 111)')
-    case 'EHOSTUNREACH':
+    case 'host-unreachable':
       return connecting('tcp connect error', 'No route to host (os error 113)')
-    case 'ENETUNREACH':
+    case 'network-unreachable':
       return connecting('tcp connect error', 'Network is unreachable (os error 101)')
-    case 'ETIMEDOUT':
+    case 'connect-timeout':
       return connecting('tcp connect error', 'Connection timed out (os error 110)')
-    case 'ECONNRESET':
-      return new Failure(
-        'client error (SendRequest)',
-        new Failure('connection error', new Failure('Connection reset by peer (os error 104)')),
-      )
-    case 'UND_ERR_SOCKET':
-      return new Failure('client error (SendRequest)', new Failure('connection closed before message completed'))
+    case 'header-timeout':
+      return new Failure('operation timed out')
+    case 'reset':
+      return sending('connection error', 'Connection reset by peer (os error 104)')
+    case 'closed-early':
+      return sending('connection closed before message completed')
+    case 'header-too-large':
+      return sending('message head is too large')
+    case 'not-http':
+    case 'damaged-header':
+      return sending('invalid HTTP version parsed')
     default:
-      return new Failure('client error (Connect)', new Failure(error instanceof Error ? error.message : String(error)))
+      return new Failure('client error (Connect)', new Failure(message))
   }
 }

@@ -1,23 +1,25 @@
 import { BlockList, isIP } from 'node:net'
 
 export interface ProxySettings {
-  httpProxy?: string
-  httpsProxy?: string
-  noProxy?: string[]
+  /** For URLs that begin with http. */
+  http?: string
+  /** For URLs that begin with https. */
+  https?: string
+  /** Hosts that are reached without one, between commas or blanks. */
+  no?: string
 }
 
 /**
- * Through which proxy a URL is reached; undefined for none. Loopback never goes through one. What is left out: `*` for
- * all, a domain with those below it (only those below after a dot), addresses, networks, each with or without a port.
+ * Through which proxy a URL is reached; undefined for none. Reached without one: `*` for all, a domain with those below
+ * it (only those below after a dot), addresses, networks, each with or without a port.
  */
-export function proxyFor(url: string, { httpProxy, httpsProxy, noProxy = [] }: ProxySettings): string | undefined {
+export function proxyFor(url: string, { http, https, no = '' }: ProxySettings): string | undefined {
   const { protocol, hostname, port } = new URL(url)
-  const proxy = protocol === 'https:' ? httpsProxy : httpProxy
+  const proxy = protocol === 'https:' ? https : http
   if (!proxy) return undefined
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
-  if (host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))) return undefined
   const ownPort = port || (protocol === 'https:' ? '443' : '80')
-  return noProxy.some((item) => isLeftOut(item.trim().toLowerCase(), host, ownPort)) ? undefined : proxy
+  return no.split(/[\s,]+/).some((item) => isLeftOut(item.toLowerCase(), host, ownPort)) ? undefined : proxy
 }
 
 function isLeftOut(item: string, host: string, port: string): boolean {
@@ -35,7 +37,7 @@ function isLeftOut(item: string, host: string, port: string): boolean {
 
 function isIn(host: string, network: string, bits: number): boolean {
   const family = isIP(host)
-  if (family === 0 || isIP(network) !== family) return false
+  if (family === 0 || isIP(network) !== family || bits > (family === 4 ? 32 : 128)) return false
   const list = new BlockList()
   const kind = family === 4 ? 'ipv4' : 'ipv6'
   list.addSubnet(network, bits, kind)

@@ -1,0 +1,110 @@
+import { request as httpRequest } from 'node:http'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTls, type ConnectionOptions } from 'node:tls'
+import { splitCredentials } from '../url.js'
+import { failureOf, FetchFailure, type FailurePlace, type Phase } from './fetch-failure.js'
+
+export interface ConnectionRequest {
+  url: URL
+  /** URL of a proxy. Only what is encrypted goes through a tunnel: proxies often allow none to the port of HTTP. */
+  proxy: string | undefined
+  tls: ConnectionOptions
+  place: FailurePlace
+  /** Aborted with the reason when the connection is no longer wanted, or takes too long. */
+  signal: AbortSignal
+}
+
+/** @throws FetchFailure; the signal's reason */
+export async function openConnection(request: ConnectionRequest): Promise<Socket> {
+  const { url, proxy, tls, place, signal } = request
+  if (proxy === undefined) return connected(url, tls, place, signal)
+  const behind = splitCredentials(proxy)
+  const proxyPlace = { ...placeOf(behind.url), url: place.url }
+  const toProxy = await connected(behind.url, {}, proxyPlace, signal)
+  if (url.protocol !== 'https:') return toProxy
+  const tunnel = await openTunnel(toProxy, url, behind.authorization, place, signal)
+  return encrypted(() => connectTls({ socket: tunnel, ...serverName(url), ...tls }), place, signal)
+}
+
+/** `host:port`, also where the URL leaves the port out. */
+export const hostAndPort = ({ hostname, port, protocol }: URL): string =>
+  `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+
+/** Where a URL leads, for messages. */
+export const placeOf = (url: URL): FailurePlace => ({ url: url.href, at: hostAndPort(url), host: url.hostname })
+
+const bareHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
+
+/** An address is no name (RFC 6066). */
+const serverName = (url: URL): ConnectionOptions => (isIP(bareHost(url)) ? {} : { servername: bareHost(url) })
+
+function connected(url: URL, tls: ConnectionOptions, place: FailurePlace, signal: AbortSignal): Promise<Socket> {
+  const to = { host: bareHost(url), port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) }
+  if (url.protocol !== 'https:') return ready(() => connectTcp(to), 'connect', place, signal)
+  return encrypted(() => connectTls({ ...to, ...serverName(url), ...tls }), place, signal)
+}
+
+const encrypted = (open: () => Socket, place: FailurePlace, signal: AbortSignal): Promise<Socket> =>
+  ready(open, 'secureConnect', place, signal)
+
+function ready(
+  open: () => Socket,
+  event: 'connect' | 'secureConnect',
+  place: FailurePlace,
+  signal: AbortSignal,
+): Promise<Socket> {
+  signal.throwIfAborted()
+  return new Promise((resolve, reject) => {
+    let phase: Phase = 'connecting'
+    const socket = open()
+    const aborted = () => fail(signal.reason as Error)
+    const closed = () => fail(failureOf(new Error('closed'), phase, place))
+    const fail = (error: unknown) => {
+      release()
+      socket.destroy()
+      reject(signal.aborted ? (signal.reason as Error) : failureOf(error, phase, place))
+    }
+    const release = () => {
+      signal.removeEventListener('abort', aborted)
+      socket.off('close', closed)
+    }
+    signal.addEventListener('abort', aborted, { once: true })
+    // Stays: an error that comes later is found where the connection is used, and must not end the process.
+    socket.on('error', fail)
+    socket.once('close', closed)
+    socket.once('connect', () => (phase = 'tls'))
+    socket.once(event, () => {
+      release()
+      resolve(socket)
+    })
+  })
+}
+
+function openTunnel(
+  socket: Socket,
+  url: URL,
+  authorization: string | null,
+  place: FailurePlace,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const path = hostAndPort(url)
+  const headers = { host: path, ...(authorization === null ? {} : { 'proxy-authorization': authorization }) }
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ method: 'CONNECT', path, headers, createConnection: () => socket })
+    const refused = (detail: string, cause?: unknown) => {
+      signal.removeEventListener('abort', aborted)
+      socket.destroy()
+      reject(signal.aborted ? (signal.reason as Error) : new FetchFailure('proxy-refused', place, { detail, cause }))
+    }
+    const aborted = () => refused('stopped')
+    signal.addEventListener('abort', aborted, { once: true })
+    request.on('error', (error) => refused(failureOf(error, 'header', place).message, error))
+    request.once('response', ({ statusCode }) => refused(`HTTP status ${statusCode}`))
+    request.once('connect', ({ statusCode }, tunnel: Socket) => {
+      if (statusCode !== 200) return refused(`HTTP status ${statusCode}`)
+      signal.removeEventListener('abort', aborted)
+      resolve(tunnel)
+    })
+    request.end()
+  })
+}

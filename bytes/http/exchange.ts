@@ -1,0 +1,163 @@
+import { request as plainRequest, type Agent, type ClientRequest, type IncomingMessage } from 'node:http'
+import { request as tlsRequest } from 'node:https'
+import type { Socket } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
+import { held, onAbort, systemClock, type Clock } from '../../runtime/index.js'
+import { splitCredentials } from '../url.js'
+import { AnswerBody } from './answer-body.js'
+import { hostAndPort, openConnection, placeOf } from './connection.js'
+import { failureOf, FetchFailure, type FailurePlace, type FetchFailureCode } from './fetch-failure.js'
+import type { HttpLimits } from './limits.js'
+
+export interface Exchange {
+  /** http or https; without credentials. */
+  url: URL
+  method: string
+  headers: Readonly<Record<string, string>>
+  body?: string
+  /** Keeps connections for later requests; without it this exchange has one of its own. No proxies then. */
+  agent?: Agent
+  tls: ConnectionOptions
+  /** URL of a proxy. */
+  proxy?: string | undefined
+  limits: HttpLimits
+  clock: Clock
+  signal: AbortSignal
+}
+
+export interface ExchangeAnswer {
+  status: number
+  /** The server's own words. */
+  statusText: string
+  /** Lower-case names; several of one name are joined. */
+  headers: Readonly<Record<string, string | undefined>>
+  body: AnswerBody
+}
+
+/** Interim answers (1xx) that one request may get. */
+const MOST_INTERIM = 20
+
+/**
+ * One request and the head of its answer. Every error of the connection ends here, whenever it comes: none reaches the
+ * process.
+ *
+ * @throws FetchFailure; the signal's reason
+ */
+export async function exchange(what: Exchange): Promise<ExchangeAnswer> {
+  const { url, limits, clock, signal, agent, proxy } = what
+  signal.throwIfAborted()
+  const place: FailurePlace = {
+    ...placeOf(url),
+    ...(proxy === undefined ? {} : { proxy: hostAndPort(new URL(proxy)) }),
+  }
+  return held(clock, `${what.method} ${place.at}`, async () => {
+    const socket = agent
+      ? undefined
+      : await within(limits.connect, 'connect-timeout', place, signal, (either) =>
+          openConnection({ ...what, proxy, place, signal: either }),
+        )
+    return within(limits.header, 'header-timeout', place, signal, (either) => answerTo(what, socket, place, either))
+  })
+}
+
+/** Runs `work` with a signal that is aborted when `limit` milliseconds of wall time have passed. */
+async function within<T>(
+  limit: number,
+  code: FetchFailureCode,
+  place: FailurePlace,
+  signal: AbortSignal,
+  work: (either: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const [done, either] = [new AbortController(), new AbortController()]
+  using _ = onAbort(signal, (reason) => either.abort(reason))
+  const timer = systemClock()
+    .sleep(limit, { signal: done.signal })
+    .then(
+      () => either.abort(new FetchFailure(code, place, { detail: `after ${limit / 1000} s` })),
+      () => {},
+    )
+  try {
+    return await work(either.signal)
+  } finally {
+    done.abort(DONE)
+    await timer
+  }
+}
+
+function answerTo(
+  what: Exchange,
+  socket: Socket | undefined,
+  place: FailurePlace,
+  signal: AbortSignal,
+): Promise<ExchangeAnswer> {
+  return new Promise((resolve, reject) => {
+    let request: ClientRequest
+    const aborted = () => fail(signal.reason)
+    const fail = (error: unknown) => {
+      signal.removeEventListener('abort', aborted)
+      request?.destroy()
+      socket?.destroy()
+      reject(signal.aborted ? (signal.reason as Error) : failureOf(early(error, request, place), 'header', place))
+    }
+    try {
+      signal.throwIfAborted()
+      request = makeRequest(what, socket)
+    } catch (error) {
+      return fail(error)
+    }
+    signal.addEventListener('abort', aborted, { once: true })
+    let interim = 0
+    request.on('error', fail)
+    request.on('information', () => {
+      if (++interim > MOST_INTERIM) fail(new FetchFailure('too-many-interim', place))
+    })
+    request.once('upgrade', () => fail(new FetchFailure('upgrade', place)))
+    request.once('response', (response) => {
+      signal.removeEventListener('abort', aborted)
+      request.off('error', fail)
+      resolve(answerOf(what, request, response, place))
+    })
+    request.end(what.body)
+  })
+}
+
+function makeRequest({ url, method, headers, agent, tls, limits, proxy }: Exchange, socket: Socket | undefined) {
+  const options = {
+    ...{ method, maxHeaderSize: limits.headerBytes },
+    headers: { host: url.host, ...headers } as Record<string, string>,
+    path: `${url.pathname}${url.search}`,
+  }
+  if (!socket) {
+    const { hostname, protocol } = url
+    const to = { host: hostname.replace(/^\[|\]$/g, ''), port: url.port || (protocol === 'https:' ? 443 : 80) }
+    const own = { ...to, ...options, ...(agent ? { agent } : {}) }
+    return protocol === 'https:' ? tlsRequest({ ...tls, ...own }) : plainRequest(own)
+  }
+  if (proxy !== undefined && url.protocol !== 'https:') {
+    const { authorization } = splitCredentials(proxy)
+    options.path = url.href
+    if (authorization !== null) options.headers['proxy-authorization'] = authorization
+  }
+  return plainRequest({ ...options, createConnection: () => socket })
+}
+
+function answerOf(
+  { limits, clock, signal }: Exchange,
+  request: ClientRequest,
+  response: IncomingMessage,
+  place: FailurePlace,
+): ExchangeAnswer {
+  const body = new AnswerBody({ request, response, place, limits, clock, signal })
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(response.headers))
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
+  return { status: response.statusCode ?? 0, statusText: response.statusMessage ?? '', headers, body }
+}
+
+/** Node's client calls a connection that closes before an answer a reset one. */
+function early(error: unknown, request: ClientRequest | undefined, place: FailurePlace): unknown {
+  const hungUp = error instanceof Error && error.message === 'socket hang up'
+  return hungUp && request ? new FetchFailure('closed-early', place, { cause: error }) : error
+}
+
+const DONE = new Error('done')

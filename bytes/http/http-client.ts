@@ -1,0 +1,140 @@
+import type { ConnectionOptions } from 'node:tls'
+import type { Clock } from '../../runtime/index.js'
+import { splitCredentials } from '../url.js'
+import { hostAndPort, placeOf } from './connection.js'
+import { exchange, type ExchangeAnswer } from './exchange.js'
+import { FetchFailure } from './fetch-failure.js'
+import { DEFAULT_LIMITS, type HttpLimits } from './limits.js'
+import { proxyFor, type ProxySettings } from './proxy.js'
+import { readUpTo } from './read-up-to.js'
+
+export interface HttpClientOptions {
+  clock: Clock
+  /** As in the environment of curl; without, every server is asked directly. */
+  proxies?: ProxySettings
+  /** PEM of the authorities to believe, in place of the usual ones. */
+  ca?: string | readonly string[]
+  limits?: Partial<HttpLimits>
+  /** Redirects that are followed. */
+  redirects?: number
+  /** Throws for a URL that must not be asked, also for one that a redirect leads to. */
+  allow?: (url: string) => void
+}
+
+/** Which headers of a request go along when a redirect is followed: credentials never reach another host. */
+export type RedirectHeaders = 'all but credentials' | 'none'
+
+export interface FileRequest {
+  /** May hold credentials, which are sent as Basic ones. */
+  url: string
+  method?: 'GET' | 'HEAD'
+  /** Lower-case names. */
+  headers?: Readonly<Record<string, string>>
+  redirectHeaders?: RedirectHeaders
+  signal: AbortSignal
+}
+
+export interface FileAnswer {
+  /** Where redirects ended, without credentials. */
+  url: string
+  redirected: boolean
+  status: number
+  statusText: string
+  headers: Readonly<Record<string, string | undefined>>
+  /** Bytes of the body, where the server says it. */
+  length: number | null
+  body: AsyncIterable<Uint8Array> & { next(): Promise<Uint8Array | undefined> }
+  /** Drops what has not been read, and the connection. */
+  close(): Promise<void>
+  /** The whole body; a failure of code `too-large` when it has more than `most` bytes. */
+  bytes(most: number): Promise<Buffer>
+}
+
+const REDIRECTED = new Set([301, 302, 303, 307, 308])
+const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization']
+
+/**
+ * Fetches files from servers that may do anything. Every answer has a connection of its own, so that nothing idle is left
+ * behind, and every trouble is a {@link FetchFailure}, within the limits.
+ */
+export class HttpClient {
+  readonly #options: HttpClientOptions
+  readonly #limits: HttpLimits
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
+  }
+
+  /** @throws FetchFailure; the signal's reason; what `allow` throws */
+  async get(request: FileRequest): Promise<FileAnswer> {
+    const { redirects = 10, allow } = this.#options
+    const { url: first, authorization } = splitCredentials(checkedUrl(request.url))
+    const own = authorization === null ? {} : { authorization }
+    let headers: Headers = { accept: '*/*', 'accept-encoding': 'identity', ...own, ...request.headers }
+    for (let at = first, followed = 0; ; followed++) {
+      allow?.(at.href)
+      const answer = await this.#ask(request, at, headers)
+      const to = REDIRECTED.has(answer.status) ? answer.headers['location'] : undefined
+      if (to === undefined) return fileAnswer(answer, at, followed > 0)
+      await answer.body.close()
+      const next = redirected(at, to, followed === redirects)
+      if (request.redirectHeaders === 'none') headers = own
+      if (!sameServer(at, next)) headers = withoutCredentials(headers)
+      at = next
+    }
+  }
+
+  async #ask({ method = 'GET', signal }: FileRequest, url: URL, headers: Headers): Promise<ExchangeAnswer> {
+    const { clock, proxies = {}, ca } = this.#options
+    const tls: ConnectionOptions = ca === undefined ? {} : { ca: typeof ca === 'string' ? ca : [...ca] }
+    const proxy = proxyFor(url.href, proxies)
+    return exchange({ url, method, headers, tls, proxy, limits: this.#limits, clock, signal })
+  }
+}
+
+type Headers = Readonly<Record<string, string>>
+
+function checkedUrl(url: string): URL {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed && isHttp(parsed)) return parsed
+  const detail = parsed?.protocol
+  throw new FetchFailure('bad-url', { url, at: '', host: '' }, { detail })
+}
+
+const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol === 'https:'
+
+/** @throws FetchFailure */
+function redirected(from: URL, location: string, tooMany: boolean): URL {
+  const place = placeOf(from)
+  if (tooMany) throw new FetchFailure('redirect-loop', place)
+  if (!URL.canParse(location, from.href)) throw new FetchFailure('redirect-nowhere', place)
+  const to = new URL(location, from)
+  if (!isHttp(to)) throw new FetchFailure('redirect-scheme', place, { detail: to.protocol })
+  // A server does not choose with whose password another is asked.
+  to.username = to.password = ''
+  return to
+}
+
+/** As reqwest, coreos-installer's client, has it; and never from https to http. */
+const sameServer = (one: URL, other: URL): boolean =>
+  one.hostname === other.hostname &&
+  hostAndPort(one) === hostAndPort(other) &&
+  (one.protocol === other.protocol || other.protocol === 'https:')
+
+const withoutCredentials = (headers: Headers): Headers =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !CREDENTIALS.includes(name.toLowerCase())))
+
+function fileAnswer({ status, statusText, headers, body }: ExchangeAnswer, url: URL, redirected: boolean): FileAnswer {
+  const length = headers['content-length']
+  return {
+    ...{ url: url.href, redirected, status, statusText, headers, body },
+    length: length === undefined ? null : Number(length),
+    close: () => body.close(),
+    bytes: async (most) => {
+      const bytes = await readUpTo(most, body)
+      if (bytes) return bytes
+      throw new FetchFailure('too-large', placeOf(url), { detail: `the limit is ${most} bytes` })
+    },
+  }
+}

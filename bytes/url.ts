@@ -1,0 +1,33 @@
+/**
+ * A URL for logs and messages: user, password and every value of its query masked, since signed URLs carry their secret
+ * there. The contents of a data URL are left out.
+ */
+export function maskedUrl(url: string): string {
+  if (/^data:/i.test(url)) return 'data:...'
+  if (!URL.canParse(url)) return '(not a URL)'
+  const { protocol, host, pathname, search, username, password } = new URL(url)
+  const user = username === '' && password === '' ? '' : '******@'
+  const query = search.replace(/=[^&]*/g, '=******')
+  return `${protocol}//${user}${host}${pathname}${query}`
+}
+
+/** A text in which URLs may occur, their passwords masked. */
+export const withoutPasswords = (text: string): string => text.replace(/(\/\/[^/\s:@]*):[^/\s@]*@/g, '$1:******@')
+
+/** A URL without its user and password, and the Basic credentials that these make; null when it names no user. */
+export function splitCredentials(url: string | URL): { url: URL; authorization: string | null } {
+  const plain = new URL(url)
+  const { username, password } = plain
+  if (username === '' && password === '') return { url: plain, authorization: null }
+  plain.username = plain.password = ''
+  const pair = `${percentDecoded(username)}:${percentDecoded(password)}`
+  return { url: plain, authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
