@@ -7,7 +7,7 @@ export default defineConfig({
     testTimeout: 20_000,
     reporters: ['default', './test/kit/slowest-files.ts'],
     globalSetup: ['test/kit/own-temporary-folder.ts'],
-    setupFiles: ['test/kit/steady-properties.ts'],
+    setupFiles: ['test/kit/steady-properties.ts', 'test/kit/equal-bytes.ts'],
     // Files go largest first, so that none that is long begins when the others have ended.
     sequence: { shuffle: { tests: true, files: false } },
     // Nothing is kept in modules, so test files may share them; that halves the time of the suite.

@@ -33,10 +33,11 @@ export function qcow2Image(contents: Buffer, options: Qcow2Options = {}): Buffer
   const data: Buffer[] = []
   let length = 0
   const used = new Set<number>()
+  const zeros = Buffer.alloc(cluster)
   for (let index = 0; index < count; index++) {
     const bytes = Buffer.alloc(cluster)
     contents.copy(bytes, 0, index * cluster)
-    if (bytes.every((byte) => byte === 0)) continue
+    if (bytes.equals(zeros)) continue
     used.add(Math.floor(index / perTable))
     const packed = compressed ? deflateRawSync(bytes, { windowBits: 12 }) : undefined
     const offset = dataStart + length

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync, closeSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,12 +47,7 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
   const url = `http://127.0.0.1:${port}`
   const config = await configure(folder, port, settings)
   const program = (name: string): [string, string] => [join(venv, 'bin/python'), join(venv, 'bin', name)]
-  const made = await tool(...program('ironic-dbsync'), '--config-file', join(folder, 'ironic.conf'), 'create_schema')
-  if (made.code !== 0) throw new Error(`ironic-dbsync ended with ${made.code}: ${made.stderr.slice(-2000)}`)
-
-  // With a log its readers and its one writer do not wait for each other.
-  const log = 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("PRAGMA journal_mode = WAL")'
-  await tool(join(venv, 'bin/python'), '-c', log, join(folder, 'ironic.sqlite'))
+  await copyFile(await emptyDatabase(venv), join(folder, 'ironic.sqlite'))
 
   const out = openSync(join(folder, 'stdout.log'), 'a')
   const [python, ironic] = program('ironic')
@@ -109,6 +104,28 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
     await self[Symbol.asyncDispose]()
     throw new Error(`Ironic did not start:\n${log}`, { cause })
   }
+}
+
+/** An Ironic's database with nothing in it: made once of each installation, since its schema takes as long as a start. */
+async function emptyDatabase(venv: string): Promise<string> {
+  const kept = join(venv, 'empty.sqlite')
+  if (existsSync(kept)) return kept
+  const folder = await mkdtemp(join(venv, 'making-'))
+  try {
+    const path = join(folder, 'ironic.sqlite')
+    const config = join(folder, 'ironic.conf')
+    await writeFile(config, `[database]\nconnection = sqlite:///${path}\n`)
+    const python = join(venv, 'bin/python')
+    const made = await tool(python, join(venv, 'bin/ironic-dbsync'), '--config-file', config, 'create_schema')
+    if (made.code !== 0) throw new Error(`ironic-dbsync ended with ${made.code}: ${made.stderr.slice(-2000)}`)
+    // With a log its readers and its one writer do not wait for each other.
+    const log = 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("PRAGMA journal_mode = WAL")'
+    await tool(python, '-c', log, path)
+    await rename(path, kept)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  return kept
 }
 
 /** One that nobody listens on right now. */

@@ -9,6 +9,7 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     testTimeout: 300_000,
     hookTimeout: 1_800_000,
+    setupFiles: ['test/kit/equal-bytes.ts'],
     fileParallelism: false,
     reporters: ['default', './test/kit/slowest-files.ts'],
     projects: [
