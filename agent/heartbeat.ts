@@ -34,7 +34,7 @@ export function heartbeatDue(state: AgentState, { at }: Moment): HeartbeatStep {
 
 /** Ironic said 202. The next one goes out after a random 0.3 to 0.6 of the time that it tolerates. */
 export function heartbeatTaken(state: AgentState, { at, chance }: Moment, pace: AgentPace): HeartbeatStep {
-  const heartbeat: HeartbeatState = { ...state.live.heartbeat, underWay: null, failures: 0 }
+  const heartbeat: HeartbeatState = { ...state.live.heartbeat, underWay: null, tokenRefused: false, failures: 0 }
   if (heartbeat.urgent) return { state: withHeartbeat(state, heartbeat), effects: [soonest(heartbeat, at, pace)] }
   const ordinary = at + state.kept.heartbeatTimeout * 1000 * (0.3 + 0.3 * chance)
   if (heartbeat.unheard && pace.repeatUnheard !== null) {
@@ -56,9 +56,11 @@ export function heartbeatFailed(
   pace: AgentPace,
 ): HeartbeatStep {
   const before = state.live.heartbeat
+  const tokenRefused = why.includes(TOKEN_REFUSED)
   const heartbeat: HeartbeatState = {
     ...before,
     underWay: null,
+    tokenRefused,
     urgent: before.urgent || (before.underWay?.urgent ?? false),
     failures: before.failures + 1,
   }
@@ -67,7 +69,8 @@ export function heartbeatFailed(
   return {
     state: withHeartbeat(state, heartbeat),
     effects: [
-      { kind: 'log', level: 'warn', message: `Ironic did not take the heartbeat, trying again: ${why}` },
+      // Trying again does not mend it, though the agent does, as IPA: once is enough.
+      ...(tokenRefused && before.tokenRefused ? [] : [warning(tokenRefused ? tokenLost(why) : notTaken(why))]),
       waitForHeartbeat(at + 5000 * (1 + chance) * hurry, weak),
     ],
   }
@@ -78,6 +81,14 @@ export function heard(state: AgentState): AgentState {
   const { heartbeat } = state.live
   return heartbeat.unheard ? withHeartbeat(state, { ...heartbeat, unheard: false, repeats: 0 }) : state
 }
+
+/** Ironic's words for a token that it does not know, or not any more. */
+const TOKEN_REFUSED = 'Invalid or missing agent token'
+
+const notTaken = (why: string): string => `Ironic did not take the heartbeat, trying again: ${why}`
+const tokenLost = (why: string): string =>
+  `Ironic has replaced or dropped this agent's token, so it takes no heartbeat of this boot any more (${why}): start the node's next operation or reboot the machine, which boots a new agent`
+const warning = (message: string): Effect => ({ kind: 'log', level: 'warn', message })
 
 const soonest = ({ lastAt }: HeartbeatState, at: number, pace: AgentPace): Effect =>
   waitForHeartbeat(Math.max(at, (lastAt ?? -Infinity) + pace.heartbeatGap), false)

@@ -172,6 +172,26 @@ describe('how long attempts go on', () => {
     expect(weak).toEqual([...Array<boolean>(20).fill(false), ...Array<boolean>(5).fill(true)])
   })
 
+  test('a token that Ironic dropped is told once, with what to do, however often it is tried', () => {
+    let state = serving()
+    const logged: string[] = []
+    const why = '400 Invalid or missing agent token received.'
+    for (let n = 1; n < 50; n++) {
+      const at = n * 10_000
+      state = reduce(state, { kind: 'woke', for: 'heartbeat' }, { at, chance: 0 }, rules()).state
+      const failed = reduce(state, { kind: 'heartbeat failed', why }, { at, chance: 0 }, rules())
+      state = failed.state
+      for (const effect of failed.effects) if (effect.kind === 'log') logged.push(effect.message)
+      expect(
+        failed.effects.some(({ kind }) => kind === 'wait'),
+        'the agent goes on trying, as IPA',
+      ).toBe(true)
+    }
+    expect(logged).toHaveLength(1)
+    expect(logged[0]).toContain("dropped this agent's token")
+    expect(logged[0]).toContain('reboot the machine')
+  })
+
   test('an unheard heartbeat is repeated ever more seldom until the ordinary one is due', () => {
     let state = reduce(serving(), { kind: 'started' }, { at: 0, chance: 0 }, rules(PROMPT_PACE)).state
     let at = 0

@@ -97,6 +97,8 @@ export interface HeartbeatState {
   readonly repeats: number
   /** In a row. */
   readonly failures: number
+  /** The last one was refused for its token. */
+  readonly tokenRefused: boolean
 }
 
 export interface AgentState {
@@ -140,7 +142,15 @@ export function initialState(kept: KeptState): AgentState {
       attempts: 0,
       conflicts: 0,
       lookupSince: 0,
-      heartbeat: { underWay: null, lastAt: null, urgent: false, unheard: false, repeats: 0, failures: 0 },
+      heartbeat: {
+        underWay: null,
+        lastAt: null,
+        urgent: false,
+        unheard: false,
+        repeats: 0,
+        failures: 0,
+        tokenRefused: false,
+      },
     },
   }
 }

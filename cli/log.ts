@@ -5,11 +5,12 @@ import type { Environment } from './environment.js'
 export function logTo({ stderr }: Environment, json: boolean): Logger {
   return (level, message, fields = {}) => {
     if (level === 'debug' || level === 'info') return
-    const room = typeof fields['room'] === 'string' ? fields['room'] : undefined
+    const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : undefined)
+    const [room, node] = [text('room'), text('node')]
     stderr.write(
       json
-        ? `${JSON.stringify({ event: 'log', level, room, message })}\n`
-        : `${level}: ${room ? `${room}: ` : ''}${message}\n`,
+        ? `${JSON.stringify({ event: 'log', level, room, node, message })}\n`
+        : `${[level, room, node, message].filter(Boolean).join(': ')}\n`,
     )
   }
 }

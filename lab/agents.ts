@@ -8,7 +8,7 @@ import {
   type AgentProgress,
 } from '../agent/index.js'
 import { kernelParameters, type Boot, type Machine } from '../machine/index.js'
-import { Probe, errorChain, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { Probe, errorChain, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../steps/index.js'
 import { probed, type InProcessTransport, type Dispatch, type Transport } from '../wire/index.js'
 
@@ -100,7 +100,7 @@ export class Agents implements AsyncDisposable {
         clock,
         random,
         probe: own,
-        logger,
+        logger: withFields(logger, { machine: id }),
         pace,
         onProgress: (progress) => onProgress(id, progress),
         ...(nodeUuid === undefined ? {} : { nodeUuid }),
@@ -112,7 +112,7 @@ export class Agents implements AsyncDisposable {
     } catch (error) {
       machine.say(`the agent does not start: ${errorChain(error).join(': ')}`)
       if (onRefused) onRefused(id, error)
-      else logger('error', `the agent of ${id} does not start: ${errorChain(error).join(': ')}`)
+      else logger('error', `the agent of ${id} does not start: ${errorChain(error).join(': ')}`, { machine: id })
     }
   }
 

@@ -7,7 +7,7 @@ import {
   type AgentProgress,
   type ConfigFile,
 } from '../agent/index.js'
-import { opening, Probe, withFields, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { opening, Probe, withFields, withoutRepeats, type Clock, type Logger, type Random } from '../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../steps/index.js'
 import { HttpTransport, probed, probedDispatch } from '../wire/index.js'
 import { namedFile, openAgentListener } from './agent-address.js'
@@ -49,7 +49,8 @@ export interface RealAgent extends AsyncDisposable {
  * @throws UserError when it cannot listen, or parameters or files cannot be used
  */
 export async function openRealAgent(options: RealAgentOptions): Promise<RealAgent> {
-  const { on, start = 0, serves, clock, random, logger, onProgress = () => {} } = options
+  const { on, start = 0, serves, clock, random, onProgress = () => {} } = options
+  const logger = withoutRepeats(options.logger, clock)
   return opening(async (scope) => {
     const parameters = {
       ...options.parameters,

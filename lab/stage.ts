@@ -30,6 +30,7 @@ import {
   systemRandom,
   UserError,
   withFields,
+  withoutRepeats,
   type Clock,
   type Logger,
   type Random,
@@ -51,6 +52,7 @@ import { Faults } from './faults.js'
 import { openFront } from './front.js'
 import { phaseOf } from './phase.js'
 import { labApi } from './lab-api.js'
+import { namingNodes } from './naming-nodes.js'
 import { onKeptPort } from './kept-port.js'
 import { openLiveImages, type LiveImages, type LiveImagesRequest } from './live-images.js'
 import { observedStore } from './observed-store.js'
@@ -138,8 +140,12 @@ export async function stage(options: StageOptions = {}): Promise<Stage> {
 }
 
 async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
-  const { folder = null, network = null, logger = silent } = options
+  const { folder = null, network = null } = options
   const clock = options.clock ?? systemClock()
+  const logger = namingNodes(withoutRepeats(options.logger ?? silent, clock), {
+    node: (uuid) => store.records.nodes.get(uuid)?.record,
+    nodeOf: (machine) => turns.nodeOf(machine),
+  })
   const random = options.random ?? systemRandom
   const probe = new Probe()
   const events = new Events((error) => logger('error', 'what listens to the lab has failed', { error }))

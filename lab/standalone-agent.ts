@@ -8,7 +8,16 @@ import {
   type ConfigFile,
 } from '../agent/index.js'
 import { NO_PACE, openMachines, type Machine, type MachinePace, type Machines } from '../machine/index.js'
-import { opening, Probe, withFields, type Clock, type Logger, type Random, type Scope } from '../runtime/index.js'
+import {
+  opening,
+  Probe,
+  withFields,
+  withoutRepeats,
+  type Clock,
+  type Logger,
+  type Random,
+  type Scope,
+} from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import { HttpTransport, probedDispatch } from '../wire/index.js'
 import { namedFile, openAgentListener } from './agent-address.js'
@@ -80,7 +89,8 @@ export async function openStandaloneAgent(options: StandaloneAgentOptions): Prom
 }
 
 async function open(options: StandaloneAgentOptions, scope: Scope): Promise<StandaloneAgent> {
-  const { serves, clock, random, logger, machine: wanted = {}, respawn = false } = options
+  const { serves, clock, random, machine: wanted = {}, respawn = false } = options
+  const logger = withoutRepeats(options.logger, clock)
   const probe = options.probe ?? new Probe()
   const configFiles = filesOf(options)
   const parameters = options.parameters ?? {}

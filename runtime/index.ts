@@ -2,10 +2,11 @@
 export { held, hours, minutes, seconds, type Clock, type SleepOptions } from './clock.js'
 export { during, errorChain, userError, UserError } from './error.js'
 export { parseIni, type ConfigFile } from './ini.js'
-export { delayed, Mutex, onAbort, opening, Scope, ScopeClosed, unlessAborted } from './lifetime.js'
+export { delayed, Mutex, onAbort, opening, Scope, ScopeClosed, sharedAbort, unlessAborted } from './lifetime.js'
 export { silent, withFields, type Logger, type LogLevel } from './logger.js'
 export { packageFile, packageVersion } from './package-file.js'
 export { Probe, type Interceptor, type ProbePoint } from './probe.js'
+export { withoutRepeats } from './repeats.js'
 export { seededRandom, uniform, urlSafeToken, uuid, type Random } from './random.js'
 export {
   amount,

@@ -1,11 +1,19 @@
+import { setMaxListeners } from 'node:events'
 import type { Clock } from './clock.js'
+
+/** Aborts what any number of waits share: those of a thousand nodes are many, and no leak to be warned of. */
+export function sharedAbort(): AbortController {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal)
+  return controller
+}
 
 /**
  * What opens, closes. Things registered with {@link use} are closed in reverse order when the scope is disposed, all of
  * them even when one fails to; `signal` is aborted first, so that every wait inside ends.
  */
 export class Scope implements AsyncDisposable {
-  readonly #controller = new AbortController()
+  readonly #controller = sharedAbort()
   readonly #closers: (() => unknown)[] = []
   readonly #background = new Set<Promise<unknown>>()
   #closed: Promise<void> | undefined

@@ -1,4 +1,12 @@
-import { seconds, urlSafeToken, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import {
+  seconds,
+  sharedAbort,
+  urlSafeToken,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../runtime/index.js'
 import { ironicErrors, type NodeRecord } from '../../wire/index.js'
 import type { StoreView } from '../store/open-store.js'
 import { Dangling, Duplicate, StaleRevision, type Store, type StoredEffect } from '../store/store.js'
@@ -36,7 +44,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #limits: TimeLimits
   readonly #working = new Map<string, Promise<void>>()
-  readonly #stop = new AbortController()
+  readonly #stop = sharedAbort()
 
   constructor(options: DispatcherOptions) {
     this.#options = options

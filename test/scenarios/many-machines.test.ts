@@ -21,6 +21,33 @@ test('twenty machines are deployed at once, each with its own disk and name', as
   expect(machines.map((machine) => machine.firstBoot()!.hostname)).toEqual(machines.map(({ spec }) => spec.id))
 })
 
+test('a hundred machines that wait at the same time draw no warning from the process', async () => {
+  const warnings: string[] = []
+  const warned = (warning: Error) => void warnings.push(warning.message)
+  process.on('warning', warned)
+  try {
+    await using lab = await createLab({
+      machinePace: { power: 3000, bootRamdisk: 60_000, bootDisk: 60_000, writeRate: 0 },
+    })
+    const nodes: LabNode[] = []
+    for (let n = 1; n <= 110; n++)
+      nodes.push(await lab.enroll({ deploySteps: deploy_steps, fields: { automated_clean: false } }))
+    const all = (act: (node: LabNode) => Promise<unknown>) => Promise.all(nodes.map(act))
+    await all((node) => node.provision('manage'))
+    await all((node) => node.settled())
+    await all((node) => node.provision('provide'))
+    await all((node) => node.settled())
+    await all((node) => node.deploy())
+    const settled = await Promise.all(nodes.map((node) => node.settled()))
+    expect(settled.map(({ provision_state }) => provision_state)).toEqual(nodes.map(() => 'active'))
+    // Node emits them in the next tick.
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(warnings).toEqual([])
+  } finally {
+    process.off('warning', warned)
+  }
+}, 120_000)
+
 test('one that fails among many takes no other with it', async () => {
   await using lab = await createLab()
   const nodes = await enrolled(lab, 8)

@@ -1,0 +1,28 @@
+import { minutes, type Clock } from './clock.js'
+import type { Logger } from './logger.js'
+
+/** How long after it was last said a sentence is news again. */
+const FORGOTTEN = minutes(10)
+
+/** So many sentences are remembered, the latest. */
+const REMEMBERED = 1000
+
+/**
+ * Logs each warning and error once, and its repetitions as a count: after 10, 100, 1000 ... of them. Two are the same
+ * when message, room and node are.
+ */
+export function withoutRepeats(logger: Logger, clock: Pick<Clock, 'now'>): Logger {
+  const known = new Map<string, { repeats: number; at: number }>()
+  return (level, message, fields = {}) => {
+    if (level === 'debug' || level === 'info') return logger(level, message, fields)
+    const key = JSON.stringify([level, fields['room'], fields['node'], message])
+    const before = known.get(key)
+    const at = clock.now()
+    const repeats = before && at - before.at < FORGOTTEN ? before.repeats + 1 : 0
+    known.delete(key)
+    known.set(key, { repeats, at })
+    if (known.size > REMEMBERED) known.delete(known.keys().next().value!)
+    if (repeats === 0) logger(level, message, fields)
+    else if (/^10+$/.test(String(repeats))) logger(level, `${message} (${repeats} more times)`, fields)
+  }
+}
