@@ -1,4 +1,4 @@
-import { type Clock, type Logger, type Probe } from '../runtime/index.js'
+import { contained, type Clock, type Logger, type Probe } from '../runtime/index.js'
 import type { ImageRules, Progress, Target } from '../steps/index.js'
 import { AgentError, type Inventory, type JsonObject } from '../wire/index.js'
 import {
@@ -55,7 +55,7 @@ export class CommandRunner {
     const logger = this.#remembering(fullName)
     const point = { kind: 'agent-command', target: target.name, command: fullName, step, id }
     logger('info', `${fullName} began`)
-    const ending = (async () => {
+    const ending = contained(`${fullName} on ${target.name}`, async () => {
       const context = {
         ...{ target, environment, clock, logger, signal, inventory },
         managers: await managers(),
@@ -76,7 +76,7 @@ export class CommandRunner {
         },
       }
       return settle(name, { ...command, run: (p, c) => probe.around(point, () => command.run(p, c)) }, params, context)
-    })()
+    })
     const outcome = await unlessAborted(ending.catch(failed), signal)
     // What a stopped agent's command throws is the stop itself, not how the command ended.
     signal.throwIfAborted()

@@ -22,6 +22,7 @@ import { imageText } from './images.js'
 import { liveImagesOf, rehearsalLiveImage, useCoreosIpa } from './live-image-options.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
+import { containStrayErrors } from './stray-errors.js'
 import type { UP_OPTIONS } from './option-lists.js'
 
 type UpOptions = Options<(typeof UP_OPTIONS)[number]>
@@ -33,6 +34,8 @@ export async function up(
   configFiles: readonly ConfigFile[],
 ): Promise<number> {
   const { stdout, stopped } = environment
+  const logger = logTo(environment, options.json ?? false)
+  using _ = containStrayErrors(logger)
   const json = options.json ?? false
   const say = (line: string) => void stdout.write(`${line}\n`)
   const clock = systemClock(options.speed ?? 1)
@@ -52,7 +55,7 @@ export async function up(
     ...(liveImages ? { liveImages } : {}),
     clock,
     random: systemRandom,
-    logger: logTo(environment, json),
+    logger,
     onEvent: watching.onEvent,
   })
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
-import { HttpClient } from '../bytes/index.js'
+import { FetchFailure, HttpClient } from '../bytes/index.js'
 import { decodedFile } from '../machine/index.js'
-import type { Clock, Logger, Random } from '../runtime/index.js'
+import { userError, type Clock, type Logger, type Random } from '../runtime/index.js'
 import {
   type Asset,
   ImageCache,
@@ -12,6 +12,7 @@ import {
   type Reach,
   type StageAsset,
 } from '../steps/index.js'
+import { isLoopback } from './streams/reach.js'
 
 /** Where images from URLs are kept, and how they are fetched. */
 export interface ImageCacheRequest extends Omit<ImageCacheOptions, 'clock' | 'logger' | 'contents' | 'folder'> {
@@ -53,12 +54,23 @@ export function simulatedStage(request: ImageCacheRequest | undefined, parts: Su
   return stageOn({ kind: 'files', pathThere: (path) => path }, request, parts)
 }
 
-/** How images come to a real target. What its own loopback interface gives, only it can fetch. */
+/**
+ * How images come to a real target: fetched and checked on this host, also from its own loopback interface. A target behind
+ * SSH may mean its own by that: where nothing listens here and no digest is known, it fetches the image by itself.
+ */
 export function realStage(reach: Reach, request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
   const stage = stageOn(reach, request, parts)
+  if (reach.kind === 'files') return stage
   return async (asset, options) => {
-    const { hostname } = new URL(asset.url)
-    return /^(localhost|127\..*|\[::1\])$/.test(hostname) ? null : stage(asset, options)
+    try {
+      return await stage(asset, options)
+    } catch (error) {
+      const { cause } = userError(error) ?? {}
+      const elsewhere = cause instanceof FetchFailure && cause.code === 'refused' && asset.sha256 === null
+      if (!elsewhere || !isLoopback(new URL(asset.url).hostname)) throw error
+      parts.logger('warn', `${cause.message} on this host: the target fetches the image by itself, unchecked`)
+      return null
+    }
   }
 }
 

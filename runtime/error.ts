@@ -41,6 +41,14 @@ export function errorChain(error: unknown): string[] {
   return chain
 }
 
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])
+
+/** Whether an error, or one of its causes, says that a disk or a quota is full. */
+export function isDiskFull(error: unknown): boolean {
+  for (let e = error; e instanceof Error; e = e.cause) if ('code' in e && FULL.has(String(e.code))) return true
+  return false
+}
+
 /** The first {@link UserError} in the chain of causes. */
 export function userError(error: unknown): UserError | undefined {
   for (let e = error; e instanceof Error; e = e.cause) if (e instanceof UserError) return e

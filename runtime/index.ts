@@ -1,6 +1,7 @@
 /** The ground that every room stands on: time, randomness, errors, lifetimes, the probe, logging. No domain words. */
 export { held, hours, minutes, seconds, type Clock, type SleepOptions } from './clock.js'
-export { during, errorChain, userError, UserError } from './error.js'
+export { contained, ownerOfError, type Owner } from './containment.js'
+export { during, errorChain, isDiskFull, userError, UserError } from './error.js'
 export { parseIni, type ConfigFile } from './ini.js'
 export { delayed, Mutex, onAbort, opening, Scope, ScopeClosed, sharedAbort, unlessAborted } from './lifetime.js'
 export { silent, withFields, type Logger, type LogLevel } from './logger.js'

@@ -109,9 +109,9 @@ function answerTo(
     let interim = 0
     request.on('error', fail)
     request.on('information', () => {
-      if (++interim > MOST_INTERIM) fail(new FetchFailure('too-many-interim', place))
+      if (++interim === MOST_INTERIM) afterParsing(() => fail(new FetchFailure('too-many-interim', place)))
     })
-    request.once('upgrade', () => fail(new FetchFailure('upgrade', place)))
+    request.once('upgrade', () => afterParsing(() => fail(new FetchFailure('upgrade', place))))
     request.once('response', (response) => {
       signal.removeEventListener('abort', aborted)
       request.off('error', fail)
@@ -159,5 +159,8 @@ function early(error: unknown, request: ClientRequest | undefined, place: Failur
   const hungUp = error instanceof Error && error.message === 'socket hang up'
   return hungUp && request ? new FetchFailure('closed-early', place, { cause: error }) : error
 }
+
+/** Node gives a parser to the next connection when its own is destroyed; one in the middle of its work spoils that. */
+const afterParsing = (then: () => void): void => process.nextTick(then)
 
 const DONE = new Error('done')

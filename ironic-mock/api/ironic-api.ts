@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { errorChain, uuid, type Clock, type Logger, type Probe, type Random } from '../../runtime/index.js'
+import { errorChain, isDiskFull, uuid, type Clock, type Logger, type Probe, type Random } from '../../runtime/index.js'
 import {
   formatMicroversion,
   ironicErrorBody,
@@ -243,6 +243,9 @@ const versionHeaders = (version: Microversion, { newest }: Release): Record<stri
   [VERSION_HEADER]: formatMicroversion(version),
 })
 
+const DISK_FULL =
+  'The disk of the state folder is full: this change was not made. Make room there and send the request again; what was answered before is kept.'
+
 function failure(
   thrown: unknown,
   ownVersions: Readonly<Record<string, string>>,
@@ -250,7 +253,12 @@ function failure(
   { logger }: Backend,
 ): WireResponse {
   let error = thrown
-  if (!(error instanceof IronicError)) {
+  if (isDiskFull(error)) {
+    logger('error', 'the disk of the state folder is full: nothing new can be kept', {
+      error: errorChain(thrown).join(': '),
+    })
+    error = new IronicError(507, DISK_FULL)
+  } else if (!(error instanceof IronicError)) {
     logger('error', 'a call of the API ended in a defect', {
       method: request.method,
       target: request.target,

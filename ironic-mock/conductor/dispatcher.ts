@@ -1,4 +1,6 @@
 import {
+  contained,
+  errorChain,
   seconds,
   sharedAbort,
   urlSafeToken,
@@ -201,7 +203,10 @@ export class Dispatcher {
       const subject = this.subject(node)
       if (!queued || !subject || signal.aborted) return
       const job = jobOf(queued)
-      const outcome = await world.perform(subject, job.effect, repeat, signal)
+      const { kind } = job.effect
+      const outcome = await contained(`${kind} of node ${node}`, () =>
+        world.perform(subject, job.effect, repeat, signal),
+      ).catch((error: unknown): Outcome => ({ ok: false, kind, reason: 'other', error: errorChain(error).join(': ') }))
       repeat = false
       try {
         const settled = await this.#settle(node, queued, { job, outcome, lookAgain: lookedAgain !== queued.id })

@@ -1,5 +1,5 @@
 import Database from 'libsql'
-import type { Clock } from '../../runtime/index.js'
+import { isDiskFull, type Clock } from '../../runtime/index.js'
 import type {
   JsonObject,
   NodeRecord,
@@ -31,6 +31,8 @@ export interface StoreOptions {
   path: string
   /** Survive power loss too, not only the death of the process: every commit waits for the disk. */
   durable?: boolean
+  /** Bytes that the database may have; beyond them it answers as on a full disk. */
+  largest?: number
   clock: Clock
 }
 
@@ -64,10 +66,11 @@ interface Waiting {
  *
  * @throws UserError when the file has another schema version
  */
-export function openStore({ path, durable = false, clock }: StoreOptions): Store & StoreView {
+export function openStore({ path, durable = false, largest, clock }: StoreOptions): Store & StoreView {
   const db = new Database(path)
   // A node's record with cached steps is several KiB: larger pages keep it in few, and a cache keeps a fleet of them.
   db.exec('PRAGMA page_size = 8192')
+  if (largest !== undefined) db.exec(`PRAGMA max_page_count = ${Math.ceil(largest / 8192)}`)
   db.exec('PRAGMA cache_size = -65536')
   db.exec('PRAGMA journal_mode = WAL')
   db.exec('PRAGMA wal_autocheckpoint = 4000')
@@ -264,6 +267,8 @@ class SqliteStore implements Store, StoreView {
           const value = apply(writer)
           answers.push(() => resolve(value))
         } catch (error) {
+          // SQLite has ended the transaction, or will: nothing of it can be kept.
+          if (isDiskFull(error)) throw error
           answers.push(() => reject(error))
         }
       }

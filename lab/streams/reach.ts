@@ -41,4 +41,4 @@ const within = (mirror: string, url: string): boolean => {
   return base.origin === asked.origin && asked.pathname.startsWith(path)
 }
 
-export const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+export const isLoopback = (hostname: string): boolean => /^(localhost\.?|127(\.\d+){3}|\[::1\])$/.test(hostname)

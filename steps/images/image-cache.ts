@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { HttpClient, maskedUrl, type HttpClientOptions } from '../../bytes/index.js'
-import { held, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { held, isDiskFull, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { Asset, StageOptions } from './asset.js'
 import { CacheFolder, type ImageRecord, type UrlRecord } from './cache-folder.js'
 import { download, isKnownBy } from './download.js'
@@ -300,7 +300,7 @@ export class ImageCache {
       made = await this.#folder.replace(record, form)
     } catch (error) {
       signal.throwIfAborted()
-      if (isFull(error)) throw error
+      if (isDiskFull(error)) throw error
       use[Symbol.dispose]()
       await this.#drop(record)
       throw damaged(record.sources[0] ?? record.sha256, error)
@@ -346,7 +346,7 @@ export class ImageCache {
     try {
       return await work()
     } catch (cause) {
-      if (!isFull(cause)) throw cause
+      if (!isDiskFull(cause)) throw cause
       throw new UserError('cache-full', `there is no room for the image in ${this.#options.folder}`, {
         cause,
         remedy: 'make room (ironstage cache prune), or name another folder with --cache-dir',
@@ -360,6 +360,3 @@ export class ImageCache {
     return hash.digest('hex')
   }
 }
-
-const isFull = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT'].includes(String(error.code))

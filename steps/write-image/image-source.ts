@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { FetchFailure, HttpClient, maskedUrl, type FileAnswer } from '../../bytes/index.js'
-import { errorChain, held, seconds } from '../../runtime/index.js'
+import { errorChain, held, isDiskFull, seconds } from '../../runtime/index.js'
 import { StepError, type StepContext } from '../sdk.js'
 import type { ChecksumAlgorithm } from './image-info.js'
 
@@ -68,7 +68,7 @@ async function get({ clock, signal }: Pick<StepContext, 'clock' | 'signal'>, url
 }
 
 const isFinal = (error: unknown): boolean =>
-  error instanceof Refused || (error instanceof FetchFailure && !error.transient)
+  error instanceof Refused || isDiskFull(error) || (error instanceof FetchFailure && !error.transient)
 
 async function download(context: StepContext, url: string): Promise<StagedImage> {
   const { clock, signal, logger } = context

@@ -1,0 +1,45 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** A piece of work to which errors belong that nothing in it catches. */
+export interface Owner {
+  /** For messages: `the work of node ...`. */
+  readonly name: string
+  /** Ends the work with the error; false when it had ended before. */
+  fail(error: unknown): boolean
+}
+
+const owners = new AsyncLocalStorage<Owner>()
+
+/**
+ * Runs work so that {@link ownerOfError} finds it: an error that is thrown in one of its event handlers, or a rejection that
+ * nothing handles, rejects this promise instead of ending the process.
+ */
+export function contained<T>(name: string, work: () => Promise<T>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let ended = false
+    const owner: Owner = {
+      name,
+      fail: (error) => {
+        if (ended) return false
+        ended = true
+        reject(error as Error)
+        return true
+      },
+    }
+    owners.run(owner, () =>
+      work().then(
+        (value) => {
+          ended = true
+          resolve(value)
+        },
+        (error: unknown) => {
+          ended = true
+          reject(error as Error)
+        },
+      ),
+    )
+  })
+}
+
+/** In a handler of `uncaughtException`: whose work threw the error; undefined for an error of the program itself. */
+export const ownerOfError = (): Owner | undefined => owners.getStore()
