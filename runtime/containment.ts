@@ -26,7 +26,7 @@ export function contained<T>(name: string, work: () => Promise<T>): Promise<T> {
         return true
       },
     }
-    owners.run(owner, () =>
+    void owners.run(owner, () =>
       work().then(
         (value) => {
           ended = true
