@@ -1,5 +1,5 @@
 import { withoutPasswords } from '../bytes/index.js'
-import { unlessAborted } from '../runtime/index.js'
+import { unlessAborted, UserError } from '../runtime/index.js'
 import type { Command, Executor, Exit, OutputChunk, Run } from './executors/executor.js'
 import { LineSplitter } from './line-splitter.js'
 
@@ -57,21 +57,37 @@ export async function finish(executor: Executor, argv: Command['argv'], options:
   signal?.throwIfAborted()
   const run = await executor.start({ argv, effect, ...more })
   const printed = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] }
-  const ended = follow(run, printed, onLine).then(() => run.exit)
+  const ended = follow(run, printed, argv[0], onLine).then(() => run.exit)
   const exit = await unlessAborted(ended, signal)
   return { stdout: text(printed.stdout), stderr: text(printed.stderr), exit }
 }
 
+/** What a program prints is kept in memory to its end, in bytes. */
+const MOST_OUTPUT = 32 * 2 ** 20
+
 async function follow(
   run: Run,
   printed: Record<OutputChunk['stream'], Uint8Array[]>,
+  program: string,
   onLine: RunOptions['onLine'],
 ): Promise<void> {
   const splitters = {
     stdout: new LineSplitter((line) => onLine?.(line, 'stdout')),
     stderr: new LineSplitter((line) => onLine?.(line, 'stderr')),
   }
+  let length = 0
   for await (const { stream, bytes } of run.output) {
+    length += bytes.length
+    if (length > MOST_OUTPUT) {
+      await run.cancel()
+      throw new UserError(
+        'too-much-output',
+        `${program} printed more than 32 MiB${run.target ? ` on ${run.target}` : ''}`,
+        {
+          remedy: 'it was ended; see what it prints there',
+        },
+      )
+    }
     printed[stream].push(bytes)
     if (onLine) splitters[stream].push(bytes)
   }

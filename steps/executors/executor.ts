@@ -27,6 +27,8 @@ export interface Command {
 /** A command under way or ended on a target. */
 export interface Run {
   readonly id: RunId
+  /** For people, of a machine that is not simulated. */
+  readonly target?: string
   /** Everything it printed since the offset it was attached at; ends when the command has. May be iterated once. */
   readonly output: AsyncIterable<OutputChunk>
   readonly exit: Promise<Exit>

@@ -21,7 +21,7 @@ const KERNEL_NAME = /^((sd|vd|xvd|hd)[a-z]+|nvme\d+n\d+|mmcblk\d+|dasd[a-z]+|pme
 export function diskSelector(device: string, yesErase?: string): DiskSelector {
   const usage = (message: string, remedy: string) => new UserError('device', message, { kind: 'usage', remedy })
   const value = device.trim()
-  if (/[\s\0'"]/.test(value) || value === '') throw usage(`${device} names no disk`, REMEDY)
+  if (!/^[^\s\0-\x1f\x7f'"]{1,255}$/.test(value)) throw usage(`${quotedName(device)} names no disk`, REMEDY)
   if (value.startsWith(BY_ID)) {
     const id = value.slice(BY_ID.length)
     if (id === '' || id.includes('/')) throw usage(`${device} names no disk`, REMEDY)
@@ -45,6 +45,10 @@ function diskIdentity(given: string): string {
   if (selector.kind === 'identity') return selector.value
   throw new UserError('device', `--yes-erase is ${given}, which is no serial number or WWN`, { kind: 'usage' })
 }
+
+/** As it can be shown: line breaks and the like as escapes, and not without an end. */
+export const quotedName = (text: string): string =>
+  /^[^\0-\x1f\x7f]{1,255}$/.test(text) ? text : JSON.stringify(text.length > 255 ? `${text.slice(0, 80)}...` : text)
 
 const REMEDY = 'give its serial number, its WWN (0x...), or a name below /dev/disk/by-id'
 

@@ -80,7 +80,7 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
   const selector = named ?? (await fileSelector(options, host, scope))
   const target = scope.use(
     guardedTarget({
-      ...{ name: `local:${where}`, disks: [selector], allow, disposable, shell, clock, random, signal: cut },
+      ...{ name: `local:${where}`, disks: [selector], allow, disposable, shell, clock, random, logger, signal: cut },
       ...(root === undefined ? {} : { root }),
       ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
     }),

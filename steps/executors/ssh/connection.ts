@@ -26,6 +26,8 @@ export interface ConnectionParts {
   /** A way through another host; without, one of its own. */
   through?: SshConnection
   signal?: AbortSignal
+  /** Told what the host is waited for next, and how long at most, in milliseconds. */
+  onPhase?: (doing: string, ms: number) => void
 }
 
 interface ShownKey {
@@ -116,7 +118,10 @@ export class SshConnection implements AsyncDisposable {
         patience.expired.catch(() => fail(new LinkLost(`${name} does not answer`)))
         signal?.addEventListener('abort', () => fail(signal.reason), { once: true, signal: limit.signal })
         client.once('ready', resolve)
-        client.on('handshake', () => patience.extend(AUTHENTICATION))
+        client.on('handshake', () => {
+          patience.extend(AUTHENTICATION)
+          parts.onPhase?.('logging in', AUTHENTICATION)
+        })
         client.on('error', (error: Error & { level?: string }) => {
           // One way of logging in that failed; others may follow.
           if (error.level === 'agent' || /^Error signing/.test(error.message)) {

@@ -7,8 +7,11 @@ import {
   type Clock,
   type Logger,
   type Random,
+  silent as noLogger,
 } from '../../../runtime/index.js'
+import { limitedText } from '../supervised/limits.js'
 import { LinkLost, type LoginShell, type ShellChannel } from '../supervised/login-shell.js'
+import { Silence } from '../supervised/silence.js'
 import { shownAddress, type SshAddress } from './address.js'
 import { SshConnection, type Channel } from './connection.js'
 import type { BootPhase, HostKeyPins } from './host-keys.js'
@@ -188,6 +191,7 @@ class Host implements SshShell {
         exec: (wrapped) => this.#pool.exec(wrapped),
         password: () => (this.#provisional ? Promise.resolve(null) : this.#secrets.ask(question)),
         wrong: () => this.#secrets.forget(question),
+        clock: this.#options.clock,
         random: this.#options.random,
       },
       line,
@@ -196,12 +200,24 @@ class Host implements SshShell {
   }
 
   async #connect(signal: AbortSignal): Promise<SshConnection> {
-    const connection = await this.#way(this.#settings, signal)
+    const { clock, logger, phase: system = 'live' } = this.#options
+    let phase = { doing: 'connecting', until: clock.now() + this.#settings.connectTimeout }
+    // Later on, whoever has something to ask says what is waited for; a machine that boots is silent for long.
+    const told = this.#identity === undefined && system === 'live' ? logger : noLogger
+    using silence = new Silence({
+      ...{ name: this.name, doing: () => phase.doing, until: () => phase.until, clock, logger: told },
+    })
+    const begins = (doing: string, ms: number) => {
+      silence.heard()
+      phase = { doing, until: clock.now() + ms }
+    }
+    const connection = await this.#way(this.#settings, signal, begins)
     const close = () => void connection[Symbol.asyncDispose]()
     signal.addEventListener('abort', close, { once: true })
     try {
       this.#provisional = connection.provisional
       this.#hostKey = connection.hostKey
+      begins('it was asked which machine it is', ANSWER)
       const seen = await looked(await connection.exec(SCRIPT_LINE), this.#options.clock, this.name)
       if (!this.#identity) this.#identity = seen
       else this.#identity = { ...this.#identity, uid: (await this.#recognised(connection, seen)).uid }
@@ -229,6 +245,7 @@ class Host implements SshShell {
         exec: (wrapped) => connection.exec(wrapped),
         password: () => this.#secrets.ask({ kind: 'sudo', about: `password for sudo of ${user}@${host}`, echo: false }),
         wrong: () => {},
+        clock: this.#options.clock,
         random: this.#options.random,
       },
       SCRIPT_LINE,
@@ -250,7 +267,11 @@ class Host implements SshShell {
   }
 
   /** Through all hosts that lie between. */
-  async #way(settings: HostSettings, signal: AbortSignal): Promise<SshConnection> {
+  async #way(
+    settings: HostSettings,
+    signal: AbortSignal,
+    onPhase: (doing: string, ms: number) => void,
+  ): Promise<SshConnection> {
     const { clock, pins, phase = 'live' } = this.#options
     const stations = await this.#stations(settings)
     let through: SshConnection | undefined
@@ -258,7 +279,7 @@ class Host implements SshShell {
       const isTarget = index === stations.length - 1
       const knownHosts = await readKnownHosts(station.knownHostsFiles, clock)
       through = await SshConnection.open({
-        ...{ settings: station, knownHosts, pins: isTarget ? pins : null, phase, clock, signal },
+        ...{ settings: station, knownHosts, pins: isTarget ? pins : null, phase, clock, signal, onPhase },
         secrets: this.#secrets,
         ...(through ? { through } : {}),
       })
@@ -294,7 +315,12 @@ async function answered(channel: Channel, clock: Clock, name: string): Promise<H
     () => {},
   )
   try {
-    const [printed, complaint, code] = await Promise.all([text(channel.stdout), text(channel.stderr), channel.exit])
+    const what = 'when it was asked which machine it is'
+    const [printed, complaint, code] = await Promise.all([
+      limitedText(channel.stdout, name, what),
+      limitedText(channel.stderr, name, what),
+      channel.exit,
+    ])
     const identity = readIdentity(printed)
     if (identity) return identity
     throw new UserError('ssh-shell', `the login shell of ${name} does not run scripts`, {
@@ -303,13 +329,9 @@ async function answered(channel: Channel, clock: Clock, name: string): Promise<H
     })
   } finally {
     limit.abort()
+    channel.cut()
+    channel.exit.catch(() => {})
   }
-}
-
-async function text(stream: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for await (const bytes of stream) chunks.push(bytes)
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 async function readKnownHosts(paths: readonly string[], clock: Clock): Promise<KnownHostsFile[]> {

@@ -1,6 +1,6 @@
 import { delayed, opening, UserError, type Scope } from '../../../runtime/index.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
-import { diskSelector, type DiskSelector } from '../disks/selector.js'
+import { diskSelector, quotedName, type DiskSelector } from '../disks/selector.js'
 import type { StageOptions } from '../../images/asset.js'
 import type { Capability } from '../executor.js'
 import { findInstaller } from '../local/installer.js'
@@ -56,6 +56,12 @@ export async function openSshTarget(options: SshTargetOptions): Promise<SshTarge
 export function sshDiskSelector(device: string, yesErase?: string): DiskSelector {
   const [, loop] = /^(?:\/dev\/)?(loop\d+)$/.exec(device) ?? []
   if (loop === undefined || !yesErase?.startsWith('/')) return diskSelector(device, yesErase)
+  // The kernel tells a path with line breaks otherwise, and none is longer.
+  if (!/^[^\0-\x1f\x7f\\]{1,4095}$/.test(yesErase))
+    throw new UserError('device', `--yes-erase is ${quotedName(yesErase)}, which is no file of a loop device`, {
+      kind: 'usage',
+      remedy: 'give the path that losetup --list shows as BACK-FILE',
+    })
   return { kind: 'loop', name: loop, file: yesErase, serial: `ironstage-${loop}` }
 }
 
@@ -65,7 +71,7 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
   const shell = scope.use(await openSshShell(options))
   const cut = delayed(options.signal, GRACE, clock)
   cut.addEventListener('abort', () => void shell[Symbol.asyncDispose](), { once: true })
-  const host = scope.use(new SupervisedExecutor({ shell, clock, random, signal: cut }))
+  const host = scope.use(new SupervisedExecutor({ shell, clock, random, logger: options.logger, signal: cut }))
   const looked = { named: options.installer, root: root ?? '', terminal: false }
   const installer = await findInstaller(host, looked).catch((error: unknown) => {
     if (readOnly) return null
@@ -74,7 +80,7 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
   const name = `ssh://${shell.name}`
   const target = scope.use(
     guardedTarget({
-      ...{ name, disks: [selector], allow, disposable, shell, clock, random, signal: cut },
+      ...{ name, disks: [selector], allow, disposable, shell, clock, random, logger: options.logger, signal: cut },
       ...(root === undefined ? {} : { root }),
       ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
     }),

@@ -1,4 +1,5 @@
-import { UserError, type Random } from '../../../runtime/index.js'
+import { seconds, UserError, type Clock, type Random } from '../../../runtime/index.js'
+import { LIMITS, tooMuch } from '../supervised/limits.js'
 import type { Channel } from './connection.js'
 
 export interface SudoParts {
@@ -9,8 +10,12 @@ export interface SudoParts {
   password: () => Promise<string | null>
   /** Told when sudo did not take it. */
   wrong: () => void
+  clock: Clock
   random: Random
 }
+
+/** One that looks up users elsewhere takes its time. */
+const PATIENCE = seconds(60)
 
 /**
  * Hands a line to root's shell by way of sudo, from a user's account.
@@ -60,9 +65,13 @@ export async function asRoot(parts: SudoParts, line: string, stdin: Uint8Array):
       channel.write(Buffer.from(`${known}\n`))
       continue
     }
-    const { done, value } = await stderr.next()
+    const { done, value } = await answerOf(parts, channel, stderr)
     if (done) break
     said = Buffer.concat([said, value])
+    if (said.length > LIMITS.sudo) {
+      channel.cut()
+      throw tooMuch(name, LIMITS.sudo, "before root's shell answered")
+    }
   }
   // Rejects where the link went.
   const code = await channel.exit
@@ -71,6 +80,26 @@ export async function asRoot(parts: SudoParts, line: string, stdin: Uint8Array):
     cause: new Error(last === '' ? `it ended with ${code ?? 'a signal'}` : last),
     remedy: 'log in as root, or let the user run /bin/sh by sudo',
   })
+}
+
+async function answerOf(
+  { name, clock }: SudoParts,
+  channel: Channel,
+  stderr: AsyncIterator<Uint8Array, undefined>,
+): Promise<IteratorResult<Uint8Array, undefined>> {
+  const over = new AbortController()
+  const late = clock.sleep(PATIENCE, { weak: true, signal: over.signal }).then(() => {
+    channel.cut()
+    throw new UserError('sudo-silent', `sudo on ${name} has not answered for ${PATIENCE / 1000} s`, {
+      remedy: 'see that sudo true works there',
+    })
+  })
+  try {
+    return await Promise.race([stderr.next(), late])
+  } finally {
+    late.catch(() => {})
+    over.abort()
+  }
 }
 
 async function* continued(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,5 @@
 import { minutes, seconds, UserError, userError, type Clock, type Logger } from '../../../runtime/index.js'
+import { limitedText } from '../supervised/limits.js'
 import { LinkLost } from '../supervised/login-shell.js'
 import { HostKeyRefused } from './host-keys.js'
 import { SCRIPT_LINE, type HostIdentity } from './identity.js'
@@ -163,9 +164,12 @@ exit 0
 async function examined(shell: SshShell, before: HostIdentity, expected: ExpectedBoot): Promise<VerifiedBoot> {
   if (!/^\/[\w./-]+$/.test(expected.nonce.path)) throw new Error(`${expected.nonce.path} is no path for a nonce`)
   const channel = await shell.open(SCRIPT_LINE, { stdin: script(expected.nonce.path) })
-  const [printed] = await Promise.all([text(channel.stdout), text(channel.stderr)])
+  const what = 'when it was asked what it booted'
+  const [printed] = await Promise.all(
+    [channel.stdout, channel.stderr].map((stream) => limitedText(stream, shell.name, what)),
+  ).finally(() => channel.cut())
   await channel.exit
-  const said = [...printed.matchAll(new RegExp(`^${MARK} (\\w+) (.*)$`, 'gm'))].map(([, k, v]) => [k!, v!] as const)
+  const said = [...printed!.matchAll(new RegExp(`^${MARK} (\\w+) (.*)$`, 'gm'))].map(([, k, v]) => [k!, v!] as const)
   const all = (name: string) => said.filter(([key]) => key === name).map(([, value]) => value)
   const one = (name: string) => all(name)[0]?.trim() ?? ''
   if (one('end') === '') throw new LinkLost(`${shell.name} did not say all that was asked`)
@@ -270,9 +274,3 @@ function judged(seen: VerifiedBoot, { ssh, logger }: VerifyBootOptions): Verifie
 /** `NAME="sda" TYPE="disk"`, as lsblk -P has it. */
 const properties = (line: string): Record<string, string> =>
   Object.fromEntries([...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name!, value!]))
-
-async function text(stream: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for await (const bytes of stream) chunks.push(bytes)
-  return Buffer.concat(chunks).toString('utf8')
-}

@@ -1,7 +1,9 @@
-import { minutes, UserError, type Clock, type Random } from '../../../runtime/index.js'
+import { minutes, seconds, silent as noLogger, UserError, type Clock, type Logger, type Random } from '../../../runtime/index.js'
+import { LIMITS, tooMuch } from './limits.js'
 import { LinkLost, type LoginShell } from './login-shell.js'
 import { readRecords, type Record } from './records.js'
 import { GREETING, HELLO, script } from './scripts.js'
+import { Silence } from './silence.js'
 
 /** How a script reaches a shell with the rights it needs: the line for the login shell, and all of its input. */
 export type Envelope = (script: Uint8Array) => Promise<{ line: string; stdin: Uint8Array }>
@@ -20,6 +22,8 @@ export interface ConversationOptions {
   signal?: AbortSignal
   clock: Clock
   random: Random
+  /** Told what is waited for while the target says nothing. */
+  logger?: Logger
 }
 
 /** What the target said of itself at the first word. */
@@ -32,14 +36,32 @@ export interface TargetFacts {
 }
 
 /** The target has been booted since it was first spoken to: what ran there is gone, how it ended cannot be known. */
-export class TargetRebooted extends Error {
+export class TargetRebooted extends UserError {
   override readonly name = 'TargetRebooted'
+
+  constructor(message: string) {
+    super('target-rebooted', message, { remedy: 'begin again: what ran there is gone' })
+  }
+}
+
+type Take = (record: Record) => boolean | Promise<boolean>
+
+interface Attempt {
+  /** What is waited for comes nearer. */
+  heard: () => void
+  /** The target says something, whatever it is. */
+  noticed: () => void
+  signal: AbortSignal
 }
 
 const PATIENCE = minutes(10)
+/** Each attempt gets as long, however short the patience is. */
+const LEAST_PATIENCE = seconds(30)
 const PAUSES = [50, 200, 500, 1000, 2000, 5000]
 /** A link that works but on which no script ever runs has another fault than a lost link. */
 const SILENT_ATTEMPTS = 5
+/** Bytes that a target refused so often in order are not taken the next time either. */
+const REFUSED_ATTEMPTS = 3
 
 /**
  * Talks with a target in scripts that may be sent any number of times: each is repeated until it was answered whole, over
@@ -93,12 +115,13 @@ export class Conversation {
    * anew and the script sent again, as `body` then has it.
    *
    * @param body shell text; asked for each sending, so that it can go on where it was
-   * @param take gives true for the last word that is needed
+   * @param take gives true for the last word that is needed; what it takes its time for holds the target back
+   * @param doing for people: `reading /etc/hosts`
    * @throws LinkLost when the link stayed away; TargetRebooted; UserError when scripts cannot run there
    */
-  async ask(body: (nonce: string) => string, take: (record: Record) => boolean): Promise<void> {
+  async ask(body: (nonce: string) => string, take: Take, doing = 'it was asked something'): Promise<void> {
     const { boot, folder } = await this.facts()
-    await this.#repeated((nonce) => script({ nonce, boot, folder }, body(nonce)), take)
+    await this.#repeated((nonce) => script({ nonce, boot, folder }, body(nonce)), take, doing)
   }
 
   /**
@@ -107,8 +130,8 @@ export class Conversation {
    * @returns its path
    */
   async stage(bytes: Uint8Array): Promise<string> {
-    const { uid } = await this.facts()
-    const folder = await this.#userFolder(uid)
+    await this.facts()
+    const folder = await this.#userFolder()
     const path = `${folder}/staged-${this.nonce()}`
     await this.#handOver(`umask 077; cat >${path}`, bytes)
     return path
@@ -130,19 +153,27 @@ export class Conversation {
   }
 
   #handOver(line: string, bytes: Uint8Array): Promise<void> {
-    return this.#retried(async (heard) => {
-      const { signal } = this.#closing
+    let refused = 0
+    return this.#retried(`taking ${bytes.length} bytes`, async ({ heard, signal }) => {
       const channel = await this.#options.shell.open(`sh -c '${line}'`, { stdin: bytes, signal })
-      await Promise.all([drained(channel.stdout), drained(channel.stderr)])
+      const [, complaint] = await Promise.all([drained(channel.stdout), lastWords(channel.stderr)])
       const code = await channel.exit
-      if (code === 0) heard()
-      else throw new LinkLost(`handing over ${bytes.length} bytes ended with ${code ?? 'a signal'}`)
+      if (code !== 0) {
+        const why = complaint || `it ended with ${code ?? 'a signal'}`
+        if (code !== null && ++refused >= REFUSED_ATTEMPTS)
+          throw new UserError('target-full', `${this.name} does not take ${bytes.length} bytes`, {
+            cause: new Error(why),
+            remedy: 'make room there in /run and in memory',
+          })
+        throw new LinkLost(`handing over ${bytes.length} bytes: ${why}`)
+      }
+      heard()
       return true
     })
   }
 
   /** Before any change of rights, a user has another place than the one that scripts run as. */
-  async #userFolder(uid: number): Promise<string> {
+  async #userFolder(): Promise<string> {
     const { envelope, folder } = this.#options
     if (!envelope) return (await this.facts()).folder
     if (folder !== undefined) return folder
@@ -150,9 +181,10 @@ export class Conversation {
     await this.#repeated(
       (nonce) => script({ nonce, boot: null, folder: null }, HELLO),
       (record) => record.kind === 'line' && record.letter === 'p' && !!(found = record.text),
+      'it was asked for a folder',
       PLAIN_ENVELOPE,
     )
-    if (found === undefined) throw new Error(`the user on ${this.name} (beside uid ${uid}) has no folder`)
+    if (found === undefined) throw new UserError('target-unusable', `the user on ${this.name} has no folder of its own`)
     return found
   }
 
@@ -164,30 +196,31 @@ export class Conversation {
         if (record.kind === 'line') said.set(record.letter, record.text)
         return said.has('p')
       },
+      'it was asked which boot it is in',
     )
     return { boot: said.get('t')!, uid: Number(said.get('u')), folder: said.get('p')! }
   }
 
   async #repeated(
     make: (nonce: string) => Uint8Array,
-    take: (record: Record) => boolean,
+    take: Take,
+    doing: string,
     envelope: Envelope = this.#options.envelope ?? PLAIN_ENVELOPE,
   ): Promise<void> {
     let silent = 0
-    await this.#retried(async (progressed) => {
+    await this.#retried(doing, async ({ heard: progressed, noticed, signal }) => {
       const nonce = this.nonce()
-      const { signal } = this.#closing
       const { line, stdin } = await envelope(make(nonce))
       const channel = await this.#options.shell.open(line, { stdin, signal })
       const complaint = lastWords(channel.stderr)
       let heard = false
       try {
-        for await (const record of readRecords(channel.stdout, `${GREETING} ${nonce}`)) {
+        for await (const record of readRecords(noticing(channel.stdout, noticed), `${GREETING} ${nonce}`, this.name)) {
           heard = true
           silent = 0
           progressed()
           if (record.kind === 'line') this.#refuse(record)
-          if (take(record)) return true
+          if (await take(record)) return true
         }
       } finally {
         channel.cut()
@@ -206,15 +239,25 @@ export class Conversation {
 
   #refuse({ letter, text }: { letter: string; text: string }): void {
     if (letter === 'b') throw new TargetRebooted(`${this.name} has been booted since`)
-    if (letter === 'f') throw new UserError('target-unusable', `${this.name} cannot be worked on: ${text}`)
+    if (letter === 'f')
+      throw new UserError('target-unusable', `${this.name} cannot be worked on: ${text}`, {
+        remedy: 'make room there, or make one of /run, /dev/shm and /tmp writable',
+      })
   }
 
   /** Gives up when the link has been away for too long without a sign of life. */
-  async #retried(work: (heard: () => void) => Promise<true>): Promise<void> {
-    const { clock, patience = PATIENCE } = this.#options
+  async #retried(doing: string, work: (attempt: Attempt) => Promise<true>): Promise<void> {
+    const { clock, patience = PATIENCE, logger = noLogger } = this.#options
     const { signal } = this.#closing
     let since = clock.now()
     let attempt = 0
+    // Also a link on which the target says nothing, but which stays, has its end.
+    const expired = new AbortController()
+    using silence = new Silence({
+      ...{ name: this.name, doing: () => doing, until: () => since + Math.max(patience, LEAST_PATIENCE), clock, logger },
+      expired: () => expired.abort(),
+    })
+    const noticed = () => silence.heard()
     const heard = () => {
       since = clock.now()
       attempt = 0
@@ -222,16 +265,61 @@ export class Conversation {
     for (;;) {
       signal.throwIfAborted()
       try {
-        await work(heard)
+        await work({ heard, noticed, signal: AbortSignal.any([signal, expired.signal]) })
         return
       } catch (error) {
         signal.throwIfAborted()
-        if (!(error instanceof LinkLost) || clock.now() >= since + patience) throw error
+        if (expired.signal.aborted || (error instanceof LinkLost && clock.now() >= since + patience))
+          throw new LinkLost(`${this.name} has not answered for ${durationText(patience)} while ${doing}`, {
+            cause: error,
+          })
+        if (!(error instanceof LinkLost)) throw error
       }
       await clock.sleep(PAUSES[Math.min(attempt++, PAUSES.length - 1)]!, { signal })
     }
   }
 }
+
+/**
+ * Runs shell text that prints lines `X text` on a target.
+ *
+ * @returns them by their first letter, with a last one of our own
+ */
+export async function linesOf(
+  conversation: Conversation,
+  text: string,
+  doing?: string,
+): Promise<{ letter: string; text: string }[]> {
+  let said: { letter: string; text: string }[] = []
+  let length = 0
+  await conversation.ask(
+    () => {
+      said = []
+      length = 0
+      return `${text}\nprintf 'k\\n'`
+    },
+    (record) => {
+      if (record.kind !== 'line') return false
+      length += record.text.length
+      if (length > LIMITS.answer)
+        throw tooMuch(conversation.name, LIMITS.answer, `while ${doing ?? 'it was asked something'}`)
+      if (record.letter !== 'h') said.push({ letter: record.letter, text: record.text })
+      return record.letter === 'k'
+    },
+    doing,
+  )
+  return said
+}
+
+async function* noticing(stream: AsyncIterable<Uint8Array>, noticed: () => void): AsyncGenerator<Uint8Array> {
+  for await (const bytes of stream) {
+    noticed()
+    yield bytes
+  }
+}
+
+const durationText = (ms: number): string =>
+  ms >= minutes(2) ? `${Math.round(ms / minutes(1))} minutes` : `${Math.round(ms / 1000)} s`
 
 async function drained(stream: AsyncIterable<Uint8Array>): Promise<void> {
   try {

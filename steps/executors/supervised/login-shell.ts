@@ -1,3 +1,5 @@
+import { UserError } from '../../../runtime/index.js'
+
 /**
  * The one way to a real target: a command line handed to the login shell of its user, as `ssh HOST LINE` or
  * `sh -c LINE` do. Everything else (files, runs, following a run again) is scripts sent over it, so a target on this
@@ -38,7 +40,10 @@ export interface ShellChannel {
 }
 
 /** The link to a target went, or never came to be. Says nothing about what runs there. */
-export class LinkLost extends Error {
+export class LinkLost extends UserError {
   override readonly name = 'LinkLost'
-  readonly code = 'ELINKLOST'
+
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super('link-lost', message, { ...options, remedy: 'see that the machine is on and that the way to it works' })
+  }
 }

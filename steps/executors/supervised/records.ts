@@ -1,3 +1,5 @@
+import { LIMITS, tooMuch } from './limits.js'
+
 /**
  * What a script says on its standard output after its greeting: a line each, where the first letter says what it is.
  * `o N` and `e N` are followed by N bytes of the command's output.
@@ -10,14 +12,21 @@ export type Record =
 /**
  * Reads records. Whatever comes before the greeting is of login scripts and is passed over.
  *
+ * @param name of the target, for messages
  * @returns ends where the stream does, which may be in the middle of a record
+ * @throws UserError when the target says more than can be meant
  */
-export async function* readRecords(stream: AsyncIterable<Uint8Array>, greeting: string): AsyncGenerator<Record> {
-  const input = new Input(stream)
+export async function* readRecords(
+  stream: AsyncIterable<Uint8Array>,
+  greeting: string,
+  name: string,
+): AsyncGenerator<Record> {
+  const input = new Input(stream, name)
   for (;;) {
     const line = await input.line()
     if (line === undefined) return
     if (line.endsWith(greeting)) break
+    if (input.taken > LIMITS.greeting) throw tooMuch(name, LIMITS.greeting, 'before it ran a script')
   }
   yield { kind: 'line', letter: 'h', text: '' }
   for (;;) {
@@ -28,7 +37,9 @@ export async function* readRecords(stream: AsyncIterable<Uint8Array>, greeting: 
       yield { kind: 'line', letter: line.slice(0, 1), text: line.slice(2) }
       continue
     }
-    const bytes = await input.bytes(Number(output[2]))
+    const count = Number(output[2])
+    if (count > LIMITS.record) throw tooMuch(name, LIMITS.record, 'in one piece')
+    const bytes = await input.bytes(count)
     if (bytes === undefined) return
     yield { kind: 'output', stream: output[1] === 'o' ? 'stdout' : 'stderr', bytes }
   }
@@ -37,8 +48,13 @@ export async function* readRecords(stream: AsyncIterable<Uint8Array>, greeting: 
 class Input {
   readonly #iterator: AsyncIterator<Uint8Array>
   #held = Buffer.alloc(0)
+  /** Bytes that have been handed out. */
+  taken = 0
 
-  constructor(stream: AsyncIterable<Uint8Array>) {
+  constructor(
+    stream: AsyncIterable<Uint8Array>,
+    private readonly name: string,
+  ) {
     this.#iterator = stream[Symbol.asyncIterator]()
   }
 
@@ -49,17 +65,27 @@ class Input {
       if (end >= 0) {
         const line = this.#held.subarray(0, end).toString('utf8')
         this.#held = this.#held.subarray(end + 1)
+        this.taken += end + 1
         return line
       }
+      if (this.#held.length > LIMITS.line) throw tooMuch(this.name, LIMITS.line, 'without a line break')
       if (!(await this.#more())) return undefined
     }
   }
 
   async bytes(count: number): Promise<Uint8Array | undefined> {
-    while (this.#held.length < count) if (!(await this.#more())) return undefined
-    const bytes = this.#held.subarray(0, count)
-    this.#held = this.#held.subarray(count)
-    return bytes
+    const parts: Buffer[] = []
+    let left = count
+    for (;;) {
+      const part = this.#held.subarray(0, left)
+      this.#held = this.#held.subarray(part.length)
+      left -= part.length
+      parts.push(part)
+      if (left === 0) break
+      if (!(await this.#more())) return undefined
+    }
+    this.taken += count
+    return parts.length === 1 ? parts[0] : Buffer.concat(parts)
   }
 
   async #more(): Promise<boolean> {

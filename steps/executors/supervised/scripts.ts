@@ -127,6 +127,8 @@ const REMOVE_AFTER = 66
 /** Starts a run that is not there yet, and follows it from its beginning. */
 export function startScript(parts: StartParts, nonce: string): string {
   const { id, stdin } = parts
+  const program = Buffer.from(supervisor(parts))
+  const inputLength = stdin === null ? 0 : 'bytes' in stdin ? stdin.bytes.length : stdin.length
   const input =
     stdin === null
       ? ': >"$p/in"'
@@ -140,8 +142,12 @@ if [ ! -d "$d" ]; then
   mkdir -p "$p" || { printf 'f %s\\n' "a folder for the run could not be made in $base"; exit 0; }
   ${input}
   {
-${printed(Buffer.from(supervisor(parts)))}
-  } >"$p/run"
+${printed(program)}
+  } >"$p/run" 2>/dev/null
+  # Half a script must not run.
+  if [ "$(($(wc -c <"$p/run")))" -ne ${program.length} ] || [ "$(($(wc -c <"$p/in")))" -ne ${inputLength} ]; then
+    rm -rf "$p"; printf 'f %s\\n' "there is no room for the run in $base"; exit 0
+  fi
   sent=
   if [ -d /run/systemd/system ] && [ "$(id -u)" = 0 ] && command -v systemd-run >/dev/null 2>&1; then
     systemd-run --quiet --collect --no-block --unit=${quoted(`ironstage-${id}-${nonce}`)} --property=KillMode=process \\

@@ -1,6 +1,15 @@
+import { UserError } from '../../../runtime/index.js'
+
 /** A word that any POSIX shell takes as it is. */
 export function quoted(word: string): string {
-  if (word.includes('\0')) throw new Error('a program cannot be given an argument with a zero byte')
+  if (word.includes('\0'))
+    throw new UserError(
+      'zero-byte',
+      `a program cannot be given ${JSON.stringify(word.slice(0, 80))}: it has a zero byte`,
+      {
+        kind: 'usage',
+      },
+    )
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Command, Executor, Files, OutputChunk, Run, RunId } from '../executor.js'
-import { Conversation, type ConversationOptions, type TargetFacts } from './conversation.js'
+import { Conversation, linesOf, type ConversationOptions, type TargetFacts } from './conversation.js'
 import { startScript, forgetScript } from './scripts.js'
 import { supervisedFiles } from './supervised-files.js'
 import { Restage, SupervisedRun, type Position } from './supervised-run.js'
@@ -59,18 +59,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
    * @returns its lines by their first letter
    */
   async lines(text: string): Promise<{ letter: string; text: string }[]> {
-    let lines: { letter: string; text: string }[] = []
-    await this.#conversation.ask(
-      () => {
-        lines = []
-        return `${text}\nprintf 'k\\n'`
-      },
-      (record) => {
-        if (record.kind === 'line' && record.letter !== 'h') lines.push({ letter: record.letter, text: record.text })
-        return record.kind === 'line' && record.letter === 'k'
-      },
-    )
-    return lines.slice(0, -1)
+    return (await linesOf(this.#conversation, text)).slice(0, -1)
   }
 
   /** Brings a file of this host to the target; see {@link upload}. */
@@ -84,8 +73,11 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
     const { argv, guard = null, secrets = [] } = prepared
     for (;;) {
       const stdin = await this.#input(command.stdin)
-      const run = new SupervisedRun(this.#conversation, id, (nonce) =>
-        startScript({ id, argv, stdin, guard, secrets }, nonce),
+      const run = new SupervisedRun(
+        this.#conversation,
+        id,
+        (nonce) => startScript({ id, argv, stdin, guard, secrets }, nonce),
+        { doing: `${command.argv[0]} is awaited` },
       )
       if (command.id === undefined) this.#forgetAfter(run)
       try {
@@ -152,7 +144,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
         yield chunk
       }
     }
-    return { id, output: output(), exit: run.exit, cancel: () => run.cancel() }
+    return { id, target: this.#conversation.name, output: output(), exit: run.exit, cancel: () => run.cancel() }
   }
 
   #watch(run: SupervisedRun, program: string): void {

@@ -1,6 +1,8 @@
 import { posix } from 'node:path'
+import { UserError } from '../../../runtime/index.js'
 import type { Files } from '../executor.js'
 import type { Conversation } from './conversation.js'
+import { LIMITS } from './limits.js'
 import { printed, quoted } from './sh.js'
 
 /** Larger files are handed over apart from the script that puts them in place. */
@@ -58,6 +60,7 @@ async function ask(
   take: (record: Heard) => void = () => {},
 ): Promise<void> {
   let failure: string | undefined
+  const doing = `${path} was asked for (${what})`
   await conversation.ask(
     () => `f=${quoted(path)}\nfail() { printf 'z %s\\n' "$1"; exit 0; }\n${body}\nprintf 'k\\n'`,
     (record) => {
@@ -65,8 +68,9 @@ async function ask(
       else take(record)
       return record.kind === 'line' && (record.letter === 'k' || record.letter === 'z')
     },
+    doing,
   )
-  if (failure !== undefined) throw Object.assign(new Error(`${failure}: ${what} ${path}`), { code: failure, path })
+  if (failure !== undefined) throw new UserError(failure, `${failure}: ${what} ${path} on ${conversation.name}`)
 }
 
 const CHECK_READ = `[ -e "$f" ] || fail ENOENT
@@ -76,7 +80,8 @@ const CHECK_READ = `[ -e "$f" ] || fail ENOENT
 /** Files of sysfs tell their length only to who has read them, and those of procfs change between two looks. */
 const READ = `${CHECK_READ}
 mkdir -p "$base/.read" && t=$base/.read/$$
-cat "$f" >"$t" 2>/dev/null || { rm -f "$t"; fail EIO; }
+head -c ${LIMITS.record + 1} "$f" >"$t" 2>/dev/null || { rm -f "$t"; fail EIO; }
+[ "$(($(wc -c <"$t")))" -le ${LIMITS.record} ] || { rm -f "$t"; fail EFBIG; }
 printf 'o %d\\n' "$(($(wc -c <"$t")))"
 cat "$t"
 rm -f "$t"`

@@ -1,6 +1,7 @@
-import { errorChain } from '../../../runtime/index.js'
+import { errorChain, UserError } from '../../../runtime/index.js'
 import type { Exit, OutputChunk, Run, RunId } from '../executor.js'
 import { TargetRebooted, type Conversation } from './conversation.js'
+import { LIMITS } from './limits.js'
 import { LinkLost } from './login-shell.js'
 import type { Record } from './records.js'
 import { attachScript, cancelScript } from './scripts.js'
@@ -17,8 +18,19 @@ export class RunRefused extends Error {
 }
 
 /** The target does not know a run. */
-export class UnknownRun extends Error {
+export class UnknownRun extends UserError {
   override readonly name = 'UnknownRun'
+
+  constructor(message: string) {
+    super('unknown-run', message)
+  }
+}
+
+interface RunPlace {
+  at?: Position
+  skip?: number
+  /** For people, what is waited for. */
+  doing?: string
 }
 
 /** A run as it is followed: over lost links, from where it was. */
@@ -28,6 +40,7 @@ export class SupervisedRun implements Run {
   readonly #conversation: Conversation
   readonly #chunks = new Chunks()
   readonly #at: Position
+  readonly #doing: string
   #skip: number
   #exit: Exit | undefined
   #refused: string | undefined
@@ -44,8 +57,9 @@ export class SupervisedRun implements Run {
     conversation: Conversation,
     readonly id: RunId,
     first: ((nonce: string) => string) | null,
-    { at = { stdout: 0, stderr: 0 }, skip = 0 }: { at?: Position; skip?: number } = {},
+    { at = { stdout: 0, stderr: 0 }, skip = 0, doing = `the run ${id} is awaited` }: RunPlace = {},
   ) {
+    this.#doing = doing
     this.#conversation = conversation
     this.#at = { ...at }
     this.#skip = skip
@@ -80,6 +94,7 @@ export class SupervisedRun implements Run {
           }
           return this.#take(record)
         },
+        this.#doing,
       )
     } catch (error) {
       if (!confirmed) {
@@ -96,13 +111,13 @@ export class SupervisedRun implements Run {
   }
 
   /** True for the last word. */
-  #take(record: Record): boolean {
+  async #take(record: Record): Promise<boolean> {
     if (record.kind === 'output') {
       this.#there()
       this.#at[record.stream] += record.bytes.length
       const bytes = record.bytes.subarray(Math.min(this.#skip, record.bytes.length))
       this.#skip -= record.bytes.length - bytes.length
-      if (bytes.length > 0) this.#chunks.push({ stream: record.stream, bytes })
+      if (bytes.length > 0) await this.#chunks.push({ stream: record.stream, bytes })
       return false
     }
     switch (record.letter) {
@@ -149,28 +164,49 @@ const SIGNALS: { readonly [number: number]: string } = {
   ...{ 10: 'SIGUSR1', 11: 'SIGSEGV', 12: 'SIGUSR2', 13: 'SIGPIPE', 14: 'SIGALRM', 15: 'SIGTERM', 24: 'SIGXCPU' },
 }
 
-/** Output between the link and whoever reads it; nobody may. */
+/**
+ * Output between the link and its reader. A slow reader holds the link back; without any reader the oldest is dropped, so
+ * that the end of the run is known all the same.
+ */
 class Chunks implements AsyncIterable<OutputChunk> {
   readonly #waiting: OutputChunk[] = []
   #ended = false
+  #held = 0
+  #read = false
   #wake = (): void => {}
+  #room = (): void => {}
 
-  push(chunk: OutputChunk): void {
+  async push(chunk: OutputChunk): Promise<void> {
     this.#waiting.push(chunk)
+    this.#held += chunk.bytes.length
     this.#wake()
+    while (this.#held > LIMITS.waiting && !this.#ended)
+      if (this.#read) await new Promise<void>((resolve) => (this.#room = resolve))
+      else this.#held -= this.#waiting.shift()!.bytes.length
   }
 
   end(): void {
     this.#ended = true
     this.#wake()
+    this.#room()
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<OutputChunk> {
-    for (;;) {
-      const chunk = this.#waiting.shift()
-      if (chunk) yield chunk
-      else if (this.#ended) return
-      else await new Promise<void>((resolve) => (this.#wake = resolve))
+    this.#read = true
+    try {
+      for (;;) {
+        const chunk = this.#waiting.shift()
+        if (chunk) {
+          this.#held -= chunk.bytes.length
+          this.#room()
+          yield chunk
+        } else if (this.#ended) return
+        else await new Promise<void>((resolve) => (this.#wake = resolve))
+      }
+    } finally {
+      // A reader that has enough holds nothing back.
+      this.#read = false
+      this.#room()
     }
   }
 }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { held, UserError, type Clock } from '../../../runtime/index.js'
-import type { Conversation } from './conversation.js'
+import { linesOf, type Conversation } from './conversation.js'
 import { quoted } from './sh.js'
 
 /** A file of this host on the target, until it is disposed of. */
@@ -54,7 +54,7 @@ export async function upload(conversation: Conversation, options: UploadOptions)
       at += bytesRead
       onProgress?.(at, size)
     }
-    const [found] = await lines(conversation, `printf 'd %s\\n' "$(sha256sum <${quoted(path)})"`)
+    const [found] = await linesOf(conversation, `printf 'd %s\\n' "$(sha256sum <${quoted(path)})"`)
     if (!found?.text.startsWith(hash.digest('hex')))
       throw new UserError('upload', `${file} arrived damaged on ${conversation.name}`, { remedy: 'try it again' })
     return uploaded
@@ -65,7 +65,7 @@ export async function upload(conversation: Conversation, options: UploadOptions)
 }
 
 async function makeRoom(conversation: Conversation, folder: string, path: string, size: number): Promise<void> {
-  const found = await lines(
+  const found = await linesOf(
     conversation,
     `mkdir -p ${quoted(folder)} && : >${quoted(path)}
 set -- $(df -Pk ${quoted(folder)} | tail -n 1)
@@ -88,19 +88,4 @@ printf 'm %s\\n' "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminf
 }
 
 const removed = async (conversation: Conversation, path: string): Promise<void> =>
-  void (await lines(conversation, `rm -f ${quoted(path)} ${quoted(`${path}.part`)}`))
-
-async function lines(conversation: Conversation, text: string): Promise<{ letter: string; text: string }[]> {
-  let said: { letter: string; text: string }[] = []
-  await conversation.ask(
-    () => {
-      said = []
-      return `${text}\nprintf 'k\\n'`
-    },
-    (record) => {
-      if (record.kind === 'line' && record.letter !== 'h') said.push({ letter: record.letter, text: record.text })
-      return record.kind === 'line' && record.letter === 'k'
-    },
-  )
-  return said
-}
+  void (await linesOf(conversation, `rm -f ${quoted(path)} ${quoted(`${path}.part`)}`))
