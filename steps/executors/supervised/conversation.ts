@@ -1,4 +1,12 @@
-import { minutes, seconds, silent as noLogger, UserError, type Clock, type Logger, type Random } from '../../../runtime/index.js'
+import {
+  minutes,
+  seconds,
+  silent as noLogger,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../../runtime/index.js'
 import { LIMITS, tooMuch } from './limits.js'
 import { LinkLost, type LoginShell } from './login-shell.js'
 import { readRecords, type Record } from './records.js'
@@ -254,7 +262,13 @@ export class Conversation {
     // Also a link on which the target says nothing, but which stays, has its end.
     const expired = new AbortController()
     using silence = new Silence({
-      ...{ name: this.name, doing: () => doing, until: () => since + Math.max(patience, LEAST_PATIENCE), clock, logger },
+      ...{
+        name: this.name,
+        doing: () => doing,
+        until: () => since + Math.max(patience, LEAST_PATIENCE),
+        clock,
+        logger,
+      },
       expired: () => expired.abort(),
     })
     const noticed = () => silence.heard()

@@ -47,8 +47,14 @@ exit 0
 `)
 }
 
-/** Says `t BOOT`, `u UID`, `p FOLDER`. */
-export const HELLO = `printf 't %s\\nu %s\\np %s\\n' "$boot" "$(id -u)" "$base"`
+/**
+ * Says `t BOOT`, `u UID`, `p FOLDER`. Takes away what killed processes left: after a week what runs printed, which an agent
+ * that comes back may still ask for, after a day what was never given to a run.
+ */
+export const HELLO = `
+find "$base" -mindepth 2 -maxdepth 2 -name exit -mtime +6 2>/dev/null | while read -r old; do rm -rf "\${old%/exit}"; done
+find "$base" -maxdepth 2 \\( -name '*.ign' -o -name 'staged-*' -o -path '*/.new/*' -o -path '*/.read/*' -o -path '*/images/*' \\) -mtime +0 -exec rm -rf {} + 2>/dev/null
+printf 't %s\\nu %s\\np %s\\n' "$boot" "$(id -u)" "$base"`
 
 /** Shell functions over `$d`, a run's folder. */
 const RUN_FUNCTIONS = `

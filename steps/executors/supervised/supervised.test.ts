@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { seededRandom, systemClock, systemRandom } from '../../../runtime/index.js'
 import type { Executor } from '../executor.js'
@@ -246,6 +246,31 @@ test('keeps what it is given to itself: folders 0700, input 0600 and gone in the
   await run.exit
   expect((await readdir(join(folder, 'z'))).sort()).toEqual(['err', 'exit', 'group', 'out', 'pid'])
   expect((await readdir(folder)).filter((name) => name.startsWith('staged'))).toEqual([])
+})
+
+test('takes away what killed processes left, once nobody can want it any more', async () => {
+  const folder = join(place, `left${count++}`)
+  const days = (n: number) => new Date(clock.now() - n * 86_400_000)
+  const left = async (path: string, age: number) => {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), '')
+    await utimes(join(folder, path), days(age), days(age))
+  }
+  await left('ended-long-ago/exit', 8)
+  await left('ended/exit', 2)
+  await left('at-work/out', 8)
+  await left('old.ign', 2)
+  await left('new.ign', 0.5)
+  await left('staged-1', 2)
+  await left('.read/4711', 2)
+  await mkdir(join(folder, '.new/run-1'), { recursive: true })
+  await utimes(join(folder, '.new/run-1'), days(2), days(2))
+  await chmod(folder, 0o700)
+  await using executor = (await target(undefined, { folder })).executor
+  await executor.facts()
+  expect((await readdir(folder, { recursive: true })).sort()).toEqual(
+    ['.new', '.read', 'at-work', 'at-work/out', 'ended', 'ended/exit', 'new.ign'].sort(),
+  )
 })
 
 test('removes what secrets a command was given once it has succeeded, and no other file in their place', async () => {
