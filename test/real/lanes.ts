@@ -20,12 +20,17 @@ export const LANES: Readonly<Record<string, readonly string[]>> = {
     'disks-of-a-host.test.ts',
     'first-boot.test.ts',
     'ignition/**/*.test.ts',
+    'mutated-images.test.ts',
+  ],
+  /** The real coreos-installer. It looks at all disks of this host, so its files are never side by side. */
+  installer: [
+    'coreos-installer.test.ts',
+    'image-cache.test.ts',
     'iso-pxe.test.ts',
+    'reach.test.ts',
     'served-images.test.ts',
     'streams.test.ts',
   ],
-  /** The real coreos-installer by itself. It looks at all disks of this host, so its files are never side by side. */
-  installer: ['coreos-installer.test.ts', 'image-cache.test.ts', 'reach.test.ts'],
 }
 
 /** Files that work on disks of this host, loop devices, as a target: the ones of a lane never meet each other's faults. */

@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`
 
 /** Where peers are kept over runs and over checkouts. */
-const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
+export const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
 
 /** Runs a real tool and gives its exit code and everything it printed. */
 export async function tool(...argv: [string, ...string[]]): Promise<{ code: number; stdout: string; stderr: string }> {
