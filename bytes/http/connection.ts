@@ -23,7 +23,7 @@ export async function openConnection(request: ConnectionRequest): Promise<Socket
   const toProxy = await connected(behind.url, {}, proxyPlace, signal)
   if (url.protocol !== 'https:') return toProxy
   const tunnel = await openTunnel(toProxy, url, behind.authorization, place, signal)
-  return encrypted(() => connectTls({ socket: tunnel, ...serverName(url), ...tls }), place, signal)
+  return encrypted(() => connectTls({ socket: tunnel, host: bareHost(url), ...serverName(url), ...tls }), place, signal)
 }
 
 /** `host:port`, also where the URL leaves the port out. */

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { rootCertificates } from 'node:tls'
-import { FetchFailure, HttpClient, type ProxySettings } from '../../bytes/index.js'
+import { FetchFailure, HttpClient, type HttpLimits, type ProxySettings } from '../../bytes/index.js'
 import type { SpecConfig } from '../../ignition/index.js'
 import type { Clock } from '../../runtime/index.js'
 
@@ -12,6 +12,8 @@ export interface HttpSettings {
   total: number
   /** PEM texts, besides what the system trusts. */
   authorities: readonly string[]
+  /** Of the client, besides. */
+  limits?: Partial<HttpLimits>
   proxy: NonNullable<NonNullable<SpecConfig['ignition']>['proxy']>
 }
 
@@ -41,14 +43,14 @@ export const statusText = (status: number): string => STATUS_CODES[status] ?? ''
  */
 export async function httpRequest(
   { url, headers }: HttpRequest,
-  { responseHeaders, authorities, proxy }: HttpSettings,
+  { responseHeaders, authorities, proxy, limits = {} }: HttpSettings,
   { clock, signal, most }: { clock: Clock; signal: AbortSignal; most: number },
 ): Promise<HttpAnswer> {
   const client = new HttpClient({
     clock,
     ...(authorities.length > 0 ? { ca: [...rootCertificates, ...authorities] } : {}),
     proxies: proxiesOf(proxy),
-    limits: { header: responseHeaders },
+    limits: { ...limits, header: responseHeaders },
   })
   try {
     const answer = await client.get({ url, headers, redirectHeaders: 'none', signal })

@@ -34,6 +34,8 @@ export interface ResourcesParts {
   probe: Probe
   signal: AbortSignal
   log: IgnitionLog
+  /** Of the HTTP client. */
+  limits?: HttpSettings['limits']
 }
 
 const [FIRST_PAUSE, LONGEST_PAUSE] = [200, 5000]
@@ -54,6 +56,7 @@ export class Resources {
 
   constructor(parts: ResourcesParts) {
     this.#parts = parts
+    if (parts.limits) this.#settings = { ...DEFAULT_HTTP, limits: parts.limits }
   }
 
   /**

@@ -22,8 +22,10 @@ export interface DownloadOptions {
   partial: Validators | null
   /** A version that is at hand: not fetched again when the server still has it. */
   atHand: Validators | null
-  /** So many in a row may bring nothing new; 5 unless told otherwise. */
+  /** So many in a row may bring next to nothing; 5 unless told otherwise. */
   attempts?: number
+  /** Bytes that the file may have; more is refused, also when the server does not say how much there is. */
+  largest?: number
   clock: Clock
   logger: Logger
   signal: AbortSignal
@@ -42,12 +44,14 @@ class WrongAnswer extends Error {
 
 /** Between attempts, in milliseconds; the last one again and again. */
 const PAUSES = [seconds(1), seconds(2), seconds(5), seconds(10)]
+/** Bytes that an attempt must bring to count as progress. */
+const PROGRESS = 16 * 1024
 const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /**
  * Fetches a file, going on by Range where a connection broke off and the server still has the same version.
  *
- * @throws UserError: image-refused, image-unreachable, image-is-page; the signal's reason
+ * @throws UserError: image-refused, image-unreachable, image-is-page, image-too-large; the signal's reason
  */
 export async function download(options: DownloadOptions): Promise<Downloaded> {
   const { url, attempts = 5, clock, logger, signal } = options
@@ -60,7 +64,8 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       signal.throwIfAborted()
       if (!(error instanceof FetchFailure || error instanceof WrongAnswer)) throw error
       if (error instanceof FetchFailure && !error.transient) throw unreachable(url, file, error)
-      if (file.length > best) failures = 0
+      // A server that gives a few bytes a time would never end.
+      if (file.length - best >= PROGRESS) failures = 0
       best = Math.max(best, file.length)
       if (++failures === attempts) throw unreachable(url, file, error)
       logger('warn', `fetching ${maskedUrl(url)}: ${error.message}; trying again`, { received: file.length })
@@ -116,11 +121,12 @@ async function begin(
 }
 
 async function body(
-  { url, onProgress }: DownloadOptions,
+  { url, largest = Infinity, onProgress }: DownloadOptions,
   file: PartialFile,
   { headers, body: parts }: FileAnswer,
   total: number | null,
 ): Promise<void> {
+  if ((total ?? 0) > largest) throw tooLarge(url, largest)
   let head: Buffer | null = file.length === 0 ? Buffer.alloc(0) : null
   const look = () => {
     if (head) refusePages(head, headers['content-type'], maskedUrl(url))
@@ -131,6 +137,7 @@ async function body(
       head = Buffer.concat([head, part.subarray(0, KIND_BYTES)])
       if (head.length >= KIND_BYTES) look()
     }
+    if (file.length + part.length > largest) throw tooLarge(url, largest)
     await file.append(part)
     onProgress?.(file.length, total)
   }
@@ -230,6 +237,11 @@ const refused = (url: string, status: number): UserError =>
       status === 401 || status === 403
         ? 'put credentials into the URL, or let the server give it to everybody'
         : 'check the URL of the image',
+  })
+
+const tooLarge = (url: string, largest: number): UserError =>
+  new UserError('image-too-large', `${maskedUrl(url)} has more than ${largest} bytes, which is the limit here`, {
+    remedy: 'check that the URL leads to the image; --cache-size sets the limit',
   })
 
 const unreachable = (url: string, { length }: PartialFile, cause: FetchFailure | WrongAnswer): UserError =>

@@ -87,7 +87,7 @@ export class ImageCache {
    * Gives an image, fetched and checked if it is not at hand. A server is asked whether it has another version, unless
    * the digest is known; one that has no way to tell versions apart is asked for all of it every time.
    *
-   * @throws UserError: image-refused, image-unreachable, image-is-page, image-too-short, image-digest, image-signature,
+   * @throws UserError: image-refused, image-unreachable, image-is-page, image-too-large, image-too-short, image-digest, image-signature,
    *   image-damaged, cache-full; the signal's reason
    */
   async get(asset: Asset, options: StageOptions): Promise<CachedImage> {
@@ -181,6 +181,7 @@ export class ImageCache {
       ...{ http: this.#http, url, path: this.#folder.partialOf(key), partial: await this.#folder.partial(key) },
       ...{ atHand: atHand && last, clock, logger, signal, onProgress },
       ...(attempts === undefined ? {} : { attempts }),
+      largest: this.#limit,
       onVersion: (version) => this.#folder.keepPartial(key, version),
     })
     if (got.kind === 'unchanged') {

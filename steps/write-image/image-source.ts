@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { FetchFailure, HttpClient, maskedUrl, type FileAnswer } from '../../bytes/index.js'
+import { FetchFailure, HttpClient, maskedUrl, type FileAnswer, type HttpLimits } from '../../bytes/index.js'
 import { errorChain, held, isDiskFull, seconds } from '../../runtime/index.js'
 import { StepError, type StepContext } from '../sdk.js'
 import type { ChecksumAlgorithm } from './image-info.js'
@@ -16,6 +16,17 @@ const PAUSE = seconds(10)
 
 /** Bytes of a document that is held in memory: check sums, config drives, files to write. */
 const LARGEST_SMALL = 64 * 2 ** 20
+
+/** An image is a file of the agent's host until it is on the disk. */
+const LARGEST_IMAGE = 64 * 2 ** 30
+
+export interface DownloadLimits {
+  /** Bytes of an image. */
+  largest?: number
+  /** Downloads that may fail before the last. */
+  retries?: number
+  http?: Partial<HttpLimits>
+}
 
 /** An image as a file at hand. */
 export interface StagedImage extends AsyncDisposable {
@@ -31,11 +42,17 @@ export interface StagedImage extends AsyncDisposable {
  *
  * @throws StepError of type ImageDownloadError when none of the URLs gives it
  */
-export async function stageImage(context: StepContext, urls: readonly string[]): Promise<StagedImage> {
+export async function stageImage(
+  context: StepContext,
+  urls: readonly string[],
+  limits: DownloadLimits = {},
+): Promise<StagedImage> {
   const failures: string[] = []
   for (const url of urls)
     try {
-      return url.startsWith('file:') ? await openFile(context, fileURLToPath(url)) : await download(context, url)
+      return url.startsWith('file:')
+        ? await openFile(context, fileURLToPath(url))
+        : await download(context, url, limits)
     } catch (error) {
       context.signal.throwIfAborted()
       failures.push(`${maskedUrl(url)}: ${errorChain(error).join(': ')}`)
@@ -59,18 +76,34 @@ class Refused extends Error {
   override name = 'Refused'
 }
 
-async function get({ clock, signal }: Pick<StepContext, 'clock' | 'signal'>, url: string): Promise<FileAnswer> {
-  const answer = await new HttpClient({ clock }).get({ url, signal })
+async function get(
+  { clock, signal }: Pick<StepContext, 'clock' | 'signal'>,
+  url: string,
+  limits: Partial<HttpLimits> = {},
+): Promise<FileAnswer> {
+  const answer = await new HttpClient({ clock, limits }).get({ url, signal })
   const { status } = answer
   if (status === 200) return answer
   await answer.close()
   throw status < 500 ? new Refused(`HTTP status ${status}`) : new Error(`HTTP status ${status}`)
 }
 
+async function* noMoreThan(most: number, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const part of body) {
+    if ((size += part.length) > most) throw new Refused(`it has more than ${most} bytes`)
+    yield part
+  }
+}
+
 const isFinal = (error: unknown): boolean =>
   error instanceof Refused || isDiskFull(error) || (error instanceof FetchFailure && !error.transient)
 
-async function download(context: StepContext, url: string): Promise<StagedImage> {
+async function download(
+  context: StepContext,
+  url: string,
+  { largest = LARGEST_IMAGE, retries = RETRIES, http }: DownloadLimits,
+): Promise<StagedImage> {
   const { clock, signal, logger } = context
   const folder = await held(clock, 'making a folder for an image', () => mkdtemp(join(tmpdir(), 'ironstage-image-')))
   const drop = () => held(clock, 'deleting an image', () => rm(folder, { recursive: true, force: true }))
@@ -78,16 +111,18 @@ async function download(context: StepContext, url: string): Promise<StagedImage>
     const path = join(folder, 'image')
     for (let attempt = 0; ; attempt++)
       try {
-        const { body, close } = await get(context, url)
+        const { body, close } = await get(context, url, http)
         try {
-          await held(clock, `downloading ${maskedUrl(url)}`, () => pipeline(body, createWriteStream(path), { signal }))
+          await held(clock, `downloading ${maskedUrl(url)}`, () =>
+            pipeline(noMoreThan(largest, body), createWriteStream(path), { signal }),
+          )
         } finally {
           await close()
         }
         break
       } catch (error) {
         signal.throwIfAborted()
-        if (isFinal(error) || attempt === RETRIES) throw error
+        if (isFinal(error) || attempt === retries) throw error
         logger('warn', `downloading the image failed, and is tried again: ${errorChain(error).join(': ')}`)
         await clock.sleep(PAUSE, { signal })
       }

@@ -50,7 +50,7 @@ describe('an error that nothing caught', () => {
       await client.waitFor(node, ['manageable'], { every: 50 })
       await client.provision(node, 'provide', {})
       await client.waitFor(node, ['available'], { every: 50 })
-      const step = { step: 'stray', interface: 'deploy', priority: 90, args: { how } }
+      const step = { step: 'stray', interface: 'deploy', priority: 90, args: { how } } as const
       await client.provision(node, 'active', { deploy_steps: [step] })
       return client.waitFor(node, ['active', 'deploy failed'], { every: 50 })
     }

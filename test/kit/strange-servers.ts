@@ -266,6 +266,8 @@ export async function strangeServer({ script }: StrangeServer, body: Buffer) {
       asked += bytes.toString('latin1')
       if (!asked.includes('\r\n\r\n')) return
       socket.asked = asked
+      // An image is asked for its signature first, and has none.
+      if (asked.includes('.sig HTTP')) return answer(socket, head('404 Not Found', length(0)))
       script(socket, body, { url, elsewhere: 'http://127.0.0.1:1/' })
     })
   })
