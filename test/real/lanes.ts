@@ -16,6 +16,7 @@ export const LANES: Readonly<Record<string, readonly string[]>> = {
   /** Programs that only see files of their own, or a port: clients, Ignition, tools, a kernel of its own. */
   programs: [
     'clients/**/*.test.ts',
+    'closing-server.test.ts',
     'disk-tools.test.ts',
     'disks-of-a-host.test.ts',
     'first-boot.test.ts',

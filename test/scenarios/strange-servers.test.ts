@@ -90,7 +90,7 @@ const PLACES: Place[] = [
       const wall = systemClock()
       const resources = new Resources({ machine: 'm', clock: wall, probe: new Probe(), signal, log, limits: LIMITS })
       await resources.configure({ timeouts: { httpResponseHeaders: 2, httpTotal: 3 } })
-      return await resources.raw({ source: url })
+      return resources.raw({ source: url })
     },
   },
 ]
