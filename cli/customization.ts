@@ -1,12 +1,23 @@
-import type { Customization, Customized } from '../lab/index.js'
+import { checkConsole, UserError, type Customization } from '../lab/index.js'
 import type { CustomizeFlags } from './customize-options.js'
-import type { Environment } from './environment.js'
 import { namedFiles, type LiveCommand } from './live-files.js'
 import { keyfilesOfNmstate } from './nmstate.js'
 
-/** The files read, in the order of the options. */
+/**
+ * The files read, in the order of the options.
+ *
+ * @throws UserError for a console that is none
+ */
 export async function wishesOf(flags: CustomizeFlags, { environment }: LiveCommand): Promise<Customization> {
   const { destDevice, destConsole = [], destKargAppend = [], destKargDelete = [] } = flags
+  for (const spec of destConsole) {
+    const objection = checkConsole(spec)
+    if (objection !== undefined)
+      throw new UserError('bad-option', `--dest-console is ${JSON.stringify(spec)}: ${objection}`, {
+        kind: 'usage',
+        remedy: 'name a console as the kernel does, for example ttyS0,115200n8',
+      })
+  }
   return {
     destIgnition: await namedFiles(flags.destIgnition),
     ...(destDevice === undefined ? {} : { destDevice }),
@@ -19,15 +30,4 @@ export async function wishesOf(flags: CustomizeFlags, { environment }: LiveComma
     installerConfig: await namedFiles(flags.installerConfig),
     liveIgnition: await namedFiles(flags.liveIgnition),
   }
-}
-
-/** Nobody is asked in front of the machine, so it is said here. */
-export function warnOfInstallation({ installs }: Customized, { stderr }: Environment): void {
-  if (!installs) return
-  const { device } = installs
-  stderr.write(
-    device === undefined
-      ? 'Boot media will automatically run installer.\n'
-      : `Boot media will automatically install to ${device} without confirmation.\n`,
-  )
 }

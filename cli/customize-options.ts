@@ -26,6 +26,7 @@ const CONSOLE = /^(tty0|hvc0|ttysclp0|(ttyS|ttyAMA)[0-9]+(,[0-9]+([neo][5-8]?)?)
 function consoles(text: string, before: string[] | undefined): string[] {
   for (const prefix of ['console=', '/dev/'])
     if (text.startsWith(prefix)) throw new InvalidArgumentError(`spec should not start with "${prefix}"`)
+  // What the numbers may be is checked with everything else, by code that help need not load.
   if (!CONSOLE.test(text)) throw new InvalidArgumentError('invalid or unsupported console argument')
   return [...(before ?? []), text]
 }

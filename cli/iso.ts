@@ -21,7 +21,7 @@ import {
   type Patch,
 } from '../lab/index.js'
 import { basename, extname } from 'node:path'
-import { warnOfInstallation, wishesOf } from './customization.js'
+import { wishesOf } from './customization.js'
 import type { CustomizeFlags } from './customize-options.js'
 import {
   extractPath,
@@ -182,19 +182,18 @@ export async function isoCustomize(
     },
   command: LiveCommand,
 ): Promise<void> {
-  const wishes = await wishesOf(options, command)
   await changed(path, options, command, async (iso) => {
     if (iso.customized && !options.force)
       throw new LiveImageError('This ISO image is already customized; use -f to force.')
-    const customized = customize(wishes, await iso.features())
+    const features = await iso.features()
+    const wishes = await wishesOf(options, command)
+    const customized = customize(wishes, features, (message) => command.environment.stderr.write(`${message}\n`))
     const { liveKargAppend = [], liveKargDelete = [], liveKargReplace = [] } = options
     const edit = { append: liveKargAppend, delete: liveKargDelete, replace: liveKargReplace }
     if (!iso.kargs && Object.values(edit).some(({ length }) => length > 0))
       throw new LiveImageError('This OS image does not support customizing live kernel arguments.')
     const kargs = iso.kargs ? iso.kargs.write(editLiveKargs(iso.kargs.default, edit)) : []
-    const area = await iso.embed(customized.files)
-    warnOfInstallation(customized, command.environment)
-    return [area, ...kargs]
+    return [await iso.embed(customized.files), ...kargs]
   })
 }
 

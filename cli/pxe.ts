@@ -17,7 +17,7 @@ import {
   type LivePxe,
 } from '../lab/index.js'
 import { writeFile } from 'node:fs/promises'
-import { warnOfInstallation, wishesOf } from './customization.js'
+import { wishesOf } from './customization.js'
 import type { CustomizeFlags } from './customize-options.js'
 import { printKeyfiles } from './iso.js'
 import { inputBytes, namedFiles, refuseTerminal, writeOutput, writeTo, type LiveCommand } from './live-files.js'
@@ -71,10 +71,9 @@ export async function pxeCustomize(
 ): Promise<void> {
   const { environment, clock } = command
   refuseTerminal(options.output, environment)
-  const wishes = await wishesOf(options, command)
   await using base = await doing(`opening ${path}`, () => openFileSource(path, clock))
-  const customized = await customizePxe(base, wishes, clock)
-  warnOfInstallation(customized, environment)
+  const wishes = await wishesOf(options, command)
+  const customized = await customizePxe(base, wishes, clock, (message) => environment.stderr.write(`${message}\n`))
   if (customized.files.has(IGNITION_FILE))
     environment.stderr.write(
       `PXE configuration must include kernel arguments:\n\t${liveKernelArguments({ ignition: true })}\n`,

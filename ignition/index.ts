@@ -49,6 +49,8 @@ export {
   withoutKeyfiles,
   type Keyfile,
 } from './pxe/contents.js'
+export { checkConsole, normalConsole, parseConsole, type ConsoleSpec } from './pxe/console.js'
+export { consoleNote, type ConsoleOptions } from './pxe/console-note.js'
 export { customize, type Customization, type Customized, type NamedFile } from './pxe/customize.js'
 export { customizePxe } from './pxe/customize-pxe.js'
 export { doing, failureBlock, failureText, isSystemError, LiveImageError, systemSentence } from './pxe/failure.js'

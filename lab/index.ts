@@ -150,6 +150,7 @@ export { addressForBmcs, isEveryAddress, isLoopback } from './own-address.js'
 export { ignitionFetch } from './ignition-fetch.js'
 export {
   bytesSource,
+  checkConsole,
   customize,
   customizePxe,
   doing,

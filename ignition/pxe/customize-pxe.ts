@@ -20,6 +20,7 @@ export async function customizePxe(
   initramfs: ByteSource,
   wishes: Customization,
   clock: Clock,
+  say?: (message: string) => void,
 ): Promise<Customized & { image: ByteSource }> {
   const files = await doing('reading/copying input initrd', () =>
     readInitramfs(initramfs, clock, (path) => [MARK, FEATURES, IGNITION_FILE].includes(path) || isKeyfile(path)),
@@ -29,7 +30,7 @@ export async function customizePxe(
     throw new LiveImageError('input is already customized')
   const described = files.get(FEATURES)
   const features: OsFeatures = described ? parseFeatures(described) : {}
-  const customized = customize(wishes, features)
+  const customized = customize(wishes, features, say)
   const { files: wanted } = customized
   const image = wanted.size === 0 ? initramfs : followedBy(initramfs, await wrapFiles(wanted, clock))
   return { ...customized, image }

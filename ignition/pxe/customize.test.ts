@@ -128,6 +128,41 @@ test.each<[string, Customization, object, string]>([
   expect(() => customize(wishes, os)).toThrow(sentence)
 })
 
+test.each<[string, Customization, object, string[]]>([
+  [
+    'an image without an installer config',
+    { destDevice: '/dev/sda' },
+    {},
+    ['Boot media will automatically install to /dev/sda without confirmation.'],
+  ],
+  [
+    'a config file for an image without them',
+    { destDevice: '/dev/sda', installerConfig: [file('c', 'insecure: true')] },
+    {},
+    [],
+  ],
+  ['an image without network settings', { destDevice: '/dev/sda', networkKeyfile: [keyfile] }, {}, []],
+  [
+    'the same with consoles among the kernel arguments',
+    { destKargAppend: ['console=tty0'], networkKeyfile: [keyfile] },
+    {},
+    [
+      '\nNote: consider using "--dest-console tty0" instead of\n"--dest-karg-append console=tty0" to configure both kernel and bootloader\nconsoles.\n',
+    ],
+  ],
+])('messages come in the order of the checks, before a refusal of %s', (_, wishes, os, messages) => {
+  const said: string[] = []
+  expect(() => customize(wishes, os, (message) => said.push(message))).toThrow('does not support')
+  expect(said).toEqual(messages)
+})
+
+test('a console of the installed system is kept in full', () => {
+  const { written } = live({ destConsole: ['ttyS0', 'tty0'] })
+  expect(parse(written['/etc/coreos/installer.d/0000-customize.yaml']!, { version: '1.1' })).toEqual({
+    console: ['ttyS0,9600n8', 'tty0'],
+  })
+})
+
 test('an initramfs for PXE gets the same as an archive after it, once', async () => {
   const clock = systemClock()
   const base = liveInitramfs()

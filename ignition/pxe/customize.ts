@@ -3,6 +3,8 @@ import { gzipSync } from 'node:zlib'
 import { stringify } from 'yaml'
 import { UserError } from '../../runtime/index.js'
 import { parseIgnition } from '../parse.js'
+import { normalConsole } from './console.js'
+import { consoleNote } from './console-note.js'
 import { IGNITION_FILE, keyfileFiles, type Keyfile } from './contents.js'
 import { requireNetwork, type OsFeatures } from './features.js'
 import { LiveImageError } from './failure.js'
@@ -58,19 +60,51 @@ interface Source {
 
 /**
  * Puts together what coreos-installer 0.27.0 embeds for the same wishes: an Ignition config for the live system, which
- * holds all the rest, and keyfiles beside it.
+ * holds all the rest, and keyfiles beside it. Checks and messages come in its order, so a message may precede a refusal.
  *
  * @param features of the image
+ * @param say is given each message, without the line break at its end
  * @throws LiveImageError for a file that is not what it should be, and for what the image does not support
  */
-export function customize(wishes: Customization, features: OsFeatures): Customized {
+export function customize(
+  wishes: Customization,
+  features: OsFeatures,
+  say: (message: string) => void = () => {},
+): Customized {
+  const { destConsole = [], destKargAppend = [] } = wishes
   const live = new LiveConfig()
-  for (const file of wishes.liveIgnition ?? []) live.merge.push(packed(checkedConfig(file)))
+  const destination = (wishes.destIgnition ?? []).map(checkedConfig)
+  if (destConsole.length > 0 && !features['installer-config-directives']?.['console'])
+    throw new LiveImageError('This OS image does not support customizing the destination console.')
+  const note = consoleNote(destKargAppend, { karg: '--dest-karg-append', console: '--dest-console' })
+  if (note !== undefined) say(note)
+  const files = networkFiles(wishes, features)
   for (const { bytes } of wishes.ignitionCa ?? []) live.authorities.push(packed(bytes))
   for (const file of wishes.preInstall ?? []) live.addScript('pre', file)
   for (const file of wishes.postInstall ?? []) live.addScript('post', file)
-  const files = networkFiles(wishes, features)
-  const installs = addInstaller(live, wishes, features, files.size > 0)
+  const addInstallerConfig = installerConfigs(live, features)
+  for (const { path, bytes } of wishes.installerConfig ?? []) {
+    try {
+      checkInstallerConfig(Buffer.from(bytes).toString())
+    } catch (cause) {
+      throw new LiveImageError(`parsing installer config ${path}`, cause)
+    }
+    addInstallerConfig(basename(path), bytes)
+  }
+  for (const file of wishes.liveIgnition ?? []) live.merge.push(packed(checkedConfig(file)))
+  if (destination.length > 0)
+    live.addFile(DEST_CONFIG, 0o600, Buffer.from(destinationConfig(destination, wishes.ignitionCa ?? [])))
+  const own = ownConfig(wishes)
+  const installs = own || wishes.installerConfig?.length ? { device: wishes.destDevice } : undefined
+  if (installs) {
+    say(
+      installs.device === undefined
+        ? 'Boot media will automatically run installer.'
+        : `Boot media will automatically install to ${installs.device} without confirmation.`,
+    )
+    const config = { ...own, ...(files.size > 0 ? { 'copy-network': true } : {}) }
+    if (Object.keys(config).length > 0) addInstallerConfig('customize.yaml', yaml(config))
+  }
   const config = live.text()
   if (config !== undefined) files.set(IGNITION_FILE, Buffer.from(config))
   return { files, installs }
@@ -92,54 +126,42 @@ function networkFiles(
   return files
 }
 
-function addInstaller(
-  live: LiveConfig,
-  wishes: Customization,
-  features: OsFeatures,
-  network: boolean,
-): Customized['installs'] {
-  const { destIgnition = [], destDevice: device, destConsole = [], installerConfig = [] } = wishes
-  const { destKargAppend = [], destKargDelete = [], ignitionCa = [] } = wishes
-  const wanted =
-    device !== undefined ||
-    [destIgnition, destConsole, destKargAppend, destKargDelete, installerConfig].some(({ length }) => length > 0)
-  if (!wanted) return undefined
-  if (!features['installer-config'])
-    throw new LiveImageError('This OS image does not support customizing installer configuration.')
-  if (destConsole.length > 0 && !features['installer-config-directives']?.['console'])
-    throw new LiveImageError('This OS image does not support customizing the destination console.')
+/** Adds one config file of the installer after the other. */
+function installerConfigs(live: LiveConfig, features: OsFeatures): (name: string, bytes: Uint8Array) => void {
   let number = 0
-  const addConfig = (name: string, bytes: Uint8Array) =>
+  return (name, bytes) => {
+    if (!features['installer-config'])
+      throw new LiveImageError('This OS image does not support customizing installer configuration.')
     live.addFile(`/etc/coreos/installer.d/${`${number++}`.padStart(4, '0')}-${name}`, 0o600, bytes)
-  for (const { path, bytes } of installerConfig) {
-    try {
-      checkInstallerConfig(Buffer.from(bytes).toString())
-    } catch (cause) {
-      throw new LiveImageError(`parsing installer config ${path}`, cause)
-    }
-    addConfig(basename(path), bytes)
   }
-  const own: Record<string, unknown> = {}
-  if (destIgnition.length > 0) {
-    own['ignition-file'] = DEST_CONFIG
-    live.addFile(DEST_CONFIG, 0o600, Buffer.from(destinationConfig(destIgnition, ignitionCa)))
+}
+
+/** What the installer is to do, apart from the configs that were given; undefined when that is nothing. */
+function ownConfig(wishes: Customization): Record<string, unknown> | undefined {
+  const { destIgnition = [], destDevice, destConsole = [], destKargAppend = [], destKargDelete = [] } = wishes
+  const own = {
+    ...(destIgnition.length > 0 && { 'ignition-file': DEST_CONFIG }),
+    ...(destConsole.length > 0 && { console: destConsole.map(normalConsole) }),
+    ...(destKargAppend.length > 0 && { 'append-karg': destKargAppend }),
+    ...(destKargDelete.length > 0 && { 'delete-karg': destKargDelete }),
+    ...(destDevice !== undefined && { 'dest-device': destDevice }),
   }
-  if (destConsole.length > 0) own['console'] = destConsole
-  if (destKargAppend.length > 0) own['append-karg'] = destKargAppend
-  if (destKargDelete.length > 0) own['delete-karg'] = destKargDelete
-  if (network) own['copy-network'] = true
-  if (device !== undefined) own['dest-device'] = device
-  if (Object.keys(own).length > 0)
-    addConfig('customize.yaml', Buffer.from(stringify(own, { version: '1.1', indentSeq: false, lineWidth: 0 })))
-  return { device }
+  return Object.keys(own).length > 0 ? own : undefined
+}
+
+/** In the order in which the installer writes its settings. */
+function yaml(config: Record<string, unknown>): Buffer {
+  const order = ['ignition-file', 'console', 'append-karg', 'delete-karg', 'copy-network', 'dest-device']
+  const sorted = Object.fromEntries(order.flatMap((key) => (key in config ? [[key, config[key]]] : [])))
+  return Buffer.from(stringify(sorted, { version: '1.1', indentSeq: false, lineWidth: 0 }))
 }
 
 /** A config that is alone goes in as it is. */
-function destinationConfig(configs: readonly NamedFile[], authorities: readonly NamedFile[]): string {
-  const checked = configs.map(checkedConfig)
-  if (checked.length === 1 && authorities.length === 0) return `${checked[0]!.toString()}\n`
+function destinationConfig(configs: readonly Buffer[], authorities: readonly NamedFile[]): string {
+  const [only] = configs
+  if (configs.length === 1 && authorities.length === 0) return `${only!.toString()}\n`
   const config = new LiveConfig()
-  config.merge.push(...checked.map(packed))
+  config.merge.push(...configs.map(packed))
   config.authorities.push(...authorities.map(({ bytes }) => packed(bytes)))
   return config.text()!
 }

@@ -117,6 +117,25 @@ test.each([
   ['an output that is there', '$TOOL iso reset -o a.ign x.iso'],
   ['kernel arguments that are too long', '$TOOL iso kargs modify -a $(head -c 1200 /dev/zero | tr "\\0" a) x.iso'],
   ['a replacement of another form', '$TOOL iso kargs modify -r y=2 x.iso'],
+  ...[
+    'ttyS0',
+    'ttyS0 ttyS1',
+    'ttyS0,115200n8 tty0',
+    'ttyS0,115200n8 ttyS1,115200n8 tty0 hvc0',
+    'ttyS256',
+    'x ttyS0',
+  ].map((consoles): [string, string] => [
+    `the consoles ${consoles} among kernel arguments`,
+    `$TOOL iso customize ${consoles
+      .split(' ')
+      .map((one) => `--dest-karg-append console=${one}`)
+      .join(' ')} x.iso`,
+  ]),
+  [
+    'kernel arguments that are too long, after a message',
+    `$TOOL iso customize --dest-device /dev/sda --live-karg-append ${'x'.repeat(1200)} x.iso`,
+  ],
+  ['a PXE image that installs', '$TOOL pxe customize --dest-device /dev/sda --dest-console ttyS1 -o c initrd'],
   ['customised twice', '$TOOL iso customize --live-karg-append q x.iso; $TOOL iso customize x.iso'],
   ['what PXE needs', '$TOOL iso extract pxe -o p x.iso; $TOOL iso extract pxe -o p x.iso'],
   ['an initramfs that is none', '$TOOL pxe ignition unwrap a.ign'],
@@ -158,7 +177,7 @@ test('a minimal ISO comes out byte for byte, with its root filesystem', async ()
 test('what is customised holds the same files for the same wishes', async () => {
   const pristine = await xorriso('customised', liveFiles())
   const line =
-    '$TOOL iso customize --dest-device /dev/sda --dest-ignition a.ign --dest-ignition a.ign --dest-console ttyS0,115200n8 ' +
+    '$TOOL iso customize --dest-device /dev/sda --dest-ignition a.ign --dest-ignition a.ign --dest-console ttyS0 ' +
     '--dest-karg-append foo=bar --dest-karg-delete quiet --network-keyfile eth0.nmconnection --ignition-ca a.ign ' +
     '--pre-install initrd --live-ignition a.ign --live-karg-append q x.iso; $TOOL iso ignition show x.iso'
   const [theirs, ours] = await both({ ...(await inputs()), 'x.iso': pristine }, line)

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseInstall } from './arguments.js'
 import { UsageError } from './clap.js'
-import { consoleNote } from './console-note.js'
-import { parseConsole } from './console.js'
 import { formatBytes, ProgressMeter } from './progress.js'
 import { VirtualClock } from '../../../runtime/index.js'
 
@@ -56,21 +54,6 @@ test.each([
     "error: invalid value 'sha256-00' for '--ignition-hash <digest>': wrong digest length (8)",
   ],
 ])('%j: %s', (args, sentence) => expect(usage(args)).toBe(sentence))
-
-test('consoles are written out in full', () => {
-  expect(parseConsole('ttyS0')).toEqual({
-    karg: 'console=ttyS0,9600n8',
-    grub: { kind: 'serial', unit: 0, speed: 9600, word: 8, parity: 'no' },
-  })
-  expect(parseConsole('ttyAMA1,115200e7')?.grub).toMatchObject({ unit: 1, speed: 115200, word: 7, parity: 'even' })
-  expect(parseConsole('hvc0')).toEqual({ karg: 'console=hvc0', grub: { kind: 'graphical' } })
-})
-
-test('who sets consoles as kernel arguments is told of --console', () => {
-  expect(consoleNote(['console=ttyS0', 'quiet'])).toMatch(/^\nNote: consider using "--console ttyS0" instead of/)
-  expect(consoleNote(['console=netcon0'])).toBeUndefined()
-  expect(consoleNote(['quiet'])).toBeUndefined()
-})
 
 test.each([
   [5, '5 B'],

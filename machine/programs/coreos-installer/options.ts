@@ -1,5 +1,5 @@
 import type { OptionSpec } from './clap.js'
-import { checkConsole, normalConsole } from './console.js'
+import { checkConsole, normalConsole } from '../../../ignition/index.js'
 import { checkDigest, checkRetries, checkUrl, normalUrl } from './option-values.js'
 
 /** coreos-installer 0.27.0's install options, in its own order, which usage lines and config files follow. */

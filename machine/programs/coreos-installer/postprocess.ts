@@ -1,17 +1,16 @@
+import { consoleNote, parseConsole } from '../../../ignition/index.js'
 import type { Clock, Random } from '../../../runtime/index.js'
 import { withBootVolume } from '../../disk/boot-volume.js'
 import type { BlockDevice } from '../../disk/block-device.js'
 import { readLayout } from '../../disk/partitions.js'
 import type { FileTree } from '../program.js'
 import { editBootEntry } from './boot-entry.js'
-import { consoleNote } from './console-note.js'
 import { during, Failure } from './failure.js'
 import { grubCommands, setGrubConsole } from './grub.js'
 import { checkDigest } from './ignition-config.js'
 import { editKargs, setPlatform } from './kargs.js'
 import { mounted, type MountedBoot } from './mounted-boot.js'
 import { copyNetwork } from './network.js'
-import { parseConsole } from './console.js'
 import type { InstallOptions } from './options.js'
 import { readPlatform } from './platforms.js'
 
@@ -85,7 +84,7 @@ async function edit(volume: MountedBoot, work: PostProcessing): Promise<void> {
     }
     if (appendKarg.length > 0 || deleteKarg.length > 0) {
       print('Modifying kernel arguments')
-      const note = consoleNote(appendKarg)
+      const note = consoleNote(appendKarg, { karg: '--append-karg', console: '--console' })
       if (note !== undefined) print(note)
       await during('modifying kernel arguments', () =>
         editBootEntry(volume, (line) => editKargs(line, { delete: deleteKarg, append: appendKarg })),

@@ -1,0 +1,49 @@
+import { parseConsole } from './console.js'
+
+const WIDTH = 80
+
+/** How the options are called that the advice names. */
+export interface ConsoleOptions {
+  /** `--append-karg` */
+  karg: string
+  /** `--console` */
+  console: string
+}
+
+/**
+ * The advice for a user who sets consoles by kernel argument only, which leaves GRUB's alone; undefined when there is
+ * none to give. In coreos-installer's layout: blank lines around, 80 columns, never a break between the quotation marks.
+ */
+export function consoleNote(append: readonly string[], options: ConsoleOptions): string | undefined {
+  const specs = append
+    .filter((argument) => argument.startsWith('console='))
+    .map((argument) => argument.slice('console='.length))
+  if (specs.length === 0 || specs.some((spec) => !parseConsole(spec))) return undefined
+  const quoted = (words: string[]) => `"${words.join(' ')}"`
+  const words = [
+    ...'Note: consider using'.split(' '),
+    quoted(specs.map((spec) => `${options.console} ${spec}`)),
+    ...'instead of'.split(' '),
+    quoted(specs.map((spec) => `${options.karg} console=${spec}`)),
+    ...'to configure both kernel and bootloader consoles.'.split(' '),
+  ]
+  return `\n${wrapped(words).join('\n')}\n`
+}
+
+/**
+ * Fills one line after the other. coreos-installer 0.27.0 builds textwrap 0.16 without its default features, so its
+ * breaks are these and not the optimal ones, which need `smawk`.
+ */
+function wrapped(words: readonly string[]): string[] {
+  const lines: string[] = []
+  for (const word of words) {
+    const longer = `${lines.at(-1)} ${word}`
+    if (lines.length > 0 && width(longer) <= WIDTH) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines
+}
+
+/** Columns as textwrap counts them without `unicode-width`: two from U+1100 on. */
+const width = (text: string): number =>
+  [...text].reduce((sum, letter) => sum + (letter.codePointAt(0)! < 0x1100 ? 1 : 2), 0)

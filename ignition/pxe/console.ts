@@ -1,0 +1,40 @@
+const GRAPHICAL = /^(tty0|hvc0|ttysclp0)$/
+/** Port, speed, parity, bits. */
+const SERIAL = /^(ttyS|ttyAMA)([0-9]+)(?:,([0-9]+)(?:([neo])([5-8])?)?)?$/
+/** coreos-installer 0.27.0 keeps a port in 8 bits and a speed in 32. */
+const LARGEST_PORT = 255
+const LARGEST_SPEED = 0xffffffff
+
+/** A console as the kernel's argument names it, with what GRUB needs to know of a serial one. */
+export interface ConsoleSpec {
+  karg: string
+  grub: { kind: 'graphical' } | { kind: 'serial'; unit: number; speed: number; word: number; parity: string }
+}
+
+/** Reads `ttyS0,115200n8` and the like; missing parts are 9600n8. Undefined when {@link checkConsole} objects. */
+export function parseConsole(spec: string): ConsoleSpec | undefined {
+  if (checkConsole(spec) !== undefined) return undefined
+  const serial = SERIAL.exec(spec)
+  if (!serial) return { karg: `console=${spec}`, grub: { kind: 'graphical' } }
+  const [, prefix, port, rate = '9600', parity = 'n', bits = '8'] = serial
+  const [unit, speed] = [Number(port), Number(rate)]
+  const name = { n: 'no', e: 'even', o: 'odd' }[parity]!
+  return {
+    karg: `console=${prefix}${unit},${speed}${parity}${bits}`,
+    grub: { kind: 'serial', unit, speed, word: Number(bits), parity: name },
+  }
+}
+
+/** The karg without `console=`. */
+export const normalConsole = (spec: string): string => parseConsole(spec)!.karg.slice('console='.length)
+
+/** Why a spec is none, in coreos-installer's words; undefined when it is one. */
+export function checkConsole(value: string): string | undefined {
+  for (const prefix of ['console=', '/dev/'])
+    if (value.startsWith(prefix)) return `spec should not start with "${prefix}"`
+  const serial = SERIAL.exec(value)
+  if (!serial) return GRAPHICAL.test(value) ? undefined : 'invalid or unsupported console argument'
+  if (Number(serial[2]) > LARGEST_PORT) return "couldn't parse port"
+  if (Number(serial[3] ?? 0) > LARGEST_SPEED) return "couldn't parse speed"
+  return undefined
+}
