@@ -32,11 +32,31 @@ test.each([
   ['\n\nappend-karg: a', 'append-karg: invalid type: string "a", expected a sequence at line 3 column 14'],
   ['append-karg: [a, {b: 1}]', 'append-karg[1]: invalid type: map, expected a string at line 1 column 18'],
   ['platform: 1.50\nplatform: x', 'duplicate field `platform`'],
+  ['append-karg: [ä, {b: 1}]', 'append-karg[1]: invalid type: map, expected a string at line 1 column 18'],
+  ['\n  platform: a\n  platform: x', 'duplicate field `platform` at line 2 column 3'],
+  ['\n- a', 'invalid type: sequence, expected struct InstallConfig at line 2 column 1'],
+  ['platform: a\n? [a]\n: b', 'invalid type: sequence, expected field identifier at line 2 column 3'],
+  ['platform: &x a\ninsecure: *x', 'insecure: invalid type: string "a", expected a boolean at line 1 column 11'],
+  ['insecure: !!str yes', 'insecure: invalid type: string "yes", expected a boolean at line 1 column 11'],
   ['console: [x]', 'console[0]: invalid or unsupported console argument at line 1 column 11'],
   ['- a', 'invalid type: sequence, expected struct InstallConfig'],
   ['null', 'invalid type: unit value, expected struct InstallConfig'],
 ])('%j is refused', async (text, why) => {
   expect(await expand({ '/c': text })).toBe(`Error: parsing config file /c\n\nCaused by:\n    ${why}\n`)
+})
+
+// As coreos-installer 0.27.0 says it: not where the place is the file's beginning.
+test.each([
+  ['bogus: 1', ''],
+  ['insecure: true\nbogus: 1', ' at line 2 column 1'],
+  ['---\nbogus: 1', ' at line 2 column 1'],
+  ['insecure: true\n&x bogus: 1', ' at line 2 column 1'],
+  ['{insecure: true, bogus: 1}', ' at line 1 column 18'],
+])('%j has an unknown field%s', async (text, place) => {
+  const said = await expand({ '/one': 'insecure: true', '/two': text })
+  expect(said.replace(/`stream`.*`dest-device`/, 'FIELDS')).toBe(
+    `Error: parsing config file /two\n\nCaused by:\n    unknown field \`bogus\`, expected one of FIELDS${place}\n`,
+  )
 })
 
 test('what is no YAML is refused all the same', async () => {

@@ -59,10 +59,11 @@ function readSettings(bytes: Uint8Array | undefined): Settings {
   // The file is opened first and read later.
   if (!bytes) throw new Failure('Is a directory (os error 21)')
   const lines = new LineCounter()
-  const documents = parseAllDocuments(Buffer.from(bytes).toString(), { lineCounter: lines, uniqueKeys: false })
+  const text = Buffer.from(bytes).toString()
+  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: false })
   const [document] = documents
   if (!Array.isArray(documents) || !document) return new Map()
-  const settings = new Reader(document, lines).read()
+  const settings = new Reader(document, text, lines).read()
   if (documents.length > 1)
     throw new Failure('deserializing from YAML containing more than one document is not supported')
   const [error] = document.errors
@@ -73,6 +74,7 @@ function readSettings(bytes: Uint8Array | undefined): Settings {
 class Reader {
   constructor(
     readonly document: Document,
+    readonly text: string,
     readonly lines: LineCounter,
   ) {}
 
@@ -80,18 +82,19 @@ class Reader {
     const settings: Settings = new Map()
     const { contents } = this.document
     if (contents === null || (isScalar(contents) && contents.value === null && !contents.source)) return settings
-    if (!isMap(contents)) throw new Failure(`invalid type: ${typeName(contents)}, expected struct InstallConfig`)
+    if (!isMap(contents))
+      throw new Failure(`invalid type: ${typeName(contents)}, expected struct InstallConfig${this.#at(contents)}`)
     const seen = new Set<string>()
-    for (const { key, value } of contents.items.filter(isPair)) {
-      if (!isScalar(key))
-        throw new Failure(`invalid type: ${typeName(key)}, expected field identifier${this.#at(key as Node)}`)
+    for (const { key: written, value } of contents.items.filter(isPair)) {
+      const key = this.#resolved(written)
+      if (!isScalar(key)) throw new Failure(`invalid type: ${typeName(key)}, expected field identifier${this.#at(key)}`)
       const name = textOf(key)
       const field = FIELDS.find(({ long }) => long === name)
       if (!field) {
         const known = FIELDS.map(({ long }) => `\`${long}\``).join(', ')
-        throw new Failure(`unknown field \`${name}\`, expected one of ${known}`)
+        throw new Failure(`unknown field \`${name}\`, expected one of ${known}${this.#at(key)}`)
       }
-      if (seen.has(name)) throw new Failure(`duplicate field \`${name}\``)
+      if (seen.has(name)) throw new Failure(`duplicate field \`${name}\`${this.#at(contents)}`)
       seen.add(name)
       const setting = this.#setting(field, this.#resolved(value))
       if (setting !== undefined) settings.set(name, setting)
@@ -132,10 +135,13 @@ class Reader {
     return new Failure(`${path}: invalid type: ${typeName(node)}, expected ${expected}${this.#at(node)}`)
   }
 
+  /** Where a node begins, with its tag and anchor; serde_yaml leaves out the very first place. */
   #at(node: Node | null): string {
-    const offset = node?.range?.[0]
-    if (offset === undefined) return ''
-    const { line, col } = this.lines.linePos(offset)
+    const value = node?.range?.[0]
+    if (value === undefined) return ''
+    const properties = /(?:[&!]\S*\s+)*$/.exec(this.text.slice(0, value))![0].length
+    if (value === properties) return ''
+    const { line, col } = this.lines.linePos(value - properties)
     return ` at line ${line} column ${col}`
   }
 }

@@ -346,6 +346,8 @@ export const CASES: Record<string, Case> = {
       ],
       ...['insecure: 1.5\n', '? [a]\n: b\n', 'a: 1\n---\nb: 2\n', 'ignition-hash: 3\n', 'firstboot-args: x\n'],
       'append-karg:\n  - a\n  - {b: 1}\n',
+      ...['insecure: true\nfoo: 1\n', '\n  insecure: true\n  insecure: true\n', '\n- a\n', '---\nfoo: 1\n'],
+      ...['{insecure: true, foo: 1}', 'insecure: true\n&x foo: 1\n', 'append-karg: [ä, {a: b}]\n'],
     ].map((text) => [`the config file ${JSON.stringify(text)}`, config(text, DISK)]),
   ),
 
