@@ -57,7 +57,7 @@ export { doing, failureBlock, failureText, isSystemError, LiveImageError, system
 export { XZ_TRUNCATED, xzSentence } from './pxe/xz.js'
 export { requireNetwork, type OsFeatures } from './pxe/features.js'
 export { readInitramfs, wrapFiles, type Files, type Limits } from './pxe/initramfs.js'
-export { liveKernelArguments, type LiveSources } from './pxe/kernel-arguments.js'
+export { kernelWords, liveKernelArguments, type LiveSources } from './pxe/kernel-arguments.js'
 export { agentOf, type AgentOnCoreos, type ContainerPull, type RestartRule } from './agent/agent-of.js'
 export { agentConfig } from './agent/agent-config.js'
 export {

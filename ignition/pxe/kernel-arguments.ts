@@ -23,6 +23,12 @@ export function liveKernelArguments({ rootfsUrl, ignitionUrl, ignition = false }
   ].join(' ')
 }
 
+/**
+ * The arguments of a kernel's command line. White space between quotation marks belongs to an argument, as in Linux'
+ * `next_arg()`; the marks stay.
+ */
+export const kernelWords = (line: string): string[] => line.match(/(?:"[^"]*"?|[^\s"])+/g) ?? []
+
 /** A boot script for iPXE. */
 export interface IpxeBoot {
   kernelUrl: string

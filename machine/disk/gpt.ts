@@ -167,7 +167,10 @@ export interface GptBytes {
   backupOffset: number
 }
 
-/** A whole table for a disk of `size` bytes, protective MBR included. */
+/**
+ * A whole table for a disk of `size` bytes, protective MBR included. For a disk without room for it the header's numbers
+ * wrap around, as those of coreos-installer do.
+ */
 export function buildGpt(options: {
   size: number
   sectorSize: number
@@ -185,12 +188,12 @@ export function buildGpt(options: {
     bytes.write(SIGNATURE, 'latin1')
     bytes.writeUInt32LE(0x10000, 8)
     bytes.writeUInt32LE(HEADER_SIZE, 12)
-    bytes.writeBigUInt64LE(BigInt(currentLba), 24)
-    bytes.writeBigUInt64LE(BigInt(backupLba), 32)
+    bytes.writeBigUInt64LE(BigInt.asUintN(64, BigInt(currentLba)), 24)
+    bytes.writeBigUInt64LE(BigInt.asUintN(64, BigInt(backupLba)), 32)
     bytes.writeBigUInt64LE(BigInt(2 + entrySectors), 40)
-    bytes.writeBigUInt64LE(BigInt(sectors - entrySectors - 2), 48)
+    bytes.writeBigUInt64LE(BigInt.asUintN(64, BigInt(sectors - entrySectors - 2)), 48)
     writeGuid(bytes, 56, options.diskGuid)
-    bytes.writeBigUInt64LE(BigInt(entriesLba), 72)
+    bytes.writeBigUInt64LE(BigInt.asUintN(64, BigInt(entriesLba)), 72)
     bytes.writeUInt32LE(ENTRIES, 80)
     bytes.writeUInt32LE(ENTRY_SIZE, 84)
     bytes.writeUInt32LE(entriesCrc, 88)
@@ -234,7 +237,7 @@ function protectiveMbr(sectors: number, sectorSize: number): Buffer {
   // One entry of type 0xee over everything; CHS values as the UEFI specification, table 5.4.
   mbr.set([0x00, 0x00, 0x02, 0x00, 0xee, 0xff, 0xff, 0xff], 446)
   mbr.writeUInt32LE(1, 454)
-  mbr.writeUInt32LE(Math.min(sectors - 1, 0xffffffff), 458)
+  mbr.writeUInt32LE(Math.min(Math.max(sectors - 1, 0), 0xffffffff), 458)
   mbr.set([0x55, 0xaa], 510)
   return mbr
 }

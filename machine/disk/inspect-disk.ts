@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { kernelWords } from '../../ignition/index.js'
 import type { Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { withBootVolume, type BootVolume } from './boot-volume.js'
@@ -108,5 +109,5 @@ async function readEntry(volume: BootVolume): Promise<BootReport['entry']> {
   const path = `${folder}/${name}`
   const text = (await volume.read(path)).toString('utf8')
   const field = (key: string) => new RegExp(`^${key}[ \\t]+(.*)$`, 'm').exec(text)?.[1]?.trim() ?? ''
-  return { path, title: field('title'), kernelArguments: field('options').split(/\s+/).filter(Boolean) }
+  return { path, title: field('title'), kernelArguments: kernelWords(field('options')) }
 }

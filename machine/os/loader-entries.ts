@@ -1,3 +1,4 @@
+import { kernelWords } from '../../ignition/index.js'
 import type { BootVolume } from '../disk/boot-volume.js'
 import { editKargs } from '../programs/coreos-installer/kargs.js'
 
@@ -16,7 +17,7 @@ export async function bootedEntry(volume: BootVolume): Promise<{ title: string; 
   const text = (await volume.read(`${FOLDER}/${last}`)).toString()
   const options = /^options\s+(.*)$/m.exec(text)?.[1]
   if (options === undefined) return undefined
-  return { title: /^title\s+(.*)$/m.exec(text)?.[1] ?? '', options: options.split(/\s+/).filter((word) => word !== '') }
+  return { title: /^title\s+(.*)$/m.exec(text)?.[1] ?? '', options: kernelWords(options) }
 }
 
 export interface WantedArguments {

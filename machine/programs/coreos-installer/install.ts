@@ -86,7 +86,7 @@ async function writeOrReset({ process, destination, options, source, saved, igni
       }
     } else {
       print('Resetting partition table')
-      await saved.clearTable(random)
+      await during('restoring saved partitions', () => saved.clearTable(random))
     }
     throw new Failure('install failed')
   }

@@ -4,6 +4,7 @@ import { freshGpt, writeFreshGpt, writeGpt } from '../../disk/fresh-gpt.js'
 import {
   buildGpt,
   gptSectorSize,
+  HEADER_SIZE,
   NotAGpt,
   parseGpt,
   readEitherGpt,
@@ -18,6 +19,7 @@ const MIB = 1024 * 1024
 const BOOT_CODE = 446
 /** Entries of a table, as every tool makes it. */
 const ENTRIES = 128
+const ENTRY_SIZE = 128
 
 /** Partitions of the disk that outlive the installation. */
 export class SavedPartitions {
@@ -50,7 +52,10 @@ export class SavedPartitions {
 
   /** A new table with a random disk GUID that holds nothing but what is kept, so that the disk does not boot. */
   clearTable(random: Random): Promise<void> {
-    return writeFreshGpt(this.device, random, this.partitions)
+    return during('writing new GPT', async () => {
+      await refuseTiny(this.device, random)
+      await writeFreshGpt(this.device, random, this.partitions)
+    })
   }
 
   /** The same as bytes, for somebody who wants it back: what would stand at the disk's beginning. */
@@ -100,6 +105,28 @@ export class SavedPartitions {
       return { ...partition, number }
     })
   }
+}
+
+/**
+ * Refuses a disk that has no room for two tables, in the words of coreos-installer 0.27.0 (gptman). Smaller than one table
+ * it gets the beginning of one all the same.
+ */
+async function refuseTiny(device: BlockDevice, random: Random): Promise<void> {
+  const { size, sectorSize } = device
+  const entrySectors = (ENTRIES * ENTRY_SIZE) / sectorSize
+  const sectors = Math.floor(size / sectorSize)
+  if (sectors > entrySectors) {
+    // The first and the last usable sector.
+    if (2 + entrySectors <= sectors - entrySectors - 2 + 1) return
+    throw new Failure(
+      'invalid partition boundaries: partitions must have positive size, must not overlap, and must fit within the disk',
+    )
+  }
+  const { primary } = freshGpt(device, random)
+  const table = Buffer.concat([primary.subarray(sectorSize, sectorSize + HEADER_SIZE), primary.subarray(2 * sectorSize)])
+  if (sectors > 1) await device.write(sectorSize, table.subarray(0, HEADER_SIZE))
+  if (sectors > 2) await device.write(2 * sectorSize, table.subarray(HEADER_SIZE, HEADER_SIZE + size - 2 * sectorSize))
+  throw new Failure('deserialization failed', new Failure('io error: No space left on device (os error 28)'))
 }
 
 /** Whether the first sector could be an MBR, a protective one included: signature and boot flags. */

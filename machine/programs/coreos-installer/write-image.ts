@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { held, type Clock } from '../../../runtime/index.js'
+import { held, type Clock, type Random } from '../../../runtime/index.js'
 import type { BlockDevice } from '../../disk/block-device.js'
 import { counted, fileSource, PeekableSource } from '../../disk/byte-source.js'
 import { decompress } from '../../disk/decompress.js'
@@ -113,7 +113,7 @@ async function writeLarge(
   })
   const firstMib = head.subarray(0, MIB)
   checkSectorSize(firstMib, device)
-  await during('clearing partition table', () => saved.clearTable(random))
+  await clearTable(device, saved, random)
   const pacer = new Pacer(clock, pace.writeRate, signal)
   const read = (position: number) => {
     signal.throwIfAborted()
@@ -143,7 +143,7 @@ async function writeDecoded(process: InstallerProcess, device: BlockDevice, deco
   const head = await during('decoding first MiB of image', () => readHead(decoded))
   const firstMib = head.subarray(0, MIB)
   checkSectorSize(firstMib, device)
-  await during('clearing partition table', () => saved.clearTable(random))
+  await clearTable(device, saved, random)
   await during('decoding and writing image', async () => {
     let offset = MIB
     // One for all pieces: a new one for each would be garbage as large as the image.
@@ -191,10 +191,17 @@ async function writeLoaded(
   }
   const firstMib = await readContents(image, 0, MIB)
   checkSectorSize(firstMib, device)
-  await during('clearing partition table', () => saved.clearTable(random))
+  await clearTable(device, saved, random)
   const pacer = new Pacer(clock, pace.writeRate, signal)
   await during('decoding and writing image', () => writeContents({ device, image, from: MIB, pacer, meter }))
   await saved.writeFirstMib(firstMib, (line) => process.stderr(`${line}\n`))
+}
+
+/** What stands on the disk while the image is being written. */
+async function clearTable(device: BlockDevice, saved: SavedPartitions, random: Random): Promise<void> {
+  await during('overwriting disk partition table', () => saved.clearTable(random))
+  // A block device has no place beyond its end to go to.
+  if (device.size < MIB) throw new Failure('seeking disk', new Failure('Invalid argument (os error 22)'))
 }
 
 /** The first MiB and what came with it. */
