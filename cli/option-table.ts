@@ -13,6 +13,8 @@ const FLAG = { type: 'boolean' } as const
 const TEXT = { type: 'string', minLength: 1 } as const
 const TEXTS = { type: 'array', items: TEXT } as const
 const WORDS = { type: 'array', items: { type: 'string', minLength: 1, pattern: '^\\S+$' } } as const
+/** As the installer takes them, quotation marks and blanks included: `x="a b"`. */
+const KARGS = { type: 'array', items: { type: 'string', minLength: 1, pattern: '^[^\\u0000\\r\\n]+$' } } as const
 const SIZE = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)? ?([KMGT]i?B|B)?$' } as const
 const ABSOLUTE_PATH = { type: 'string', pattern: '^/.' } as const
 
@@ -201,12 +203,12 @@ export const OPTIONS = {
   'append-karg': {
     value: 'ARG',
     description: 'kernel argument to add; may be repeated',
-    schema: WORDS,
+    schema: KARGS,
   },
   'delete-karg': {
     value: 'ARG',
     description: 'kernel argument to remove; may be repeated',
-    schema: WORDS,
+    schema: KARGS,
   },
   'disk-file': {
     value: 'FILE',

@@ -116,7 +116,9 @@ function problem(error: ErrorObject): string {
     case 'enum':
       return `is not one of ${(params['allowedValues'] as string[]).join(', ')}`
     case 'pattern':
-      return 'is not of the expected form'
+      return (params['pattern'] as string).includes('\\r\\n')
+        ? 'has a line break or a NUL character'
+        : 'is not of the expected form'
     default:
       return error.message ?? 'is not valid'
   }

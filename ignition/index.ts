@@ -54,7 +54,14 @@ export { consoleNote, type ConsoleOptions } from './pxe/console-note.js'
 export { customize, type Customization, type Customized, type NamedFile } from './pxe/customize.js'
 export { customizePxe } from './pxe/customize-pxe.js'
 export { doing, failureBlock, failureText, isSystemError, LiveImageError, systemSentence } from './pxe/failure.js'
-export { XZ_TRUNCATED, xzSentence } from './pxe/xz.js'
+export { XZ_MEMORY_LIMIT, XZ_TRUNCATED, xzSentence } from './pxe/xz.js'
+export {
+  LARGEST_ZSTD_WINDOW,
+  LONGEST_ZSTD_HEADER,
+  ZSTD_TOO_MUCH_MEMORY,
+  zstdFrame,
+  type ZstdFrame,
+} from './pxe/zstd-frame.js'
 export { requireNetwork, type OsFeatures } from './pxe/features.js'
 export { readInitramfs, wrapFiles, type Files, type Limits } from './pxe/initramfs.js'
 export { kernelWords, liveKernelArguments, type LiveSources } from './pxe/kernel-arguments.js'

@@ -131,7 +131,9 @@ function ignitionCheck(found: IgnitionConfig | null, { boot }: DiskReport, asked
 }
 
 function kernelArgumentChecks({ boot }: DiskReport, { appendKargs, deleteKargs }: Asked): Check[] {
-  const found = new Set(boot?.entry?.kernelArguments ?? [])
+  // What was asked may consist of several words.
+  const line = ` ${boot?.entry?.kernelArguments.join(' ') ?? ''} `
+  const found = { has: (argument: string) => line.includes(` ${argument.trim()} `) }
   return [
     ...appendKargs.map((arg) => ({
       what: `kernel argument ${arg}`,

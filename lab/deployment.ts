@@ -43,7 +43,9 @@ const isUrl = (image: string): boolean => /^https?:\/\//.test(image)
 export async function runDeployment(options: DeploymentOptions): Promise<DeploymentReport> {
   const { image = REHEARSAL_IMAGE, disk, clock } = options
   const config = givenIgnition(options.ignition, options.checkIgnition ?? true, options.logger)
-  const checked = isUrl(image) ? null : await checkImage(image, clock)
+  const checked = isUrl(image)
+    ? null
+    : await checkImage(image, clock, options.ironicUrl === undefined ? disk.size : Infinity)
   if (options.ironicUrl !== undefined) return deployThere(options, options.ironicUrl, config)
   if (checked) refuseSmallDisk(checked, disk.size)
   await makeDiskFile(disk.file, disk.size, disk.overwrite)

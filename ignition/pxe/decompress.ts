@@ -4,6 +4,7 @@ import { held, type Clock } from '../../runtime/index.js'
 import type { ByteReader } from './byte-reader.js'
 import { LiveImageError } from './failure.js'
 import { unxz } from './xz.js'
+import { LARGEST_ZSTD_WINDOW, LONGEST_ZSTD_HEADER, ZSTD_TOO_MUCH_MEMORY, zstdFrame } from './zstd-frame.js'
 
 /** How an archive of an initramfs is stored. */
 export type Compression = 'none' | 'gzip' | 'xz' | 'zstd'
@@ -103,9 +104,6 @@ const gzipSentence = (error: unknown): string =>
     ? 'unexpected end of file'
     : 'corrupt deflate stream'
 
-/** Frames that ask for more memory are refused; zstd's own tool does it at the same size. */
-const LARGEST_WINDOW = 128 * 1024 * 1024
-
 /** A frame's blocks are walked here, since the decoder cannot tell where a frame ends. */
 async function* unzstd(reader: ByteReader): AsyncGenerator<Uint8Array, void, undefined> {
   let output: Uint8Array[] = []
@@ -120,32 +118,17 @@ async function* unzstd(reader: ByteReader): AsyncGenerator<Uint8Array, void, und
     output = []
     return ready
   }
-  const descriptor = (await reader.peek(5))[4]
-  if (descriptor === undefined) throw new LiveImageError('failed to fill whole buffer')
-  const single = (descriptor & 0x20) !== 0
-  const dictionary = [0, 1, 2, 4][descriptor & 3]!
-  const contentSize = [single ? 1 : 0, 2, 4, 8][descriptor >> 6]!
-  const header = Buffer.from(await reader.exactly(5 + (single ? 0 : 1) + dictionary + contentSize))
-  if (windowOf(header, single, contentSize) > LARGEST_WINDOW)
-    throw new LiveImageError('zstd: Frame requires too much memory for decoding')
-  yield* push(header)
+  const frame = zstdFrame(Buffer.from(await reader.peek(LONGEST_ZSTD_HEADER)))
+  if (!frame) throw new LiveImageError('failed to fill whole buffer')
+  if (frame.window > LARGEST_ZSTD_WINDOW) throw new LiveImageError(`zstd: ${ZSTD_TOO_MUCH_MEMORY}`)
+  yield* push(await reader.exactly(frame.headerLength))
   for (let last = false; !last;) {
     const block = Buffer.from(await reader.peek(3))
     if (block.length < 3) throw new LiveImageError('failed to fill whole buffer')
     const bits = block.readUIntLE(0, 3)
     last = (bits & 1) !== 0
     const kind = (bits >> 1) & 3
-    yield* push(await reader.exactly(3 + (kind === 1 ? 1 : bits >> 3)), last && (descriptor & 4) === 0)
+    yield* push(await reader.exactly(3 + (kind === 1 ? 1 : bits >> 3)), last && frame.checksumLength === 0)
   }
-  if ((descriptor & 4) !== 0) yield* push(await reader.exactly(4), true)
-}
-
-function windowOf(header: Buffer, single: boolean, contentSize: number): number {
-  if (!single) {
-    const byte = header[5]!
-    const base = 2 ** (10 + (byte >> 3))
-    return base + (base / 8) * (byte & 7)
-  }
-  const at = header.length - contentSize
-  return contentSize === 8 ? Number(header.readBigUInt64LE(at)) : header.readUIntLE(at, contentSize)
+  if (frame.checksumLength > 0) yield* push(await reader.exactly(frame.checksumLength), true)
 }

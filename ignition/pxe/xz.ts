@@ -90,8 +90,8 @@ const SENTENCES: Record<string, string> = {
 /** And for an error of lzma-native's. */
 export const xzSentence = ({ name, message }: Error): string => SENTENCES[name] ?? message
 
-/** Room for the dictionary of any preset; a stream may ask for up to 4 GiB. */
-const MEMORY_LIMIT = 256 * 1024 * 1024
+/** Room for the dictionary of any preset, which is 64 MiB; a stream may ask for up to 4 GiB. */
+export const XZ_MEMORY_LIMIT = 80 * 1024 * 1024
 /**
  * The coder decodes all of what it is given before anything can be taken from it, and zeros are stored at 1 : 7000: a
  * piece of this size becomes 14 MiB at the most, whatever is in it.
@@ -106,7 +106,7 @@ export async function* unxz(reader: ByteReader, clock: Clock): AsyncGenerator<Ui
   let ended = false
   let failed: (Error & { name: string }) | undefined
   let done = () => {}
-  coder.streamDecoder({ memlimit: MEMORY_LIMIT })
+  coder.streamDecoder({ memlimit: XZ_MEMORY_LIMIT })
   coder.setBufsize(256 * 1024)
   coder.bufferHandler = (part, processed, error, totalIn) => {
     if (totalIn !== null) used = totalIn

@@ -133,3 +133,36 @@ describe('the boot volume', () => {
     expect(meddling).toEqual([])
   })
 })
+
+/** Changes bytes of the boot filesystem of a disk. */
+async function damagedVolume(at: number, bytes: readonly number[]): Promise<AdoptingDevice> {
+  const disk = await installed()
+  await disk.write(offset + at, Buffer.from(bytes))
+  return disk
+}
+
+const SUPERBLOCK = 1024
+/** Inode 22, the folder of boot entries: behind the inode table's beginning at block 36. */
+const ENTRIES = 36 * 4096 + 256 * 21
+
+test.each<[string, number, readonly number[], string, string]>([
+  ['magic number', SUPERBLOCK + 56, [0, 0], 'EINVAL', 'the superblock has another magic number'],
+  ['checksum', SUPERBLOCK + 12, [1, 2, 3, 4], 'EUCLEAN', 'the superblock does not match its checksum'],
+  // The features for reading and for writing, the latter without checksums.
+  ['feature', SUPERBLOCK + 96, [0xff, 0xff, 0xff, 0xff, 0x6b, 0, 0, 0], 'EUCLEAN', 'features that are not known'],
+  ['block size', SUPERBLOCK + 24, [9, 0, 0, 0], 'EUCLEAN', 'the superblock'],
+])('a boot filesystem with another %s is said to be damaged, and how', async (_, at, bytes, code, sentence) => {
+  const disk = await damagedVolume(at, bytes)
+  const look = withBootVolume(disk, offset, clock, (volume) => volume.list('/loader/entries'))
+  await expect(look).rejects.toMatchObject({ code, message: expect.stringContaining(sentence) as string })
+})
+
+test('a file that claims more bytes than a filesystem can have is not read', async () => {
+  const disk = await damagedVolume(SUPERBLOCK + 100, [0x6b, 0, 0, 0])
+  // The boot entry, inode 23: 4 GiB.
+  await disk.write(offset + ENTRIES + 256 + 4, Buffer.from([0, 0xf0, 0xff, 0xff]))
+  const read = withBootVolume(disk, offset, clock, (volume) =>
+    volume.read('/loader/entries/ostree-1-fedora-coreos.conf'),
+  )
+  await expect(read).rejects.toMatchObject({ code: 'EFBIG', message: expect.stringContaining('4294963200') as string })
+})

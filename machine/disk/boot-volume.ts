@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type * as Ext2fs from 'ext2fs'
 import { held, Mutex, type Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
+import { filesystemFinding } from './filesystem-damage.js'
 import { bufferOf } from './zeros.js'
 
 export interface VolumeStat {
@@ -49,6 +50,10 @@ export interface BootVolume {
 const turns = new Mutex()
 /** Files are passed through that memory in pieces. */
 const PIECE = 1024 * 1024
+/** What is read whole are configs and boot entries; an inode can claim any size. */
+const LARGEST_FILE = 64 * 1024 * 1024
+/** A mount with its edits takes some hundred; structures that lead round in circles never end. */
+const MOST_ACCESSES = 50_000
 let library: typeof Ext2fs | undefined
 /** Every look into a folder costs the library 18 KiB of its memory for good (measured with 4.2.5); others cost nothing. */
 const LOOKS_OF_A_LIBRARY = 400
@@ -78,11 +83,17 @@ export function withBootVolume<T>(
       let clean = false
       try {
         const filesystem = await disk.explaining(() => naming(device.name, () => mount(disk, offset)))
+        let broken = false
         try {
           return await disk.explaining(() => work(new Volume(filesystem.promises)))
+        } catch (error) {
+          broken = error instanceof LibraryBroken
+          throw error
         } finally {
-          await disk.explaining(() => umount(filesystem))
-          clean = true
+          if (!broken) {
+            await disk.explaining(() => naming(device.name, () => umount(filesystem)))
+            clean = true
+          }
         }
       } finally {
         // What a failed mount or unmount leaves behind stays in the library's small memory: begin with a new one.
@@ -110,6 +121,7 @@ function load(): typeof Ext2fs {
 /** The library turns every error of the disk into EIO; this keeps the true one. */
 class DiskAdapter implements Ext2fs.Disk {
   #failure: { error: unknown } | undefined
+  #accesses = 0
 
   constructor(
     readonly device: BlockDevice,
@@ -153,6 +165,8 @@ class DiskAdapter implements Ext2fs.Disk {
     // Once a write has failed nothing later may reach the disk: what follows would build on what is not there.
     if (this.#failure) throw this.#failure.error
     try {
+      if (++this.#accesses > MOST_ACCESSES)
+        throw new VolumeError('EUCLEAN', this.device.name, { damage: 'its structures lead round in circles' })
       await work()
     } catch (error) {
       this.#failure = { error }
@@ -167,33 +181,31 @@ class VolumeError extends Error {
 
   constructor(
     readonly code: string,
+    /** The file, or the disk. */
     path: string,
-    cause?: unknown,
+    { damage, cause }: { damage?: string | undefined; cause?: unknown } = {},
   ) {
-    super(`${path}: ${code}`, cause === undefined ? {} : { cause })
+    super(damage === undefined ? `${path}: ${code}` : `the ext4 filesystem is damaged: ${damage} (${path})`, { cause })
   }
 }
 
-/** Error numbers of libext2fs itself, which its binding leaves unnamed; seen in experiments with 4.2.5. */
-const LIBRARY_CODES = new Map([
-  [2133571347, 'EINVAL'],
-  [2133571400, 'ENOSPC'],
-  [2133571401, 'ENOSPC'],
-  [2133571402, 'ENOTDIR'],
-])
+/** The library has failed in a way after which it cannot be called any more. */
+class LibraryBroken extends VolumeError {
+  override name = 'LibraryBroken'
+}
 
 /** The library's errors tell pointers instead of paths. */
 async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
-  } catch (error) {
-    if (error instanceof Error && error.name === 'ErrnoException' && 'code' in error)
-      throw new VolumeError(
-        LIBRARY_CODES.get(Number('errno' in error && error.errno)) ?? String(error.code),
-        path,
-        error,
-      )
-    throw error
+  } catch (cause) {
+    if (!(cause instanceof Error)) throw cause
+    // A trap of WebAssembly, or an assertion of the library.
+    if (cause.name === 'RuntimeError' || /^Aborted|^abort\(/.test(cause.message))
+      throw new LibraryBroken('EUCLEAN', path, { damage: 'its structures lead out of the filesystem', cause })
+    if (cause.name !== 'ErrnoException' || !('code' in cause)) throw cause
+    const finding = filesystemFinding(Number('errno' in cause && cause.errno))
+    throw new VolumeError(finding?.code ?? String(cause.code), path, { damage: finding?.what, cause })
   }
 }
 
@@ -205,16 +217,16 @@ class Volume implements BootVolume {
       const stats = await this.fs.fstat(fd)
       if (stats.isDirectory()) throw new VolumeError('EISDIR', path)
       const { size } = stats
-      const bytes = Buffer.alloc(size)
-      if (size === 0) return bytes
-      let at = 0
-      while (at < size) {
-        const part = bytes.subarray(at, at + PIECE)
+      if (size > LARGEST_FILE) throw new VolumeError('EFBIG', path, { damage: `a file claims to have ${size} bytes` })
+      const parts: Buffer[] = []
+      for (let at = 0; at < size;) {
+        const part = Buffer.alloc(Math.min(PIECE, size - at))
         const { bytesRead } = await this.fs.read(fd, part, 0, part.length, at)
         if (bytesRead === 0) break
+        parts.push(part.subarray(0, bytesRead))
         at += bytesRead
       }
-      return bytes.subarray(0, at)
+      return Buffer.concat(parts)
     })
   }
 
@@ -317,10 +329,14 @@ class Volume implements BootVolume {
   async #opened<T>(path: string, flags: number, mode: number, work: (fd: number) => Promise<T>): Promise<T> {
     // Only the number: closing the library's handle object does not wait for the close.
     const { fd } = await naming(path, () => this.fs.open(path, flags, mode))
+    let broken = false
     try {
       return await naming(path, () => work(fd))
+    } catch (error) {
+      broken = error instanceof LibraryBroken
+      throw error
     } finally {
-      await this.fs.close(fd)
+      if (!broken) await this.fs.close(fd)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -78,4 +79,10 @@ test.each([
 test('what cannot be read is said to be so', async () => {
   await expect(checkImage(join(folder, 'none'), clock)).rejects.toMatchObject({ code: 'image-unreadable' })
   await expect(checkImage(folder, clock)).rejects.toMatchObject({ code: 'image-unreadable' })
+})
+
+test('an image is not decompressed beyond what its partition table describes, nor for a smaller disk', async () => {
+  const bomb = gzipSync(Buffer.concat([raw, Buffer.alloc(64 * 1024 * 1024)]))
+  await expect(checkImage(file('bomb.raw.gz', bomb), clock)).rejects.toMatchObject({ code: 'image-trailing-data' })
+  await expect(checkImage(imagePath, clock, 1024 * 1024)).rejects.toMatchObject({ code: 'disk-too-small' })
 })

@@ -5,7 +5,7 @@ import { decompress, sniff, type Compression } from './decompress.js'
 import { readContents } from './described-disk.js'
 import { recogniseFilesystem, SUPERBLOCKS } from './filesystem-probe.js'
 import { gptSectorSize, NotAGpt, parseGpt, type Gpt, type GptPartition } from './gpt.js'
-import { imageShelf, SMALL_IMAGE_FILE } from './image-contents.js'
+import { ImageTooLarge, imageShelf, SMALL_IMAGE_FILE } from './image-contents.js'
 import { readXzIndex } from './xz-index.js'
 
 const MIB = 1024 * 1024
@@ -40,14 +40,15 @@ interface Glance {
  * complete, nothing behind it. Small files are decompressed whole (and kept for the installation); a large .xz only up
  * to the boot filesystem, its end being judged by its index.
  *
+ * @param disk bytes of the disk that it is for; it is not decompressed further
  * @throws UserError image-unreadable, image-not-a-disk, image-truncated, image-corrupt, image-trailing-data,
- *   image-no-boot
+ *   image-no-boot, disk-too-small
  */
-export async function checkImage(path: string, clock: Clock): Promise<CheckedImage> {
-  const image = await glance(path, clock)
+export async function checkImage(path: string, clock: Clock, disk = Infinity): Promise<CheckedImage> {
+  const image = await glance(path, clock, disk)
   const { gpt, sectorSize } = tableOf(path, image.head)
   const size = image.size ?? (gpt.backupLba + 1) * sectorSize
-  const needed = Math.max((gpt.backupLba + 1) * sectorSize, ...gpt.partitions.map((part) => part.offset + part.length))
+  const needed = neededBy(gpt, sectorSize)
   if (size < needed)
     throw new UserError(
       'image-truncated',
@@ -70,17 +71,18 @@ export async function checkImage(path: string, clock: Clock): Promise<CheckedIma
   }
 }
 
-async function glance(path: string, clock: Clock): Promise<Glance> {
+async function glance(path: string, clock: Clock, disk: number): Promise<Glance> {
   try {
     const source = await fileSource(path, clock)
     const fileSize = source.length ?? 0
     try {
       const first = (await source.next()) ?? new Uint8Array()
       const compression = sniff(first)
-      if (compression !== 'raw' && fileSize <= SMALL_IMAGE_FILE) return await glanceWhole(path, clock)
+      const largest = await largestContents(path, clock, disk)
+      if (compression !== 'raw' && fileSize <= SMALL_IMAGE_FILE) return await glanceWhole(path, clock, largest)
       const knownSize =
         compression === 'raw' ? fileSize : compression === 'xz' ? (await readXzIndex(path, clock))?.size : undefined
-      return await glanceStream(path, compression, fileSize, knownSize, clock)
+      return await glanceStream(path, { compression, fileSize, knownSize, largest }, clock)
     } finally {
       await source[Symbol.asyncDispose]()
     }
@@ -89,8 +91,44 @@ async function glance(path: string, clock: Clock): Promise<Glance> {
   }
 }
 
-async function glanceWhole(path: string, clock: Clock): Promise<Glance> {
-  const image = await imageShelf.load(path, clock)
+/**
+ * How much an image may hold: what its partition table describes, or a MiB more.
+ *
+ * @throws UserError disk-too-small, before anything more is decompressed
+ */
+async function largestContents(path: string, clock: Clock, disk: number): Promise<number> {
+  const source = await fileSource(path, clock)
+  try {
+    const parts: Buffer[] = []
+    let length = 0
+    for await (const bytes of decompress(source, clock)) {
+      parts.push(Buffer.from(bytes))
+      length += bytes.length
+      if (length >= MIB) break
+    }
+    const { gpt, sectorSize } = tableOf(path, Buffer.concat(parts).subarray(0, MIB))
+    const needed = neededBy(gpt, sectorSize)
+    if (needed > disk)
+      throw new UserError(
+        'disk-too-small',
+        `the image ${path} needs a disk of ${needed} bytes, and this one has ${disk}`,
+        {
+          remedy: 'give a larger --disk-size',
+          kind: 'usage',
+        },
+      )
+    return needed + MIB
+  } finally {
+    await source[Symbol.asyncDispose]()
+  }
+}
+
+/** Bytes that a partition table describes, its copy at the end included. */
+const neededBy = (gpt: Gpt, sectorSize: number): number =>
+  Math.max((gpt.backupLba + 1) * sectorSize, ...gpt.partitions.map((part) => part.offset + part.length))
+
+async function glanceWhole(path: string, clock: Clock, largest: number): Promise<Glance> {
+  const image = await imageShelf.load(path, clock, largest)
   const head = await readContents(image, 0, MIB)
   const starts = new Map<number, Buffer>()
   for (const { number, offset } of partitionsOf(head))
@@ -101,9 +139,12 @@ async function glanceWhole(path: string, clock: Clock): Promise<Glance> {
 /** Reads on until every partition's start was seen, or to the end when the size is not known otherwise. */
 async function glanceStream(
   path: string,
-  compression: Compression,
-  fileSize: number,
-  knownSize: number | undefined,
+  {
+    compression,
+    fileSize,
+    knownSize,
+    largest,
+  }: { compression: Compression; fileSize: number; knownSize: number | undefined; largest: number },
   clock: Clock,
 ): Promise<Glance> {
   const source = await fileSource(path, clock)
@@ -125,6 +166,7 @@ async function glanceStream(
       at = end
       const seen = wanted?.every(({ offset, name }) => offset + SUPERBLOCKS <= at || name === 'root') ?? false
       if (seen && knownSize !== undefined) break
+      if (at > largest && compression !== 'raw') throw new ImageTooLarge(largest)
     }
     const head = Buffer.concat(parts).subarray(0, MIB)
     return { compression, fileSize, size: knownSize ?? at, head, starts }
@@ -196,6 +238,7 @@ const trailing = (path: string, cause?: unknown): UserError =>
 
 function explained(path: string, error: unknown): unknown {
   const remedy = 'Download it again, and compare its checksum.'
+  if (error instanceof ImageTooLarge) return trailing(path, error)
   if (error instanceof DecodeError) {
     if (error.message === TRAILING_DATA) return trailing(path, error)
     const truncated = /truncated|premature EOF|unexpected end/.test(error.message)

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { XZ_TRUNCATED, xzSentence } from '../../ignition/index.js'
+import { XZ_MEMORY_LIMIT, XZ_TRUNCATED, xzSentence } from '../../ignition/index.js'
 import { held, type Clock } from '../../runtime/index.js'
 import type { PeekableSource } from './byte-source.js'
 import { DecodeError, expectEnd } from './decode-error.js'
@@ -108,7 +108,7 @@ class XzDecoder {
   constructor(clock: Clock) {
     this.#clock = clock
     this.#coder = newCoder()
-    this.#coder.streamDecoder({})
+    this.#coder.streamDecoder({ memlimit: XZ_MEMORY_LIMIT })
     this.#coder.setBufsize(OUTPUT_BUFFER)
     this.#coder.bufferHandler = (output, processed, error, totalIn) => {
       if (totalIn !== null) this.used = totalIn

@@ -1,4 +1,5 @@
 import { Decompress } from 'fzstd'
+import { LARGEST_ZSTD_WINDOW, LONGEST_ZSTD_HEADER, ZSTD_TOO_MUCH_MEMORY, zstdFrame } from '../../ignition/index.js'
 import type { PeekableSource } from './byte-source.js'
 import { DecodeError, expectEnd, TRAILING_DATA } from './decode-error.js'
 
@@ -24,7 +25,7 @@ export async function* unzstd(input: PeekableSource): AsyncGenerator<Uint8Array,
     if (start.length === 0) return expectEnd(input, 1)
     if (!isZstdFrame(start)) throw new DecodeError(TRAILING_DATA)
     if (start.readUInt32LE() === MAGIC) yield* frame(input)
-    else await take(input, 8 + (await need(input, 8)).readUInt32LE(4))
+    else await skip(input, 8 + (await need(input, 8)).readUInt32LE(4))
   }
 }
 
@@ -41,45 +42,24 @@ async function* frame(input: PeekableSource): AsyncGenerator<Uint8Array, void, u
     }
     return output.splice(0)
   }
-  const descriptor = (await need(input, 5))[4]!
-  const singleSegment = (descriptor & 0x20) !== 0
-  const contentSize = [singleSegment ? 1 : 0, 2, 4, 8][descriptor >> 6]!
-  const sizeAt = 5 + (singleSegment ? 0 : 1) + [0, 1, 2, 4][descriptor & 3]!
-  const header = sizeAt + contentSize
-  const checksum = (descriptor & 4) !== 0 ? 4 : 0
-  const head = await take(input, header)
-  yield* feed(head, false)
+  const header = zstdFrame(await input.peek(LONGEST_ZSTD_HEADER))
+  if (!header) throw new DecodeError(TRUNCATED)
+  if (header.window > LARGEST_ZSTD_WINDOW) throw new DecodeError(ZSTD_TOO_MUCH_MEMORY)
+  yield* feed(await take(input, header.headerLength), false)
   let length = 0
   for (let last = false; !last;) {
     const block = (await need(input, 3)).readUIntLE(0, 3)
     last = (block & 1) === 1
     // A run-length block stores one byte, whatever its size says.
     const stored = ((block >> 1) & 3) === 1 ? 1 : block >> 3
-    const bytes = await take(input, 3 + stored + (last ? checksum : 0))
+    const bytes = await take(input, 3 + stored + (last ? header.checksumLength : 0))
     for (const part of feed(bytes, last)) {
       length += part.length
       yield part
     }
   }
   // The decoder does not look at the checksum; the length it does give away.
-  const announced = frameContentSize(head.subarray(sizeAt))
-  if (announced !== undefined && announced !== length) throw new DecodeError(CORRUPT)
-}
-
-/** Bytes that a frame says it holds (RFC 8878, 3.1.1.1.4). */
-function frameContentSize(field: Buffer): number | undefined {
-  switch (field.length) {
-    case 1:
-      return field[0]
-    case 2:
-      return field.readUInt16LE() + 256
-    case 4:
-      return field.readUInt32LE()
-    case 8:
-      return Number(field.readBigUInt64LE())
-    default:
-      return undefined
-  }
+  if (header.contentSize !== undefined && header.contentSize !== length) throw new DecodeError(CORRUPT)
 }
 
 async function need(input: PeekableSource, length: number): Promise<Buffer> {
@@ -93,4 +73,14 @@ async function take(input: PeekableSource, length: number): Promise<Buffer> {
   await input.next()
   input.unread(bytes.subarray(length))
   return bytes.subarray(0, length)
+}
+
+/** Passes by, without keeping what may be 4 GiB. */
+async function skip(input: PeekableSource, length: number): Promise<void> {
+  for (let left = length; left > 0;) {
+    const bytes = await input.next()
+    if (!bytes) throw new DecodeError(TRUNCATED)
+    if (bytes.length > left) input.unread(bytes.subarray(left))
+    left -= bytes.length
+  }
 }

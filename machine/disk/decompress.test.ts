@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib'
+import { crc32, gzipSync } from 'node:zlib'
 import { readFileSync } from 'node:fs'
 import lzma from 'lzma-native'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -88,4 +88,23 @@ test('a gzip header with name, comment and extra field is skipped', async () => 
 
 test('what has no magic is raw', async () => {
   expect(await all(Buffer.from('hello'))).toEqual(Buffer.from('hello'))
+})
+
+test.each([
+  ['window', '28b52ffd00a00200100000'],
+  ['contents', '28b52ffde0000000000100000002001000'],
+])('a zstd frame whose %s ask for a GiB is refused before it is given memory', async (_, hex) => {
+  await expect(all(Buffer.from(hex, 'hex'))).rejects.toThrow('Frame requires too much memory for decoding')
+})
+
+test('what a skippable zstd frame of 4 GiB holds is not kept', async () => {
+  const frame = Buffer.from('502a4d18ffffffff', 'hex')
+  await expect(all(Buffer.concat([frame, Buffer.alloc(100_000)]))).rejects.toThrow('premature EOF')
+})
+
+test('an xz stream that asks for a dictionary of 4 GiB is refused', async () => {
+  const bytes = Buffer.from(compressed.xz.bytes)
+  bytes[16] = 40
+  bytes.writeUInt32LE(crc32(bytes.subarray(12, 20)), 20)
+  await expect(all(bytes)).rejects.toThrow('memory limit reached')
 })

@@ -9,8 +9,20 @@ import { bufferOf, isZero } from './zeros.js'
 const MIB = 1024 * 1024
 /** Non-zero bytes of one image that are kept besides its structures. */
 const BULK = 64 * MIB
-/** Images kept at a time. */
+/** And of its structures: a boot filesystem has some hundred MiB, a damaged table can claim any number. */
+const STRUCTURES = 128 * MIB
+/** Images kept at a time, and bytes of them all. */
 const IMAGES = 8
+const SHELF = 192 * MIB
+
+/** An image has more bytes than it was read for. */
+export class ImageTooLarge extends Error {
+  override name = 'ImageTooLarge'
+
+  constructor(readonly largest: number) {
+    super(`more than ${largest} bytes`)
+  }
+}
 
 /** An image that was decompressed once, as far as it is worth keeping. */
 export interface LoadedImage extends ImageContents {
@@ -20,6 +32,8 @@ export interface LoadedImage extends ImageContents {
   readonly runs: readonly { offset: number; bytes: Buffer }[]
   /** Whether every byte is kept. */
   readonly whole: boolean
+  /** Bytes in memory. */
+  readonly kept: number
 }
 
 /**
@@ -29,19 +43,51 @@ export interface LoadedImage extends ImageContents {
 class ImageShelf {
   readonly #images = new Map<string, Promise<LoadedImage>>()
 
-  /** @throws DecodeError; the file system's errors */
-  async load(path: string, clock: Clock): Promise<LoadedImage> {
+  /**
+   * @param largest bytes that the image may have, decompressed; it is not read further
+   * @throws DecodeError; ImageTooLarge; the file system's errors
+   */
+  async load(path: string, clock: Clock, largest = Infinity): Promise<LoadedImage> {
     const key = await identity(path, clock)
-    let image = this.#images.get(key)
-    if (!image) {
-      image = held(clock, `reading the image ${path}`, () => loadImage(path, key, clock))
-      image.catch(() => this.#images.delete(key))
-    } else this.#images.delete(key)
+    const known = this.#images.get(key)
+    this.#images.delete(key)
+    const image = known ?? held(clock, `reading the image ${path}`, () => loadImage(path, key, clock, largest))
     this.#images.set(key, image)
-    for (const oldest of this.#images.keys()) if (this.#images.size > IMAGES) this.#images.delete(oldest)
-    return image
+    try {
+      const { size } = await image
+      await this.#makeRoom()
+      if (size > largest) throw new ImageTooLarge(largest)
+      return await image
+    } catch (error) {
+      if (!(error instanceof ImageTooLarge && error.largest < largest)) {
+        if (this.#images.get(key) === image && !(await settled(image))) this.#images.delete(key)
+        throw error
+      }
+      // Another was content with less of it.
+      this.#images.delete(key)
+      return await this.load(path, clock, largest)
+    }
+  }
+
+  /** Drops the images that were not asked for the longest, but never the newest. */
+  async #makeRoom(): Promise<void> {
+    const entries = await Promise.all(
+      [...this.#images].map(async ([key, image]) => [key, (await settled(image))?.kept ?? 0] as const),
+    )
+    let left = entries.length
+    let kept = entries.reduce((sum, [, bytes]) => sum + bytes, 0)
+    for (const [key, bytes] of entries.slice(0, -1)) {
+      if (left <= IMAGES && kept <= SHELF) return
+      this.#images.delete(key)
+      left--
+      kept -= bytes
+    }
   }
 }
+
+/** What a promise has come to; undefined when it failed or is not done. */
+const settled = (image: Promise<LoadedImage>): Promise<LoadedImage | undefined> =>
+  Promise.race([image, Promise.resolve(undefined)]).catch(() => undefined)
 
 /** The one that installations, checks and comparisons of this process share: files are what they are for everybody. */
 export const imageShelf = new ImageShelf()
@@ -55,7 +101,7 @@ const identity = (path: string, clock: Clock): Promise<string> =>
     return [path, dev, ino, size, mtimeMs].join('\0')
   })
 
-async function loadImage(path: string, key: string, clock: Clock): Promise<LoadedImage> {
+async function loadImage(path: string, key: string, clock: Clock, largest: number): Promise<LoadedImage> {
   const source = await fileSource(path, clock)
   try {
     const keeper = new Keeper()
@@ -65,16 +111,21 @@ async function loadImage(path: string, key: string, clock: Clock): Promise<Loade
       if (compressedLength === 0 && bytes) compression = sniff(bytes)
       compressedLength = position
     })
-    for await (const bytes of decompress(input, clock)) keeper.add(bytes)
-    const { pages, size, forgetsFrom, structures } = keeper.finish()
+    for await (const bytes of decompress(input, clock)) {
+      keeper.add(bytes)
+      if (keeper.size > largest) throw new ImageTooLarge(largest)
+    }
+    const { pages, size, forgetsFrom, forgetsStructuresFrom, structures } = keeper.finish()
     return {
       size,
       pages,
       compression,
       compressedLength,
       runs: [...runsOf(pages)],
-      whole: forgetsFrom === Infinity,
-      forgotten: (page) => page >= forgetsFrom && !structures.some(({ from, to }) => page >= from && page < to),
+      whole: forgetsFrom === Infinity && forgetsStructuresFrom === Infinity,
+      kept: pages.size * PAGE,
+      forgotten: (page) =>
+        page >= (structures.some(({ from, to }) => page >= from && page < to) ? forgetsStructuresFrom : forgetsFrom),
       reload: (offset, length) => reload(path, key, offset, length, clock),
     }
   } finally {
@@ -90,10 +141,16 @@ class Keeper {
   #partial: Buffer[] = []
   #partialLength = 0
   #bulk = 0
+  #structures = 0
   #forgetsFrom = Infinity
+  #forgetsStructuresFrom = Infinity
   /** The newest pages of what is not kept, for the image's end. */
   #tail: [number, Uint8Array][] = []
   #boot = { from: 0, to: 0 }
+
+  get size(): number {
+    return this.#size
+  }
 
   add(bytes: Uint8Array): void {
     if (this.#size < MIB) this.#lookForBoot(bytes)
@@ -121,6 +178,7 @@ class Keeper {
       pages: this.#pages,
       size: this.#size,
       forgetsFrom: this.#forgetsFrom,
+      forgetsStructuresFrom: this.#forgetsStructuresFrom,
       structures: [{ from: 0, to: MIB / PAGE }, this.#boot, lastMib],
     }
   }
@@ -128,12 +186,14 @@ class Keeper {
   #page(page: number, bytes: Buffer): void {
     if (isZero(bytes)) return
     const structure = page < MIB / PAGE || (page >= this.#boot.from && page < this.#boot.to)
-    if (structure || this.#bulk < BULK) {
+    if (structure ? this.#structures < STRUCTURES : this.#bulk < BULK) {
       this.#pages.set(page, Buffer.from(bytes))
-      if (!structure) this.#bulk += PAGE
+      if (structure) this.#structures += PAGE
+      else this.#bulk += PAGE
       return
     }
-    this.#forgetsFrom = Math.min(this.#forgetsFrom, page)
+    if (structure) this.#forgetsStructuresFrom = Math.min(this.#forgetsStructuresFrom, page)
+    else this.#forgetsFrom = Math.min(this.#forgetsFrom, page)
     this.#tail.push([page, Buffer.from(bytes)])
     const kept = page - MIB / PAGE
     if (this.#tail.length > (2 * MIB) / PAGE) this.#tail = this.#tail.filter(([index]) => index > kept)

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { pipeline } from 'node:stream/promises'
+import { XZ_MEMORY_LIMIT } from '../../ignition/index.js'
 import { held, type Clock } from '../../runtime/index.js'
 import { fileSource } from './byte-source.js'
 import { DecodeError } from './decode-error.js'
@@ -35,7 +36,11 @@ export async function* unxzByProgram(
   clock: Clock,
   read: (position: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const child = spawn('xz', ['--decompress', '--stdout', '--single-stream'], { stdio: 'pipe' })
+  const child = spawn(
+    'xz',
+    ['--decompress', '--stdout', '--single-stream', `--memlimit-decompress=${XZ_MEMORY_LIMIT}`],
+    { stdio: 'pipe' },
+  )
   const ended = once(child, 'close')
   ended.catch(() => {})
   let said = ''
@@ -54,7 +59,10 @@ export async function* unxzByProgram(
       await fed
       await ended
     })
-    if (child.exitCode !== 0) throw new DecodeError('lzma data error', { cause: new Error(said.trim()) })
+    if (child.exitCode !== 0) {
+      const sentence = /memory usage limit/i.test(said) ? 'memory limit reached' : 'lzma data error'
+      throw new DecodeError(sentence, { cause: new Error(said.trim()) })
+    }
   } finally {
     child.kill('SIGKILL')
     // It counts as closed when its output is.

@@ -44,6 +44,8 @@ const STRERROR: Readonly<Record<string, string>> = {
   EIO: 'Input/output error',
   EISDIR: 'Is a directory',
   ELOOP: 'Too many levels of symbolic links',
+  EUCLEAN: 'Structure needs cleaning',
+  EFBIG: 'File too large',
   ENOENT: 'No such file or directory',
   ENOSPC: 'No space left on device',
   ENOTDIR: 'Not a directory',

@@ -108,6 +108,56 @@ test('a medium error in the boot filesystem, after the image is whole, leaves an
   expect((await readGpt(disk))?.partitions).toEqual([])
 })
 
+// Standard error of coreos-installer 0.27.0 on loop devices of these sizes.
+const NO_ROOM = ['deserialization failed', 'io error: No space left on device (os error 28)']
+const NO_TABLE = [
+  'invalid partition boundaries: partitions must have positive size, must not overlap, and must fit within the disk',
+]
+test.each([
+  [0, 512, NO_ROOM],
+  [512, 512, NO_ROOM],
+  [1024, 512, NO_ROOM],
+  [8192, 512, NO_ROOM],
+  [16384, 512, NO_ROOM],
+  [16896, 512, NO_TABLE],
+  [20480, 512, NO_TABLE],
+  [33792, 512, NO_TABLE],
+])('a disk of %i bytes has no room for a table', async (size, sectorSize, causes) => {
+  const disk = described(size, sectorSize)
+  const { code, stderr } = await runInstaller(withDisk(disk), OFFLINE)
+  const chain = ['writing new GPT', ...causes].map((cause, index) => `    ${index}: ${cause}\n`).join('')
+  expect(code).toBe(1)
+  expect(stderr.slice(stderr.indexOf('\nError:'))).toBe(
+    `\nError: overwriting disk partition table\n\nCaused by:\n${chain}\nResetting partition table\n` +
+      `Error: restoring saved partitions\n\nCaused by:\n${chain}`,
+  )
+  const kept = await runInstaller(withDisk(described(size, sectorSize)), [...OFFLINE, '--preserve-on-error'])
+  expect(kept.stderr).toMatch(/Preserving partition table as requested\nError: install failed\n$/)
+})
+
+test.each([
+  [34304, 'Error: seeking disk\n\nCaused by:\n    Invalid argument (os error 22)\n'],
+  [65536, 'Error: seeking disk\n\nCaused by:\n    Invalid argument (os error 22)\n'],
+  [MIB, 'Error: decoding and writing image\n\nCaused by:\n    No space left on device (os error 28)\n'],
+  [16 * MIB, 'Error: decoding and writing image\n\nCaused by:\n    No space left on device (os error 28)\n'],
+])('a disk of %i bytes has no room for the image, and an empty table afterwards', async (size, block) => {
+  const disk = described(size)
+  const { code, stderr } = await runInstaller(withDisk(disk), OFFLINE)
+  expect(code).toBe(1)
+  expect(stderr.slice(stderr.indexOf('\nError:'))).toBe(
+    `\n${block}\nResetting partition table\nError: install failed\n`,
+  )
+  expect((await readGpt(disk))?.partitions).toEqual([])
+})
+
+test('any size below 64 KiB ends in a sentence', async () => {
+  for (let size = 0; size <= 65536; size += 9000) {
+    const { code, stderr } = await runInstaller(withDisk(described(size)), OFFLINE)
+    expect([size, code]).toEqual([size, 1])
+    expect(stderr).toMatch(/^Error: (restoring saved partitions|install failed)$/m)
+  }
+})
+
 test('--preserve-on-error keeps what is there: the image when only its config was wrong', async () => {
   const disk = described()
   const digest = `sha256-${'0'.repeat(64)}`

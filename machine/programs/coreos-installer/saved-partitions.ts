@@ -123,7 +123,10 @@ async function refuseTiny(device: BlockDevice, random: Random): Promise<void> {
     )
   }
   const { primary } = freshGpt(device, random)
-  const table = Buffer.concat([primary.subarray(sectorSize, sectorSize + HEADER_SIZE), primary.subarray(2 * sectorSize)])
+  const table = Buffer.concat([
+    primary.subarray(sectorSize, sectorSize + HEADER_SIZE),
+    primary.subarray(2 * sectorSize),
+  ])
   if (sectors > 1) await device.write(sectorSize, table.subarray(0, HEADER_SIZE))
   if (sectors > 2) await device.write(2 * sectorSize, table.subarray(HEADER_SIZE, HEADER_SIZE + size - 2 * sectorSize))
   throw new Failure('deserialization failed', new Failure('io error: No space left on device (os error 28)'))

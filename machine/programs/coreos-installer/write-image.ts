@@ -6,7 +6,7 @@ import { decompress } from '../../disk/decompress.js'
 import { DecodeError } from '../../disk/decode-error.js'
 import { canAdopt, readContents } from '../../disk/described-disk.js'
 import { gptSectorSize } from '../../disk/gpt.js'
-import { imageShelf, SMALL_IMAGE_FILE, type LoadedImage } from '../../disk/image-contents.js'
+import { ImageTooLarge, imageShelf, SMALL_IMAGE_FILE, type LoadedImage } from '../../disk/image-contents.js'
 import { readXzIndex, type XzIndex } from '../../disk/xz-index.js'
 import { hasXzProgram, unxzByProgram } from '../../disk/xz-program.js'
 import { during, Failure } from './failure.js'
@@ -65,11 +65,11 @@ async function shelved(
 ): Promise<LoadedImage | undefined> {
   if (path === undefined || !(canAdopt(device) || (bytes.length ?? Infinity) <= SMALL_IMAGE_FILE)) return undefined
   try {
-    const image = await imageShelf.load(path, clock)
+    const image = await imageShelf.load(path, clock, device.size)
     return image.whole || canAdopt(device) ? image : undefined
   } catch (error) {
-    // A broken image is written as far as it goes.
-    if (error instanceof DecodeError) return undefined
+    // A broken image, or one for a larger disk, is written as far as it goes.
+    if (error instanceof DecodeError || error instanceof ImageTooLarge) return undefined
     throw error
   }
 }

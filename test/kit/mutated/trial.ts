@@ -23,6 +23,7 @@ export interface Trial extends Mutant {
   ended: string
   /** What a user must never see of it; undefined when all is well. */
   defect: string | undefined
+  /** Of the processor, so that it is the same whatever else runs. */
   seconds: number
 }
 
@@ -48,11 +49,13 @@ const COMMANDS: Record<'metal' | 'iso' | 'cpio', readonly string[]> = {
 }
 
 /** What stands for a failure of this program, and for values that it should have looked at. */
-const DEFECTS =
-  /defect of ironstage|RangeError|TypeError|ReferenceError|\n {4}at |UNKNOWN|undefined|\bNaN\b|\[object|out of range|out of bounds|Invalid array length|Maximum call stack|unreachable|heap|wasm|assert/i
+const DEFECTS = [
+  /defect of ironstage|RangeError|TypeError|ReferenceError|\n {4}at |UNKNOWN|\bundefined\b|\bNaN\b|\[object/,
+  /out of range|out of bounds|Invalid array length|Maximum call stack|unreachable|heap|wasm|assertion/i,
+]
 
 /** Tries images, each with a command of its kind, in this process and one after the other. */
-export async function trials(made: Originals, folder: string) {
+export async function trials(made: Originals, folder: string, { deployments = true } = {}) {
   const paths = Object.fromEntries(
     ['IMAGE', 'DISK', 'NEWDISK', 'OUT', 'CONFIG', 'NETWORK'].map((name) => [name, join(folder, name.toLowerCase())]),
   ) as Record<string, string>
@@ -62,6 +65,8 @@ export async function trials(made: Originals, folder: string) {
   await writeFile(join(paths['NETWORK']!, 'eth0.nmconnection'), '[connection]\nid=eth0\n')
   const machine = await stepMachine([testDisk('sda', 5)])
 
+  const commands = (kind: keyof typeof COMMANDS) =>
+    COMMANDS[kind].filter((words) => deployments || !words.startsWith('deploy'))
   const prepare = async (image: Buffer, whole: boolean) => {
     for (const name of ['NEWDISK', 'OUT', 'IMAGE']) await rm(paths[name]!, { recursive: true, force: true })
     await writeFile(paths['IMAGE']!, image)
@@ -78,11 +83,11 @@ export async function trials(made: Originals, folder: string) {
     }
     try {
       await machine.run(writeImage, { image_info: info })
-      return { code: 0, stderr: '' }
+      return { code: 0, stdout: '', stderr: '' }
     } catch (error) {
       const expected = error instanceof StepError || userError(error) instanceof UserError
       const stack = expected ? '' : `defect of ironstage ${(error as Error).stack}`
-      return { code: 1, stderr: `ironstage: ${errorChain(error).join(': ')}${stack}` }
+      return { code: 1, stdout: '', stderr: `ironstage: ${errorChain(error).join(': ')}${stack}` }
     }
   }
 
@@ -90,16 +95,21 @@ export async function trials(made: Originals, folder: string) {
     async run(mutant: Mutant): Promise<Trial> {
       const image = mutatedImage(made, mutant)
       const kind = KINDS[mutant.format]
-      const words = kind === 'qcow2' ? 'write_image' : chance(mutant.seed + 7).pick(COMMANDS[kind])
+      const words = kind === 'qcow2' ? 'write_image' : chance(mutant.seed + 7).pick(commands(kind))
       const plain = mutant.format === 'gpt' || mutant.format === 'ext4'
       await prepare(image, plain && words.startsWith('deploy') && image.length < METAL)
-      const since = performance.now()
+      const since = process.cpuUsage()
       const outcome =
         kind === 'qcow2' ? await step(image) : await cli(words.split(' ').map((word) => paths[word] ?? word))
-      return { ...mutant, command: words, ...judged(outcome), seconds: (performance.now() - since) / 1000 }
+      return { ...mutant, command: words, ...judged(outcome), seconds: cpuSeconds(since) }
     },
     [Symbol.asyncDispose]: () => machine[Symbol.asyncDispose](),
   }
+}
+
+function cpuSeconds(since: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(since)
+  return (user + system) / 1e6
 }
 
 const KINDS: Record<Format, keyof typeof COMMANDS | 'qcow2'> = {
@@ -109,18 +119,21 @@ const KINDS: Record<Format, keyof typeof COMMANDS | 'qcow2'> = {
 
 interface Outcome {
   code: number
+  stdout: string
   stderr: string
 }
 
 async function cli(argv: readonly string[]): Promise<Outcome> {
   const run = command(argv)
   const code = await run.ended
-  return { code, stderr: run.stderr }
+  return { code, stdout: run.stdout, stderr: run.stderr }
 }
 
-function judged({ code, stderr }: Outcome): Pick<Trial, 'ended' | 'defect'> {
+function judged({ code, stdout, stderr }: Outcome): Pick<Trial, 'ended' | 'defect'> {
   const [sentence] = /^(?:Error|ironstage|error): .*/m.exec(stderr) ?? []
-  const ended = code === 0 ? '0' : (sentence ?? '')
-  if (DEFECTS.test(stderr) || (code !== 0 && sentence === undefined)) return { ended, defect: stderr }
+  // A deployment that went through reports on standard output what of the disk is not as asked.
+  const report = /"ok":false|✗/.exec(stdout)?.[0]
+  const ended = code === 0 ? '0' : (sentence ?? report ?? '')
+  if (DEFECTS.some((defect) => defect.test(stderr)) || (code !== 0 && ended === '')) return { ended, defect: stderr }
   return { ended, defect: undefined }
 }

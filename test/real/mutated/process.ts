@@ -19,6 +19,8 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const)
 told({ ready: true })
 for await (const batch of batches()) {
   for (const mutant of mutants(batch.from, batch.to)) {
+    // So that nobody pays for what others left.
+    globalThis.gc?.()
     told({ trying: mutant })
     told({ trial: await tried.run(mutant), mebibytes: Math.ceil(process.resourceUsage().maxRSS / 1024) })
   }
