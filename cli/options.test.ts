@@ -25,6 +25,11 @@ describe('options', () => {
     expect(await resolveOptions(names, {}, variables)).toEqual({ 'append-karg': ['console=tty0', 'quiet'] })
   })
 
+  test('a kernel argument is taken as the installer takes it, with quotation marks and blanks', async () => {
+    const flags = { 'append-karg': ['x="a b"', 'c d'] }
+    expect(await resolveOptions(names, flags, {})).toEqual(flags)
+  })
+
   test('the config file can be named by IRONSTAGE_CONFIG', async () => {
     expect(await resolveOptions(names, {}, { IRONSTAGE_CONFIG: await configFile('port: 7') })).toEqual({ port: 7 })
   })
@@ -33,6 +38,7 @@ describe('options', () => {
     [{ port: 'x' }, {}, /^--port is "x", which is not a whole number$/],
     [{ port: '70000' }, {}, /^--port is "70000", which must be <= 65535$/],
     [{ target: 'ssh' }, {}, /^--target is "ssh", which is not of the expected form$/],
+    [{ 'append-karg': ['a\nb'] }, {}, /^--append-karg is .*, which has a line break or a NUL character$/],
     [{ 'disk-size': 'big' }, {}, /^--disk-size is "big", which is not of the expected form$/],
     [{}, { IRONSTAGE_SPEED: '0' }, /^IRONSTAGE_SPEED is "0", which must be > 0$/],
     [{}, { IRONSTAGE_PROT: '1' }, /^the environment has IRONSTAGE_PROT, which is no option/],

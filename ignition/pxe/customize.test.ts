@@ -8,7 +8,7 @@ import { validateIgnition } from '../validate.js'
 import { customize, type Customization } from './customize.js'
 import { customizePxe } from './customize-pxe.js'
 import { readInitramfs } from './initramfs.js'
-import { ipxeScript, liveKernelArguments } from './kernel-arguments.js'
+import { ipxeScript, kernelWords, liveKernelArguments } from './kernel-arguments.js'
 
 const features = {
   'installer-config': true,
@@ -175,6 +175,12 @@ test('an initramfs for PXE gets the same as an archive after it, once', async ()
   await expect(again).rejects.toThrow('input is already customized')
   const other = customizePxe(bytesSource(Buffer.alloc(0)), {}, clock)
   await expect(other).rejects.toThrow('not a CoreOS live initramfs image')
+})
+
+test('blanks between quotation marks belong to a kernel argument', () => {
+  expect(kernelWords('  a=b  x="a b" y="c "d quiet ')).toEqual(['a=b', 'x="a b"', 'y="c "d', 'quiet'])
+  expect(kernelWords('x="a b')).toEqual(['x="a b'])
+  expect(kernelWords('')).toEqual([])
 })
 
 test('kernel arguments and an iPXE script for it', () => {

@@ -65,7 +65,7 @@ class ImageShelf {
       }
       // Another was content with less of it.
       this.#images.delete(key)
-      return await this.load(path, clock, largest)
+      return this.load(path, clock, largest)
     }
   }
 
