@@ -30,13 +30,20 @@ export async function openUrl(url: string, fetching: Fetching): Promise<ByteSour
   })
 }
 
+/** Bytes of a config, signature or stream metadata, which are held in memory. */
+const LARGEST_WHOLE = 64 * 2 ** 20
+
 /** The whole body. */
 export async function fetchAll(url: string, fetching: Fetching): Promise<Uint8Array> {
   const source = await openUrl(url, fetching)
   try {
     const parts: Uint8Array[] = []
+    let size = 0
     return await during(`couldn't copy '${url}'`, async () => {
-      for (let part = await source.next(); part; part = await source.next()) parts.push(part)
+      for (let part = await source.next(); part; part = await source.next()) {
+        parts.push(part)
+        if ((size += part.length) > LARGEST_WHOLE) throw new Failure(`more than ${LARGEST_WHOLE} bytes`)
+      }
       return Buffer.concat(parts)
     })
   } finally {
