@@ -4,6 +4,7 @@ import { imagePath } from '../../test/kit/installer.js'
 import { withBootVolume } from './boot-volume.js'
 import { describedDisk, type AdoptingDevice } from './described-disk.js'
 import { DiskError } from './disk-error.js'
+import { inspectDisk } from './inspect-disk.js'
 import { imageShelf, type LoadedImage } from './image-contents.js'
 import { partitionsLabelled, readLayout } from './partitions.js'
 
@@ -165,4 +166,12 @@ test('a file that claims more bytes than a filesystem can have is not read', asy
     volume.read('/loader/entries/ostree-1-fedora-coreos.conf'),
   )
   await expect(read).rejects.toMatchObject({ code: 'EFBIG', message: expect.stringContaining('4294963200') as string })
+})
+
+test('a disk whose boot filesystem is damaged is reported as that, with what to do', async () => {
+  const disk = await damagedVolume(SUPERBLOCK + 12, [1, 2, 3, 4])
+  await expect(inspectDisk(disk, clock)).rejects.toMatchObject({
+    code: 'boot-filesystem-damaged',
+    message: expect.stringContaining('the superblock does not match its checksum') as string,
+  })
 })

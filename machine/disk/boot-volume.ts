@@ -176,16 +176,16 @@ class DiskAdapter implements Ext2fs.Disk {
 }
 
 /** A refusal of the filesystem, in the errno names of the machine's programs. */
-class VolumeError extends Error {
+export class VolumeError extends Error {
   override name = 'VolumeError'
 
   constructor(
     readonly code: string,
     /** The file, or the disk. */
     path: string,
-    { damage, cause }: { damage?: string | undefined; cause?: unknown } = {},
+    { damage }: { damage?: string | undefined } = {},
   ) {
-    super(damage === undefined ? `${path}: ${code}` : `the ext4 filesystem is damaged: ${damage} (${path})`, { cause })
+    super(damage === undefined ? `${path}: ${code}` : `the ext4 filesystem is damaged: ${damage} (${path})`)
   }
 }
 
@@ -202,10 +202,10 @@ async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
     if (!(cause instanceof Error)) throw cause
     // A trap of WebAssembly, or an assertion of the library.
     if (cause.name === 'RuntimeError' || /^Aborted|^abort\(/.test(cause.message))
-      throw new LibraryBroken('EUCLEAN', path, { damage: 'its structures lead out of the filesystem', cause })
+      throw new LibraryBroken('EUCLEAN', path, { damage: 'its structures lead out of the filesystem' })
     if (cause.name !== 'ErrnoException' || !('code' in cause)) throw cause
     const finding = filesystemFinding(Number('errno' in cause && cause.errno))
-    throw new VolumeError(finding?.code ?? String(cause.code), path, { damage: finding?.what, cause })
+    throw new VolumeError(finding?.code ?? String(cause.code), path, { damage: finding?.what })
   }
 }
 

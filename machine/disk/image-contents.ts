@@ -13,7 +13,7 @@ const BULK = 64 * MIB
 const STRUCTURES = 128 * MIB
 /** Images kept at a time, and bytes of them all. */
 const IMAGES = 8
-const SHELF = 192 * MIB
+const SHELF = 96 * MIB
 
 /** An image has more bytes than it was read for. */
 export class ImageTooLarge extends Error {

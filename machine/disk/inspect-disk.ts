@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { kernelWords } from '../../ignition/index.js'
-import type { Clock } from '../../runtime/index.js'
+import { UserError, type Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
-import { withBootVolume, type BootVolume } from './boot-volume.js'
+import { VolumeError, withBootVolume, type BootVolume } from './boot-volume.js'
 import type { FilesystemType } from './filesystem-probe.js'
 import { openFileDisk } from './file-disk.js'
 import { readLayout } from './partitions.js'
@@ -44,7 +44,7 @@ export interface BootReport {
  * Reads a disk back.
  *
  * @param disk a device, or a raw disk file of this host
- * @throws the file system's or the disk's error; an error with code EINVAL for a damaged boot filesystem
+ * @throws the file system's or the disk's error; UserError boot-filesystem-damaged
  */
 export async function inspectDisk(
   disk: BlockDevice | { path: string; sectorSize?: number },
@@ -77,9 +77,19 @@ async function inspect(device: BlockDevice, clock: Clock): Promise<DiskReport> {
       filesystem: filesystem ?? null,
     })),
     boot: boot
-      ? await withBootVolume(device, boot.offset, clock, (volume) => readBoot(volume, boot.number), { readOnly: true })
+      ? await withBootVolume(device, boot.offset, clock, (volume) => readBoot(volume, boot.number), {
+          readOnly: true,
+        }).catch(explained)
       : null,
   }
+}
+
+function explained(cause: unknown): never {
+  if (!(cause instanceof VolumeError)) throw cause
+  throw new UserError('boot-filesystem-damaged', `the boot filesystem cannot be read: ${cause.message}`, {
+    kind: 'failure',
+    remedy: 'Install the disk again, from an image whose checksum is as published.',
+  })
 }
 
 async function readBoot(volume: BootVolume, partition: number): Promise<BootReport> {

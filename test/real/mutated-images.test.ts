@@ -12,7 +12,7 @@ import type { Batch } from './mutated/process.js'
 const COUNT = Number(process.env['MUTANTS'] ?? 2000)
 const FROM = Number(process.env['MUTANTS_FROM'] ?? 0)
 /** A process takes so many, so that what one image leaves behind is seen. */
-const BATCH = 100
+const BATCH = 40
 const SECONDS = 10
 /** Whatever else this machine is doing. */
 const PATIENCE = 60
