@@ -1,3 +1,4 @@
+import { checkNesting } from '../runtime/index.js'
 import { STATUS_CODES } from 'node:http'
 import { unescape } from 'node:querystring'
 import {
@@ -158,6 +159,7 @@ function parseRequest(text: string): CommandRequest | WireResponse {
   try {
     // Python's parser passes over a byte order mark.
     body = JSON.parse(text.replace(/^\ufeff/, ''))
+    checkNesting(body, 'the request body')
   } catch (error) {
     return fault(400, agentFaults.undecodable((error as Error).message))
   }

@@ -1,3 +1,4 @@
+import { checkNesting } from '../runtime/index.js'
 import {
   AGENT_VERSION,
   ConnectionFailed,
@@ -147,7 +148,9 @@ interface Call {
 
 function parsed({ body = '' }: WireResponse): unknown {
   try {
-    return JSON.parse(body)
+    const value: unknown = JSON.parse(body)
+    checkNesting(value, 'the answer')
+    return value
   } catch (cause) {
     const shown = body === '' ? 'it is empty' : body.slice(0, 200)
     throw new Error(`Ironic's answer is not JSON: ${shown}`, { cause })

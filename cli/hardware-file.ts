@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { readFile } from 'node:fs/promises'
+import { checkNesting, readNested } from '../runtime/index.js'
 import { HARDWARE_SCHEMA, identityIn, UserError, type HardwareFleet, type MachineHardware } from '../lab/index.js'
 import { parseSize } from './options.js'
 
@@ -56,8 +57,15 @@ async function parseFile(file: string): Promise<unknown> {
   }
   try {
     const { parse } = await import('yaml')
-    return parse(text, { maxAliasCount: 100 })
+    const value = readNested(
+      text,
+      `the hardware file ${file}`,
+      (each) => parse(each, { maxAliasCount: 100 }) as unknown,
+    )
+    checkNesting(value, `the hardware file ${file}`)
+    return value
   } catch (cause) {
+    if (cause instanceof UserError) throw cause
     throw new UserError('hardware-file', `the hardware file ${file} is not YAML`, { kind: 'usage', cause })
   }
 }

@@ -1,4 +1,4 @@
-import { UserError } from '../runtime/index.js'
+import { checkNesting, UserError } from '../runtime/index.js'
 import { looksLikeCloudConfig } from './cloud-config.js'
 import type { IgnitionConfig } from './config.js'
 import { hasShape, shapeError } from './schema.js'
@@ -13,10 +13,11 @@ const remedy = 'Give an Ignition config of spec 3.x in JSON, as butane or opensh
  * The sentences never quote the config, which may hold secrets.
  *
  * @throws UserError `ignition-empty`, `ignition-not-json`, `ignition-cloud-config`, `ignition-not-a-config`,
- *   `ignition-old-version`, `ignition-unknown-version`, `ignition-invalid`
+ *   `ignition-old-version`, `ignition-unknown-version`, `ignition-invalid`, `nested-too-deeply`
  */
 export function parseIgnition(input: Uint8Array | string | object): IgnitionConfig {
   const value = typeof input === 'string' || input instanceof Uint8Array ? parseText(decode(input)) : input
+  checkNesting(value, 'the Ignition config')
   const version = versionOf(value)
   if (/^[12](\.|$)/.test(version))
     throw new UserError(

@@ -1,3 +1,4 @@
+import { DEEPEST, isNestedDeeper } from '../runtime/index.js'
 import { Findings, type Finding } from './findings.js'
 import { Places } from './json/place.js'
 import { JsonSyntaxError, readJson, type JsonNode } from './json/read-json.js'
@@ -40,6 +41,7 @@ const NOT_VALID = 'config is not valid'
 export function validateIgnition(input: Uint8Array | string | object): IgnitionReport {
   if (input instanceof Uint8Array) return validate(input)
   if (typeof input === 'string') return validate(Buffer.from(input))
+  if (isNestedDeeper(input)) return refused(null, `it is nested more than ${DEEPEST} levels deep`)
   const report = validate(Buffer.from(JSON.stringify(input) ?? 'null'))
   return { ...report, findings: report.findings.map((finding) => ({ ...finding, place: null })) }
 }

@@ -5,6 +5,7 @@ export { during, errorChain, isDiskFull, userError, UserError } from './error.js
 export { parseIni, type ConfigFile } from './ini.js'
 export { delayed, Mutex, onAbort, opening, Scope, ScopeClosed, sharedAbort, unlessAborted } from './lifetime.js'
 export { silent, withFields, type Logger, type LogLevel } from './logger.js'
+export { checkNesting, DEEPEST, isNestedDeeper, jsonText, readNested } from './nesting.js'
 export { packageFile, packageVersion } from './package-file.js'
 export { Probe, type Interceptor, type ProbePoint } from './probe.js'
 export { withoutRepeats } from './repeats.js'

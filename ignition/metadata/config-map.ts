@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'yaml'
-import { UserError } from '../../runtime/index.js'
+import { checkNesting, readNested, UserError } from '../../runtime/index.js'
 import { documentKind, documentText, object, parseJson, TEXT } from './document.js'
 import { STREAM, type Stream } from './stream.js'
 
@@ -57,8 +57,10 @@ export function bootImagesText({ releaseVersion, stream, streams }: BootImages):
 export function readBootImages(text: string, name: string): BootImages {
   let value: unknown
   try {
-    value = parse(text)
+    value = readNested(text, name, parse)
+    checkNesting(value, name)
   } catch (cause) {
+    if (cause instanceof UserError) throw cause
     throw new UserError('metadata-yaml', `${name} is no YAML`, { cause, remedy: 'name a ConfigMap' })
   }
   const { data } = CONFIG_MAP.check(value, name)

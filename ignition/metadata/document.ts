@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv'
-import { UserError } from '../../runtime/index.js'
+import { checkNesting, UserError } from '../../runtime/index.js'
 
 /** A kind of JSON document with a schema of its own. */
 export interface DocumentKind<T> {
@@ -39,10 +39,13 @@ export function documentKind<T>(what: string, schema: SchemaObject): DocumentKin
 /** @throws UserError `metadata-json` */
 export function parseJson(text: string | Uint8Array, name: string): unknown {
   try {
-    return JSON.parse(
+    const value: unknown = JSON.parse(
       typeof text === 'string' ? text : new TextDecoder('utf-8', { fatal: true }).decode(text),
-    ) as unknown
+    )
+    checkNesting(value, name)
+    return value
   } catch (cause) {
+    if (cause instanceof UserError) throw cause
     throw new UserError('metadata-json', `${name} is no JSON`, { cause, remedy: 'name a JSON document' })
   }
 }

@@ -1,5 +1,5 @@
 import { parse } from 'yaml'
-import { UserError } from '../../runtime/index.js'
+import { checkNesting, readNested, UserError } from '../../runtime/index.js'
 import { BUILD_META, type BuildMeta } from './build-meta.js'
 import { CONFIG_MAP, readBootImages, type BootImages } from './config-map.js'
 import type { DocumentKind } from './document.js'
@@ -48,8 +48,10 @@ function recognised(text: string, name: string): { kind: Metadata['kind']; value
   let value: unknown
   try {
     // JSON is YAML too; the faster parser first.
-    value = /^\s*[{[]/.test(text) ? JSON.parse(text) : parse(text)
+    value = /^\s*[{[]/.test(text) ? JSON.parse(text) : readNested(text, name, parse)
+    checkNesting(value, name)
   } catch (cause) {
+    if (cause instanceof UserError) throw cause
     throw new UserError('metadata-json', `${name} is no JSON`, { cause, remedy: 'name a JSON document' })
   }
   const has = (key: string) => typeof value === 'object' && value !== null && key in value

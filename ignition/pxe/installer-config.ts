@@ -1,4 +1,5 @@
 import { parse } from 'yaml'
+import { readNested } from '../../runtime/index.js'
 import { LiveImageError } from './failure.js'
 
 /** What coreos-installer's config file may say, in the order in which it writes its own. */
@@ -34,7 +35,7 @@ const EXPECTED = { text: 'a string', list: 'a sequence', flag: 'a boolean' } as 
 export function checkInstallerConfig(text: string): void {
   let value: unknown
   try {
-    value = parse(text, { schema: 'core', uniqueKeys: true })
+    value = readNested(text, 'the config file', (each) => parse(each, { schema: 'core', uniqueKeys: true }) as unknown)
   } catch (error) {
     throw new LiveImageError((error instanceof Error ? error.message : String(error)).split('\n')[0]!)
   }

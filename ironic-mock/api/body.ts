@@ -1,3 +1,4 @@
+import { isNestedDeeper } from '../../runtime/index.js'
 import { ironicErrors, IronicError, type Operation } from '../../wire/index.js'
 
 import type { ServiceSettings } from '../config/service-options.js'
@@ -32,12 +33,7 @@ export function readBody(operation: Operation, text: string | undefined, limits:
     throw ironicErrors.bodyNotJson(error instanceof Error ? error.message : String(error))
   }
   const { maxBodyDepth: deepest } = limits
-  if (isDeeper(body, deepest))
+  if (isNestedDeeper(body, deepest))
     throw new IronicError(400, `The request body is nested more than ${deepest} levels deep.`)
   return body
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1))
 }

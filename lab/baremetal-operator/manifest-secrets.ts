@@ -1,4 +1,5 @@
 import { parse } from 'yaml'
+import { readNested } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import type { ReadManifest } from './read-manifests.js'
 import type { SecretManifest } from './manifest-types.js'
@@ -51,7 +52,7 @@ export function secretValue(secret: SecretManifest, keys: readonly string[]): st
 export function secretObject(secret: SecretManifest, keys: readonly string[]): JsonObject {
   let value: unknown
   try {
-    value = parse(secretValue(secret, keys))
+    value = readNested(secretValue(secret, keys), 'the value', parse)
   } catch (error) {
     if (error instanceof BadSecret) throw error
     // What the parser says shows the place, and with it what is secret.

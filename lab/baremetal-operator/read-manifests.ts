@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { isMap, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml'
+import { checkNesting, readNested, UserError } from '../../runtime/index.js'
 import { MANIFEST_SCHEMAS, type ManifestKind } from './manifest-schema.js'
 import type { Manifest } from './manifest-types.js'
 
@@ -44,7 +45,13 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
   const manifests: ReadManifest[] = []
   const findings: ManifestFinding[] = []
   const lines = new LineCounter()
-  const documents = parseAllDocuments(text, { lineCounter: lines })
+  const whole = (message: string): ManifestFinding => ({
+    ...{ kind: 'error', file, document: null, path: '', line: null, column: null },
+    message,
+  })
+  const parsed = readable(() => readNested(text, 'it', (each) => parseAllDocuments(each, { lineCounter: lines })))
+  if ('problem' in parsed) return { manifests, findings: [whole(parsed.problem)] }
+  const { value: documents } = parsed
   if (!Array.isArray(documents)) return { manifests, findings }
   for (const [index, document] of documents.entries()) {
     const finding: ReadManifest['finding'] = (kind, path, message) => {
@@ -59,7 +66,16 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
       }
       continue
     }
-    const value = document.toJS() as unknown
+    const read = readable(() => {
+      const value = readNested('', 'it', () => document.toJS() as unknown)
+      checkNesting(value, 'it')
+      return value
+    })
+    if ('problem' in read) {
+      findings.push(finding('error', [], read.problem))
+      continue
+    }
+    const { value } = read
     if (value === null) continue
     const kind = kindOf(value)
     if (kind === undefined) findings.push(finding('error', [], 'this is no Kubernetes object: it has no kind'))
@@ -71,6 +87,16 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     }
   }
   return { manifests, findings }
+}
+
+/** What was read, or why it is not read at all. */
+function readable<T>(read: () => T): { value: T } | { problem: string } {
+  try {
+    return { value: read() }
+  } catch (error) {
+    if (error instanceof UserError) return { problem: error.message }
+    throw error
+  }
 }
 
 const kindOf = (value: unknown): string | undefined =>

@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import { errorChain, type Clock } from '../../runtime/index.js'
+import { checkNesting, errorChain, jsonText, type Clock } from '../../runtime/index.js'
 import { ConnectionFailed, type Transport, type WireResponse } from '../exchange.js'
 import type { JsonObject } from '../ironic/node.js'
 import type { CommandList, CommandResult } from './commands.js'
@@ -78,7 +78,7 @@ export function agentClient(options: AgentClientOptions): AgentClient {
 
   const execute: AgentClient['execute'] = async (peer, name, params, { wait = false, signal } = {}) => {
     const url = commandsUrl(peer, { wait: String(wait) })
-    const body = JSON.stringify({ name, params })
+    const body = jsonText({ name, params }, `the parameters of the agent's command ${name}`)
     for (let attempt = 1; ; attempt++) {
       try {
         return parse(peer, await send(options, peer, { method: 'POST', url, body }, signal), isCommandResult, name)
@@ -166,6 +166,7 @@ function parse<T>(peer: AgentPeer, response: WireResponse, isAnswer: Check<T>, c
   let value: unknown
   try {
     value = JSON.parse(body)
+    checkNesting(value, 'the answer')
   } catch (cause) {
     throw new AgentApiError(
       `Unable to decode the response of the agent of node ${peer.node} as JSON. Status code: ${status}, response: ${body.slice(0, 200)}`,

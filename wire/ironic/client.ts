@@ -1,4 +1,4 @@
-import { UserError, type Clock } from '../../runtime/index.js'
+import { jsonText, UserError, type Clock } from '../../runtime/index.js'
 import type { OutgoingRequest, Transport, WireResponse } from '../exchange.js'
 import type { RequestedStep } from '../steps.js'
 import type { Microversion } from './microversion.js'
@@ -211,7 +211,7 @@ export class IronicClient {
         [VERSION_HEADER]: formatMicroversion(this.#microversion),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: jsonText(body, 'the body of a request to Ironic') }),
     }
     const response = await transport.send(request)
     if (response.status === 406 && this.#lowered(response)) return this.#send(method, url, body)

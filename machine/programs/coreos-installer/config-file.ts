@@ -9,6 +9,7 @@ import {
   type Node,
   type Scalar,
 } from 'yaml'
+import { readNested } from '../../../runtime/index.js'
 import type { FileTree } from '../program.js'
 import { parseInstall } from './arguments.js'
 import { UsageError, type OptionSpec } from './clap.js'
@@ -60,7 +61,8 @@ function readSettings(bytes: Uint8Array | undefined): Settings {
   if (!bytes) throw new Failure('Is a directory (os error 21)')
   const lines = new LineCounter()
   const text = Buffer.from(bytes).toString()
-  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: false })
+  const parse = (each: string) => parseAllDocuments(each, { lineCounter: lines, uniqueKeys: false })
+  const documents = readNested(text, 'the config file', parse)
   const [document] = documents
   if (!Array.isArray(documents) || !document) return new Map()
   const settings = new Reader(document, text, lines).read()

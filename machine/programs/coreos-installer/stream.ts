@@ -1,4 +1,5 @@
 import { isMap, isScalar, LineCounter, parseDocument, type Node, type YAMLMap } from 'yaml'
+import { readNested } from '../../../runtime/index.js'
 import { during, Failure } from './failure.js'
 import { fetchAll, openUrl, type Fetching } from './http.js'
 import { parseJson } from './json.js'
@@ -82,7 +83,7 @@ function asUrl(text: string, of: 'artifact' | 'signature'): string {
 function parseStream(text: string): StreamFormat[] {
   parseJson(text)
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines })
+  const document = readNested(text, 'the stream metadata', (each) => parseDocument(each, { lineCounter: lines }))
   const end = (node: Node | null | undefined): string => {
     const { line, col } = lines.linePos((node?.range?.[1] ?? 1) - 1)
     return `at line ${line} column ${col}`

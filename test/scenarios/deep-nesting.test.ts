@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { mergeIgnition, parseIgnition, readIgnition, readMetadata, validateIgnition } from '../../ignition/index.js'
+import { createLab, installCoreos, UserError } from '../../lab/index.js'
+import { readManifests } from '../../lab/baremetal-operator/read-manifests.js'
+
+const DEEP = 'is nested more than 500 levels deep'
+const LEVELS = [501, 5000, 9000, 100_000]
+
+function nested(levels: number): unknown {
+  let value: unknown = 'x'
+  for (let level = 0; level < levels; level++) value = { a: value }
+  return value
+}
+const text = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+const ignition = (levels: number) => `{"ignition":{"version":"3.4.0"},"more":${text(levels)}}`
+
+describe.each(LEVELS)('%i levels', (levels) => {
+  test('of an Ignition config', () => {
+    expect(() => parseIgnition(ignition(levels))).toThrow(DEEP)
+    const config = { ignition: { version: '3.4.0' }, more: nested(levels) }
+    expect(() => parseIgnition(config)).toThrow(DEEP)
+    expect(() => mergeIgnition(parseIgnition(ignition(2)), config as never)).not.toThrow(RangeError)
+    expect(validateIgnition(config)).toMatchObject({ valid: false, refusal: `it ${DEEP}` })
+    expect(() => readIgnition(config)).toThrow(UserError)
+    // Ignition itself reads ten thousand levels.
+    expect(validateIgnition(ignition(levels)).valid).toBe(levels < 10_000)
+  })
+
+  test('of manifests', () => {
+    const flow = `kind: BareMetalHost\nspec: ${text(levels)}`
+    expect(readManifests('host.yaml', flow).findings).toMatchObject([{ kind: 'error', message: `it ${DEEP}` }])
+  })
+
+  test('of metadata', () => {
+    expect(() => readMetadata(text(levels), 'stream.json')).toThrow(`stream.json ${DEEP}`)
+    expect(() => readMetadata(`kind: ${text(levels)}`, 'map.yaml')).toThrow(`map.yaml ${DEEP}`)
+  })
+})
+
+test('aliases that multiply in a manifest', () => {
+  const names = [...'abcdefghij']
+  const bomb = names.map(
+    (name, index) => `${name}: &${name} [${index ? `*${names[index - 1]},*${names[index - 1]}` : 'x,x'}]`,
+  )
+  expect(readManifests('host.yaml', ['kind: BareMetalHost', ...bomb].join('\n')).findings).toMatchObject([
+    { kind: 'error', message: 'it repeats itself by too many aliases' },
+  ])
+})
+
+test('of the arguments of steps and of what a node says', async () => {
+  await using lab = await createLab()
+  const node = await lab.enroll({ deploySteps: [installCoreos({ ignition: nested(9000) as never })] })
+  await expect(node.deploy()).rejects.toThrow(DEEP)
+  await expect(lab.client.createNode({ driver: 'fake-hardware', extra: { a: nested(9000) } })).rejects.toThrow(DEEP)
+  // The conductor's own limit is lower.
+  await expect(lab.client.createNode({ driver: 'fake-hardware', extra: { a: nested(400) } })).rejects.toThrow(
+    'levels deep',
+  )
+})
