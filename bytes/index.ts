@@ -11,4 +11,4 @@ export {
 export { DEFAULT_LIMITS, type HttpLimits } from './http/limits.js'
 export { proxyFor, type ProxySettings } from './http/proxy.js'
 export { readUpTo } from './http/read-up-to.js'
-export { maskedUrl, withoutPasswords } from './url.js'
+export { maskedAddress, maskedUrl, withoutPasswords } from './url.js'

@@ -11,8 +11,12 @@ export function maskedUrl(url: string): string {
   return `${protocol}//${user}${host}${pathname}${query}`
 }
 
-/** A text in which URLs may occur, their passwords masked. */
-export const withoutPasswords = (text: string): string => text.replace(/(\/\/[^/\s:@]*):[^/\s@]*@/g, '$1:******@')
+/** A text in which URLs may occur, their passwords masked, also those that have an `@` of their own. */
+export const withoutPasswords = (text: string): string => text.replace(/(\/\/[^/\s:@]*):[^/\s"'<>]*@/g, '$1:******@')
+
+/** An address that may be no URL, for messages: what stands before its last `@` masked. */
+export const maskedAddress = (address: string): string =>
+  address.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, (_, scheme: string | undefined) => `${scheme ?? ''}******@`)
 
 /** A URL without its user and password, and the Basic credentials that these make; null when it names no user. */
 export function splitCredentials(url: string | URL): { url: URL; authorization: string | null } {

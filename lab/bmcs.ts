@@ -1,3 +1,4 @@
+import { maskedAddress } from '../bytes/index.js'
 import { Mutex, UserError, type Probe } from '../runtime/index.js'
 import type { Machine, Machines, MachineSpec } from '../machine/index.js'
 import { BmcRefused, type Bmc, type BmcHardware, type Bmcs } from '../ironic-mock/index.js'
@@ -71,7 +72,7 @@ const lastPart = (path: string): string => path.split('/').filter(Boolean).at(-1
 function authority(address: string): string {
   const url = /^[a-z]+:\/\//i.test(address) ? address : `https://${address}`
   if (!URL.canParse(url))
-    throw new UserError('bmc-address', `the BMC address ${JSON.stringify(address)} is neither a host nor a URL`)
+    throw new UserError('bmc-address', `the BMC address ${JSON.stringify(maskedAddress(address))} is neither a host nor a URL`)
   return new URL(url).host
 }
 

@@ -102,3 +102,13 @@ test('a machine goes on booting its disk, and runs on', async () => {
   expect(machine.source).toEqual({ kind: 'disk' })
   expect(machine.boots).toEqual(boots)
 })
+
+test('an error that repeats a URL leaves its password out, in the history too', async () => {
+  const lab = await ScriptedLab.open()
+  const image_source = 'gopher://user:hidden@127.0.0.1/image'
+  const { uuid } = await lab.conductor.createNode({ driver: 'fake-hardware', instance_info: { image_source } })
+  await lab.provision(uuid, 'manage', 'manageable')
+  const { last_error } = await lab.provision(uuid, 'adopt', 'adopt failed')
+  expect(last_error).toContain('gopher://user:******@127.0.0.1/image')
+  expect(JSON.stringify(await lab.store.history(uuid))).not.toContain('hidden')
+})

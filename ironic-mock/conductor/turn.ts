@@ -1,3 +1,4 @@
+import { withoutPasswords } from '../../bytes/index.js'
 import type {
   DeployTemplateRecord,
   IronicError,
@@ -249,7 +250,7 @@ export class Turn {
     const duration_seconds = since === null ? null : Math.max(0, Math.floor((this.situation.at - since) / 1000))
     this.#history.push({
       severity,
-      event,
+      event: withoutPasswords(event),
       event_type,
       state: provision_state,
       target_provision_state,
@@ -272,13 +273,17 @@ export class Turn {
   }
 
   warn(sentence: string): void {
-    this.#warnings.push(sentence)
+    this.#warnings.push(withoutPasswords(sentence))
   }
 
   reaction(): Reaction {
     const patch: NodePatch = {}
     for (const key of Object.keys(this.node) as (keyof NodeRecord)[])
       if (this.node[key] !== this.situation.node[key]) Object.assign(patch, { [key]: this.node[key] })
+    // Errors repeat URLs that the record has.
+    if (typeof patch.last_error === 'string') patch.last_error = withoutPasswords(patch.last_error)
+    if (typeof patch.maintenance_reason === 'string' && this.node.fault !== null)
+      patch.maintenance_reason = withoutPasswords(patch.maintenance_reason)
     if (Object.keys(patch).length > 0) patch.updated_at = this.now
     return {
       patch,

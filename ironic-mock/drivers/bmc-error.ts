@@ -1,3 +1,4 @@
+import { maskedAddress } from '../../bytes/index.js'
 import { errorChain } from '../../runtime/index.js'
 import { textOf } from '../../wire/index.js'
 import type { NodeRecord } from '../../wire/index.js'
@@ -29,7 +30,7 @@ export function bmcError(node: Pick<NodeRecord, 'uuid' | 'power_interface' | 'dr
 }
 
 function redfishError({ uuid, driver_info }: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcRefused): string {
-  const address = textOf(driver_info.redfish_address).replace(/\/+$/, '')
+  const address = maskedAddress(textOf(driver_info.redfish_address)).replace(/\/+$/, '')
   const base = address.includes('://') ? address : `https://${address}`
   if (error.why === 'unreachable')
     return `Redfish connection failed for node ${uuid}: Unable to connect to ${base}/redfish/v1/. Error: ${error.message}`

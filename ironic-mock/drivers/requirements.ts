@@ -1,3 +1,4 @@
+import { maskedAddress } from '../../bytes/index.js'
 import type { NodeRecord, PortRecord } from '../../wire/index.js'
 
 /** What a power interface must find in `driver_info`, as its validation words it. */
@@ -28,7 +29,7 @@ export function powerProblem(node: Readonly<NodeRecord>): string | undefined {
   if (missing.length > 0) return required.problem(missing, node.uuid)
   const address = node.driver_info.redfish_address
   if (typeof address === 'string' && !isAddress(address))
-    return `Invalid redfish address ${address} set in driver_info/redfish_address on node ${node.uuid}`
+    return `Invalid redfish address ${maskedAddress(address)} set in driver_info/redfish_address on node ${node.uuid}`
   return undefined
 }
 

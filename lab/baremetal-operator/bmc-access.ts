@@ -1,3 +1,4 @@
+import { maskedAddress } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 
@@ -115,7 +116,7 @@ function redfishInfo({ transport, host, port, path }: Address, account: BmcAccou
 }
 
 const wrongAddress = (address: string, what: string): UserError =>
-  new UserError('bmc-address', `the BMC address ${JSON.stringify(address)} cannot be used: ${what}`, {
+  new UserError('bmc-address', `the BMC address ${JSON.stringify(maskedAddress(address))} cannot be used: ${what}`, {
     kind: 'usage',
     remedy: 'write it as in redfish-virtualmedia+https://10.0.0.1/redfish/v1/Systems/1',
   })

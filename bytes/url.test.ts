@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest'
+import { maskedAddress, withoutPasswords } from './url.js'
+
+test.each([
+  ['redfish://user:pass@host/x', 'redfish://******@host/x'],
+  ['redfish+https://user:p@ss:w/ord@10.0.0.1:443/redfish/v1', 'redfish+https://******@10.0.0.1:443/redfish/v1'],
+  ['user:pass@host', '******@host'],
+  ['ipmi://user@[::1]', 'ipmi://******@[::1]'],
+  ['host', 'host'],
+  ['https://host/a:b', 'https://host/a:b'],
+])('%s is shown as %s', (address, shown) => {
+  expect(maskedAddress(address)).toBe(shown)
+})
+
+describe('a text with URLs', () => {
+  test.each([
+    [
+      'Unable to connect to http://a:b@host/x, and http://c:d@e',
+      'Unable to connect to http://a:******@host/x, and http://c:******@e',
+    ],
+    ['of "https://u:p@ss@host/a@b"', 'of "https://u:******@host/a@b"'],
+    ['at http://host:80/x by a@b', 'at http://host:80/x by a@b'],
+  ])('%s', (text, shown) => {
+    expect(withoutPasswords(text)).toBe(shown)
+  })
+})

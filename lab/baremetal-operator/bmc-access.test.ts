@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { bmcAccess } from './bmc-access.js'
+
+const account = { username: 'admin', password: 'x' }
+
+test.each([
+  'redfish://user:hidden@10.0.0.5/redfish/v1/Systems/1',
+  'redfsh+http://user:hid@den@10.0.0.5/redfish/v1/Systems/1',
+  'user:hidden@10.0.0.5',
+  'ipmi://user:hid/den@10.0.0.5',
+])('a password in the address %s is not shown', (address) => {
+  expect(() => bmcAccess(address, account)).toThrow(/the BMC address ".*\*\*\*\*\*\*@10\.0\.0\.5/)
+  expect(() => bmcAccess(address, account)).not.toThrow(/hid/)
+})
