@@ -70,6 +70,7 @@ export const OPTIONS = {
     description: 'keep nodes, machines and disks in this folder (default: nothing outlives the command)',
     schema: TEXT,
   },
+  secrets: { description: 'print passwords, tokens and Ignition configs too', schema: FLAG },
   speed: {
     value: 'X',
     description: 'run the clock X times as fast (default: 1)',

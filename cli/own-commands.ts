@@ -34,6 +34,7 @@ const command = <N extends OptionName>(one: OwnCommand<N>): OwnCommand<OptionNam
 export const COMMAND_FAMILIES = {
   step: 'list, show, run and write steps',
   cache: 'list, check and delete cached images',
+  state: 'check, repair and export a state folder',
   images: 'live images for machines to boot',
   ignition: 'work on Ignition configs; - is standard input',
   bmh: 'work on BareMetalHosts; - is standard input',
@@ -139,6 +140,33 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     load: async () => {
       const { cacheVerify } = await import('./cache.js')
       return (options, { environment }) => cacheVerify(options, environment)
+    },
+  }),
+  command({
+    usage: 'state check',
+    description: 'say what of a state folder can be read',
+    options: takes.STATE_OPTIONS,
+    load: async () => {
+      const { stateCheck } = await import('./state.js')
+      return (options, { environment }) => stateCheck(options, environment)
+    },
+  }),
+  command({
+    usage: 'state repair',
+    description: 'make damaged databases anew from what can be read',
+    options: takes.STATE_OPTIONS,
+    load: async () => {
+      const { stateRepair } = await import('./state.js')
+      return (options, { environment }) => stateRepair(options, environment)
+    },
+  }),
+  command({
+    usage: 'state export',
+    description: 'print what can be read as JSON, secrets masked',
+    options: takes.STATE_EXPORT_OPTIONS,
+    load: async () => {
+      const { stateExport } = await import('./state.js')
+      return (options, { environment }) => stateExport(options, environment)
     },
   }),
   command({

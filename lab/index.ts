@@ -12,6 +12,13 @@ export type { LabEvent } from './events.js'
 export { type Fault, type FaultEffect, type FaultMatch, type Faults } from './faults.js'
 export type { Phase } from './phase.js'
 export { LabNode, type Deployment } from './lab-node.js'
+export {
+  checkState,
+  exportState,
+  repairState,
+  type CheckedDatabase,
+  type RepairedDatabase,
+} from './state/state-files.js'
 export { openStateFolder, type StateFolder } from './state-folder.js'
 export { SimulatedRegistry, type NodeImage, type RegistryFault } from './registry.js'
 export {

@@ -1,7 +1,7 @@
 import Database from 'libsql'
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UserError } from '../runtime/index.js'
+import { closeToOthers as closeFileToOthers, UserError } from '../runtime/index.js'
 
 /** Raised when the layout of the folder changes so that an older ironstage could not read it. */
 const LAYOUT = 1
@@ -33,6 +33,25 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
       (lock.prepare('SELECT value FROM remembered WHERE name = ?').get(name) as { value: string } | undefined)?.value,
     remember: (name, value) => void lock.prepare('INSERT OR REPLACE INTO remembered VALUES (?, ?)').run(name, value),
     [Symbol.dispose]: () => release(lock),
+  }
+}
+
+/**
+ * Locks a state folder as {@link openStateFolder} does, without a look at what is in it. A lock file that is damaged is
+ * made anew: it holds nothing that has to last.
+ */
+export async function lockStateFolder(path: string): Promise<Disposable> {
+  const open = (): Disposable => {
+    const lock = takeLock(path)
+    return { [Symbol.dispose]: () => release(lock) }
+  }
+  try {
+    return open()
+  } catch (error) {
+    const damaged = /not a database|malformed/.test(error instanceof Error ? String(error.cause) : '')
+    if (!damaged) throw error
+    await rm(join(path, 'lock'), { force: true })
+    return open()
   }
 }
 
@@ -83,6 +102,7 @@ async function checkVersion(path: string): Promise<void> {
 
 /** SQLite's exclusive lock is held by the kernel for the process: no stale lock survives a SIGKILL. */
 function takeLock(path: string): Database.Database {
+  closeFileToOthers(join(path, 'lock'))
   const lock = new Database(join(path, 'lock'))
   try {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE')
@@ -90,12 +110,19 @@ function takeLock(path: string): Database.Database {
     return lock
   } catch (cause) {
     lock.close()
+    if (isDamaged(cause))
+      throw new UserError('damaged-state', `the file ${join(path, 'lock')} is damaged`, {
+        cause,
+        remedy: `ironstage state repair --state-dir ${path} makes it anew`,
+      })
     throw new UserError('locked-folder', `the state folder ${path} is in use by another ironstage`, {
       cause,
       remedy: 'stop that one, or name another folder with --state-dir',
     })
   }
 }
+
+const isDamaged = (error: unknown): boolean => error instanceof Error && /not a database|malformed/.test(error.message)
 
 /** Closing alone keeps the lock for as long as a statement waits for the garbage collector. */
 function release(lock: Database.Database): void {

@@ -1,5 +1,6 @@
 import Database from 'libsql'
-import { held, type Clock } from '../runtime/index.js'
+import { checkRows, held, jsonProblem, openSound, type Clock, type DatabaseForm } from '../runtime/index.js'
+import { defaultMachineSpec } from './default-spec.js'
 
 /**
  * What is kept of a machine, each a JSON document under a name: its specification and its state (one each), the parts of
@@ -43,6 +44,26 @@ const SCHEMA = `
   ) WITHOUT ROWID;
 `
 
+/** `machines.db` */
+export const MACHINE_DATABASE: DatabaseForm = {
+  file: 'machines.db',
+  version: 0,
+  prepare: (db) => void db.exec(SCHEMA),
+  tables: [
+    {
+      name: 'record',
+      columns: ['machine', 'kind', 'name', 'value'],
+      key: ['machine', 'kind', 'name'],
+      problem: ({ kind, value }) => {
+        if (!KINDS.includes(kind as RecordKind)) return 'its kind is not known'
+        return jsonProblem(value, kind === 'spec' ? { ...defaultMachineSpec(1) } : {})
+      },
+    },
+  ],
+}
+
+const KINDS: readonly RecordKind[] = ['spec', 'state', 'system', 'saved', 'run', 'file']
+
 type Change =
   { put: readonly [machine: string, kind: RecordKind, name: string]; value: () => unknown } | { remove: string[] }
 
@@ -51,8 +72,17 @@ type Change =
  * that machines change in one turn of the event loop goes into one transaction.
  */
 export function openMachineStore(file: string, clock: Clock): MachineStore {
-  const db = new Database(file)
-  db.exec(SCHEMA)
+  const db = openSound(file, () => {
+    const opened = new Database(file)
+    try {
+      opened.exec(SCHEMA)
+      checkRows(opened, MACHINE_DATABASE)
+      return opened
+    } catch (error) {
+      opened.close()
+      throw error
+    }
+  })
   const insert = db.prepare('INSERT OR REPLACE INTO record (machine, kind, name, value) VALUES (?, ?, ?, ?)')
   const removals = ['machine = ?', 'machine = ? AND kind = ?', 'machine = ? AND kind = ? AND name = ?'].map((where) =>
     db.prepare(`DELETE FROM record WHERE ${where}`),

@@ -2,6 +2,17 @@
 export { held, hours, minutes, seconds, type Clock, type SleepOptions } from './clock.js'
 export { contained, ownerOfError, type Owner } from './containment.js'
 export { during, errorChain, isDiskFull, userError, UserError } from './error.js'
+export {
+  checkRows,
+  closeToOthers,
+  columnsOf,
+  decodedRow,
+  jsonProblem,
+  openSound,
+  type DatabaseForm,
+  type Row,
+  type TableForm,
+} from './database.js'
 export { parseIni, type ConfigFile } from './ini.js'
 export { delayed, Mutex, onAbort, opening, Scope, ScopeClosed, sharedAbort, unlessAborted } from './lifetime.js'
 export { silent, withFields, type Logger, type LogLevel } from './logger.js'

@@ -1,5 +1,5 @@
 import Database from 'libsql'
-import { isDiskFull, type Clock } from '../../runtime/index.js'
+import { checkRows, isDiskFull, openSound, type Clock } from '../../runtime/index.js'
 import type {
   JsonObject,
   NodeRecord,
@@ -11,7 +11,8 @@ import type {
 } from '../../wire/index.js'
 import { NodeEntry, Records, copyOf, parseObject, type NodeColumns } from './records.js'
 import { prepareStatements, type Statements } from './rows.js'
-import { prepareSchema } from './schema.js'
+import { IRONIC_DATABASE } from './database-form.js'
+import { PAGE_SIZE, prepareSchema } from './schema.js'
 import { selectNodes, selectPorts, selectResources } from './select.js'
 import type {
   HistoryEntry,
@@ -64,13 +65,26 @@ interface Waiting {
  * that transaction is written (WAL, `synchronous=NORMAL`: survives SIGKILL; FULL when durable). A commit that is
  * refused fails alone.
  *
- * @throws UserError when the file has another schema version
+ * @throws UserError when the file has another schema version, or is damaged
  */
 export function openStore({ path, durable = false, largest, clock }: StoreOptions): Store & StoreView {
-  const db = new Database(path)
-  // A node's record with cached steps is several KiB: larger pages keep it in few, and a cache keeps a fleet of them.
-  db.exec('PRAGMA page_size = 8192')
-  if (largest !== undefined) db.exec(`PRAGMA max_page_count = ${Math.ceil(largest / 8192)}`)
+  return openSound(path, () => {
+    const db = new Database(path)
+    try {
+      if (largest !== undefined)
+        db.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA max_page_count = ${Math.ceil(largest / PAGE_SIZE)}`)
+      prepare(db, path, durable)
+      return new SqliteStore(db, clock)
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  })
+}
+
+function prepare(db: Database.Database, path: string, durable: boolean): void {
+  db.exec(`PRAGMA page_size = ${PAGE_SIZE}`)
+  // The cache keeps a fleet.
   db.exec('PRAGMA cache_size = -65536')
   db.exec('PRAGMA journal_mode = WAL')
   db.exec('PRAGMA wal_autocheckpoint = 4000')
@@ -79,7 +93,7 @@ export function openStore({ path, durable = false, largest, clock }: StoreOption
   // Ignition configs are kept while they are needed, and hold secrets.
   db.exec('PRAGMA secure_delete = ON')
   prepareSchema(db, path)
-  return new SqliteStore(db, clock)
+  if (path !== ':memory:') checkRows(db, IRONIC_DATABASE)
 }
 
 class SqliteStore implements Store, StoreView {

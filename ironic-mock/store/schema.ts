@@ -2,7 +2,7 @@ import type Database from 'libsql'
 import { UserError } from '../../runtime/index.js'
 
 /** Raised with every change of the tables; a database of another version is refused, not guessed at. */
-const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 2
 
 /** All further kinds of records in one table; what besides the uuid must be unique is looked after in memory. */
 const RESOURCES = `
@@ -50,6 +50,9 @@ const TABLES = `
   ${SHEETS}
 `
 
+/** Larger pages keep a node's record with its cached steps, several KiB, in few. */
+export const PAGE_SIZE = 8192
+
 /**
  * Makes an empty database ours, or checks that it already is; one of version 1 gets the tables that came after it.
  *
@@ -58,6 +61,8 @@ const TABLES = `
 export function prepareSchema(db: Database.Database, path: string): void {
   const version = Number((db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
   if (version === SCHEMA_VERSION) return
+  if (version === 0 && db.prepare('SELECT name FROM sqlite_master LIMIT 1').get() !== undefined)
+    throw new SyntaxError('it holds the tables of something else')
   if (version === 1)
     return void db.exec(`BEGIN; ${RESOURCES} ${SHEETS} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   if (version !== 0)

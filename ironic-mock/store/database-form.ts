@@ -1,0 +1,53 @@
+import { jsonProblem, type DatabaseForm, type Row, type TableForm } from '../../runtime/index.js'
+import { PROVISION_STATES } from '../../wire/index.js'
+import { newNode, newPort } from '../conductor/new-records.js'
+import { PAGE_SIZE, prepareSchema, SCHEMA_VERSION } from './schema.js'
+
+/** Records as they are when they are new: what each has to have, and of which type. */
+const NODE = newNode({ driver: '' }, {} as never, '', '')
+const PORT = newPort({ node_uuid: '', address: '' } as never, 0, '', '')
+
+const column = (name: string) => (row: Readonly<Row>) => jsonProblem(row[name])
+const table = (name: string, columns: string, key: string, problem: TableForm['problem']): TableForm => ({
+  ...{ name, problem },
+  columns: columns.split(' '),
+  key: key.split(' '),
+})
+
+/** `ironic.db` */
+export const IRONIC_DATABASE: DatabaseForm = {
+  file: 'ironic.db',
+  version: SCHEMA_VERSION,
+  prepare(db) {
+    db.exec(`PRAGMA page_size = ${PAGE_SIZE}`)
+    prepareSchema(db, 'ironic.db')
+  },
+  tables: [
+    table('nodes', 'id uuid name instance_uuid provision_state driver revision record', 'id', nodeProblem),
+    table('ports', 'id uuid address node record', 'id', (row) => jsonProblem(row.record, PORT) ?? sameUuid(row)),
+    table('effects', 'id node kind payload', 'id', column('payload')),
+    table('deadlines', 'node kind at', 'node kind', ({ at }) =>
+      typeof at === 'number' ? undefined : 'it has no time',
+    ),
+    table('inventories', 'node record', 'node', column('record')),
+    table('history', 'id node record', 'id', column('record')),
+    table('resources', 'kind id uuid record', 'kind id', column('record')),
+    table('resource_ids', 'kind last', 'kind', ({ last }) =>
+      Number.isInteger(last) ? undefined : 'its last id is no number',
+    ),
+    table('sheets', 'node kind record', 'node kind', column('record')),
+  ],
+}
+
+function nodeProblem(row: Readonly<Row>): string | undefined {
+  const known = (PROVISION_STATES as readonly unknown[]).includes(row.provision_state)
+  const problem = jsonProblem(row.record, NODE) ?? sameUuid(row)
+  if (problem !== undefined) return problem
+  return known ? undefined : 'its provision state is not known'
+}
+
+function sameUuid({ uuid, record }: Readonly<Row>): string | undefined {
+  return (JSON.parse(record as string) as { uuid: unknown }).uuid === uuid
+    ? undefined
+    : 'its uuid is not that of its record'
+}

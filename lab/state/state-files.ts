@@ -1,0 +1,159 @@
+import Database from 'libsql'
+import { access, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { IRONIC_DATABASE } from '../../ironic-mock/index.js'
+import { MACHINE_DATABASE } from '../../machine/index.js'
+import { closeToOthers, UserError, type DatabaseForm, type Row } from '../../runtime/index.js'
+import { masked } from '../masked.js'
+import { lockStateFolder } from '../state-folder.js'
+import { salvage, type Salvage } from './salvage.js'
+
+const FORMS: readonly DatabaseForm[] = [IRONIC_DATABASE, MACHINE_DATABASE]
+
+/** A database of a state folder, and what of it can be read; `found` is null when there is none yet. */
+export interface CheckedDatabase {
+  readonly file: string
+  readonly found: Salvage | null
+  readonly sound: boolean
+}
+
+/**
+ * Looks through the databases of a state folder. Nothing in the folder changes.
+ *
+ * @throws UserError when there is no such folder, or it is in use
+ */
+export async function checkState(folder: string): Promise<CheckedDatabase[]> {
+  using _ = await held(folder)
+  return checked(folder)
+}
+
+const checked = (folder: string): Promise<CheckedDatabase[]> =>
+  Promise.all(
+    FORMS.map(async (form) => {
+      const found = await salvage(join(folder, form.file), form)
+      return { file: form.file, found, sound: found === null || isSound(found) }
+    }),
+  )
+
+const isSound = ({ problems, tables }: Salvage): boolean =>
+  problems.length === 0 && tables.every(({ torn, unusable }) => !torn && unusable === 0)
+
+/**
+ * All that can be read, as one JSON document: the rows of each table of each database, with records decoded.
+ *
+ * @param secrets keeps passwords, tokens and Ignition configs, which are masked otherwise
+ * @throws UserError as {@link checkState}
+ */
+export async function exportState(folder: string, { secrets }: { secrets: boolean }): Promise<object> {
+  using _ = await held(folder)
+  const databases = await checked(folder)
+  const entries = databases.map(({ file, found }) => [
+    file.replace('.db', ''),
+    Object.fromEntries((found?.tables ?? []).map(({ name, rows }) => [name, rows.map(decoded)])),
+  ])
+  const document = Object.fromEntries(entries) as object
+  return secrets ? document : (masked(document) as object)
+}
+
+const DECODED = ['record', 'payload', 'value']
+
+const decoded = (row: Row): Row =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      DECODED.includes(name) && typeof value === 'string' ? (JSON.parse(value) as unknown) : value,
+    ]),
+  )
+
+export interface RepairedDatabase {
+  readonly file: string
+  /** Rows that the new database has. */
+  readonly kept: number
+  /** Where the damaged file is now. */
+  readonly aside: string
+}
+
+/**
+ * Makes databases anew of what can be read of those that are damaged, and keeps the damaged files beside them. Sound ones
+ * and the machines' disks stay as they are.
+ *
+ * @throws UserError as {@link checkState}
+ */
+export async function repairState(folder: string): Promise<RepairedDatabase[]> {
+  using _ = await held(folder)
+  const repaired: RepairedDatabase[] = []
+  for (const { file, found, sound } of await checked(folder)) {
+    if (sound || found === null) continue
+    const form = FORMS.find((each) => each.file === file)!
+    const path = join(folder, file)
+    const fresh = `${path}.new`
+    for (const left of [fresh, `${fresh}-wal`, `${fresh}-shm`]) await rm(left, { force: true })
+    const kept = build(fresh, form, found)
+    const aside = await unusedName(`${path}.damaged`)
+    // The log goes first: the new database must never find the old one's.
+    for (const beside of ['-wal', '-shm', '']) await rename(path + beside, aside + beside).catch(unlessMissing)
+    await rename(fresh, path)
+    repaired.push({ file, kept, aside })
+  }
+  return repaired
+}
+
+function build(path: string, form: DatabaseForm, { tables }: Salvage): number {
+  closeToOthers(path)
+  const db = new Database(path)
+  let kept = 0
+  try {
+    form.prepare(db)
+    db.exec('BEGIN')
+    for (const { name, rows } of tables) {
+      const columns = form.tables.find((table) => table.name === name)!.columns
+      const places = columns.map(() => '?').join(', ')
+      // Of two rows that say they are the same only one is kept.
+      const insert = db.prepare(`INSERT OR IGNORE INTO ${name} (${columns.join(', ')}) VALUES (${places})`)
+      for (const row of rows) kept += insert.run(...columns.map((column) => row[column])).changes
+    }
+    db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
+  } finally {
+    db.close()
+  }
+  return kept
+}
+
+async function unusedName(wanted: string): Promise<string> {
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? wanted : `${wanted}-${n}`
+    if (
+      !(await access(name).then(
+        () => true,
+        () => false,
+      ))
+    )
+      return name
+  }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error
+}
+
+/** Locks a folder that is one of ours, whatever its VERSION says after it was damaged; a newer one is left alone. */
+async function held(folder: string): Promise<Disposable> {
+  const files = await readdir(folder).catch((cause: unknown) => {
+    throw new UserError('state-folder', `the state folder ${folder} cannot be read`, { cause, kind: 'usage' })
+  })
+  const version = await readFile(join(folder, 'VERSION'), 'utf8').catch(() => '')
+  const layout = /^ironstage (\d+)\n?$/.exec(version)?.[1]
+  if (layout !== undefined && layout !== '1')
+    throw new UserError('foreign-folder', `${folder} was written by another ironstage: its layout is ${layout}`, {
+      remedy: 'use the ironstage that made it',
+      kind: 'usage',
+    })
+  if (layout === undefined && !FORMS.some(({ file }) => files.includes(file)))
+    throw new UserError('foreign-folder', `${folder} is not a state folder of ironstage`, {
+      remedy: 'name the folder that up was given with --state-dir',
+      kind: 'usage',
+    })
+  const lock = await lockStateFolder(folder)
+  if (layout === undefined) await writeFile(join(folder, 'VERSION'), 'ironstage 1\n', { mode: 0o600 })
+  return lock
+}

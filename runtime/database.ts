@@ -1,0 +1,125 @@
+import type Database from 'libsql'
+import { isUtf8 } from 'node:buffer'
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { UserError } from './error.js'
+
+/** A database of a state folder: how an empty one is made, and what its rows must be like. */
+export interface DatabaseForm {
+  /** As in `ironic.db`. */
+  readonly file: string
+  /** `PRAGMA user_version`; 0 when it is not counted. */
+  readonly version: number
+  prepare(db: Database.Database): void
+  readonly tables: readonly TableForm[]
+}
+
+export interface TableForm {
+  readonly name: string
+  readonly columns: readonly string[]
+  /** Columns by which rows are told apart. */
+  readonly key: readonly string[]
+  /** Why a row cannot be used; undefined when it can. */
+  problem(row: Readonly<Record<string, unknown>>): string | undefined
+}
+
+/** Makes the file, when it is missing, and what SQLite keeps beside it readable for its owner only: it holds passwords. */
+export function closeToOthers(path: string): void {
+  if (path === ':memory:') return
+  closeSync(openSync(path, 'a', 0o600))
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
+}
+
+/**
+ * Opens a database with what goes on in it at once.
+ *
+ * @throws UserError `damaged-state` for what is no database, or holds what cannot be used; other errors as they are
+ */
+export function openSound<T>(path: string, open: () => T): T {
+  try {
+    closeToOthers(path)
+    return open()
+  } catch (cause) {
+    if (cause instanceof UserError || !isDamage(cause)) throw cause
+    throw damaged(path, cause)
+  }
+}
+
+export const damaged = (path: string, cause: unknown): UserError =>
+  new UserError('damaged-state', `the database ${path} is damaged`, {
+    cause,
+    remedy: `ironstage state check --state-dir ${dirname(path)} says what can be read; ironstage state repair keeps that`,
+  })
+
+/** What SQLite says of pages, and parsers of what is in them; not of locks, full disks and missing rights. */
+function isDamage(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code.startsWith('SQLITE_')) return /^SQLITE_(CORRUPT|NOTADB|ERROR|MISMATCH|CONSTRAINT|FORMAT|RANGE)/.test(code)
+  return error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError
+}
+
+/** @throws Error that says what is wrong with the pages or a row, of which the first is told */
+export function checkRows(db: Database.Database, { tables }: DatabaseForm): void {
+  const [found] = db.prepare('PRAGMA quick_check(1)').all() as { quick_check?: string }[]
+  const [verdict] = Object.values(found ?? { ok: 'ok' })
+  if (verdict !== 'ok') throw new SyntaxError(String(verdict))
+  for (const table of tables)
+    for (const raw of db.prepare(`SELECT ${columnsOf(table)} FROM ${table.name}`).iterate() as IterableIterator<Row>) {
+      const row = decodedRow(raw)
+      const problem = row === undefined ? 'it is no UTF-8' : table.problem(row)
+      if (problem !== undefined) throw new SyntaxError(`a row of ${table.name}: ${problem}`)
+    }
+}
+
+export type Row = Record<string, unknown>
+
+/**
+ * The columns of a table for SELECT, texts as bytes: libsql ends the process at text that is no UTF-8. For
+ * {@link decodedRow}.
+ */
+export const columnsOf = ({ columns }: TableForm): string =>
+  columns
+    .map(
+      (name) =>
+        `CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) WHEN 'blob' THEN NULL ELSE ${name} END AS ${name}`,
+    )
+    .join(', ')
+
+/** A row with its texts decoded; undefined when one of them is no UTF-8. */
+export function decodedRow(row: Readonly<Row>): Row | undefined {
+  const decoded: Row = {}
+  for (const [name, value] of Object.entries(row)) {
+    const bytes =
+      value instanceof ArrayBuffer || ArrayBuffer.isView(value) ? Buffer.from(value as ArrayBuffer) : undefined
+    if (bytes && !isUtf8(bytes)) return undefined
+    decoded[name] = bytes ? bytes.toString() : value
+  }
+  return decoded
+}
+
+/**
+ * Why a JSON text cannot be used: it does not parse, or lacks what its model has, or has it of another type. What is null
+ * in the model may be anything.
+ */
+export function jsonProblem(text: unknown, model: Readonly<Record<string, unknown>> = {}): string | undefined {
+  if (typeof text !== 'string') return 'it is no text'
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return 'its record is no JSON'
+  }
+  if (Object.keys(model).length === 0) return undefined
+  if (typeOf(value) !== 'object') return 'its record is no object'
+  for (const [key, sample] of Object.entries(model)) {
+    if (!Object.hasOwn(value as object, key)) return `its record lacks ${key}`
+    const type = typeOf((value as Row)[key])
+    if (sample !== null && type !== 'null' && type !== typeOf(sample)) return `its ${key} is no ${typeOf(sample)}`
+  }
+  return undefined
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
