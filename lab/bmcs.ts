@@ -72,7 +72,10 @@ const lastPart = (path: string): string => path.split('/').filter(Boolean).at(-1
 function authority(address: string): string {
   const url = /^[a-z]+:\/\//i.test(address) ? address : `https://${address}`
   if (!URL.canParse(url))
-    throw new UserError('bmc-address', `the BMC address ${JSON.stringify(maskedAddress(address))} is neither a host nor a URL`)
+    throw new UserError(
+      'bmc-address',
+      `the BMC address ${JSON.stringify(maskedAddress(address))} is neither a host nor a URL`,
+    )
   return new URL(url).host
 }
 
