@@ -13,8 +13,8 @@ export interface ZstdFrame {
 /** Bytes of a frame that always suffice for {@link zstdFrame}. */
 export const LONGEST_ZSTD_HEADER = 18
 
-/** Frames that ask for more memory are refused; zstd does it at the same size unless it is told otherwise. */
-export const LARGEST_ZSTD_WINDOW = 128 * 1024 * 1024
+/** Frames that ask for more memory are refused; zstd does it at twice as much, of which the decoder here needs double. */
+export const LARGEST_ZSTD_WINDOW = 64 * 1024 * 1024
 
 /** Its sentence for that. */
 export const ZSTD_TOO_MUCH_MEMORY = 'Frame requires too much memory for decoding'
