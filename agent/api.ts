@@ -45,18 +45,23 @@ interface Call {
 
 const OPERATIONS = Object.entries(AGENT_OPERATIONS) as [AgentOperationId, AgentOperation][]
 
+const NOT_SERVING =
+  '503 Service Unavailable: the agent is not at work: it has not been looked up yet, or its work is over.'
+
+/** As IPA names its server in every answer (ironic-python-agent 13.0.0 api/app.py). */
+const signed = (answer: WireResponse): WireResponse => ({
+  ...answer,
+  headers: { ...answer.headers, server: 'ironic-python-agent' },
+})
+
 /**
  * IPA's HTTP API (recording agent-api-direct). Rejections keep IPA's order: the URL, the
  * trailing slash, the method, the token, the body.
  */
 export function agentDispatch(backend: ApiBackend): Dispatch {
   return async (request) => {
-    if (!backend.serving())
-      return fault(
-        503,
-        '503 Service Unavailable: the agent is not at work: it has not been looked up yet, or its work is over.',
-      )
-    const answer = await route(request, backend)
+    if (!backend.serving()) return signed(fault(503, NOT_SERVING))
+    const answer = signed(await route(request, backend))
     if (answer.status >= 400) backend.refused(refusal(request, answer))
     return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
   }

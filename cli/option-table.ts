@@ -65,6 +65,12 @@ export const OPTIONS = {
   },
   'tls-cert': { value: 'FILE', description: 'certificate for --tls, PEM', schema: TEXT },
   'tls-key': { value: 'FILE', description: 'private key of --tls-cert, PEM', schema: TEXT },
+  'bmc-user': { value: 'NAME', description: 'user of the BMCs (default: admin)', schema: TEXT },
+  'bmc-password': {
+    value: 'PASSWORD',
+    description: 'password of the BMCs (default: that of the first node that names each)',
+    schema: TEXT,
+  },
   'state-dir': {
     value: 'DIR',
     description: 'keep nodes, machines and disks in this folder (default: nothing outlives the command)',

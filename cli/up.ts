@@ -48,6 +48,7 @@ export async function up(
     ...(options.port === undefined ? {} : { port: options.port }),
     nodes: options.nodes ?? 0,
     ...(options.hardware === undefined ? {} : { hardware: await readHardware(options.hardware) }),
+    ...bmcAccountOf(options),
     stateDir: options['state-dir'] ?? null,
     realistic: options.realistic ?? false,
     imageCache: await imagesOf(options, environment),
@@ -80,6 +81,10 @@ export async function up(
   await stopAsked(stopped)
   if (!json) say(`ironstage stops: ${errorChain(stopped.reason).join(': ')}`)
   return 0
+}
+
+function bmcAccountOf({ 'bmc-user': username = 'admin', 'bmc-password': password }: UpOptions) {
+  return password === undefined ? {} : { bmcAccount: { username, password } }
 }
 
 /** With `IRONIC_USE_COREOS_IPA` and no image of one's own the one that comes with ironstage is served. */

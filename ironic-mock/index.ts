@@ -9,6 +9,7 @@ export { openStore, type StoreOptions, type StoreView } from './store/open-store
 export { createIronicApi, ironicRefusal, type IronicApiOptions } from './api/index.js'
 export { openIronic, type Ironic, type IronicOptions } from './conductor/open-ironic.js'
 export { repetitionText, type RepeatedDeployment } from './conductor/repeated-deployments.js'
+export { missingPort } from './conductor/missing-port.js'
 export { bootsIso, type DeployImages } from './conductor/deploy-images.js'
 export { UPSTREAM_POLICY, type Policy } from './conductor/policy.js'
 export { STABLE_STATES, STUCK_STATES, TRANSITIONS, UNSTABLE_STATES, VERBS } from './conductor/transitions.js'

@@ -2,6 +2,8 @@ import { factoryFirmware, type Machine, type MachineFirmware, type MachineSpec }
 import type { BmcChange, BmcHardware, SystemReport } from '../ironic-mock/index.js'
 
 export interface HardwareAccess {
+  /** Lets the caller in, or throws. */
+  admit: () => void
   /** The machine, when there is one yet. */
   find: () => Machine | undefined
   /** The machine that is to be; the same every time. */
@@ -14,19 +16,27 @@ export interface HardwareAccess {
  * Firmware and BMC of a simulated machine. Looking at a machine that does not exist yet shows it as it will leave the
  * factory; only a change brings it into being, since it gets its NICs from the ports that the node has by then.
  */
-export function machineHardware({ find, planned, reach }: HardwareAccess): BmcHardware {
+export function machineHardware({ admit, planned, ...behind }: HardwareAccess): BmcHardware {
+  const find = () => {
+    admit()
+    return behind.find()
+  }
+  const reach = () => {
+    admit()
+    return behind.reach()
+  }
   const seen = (): MachineFirmware => find()?.firmware ?? factoryFirmware(planned())
   return {
-    report: () => Promise.resolve(seen().report()),
-    system: () => Promise.resolve(systemOf(find()?.spec ?? planned(), seen().report().bootMode)),
+    report: async () => seen().report(),
+    system: async () => systemOf(find()?.spec ?? planned(), seen().report().bootMode),
     change: async (change) => apply((await reach()).firmware, change),
-    media: () => Promise.resolve(seen().media()),
-    indicators: () => Promise.resolve(seen().indicators()),
-    indicator: (component, name) => Promise.resolve(seen().indicator(component, name)),
+    media: async () => seen().media(),
+    indicators: async () => seen().indicators(),
+    indicator: async (component, name) => seen().indicator(component, name),
     subscribe: async ({ Context, Protocol, Destination, EventTypes }) =>
       (await reach()).firmware.subscribe({ Context, Protocol, Destination, EventTypes: [...EventTypes] }),
     unsubscribe: async (id) => (await reach()).firmware.unsubscribe(id),
-    subscriptions: () => Promise.resolve(seen().subscriptions()),
+    subscriptions: async () => seen().subscriptions(),
   }
 }
 

@@ -1,9 +1,10 @@
 import { maskedAddress } from '../bytes/index.js'
 import { Mutex, UserError, type Probe } from '../runtime/index.js'
 import type { Machine, Machines, MachineSpec } from '../machine/index.js'
-import { BmcRefused, type Bmc, type BmcHardware, type Bmcs } from '../ironic-mock/index.js'
+import type { Bmc, BmcHardware, Bmcs } from '../ironic-mock/index.js'
 import { textOf } from '../wire/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../wire/index.js'
+import type { BmcAccount, BmcAccounts } from './bmc-accounts.js'
 import { machineHardware } from './bmc-hardware.js'
 
 export interface BmcOptions {
@@ -12,6 +13,7 @@ export interface BmcOptions {
   profile: (named: Pick<MachineSpec, 'id' | 'bmc'>) => MachineSpec
   /** Told which node a machine is used as, before anything is done to the machine. */
   used: (machine: string, node: string) => void
+  accounts: BmcAccounts
   /** Every call of a BMC passes here. */
   probe: Probe
 }
@@ -27,6 +29,15 @@ export function machineBmcs(options: BmcOptions): Bmcs {
     return Promise.resolve(
       new MachineBmc({ ...options, key, ports, creating, node: node.uuid, account: accountOf(node) }),
     )
+  }
+}
+
+/** Address of the BMC that a node names; undefined when it names none. */
+export function bmcAddressOf(node: NodeRecord): string | undefined {
+  try {
+    return bmcOf(node).address
+  } catch {
+    return undefined
   }
 }
 
@@ -87,19 +98,14 @@ function findMachine(machines: Machines, { address, systemId }: BmcKey): Machine
   return there.length === 1 ? there[0] : undefined
 }
 
-interface Account {
-  username: string
-  password: string
-}
-
 /** How a node's driver_info says who it is to the BMC. */
-function accountOf({ driver, driver_info: info }: Pick<NodeRecord, 'driver' | 'driver_info'>): Account {
+function accountOf({ driver, driver_info: info }: Pick<NodeRecord, 'driver' | 'driver_info'>): BmcAccount {
   const prefix = driver === 'ipmi' ? 'ipmi' : 'redfish'
   return { username: text(info, `${prefix}_username`), password: text(info, `${prefix}_password`) }
 }
 
 interface MachineBmcParts extends BmcOptions {
-  account: Account
+  account: BmcAccount
   key: BmcKey
   node: string
   ports: readonly PortRecord[]
@@ -113,6 +119,7 @@ class MachineBmc implements Bmc {
   constructor(options: MachineBmcParts) {
     this.#options = options
     this.hardware = machineHardware({
+      admit: () => this.#admit(),
       find: () => this.#find(),
       planned: () => specFor(options),
       reach: () => this.#findOrCreate(),
@@ -154,18 +161,17 @@ class MachineBmc implements Bmc {
     })
   }
 
-  /** A machine that was given an account lets nobody else in. */
   #asked<T>(work: () => Promise<T>): Promise<T> {
-    const { probe, node, account } = this.#options
-    return probe.around({ kind: 'bmc', node }, () => {
-      const bmc = this.#find()?.spec.bmc
-      if (
-        bmc?.password !== undefined &&
-        (bmc.password !== account.password || (bmc.username ?? account.username) !== account.username)
-      )
-        return Promise.reject(new BmcRefused('unauthorized', 'The account or its password is not known.'))
+    const { probe, node } = this.#options
+    return probe.around({ kind: 'bmc', node }, async () => {
+      this.#admit()
       return work()
     })
+  }
+
+  #admit(): void {
+    const { accounts, account, key } = this.#options
+    accounts.admit(key.address, account, this.#find()?.spec.bmc ?? undefined)
   }
 
   #find(): Machine | undefined {

@@ -3,6 +3,7 @@ import type { LiveUrls } from '../ignition/index.js'
 import type { DiskSpec, Machine, MachineBootSource, Machines, MachineSpec, NicSpec } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
 import type { Dispatch, NodeRecord, Transport, WireResponse } from '../wire/index.js'
+import type { BmcAccount } from './bmc-accounts.js'
 import { machineOf } from './bmcs.js'
 import { installedFiles } from './installed-files.js'
 
@@ -32,6 +33,8 @@ export interface LabMachine {
   firstBoot: ReturnType<Machine['firstBoot']> | null
   /** Versions of the OS on its disk, and how far it is from joining its cluster; null before its first boot. */
   os: ReturnType<Machine['os']>
+  /** Of the machine behind a node: why its ramdisk is waited for in vain. */
+  waitsFor?: string | null
 }
 
 export interface LabBoot {
@@ -50,6 +53,10 @@ export interface LabApiOptions {
   node: (ident: string) => Promise<Readonly<NodeRecord> | undefined>
   /** The live images that are served for a node. */
   images?: (node: Readonly<NodeRecord>) => LiveUrls | undefined
+  /** Why a node waits for its ramdisk in vain, as far as the lab knows. */
+  waitsFor?: (node: Readonly<NodeRecord>) => string | null
+  /** Gives the BMC of a node another account; false when the node names no BMC. */
+  setBmcAccount?: (node: Readonly<NodeRecord>, account: BmcAccount) => boolean
   /** As of the {@link api}: nothing here is public. */
   guard?: Guard
 }
@@ -58,14 +65,25 @@ export interface LabApiOptions {
  * Ironic's API with the lab's own read-only view of the machines beside it: `GET /_lab/machines`, and for the one behind
  * a node `GET /_lab/nodes/IDENT/machine`, IDENT being the node's uuid or name. `/journal` and `/files` in its place are
  * what the system on its disk has written; `/files?path=/etc/hostname` is that file. `/images`: the live images that are
- * served for the node alone.
+ * served for the node alone. `PUT /_lab/nodes/IDENT/bmc-account` with `{username, password}` changes who may use the BMC.
  */
-export function labApi({ api, machines, node, images, guard }: LabApiOptions): Dispatch {
+export function labApi({ api, machines, node, guard, ...options }: LabApiOptions): Dispatch {
+  const { images, waitsFor = () => null } = options
   return async (request) => {
     const path = request.target.replace(/\?.*$/, '').replace(/\/+$/, '')
     if (path !== LAB && !path.startsWith(`${LAB}/`)) return api(request)
     const refused = await guard?.(request)
     if (refused) return refused
+    const [, bmcOf] = /^\/_lab\/nodes\/([^/]+)\/bmc-account$/.exec(path) ?? []
+    if (bmcOf !== undefined && request.method === 'PUT') {
+      const found = await node(decoded(bmcOf))
+      const account = readAccount(request.body)
+      if (!found) return json(404, { error: `there is no node ${decoded(bmcOf)}` })
+      if (!account) return json(400, { error: 'expected {"username": "...", "password": "..."}' })
+      return options.setBmcAccount?.(found, account)
+        ? { status: 204, headers: {} }
+        : json(409, { error: `node ${decoded(bmcOf)} names no BMC` })
+    }
     if (request.method !== 'GET') return json(405, { error: `${request.method} is not allowed here` })
     if (path === `${LAB}/machines`) return json(200, { machines: await Promise.all(machines.list().map(shown)) })
     const [, part, view] = /^\/_lab\/nodes\/([^/]+)\/(machine|journal|files|images)$/.exec(path) ?? []
@@ -80,7 +98,7 @@ export function labApi({ api, machines, node, images, guard }: LabApiOptions): D
     if (machine && view === 'journal') return json(200, { journal: machine.journal() })
     if (machine && view === 'files')
       return files(machine, new URLSearchParams(request.target.split('?')[1]).get('path'))
-    if (machine) return json(200, await shown(machine))
+    if (machine) return json(200, { ...(await shown(machine)), waitsFor: waitsFor(found) })
     return json(404, { error: found ? `node ${ident} has no machine yet` : `there is no node ${ident}` })
   }
 }
@@ -138,6 +156,15 @@ function files(machine: Machine, path: string | null): WireResponse {
   if (!tree) return json(404, { error: `${machine.spec.id} has no system that was booted` })
   const found = installedFiles(tree, path)
   return found ? json(200, { files: found }) : json(404, { error: `there is no ${path} on ${machine.spec.id}` })
+}
+
+function readAccount(body: string | undefined): BmcAccount | undefined {
+  try {
+    const { username, password } = JSON.parse(body ?? '') as Partial<Record<keyof BmcAccount, unknown>>
+    return typeof username === 'string' && typeof password === 'string' ? { username, password } : undefined
+  } catch {
+    return undefined
+  }
 }
 
 const json = (status: number, body: unknown): WireResponse => ({

@@ -3,6 +3,7 @@ import { readIronicConfig, type IronicConfigRequest, type ServiceSettings } from
 import { opening, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { HardwareFleet } from '../machine/index.js'
 import type { HardwareManager } from '../steps/index.js'
+import type { BmcAccount } from './bmc-accounts.js'
 import type { LabEvent } from './events.js'
 import type { ImageCacheRequest } from './image-staging.js'
 import type { LiveImagesRequest } from './live-images.js'
@@ -21,6 +22,8 @@ export interface ServeOptions {
   nodes: number
   /** What new machines are made of. */
   hardware?: HardwareFleet
+  /** Who may use the BMCs of machines; without, the first node that names an account decides. */
+  bmcAccount?: BmcAccount
   stateDir: string | null
   realistic: boolean
   /** What agents offer; the standard managers unless told otherwise. */
@@ -62,6 +65,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
         machines: Array.from({ length: options.nodes }, (_, index) => ({ spec: index + 1, name: `node-${index}` })),
         ...(options.hardware ? { hardware: options.hardware } : {}),
         ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
+        ...(options.bmcAccount ? { bmcAccount: options.bmcAccount } : {}),
         ...(options.managers ? { managers: options.managers } : {}),
         ...(options.liveImages ? { liveImages: options.liveImages } : {}),
         ...(options.imageCache ? { imageCache: options.imageCache } : {}),

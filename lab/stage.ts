@@ -2,6 +2,7 @@ import { AgentListener, PROMPT_PACE, type AgentPace } from '../agent/index.js'
 import {
   createIronicApi,
   ironicRefusal,
+  missingPort,
   openIronic,
   openStore,
   type Conductor,
@@ -41,7 +42,8 @@ import { HttpTransport, InProcessTransport, IronicClient, probed, serveHttp, typ
 import { openAccess } from './access.js'
 import { Agents, inProcessAddresses, listenerAddresses, type AgentAddresses } from './agents.js'
 import { bootNetwork } from './boot-network.js'
-import { machineBmcs, machineOf } from './bmcs.js'
+import { BmcAccounts, type BmcAccount } from './bmc-accounts.js'
+import { bmcAddressOf, machineBmcs, machineOf } from './bmcs.js'
 import { imagesReady, type ImagesGate } from './cluster/start-gate.js'
 import { configured } from './configured.js'
 import { enroll } from './enroll.js'
@@ -82,6 +84,8 @@ export interface StageOptions {
   agentTls?: boolean
   /** What agents offer; the standard managers unless told otherwise. */
   managers?: readonly HardwareManager[]
+  /** Who may use BMCs that were given no account; without, each takes that of the first node that names one. */
+  bmcAccount?: BmcAccount
   /** What live ramdisks carry and `--offline` installs. */
   liveImage?: string
   /** What new machines are made of; the default machine without. */
@@ -219,11 +223,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const live = options.liveImages
     ? scope.use(await openLiveImages(options.liveImages, { ironicUrl: url, store, folder, clock, random, logger }))
     : undefined
+  const accounts = new BmcAccounts(folder, options.bmcAccount)
   const bmcs = machineBmcs({
     machines: () => machines,
     profile: spec,
     used: (machine, node) => turns.belongs(machine, node),
-    probe,
+    ...{ accounts, probe },
   })
   const registry = new SimulatedRegistry(clock)
   machines = await openMachines({
@@ -301,6 +306,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     machines,
     node: async (ident) => (await store.node(ident))?.node,
     ...(live ? { images: live.urlsOf } : {}),
+    waitsFor: (found) => missingPort(found, store.records.portsOf(found.uuid)),
+    setBmcAccount: (found, account) => {
+      const address = bmcAddressOf(found)
+      if (address !== undefined) accounts.set(address, account)
+      return address !== undefined
+    },
     ...(access.guard ? { guard: access.guard } : {}),
   })
   await enrollFirst(options.machines ?? [])

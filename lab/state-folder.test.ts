@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openStateFolder } from './state-folder.js'
+import { UserError } from '../runtime/index.js'
+import { openStateFolder, unusable } from './state-folder.js'
 
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-folder-'))
 
@@ -42,6 +43,32 @@ describe('a state folder', () => {
   test('a path that cannot be a folder is refused', async () => {
     const file = join(await scratch(), 'file')
     await writeFile(file, '')
-    await expect(openStateFolder(join(file, 'below'))).rejects.toMatchObject({ code: 'state-folder' })
+    for (const path of [file, join(file, 'below')])
+      await expect(openStateFolder(path)).rejects.toMatchObject({
+        code: 'state-folder',
+        message: `the state folder ${path} is not a folder`,
+      })
+  })
+
+  test.each([
+    ['EROFS', 'is on a read-only filesystem'],
+    ['EACCES', 'may not be written by this user'],
+    ['ENOSPC', 'there is no space left'],
+    ['SQLITE_FULL', 'there is no space left'],
+    ['SQLITE_BUSY', 'is in use by another ironstage'],
+    ['SQLITE_CANTOPEN', 'cannot be used'],
+  ])('that fails with %s is refused in a sentence', (code, sentence) => {
+    const error = unusable('/srv/state', Object.assign(new Error('no'), { code }))
+    expect(error).toBeInstanceOf(UserError)
+    expect((error as UserError).message).toContain(sentence)
+    expect((error as UserError).message).toContain('/srv/state')
+  })
+
+  test('a lock that is no database is refused in a sentence', async () => {
+    const path = await scratch()
+    ;(await openStateFolder(path))[Symbol.dispose]()
+    await rm(join(path, 'lock'))
+    await mkdir(join(path, 'lock'))
+    await expect(openStateFolder(path)).rejects.toMatchObject({ code: 'state-folder' })
   })
 })

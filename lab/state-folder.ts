@@ -19,13 +19,11 @@ export interface StateFolder extends Disposable {
  * Opens or makes a state folder and locks it for this process; the kernel drops the lock when the process dies, however
  * it dies.
  *
- * @throws UserError when the folder holds something else, was written by a newer ironstage, or is in use
+ * @throws UserError when the folder holds something else, was written by a newer ironstage, is in use, or cannot be
+ *   written
  */
 export async function openStateFolder(path: string): Promise<StateFolder> {
-  await makeFolder(path)
-  await checkVersion(path)
-  await closeToOthers(path)
-  const lock = takeLock(path)
+  const lock = await prepared(path)
   return {
     path,
     ironicDb: join(path, 'ironic.db'),
@@ -55,16 +53,44 @@ export async function lockStateFolder(path: string): Promise<Disposable> {
   }
 }
 
-async function makeFolder(path: string): Promise<void> {
+async function prepared(path: string): Promise<Database.Database> {
   try {
     // 0700: the databases hold BMC passwords and agent tokens.
     await mkdir(path, { recursive: true, mode: 0o700 })
-  } catch (cause) {
-    throw new UserError('state-folder', `the state folder ${path} cannot be made`, {
-      cause,
-      remedy: 'name a folder that you may write with --state-dir',
-    })
+    await checkVersion(path)
+    await closeToOthers(path)
+    await writable(path)
+    return takeLock(path)
+  } catch (error) {
+    throw unusable(path, error)
   }
+}
+
+/** A folder that can be read alone would fail at some later write, one by one. */
+async function writable(path: string): Promise<void> {
+  const probe = join(path, `.probe-${process.pid}`)
+  await writeFile(probe, '0', { mode: 0o600 })
+  await rm(probe, { force: true })
+}
+
+const NO_SPACE = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL']
+const BUSY = ['SQLITE_BUSY', 'SQLITE_LOCKED']
+
+/** What the operating system or SQLite says of a folder, in a sentence of its own. */
+export function unusable(path: string, error: unknown): unknown {
+  const { code } = error as { code?: unknown }
+  if (error instanceof UserError || typeof code !== 'string') return error
+  const folder = `the state folder ${path}`
+  const known: [string[], string, string, string][] = [
+    [BUSY, 'locked-folder', `${folder} is in use by another ironstage`, 'stop that one'],
+    [NO_SPACE, 'state-folder', `there is no space left for ${folder}`, 'make some'],
+    [['EROFS'], 'state-folder', `${folder} is on a read-only filesystem`, 'mount it writable'],
+    [['EACCES', 'EPERM'], 'state-folder', `${folder} may not be written by this user`, 'run as its owner'],
+    [['EEXIST', 'ENOTDIR'], 'state-folder', `${folder} is not a folder`, 'remove what is there'],
+  ]
+  const otherwise = [[], 'state-folder', `${folder} cannot be used`, 'see to its permissions and space'] as const
+  const [, name, sentence, remedy] = known.find(([codes]) => codes.includes(code)) ?? otherwise
+  return new UserError(name, sentence, { cause: error, remedy: `${remedy}, or name another folder with --state-dir` })
 }
 
 /** A folder that somebody else has made may be open to others; where it is not ours to close, as in a mounted volume, it stays. */
@@ -115,10 +141,7 @@ function takeLock(path: string): Database.Database {
         cause,
         remedy: `ironstage state repair --state-dir ${path} makes it anew`,
       })
-    throw new UserError('locked-folder', `the state folder ${path} is in use by another ironstage`, {
-      cause,
-      remedy: 'stop that one, or name another folder with --state-dir',
-    })
+    throw unusable(path, cause)
   }
 }
 

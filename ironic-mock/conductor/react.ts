@@ -5,6 +5,7 @@ import { followHeartbeat, receiveHeartbeat } from './heartbeat.js'
 import { receiveInventory } from './inspection.js'
 import { answerLookup } from './lookup.js'
 import { setMaintenance } from './maintenance.js'
+import { warnOfMissingPort } from './missing-port.js'
 import { powerRecovered, powerSeen } from './power-sync.js'
 import { startPowerChange } from './power.js'
 import { recover } from './restart.js'
@@ -22,6 +23,7 @@ import { ironicErrors } from '../../wire/index.js'
 export function react(situation: Situation, event: ConductorEvent): Reaction {
   const turn = new Turn(situation)
   apply(turn, event)
+  warnOfMissingPort(turn)
   return turn.reaction()
 }
 
