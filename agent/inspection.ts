@@ -41,7 +41,7 @@ const COLLECTORS: Readonly<Record<string, Collector>> = {
   'usb-devices': async ({ target }) => ({ usb_devices: await usbDevices(target.executor) }),
   'numa-topology': async ({ target }) => ({ numa_topology: await numaTopology(target.executor) }),
   'dmi-decode': async ({ target, signal }) => {
-    const { exit, stdout, stderr } = await finish(target.executor, ['dmidecode'], { signal })
+    const { exit, stdout, stderr } = await finish(target.executor, ['dmidecode'], { effect: 'reads', signal })
     if (exit.kind !== 'exited' || exit.code !== 0) throw new Error(`dmidecode failed: ${stderr.trim()}`)
     return { dmi: dmiData(parseDmi(stdout)) }
   },

@@ -21,6 +21,7 @@ export const CAPABILITY_WORDS = all<Capability>({
   'burn-in': true,
   cleaning: true,
   'hand-over': true,
+  unguarded: true,
 })
 
 /** What `--profile` takes. */

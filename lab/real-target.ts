@@ -27,6 +27,7 @@ export const CAPABILITIES: readonly Capability[] = [
   'burn-in',
   'cleaning',
   'hand-over',
+  'unguarded',
 ]
 
 /** Which machine is to be worked on, and what may be done to it. */

@@ -51,7 +51,7 @@ export const containerHardwareManager: HardwareManager = {
   name: 'ContainerHardwareManager',
   version: '2',
   support: async (target) => {
-    const { exit } = await finish(target.executor, ['podman', '--version'])
+    const { exit } = await finish(target.executor, ['podman', '--version'], { effect: 'reads' })
     return exit.kind === 'exited' && exit.code === 0 ? 2 : 0
   },
   steps: [genericContainerStep, containerCleanStep],

@@ -46,6 +46,7 @@ describe('a command', () => {
   test('gives what it printed, and its lines as they come', async () => {
     const seen: string[] = []
     const { stdout, stderr } = await runCommand(target.executor, ['good'], {
+      effect: 'reads',
       onLine: (line, stream) => seen.push(`${stream} ${line}`),
     })
     expect([stdout, stderr]).toEqual(['out\n', 'err\n'])
@@ -57,13 +58,15 @@ describe('a command', () => {
     [['killed'], 'running killed: it was ended by SIGKILL'],
     [['nosuch'], 'running nosuch: it ended with exit code 127: nosuch: command not found'],
   ])('%j fails with a chain of causes', async (argv, sentence) => {
-    const error: unknown = await runCommand(target.executor, argv as [string]).catch((e: unknown) => e)
+    const error: unknown = await runCommand(target.executor, argv as [string], { effect: 'reads' }).catch(
+      (e: unknown) => e,
+    )
     expect(errorChain(error).join(': ')).toBe(sentence)
   })
 
   test('may end otherwise where that is expected', async () => {
-    expect((await runCommand(target.executor, ['bad'], { accept: [0, 3] })).stdout).toBe('')
-    expect((await finish(target.executor, ['killed'])).exit.kind).toBe('signalled')
+    expect((await runCommand(target.executor, ['bad'], { effect: 'reads', accept: [0, 3] })).stdout).toBe('')
+    expect((await finish(target.executor, ['killed'], { effect: 'reads' })).exit.kind).toBe('signalled')
   })
 
   test('is no longer waited for once the agent stops', async () => {
@@ -79,7 +82,7 @@ describe('a command', () => {
         exit: new Promise(() => {}),
         cancel: () => Promise.reject(new Error('must not be cancelled')),
       })
-    const waiting = finish(forever.executor, ['slow'], { signal: stop.signal })
+    const waiting = finish(forever.executor, ['slow'], { effect: 'reads', signal: stop.signal })
     stop.abort(new Error('stopped'))
     await expect(waiting).rejects.toThrow('stopped')
   })

@@ -3,9 +3,7 @@ import { unlessAborted, UserError } from '../runtime/index.js'
 import type { Command, Executor, Exit, OutputChunk, Run } from './executors/executor.js'
 import { LineSplitter } from './line-splitter.js'
 
-export interface RunOptions extends Omit<Command, 'argv' | 'effect'> {
-  /** Default `reads`. */
-  effect?: Command['effect']
+export interface RunOptions extends Omit<Command, 'argv'> {
   /** Exit codes that are no failure. Default only 0. */
   accept?: readonly number[]
   /**
@@ -40,11 +38,7 @@ export class CommandFailed extends Error {
  *
  * @throws CommandFailed when it ended in any other way than with an accepted exit code
  */
-export async function runCommand(
-  executor: Executor,
-  argv: Command['argv'],
-  options: RunOptions = {},
-): Promise<Finished> {
+export async function runCommand(executor: Executor, argv: Command['argv'], options: RunOptions): Promise<Finished> {
   const finished = await finish(executor, argv, options)
   const { exit } = finished
   if (exit.kind === 'exited' && (options.accept ?? [0]).includes(exit.code)) return finished
@@ -52,10 +46,10 @@ export async function runCommand(
 }
 
 /** As {@link runCommand}, for a caller that judges the end itself. */
-export async function finish(executor: Executor, argv: Command['argv'], options: RunOptions = {}): Promise<Finished> {
-  const { accept: _, signal, onLine, effect = 'reads', ...more } = options
+export async function finish(executor: Executor, argv: Command['argv'], options: RunOptions): Promise<Finished> {
+  const { accept: _, signal, onLine, ...more } = options
   signal?.throwIfAborted()
-  const run = await executor.start({ argv, effect, ...more })
+  const run = await executor.start({ argv, ...more })
   const printed = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] }
   const ended = follow(run, printed, argv[0], onLine).then(() => run.exit)
   const exit = await unlessAborted(ended, signal)

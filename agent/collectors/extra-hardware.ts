@@ -11,7 +11,7 @@ export async function extraHardware(
   { executor }: Target,
   signal: AbortSignal,
 ): Promise<Pick<InspectionData, 'data'> | Record<never, never>> {
-  const { exit, stdout, stderr } = await finish(executor, ['hardware-detect'], { signal })
+  const { exit, stdout, stderr } = await finish(executor, ['hardware-detect'], { effect: 'reads', signal })
   if (exit.kind === 'exited' && exit.code === 127) return {}
   if (exit.kind !== 'exited' || exit.code !== 0) throw new Error(`hardware-detect failed: ${stderr.trim()}`)
   const data = parsed(stdout)

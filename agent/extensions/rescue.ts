@@ -31,7 +31,11 @@ export const rescueExtension: Extension = {
 /** Ironic hashes itself unless it was told not to. The password is never on a command line. */
 async function hash(password: string, { target, signal }: CommandContext): Promise<string> {
   const argv = ['openssl', 'passwd', '-6', '-stdin'] as const
-  const { exit, stdout } = await finish(target.executor, argv, { stdin: Buffer.from(`${password}\n`), signal })
+  const { exit, stdout } = await finish(target.executor, argv, {
+    effect: 'reads',
+    stdin: Buffer.from(`${password}\n`),
+    signal,
+  })
   if (exit.kind === 'exited' && exit.code === 0) return stdout.trim()
   throw new AgentError(
     'CommandExecutionError',

@@ -39,7 +39,7 @@ export async function systemLogs(options: {
 
 async function outputOf(target: Target, argv: Command['argv'], signal: AbortSignal): Promise<string | undefined> {
   try {
-    const { exit, stdout, stderr } = await finish(target.executor, argv, { signal })
+    const { exit, stdout, stderr } = await finish(target.executor, argv, { effect: 'reads', signal })
     return exit.kind === 'exited' && exit.code === NOT_FOUND ? undefined : stdout + stderr
   } catch (error) {
     if (signal.aborted) throw error

@@ -36,7 +36,7 @@ export const startAssistedInstall = defineStep({
 
 async function unitProperties({ target, signal }: StepContext): Promise<Record<string, string>> {
   const argv = ['systemctl', 'show', UNIT, '--property', 'ActiveState,Result'] as const
-  const { stdout } = await runCommand(target.executor, [...argv], { signal })
+  const { stdout } = await runCommand(target.executor, [...argv], { effect: 'reads', signal })
   return Object.fromEntries(
     stdout.split('\n').flatMap((line) => {
       const at = line.indexOf('=')

@@ -30,6 +30,6 @@ export async function eraseMetadata({ target, logger, signal }: StepContext, dis
 
 async function dimensions(disk: string, target: StepContext['target']): Promise<[sectorSize: number, size: number]> {
   const ask = async (option: string) =>
-    Number((await runCommand(target.executor, ['blockdev', option, disk])).stdout.trim())
+    Number((await runCommand(target.executor, ['blockdev', option, disk], { effect: 'reads' })).stdout.trim())
   return [await ask('--getss'), await ask('--getsize64')]
 }

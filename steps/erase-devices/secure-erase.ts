@@ -28,7 +28,7 @@ export async function eraseItself(context: StepContext, disk: string): Promise<s
 
 /** The security part of `hdparm -I`; null for a disk without it, and where there is no hdparm. */
 async function ataSecurity(target: Target, disk: string) {
-  const { stdout, exit } = await finish(target.executor, ['hdparm', '-I', disk])
+  const { stdout, exit } = await finish(target.executor, ['hdparm', '-I', disk], { effect: 'reads' })
   if (exit.kind !== 'exited' || exit.code !== 0) return null
   const lines = (stdout.split(/^Security:/m)[1] ?? '').split('\n').map((line) => line.trim().replace(/\s+/g, ' '))
   if (!lines.includes('supported')) return null
@@ -60,7 +60,7 @@ async function eraseAta({ target, signal }: StepContext, disk: string): Promise<
 }
 
 async function eraseNvme({ target, signal }: StepContext, disk: string): Promise<string | null> {
-  const { stdout } = await finish(target.executor, ['nvme', 'id-ctrl', disk, '-o', 'json'])
+  const { stdout } = await finish(target.executor, ['nvme', 'id-ctrl', disk, '-o', 'json'], { effect: 'reads' })
   const abilities = programJson(stdout)
   if (!isNode(abilities) || (Number(abilities['oacs']) & 2) === 0) return null
   // Forgetting the key takes no time; where there is none, the user data is erased.

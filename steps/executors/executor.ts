@@ -71,6 +71,8 @@ export type Capability =
   | 'cleaning'
   /** Leaving the machine to a user, or cutting it off its networks. */
   | 'hand-over'
+  /** Running commands that nothing confines, where the target has nothing that could. */
+  | 'unguarded'
 
 /** Which disks a target's steps may write. Simulated targets allow all. */
 export interface DiskPolicy {

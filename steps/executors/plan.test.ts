@@ -14,7 +14,7 @@ function planned() {
 describe('a planned target', () => {
   test('runs what reads, and tells what writes as a silent success', async () => {
     const { real, writes, target } = planned()
-    expect((await runCommand(target.executor, ['lsblk', '-J'])).stdout).toBe('{}')
+    expect((await runCommand(target.executor, ['lsblk', '-J'], { effect: 'reads' })).stdout).toBe('{}')
     const wiped = await runCommand(target.executor, ['wipefs', '--all', '/dev/sda'], { effect: 'writes' })
     expect(wiped).toEqual({ stdout: '', stderr: '', exit: { kind: 'exited', code: 0 } })
     await runCommand(target.executor, ['dd'], { effect: 'writes', stdin: bytes('xyz') })

@@ -31,7 +31,9 @@ export const cleanUefiNvram = defineStep<{ match_patterns?: string | string[] }>
     }
     if (!target.has('efi-variables'))
       throw new StepError(`${target.name} does not allow its EFI variables to be changed`)
-    const { entries } = parseBootMenu((await runCommand(target.executor, ['efibootmgr', '-v'])).stdout)
+    const { entries } = parseBootMenu(
+      (await runCommand(target.executor, ['efibootmgr', '-v'], { effect: 'reads' })).stdout,
+    )
     for (const entry of entries.filter((candidate) => matches(candidate, patterns))) {
       logger('info', `deleting the boot entry ${entry.number}, ${entry.label}`, { path: entry.path })
       await runCommand(target.executor, ['efibootmgr', '-b', entry.number, '-B'], { effect: 'writes', signal })

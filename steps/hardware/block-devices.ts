@@ -48,8 +48,8 @@ export const LSBLK = [
  */
 export async function listBlockDevices(target: Target): Promise<BlockDevice[]> {
   const { executor } = target
-  await finish(executor, ['udevadm', 'settle'])
-  const { stdout } = await during('listing the block devices', () => runCommand(executor, LSBLK))
+  await finish(executor, ['udevadm', 'settle'], { effect: 'reads' })
+  const { stdout } = await during('listing the block devices', () => runCommand(executor, LSBLK, { effect: 'reads' }))
   const rows = selectDisks(parseLsblk(stdout))
   const devices: BlockDevice[] = []
   for (const row of rows) devices.push(await described(executor, row))
@@ -146,7 +146,9 @@ async function described(executor: Executor, row: LsblkRow): Promise<BlockDevice
 
 /** What udev knows of a device; nothing when it has no database, as in a container. */
 async function udevProperties(executor: Executor, device: string): Promise<Record<string, string>> {
-  const { stdout, exit } = await finish(executor, ['udevadm', 'info', '--query=property', `--name=${device}`])
+  const { stdout, exit } = await finish(executor, ['udevadm', 'info', '--query=property', `--name=${device}`], {
+    effect: 'reads',
+  })
   if (exit.kind !== 'exited' || exit.code !== 0) return {}
   const pairs = stdout.split('\n').map((line) => /^([^=]+)=(.*)$/.exec(line))
   return Object.fromEntries(pairs.flatMap((pair) => (pair?.[2] ? [[pair[1]!, pair[2].trim()]] : [])))

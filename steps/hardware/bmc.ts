@@ -16,7 +16,7 @@ const CHANNELS = Array.from({ length: 11 }, (_, index) => index + 1)
 export async function findBmc(executor: Executor): Promise<BmcAddresses | null> {
   let found: BmcAddresses | null = null
   for (const channel of CHANNELS) {
-    const lan = await finish(executor, ['ipmitool', 'lan', 'print', String(channel)])
+    const lan = await finish(executor, ['ipmitool', 'lan', 'print', String(channel)], { effect: 'reads' })
     // No such program, or no device to ask: the other channels have nothing to add.
     if (channel === 1 && (exitCode(lan) === 127 || /could not open device/i.test(lan.stderr))) return null
     if (exitCode(lan) !== 0) continue
@@ -31,7 +31,9 @@ export async function findBmc(executor: Executor): Promise<BmcAddresses | null> 
 
 async function ipv6Address(executor: Executor, channel: number): Promise<string> {
   for (const origin of ['dynamic', 'static']) {
-    const { stdout } = await finish(executor, ['ipmitool', 'lan6', 'print', String(channel), `${origin}_addr`])
+    const { stdout } = await finish(executor, ['ipmitool', 'lan6', 'print', String(channel), `${origin}_addr`], {
+      effect: 'reads',
+    })
     for (const [, address, prefix] of stdout.matchAll(/^\s*Address\s*:\s*([\da-f:]+)(\/\d+)?\s*$/gim))
       if (address && !/^(::|fe80:)/i.test(address)) return `${address}${prefix ?? ''}`
   }

@@ -57,7 +57,7 @@ async function replaceEntry(
   logger: Logger,
 ): Promise<void> {
   const { executor } = target
-  const menu = parseBootMenu((await runCommand(executor, ['efibootmgr', '-v'])).stdout)
+  const menu = parseBootMenu((await runCommand(executor, ['efibootmgr', '-v'], { effect: 'reads' })).stdout)
   const same = menu.entries.filter((entry) => entry.label === label)
   // Made by an earlier run of this step, which an agent that restarts repeats; firmware memory wears out, too.
   if (same.length === 1 && menu.order[0] === same[0]!.number && starts(same[0]!, esp, path)) return
@@ -100,7 +100,7 @@ export function parseBootMenu(listing: string): { order: string[]; entries: Boot
 
 /** The boot loader that the system on the partition announces, or else the path that firmware tries by itself. */
 async function findLoader(target: Target, esp: string, logger: Logger): Promise<Loader> {
-  const { stdout } = await finish(target.executor, ['uname', '-m'])
+  const { stdout } = await finish(target.executor, ['uname', '-m'], { effect: 'reads' })
   const suffix = stdout.trim() === 'aarch64' ? 'aa64' : 'x64'
   const removable: Loader = { label: 'CoreOS', path: `\\EFI\\BOOT\\BOOT${suffix.toUpperCase()}.EFI` }
   try {
@@ -115,13 +115,15 @@ async function findLoader(target: Target, esp: string, logger: Logger): Promise<
 /** shim's fallback loader reads `EFI/VENDOR/BOOTX64.CSV`; so do we, and look for a shim where there is none. */
 async function announced(target: Target, folder: string, suffix: string): Promise<Loader | undefined> {
   const names = async (path: string) =>
-    (await finish(target.executor, ['ls', '-1', path])).stdout.split('\n').filter((name) => name !== '')
+    (await finish(target.executor, ['ls', '-1', path], { effect: 'reads' })).stdout
+      .split('\n')
+      .filter((name) => name !== '')
   for (const vendor of await names(`${folder}/EFI`)) {
     if (/^boot$/i.test(vendor)) continue
     const files = await names(`${folder}/EFI/${vendor}`)
     const csv = files.find((name) => name.toLowerCase() === `boot${suffix}.csv`)
     if (csv) {
-      const { stdout } = await finish(target.executor, ['cat', `${folder}/EFI/${vendor}/${csv}`])
+      const { stdout } = await finish(target.executor, ['cat', `${folder}/EFI/${vendor}/${csv}`], { effect: 'reads' })
       const loader = parseBootCsv(stdout, vendor)
       if (loader) return loader
     }

@@ -17,7 +17,7 @@ const MIB = 2 ** 20
  * real agent's inventory and is the case on a bare CoreOS, from what the kernel and dmidecode say.
  */
 export async function readHardwareTree(executor: Executor): Promise<HardwareTree> {
-  const { stdout } = await finish(executor, ['lshw', '-quiet', '-json'])
+  const { stdout } = await finish(executor, ['lshw', '-quiet', '-json'], { effect: 'reads' })
   const tree = programJson(stdout)
   // Older versions print one object, newer ones a list of it.
   const system = isNode(tree) ? tree : nodes(tree)[0]
@@ -56,7 +56,7 @@ function lshwMemory(parts: readonly Node[]): number | null {
 
 async function fromKernel(executor: Executor): Promise<HardwareTree> {
   const dmi = async (name: string) => (await sysText(executor, `/sys/class/dmi/id/${name}`)) ?? ''
-  const { stdout } = await finish(executor, ['dmidecode', '--type', '17'])
+  const { stdout } = await finish(executor, ['dmidecode', '--type', '17'], { effect: 'reads' })
   return {
     vendor: {
       product_name: await dmi('product_name'),

@@ -9,7 +9,7 @@ import { nodes, programJson, textOf, type Node } from './program-json.js'
  * without a MAC, or with a locally made `fa:...` one, is none (IPA's source).
  */
 export async function listInterfaces(executor: Executor): Promise<InventoryInterface[]> {
-  const links = nodes(programJson((await finish(executor, ['ip', '-j', 'addr'])).stdout))
+  const links = nodes(programJson((await finish(executor, ['ip', '-j', 'addr'], { effect: 'reads' })).stdout))
   const interfaces: InventoryInterface[] = []
   for (const name of await sysNames(executor, '/sys/class/net')) {
     const link = links.find((candidate) => candidate['ifname'] === name)

@@ -60,7 +60,7 @@ export const inventoryDisk = (device: BlockDevice): InventoryDisk => ({
 
 /** `lscpu -J`: pairs of field and data, nested since util-linux 2.38. */
 async function readCpu(executor: Executor): Promise<InventoryCpu> {
-  const fields = lscpuFields((await finish(executor, ['lscpu', '-J'])).stdout)
+  const fields = lscpuFields((await finish(executor, ['lscpu', '-J'], { effect: 'reads' })).stdout)
   const number = (field: string) => Number.parseInt(fields.get(field) ?? '', 10) || 0
   return {
     model_name: fields.get('model name') ?? '',

@@ -17,9 +17,9 @@ export async function withMounted<T>(
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   const folder = folderOf(partition)
-  await runCommand(target.executor, ['mkdir', '-p', folder])
+  await runCommand(target.executor, ['mkdir', '-p', folder], { effect: 'reads' })
   // An agent that was killed meanwhile has left it mounted; mostly there is nothing to unmount.
-  await finish(target.executor, ['umount', folder])
+  await finish(target.executor, ['umount', folder], { effect: 'reads' })
   return mounted(target, partition, folder, 'ro', logger, work)
 }
 
@@ -38,7 +38,7 @@ export async function withMountedForWriting<T>(
   return mounted(target, partition, folder, 'rw', logger, work)
 }
 
-const folderOf = (partition: string) => `/run/ironstage/${partition.replace(/^\/dev\//, '').replaceAll('/', '-')}`
+const folderOf = (partition: string) => `/run/ironstage/mnt/${partition.replace(/^\/dev\//, '').replaceAll('/', '-')}`
 
 async function mounted<T>(
   target: Target,

@@ -49,14 +49,11 @@ const listing = lsblkListing<Row>({
 /** What is on a disk, as the target's kernel and udev know it now: rescan first when it was just written. */
 export async function readPartitions(target: Target, device: string): Promise<PartitionTable> {
   const { stdout } = await during(`listing the partitions of ${device}`, () =>
-    runCommand(target.executor, [
-      'lsblk',
-      '--json',
-      '--bytes',
-      '--output',
-      'KNAME,TYPE,PTTYPE,PARTTYPE,PARTLABEL,PARTUUID,LABEL,FSTYPE',
-      device,
-    ]),
+    runCommand(
+      target.executor,
+      ['lsblk', '--json', '--bytes', '--output', 'KNAME,TYPE,PTTYPE,PARTTYPE,PARTLABEL,PARTUUID,LABEL,FSTYPE', device],
+      { effect: 'reads' },
+    ),
   )
   return parsePartitions(stdout, device)
 }

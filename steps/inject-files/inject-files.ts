@@ -114,7 +114,7 @@ async function findPartition({ target, logger }: StepContext, disk: string, file
   for (const { name, filesystem } of partitions) {
     if (filesystem === null) continue
     const has = await withMounted(target, name, logger, async (folder) => {
-      const { exit } = await finish(target.executor, ['test', '-d', `${folder}/${first}`])
+      const { exit } = await finish(target.executor, ['test', '-d', `${folder}/${first}`], { effect: 'reads' })
       return exit.kind === 'exited' && exit.code === 0
     }).catch(() => false)
     if (has) return name

@@ -34,7 +34,7 @@ export async function readBack(
 
 async function configDifferences(target: Target, folder: string, expected: ExpectedConfig): Promise<string[]> {
   const file = `${folder}/ignition/config.ign`
-  const { stdout, exit } = await finish(target.executor, ['sha256sum', file])
+  const { stdout, exit } = await finish(target.executor, ['sha256sum', file], { effect: 'reads' })
   const digest = exit.kind === 'exited' && exit.code === 0 ? stdout.split(/\s/)[0]! : null
   if (digest !== expected) {
     if (expected === null) return ['there is an Ignition config although none was given']
@@ -42,20 +42,21 @@ async function configDifferences(target: Target, folder: string, expected: Expec
     return [`the Ignition config on the disk has the digest ${digest} instead of ${expected}`]
   }
   if (digest === null) return []
-  const mode = (await runCommand(target.executor, ['stat', '-c', '%a', file])).stdout.trim()
+  const mode = (await runCommand(target.executor, ['stat', '-c', '%a', file], { effect: 'reads' })).stdout.trim()
   return mode === '600' ? [] : [`the Ignition config on the disk has mode ${mode} instead of 600`]
 }
 
 /** The `options` of the boot entry that the installer edits: the last of them by name. */
 async function kernelArguments(target: Target, folder: string): Promise<string | null> {
-  const { stdout } = await runCommand(target.executor, ['ls', '-1', `${folder}/loader/entries`])
+  const { stdout } = await runCommand(target.executor, ['ls', '-1', `${folder}/loader/entries`], { effect: 'reads' })
   const entry = stdout
     .split('\n')
     .filter((name) => name.endsWith('.conf'))
     .sort()
     .at(-1)
   if (entry === undefined) return null
-  const text = (await runCommand(target.executor, ['cat', `${folder}/loader/entries/${entry}`])).stdout
+  const text = (await runCommand(target.executor, ['cat', `${folder}/loader/entries/${entry}`], { effect: 'reads' }))
+    .stdout
   return /^options\s+(.*)$/m.exec(text)?.[1]?.trim() ?? null
 }
 

@@ -42,7 +42,7 @@ export const greet = defineStep({
   run: async (context, { to, fail }) => {
     if (fail === 'step') throw new StepError('nobody to greet at http://me:hunter2@host/')
     if (fail === 'defect') (undefined as unknown as string).trim()
-    if (fail === 'program') await runCommand(context.target.executor, ['false'])
+    if (fail === 'program') await runCommand(context.target.executor, ['false'], { effect: 'reads' })
     await greeting(context, to)
     return { greeted: to, password: 'hunter2', ignition: { ignition: { version: '3.4.0' } } }
   },

@@ -184,9 +184,11 @@ describe('a real sudo', () => {
   ])('makes %s root', async (user, answers) => {
     await using shell = await reach(user, machine.ports.any, { answers })
     await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom })
-    expect((await runCommand(executor, ['id', '-un'])).stdout).toBe('root\n')
+    expect((await runCommand(executor, ['id', '-un'], { effect: 'reads' })).stdout).toBe('root\n')
     const odd = ['a b', "it's", '$HOME', '`id`', '!', '\\n', 'x\ny', '', '*', 'é']
-    expect((await runCommand(executor, ['printf', '%s|', ...odd])).stdout).toBe(`${odd.join('|')}|`)
+    expect((await runCommand(executor, ['printf', '%s|', ...odd], { effect: 'reads' })).stdout).toBe(
+      `${odd.join('|')}|`,
+    )
     const every = Uint8Array.from({ length: 600_000 }, (_, n) => n % 256)
     await executor.files.write('/run/big', every, { mode: 0o600 })
     expect(Buffer.compare(Buffer.from(await executor.files.read('/run/big')), every)).toBe(0)

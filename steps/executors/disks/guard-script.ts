@@ -50,16 +50,18 @@ identities() (
         -e 's/^ID_WWN=//p' -e 's/^ID_WWN_WITH_EXTENSION=//p'
   } | sed -e 's/^[[:space:]]*//' -e 's/[[:space:]]*$//' -e '/^$/d' -e '/^naa\\./{p;s/^naa\\./0x/;}'
 )
-# The disks that have an identity, or a link of that name.
+# The disks that have an identity, or a link of that name; of one disk, where it is given. Fails when there is none.
 having() (
   case $1 in 0[xX]* | naa.* | eui.* | nvme.* | uuid.*) same='grep -Fxqi' ;; *) same='grep -Fxq' ;; esac
   linked=
   n=$(node "$dev/disk/by-id/$1") && linked=$(kernel_name "$n")
-  for s in "$sys"/block/*; do
+  none=1
+  for s in "$sys"/block/\${2:-*}; do
     k=\${s##*/}
     case $k in loop* | ram* | zram* | sr* | fd* | dm-* | md*) continue ;; esac
-    if [ "$k" = "$linked" ] || identities "$k" | $same -e "$1"; then printf '%s\\n' "$k"; fi
+    if [ "$k" = "$linked" ] || identities "$k" | $same -e "$1"; then printf '%s\\n' "$k"; none=0; fi
   done
+  exit "$none"
 )
 # Sets $chosen to the disk with an identity; of two paths to one disk neither is taken.
 choose() {
@@ -128,8 +130,12 @@ check_path() {
 }
 `
 
-/** Sets `$allowed` to the kernel names of the policy's disks, as they are now. */
-export function resolveScript(selectors: readonly DiskSelector[]): string {
+/**
+ * Sets `$allowed` to the kernel names of the policy's disks, as they are now.
+ *
+ * @param onlyToRead leaves out whether somebody uses the file of a loop device
+ */
+export function resolveScript(selectors: readonly DiskSelector[], { onlyToRead = false } = {}): string {
   const each = selectors.map((selector) => {
     switch (selector.kind) {
       case 'identity':
@@ -140,13 +146,50 @@ export function resolveScript(selectors: readonly DiskSelector[]): string {
 allowed="$allowed $chosen"`
       case 'loop':
         return `[ "$(cat "$sys/block/${selector.name}/loop/backing_file" 2>/dev/null)" = ${quoted(selector.file)} ] || refuse ${quoted(`${selector.name} is no longer attached to ${selector.file}`)}
-used=$(file_in_use ${quoted(selector.file)} ${selector.name})
-[ -z "$used" ] || refuse ${quoted(`${selector.file} is in use: `)}"\${used#* }"
+${
+  onlyToRead
+    ? ''
+    : `used=$(file_in_use ${quoted(selector.file)} ${selector.name})
+[ -z "$used" ] || refuse ${quoted(`${selector.file} is in use: `)}"\${used#* }"`
+}
 allowed="$allowed ${selector.name}"`
     }
   })
   return ['allowed=', ...each].join('\n')
 }
+
+/**
+ * Defines `hold_disks`, which opens the disks of `$allowed` and keeps them open, as long as the shell lives: a device that is open keeps its number, so
+ * what is done to that number is done to the disk that was looked at, however it is renamed or plugged in again. That it
+ * is the named one is looked at again now.
+ */
+export function holdScript(selectors: readonly DiskSelector[]): string {
+  const identities = selectors.map((selector) => {
+    switch (selector.kind) {
+      case 'identity':
+        return `having ${quoted(selector.value)} "$1"`
+      case 'name':
+        return `having ${quoted(selector.identity)} "$1"`
+      case 'loop':
+        return `[ "$(cat "$sys/block/$1/loop/backing_file" 2>/dev/null)" = ${quoted(selector.file)} ]`
+    }
+  })
+  return `hold_disks() {
+  set -- $allowed
+${identities
+  .slice(0, FREE_DESCRIPTORS.length)
+  .map(
+    (still, n) => `  [ -n "\${1:-}" ] || return 0
+  command exec ${FREE_DESCRIPTORS[n]}<"$dev/$1" || refuse "$1 could not be opened"
+  [ "$(node /dev/fd/${FREE_DESCRIPTORS[n]})" = "$(number "$1")" ] && ${still} >/dev/null || refuse "$1 was exchanged for another disk while it was looked at"
+  shift`,
+  )
+  .join('\n')}
+}`
+}
+
+/** Of the supervisor; a plain shell knows those of one digit. */
+const FREE_DESCRIPTORS = [8, 7, 6, 5] as const
 
 /** What a command is about to change. */
 export interface GuardedOperands {
@@ -158,18 +201,32 @@ export interface GuardedOperands {
   made?: readonly string[]
 }
 
-/** Runs right before a command, in the same script; comes to its end only where the command may run. */
+/** Finds the disks for a command that only reads: it runs without them where they are not there. */
+export const quietResolveScript = (selectors: readonly DiskSelector[]): string => `${DISK_FUNCTIONS}
+base=\${d%/*}
+allowed=$(
+  refuse() { exit 0; }
+  ${resolveScript(selectors, { onlyToRead: true })}
+  printf '%s' "$allowed"
+)
+`
+
+/**
+ * Runs right before a command, in the same script; comes to its end only where the command may run.
+ *
+ * @param options.resolve whether the disks have to be there
+ */
 export function guardScript(
   selectors: readonly DiskSelector[],
   { devices, paths, arrays, made = [] }: GuardedOperands,
-  root = '',
+  { root = '', resolve = true } = {},
 ): string {
   return [
     DISK_FUNCTIONS,
     `own=${quoted(root)}$own`,
     'base=${d%/*}',
-    resolveScript(selectors),
-    'look_around',
+    ...(resolve ? [resolveScript(selectors)] : []),
+    ...(devices.length + made.length > 0 ? ['look_around'] : []),
     ...devices.map((path) => `check_device ${quoted(path)} ${arrays ? 'arrays' : 'none'}`),
     ...made.map((path) => `[ ! -e ${quoted(path)} ] || check_device ${quoted(path)} ${arrays ? 'arrays' : 'none'}`),
     ...paths.map((path) => `check_path ${quoted(`${root}${path}`)}`),

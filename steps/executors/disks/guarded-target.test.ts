@@ -30,7 +30,7 @@ afterAll(() => rm(place, { recursive: true, force: true }))
 
 const target = (more: Partial<GuardedTargetOptions> = {}) =>
   guardedTarget({
-    ...{ name: 'local:x', disks: [{ kind: 'identity', value: 'no-such-serial' }], allow: [], disposable: false },
+    ...{ name: 'local:x', disks: [{ kind: 'identity', value: 'no-such-serial' }], allow: [], disposable: false, confinement: null },
     ...{ clock, random: systemRandom, folder: join(place, 'runs') },
     shell: localShell(clock, { ...process.env, PATH: `${place}/bin:${process.env['PATH']}` }),
     ...more,
@@ -49,7 +49,9 @@ describe('a target that may write one disk', () => {
       'wipefs is not run on local:x: there is no disk with the serial number, WWN or by-id name no-such-serial',
     )
     await expect(one.findDisks()).rejects.toThrow('there is no disk with')
-    await expect(finish(one.executor, ['lsblk', '--json'])).rejects.toThrow('there is no disk with')
+    await expect(finish(one.executor, ['lsblk', '--json'], { effect: 'reads' })).rejects.toThrow(
+      'there is no disk with',
+    )
     expect(one.disks.mayWrite({ name: '/dev/sda', serial: null, wwn: null })).toBe(false)
     expect(await exists(`${place}/wiped`)).toBe(false)
   })

@@ -2,9 +2,13 @@ import { UserError, type Clock } from '../../../runtime/index.js'
 import type { Capability, Command, DiskPolicy, Executor, Target } from '../executor.js'
 import { SupervisedExecutor, type PreparedCommand, type SupervisedOptions } from '../supervised/supervised-executor.js'
 import { RunRefused } from '../supervised/supervised-run.js'
-import { disksScript, guardScript } from './guard-script.js'
+import { cellText } from '../confinement/cell-script.js'
+import { describeConfinement, type Confinement } from '../confinement/confinement.js'
+import type { CellNeeds } from '../confinement/needs.js'
+import { disksScript, guardScript, holdScript, quietResolveScript } from './guard-script.js'
 import { hiding, type Visible } from './hidden.js'
-import { isBelow, judge, type Allowances } from './judge.js'
+import { judge, type Allowances } from './judge.js'
+import { isBelow } from './operands.js'
 import { describeSelector, type DiskSelector } from './selector.js'
 
 export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' | 'allowPath'> {
@@ -20,6 +24,8 @@ export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' 
   root?: string
   /** Programs to run in place of those that steps name, after the words of `before`, which are run outside of `root`. */
   programs?: Readonly<Record<string, { before: readonly string[]; program: string }>>
+  /** What confines its commands; null where nothing does, and they are only judged by their words. */
+  confinement: Confinement | null
   clock: Clock
 }
 
@@ -46,16 +52,18 @@ export interface GuardedTarget extends Target, AsyncDisposable {
   findDisks(): Promise<FoundDisk[]>
   /** Programs that go on by themselves there when this is closed now, and the folders that tell how they end. */
   unfinished(): Promise<{ program: string; folder: string }[]>
+  /** What confines its commands, for people. */
+  readonly confinement: string
   /** Its boot, by the id that the kernel gives it. */
   boot(): Promise<string>
 }
 
 /**
- * Puts a policy around a real target. Every command that changes something is judged by its words here, and by the
- * devices that they name there, in the script that runs it.
+ * Puts a policy around a real target. Every command is confined by the kernel to what it needs; before that, it is judged
+ * by its words here, and by the devices that they name there, in the script that runs it.
  */
 export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
-  const { name, disks, allow, disposable, clock, root = '', programs = {}, ...rest } = options
+  const { name, disks, allow, disposable, confinement, clock, root = '', programs = {}, ...rest } = options
   const scratch = `${root}/run/ironstage`
   let own: string | undefined
   const allowances: Allowances = { has: (capability) => allow.includes(capability), disposable, folders: [] }
@@ -64,15 +72,26 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   const prepare = (command: Command): PreparedCommand => {
     const judgement = judge(command, allowances)
     if (judgement.kind === 'refuse') throw refused(name, command, judgement.why)
-    const argv = inPlace(command.argv, programs, root)
+    const { operands, cell } = judgement
+    const argv = inPlace(withMountOptions(command.argv, judgement), programs, root)
     // Ignition configs; the step's own are below this folder.
     const secrets = command.argv.filter((word) => word.endsWith('.ign') && isBelow(`${root}${word}`, scratch))
     return {
       argv,
       secrets: secrets.map((word) => `${root}${word}`),
-      ...(judgement.operands === null ? {} : { guard: guardScript(disks, judgement.operands, root) }),
+      ...(operands === null
+        ? {}
+        : { guard: guardScript(disks, operands, { root, resolve: cell !== null || operands.devices.length > 0 }) }),
+      ...(cell === null || confinement === null
+        ? {}
+        : { cell: confined(command, cell, operands === null, confinement) }),
     }
   }
+  const confined = ({ argv }: Command, needs: CellNeeds, unresolved: boolean, { devices }: Confinement) =>
+    cellText({
+      ...{ policy: devices, needs, root, links: argv.some((word) => word.includes('/dev/disk/')) },
+      resolve: (unresolved ? quietResolveScript(disks) : '') + holdScript(disks),
+    })
   const allowPath = (path: string): void => {
     if (disposable || folders().some((folder) => isBelow(path, folder))) return
     throw new UserError('path-refused', `${path} is not written: it is no part of the disk that was named`, {
@@ -110,6 +129,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     unfinished: () => supervised.unfinished(),
     boot: async () => (await supervised.facts()).boot,
     scratch,
+    confinement: describeConfinement(confinement),
     findDisks: async () => {
       const lines = await look()
       return lines.flatMap(({ letter, text }) => {
@@ -127,6 +147,13 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     },
     [Symbol.asyncDispose]: () => supervised[Symbol.asyncDispose](),
   }
+}
+
+/** What is mounted holds what was written to the disk: nothing of it is a program or a device of the target. */
+function withMountOptions(argv: Command['argv'], { cell }: { cell: CellNeeds | null }): Command['argv'] {
+  if (argv[0] !== 'mount' || cell !== null) return argv
+  const [program, option, access, ...more] = argv
+  return [program, option!, `${access},nosuid,nodev,noexec`, ...more]
 }
 
 /** The machine's own programs may be in another tree than the one that the login shell sees. */

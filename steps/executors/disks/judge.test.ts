@@ -1,41 +1,64 @@
 import { describe, expect, test } from 'vitest'
-import type { Capability } from '../executor.js'
+import type { Capability, Command } from '../executor.js'
 import { visibleListing } from './hidden.js'
 import { judge } from './judge.js'
 import { diskSelector } from './selector.js'
 
-const judged = (line: string, { allow = [] as Capability[], disposable = false, effect = 'writes' as const } = {}) => {
+const judged = (
+  line: string,
+  { allow = [] as Capability[], disposable = false, effect = 'writes' as Command['effect'] } = {},
+) => {
   const [program = '', ...more] = line.split(' ')
   const has = (capability: Capability) => allow.includes(capability)
   return judge({ argv: [program, ...more], effect }, { has, disposable, folders: ['/own'] })
 }
-const run = (devices: string[], paths: string[] = [], arrays = false) => ({
+const operands = (devices: string[], paths: string[] = [], arrays = false) => ({
   kind: 'run',
   operands: { devices, paths, arrays },
 })
+/** What its cell has beyond the least, of a command that may run. */
+const cell = (line: string, more: Parameters<typeof judged>[1] = {}) => {
+  const judgement = judged(line, more)
+  if (judgement.kind === 'refuse') return judgement.why
+  if (judgement.cell === null) return 'none'
+  const beyond = Object.entries(judgement.cell).filter(([, value]) => (Array.isArray(value) ? value.length > 0 : value))
+  return beyond.map(([name, value]) => (Array.isArray(value) ? value.join(' ') : name)).join(', ')
+}
 
 describe('what a command would change', () => {
   test.each([
-    ['coreos-installer install --ignition-file /run/ironstage/x.ign /dev/sda', run(['/dev/sda'])],
-    ['sgdisk --zap-all /dev/disk/../sda', run(['/dev/sda'])],
-    ['dd if=/dev/zero of=/dev/nvme0n1 bs=1M', run(['/dev/nvme0n1'])],
-    ['dd if=/dev/sdb of=/dev/sda', run(['/dev/sdb', '/dev/sda'])],
-    ['dd of=/run/ironstage/sda4-7/etc/hosts', run([], ['/run/ironstage/sda4-7/etc/hosts'])],
-    ['dd of=/own/../etc/passwd', run([], ['/etc/passwd'])],
-    ['dd of=/own/x', run([])],
-    ['rm -rf /run/ironstage/sda4/x', run([], ['/run/ironstage/sda4/x'])],
-    ['rm -rf etc/x', run([], ['/etc/x'])],
-    ['mount -o rw /dev/sda4 /run/ironstage/sda4', run(['/dev/sda4'], ['/run/ironstage/sda4'])],
-    ['/usr/sbin/wipefs --all /dev/sda', run(['/dev/sda'])],
-    ['sync', { kind: 'run', operands: null }],
-    ['udevadm trigger --name-match=/dev/sdb', run(['/dev/sdb'])],
-  ])('%s', (line, expected) => {
-    expect(judged(line)).toEqual(expected)
+    ['coreos-installer install --ignition-file /run/ironstage/x.ign /dev/sda', ['/dev/sda']],
+    ['coreos-installer install dev/sdb --append-karg x=/dev/sda', ['/dev/sdb']],
+    ['sgdisk --zap-all /dev/disk/../sda', ['/dev/sda']],
+    ['sgdisk --zap-all dev/sda', ['/dev/sda']],
+    ['shred /dev/sda dev/loop0', ['/dev/sda', '/dev/loop0']],
+    ['dd if=/dev/zero of=/dev/nvme0n1 bs=1M', ['/dev/nvme0n1']],
+    ['dd if=/dev/sdb of=/dev/sda', ['/dev/sdb', '/dev/sda']],
+    ['wipefs --all /dev/sda', ['/dev/sda']],
+    ['udevadm trigger --name-match=/dev/sdb', ['/dev/sdb']],
+  ])('%s: devices %j', (line, devices) => {
+    expect(judged(line)).toMatchObject(operands(devices))
+  })
+
+  test.each([
+    ['dd of=/run/ironstage/mnt/sda4/etc/hosts', ['/run/ironstage/mnt/sda4/etc/hosts']],
+    ['dd of=/own/../etc/passwd', ['/etc/passwd']],
+    ['dd of=/own/x', []],
+    ['rm -rf /run/ironstage/mnt/sda4/x', ['/run/ironstage/mnt/sda4/x']],
+    ['rm -rf etc/x', ['/etc/x']],
+    ['cp -t/etc file', ['/etc', '/file']],
+    ['cp --target-directory=/etc /own/x', ['/etc']],
+    ['tee hosts', ['/hosts']],
+    ['mount -o rw /dev/sda4 /run/ironstage/mnt/sda4', ['/run/ironstage/mnt/sda4']],
+  ])('%s: files %j', (line, paths) => {
+    expect(judged(line)).toMatchObject({ kind: 'run', operands: { paths } })
   })
 
   test.each([
     ['sh -c wipefs', 'what sh would change is not known'],
     ['podman run --privileged x', 'what podman would change is not known'],
+    ['/srv/own/sync /dev/sda', 'what sync would change is not known'],
+    ['./sgdisk /dev/sda', 'what sgdisk would change is not known'],
     ['sgdisk --zap-all', 'sgdisk names no disk, so it could mean any'],
     ['mdadm --stop /dev/md0', 'it was not allowed to use software-raid'],
     ['efibootmgr -b 0001 -B', 'it was not allowed to use efi-variables'],
@@ -44,31 +67,101 @@ describe('what a command would change', () => {
     ['systemctl start agent.service', 'it was not allowed to use hand-over'],
     ['hostnamectl hostname x', 'it was not allowed to use hostname'],
     ['fio --filename=/dev/sda', 'it was not allowed to use burn-in'],
+    ...[
+      '-o rw,remount /dev/sda1 /',
+      '-o ro /dev/sda1 /mnt',
+      '-t fuse x /run/ironstage/mnt/x',
+      '--bind / /run/ironstage/mnt/x',
+    ].map(
+      (words) =>
+        [
+          `mount ${words}`,
+          'mount is only run for a device of the disk that was named, on a folder of /run/ironstage/mnt',
+        ] as const,
+    ),
   ])('%s is refused', (line, why) => {
     expect(judged(line)).toEqual({ kind: 'refuse', why })
   })
 
   test('is allowed one by one, and for all that cannot be told where nothing matters', () => {
-    expect(judged('mdadm --stop /dev/md0', { allow: ['software-raid'] })).toEqual(run(['/dev/md0'], [], true))
+    expect(judged('mdadm --stop /dev/md0', { allow: ['software-raid'] })).toMatchObject(
+      operands(['/dev/md0'], [], true),
+    )
     expect(judged('mdadm --stop --scan', { allow: ['software-raid'] })).toMatchObject({ kind: 'refuse' })
-    expect(judged('mdadm --create /dev/md0 --level 1 /dev/sda1 /dev/sda2', { allow: ['software-raid'] })).toEqual({
-      kind: 'run',
-      operands: { devices: ['/dev/sda1', '/dev/sda2'], made: ['/dev/md0'], paths: [], arrays: true },
-    })
-    expect(judged('fio --filename=/dev/sda', { allow: ['burn-in'] })).toEqual(run(['/dev/sda']))
-    expect(judged('systemctl reboot', { allow: ['reboot'] })).toEqual(run([]))
-    expect(judged('sh -c wipefs /dev/sda', { disposable: true })).toEqual(run(['/dev/sda']))
-    expect(judged('rm -rf /etc/x', { disposable: true })).toEqual(run([]))
+    expect(judged('mdadm --create /dev/md0 --level 1 /dev/sda1 /dev/sda2', { allow: ['software-raid'] })).toMatchObject(
+      {
+        kind: 'run',
+        operands: { devices: ['/dev/sda1', '/dev/sda2'], made: ['/dev/md0'], paths: [], arrays: true },
+      },
+    )
+    expect(judged('fio --filename=/dev/sda', { allow: ['burn-in'] })).toMatchObject(operands(['/dev/sda']))
+    expect(judged('systemctl reboot', { allow: ['reboot'] })).toMatchObject(operands([]))
+    expect(judged('sh -c wipefs /dev/sda', { disposable: true })).toMatchObject(operands(['/dev/sda']))
+    expect(judged('rm -rf /etc/x', { disposable: true })).toMatchObject(operands([]))
   })
 
-  test('is nothing for what reads, but a mount counts: it may repair a file system', () => {
-    const reads = (line: string) =>
-      judge(
-        { argv: line.split(' ') as [string], effect: 'reads' },
-        { has: () => false, disposable: false, folders: [] },
-      )
-    expect(reads('sh -c cat')).toEqual({ kind: 'run', operands: null })
-    expect(reads('mount -o ro /dev/sdb1 /run/ironstage/sdb1')).toEqual(run(['/dev/sdb1'], ['/run/ironstage/sdb1']))
+  test('is what a known program writes, whatever the step says of it', () => {
+    const reads = (line: string) => judged(line, { effect: 'reads' })
+    expect(reads('sh -c cat')).toMatchObject({ kind: 'run', operands: null })
+    expect(reads('tee /dev/sdb')).toMatchObject(operands(['/dev/sdb']))
+    expect(reads('dd of=/etc/x')).toMatchObject(operands([], ['/etc/x']))
+    expect(reads('losetup -d /dev/loop0')).toMatchObject(operands(['/dev/loop0']))
+    expect(reads('wipefs --all /dev/sdb')).toMatchObject(operands(['/dev/sdb']))
+    expect(reads('efibootmgr -B -b 1')).toMatchObject({ kind: 'refuse' })
+    expect(reads('mount -o ro /dev/sdb1 /run/ironstage/mnt/sdb1')).toMatchObject(
+      operands(['/dev/sdb1'], ['/run/ironstage/mnt/sdb1']),
+    )
+  })
+
+  test('is nothing where it only looks', () => {
+    const looks = [
+      ...['dd if=/dev/sdb', 'sgdisk -p /dev/sdb', 'wipefs /dev/sdb', 'blockdev --getsize64 /dev/sdb', 'efibootmgr -v'],
+      ...[
+        'mdadm --detail /dev/md0',
+        'systemctl is-active x',
+        'mount',
+        'hdparm -I /dev/sdb',
+        'coreos-installer --version',
+      ],
+    ]
+    for (const line of looks) expect([line, judged(line)]).toEqual([line, expect.objectContaining({ operands: null })])
+  })
+
+  test.each([
+    '--append-karg root=/dev/disk/by-label/dm-mpath-root',
+    '--append-karg=resume=/dev/mapper/swap',
+    '--delete-karg root=/dev/sdb1 --console ttyS0,115200',
+    '--image-file /dev/fd/3 -p metal -s stable',
+  ])('is not what kernel arguments and other values name: %s', (options) => {
+    expect(judged(`coreos-installer install ${options} /dev/sda`)).toMatchObject(operands(['/dev/sda']))
+  })
+})
+
+describe('what the kernel lets a command do', () => {
+  test.each([
+    ['cat /etc/x', 'reads', ''],
+    ['tee /dev/sda', 'reads', 'writesDisk'],
+    ['sync', 'writes', ''],
+    ['sgdisk --zap-all /dev/sda', 'writes', 'writesDisk, sys_admin, partitions'],
+    ['sgdisk -p /dev/sda', 'reads', 'sys_admin, partitions'],
+    ['coreos-installer install /dev/sda', 'writes', 'writesDisk, sys_admin, network, partitions, udevControl'],
+    ['coreos-installer --version', 'reads', 'network, udevControl'],
+    ['hdparm --user-master u --security-erase NULL /dev/sda', 'writes', 'writesDisk, sys_rawio sys_admin'],
+    ['mdadm --monitor --program=/x /dev/md0', 'writes', 'it was not allowed to use software-raid'],
+    ['udevadm settle', 'reads', 'udevControl'],
+    ['udevadm control --exit', 'reads', 'writesDisk'],
+    ['ip -j addr', 'reads', 'network'],
+    ['ipmitool lan print 1', 'reads', 'ipmi[0-9] ipmi/[0-9] ipmidev/[0-9]'],
+    ['umount /run/ironstage/mnt/sda1', 'writes', 'none'],
+  ] as const)('%s (%s): %s', (line, effect, expected) => {
+    expect(cell(line, { effect })).toBe(expected)
+  })
+
+  test('is little more where arrays are allowed, and only for what does not start other programs', () => {
+    const allow = ['software-raid'] as const
+    expect(cell('mdadm --stop /dev/md0', { allow: [...allow] })).toBe('writesDisk, sys_admin mknod, partitions, sysfs')
+    expect(cell('mdadm --monitor --program=/x /dev/md0', { allow: [...allow] })).toBe('writesDisk')
+    expect(cell('systemctl reboot', { allow: ['reboot'] })).toBe('none')
   })
 })
 

@@ -1,6 +1,9 @@
 import { posix } from 'node:path'
+import { DISPOSABLE, LEAST, type CellNeeds } from '../confinement/needs.js'
 import type { Capability, Command } from '../executor.js'
 import type { GuardedOperands } from './guard-script.js'
+import { devicesIn, isBelow, pathsIn } from './operands.js'
+import { knownProgram, type Program } from './programs.js'
 
 /** What may be done on a target. */
 export interface Allowances {
@@ -11,135 +14,90 @@ export interface Allowances {
   folders: readonly string[]
 }
 
-export type Judgement = { kind: 'run'; operands: GuardedOperands | null } | { kind: 'refuse'; why: string }
-
-type Rule =
-  /** Changes nothing that matters. */
-  | { kind: 'harmless' }
-  /** Changes the devices that it names, and must name one. */
-  | { kind: 'devices'; capability?: Capability; arrays?: true }
-  /** Changes the files that it names, and may name devices. */
-  | { kind: 'files' }
-  | { kind: 'machine'; capability: (argv: readonly string[]) => Capability }
-
-const devices: Rule = { kind: 'devices' }
-const files: Rule = { kind: 'files' }
-const machine = (capability: Capability): Rule => ({ kind: 'machine', capability: () => capability })
-
-/** What programs change. Whatever is not here cannot be judged. */
-const RULES: Readonly<Record<string, Rule>> = {
-  ...Object.fromEntries(['sync', 'udevadm', 'true', 'modprobe'].map((name) => [name, { kind: 'harmless' } as const])),
-  ...Object.fromEntries(
-    ['coreos-installer', 'sgdisk', 'sfdisk', 'parted', 'wipefs', 'blkdiscard', 'shred', 'hdparm', 'nvme'].map(
-      (name) => [name, devices],
-    ),
-  ),
-  ...Object.fromEntries(
-    ['blockdev', 'partx', 'partprobe', 'kpartx', 'mke2fs', 'mkswap', 'tune2fs', 'resize2fs', 'xfs_admin'].map(
-      (name) => [name, devices],
-    ),
-  ),
-  ...Object.fromEntries(
-    [
-      'dd',
-      'mkdir',
-      'rmdir',
-      'rm',
-      'cp',
-      'mv',
-      'ln',
-      'chmod',
-      'chown',
-      'touch',
-      'tee',
-      'truncate',
-      'mount',
-      'umount',
-    ].map((name) => [name, files]),
-  ),
-  mdadm: { kind: 'devices', capability: 'software-raid', arrays: true },
-  efibootmgr: machine('efi-variables'),
-  hostname: machine('hostname'),
-  hostnamectl: machine('hostname'),
-  'stress-ng': machine('burn-in'),
-  fio: machine('burn-in'),
-  gpu_burn: machine('burn-in'),
-  poweroff: machine('power'),
-  halt: machine('power'),
-  reboot: machine('reboot'),
-  systemctl: {
-    kind: 'machine',
-    capability: (argv) =>
-      argv.some((word) => /^(poweroff|halt)$/.test(word))
-        ? 'power'
-        : argv.some((word) => /^(reboot|soft-reboot|kexec)$/.test(word))
-          ? 'reboot'
-          : 'hand-over',
-  },
-}
-
-/** Nodes that are no disks. */
-const NO_DISKS = /^\/dev\/(null|zero|full|u?random|tty|stdin|stdout|stderr|fd\/\d+)$/
+/** `cell` is what the kernel lets the command do; null where it runs in no cell. */
+export type Judgement =
+  { kind: 'run'; operands: GuardedOperands | null; cell: CellNeeds | null } | { kind: 'refuse'; why: string }
 
 /**
- * What a command that changes something would change, by its words; the disks that they name are looked at on the
- * target, right before it runs. A mount counts however it was announced: a file system may be repaired by it.
+ * What a command would change, by its words, and the least that it needs for that. Advice for people, given before
+ * anything is started: it says in words what the kernel would only answer with an error, and cannot be relied on. The
+ * disks that are named are looked at on the target, right before the command runs.
+ *
+ * A known program that writes counts as one, whatever the step says of it.
  */
 export function judge({ argv, effect }: Pick<Command, 'argv' | 'effect'>, allowances: Allowances): Judgement {
-  const program = posix.basename(argv[0])
-  if (effect === 'reads' && program !== 'mount') return { kind: 'run', operands: null }
-  const rule = RULES[program.startsWith('mkfs') ? 'mke2fs' : program]
+  const [name, ...words] = argv
+  const program = knownProgram(name)
+  const looks = program?.looks?.(words) ?? program?.kind === 'harmless'
+  if (looks || (program === null && effect === 'reads'))
+    return { kind: 'run', operands: null, cell: { ...LEAST, ...program?.needs?.(words) } }
+  if (program === null) return unknown(argv, allowances)
+  return known(program, argv, effect, allowances)
+}
+
+function unknown(argv: Command['argv'], { disposable }: Allowances): Judgement {
+  if (!disposable) return refuse(`what ${posix.basename(argv[0])} would change is not known`)
+  const cell = { ...LEAST, writesDisk: true, files: true, network: true, partitions: true, capabilities: DISPOSABLE }
+  return { kind: 'run', operands: { devices: devicesIn(argv), paths: [], arrays: false }, cell }
+}
+
+function known(program: Program, argv: Command['argv'], effect: Command['effect'], allowances: Allowances): Judgement {
+  const [name, ...words] = argv
+  const { disposable, folders } = allowances
   const operands = { devices: devicesIn(argv), paths: [] as string[], arrays: false }
-  if (!rule) {
-    if (allowances.disposable) return { kind: 'run', operands }
-    return refuse(`what ${program} would change is not known`)
-  }
-  switch (rule.kind) {
+  const cell = { ...LEAST, writesDisk: true, files: disposable, ...program.needs?.(words) }
+  switch (program.kind) {
     case 'harmless':
-      return operands.devices.length === 0 ? { kind: 'run', operands: null } : { kind: 'run', operands }
+      return { kind: 'run', operands, cell }
     case 'devices': {
-      const { capability, arrays = false } = rule
+      const { capability, arrays = false } = program
       if (capability && !allowances.has(capability)) return refuse(`it was not allowed to use ${capability}`)
-      if (operands.devices.length === 0) return refuse(`${program} names no disk, so it could mean any`)
+      // One that says that it reads, and names nothing, has nothing in its cell that it could write.
+      if (operands.devices.length === 0 && effect === 'reads')
+        return { kind: 'run', operands: null, cell: { ...LEAST, network: cell.network } }
+      if (operands.devices.length === 0) return refuse(`${name} names no disk, so it could mean any`)
       // A wiped array is one that is about to be taken apart.
-      const ofArray = program === 'wipefs' && argv.some((word) => /^\/dev\/md/.test(word))
+      const ofArray = name === 'wipefs' && argv.some((word) => /^\/dev\/md/.test(word))
       const judged = { ...operands, arrays: arrays || (ofArray && allowances.has('software-raid')) }
-      const made = program === 'mdadm' ? argv[argv.indexOf('--create') + 1] : undefined
-      if (!argv.includes('--create') || made === undefined) return { kind: 'run', operands: judged }
-      return {
-        kind: 'run',
-        operands: { ...judged, devices: judged.devices.filter((path) => path !== made), made: [made] },
-      }
+      const made = name === 'mdadm' ? argv[argv.indexOf('--create') + 1] : undefined
+      if (!argv.includes('--create') || made === undefined) return { kind: 'run', operands: judged, cell }
+      const others = judged.devices.filter((path) => path !== made)
+      return { kind: 'run', operands: { ...judged, devices: others, made: [made] }, cell }
     }
     case 'files': {
-      const paths = pathsIn(program, argv).filter((path) => !allowances.folders.some((folder) => isBelow(path, folder)))
-      return { kind: 'run', operands: { ...operands, paths: allowances.disposable ? [] : paths } }
+      const paths = pathsIn(argv).filter((path) => !folders.some((folder) => isBelow(path, folder)))
+      return { kind: 'run', operands: { ...operands, paths: disposable ? [] : paths }, cell }
     }
+    case 'mounts':
+      return mounting(argv, allowances, operands)
     case 'machine': {
-      const capability = rule.capability(argv)
-      return allowances.has(capability) ? { kind: 'run', operands } : refuse(`it was not allowed to use ${capability}`)
+      const capability = program.capability(words)
+      if (!allowances.has(capability)) return refuse(`it was not allowed to use ${capability}`)
+      return { kind: 'run', operands, cell: program.outside ? null : cell }
     }
   }
+}
+
+/**
+ * Mounts outlive the command that makes them, so they are made outside of any cell, and only in the one form that needs
+ * no trust: a device of the named disk on a folder of our own.
+ */
+function mounting(argv: Command['argv'], { disposable }: Allowances, operands: GuardedOperands): Judgement {
+  const line = argv.slice(1).join(' ')
+  const plain = (folder: string) => !folder.split('/').some((part) => part === '..' || part === '.')
+  if (argv[0] === 'umount') {
+    const [, folder] = /^(\/run\/ironstage\/mnt\/[^\s/]+)$/.exec(line) ?? []
+    if (folder !== undefined && plain(folder))
+      return { kind: 'run', operands: { devices: [], paths: [folder], arrays: false }, cell: null }
+  } else {
+    const [, device, folder] = /^-o r[ow] (\/dev\/[\w!/-]+) (\/run\/ironstage\/mnt\/[^\s/]+)$/.exec(line) ?? []
+    if (device !== undefined && folder !== undefined && plain(folder))
+      return { kind: 'run', operands: { devices: [device], paths: [folder], arrays: false }, cell: null }
+  }
+  if (!disposable)
+    return refuse(`${argv[0]} is only run for a device of the disk that was named, on a folder of /run/ironstage/mnt`)
+  const cell = { ...LEAST, writesDisk: true, files: true, capabilities: DISPOSABLE }
+  return { kind: 'run', operands, cell }
 }
 
 const refuse = (why: string): Judgement => ({ kind: 'refuse', why })
-
-/** Every device that is mentioned anywhere, as in `of=/dev/sda` and `--filename=/dev/sda:/dev/sdb`. */
-function devicesIn(argv: readonly string[]): string[] {
-  const named = argv.slice(1).flatMap((word) => word.match(/\/dev\/[^\s,;:='"|&<>()]+/g) ?? [])
-  return [...new Set(named.map((path) => posix.normalize(path)))].filter((path) => !NO_DISKS.test(path))
-}
-
-/** The files that are mentioned, devices apart. Folders that links come out of are looked at on the target. */
-function pathsIn(program: string, argv: readonly string[]): string[] {
-  const named = argv.slice(1).flatMap((word) => {
-    if (program === 'dd') return /^of=(.*)$/.exec(word)?.[1] ?? []
-    if (word.startsWith('/')) return word
-    // Options and their values; a relative path would be one of the root folder.
-    return /^[\w.]+\//.test(word) ? `/${word}` : []
-  })
-  return [...new Set(named.map((path) => posix.normalize(path)))].filter((path) => !path.startsWith('/dev/'))
-}
-
-export const isBelow = (path: string, folder: string): boolean =>
-  posix.normalize(path) === folder || posix.normalize(path).startsWith(`${folder}/`)

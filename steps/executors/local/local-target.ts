@@ -8,6 +8,7 @@ import {
   type Scope,
 } from '../../../runtime/index.js'
 import type { Capability } from '../executor.js'
+import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { diskSelector, type DiskSelector } from '../disks/selector.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
@@ -78,9 +79,15 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
   await tellGptParser(host, logger)
   options.signal?.throwIfAborted()
   const selector = named ?? (await fileSelector(options, host, scope))
+  const confinement = await findConfinement({
+    host,
+    name: shell.name,
+    unguarded: readOnly || allow.includes('unguarded'),
+    logger,
+  })
   const target = scope.use(
     guardedTarget({
-      ...{ name: `local:${where}`, disks: [selector], allow, disposable, shell, clock, random, logger, signal: cut },
+      ...{ name: `local:${where}`, disks: [selector], allow, disposable, confinement, shell, clock, random, logger, signal: cut },
       ...(root === undefined ? {} : { root }),
       ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
     }),

@@ -468,6 +468,8 @@ describe('runs', () => {
     await using shell = await reach(host)
     await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom, folder: `${home.path}/runs` })
     const odd = ['a b', "it's", '$HOME', '`id`', '; reboot', '!', '\\n', 'x\ny', '', '*', 'é']
-    expect((await runCommand(executor, ['printf', '%s|', ...odd])).stdout).toBe(`${odd.join('|')}|`)
+    expect((await runCommand(executor, ['printf', '%s|', ...odd], { effect: 'reads' })).stdout).toBe(
+      `${odd.join('|')}|`,
+    )
   })
 })

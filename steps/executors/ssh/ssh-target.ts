@@ -1,4 +1,5 @@
 import { delayed, opening, UserError, type Scope } from '../../../runtime/index.js'
+import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { diskSelector, quotedName, type DiskSelector } from '../disks/selector.js'
 import type { StageOptions } from '../../images/asset.js'
@@ -78,9 +79,11 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
     throw error
   })
   const name = `ssh://${shell.name}`
+  const unguarded = readOnly || allow.includes('unguarded')
+  const confinement = await findConfinement({ host, name, unguarded, logger: options.logger })
   const target = scope.use(
     guardedTarget({
-      ...{ name, disks: [selector], allow, disposable, shell, clock, random, logger: options.logger, signal: cut },
+      ...{ name, disks: [selector], allow, disposable, confinement, shell, clock, random, logger: options.logger, signal: cut },
       ...(root === undefined ? {} : { root }),
       ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
     }),

@@ -163,7 +163,7 @@ describe("root by sudo, from a user's account", () => {
     await writeFile(file('password'), PASSWORD)
     await using shell = await reach(PASSWORD)
     await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom, folder: file('runs') })
-    expect((await runCommand(executor, ['printf', '%s|', 'a b', "it's"])).stdout).toBe("a b|it's|")
+    expect((await runCommand(executor, ['printf', '%s|', 'a b', "it's"], { effect: 'reads' })).stdout).toBe("a b|it's|")
     await executor.files.write(file('note'), Buffer.from('x'), { mode: 0o600 })
     expect(await readFile(file('note'), 'utf8')).toBe('x')
   })

@@ -1,5 +1,17 @@
 import { printed, quoted, words } from './sh.js'
 
+/** The supervisor's own part of a command that the kernel confines; shell text each. */
+export interface CellText {
+  /** Runs before the command; says `refuse WHY` where it cannot be confined. */
+  open: string
+  /** Starts the command, whose words are the arguments, in place of the shell, after `$leader`. */
+  enter: string
+  /** Runs once the command is started, with its process as `$child`; sets `$cell` to why it could not be confined. */
+  watch: string
+  /** Runs when the command has ended. */
+  close: string
+}
+
 /** Where runs are kept, the first that can be used. A folder in memory is gone with a reboot, as it should be. */
 const PLACES = ['/run/ironstage', '"/run/user/$(id -u)/ironstage"', '"/dev/shm/ironstage-$(id -u)"']
 const LAST_PLACES = ['"/tmp/ironstage-$(id -u)"', '"/var/tmp/ironstage-$(id -u)"']
@@ -71,6 +83,8 @@ export interface StartParts {
   stdin: { bytes: Uint8Array } | { staged: string; length: number } | null
   /** Shell text that runs right before the command, in the supervisor; it says `refuse WHY` where it must not be. */
   guard: string | null
+  /** What confines the command; null where nothing does. */
+  cell: CellText | null
   /** Files with secrets that the command is given: removed once it has succeeded, or when nobody comes to try again. */
   secrets: readonly string[]
 }
@@ -81,7 +95,7 @@ export interface StartParts {
  *
  * It is a session of its own, and the command is another: a signal to the command's group leaves the supervisor alone.
  */
-function supervisor({ argv, guard, secrets }: StartParts): string {
+function supervisor({ argv, guard, cell, secrets }: StartParts): string {
   return `
 umask 077
 p=$1 d=$2
@@ -97,20 +111,23 @@ mv "$p/in" "$d/in" && mv "$p/run" "$d/run" || exit 1
 rmdir "$p"
 refuse() { keep refused "$1"; keep exit 126; rm -f "$d/in" "$d/run"; exit 0; }
 ${guard ?? ''}
+${cell?.open ?? ''}
 ${secrets.map((path, n) => `set -- $(ls -di ${quoted(path)} 2>/dev/null); secret${n}=\${1:-none}`).join('\n')}
 set -- ${words(argv)}
 leader=
 command -v setsid >/dev/null 2>&1 && leader=setsid
 (
   exec <"$d/in" >"$d/out" 2>"$d/err"
-  command -v "$1" >/dev/null 2>&1 || { printf '%s: command not found\\n' "$1" >&2; exit 127; }
+  command -v "$1" >/dev/null 2>&1 || { printf '%s: command not found\\n' "$1" >&2; echo ok >"$d/cell"; exit 127; }
   trap - HUP
-  exec $leader "$@"
+  ${cell?.enter ?? 'exec $leader "$@"'}
 ) &
 child=$!
+${cell === null ? '' : `${cell.watch}\n[ -z "$cell" ] || { wait "$child"; ${cell.close}\nrefuse "it could not be confined: $cell"; }`}
 if [ -n "$leader" ]; then keep group "-$child"; else keep group "$child"; fi
 wait "$child"
 code=$?
+${cell?.close ?? ''}
 keep exit "$code"
 rm -f "$d/in" "$d/run"
 ${secrets.map((path, n) => removal(`secret${n}`, quoted(path))).join('\n')}

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Command, Executor, Files, OutputChunk, Run, RunId } from '../executor.js'
 import { Conversation, linesOf, type ConversationOptions, type TargetFacts } from './conversation.js'
-import { startScript, forgetScript } from './scripts.js'
+import { startScript, forgetScript, type CellText } from './scripts.js'
 import { supervisedFiles } from './supervised-files.js'
 import { Restage, SupervisedRun, type Position } from './supervised-run.js'
 import { upload, type Uploaded, type UploadOptions } from './upload.js'
@@ -11,6 +11,8 @@ export interface PreparedCommand {
   argv: readonly [string, ...string[]]
   /** Shell text that runs in the same script right before the command; it says `refuse WHY` where that must not be. */
   guard?: string
+  /** What confines it. */
+  cell?: CellText
   /** Files with secrets that it is given: the target removes them if nobody else does. */
   secrets?: readonly string[]
 }
@@ -70,13 +72,13 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
   async start(command: Command): Promise<Run> {
     const id = command.id === undefined ? `run-${this.#conversation.nonce()}` : safe(command.id)
     const prepared: PreparedCommand = this.#options.prepare?.(command) ?? { argv: command.argv }
-    const { argv, guard = null, secrets = [] } = prepared
+    const { argv, guard = null, cell = null, secrets = [] } = prepared
     for (;;) {
       const stdin = await this.#input(command.stdin)
       const run = new SupervisedRun(
         this.#conversation,
         id,
-        (nonce) => startScript({ id, argv, stdin, guard, secrets }, nonce),
+        (nonce) => startScript({ id, argv, stdin, guard, cell, secrets }, nonce),
         { doing: `${command.argv[0]} is awaited` },
       )
       if (command.id === undefined) this.#forgetAfter(run)

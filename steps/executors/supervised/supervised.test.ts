@@ -56,7 +56,7 @@ describe.each(SHELLS)('a target whose sh is %s', (program) => {
     const { executor } = await target(shell, { envelope })
     await using _ = executor
     const odd = ['a b', "it's", '$HOME', '`id`', '!', '\\n', 'x\ny', '', '*', 'é']
-    const said = await finish(executor, ['printf', '%s|', ...odd])
+    const said = await finish(executor, ['printf', '%s|', ...odd], { effect: 'reads' })
     expect(said).toEqual({ stdout: `${odd.join('|')}|`, stderr: '', exit: { kind: 'exited', code: 0 } })
 
     const every = Uint8Array.from({ length: 10_000 }, (_, n) => n % 256)
@@ -65,12 +65,12 @@ describe.each(SHELLS)('a target whose sh is %s', (program) => {
     for await (const chunk of run.output) parts.push(chunk.bytes)
     expect(Buffer.compare(Buffer.concat(parts), every)).toBe(0)
 
-    const both = await finish(executor, ['sh', '-c', 'echo out; echo err >&2; exit 3'])
+    const both = await finish(executor, ['sh', '-c', 'echo out; echo err >&2; exit 3'], { effect: 'reads' })
     expect(both).toEqual({ stdout: 'out\n', stderr: 'err\n', exit: { kind: 'exited', code: 3 } })
-    expect(await finish(executor, ['sh', '-c', 'kill -9 $$'])).toMatchObject({
+    expect(await finish(executor, ['sh', '-c', 'kill -9 $$'], { effect: 'reads' })).toMatchObject({
       exit: { kind: 'signalled', signal: 'SIGKILL' },
     })
-    expect(await finish(executor, ['no-such-program'])).toEqual({
+    expect(await finish(executor, ['no-such-program'], { effect: 'reads' })).toEqual({
       stdout: '',
       stderr: 'no-such-program: command not found\n',
       exit: { kind: 'exited', code: 127 },

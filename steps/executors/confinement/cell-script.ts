@@ -1,0 +1,267 @@
+import type { CellText } from '../supervised/scripts.js'
+import { quoted } from '../supervised/sh.js'
+import { ALWAYS, type CellNeeds } from './needs.js'
+import { policyFunctions, type DevicePolicyKind } from './device-policy.js'
+
+export interface CellParts {
+  policy: DevicePolicyKind
+  needs: CellNeeds
+  /** Shell text that sets `$allowed` to the kernel names of the named disks, where no guard has done so, and `hold_disks`. */
+  resolve: string
+  /** Where the machine's own tree is, when the programs are run in it by chroot; empty otherwise. */
+  root: string
+  /** Whether names below /dev/disk are needed. */
+  links: boolean
+}
+
+/** Shell functions that the supervisor needs for any cell; they use those that find disks. */
+const FUNCTIONS = `
+# MAJOR:MINOR of a block device's node, by POSIX's long listing.
+node() ( [ -b "$1" ] || exit 1; set -- $(ls -lnL "$1"); printf '%s:%s\\n' "\${5%,}" "$6" )
+# The named disks, their partitions and what stands on them alone, as words NAME:MAJOR:MINOR. No other program is run for
+# a plain disk, since this is asked many times a second.
+cell_devices() {
+  devices= held=
+  for k in $allowed; do
+    read -r n 2>/dev/null <"/sys/class/block/$k/dev" || continue
+    devices="$devices $k:$n"
+    for s in "/sys/class/block/$k" "/sys/class/block/$k"/*/partition; do
+      if [ -e "$s" ]; then
+        s=\${s%/partition}
+        if [ "$s" != "/sys/class/block/$k" ]; then
+          read -r n 2>/dev/null <"$s/dev" && devices="$devices \${s##*/}:$n"
+        fi
+        for h in "$s"/holders/*; do [ ! -e "$h" ] || held="$held \${h##*/}"; done
+      fi
+    done
+  done
+  for h in $held; do
+    for a in $(above "$h"); do
+      for b in $(bases "$a"); do case " $allowed " in *" $b "*) ;; *) continue 2 ;; esac; done
+      devices="$devices $a:$(number "$a")"
+    done
+  done
+}
+# Makes the nodes of devices in the folder of devices of a cell, and takes away those that are no longer right.
+cell_nodes() {
+  for one in $3; do
+    case " $2 " in *" $one "*) continue ;; esac
+    name=$(printf '%s' "\${one%%:*}" | tr '!' /)
+    rm -f "$1/$name"
+  done
+  for one in $2; do
+    case " $3 " in *" $one "*) continue ;; esac
+    name=$(printf '%s' "\${one%%:*}" | tr '!' /) n=\${one#*:}
+    case $name in */*) mkdir -p "$1/\${name%/*}" ;; esac
+    mknod -m 600 "$1/$name" b "\${n%:*}" "\${n#*:}"
+  done
+}
+`
+
+/**
+ * Confines a command: a mount namespace whose /dev has the named disk and what every program needs, whose files can only
+ * be read, PID, IPC and UTS namespaces, no capabilities but the few that it needs, and a device policy.
+ *
+ * The command's own copy of the tree is built by the first process of its PID namespace, which then leaves the target's
+ * tree altogether (pivot_root), gives up its rights and becomes a shell that waits for the command: with it, everything
+ * that the command has started ends.
+ */
+export function cellText(parts: CellParts): CellText {
+  const { policy, needs, resolve } = parts
+  const access = needs.writesDisk ? 'rw' : 'r'
+  return {
+    open: `${policyFunctions(policy)}
+${FUNCTIONS}
+${resolve}
+mkdir -p "$base/mnt"
+# Locks are taken on what is there: the command itself makes nothing in this folder.
+[ -e "$base/install.lock" ] || : >"$base/install.lock"
+hold_disks
+cell_devices
+cell_had=$devices
+policy_open ${access} "$devices" || refuse 'the device policy of its control group could not be set'
+${needs.devices.map(characterPolicy).join('\n')}
+cell_text=${quoted(setupText(parts))}
+`,
+    // One word a line in $policy_words; one word each of the others.
+    enter: `IFS='
+'
+  set -f
+  exec $leader $policy_words unshare --mount --pid --fork --kill-child --ipc --uts sh -c "$cell_text" cell "$d" "$policy_group" "$cell_had" "$allowed" "$@" 9>&2 2>"$d/cell.err" 8<&- 7<&- 6<&- 5<&-`,
+    watch: `
+cell=
+i=0
+while [ ! -s "$d/cell" ] && started "$child" >/dev/null && [ "$i" -lt 3000 ]; do nap 0.01; i=$((i + 1)); done
+read -r cell 2>/dev/null <"$d/cell" || cell="no namespaces could be made for it ($(sed -n 1p "$d/cell.err" 2>/dev/null))"
+case $cell in ok*) cell_pid=\${cell#ok } cell= ;; esac
+${needs.partitions ? watcher(access) : ''}`,
+    close: `
+[ -z "\${watcher:-}" ] || { kill "$watcher"; wait "$watcher"; } 2>/dev/null
+policy_close
+exec 8<&- 7<&- 6<&- 5<&-
+rmdir "$d/root" 2>/dev/null`,
+  }
+}
+
+/** From outside: the command itself can neither make nodes nor widen its policy. */
+const watcher = (access: string): string => `
+(
+  trap - TERM
+  while kill -0 "$child" 2>/dev/null; do
+    cell_devices
+    if [ "$devices" != "$cell_had" ]; then
+      policy_devices ${access} "$devices"
+      cell_nodes "/proc/$cell_pid/root/dev" "$devices" "$cell_had"
+      cell_had=$devices
+      printf '%s\\n' "$devices" >"/proc/$cell_pid/root/run/ironstage-cell/devices"
+    fi
+    nap 0.03
+  done
+) >/dev/null 2>&1 &
+watcher=$!`
+
+const characterPolicy = (pattern: string): string => `for n in /dev/${pattern}; do
+  [ -c "$n" ] || continue
+  set -- $(ls -lnL "$n")
+  policy_character "\${5%,}:$6" || refuse 'the device policy of its control group could not be set'
+done`
+
+/** File systems that show the kernel or its processes; those that the command needs are mounted anew. */
+const KERNEL_TYPES =
+  'proc | sysfs | devtmpfs | devpts | cgroup | cgroup2 | debugfs | tracefs | securityfs | configfs | bpf | mqueue | fusectl | pstore | efivarfs | autofs | binfmt_misc | selinuxfs | nsfs | rpc_pipefs'
+
+/** Of the target's /run, what programs read. Sockets and what services keep there stay out. */
+const READ_IN_RUN = ['udev', 'log', 'media/iso', 'coreos-installer', 'ostree-live']
+
+/** Runs as the first process of the new namespaces: `cell D GROUP DEVICES DISKS COMMAND...`. */
+function setupText({ needs, root, links }: CellParts): string {
+  const capabilities = [...ALWAYS, ...needs.capabilities, ...(root === '' ? [] : ['sys_chroot'])]
+  const trees = root === '' ? [''] : ['', root]
+  const each = (text: (tree: string) => string) => trees.map((tree) => text(quotedPath(tree))).join('\n')
+  const readOnly = needs.files ? 'nodev' : 'ro,nodev,nosuid'
+  return `d=$1 group=$2 devices=$3 disks=$4
+shift 4
+base=\${d%/*} new=$d/root fstab=$d/fstab
+# Open from here on: what this says has to reach the supervisor after it has left the target's tree, too.
+exec 4>"$d/cell"
+fail() { printf '%s\\n' "$1" >&4; exit 126; }
+read -r pid rest </proc/self/stat || fail 'there is no /proc'
+umask 022
+${FUNCTIONS}
+mkdir "$new" && mount --rbind / "$new" 2>/dev/null || fail 'its own copy of the tree could not be made'
+umount -l ${trees.flatMap((tree) => ['dev', 'proc', 'sys', 'run'].map((name) => `"$new${quotedPath(tree)}/${name}"`)).join(' ')} 2>/dev/null
+mounts=$(while read -r a b c r m rest; do
+  case $m in "$new" | "$new"/*) ;; *) continue ;; esac
+  rest=\${rest##* - }
+  case \${rest%% *} in ${KERNEL_TYPES}) printf 'umount %s\\n' "$m" ;; *) printf 'keep %s\\n' "$m" ;; esac
+done </proc/self/mountinfo)
+IFS='
+'
+for line in $mounts; do
+  m=$(printf '%b' "$(printf '%s' "\${line#* }" | sed 's/\\\\\\([0-7]\\)/\\\\0\\1/g')")
+  case $line in
+    umount*) umount -l "$m" 2>/dev/null || [ ! -d "$m/self" ] || fail "$m could not be taken away" ;;
+    *) mount -o remount,bind,${readOnly} "$m" 2>/dev/null || umount -l "$m" 2>/dev/null || fail "$m could not be made read-only" ;;
+  esac
+done
+unset IFS
+{
+  printf '%s\\n' "none $new/dev tmpfs mode=755,nosuid,noexec,size=1m" "none $new/dev/shm tmpfs X-mount.mkdir,mode=1777,nosuid,nodev,noexec" \\
+    "none $new/dev/pts devpts X-mount.mkdir,newinstance,ptmxmode=0666,mode=620,nosuid,noexec" \\
+    "none $new/proc proc ${needs.files ? 'rw' : 'ro'},nosuid,nodev,noexec" "none $new/run tmpfs mode=755,nosuid,nodev"
+${
+  needs.files
+    ? `  for p in sys sysrq-trigger irq bus fs acpi; do [ ! -e "/proc/$p" ] || printf '%s\\n' "$new/proc/$p $new/proc/$p none bind,ro"; done`
+    : ''
+}
+  printf '%s\\n' "/sys $new/sys none bind,${needs.sysfs ? 'rw' : 'ro'},nosuid,nodev,noexec"
+  for p in fs/selinux firmware/efi/efivars${needs.files ? ' fs/cgroup' : ''}; do
+    case $p in firmware/*) a=${needs.efiVariables ? 'rw' : 'ro'} ;; fs/cgroup) a=rw ;; *) a=ro ;; esac
+    ! grep -q " /sys/$p " /proc/self/mountinfo || printf '%s\\n' "/sys/$p $new/sys/$p none bind,$a,nosuid,nodev,noexec"
+  done
+  for p in ${READ_IN_RUN.join(' ')}; do [ ! -d "/run/$p" ] || printf '%s\\n' "/run/$p $new/run/$p none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"; done
+  printf '%s\\n' "$base $new$base none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"
+  printf '%s\\n' "$base/mnt $new$base/mnt none rbind"
+${needs.udevControl ? '' : `  [ ! -S /run/udev/control ] || printf '%s\\n' "/dev/null $new/run/udev/control none bind"`}
+  while read -r a b c e f g h path; do
+    case $path in /run/* | /dev/* | /proc/* | /sys/* | *[!A-Za-z0-9_./:@%+=,-]* | '') ;;
+    /*) [ ! -S "$new$path" ] || printf '%s\\n' "/dev/null $new$path none bind" ;; esac
+  done </proc/net/unix
+} >"$fstab"
+mount -a -T "$fstab" || fail 'its own file systems could not be mounted'
+cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$new/dev/" 2>/dev/null
+[ -c "$new/dev/null" ] || fail 'its own device nodes could not be made'
+ln -s pts/ptmx "$new/dev/ptmx"
+# The target's own nodes where they are right: udevd watches them, and looks again at what was written to them.
+: >"$fstab"
+made=
+for one in $devices; do
+  case $one in *!*) continue ;; esac
+  n=/dev/\${one%%:*}
+  [ -b "$n" ] && [ "$(node "$n")" = "\${one#*:}" ] || continue
+  : >"$new$n"
+  printf '%s\\n' "$n $new$n none bind,ro,nosuid,noexec" >>"$fstab"
+  made="$made $one"
+done
+[ -z "$made" ] || mount -a -T "$fstab" || fail 'its own device nodes could not be made'
+cell_nodes "$new/dev" "$devices" "$made"
+${needs.devices.map((pattern) => `for n in /dev/${pattern}; do [ ! -c "$n" ] || { mkdir -p "$new\${n%/*}"; cp -a "$n" "$new$n"; }; done`).join('\n')}
+${links ? LINKS : ''}
+mkdir "$new/run/.old" "$new/run/ironstage-cell" "$new/run/tmp"
+printf '%s\\n' "$devices" >"$new/run/ironstage-cell/devices"
+${needs.partitions ? SETTLING : ''}
+${
+  needs.network
+    ? `[ ! -d /run/systemd/resolve ] || { mkdir -p "$new/run/systemd/resolve"; cp /run/systemd/resolve/*.conf "$new/run/systemd/resolve/"; } 2>/dev/null
+[ ! -f /run/NetworkManager/resolv.conf ] || { mkdir -p "$new/run/NetworkManager"; cp /run/NetworkManager/resolv.conf "$new/run/NetworkManager/"; }`
+    : ''
+}
+[ ! -e /run/ostree-booted ] || : >"$new/run/ostree-booted"
+${
+  root === ''
+    ? ''
+    : each((tree) =>
+        tree === ''
+          ? ''
+          : `for p in dev proc sys run; do mount --rbind "$new/$p" "$new${tree}/$p" || fail "$p could not be mounted"; done
+[ ! -d "${tree}$base/mnt" ] || mount --rbind "${tree}$base/mnt" "$new/run/ironstage/mnt"`,
+      )
+}
+[ -z "$group" ] || echo 0 >"$group/command/cgroup.procs" || fail 'its control group could not be joined'
+cd "$new" && pivot_root . run/.old || fail 'it could not leave the tree of the target'
+cd /
+umount -l /run/.old && rmdir /run/.old || fail 'it could not leave the tree of the target'
+printf 'ok %s\\n' "$pid" >&4
+# Descriptors that were open where ironstage was started; a plain shell cannot close those of two digits.
+for n in /proc/self/fd/??*; do
+  [ ! -e "$n" ] || ! command -v bash >/dev/null 2>&1 || { set -- bash -c 'for n in /proc/self/fd/??*; do n=\${n##*/}; eval "exec $n>&-"; done; exec "$@"' cell "$@"; break; }
+done
+umask 077
+TMPDIR=/run/tmp
+${needs.partitions ? 'PATH=/run/ironstage-cell:$PATH' : ''}
+export TMPDIR PATH
+exec unshare --cgroup${needs.network ? '' : ' --net'} setpriv --inh-caps=-all --ambient-caps=-all --bounding-set=-all,${capabilities.map((name) => `+${name}`).join(',')} \\
+  sh -c '"$@" 2>&3 3>&-; exit "$?"' cell "$@" 3>&9 2>/dev/null 9>&- 4>&- 5>&- 6>&- 7>&- 8>&-`
+}
+
+const quotedPath = (path: string): string => {
+  if (/^[\w./-]*$/.test(path)) return path
+  throw new Error(`${path} would mean something to a shell`)
+}
+
+/** Names of the named disk that udev has given, so that it is found by them too. */
+const LINKS = `for l in /dev/disk/by-*/*; do
+  for one in $devices; do
+    [ "$l" -ef "/dev/\${one%%:*}" ] || continue
+    mkdir -p "$new\${l%/*}"
+    ln -s "../../\${one%%:*}" "$new$l"
+  done
+done`
+
+/** A udevadm that has settled only once the nodes of all partitions are there, which are made from outside. */
+const SETTLING = `printf '%s\\n' '#!/bin/sh' 'PATH=\${PATH#/run/ironstage-cell:}' 'udevadm "$@"' 'code=$?' '[ "$1" = settle ] || exit "$code"' "allowed='$disks'" \\
+  'i=0' 'while [ "$i" -lt 200 ]; do' '  now=' '  for k in $allowed; do' '    for s in "/sys/class/block/$k" "/sys/class/block/$k"/*/partition; do' \\
+  '      s=\${s%/partition}' '      read -r n 2>/dev/null <"$s/dev" && now="$now \${s##*/}:$n"' '    done' '  done' \\
+  '  read -r had </run/ironstage-cell/devices' '  missing=' '  for one in $now; do case " $had " in *" $one "*) ;; *) missing=1 ;; esac; done' \\
+  '  [ -n "$missing" ] || break' '  sleep 0.03' '  i=$((i + 1))' 'done' 'exit "$code"' >"$new/run/ironstage-cell/udevadm"
+chmod 755 "$new/run/ironstage-cell/udevadm"`

@@ -1,0 +1,106 @@
+/** What keeps a command from devices that it finds a node of: a device policy of its control group. */
+export type DevicePolicyKind =
+  /** A scope of the systemd that runs the target. */
+  | 'systemd'
+  /** The devices controller of control groups, version 1. */
+  | 'cgroup-v1'
+  /** None: the command's own /dev has to do. */
+  | 'none'
+
+/** Character devices that every program may use: null, zero, full, random, urandom, tty, ptmx and terminals. */
+const EVERYBODY = ['1:3', '1:5', '1:7', '1:8', '1:9', '5:0', '5:2', '136:*']
+
+/**
+ * Shell functions, the same for every kind. The supervisor calls them, outside of the policy.
+ *
+ * - `policy_open ACCESS DEVICES`: DEVICES are words NAME:MAJOR:MINOR; ACCESS is `r` or `rw`. Fails when it cannot be. Sets
+ *   `$policy_words`, lines that come before the command line, and `$policy_group`, a group to join.
+ * - `policy_devices ACCESS DEVICES`: from now on these, instead of the ones before.
+ * - `policy_character MAJOR:MINOR`: one more character device.
+ * - `policy_close`: leaves nothing behind.
+ */
+export function policyFunctions(kind: DevicePolicyKind): string {
+  switch (kind) {
+    case 'systemd':
+      return SYSTEMD
+    case 'cgroup-v1':
+      return CGROUP_V1
+    case 'none':
+      return `policy_words= policy_group=
+policy_open() { :; }
+policy_devices() { :; }
+policy_character() { :; }
+policy_close() { :; }`
+  }
+}
+
+/**
+ * systemd takes numbers as names below /dev/block and /dev/char. Its closed policy has what every program may use.
+ * Making a node of what is allowed is allowed too, since the process is under the policy before it makes them.
+ */
+const SYSTEMD = `policy_group=
+policy_unit=ironstage-cell-\${d##*/}.scope
+policy_words=
+policy_open() {
+  policy_words="systemd-run
+--quiet
+--scope
+--collect
+--unit=$policy_unit
+--property=DevicePolicy=closed"
+  for one in $2; do policy_words="$policy_words
+--property=DeviceAllow=/dev/block/\${one#*:} $1m"; done
+}
+# After policy_open, before the command is started.
+policy_character() {
+  policy_words="$policy_words
+--property=DeviceAllow=/dev/char/$1 rwm"
+}
+policy_devices() {
+  # What is no longer there must not be allowed either: its number may go to another disk.
+  set_property DeviceAllow=
+  for one in $2; do set_property "DeviceAllow=/dev/block/\${one#*:} $1m"; done
+}
+set_property() { systemctl set-property --runtime "$policy_unit" "$1" >/dev/null 2>&1; }
+policy_close() { :; }`
+
+/** The policy is on a group, the process in another below it: what it may write of its own cannot widen it. */
+const CGROUP_V1 = `policy_words=
+policy_group=
+devices_group() (
+  at= root=/ own=/
+  while read -r a b c r m rest; do
+    case $rest in *' - cgroup '*) case ",\${rest##* }," in *,devices,*) at=$m root=$r ;; esac ;; esac
+  done </proc/self/mountinfo
+  while IFS= read -r line; do
+    line=\${line#*:}
+    case ",\${line%%:*}," in *,devices,*) own=\${line#*:} ;; esac
+  done </proc/self/cgroup
+  [ "$root" = / ] || own=\${own#"$root"}
+  [ "$own" != / ] || own=
+  [ -n "$at" ] && printf '%s\\n' "$at$own"
+)
+policy_rule() { printf '%s\\n' "$2" >"$policy_group/devices.$1" && printf '%s\\n' "$2" >"$policy_group/command/devices.$1"; }
+policy_open() {
+  policy_group=$(devices_group) || return 1
+  policy_group=$policy_group/ironstage-\${d##*/}
+  # All is denied at once only where no group is below it; that one then begins with nothing as well.
+  mkdir "$policy_group" 2>/dev/null && printf 'a\\n' >"$policy_group/devices.deny" && mkdir "$policy_group/command" || return 1
+  for one in ${EVERYBODY.join(' ')}; do policy_character "$one" || return 1; done
+  policy_had=
+  policy_devices "$@"
+}
+policy_devices() {
+  access=$1
+  for one in $policy_had; do case " $2 " in *" $one "*) ;; *) policy_rule deny "b \${one#*:} rwm" ;; esac; done
+  for one in $2; do policy_rule allow "b \${one#*:} $access" || return 1; done
+  policy_had=$2
+}
+policy_character() { policy_rule allow "c $1 rw"; }
+policy_close() {
+  i=0
+  while [ -d "$policy_group" ] && [ "$i" -lt 50 ]; do
+    { rmdir "$policy_group/command"; rmdir "$policy_group"; } 2>/dev/null || nap 0.02
+    i=$((i + 1))
+  done
+}`

@@ -1,0 +1,163 @@
+import type { CellNeeds } from '../confinement/needs.js'
+import type { Capability } from '../executor.js'
+
+/** What a known program changes, and what the kernel must let it do for that. */
+export type Program = {
+  /** Whether a command line of it changes nothing, whatever it names. */
+  looks?: (words: readonly string[]) => boolean
+  needs?: (words: readonly string[]) => Partial<CellNeeds>
+} & (
+  | { kind: 'harmless' }
+  /** Changes the devices that it names, and must name one. */
+  | { kind: 'devices'; capability?: Capability; arrays?: true }
+  /** Changes the files that it names, and may name devices. */
+  | { kind: 'files' }
+  /** Mounts or unmounts, which later commands must see: the supervisor does it itself, in no cell. */
+  | { kind: 'mounts' }
+  /** Changes the machine itself. Those that ask its service manager to do so run in no cell where they are allowed. */
+  | { kind: 'machine'; capability: (words: readonly string[]) => Capability; outside: boolean }
+)
+
+const named = <T>(names: readonly string[], value: T): Record<string, T> =>
+  Object.fromEntries(names.map((name) => [name, value]))
+const only =
+  (...patterns: RegExp[]) =>
+  (words: readonly string[]): boolean =>
+    words.length > 0 && words.every((word) => patterns.some((pattern) => pattern.test(word)))
+const starts =
+  (pattern: RegExp) =>
+  ([first = '']: readonly string[]): boolean =>
+    pattern.test(first)
+const some =
+  (pattern: RegExp) =>
+  (words: readonly string[]): boolean =>
+    words.some((word) => pattern.test(word))
+const none =
+  (pattern: RegExp) =>
+  (words: readonly string[]): boolean =>
+    !words.some((word) => pattern.test(word))
+
+/** Making the kernel read a partition table takes CAP_SYS_ADMIN. */
+const tables = () => ({ capabilities: ['sys_admin'], partitions: true })
+const machine = (capability: Capability): Program => ({ kind: 'machine', capability: () => capability, outside: false })
+const service = (capability: Capability, looks?: Program['looks']): Program => ({
+  kind: 'machine',
+  capability: () => capability,
+  outside: true,
+  ...(looks ? { looks } : {}),
+})
+const files: Program = { kind: 'files' }
+const devices: Program = { kind: 'devices' }
+const network: Program = { kind: 'harmless', looks: () => true, needs: () => ({ network: true }) }
+
+/** By the plain name that a shell finds on its PATH; a program with a path is none of them. */
+const PROGRAMS: Readonly<Record<string, Program>> = {
+  ...named(['sync', 'true'], { kind: 'harmless' }),
+  udevadm: {
+    kind: 'harmless',
+    looks: starts(/^(settle|info|--version)$/),
+    needs: ([verb]) => (verb === 'settle' ? { udevControl: true } : {}),
+  },
+  'coreos-installer': {
+    kind: 'devices',
+    looks: (words) => words[0] !== 'install' && !some(/^(-o|-O|--output|-d|-C|--directory|--dest-device|-i)$/)(words),
+    needs: ([verb]) => ({
+      network: true,
+      udevControl: true,
+      ...(verb === 'install' ? tables() : {}),
+    }),
+  },
+  ...named(['shred', 'blkdiscard', 'mke2fs', 'mkswap', 'tune2fs', 'resize2fs', 'xfs_admin'], devices),
+  // Device-mapper maps reach other disks: the device mapper is in no cell.
+  kpartx: { kind: 'devices', looks: starts(/^-l/) },
+  wipefs: { kind: 'devices', looks: none(/^(-\w*[ao]\w*|--(all|offset)(=.*)?)$/) },
+  sgdisk: {
+    kind: 'devices',
+    looks: only(/^-[pviP]$/, /^--(print|verify|info=.*|pretend)$/, /^\d+$/, /^\//),
+    needs: tables,
+  },
+  sfdisk: {
+    kind: 'devices',
+    looks: starts(/^(-[dJlgs]|--(dump|json|list|show-size|show-geometry|verify))$/),
+    needs: tables,
+  },
+  parted: { kind: 'devices', looks: some(/^print$/), needs: tables },
+  partprobe: { kind: 'devices', looks: some(/^(-d|--dry-run)$/), needs: tables },
+  partx: { kind: 'devices', looks: some(/^(-[sl]|--(show|list))$/), needs: tables },
+  blockdev: { kind: 'devices', looks: only(/^--(get.*|report|v|verbose)$/, /^\//), needs: tables },
+  hdparm: {
+    kind: 'devices',
+    looks: only(/^-[iIgCH]$/, /^\//),
+    needs: () => ({ capabilities: ['sys_rawio', 'sys_admin'] }),
+  },
+  nvme: {
+    kind: 'devices',
+    looks: starts(/^(id-ctrl|id-ns|list|list-ns|smart-log|sanitize-log|show-regs)$/),
+    needs: () => ({ capabilities: ['sys_admin'], devices: ['nvme[0-9]', 'nvme[0-9][0-9]'] }),
+  },
+  mdadm: {
+    kind: 'devices',
+    capability: 'software-raid',
+    arrays: true,
+    looks: starts(/^(-D|-E|-Q|--detail|--examine|--query|--detail-platform)$/),
+    // Its other modes start programs, or take whatever arrays a file lists.
+    needs: (words) =>
+      starts(/^(-D|-E|-Q|-C|-S|--detail|--examine|--query|--create|--stop|--zero-superblock|--fail|--remove)$/)(words)
+        ? { capabilities: ['sys_admin', 'mknod'], sysfs: true, partitions: true }
+        : {},
+  },
+  dd: { kind: 'files', looks: none(/^of=/) },
+  ...named(['mkdir', 'rmdir', 'rm', 'cp', 'mv', 'ln', 'chmod', 'chown', 'touch', 'tee', 'truncate', 'install'], files),
+  // Of another loop device than the one that stands for the disk, nothing is known.
+  losetup: {
+    kind: 'devices',
+    looks: (words) => words.length === 0 || some(/^(-[alj]|--(all|list|associated))$/)(words),
+  },
+  mount: { kind: 'mounts', looks: (words) => words.length === 0 || only(/^-l$/)(words) },
+  umount: { kind: 'mounts' },
+  efibootmgr: {
+    kind: 'machine',
+    capability: () => 'efi-variables',
+    outside: false,
+    looks: (words) => words.every((word) => /^(-v|--verbose|-u|--unicode)$/.test(word)),
+    needs: () => ({ efiVariables: true, capabilities: ['linux_immutable'] }),
+  },
+  hostname: service('hostname', none(/^[^-]|^-[bF]|^--(boot|file)/)),
+  hostnamectl: service('hostname', none(/^(set-)?(hostname|icon-name|chassis|deployment|location)$/)),
+  ...named(['stress-ng', 'fio'], machine('burn-in')),
+  ...named(['gpu_burn', 'gpu-burn'], {
+    ...machine('burn-in'),
+    needs: () => ({ devices: ['nvidia*', 'nvidia-caps/*', 'dri/*', 'kfd'] }),
+  } as Program),
+  ...named(['poweroff', 'halt'], service('power')),
+  reboot: service('reboot'),
+  systemctl: {
+    kind: 'machine',
+    outside: true,
+    looks: starts(/^(is-active|is-enabled|is-failed|is-system-running|status|show|cat|list-.*)$/),
+    capability: (words) =>
+      words.some((word) => /^(poweroff|halt)$/.test(word))
+        ? 'power'
+        : words.some((word) => /^(reboot|soft-reboot|kexec)$/.test(word))
+          ? 'reboot'
+          : 'hand-over',
+  },
+  // They look at what a cell would not show them.
+  ...named(['ip', 'ethtool', 'lshw', 'hardware-detect', 'curl'], network),
+  tcpdump: {
+    kind: 'harmless',
+    looks: () => true,
+    needs: () => ({ network: true, capabilities: ['net_raw', 'net_admin'] }),
+  },
+  ipmitool: {
+    kind: 'harmless',
+    looks: ([lan = '', print = '']) => /^lan6?$/.test(lan) && print === 'print',
+    needs: () => ({ devices: ['ipmi[0-9]', 'ipmi/[0-9]', 'ipmidev/[0-9]'] }),
+  },
+}
+
+/** Null for a program that is not known: what it would change cannot be told. */
+export function knownProgram(name: string): Program | null {
+  const plain = name.startsWith('mkfs.') || name === 'mkfs' ? 'mke2fs' : name
+  return Object.hasOwn(PROGRAMS, plain) ? PROGRAMS[plain]! : null
+}
