@@ -15,6 +15,7 @@ export function reportText(report: DeploymentReport): string {
     ),
     ...(ignition === null ? ['  Ignition   none'] : ignitionLines(ignition)),
     `  arguments  ${wrapped(report.kernel_arguments)}`,
+    ...(report.confinement === undefined ? [] : [`  confined   ${report.confinement}`]),
     `  time       ${STAGES.filter((stage) => stage in report.seconds)
       .map((stage) => `${stage} ${report.seconds[stage]!.toFixed(2)} s`)
       .join(', ')}`,

@@ -86,13 +86,16 @@ export async function onlyShown(
   const { disk, installer } = on
   const { type, partitions } = await readPartitions(on.target, disk.path)
   if (json) {
-    stdout.write(`${JSON.stringify({ event: 'check', disk, table: type, partitions, installer })}\n`)
+    stdout.write(
+      `${JSON.stringify({ event: 'check', disk, table: type, partitions, installer, confinement: on.target.confinement })}\n`,
+    )
     return disk.inUse === null ? 0 : 1
   }
   const lines = [
     `${request.target}: only looked at, nothing was written`,
     `  disk       ${disk.path} (${disk.number}), ${disk.size} bytes${disk.model === null ? '' : `, ${disk.model}`}`,
     `  in use     ${disk.inUse ?? 'no'}`,
+    `  confined   ${on.target.confinement}`,
     `  installer  ${installer ?? 'none: coreos-installer is not there'}`,
     `would be destroyed: ${type === null ? 'what is on it; there is no partition table' : `the partition table (${type}) and`}`,
     ...partitions.map(

@@ -44,6 +44,8 @@ export interface DeploymentReport {
   } | null
   kernel_arguments: string[]
   seconds: Partial<Record<StageName, number>>
+  /** What kept the commands on a real target to its disk. */
+  confinement?: string
   checks: Check[]
   ok: boolean
 }

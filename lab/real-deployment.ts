@@ -96,7 +96,8 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
       return afterBoot(on, hostname, way.seconds, verified)
     },
   })
-  return await going.catch(async (error: unknown) => {
+  const confined = going.then((report) => ({ ...report, confinement: on.target.confinement }))
+  return await confined.catch(async (error: unknown) => {
     if (way.seconds.deploy === undefined && !options.signal.aborted) await clearedAfterBoot(on, logger)
     throw error
   })

@@ -39,8 +39,9 @@ afterAll(async () => {
 /** Kills the installer once it has printed as many lines as the file says. */
 const KILLED_AT_A_LINE = `#!/bin/sh
 read -r at <"$0.at"
-mkfifo "$0.$$"
-coreos-installer "$@" 2>"$0.$$" &
+said=$TMPDIR/said
+mkfifo "$said"
+coreos-installer "$@" 2>"$said" &
 pid=$!
 n=0
 while IFS= read -r line; do
@@ -48,8 +49,8 @@ while IFS= read -r line; do
   case $line in *'Read disk'*) continue ;; esac
   n=$((n + 1))
   [ "$n" != "$at" ] || kill -9 "$pid" 2>/dev/null
-done <"$0.$$"
-rm -f "$0.$$"
+done <"$said"
+rm -f "$said"
 wait "$pid"
 `
 

@@ -234,7 +234,7 @@ umount -l /run/.old && rmdir /run/.old || fail 'it could not leave the tree of t
 printf 'ok %s\\n' "$pid" >&4
 # Descriptors that were open where ironstage was started; a plain shell cannot close those of two digits.
 for n in /proc/self/fd/??*; do
-  [ ! -e "$n" ] || ! command -v bash >/dev/null 2>&1 || { set -- bash -c 'for n in /proc/self/fd/??*; do n=\${n##*/}; eval "exec $n>&-"; done; exec "$@"' cell "$@"; break; }
+  [ ! -e "$n" ] || ! command -v bash >/dev/null 2>&1 || { set -- bash --norc -c 'for n in /proc/self/fd/??*; do n=\${n##*/}; eval "exec $n>&-"; done; exec "$@"' cell "$@"; break; }
 done
 umask 077
 TMPDIR=/run/tmp

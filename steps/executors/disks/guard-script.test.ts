@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { DISK_FUNCTIONS, resolveScript } from './guard-script.js'
+import { DISK_FUNCTIONS, holdScript, resolveScript } from './guard-script.js'
 import type { DiskSelector } from './selector.js'
 
 const SHELLS = [['/bin/sh'], ['/bin/bash'], ['/usr/bin/busybox', 'sh']].filter(([path]) => existsSync(path!))
@@ -89,6 +89,26 @@ echo ok`
   return [...new Set(said)]
 }
 
+/** What is said when the disk is opened and kept, after `meanwhile` in shell. */
+function held(selectors: readonly DiskSelector[], meanwhile = ''): string[] {
+  const script = `
+refuse() { printf 'refused: %s\\n' "$1"; exit 0; }
+${DISK_FUNCTIONS}
+sys=$1/sys proc=$1/proc dev=$1/dev base=$1/own
+node() { [ -f "$1" ] && cat "$1"; }
+udevadm() { return 1; }
+${resolveScript(selectors)}
+${holdScript(selectors)}
+${meanwhile}
+hold_disks
+node /dev/fd/8`
+  const said = SHELLS.map(([shell, ...more]) => {
+    const { stdout } = spawnSync(shell!, [...more, '-c', script, 'guard', host.root], { encoding: 'utf8' })
+    return stdout.trim()
+  })
+  return [...new Set(said)]
+}
+
 const byId = (...values: string[]): DiskSelector[] => values.map((value) => ({ kind: 'identity', value }))
 
 describe('the disk that was named', () => {
@@ -139,6 +159,35 @@ describe('the disk that was named', () => {
     await host.disk('sdb', { serial: 'A' })
     expect(guard('sda')[0]).toContain('/dev/sda is on the disk sda, which may not be written')
     expect(guard('sdc')).toEqual(['refused: /dev/sdc is no block device there'])
+  })
+})
+
+describe('the disk is held open from the moment in which it was looked at', () => {
+  beforeEach(async () => {
+    await host.disk('sda', { serial: 'A' })
+    await host.disk('sdb', { serial: 'B' })
+  })
+
+  test('by its number', () => {
+    expect(held(byId('A'))).toEqual(['8:0'])
+    expect(held([{ kind: 'name', name: 'sdb', identity: 'B' }])).toEqual(['8:1'])
+  })
+
+  test.each([
+    [
+      'its name leads to another device',
+      'printf 8:1 >"$dev/sda"',
+      'sda was exchanged for another disk while it was looked at',
+    ],
+    [
+      'another disk has its number',
+      'echo C >"$sys/block/sda/serial"',
+      'sda was exchanged for another disk while it was looked at',
+    ],
+    ['it is gone', 'rm -f "$dev/sda"', 'sda could not be opened'],
+  ])('and refused when %s', async (_, meanwhile, why) => {
+    const restored = `${meanwhile}; trap 'printf 8:0 >"$dev/sda"; echo A >"$sys/block/sda/serial"' EXIT`
+    expect(held(byId('A'), restored)).toEqual([`refused: ${why}`])
   })
 })
 

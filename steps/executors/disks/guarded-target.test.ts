@@ -30,7 +30,13 @@ afterAll(() => rm(place, { recursive: true, force: true }))
 
 const target = (more: Partial<GuardedTargetOptions> = {}) =>
   guardedTarget({
-    ...{ name: 'local:x', disks: [{ kind: 'identity', value: 'no-such-serial' }], allow: [], disposable: false, confinement: null },
+    ...{
+      name: 'local:x',
+      disks: [{ kind: 'identity', value: 'no-such-serial' }],
+      allow: [],
+      disposable: false,
+      confinement: null,
+    },
     ...{ clock, random: systemRandom, folder: join(place, 'runs') },
     shell: localShell(clock, { ...process.env, PATH: `${place}/bin:${process.env['PATH']}` }),
     ...more,
@@ -75,6 +81,7 @@ describe('a target that may write one disk', () => {
     const write = (path: string) => one.executor.files.write(path, Buffer.from('x'))
     await expect(write(`${place}/file`)).rejects.toThrow('no part of the disk that was named')
     await expect(one.executor.files.remove('/etc/hostname')).rejects.toThrow('no part of the disk')
+    await expect(write('/run/ironstage/mnt/link/x')).rejects.toThrow('no part of the disk')
     await expect(write('/run/ironstage/../../etc/x')).rejects.toThrow('no part of the disk')
     await using other = target({ disks: [], disposable: true })
     await other.executor.files.write(`${place}/file`, Buffer.from('x'))

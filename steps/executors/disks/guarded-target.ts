@@ -93,7 +93,8 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
       resolve: (unresolved ? quietResolveScript(disks) : '') + holdScript(disks),
     })
   const allowPath = (path: string): void => {
-    if (disposable || folders().some((folder) => isBelow(path, folder))) return
+    // Commands write below `mnt`: a link that one of them has made there leads anywhere.
+    if (disposable || folders().some((folder) => isBelow(path, folder) && !isBelow(path, `${folder}/mnt`))) return
     throw new UserError('path-refused', `${path} is not written: it is no part of the disk that was named`, {
       remedy: 'files of the target itself are only written where it was said to be disposable',
     })

@@ -54,7 +54,7 @@ describe('what a command would change', () => {
     expect(judged(line)).toMatchObject({ kind: 'run', operands: { paths } })
   })
 
-  test.each([
+  test.each<[string, string]>([
     ['sh -c wipefs', 'what sh would change is not known'],
     ['podman run --privileged x', 'what podman would change is not known'],
     ['/srv/own/sync /dev/sda', 'what sync would change is not known'],
@@ -72,13 +72,10 @@ describe('what a command would change', () => {
       '-o ro /dev/sda1 /mnt',
       '-t fuse x /run/ironstage/mnt/x',
       '--bind / /run/ironstage/mnt/x',
-    ].map(
-      (words) =>
-        [
-          `mount ${words}`,
-          'mount is only run for a device of the disk that was named, on a folder of /run/ironstage/mnt',
-        ] as const,
-    ),
+    ].map((words): [string, string] => [
+      `mount ${words}`,
+      'mount is only run for a device of the disk that was named, on a folder of /run/ironstage/mnt',
+    ]),
   ])('%s is refused', (line, why) => {
     expect(judged(line)).toEqual({ kind: 'refuse', why })
   })

@@ -31,9 +31,19 @@ for program in "$installer" /usr/sbin/blockdev; do
   name="${program##*/}"
   cp "$root$program" "$root/opt/$name.real"
   rm -f "$root/usr/sbin/$name"
-  # The kernel tells udev of partitions that were added this way, not of their table.
-  printf '#!/bin/sh\n[ "$1" != install ] || echo $$ >>%s/shared/installs\nONLY_DISK=%s LD_PRELOAD=/opt/reread.so /opt/%s.real "$@"\ncode=$?\nudevadm trigger --settle %s\n[ "$1 $code" != "install 0" ] || [ ! -f %s/shared/hold ] || { : >%s/shared/held; sleep 600; }\nexit $code\n' \
-    "$folder" "$disk" "$name" "$disk" "$folder" "$folder" >"$root/usr/sbin/$name"
+  # The kernel tells udev of partitions that were added this way, not of their table. A program that is confined can change
+  # nothing here: it tells it to the loop below, and waits for its answer.
+  cat >"$root/usr/sbin/$name" <<END
+#!/bin/sh
+[ "\$1" != install ] || echo "installs \$\$" >"$folder/shared/told"
+ONLY_DISK=$disk LD_PRELOAD=/opt/reread.so /opt/$name.real "\$@"
+code=\$?
+read -r word </proc/sys/kernel/random/uuid
+echo "trigger \$word" >"$folder/shared/told"
+while [ ! -f "$folder/shared/.\$word" ]; do sleep 0.02; done
+[ "\$1 \$code" != "install 0" ] || [ ! -f "$folder/shared/hold" ] || { echo held >"$folder/shared/told"; sleep 600; }
+exit \$code
+END
   chmod 755 "$root/usr/sbin/$name"
 done
 mount --bind "$folder/home" "$root/home"
@@ -54,6 +64,17 @@ chmod 755 "$root/usr/bin/udevadm"
 ln -s udevadm "$root/opt/systemd-udevd"
 SYSTEMD_IGNORE_CHROOT=1 chroot "$root" /opt/systemd-udevd --daemon 2>/dev/null
 chroot "$root" udevadm settle
+mkfifo "$folder/shared/told" 2>/dev/null || true
+while read -r what word; do
+  case "$what" in
+    installs) echo "$word" >>"$folder/shared/installs" ;;
+    held) : >"$folder/shared/held" ;;
+    trigger)
+      chroot "$root" udevadm trigger --settle "$disk" || true
+      : >"$folder/shared/.$word"
+      ;;
+  esac
+done <>"$folder/shared/told" &
 # Started again whenever it ends, as by a service manager; sessions live on.
 while :; do
   chroot "$root" /usr/sbin/sshd -D -e -f /etc/ssh/sshd_config 2>>"$folder/sshd.log" || true
