@@ -4,7 +4,7 @@ import { scriptedTarget, type Script } from '../../test/kit/scripted-target.js'
 import { createBootEntry, parseBootCsv, parseBootMenu } from './efi.js'
 
 const ESP = { kname: 'sda2', type: 'part', parttype: 'C12A7328-F81F-11D2-BA4B-00A0C93EC93B', partuuid: 'AAAA-BBBB' }
-const folder = '/run/ironstage/sda2'
+const folder = '/run/ironstage/mnt/sda2'
 
 function machine(script: Script = {}, esp: object[] = [ESP]) {
   const target = scriptedTarget({

@@ -13,7 +13,7 @@ const recorded = JSON.parse(
 ) as Record<string, { code: number; stderr: string }>
 
 const ignition = { ignition: { version: '3.4.0' }, passwd: { users: [{ name: 'core', passwordHash: 'hunter2' }] } }
-const BOOT = '/run/ironstage/sda3'
+const BOOT = '/run/ironstage/mnt/sda3'
 const ESP_GUID = '11111111-2222-4333-8444-000000000002'
 
 /** A machine with two disks whose programs follow what was done to the first. */

@@ -87,7 +87,8 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
   })
   const target = scope.use(
     guardedTarget({
-      ...{ name: `local:${where}`, disks: [selector], allow, disposable, confinement, shell, clock, random, logger, signal: cut },
+      ...{ name: `local:${where}`, disks: [selector], allow, disposable, confinement },
+      ...{ shell, clock, random, logger, signal: cut },
       ...(root === undefined ? {} : { root }),
       ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
     }),

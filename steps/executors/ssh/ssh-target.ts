@@ -83,7 +83,8 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
   const confinement = await findConfinement({ host, name, unguarded, logger: options.logger })
   const target = scope.use(
     guardedTarget({
-      ...{ name, disks: [selector], allow, disposable, confinement, shell, clock, random, logger: options.logger, signal: cut },
+      ...{ name, disks: [selector], allow, disposable, confinement },
+      ...{ shell, clock, random, logger: options.logger, signal: cut },
       ...(root === undefined ? {} : { root }),
       ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
     }),
