@@ -93,7 +93,9 @@ describe('a login shell that prints without an end', () => {
 test('a program that prints without an end is ended, and the target is named', async () => {
   await using executor = executorOn(behind(':'))
   const before = process.memoryUsage().rss
-  expect(await told(finish(executor, ['cat', '/dev/zero'], { effect: 'reads' }))).toContain('cat printed more than 32 MiB on lab-7')
+  expect(await told(finish(executor, ['cat', '/dev/zero'], { effect: 'reads' }))).toContain(
+    'cat printed more than 32 MiB on lab-7',
+  )
   expect(process.memoryUsage().rss - before).toBeLessThan(300 * MIB)
 })
 
