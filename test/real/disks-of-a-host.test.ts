@@ -50,7 +50,7 @@ url=http://127.0.0.1:$(cat "$FOLDER/port")
 for way in good short wait; do
   printf '{"image_url":"%s","ignition":{"ignition":{"version":"3.4.0"}}}' "$url/$way" >"$FOLDER/$way.json"
 done
-step="$IRONSTAGE step run install_coreos --installer $INSTALLER"
+step="$IRONSTAGE step run install_coreos --no-cache --installer $INSTALLER"
 install() {
   code=0
   $step $target --args "$FOLDER/$1.json" || code=$?

@@ -77,8 +77,9 @@ async function outcome(script: string) {
   }
 }
 
+/** The installer fetches the image by itself, so that it is the one that meets the server. */
 const deploy = (image: string, more = '') =>
-  `$ironstage deploy --target local:${host.disk} --ignition $place/c.ign --json --image ${image} ${more} || echo "ended with $?"`
+  `$ironstage deploy --target local:${host.disk} --ignition $place/c.ign --json --image ${image} --no-cache ${more} || echo "ended with $?"`
 
 const FAILED = { code: 0, state: 'deploy failed', disk: 'nothing to boot' }
 

@@ -52,6 +52,8 @@ afterAll(async () => {
 
 const deploy = (more = '') =>
   `$ironstage deploy --target local:${host.disk} --ignition ${join(place, 'c.ign')} --append-karg rehearsal=1 --json ${more}`
+/** The installer fetches the image by itself, so that it is the one that meets the server. */
+const fetching = (url: string) => `--image ${url} --no-cache`
 const lastLine = (out: string): unknown =>
   JSON.parse(
     out
@@ -95,7 +97,7 @@ describe(`a host with ${HASHED}, and a file as the disk to install to`, () => {
   test('leaves no bootable disk when the image breaks off, and says why', async () => {
     const { url, server } = await imageServer((response) => response.destroy())
     await host.freshDisk()
-    const { code, out } = await beside(host, tools, deploy(`--image ${url}`))
+    const { code, out } = await beside(host, tools, deploy(fetching(url)))
     server.close()
     expect({ code }, out).toEqual({ code: 1 })
     const sentence = out.split('\n').find((line) => line.startsWith('ironstage: '))
@@ -119,7 +121,7 @@ describe(`a host with ${HASHED}, and a file as the disk to install to`, () => {
     const { code, out } = await beside(
       host,
       tools,
-      `${deploy(`--image ${url}`)} >/dev/null 2>&1 &
+      `${deploy(fetching(url))} >/dev/null 2>&1 &
 while [ ! -f ${half} ]; do sleep 0.1; done
 kill -9 $!; sleep 0.3
 pgrep -x coreos-installe >/dev/null && echo still at work
@@ -153,7 +155,7 @@ for f in $(find /run /tmp -xdev -type f -size -1M | grep -v ${place}/c.ign); do 
       tools,
       `export HOME=${home} XDG_CACHE_HOME= TMPDIR=
 watched() { "$@" >${home}/out 2>&1 & running=$!; while kill -0 $running 2>/dev/null; do ps -eo args >>${home}/ps; sleep 0.05; done; wait $running || true; }
-watched ${deploy(`--image ${url}`)}
+watched ${deploy(fetching(url))}
 grep -c 'install failed' ${home}/out
 cp ${home}/out ${home}/failed
 watched ${deploy()}

@@ -56,7 +56,7 @@ async function agent(ironic: string, node: string): Promise<{ child: ChildProces
     [
       ...[IRONSTAGE, 'agent', '--target', `ssh://root@127.0.0.1:${machine.ports.any}`, '--device', loop, '--json'],
       ...['--yes-erase', disk, '--host-key', await machine.hostKey(), '--ssh-config', 'none'],
-      ...['--ironic-url', ironic, '--node-uuid', node],
+      ...['--ironic-url', ironic, '--node-uuid', node, '--no-cache'],
     ],
     { env: { PATH: process.env['PATH'], HOME: place, USER: 'tester' }, stdio: ['ignore', 'pipe', 'inherit'] },
   )

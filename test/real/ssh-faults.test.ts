@@ -67,7 +67,8 @@ async function words(port: number, way = 'wait'): Promise<string[]> {
   return [
     ...['deploy', '--target', `ssh://root@127.0.0.1:${port}`, '--device', disk.loop, '--yes-erase', disk.file],
     ...['--host-key', await machine.hostKey(), '--ssh-config', 'none', '--json', '--ignition', join(place, 'c.ign')],
-    ...['--image', `http://127.0.0.1:${await readFile(join(place, 'port'), 'utf8')}/${way}`],
+    // The machine fetches it by itself.
+    ...['--no-cache', '--image', `http://127.0.0.1:${await readFile(join(place, 'port'), 'utf8')}/${way}`],
   ]
 }
 
@@ -169,14 +170,13 @@ describe('while the installer writes', () => {
 
 test.each([
   ['a file of this host', () => REHEARSAL_IMAGE],
-  // No address of the loopback network by its name, so that it is fetched here.
-  ['out of the cache', (port: string) => `http://0.0.0.0:${port}/good`],
+  ['out of the cache', (port: string) => `http://127.0.0.1:${port}/good`],
 ])('an image that is brought there first needs no link: %s', async (_, image) => {
   await using way = await cuttableWay(machine.ports.any)
   const given = await words(way.port)
   given.splice(
-    given.indexOf('--image'),
-    2,
+    given.indexOf('--no-cache'),
+    3,
     '--image',
     image(await readFile(join(place, 'port'), 'utf8')),
     '--stage-image',

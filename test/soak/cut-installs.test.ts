@@ -64,7 +64,7 @@ async function deploy(port: number, bad: boolean) {
     [
       ...['deploy', '--target', `ssh://root@127.0.0.1:${port}`, '--device', loop, '--yes-erase', disk],
       ...['--host-key', await machine.hostKey(), '--ssh-config', 'none', '--json', '--append-karg', 'rehearsal=1'],
-      ...['--ignition', join(place, 'c.ign'), '--image', image],
+      ...['--ignition', join(place, 'c.ign'), '--no-cache', '--image', image],
     ],
     { variables: { HOME: place, USER: 'tester' } },
   )
