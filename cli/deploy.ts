@@ -1,6 +1,6 @@
-import { mkdtemp, readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import {
   EXAMPLE_IGNITION,
   loadManagers,
@@ -14,12 +14,14 @@ import {
   type MachineHardware,
   type RealTargetRequest,
 } from '../lab/index.js'
+import { temporaryFolder } from '../runtime/index.js'
 import type { Environment } from './environment.js'
 import { readOneMachine } from './hardware-file.js'
 import { accessOf, endpointOf } from './ironic-access.js'
 import { imageNamed, imagesOf } from './image-cache.js'
 import { parseSize, type Options } from './options.js'
 import { onlyShown, openFor, realTarget } from './target.js'
+import { readStandardInput } from './standard-input.js'
 import { watched } from './watched-deployment.js'
 import type { DEPLOY_OPTIONS } from './option-lists.js'
 
@@ -44,19 +46,30 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   const ironicUrl = named === 'env' ? endpointOf(environment.variables) : named
   const access = ironicUrl === undefined ? undefined : await accessOf(environment.variables)
   const speed = options.speed ?? 1
-  return watched(environment, { clock: systemClock(speed), speed, json }, async (watching) =>
-    runDeployment({
+  const isNew = options['disk-file'] === undefined && named === undefined
+  await using folder = isNew ? await temporaryFolder() : undefined
+  const file = folder ? join(folder.path, 'sda.img') : (options['disk-file'] ?? '')
+  return await watched(environment, { clock: systemClock(speed), speed, json }, async (watching) => {
+    const report = await runDeployment({
       ...asked(options, given),
       ...(await imageNamed(options, environment)),
       ...watching,
       ...(hardware ? { hardware } : {}),
-      disk: { file: await diskFile(options), size, overwrite: options.overwrite ?? false },
+      disk: { file, size, overwrite: options.overwrite ?? false },
       images: await imagesOf(options, environment),
       ...(ironicUrl === undefined ? {} : { ironicUrl }),
       ...(access ? { access } : {}),
       realistic: options.realistic ?? false,
-    }),
-  )
+    })
+    return folder ? { ...report, disk: { ...report.disk, file: await kept(file) } } : report
+  })
+}
+
+/** A disk is kept when there is a report that names it; one of a deployment that was stopped goes with its folder. */
+async function kept(file: string): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'ironstage-')), basename(file))
+  await rename(file, path)
+  return path
 }
 
 interface Given {
@@ -138,12 +151,10 @@ async function machineOf(options: DeployOptions): Promise<{ hardware?: MachineHa
   return { ...(hardware ? { hardware } : {}), size: described ?? parseSize(diskSize ?? '10GiB') }
 }
 
-async function readConfig(file: string | undefined, { stdin }: Environment): Promise<Uint8Array> {
+async function readConfig(file: string | undefined, environment: Environment): Promise<Uint8Array> {
   try {
     if (file !== '-') return await readFile(file ?? EXAMPLE_IGNITION)
-    const parts: Buffer[] = []
-    for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array))
-    return Buffer.concat(parts)
+    return await readStandardInput(environment)
   } catch (cause) {
     throw new UserError('ignition-unreadable', `the Ignition config ${file} cannot be read`, {
       cause,
@@ -151,9 +162,4 @@ async function readConfig(file: string | undefined, { stdin }: Environment): Pro
       remedy: 'name a file with --ignition, or - for standard input',
     })
   }
-}
-
-async function diskFile({ 'disk-file': given, 'ironic-url': url }: DeployOptions): Promise<string> {
-  if (given !== undefined) return given
-  return url === undefined ? join(await mkdtemp(join(tmpdir(), 'ironstage-')), 'sda.img') : ''
 }

@@ -22,7 +22,8 @@ export interface Environment {
   begin?(): void
 }
 
-const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
+const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGPIPE: 13, SIGTERM: 15 } as const
+/** SIGPIPE stands for a closed standard output. */
 type StopSignal = keyof typeof NUMBERS
 
 /** Which signal asked the program to stop. */
@@ -45,23 +46,86 @@ export const stopAsked = (stopped: AbortSignal): Promise<void> =>
     stopped.addEventListener('abort', () => resolve(), { once: true })
   })
 
-export function processEnvironment(): Environment {
+/** Milliseconds that a command has to end in order after a signal. */
+const STOP_TIME = 1500
+/** Milliseconds that a command's end waits for connections and timers that should be closed. */
+const END_TIME = 1000
+
+/** The environment of this process, and how the process ends. */
+export interface ProcessEnvironment extends Environment {
+  /** Ends the process with a command's exit code, after its output was written. */
+  end(code: number): Promise<void>
+}
+
+/** What keeps a process, in plain words. */
+const RESOURCES: Readonly<Record<string, string>> = {
+  TCPSocketWrap: 'connection',
+  TLSWrap: 'connection',
+  TCPServerWrap: 'listener',
+  PipeWrap: 'pipe',
+  ProcessWrap: 'program',
+  Worker: 'worker',
+  MessagePort: 'worker',
+  GetAddrInfoReqWrap: 'name lookup',
+  FSReqCallback: 'file operation',
+  FSReqPromise: 'file operation',
+}
+
+/** As in `2 connections, 1 program`. */
+export function openText(resources: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const name of resources.flatMap((one) => RESOURCES[one] ?? [])) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const texts = [...counts].map(([name, count]) => `${count} ${name}${count === 1 ? '' : 's'}`)
+  return texts.length === 0 ? 'a computation' : texts.join(', ')
+}
+
+export function processEnvironment(): ProcessEnvironment {
+  const { stdout, stderr } = process
   const controller = new AbortController()
-  const begin = () => {
-    for (const signal of Object.keys(NUMBERS) as StopSignal[])
-      process.on(signal, () => {
-        const stop = new Stopped(signal)
-        if (controller.signal.aborted) process.exit(stop.exitCode)
-        controller.abort(stop)
-      })
+  const stopped = controller.signal
+  let began = false
+  let unwritten: Error | undefined
+
+  const stop = (reason: Stopped) => {
+    if (stopped.aborted || !began) process.exit(reason.exitCode)
+    controller.abort(reason)
+    setTimeout(() => {
+      if (reason.signal !== 'SIGPIPE')
+        stderr.write(
+          `ironstage: ${reason.message}, and ended before everything was closed: ${openText(process.getActiveResourcesInfo())}\n`,
+        )
+      process.exit(reason.exitCode)
+    }, STOP_TIME)
   }
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (unwritten) return
+    unwritten = error
+    if (error.code === 'EPIPE') return stop(new Stopped('SIGPIPE'))
+    stderr.write(`ironstage: standard output cannot be written (${error.message.replace(/^\w+: |, \w+$/g, '')})\n`)
+    process.exit(1)
+  })
+  // There is nowhere left to say so.
+  stderr.on('error', () => {})
+
+  const begin = () => {
+    if (began) return
+    began = true
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(new Stopped(signal)))
+  }
+  // The kernel ends any process at a signal that it has no handler for, but not the first one of a container.
+  if (process.pid === 1)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(new Stopped(signal)))
   return {
     argv: process.argv.slice(2),
     variables: process.env,
-    stdout: process.stdout,
-    stderr: process.stderr,
-    stdin: process.stdin,
-    stopped: controller.signal,
-    begin,
+    ...{ stdout, stderr, stdin: process.stdin, stopped, begin },
+    end: async (code) => {
+      process.exitCode = code
+      if (stopped.aborted) process.exit(unwritten ? 128 + NUMBERS.SIGPIPE : code)
+      stopped.addEventListener('abort', () => process.exit((stopped.reason as Stopped).exitCode))
+      await Promise.all([stdout, stderr].map((output) => new Promise((resolve) => output.write('', resolve))))
+      // Whatever is still open by then was forgotten, and must not keep the process.
+      setTimeout(() => process.exit(), END_TIME).unref()
+    },
   }
 }

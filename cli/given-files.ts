@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { UserError } from '../lab/index.js'
 import type { Environment } from './environment.js'
+import { readStandardInput } from './standard-input.js'
 
 /** A file as it was given. */
 export interface Given {
@@ -16,7 +17,7 @@ export interface Given {
  */
 export async function readGiven(
   files: readonly string[],
-  { stdin }: Environment,
+  environment: Environment,
   what = 'Ignition config',
 ): Promise<Given[]> {
   if (files.filter((file) => file === '-').length > 1)
@@ -28,11 +29,7 @@ export async function readGiven(
   for (const file of files)
     try {
       if (file !== '-') given.push({ name: file, bytes: await readFile(file) })
-      else {
-        const parts: Buffer[] = []
-        for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array))
-        given.push({ name: 'standard input', bytes: Buffer.concat(parts) })
-      }
+      else given.push({ name: 'standard input', bytes: await readStandardInput(environment) })
     } catch (cause) {
       throw unreadable(file, what, 'name a file, or - for standard input', cause)
     }

@@ -81,7 +81,7 @@ export async function ignitionShow(path: string, _: object, command: LiveCommand
   await read(path, command, ({ files }) => {
     const config = files.get(IGNITION_FILE)
     if (!config) throw new LiveImageError('No embedded Ignition config.')
-    return writeTo(command.environment.stdout, bytesSource(config))
+    return writeTo(command.environment, bytesSource(config))
   })
 }
 
@@ -121,14 +121,14 @@ export async function networkExtract(
 export async function printKeyfiles(
   keyfiles: ReturnType<typeof keyfilesIn>,
   { directory }: { directory?: string },
-  { environment: { stdout } }: LiveCommand,
+  { environment }: LiveCommand,
 ): Promise<void> {
   if (keyfiles.length === 0) throw new LiveImageError('No embedded network settings.')
-  if (directory === undefined) return writeTo(stdout, bytesSource(keyfilesText(keyfiles)))
+  if (directory === undefined) return writeTo(environment, bytesSource(keyfilesText(keyfiles)))
   for (const { name, bytes } of keyfiles) {
     const target = extractPath(directory, name)
     await extractTo(directory, target, bytesSource(bytes))
-    stdout.write(`${target}\n`)
+    environment.stdout.write(`${target}\n`)
   }
 }
 

@@ -1,25 +1,21 @@
-import { link, mkdir, mkdtemp, open, readFile, rm } from 'node:fs/promises'
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { doing, LiveImageError, streamOf, type ByteSource, type Clock, type NamedFile } from '../lab/index.js'
-import type { Environment, Output } from './environment.js'
+import { temporaryFolder } from '../runtime/index.js'
+import { stopAsked, type Environment } from './environment.js'
+import { readStandardInput } from './standard-input.js'
 
 /** The bytes of a file, or of standard input where none is named. */
-export async function inputBytes(path: string | undefined, { stdin }: Environment): Promise<Buffer> {
-  if (path !== undefined) return doing(`reading ${path}`, () => readFile(path))
-  const parts: Buffer[] = []
-  for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array))
-  return Buffer.concat(parts)
+export async function inputBytes(path: string | undefined, environment: Environment): Promise<Buffer> {
+  return path === undefined ? readStandardInput(environment) : doing(`reading ${path}`, () => readFile(path))
 }
 
 /** Files as they were named, in that order. */
 export async function namedFiles(paths: readonly string[] = []): Promise<NamedFile[]> {
   const files: NamedFile[] = []
-  for (const path of paths) files.push({ path, bytes: await inputBytes(path, NOTHING) })
+  for (const path of paths) files.push({ path, bytes: await doing(`reading ${path}`, () => readFile(path)) })
   return files
 }
-
-/** A path is always given where this is used. */
-const NOTHING = { stdin: [] } as unknown as Environment
 
 /** @throws LiveImageError where the output is a terminal, which binary data would upset */
 export function refuseTerminal(output: string | undefined, { stdout }: Environment): void {
@@ -27,25 +23,23 @@ export function refuseTerminal(output: string | undefined, { stdout }: Environme
 }
 
 /** Writes to standard output no faster than it is read. */
-export async function writeTo(stdout: Output, source: ByteSource): Promise<void> {
+export async function writeTo({ stdout, stopped }: Environment, source: ByteSource): Promise<void> {
   for await (const part of streamOf(source)) {
     const full = stdout.write(Buffer.from(part.buffer, part.byteOffset, part.length)) === false
-    if (full && stdout.once) await new Promise<void>((resolve) => stdout.once!('drain', resolve))
+    if (full && stdout.once)
+      await Promise.race([new Promise<void>((resolve) => stdout.once!('drain', resolve)), stopAsked(stopped)])
+    stopped.throwIfAborted()
   }
 }
 
 /** A new file, which is not there until it is whole; one that exists is never replaced. `-` is standard output. */
 export async function writeOutput(output: string, source: ByteSource, environment: Environment): Promise<void> {
-  if (output === '-') return writeTo(environment.stdout, source)
-  const folder = await doing('creating temporary file', () => mkdtemp(join(dirname(output), '.ironstage-')))
-  try {
-    const whole = join(folder, 'whole')
-    await writeNew(whole, source)
-    // Unlike a rename, a link fails where something is.
-    await doing(`persisting output file to ${output}`, () => link(whole, output))
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  if (output === '-') return writeTo(environment, source)
+  await using folder = await doing('creating temporary file', () => temporaryFolder(dirname(output)))
+  const whole = join(folder.path, 'whole')
+  await writeNew(whole, source)
+  // Unlike a rename, a link fails where something is.
+  await doing(`persisting output file to ${output}`, () => link(whole, output))
 }
 
 /** As it is printed, with the folder as it was given. */

@@ -2,4 +2,5 @@
 import { processEnvironment } from './environment.js'
 import { run } from './program.js'
 
-process.exitCode = await run(processEnvironment())
+const environment = processEnvironment()
+await environment.end(await run(environment))

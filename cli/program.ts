@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { errorChain, packageVersion, UserError, userError } from '../runtime/index.js'
+import { errorChain, packageVersion, sweepTemporaryFolders, UserError, userError } from '../runtime/index.js'
 import { groupCommands } from './command-groups.js'
 import { Stopped, type Environment, type Output } from './environment.js'
 import { addLiveCommands } from './live-commands.js'
@@ -15,6 +15,7 @@ export async function run(environment: Environment): Promise<number> {
   let code = 0
   const perform: Perform = async (work) => {
     environment.begin?.()
+    await sweepTemporaryFolders()
     environment.stopped.throwIfAborted()
     code = await work()
   }
@@ -26,6 +27,7 @@ export async function run(environment: Environment): Promise<number> {
     } else await commandLine(environment, perform).parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
+    if (environment.stopped.aborted) return afterStop(error, environment)
     return failed(error, stderr)
   }
 }
@@ -74,11 +76,19 @@ function helpWidth({ stdout, variables }: Environment): number {
   return Math.max((stdout.isTTY ? stdout.columns : undefined) ?? 80, 40)
 }
 
+/** What fails because of the stop itself needs no words. */
+function afterStop(error: unknown, { stopped, stderr }: Environment): number {
+  const { reason } = stopped as { reason: unknown }
+  let cause = error
+  while (cause instanceof Error && cause !== reason && cause.name !== 'AbortError') cause = cause.cause
+  if (!(cause instanceof Error)) failed(error, stderr)
+  return reason instanceof Stopped ? reason.exitCode : 1
+}
+
 /** One sentence, what caused it, and what to do. */
 function failed(error: unknown, stderr: Output): number {
   // Help and the version end with one too.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof Stopped) return error.exitCode
   const user = userError(error)
   const [sentence, ...causes] = errorChain(user ?? error)
   stderr.write(`ironstage: ${sentence}\n`)

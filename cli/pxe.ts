@@ -25,7 +25,7 @@ import { inputBytes, namedFiles, refuseTerminal, writeOutput, writeTo, type Live
 async function wrap(files: Files, output: string | undefined, { environment, clock }: LiveCommand): Promise<void> {
   refuseTerminal(output ?? '-', environment)
   const image = await wrapFiles(files, clock)
-  if (output === undefined || output === '-') return writeTo(environment.stdout, bytesSource(image))
+  if (output === undefined || output === '-') return writeTo(environment, bytesSource(image))
   await doing(`writing ${output}`, () => writeFile(output, image))
 }
 
@@ -46,7 +46,7 @@ export async function pxeIgnitionWrap(
 export async function pxeIgnitionUnwrap(path: string | undefined, _: object, command: LiveCommand): Promise<void> {
   const config = (await unwrap(path, command)).get(IGNITION_FILE)
   if (!config) throw new LiveImageError("couldn't find Ignition config in archive")
-  await writeTo(command.environment.stdout, bytesSource(config))
+  await writeTo(command.environment, bytesSource(config))
 }
 
 export async function pxeNetworkWrap(

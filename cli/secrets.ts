@@ -36,7 +36,7 @@ export function secretSource(environment: Environment): SecretSource {
 
 const [ENTER, NEW_LINE, BACKSPACE, DELETE, INTERRUPT, END] = ['\r', '\n', '\b', '\x7f', '\x03', '\x04']
 
-function typed({ stdin, stderr }: Environment, question: string, echo: boolean): Promise<string | null> {
+function typed({ stdin, stderr, stopped }: Environment, question: string, echo: boolean): Promise<string | null> {
   const terminal = stdin as Environment['stdin'] & Required<Pick<Terminal, 'setRawMode'>>
   stderr.write(question)
   terminal.setRawMode(true)
@@ -44,6 +44,7 @@ function typed({ stdin, stderr }: Environment, question: string, echo: boolean):
     let answer = ''
     const done = (value: string | null) => {
       terminal.setRawMode(false)
+      stopped.removeEventListener('abort', stop)
       stdin.off('data', take)
       stdin.pause()
       stderr.write('\n')
@@ -66,6 +67,8 @@ function typed({ stdin, stderr }: Environment, question: string, echo: boolean):
         }
       }
     }
+    const stop = () => done(null)
+    stopped.addEventListener('abort', stop)
     stdin.on('data', take)
     stdin.resume()
   })

@@ -17,6 +17,7 @@ import { readOneMachine } from './hardware-file.js'
 import { imagesOf } from './image-cache.js'
 import { logTo } from './log.js'
 import type { Options } from './options.js'
+import { readStandardInput } from './standard-input.js'
 import { listText, showText, summary } from './step-text.js'
 import { onlyShown, openFor, realTarget } from './target.js'
 import type { STEP_LIST_OPTIONS, STEP_RUN_OPTIONS } from './option-lists.js'
@@ -145,7 +146,7 @@ function plannedText(event: StepRunEvent & { event: 'planned' }): string {
 }
 
 /** What is given is never repeated: it may hold secrets. */
-async function readArgs(given: string | undefined, { stdin }: Environment): Promise<JsonObject> {
+async function readArgs(given: string | undefined, environment: Environment): Promise<JsonObject> {
   if (given === undefined) return {}
   const inline = given.trimStart().startsWith('{')
   const wrong = (problem: string, cause?: unknown) =>
@@ -156,7 +157,7 @@ async function readArgs(given: string | undefined, { stdin }: Environment): Prom
     })
   let text = given
   try {
-    if (given === '-') text = await everything(stdin)
+    if (given === '-') text = (await readStandardInput(environment)).toString()
     else if (!inline) text = await readFile(given, 'utf8')
   } catch (cause) {
     throw wrong('cannot be read', cause)
@@ -171,10 +172,4 @@ async function readArgs(given: string | undefined, { stdin }: Environment): Prom
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw wrong(`${inline ? 'is' : 'are'} no object`)
   return value as JsonObject
-}
-
-async function everything(stdin: Environment['stdin']): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array))
-  return Buffer.concat(parts).toString('utf8')
 }

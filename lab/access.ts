@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
-import { hostname, networkInterfaces, tmpdir } from 'node:os'
+import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { selfSigned } from '../agent/index.js'
 import { basicAuth, basicAuthorization, type Guard, type ServiceSettings } from '../ironic-mock/index.js'
@@ -15,6 +15,7 @@ import {
   type Clock,
   type Logger,
   type Scope,
+  temporaryFolder,
 } from '../runtime/index.js'
 import type { TlsIdentity, TlsOptions } from '../wire/index.js'
 import { isEveryAddress } from './own-address.js'
@@ -105,9 +106,7 @@ async function ownIdentity({ service, folder, clock, scope }: AccessOptions, hos
 }
 
 async function temporary(scope: Scope): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'ironstage-tls-'))
-  scope.onClose(() => rm(folder, { recursive: true, force: true }))
-  return folder
+  return scope.use(await temporaryFolder()).path
 }
 
 async function keptIdentity(file: string, keyFile: string): Promise<TlsIdentity | null> {

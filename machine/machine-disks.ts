@@ -1,7 +1,14 @@
-import { mkdir, mkdtemp, rm, stat, truncate } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, stat, truncate } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { during, held, UserError, type Clock, type Probe } from '../runtime/index.js'
+import {
+  during,
+  held,
+  temporaryFolder,
+  UserError,
+  type Clock,
+  type Probe,
+  type TemporaryFolder,
+} from '../runtime/index.js'
 import type { BlockDevice } from './disk/block-device.js'
 import { canAdopt, describedDisk, type AdoptingDevice } from './disk/described-disk.js'
 import { createFileDisk, openFileDisk } from './disk/file-disk.js'
@@ -12,7 +19,7 @@ import type { DiskSpec, MachineSpec } from './machine.js'
 export class DiskFolder implements AsyncDisposable {
   readonly #clock: Clock
   readonly #permanent: string | null
-  #temporary: Promise<string> | undefined
+  #temporary: Promise<TemporaryFolder> | undefined
 
   constructor(stateDir: string | null, clock: Clock) {
     this.#permanent = stateDir === null ? null : join(stateDir, 'disks')
@@ -32,13 +39,12 @@ export class DiskFolder implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const folder = await this.#temporary
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+    await folder?.[Symbol.asyncDispose]()
   }
 
-  #temporaryFolder(): Promise<string> {
-    return (this.#temporary ??= held(this.#clock, 'making a folder for disks', () =>
-      mkdtemp(join(tmpdir(), 'ironstage-disks-')),
-    ))
+  async #temporaryFolder(): Promise<string> {
+    const folder = (this.#temporary ??= held(this.#clock, 'making a folder for disks', () => temporaryFolder()))
+    return (await folder).path
   }
 }
 

@@ -15,6 +15,7 @@ export {
 } from './database.js'
 export { parseIni, type ConfigFile } from './ini.js'
 export { delayed, Mutex, onAbort, opening, Scope, ScopeClosed, sharedAbort, unlessAborted } from './lifetime.js'
+export { takeLock, tryLock } from './lock-file.js'
 export { silent, withFields, type Logger, type LogLevel } from './logger.js'
 export { checkNesting, DEEPEST, isNestedDeeper, jsonText, readNested } from './nesting.js'
 export { packageFile, packageVersion } from './package-file.js'
@@ -34,4 +35,5 @@ export {
 } from './setting.js'
 export { systemClock } from './system-clock.js'
 export { systemRandom } from './system-random.js'
+export { sweepTemporaryFolders, temporaryFolder, type TemporaryFolder } from './temporary-folder.js'
 export { NothingLeftToHappen, VirtualClock } from './virtual-clock.js'

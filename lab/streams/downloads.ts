@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Artifact } from '../../ignition/index.js'
 import { decodedFile } from '../../machine/index.js'
-import { held, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { held, temporaryFolder, UserError, type Clock, type Logger, type TemporaryFolder } from '../../runtime/index.js'
 import type { Asset, CachedImage, ImageCache } from '../../steps/index.js'
 import { openImageCache, type ImageCacheRequest } from '../image-staging.js'
 import { allowed, placed, type Reach } from './reach.js'
@@ -40,21 +40,18 @@ export interface Download {
  */
 export async function downloadArtifacts(artifacts: readonly Artifact[], options: DownloadOptions): Promise<Download[]> {
   const { cache: request, clock, logger } = options
-  const folder = request.folder ?? (await temporary(options))
-  try {
-    const own = { ...request, folder, as: 'fetched' as const, allow: allowed(options) }
-    const cache = await openImageCache(own, { clock, logger })
-    const done: Download[] = []
-    for (const artifact of artifacts) done.push(await downloadOne(artifact, cache, options))
-    return done
-  } finally {
-    if (request.folder === null) await rm(folder, { recursive: true, force: true })
-  }
+  await using temporary = request.folder === null ? await temporaryBeside(options) : null
+  const folder = request.folder ?? temporary!.path
+  const own = { ...request, folder, as: 'fetched' as const, allow: allowed(options) }
+  const cache = await openImageCache(own, { clock, logger })
+  const done: Download[] = []
+  for (const artifact of artifacts) done.push(await downloadOne(artifact, cache, options))
+  return done
 }
 
-async function temporary({ folder }: DownloadOptions): Promise<string> {
+async function temporaryBeside({ folder }: DownloadOptions): Promise<TemporaryFolder> {
   await mkdir(folder, { recursive: true })
-  return mkdtemp(join(folder, '.ironstage-'))
+  return temporaryFolder(folder)
 }
 
 async function downloadOne(artifact: Artifact, cache: ImageCache, options: DownloadOptions): Promise<Download> {
@@ -78,20 +75,17 @@ async function downloadOne(artifact: Artifact, cache: ImageCache, options: Downl
   if (wanted !== undefined && (await digestOf(path, clock, signal)) === wanted)
     return { path, sha256: wanted, signedBy, already: true }
   await mkdir(folder, { recursive: true })
-  const part = `${path}.part`
-  try {
-    const found = packed ? await unpack(image, part, options) : await copy(image, part, options)
-    if (wanted !== undefined && found !== wanted)
-      throw new UserError(
-        'image-digest',
-        `checksum mismatch for ${artifact.location}; expected=${wanted} found=${found}`,
-        { remedy: 'look for damage with: ironstage cache verify' },
-      )
-    await held(clock, `naming ${path}`, () => rename(part, path))
-    return { path, sha256: found, signedBy, already: false }
-  } finally {
-    await rm(part, { force: true })
-  }
+  await using beside = await temporaryFolder(folder)
+  const part = join(beside.path, 'part')
+  const found = packed ? await unpack(image, part, options) : await copy(image, part, options)
+  if (wanted !== undefined && found !== wanted)
+    throw new UserError(
+      'image-digest',
+      `checksum mismatch for ${artifact.location}; expected=${wanted} found=${found}`,
+      { remedy: 'look for damage with: ironstage cache verify' },
+    )
+  await held(clock, `naming ${path}`, () => rename(part, path))
+  return { path, sha256: found, signedBy, already: false }
 }
 
 /** @throws UserError `metadata-schema` for a place that names no file */

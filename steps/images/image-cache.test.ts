@@ -22,7 +22,7 @@ import {
 } from '../../test/kit/image-files.js'
 import type { Asset } from './asset.js'
 import { ImageCache, type ImageCacheOptions } from './image-cache.js'
-import { tryLock } from './lock-file.js'
+import { tryLock } from '../../runtime/index.js'
 
 const MIB = 2 ** 20
 const RAW = Buffer.concat([Buffer.alloc(3 * MIB), Buffer.from(seededRandom(1).bytes(MIB / 4)), Buffer.alloc(MIB)])
@@ -267,7 +267,7 @@ describe('room', () => {
     await failure(all.get(asset('/c.raw.gz'), { signal }))
     const [key] = await readdir(join(folder, 'cache/partial'))
     {
-      using _ = tryLock(join(folder, 'cache/locks', `url-${key}`), 'exclusive')
+      using _ = await tryLock(join(folder, 'cache/locks', `url-${key}`), 'exclusive')
       expect(await all.prune()).toEqual({ images: 0, freed: 0, inUse: 0 })
     }
     const { freed, ...rest } = await all.prune()

@@ -4,14 +4,13 @@ import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { HttpClient, maskedUrl, type HttpClientOptions } from '../../bytes/index.js'
-import { held, isDiskFull, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { held, isDiskFull, takeLock, tryLock, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { Asset, StageOptions } from './asset.js'
 import { CacheFolder, type ImageRecord, type UrlRecord } from './cache-folder.js'
 import { download, isKnownBy } from './download.js'
 import { fetchSignature } from './fetch-signature.js'
 import { Flights } from './flights.js'
 import { imageKind, KIND_BYTES, refuseShort, type ImageKind } from './image-kind.js'
-import { takeLock, tryLock } from './lock-file.js'
 import { checkSignature, type Signed } from './signature.js'
 import { transcode } from './transcode.js'
 import { damaged, wrongDigest } from './verdicts.js'
@@ -124,7 +123,7 @@ export class ImageCache {
   async prune(limit: number = this.#limit): Promise<Pruned> {
     const pruned = await this.#shrink(limit, null)
     for (const { key, size } of await this.#folder.partials()) {
-      using free = tryLock(this.#folder.lockOf(`url-${key}`), 'exclusive')
+      using free = await tryLock(this.#folder.lockOf(`url-${key}`), 'exclusive')
       if (!free) continue
       await this.#folder.dropPartial(key)
       pruned.freed += size
@@ -316,12 +315,12 @@ export class ImageCache {
   }
 
   async #tidy(record: ImageRecord): Promise<void> {
-    using free = tryLock(this.#imageLock(record.sha256), 'exclusive')
+    using free = await tryLock(this.#imageLock(record.sha256), 'exclusive')
     if (free) await this.#folder.tidy(record)
   }
 
   async #drop({ sha256 }: ImageRecord): Promise<boolean> {
-    using free = tryLock(this.#imageLock(sha256), 'exclusive')
+    using free = await tryLock(this.#imageLock(sha256), 'exclusive')
     if (free) await this.#folder.remove(sha256)
     return free !== undefined
   }

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, open, readFile, rm, type FileHandle } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { open, readFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { FetchFailure, HttpClient, maskedUrl, type FileAnswer, type HttpLimits } from '../../bytes/index.js'
-import { errorChain, held, isDiskFull, seconds } from '../../runtime/index.js'
+import { errorChain, held, isDiskFull, seconds, temporaryFolder } from '../../runtime/index.js'
 import { StepError, type StepContext } from '../sdk.js'
 import type { ChecksumAlgorithm } from './image-info.js'
 
@@ -105,10 +104,10 @@ async function download(
   { largest = LARGEST_IMAGE, retries = RETRIES, http }: DownloadLimits,
 ): Promise<StagedImage> {
   const { clock, signal, logger } = context
-  const folder = await held(clock, 'making a folder for an image', () => mkdtemp(join(tmpdir(), 'ironstage-image-')))
-  const drop = () => held(clock, 'deleting an image', () => rm(folder, { recursive: true, force: true }))
+  const folder = await held(clock, 'making a folder for an image', () => temporaryFolder())
+  const drop = () => held(clock, 'deleting an image', () => folder[Symbol.asyncDispose]())
   try {
-    const path = join(folder, 'image')
+    const path = join(folder.path, 'image')
     for (let attempt = 0; ; attempt++)
       try {
         const { body, close } = await get(context, url, http)

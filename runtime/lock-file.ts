@@ -1,11 +1,14 @@
-import Database from 'libsql'
-import { held, systemClock, type Clock } from '../../runtime/index.js'
+import type Database from 'libsql'
+import { held, type Clock } from './clock.js'
+import { systemClock } from './system-clock.js'
 
 /**
  * Takes a lock that other processes see too, if it can be had now: `shared` by any number, `exclusive` by one alone. It is
  * SQLite's, held by the kernel for the process, so none is left behind by one that was killed. May be let go of twice.
  */
-export function tryLock(path: string, kind: 'shared' | 'exclusive'): Disposable | undefined {
+export async function tryLock(path: string, kind: 'shared' | 'exclusive'): Promise<Disposable | undefined> {
+  // Loaded when first needed: the command's help needs no database.
+  const { default: Database } = await import('libsql')
   const lock = new Database(path, { timeout: 0 })
   try {
     lock.exec(kind === 'exclusive' ? 'BEGIN EXCLUSIVE' : 'BEGIN')
@@ -16,13 +19,13 @@ export function tryLock(path: string, kind: 'shared' | 'exclusive'): Disposable 
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) return undefined
     throw error
   }
-  return {
-    [Symbol.dispose]: () => {
-      if (!lock.open) return
-      lock.exec('ROLLBACK')
-      lock.close()
-    },
-  }
+  return { [Symbol.dispose]: () => release(lock) }
+}
+
+function release(lock: Database.Database): void {
+  if (!lock.open) return
+  lock.exec('ROLLBACK')
+  lock.close()
 }
 
 /** Between two looks whether another process has let go, in milliseconds. */
@@ -38,7 +41,7 @@ export async function takeLock(
 ): Promise<Disposable> {
   for (let waited = false; ; waited = true) {
     signal.throwIfAborted()
-    const lock = tryLock(path, kind)
+    const lock = await tryLock(path, kind)
     if (lock) return lock
     if (!waited) onWait?.()
     await held(clock, `waiting for another process to be done with ${path}`, () => wall.sleep(LOOK, { signal }))

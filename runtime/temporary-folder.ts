@@ -1,0 +1,91 @@
+import { rmSync } from 'node:fs'
+import { lstat, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { tryLock } from './lock-file.js'
+import { uuid } from './random.js'
+import { systemRandom } from './system-random.js'
+
+/** A folder for temporary files, deleted when it is disposed of, or else when the process ends. */
+export interface TemporaryFolder extends AsyncDisposable {
+  readonly path: string
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Folders whose owner is this process; what is in here when the process ends is deleted then. */
+const open = new Map<string, Disposable>()
+
+const PREFIX = 'ironstage-tmp-'
+/** Of folders beside the file that is being written: a rename works within one file system only. */
+const HIDDEN_PREFIX = '.ironstage-tmp-'
+
+/**
+ * Makes a folder for temporary files. The kernel drops the lock beside it when its process dies, however it dies, and
+ * {@link sweepTemporaryFolders} deletes folders without a living owner.
+ *
+ * @param parent where the folder goes; the system's folder for temporary files unless told otherwise
+ */
+export async function temporaryFolder(parent?: string): Promise<TemporaryFolder> {
+  const where = parent ?? tmpdir()
+  if (parent !== undefined) await sweepTemporaryFolders(parent)
+  for (;;) {
+    const path = join(where, `${parent === undefined ? PREFIX : HIDDEN_PREFIX}${uuid(systemRandom)}`)
+    // A folder that cannot be written fails here, in the system's words.
+    await writeFile(lockOf(path), '', { flag: 'wx' })
+    const lock = await tryLock(lockOf(path), 'exclusive')
+    // Another process may have swept the file before it was locked.
+    const exists = await stat(lockOf(path)).catch(() => null)
+    if (!lock || !exists) continue
+    if (open.size === 0) process.once('exit', deleteAll)
+    open.set(path, lock)
+    await mkdir(path, { mode: 0o700 })
+    return { path, [Symbol.asyncDispose]: () => remove(path) }
+  }
+}
+
+const lockOf = (path: string): string => `${path}.lock`
+/** A folder and what belongs to it; SQLite keeps a journal beside a lock that is held. */
+const allOf = (path: string): string[] => [path, lockOf(path), `${lockOf(path)}-journal`]
+
+async function remove(path: string): Promise<void> {
+  const lock = open.get(path)
+  if (!lock) return
+  for (const each of allOf(path)) await rm(each, { recursive: true, force: true })
+  lock[Symbol.dispose]()
+  open.delete(path)
+  if (open.size === 0) process.off('exit', deleteAll)
+}
+
+function deleteAll(): void {
+  for (const path of open.keys())
+    for (const each of allOf(path))
+      try {
+        rmSync(each, { recursive: true, force: true })
+      } catch {
+        // The next start tries again.
+      }
+}
+
+/** Deletes the temporary folders in `parent` whose process died without doing so. */
+export async function sweepTemporaryFolders(parent?: string): Promise<void> {
+  const where = parent ?? tmpdir()
+  const prefix = parent === undefined ? PREFIX : HIDDEN_PREFIX
+  const names = await readdir(where).catch(() => [])
+  for (const name of names) {
+    if (!name.startsWith(prefix) || !name.endsWith('.lock')) continue
+    const path = join(where, name.slice(0, -'.lock'.length))
+    // One that cannot be swept now is left to the next start, or to its user.
+    if (!open.has(path) && (await isOwnFile(lockOf(path)))) await sweep(path).catch(() => {})
+  }
+}
+
+async function isOwnFile(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => null)
+  return found !== null && found.isFile() && found.uid === process.getuid?.()
+}
+
+async function sweep(path: string): Promise<void> {
+  using lock = await tryLock(lockOf(path), 'exclusive')
+  if (!lock) return
+  for (const each of allOf(path)) await rm(each, { recursive: true, force: true })
+}

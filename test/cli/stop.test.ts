@@ -1,0 +1,162 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+/** Two seconds, and what a busy machine adds to them. */
+const IN_TIME = 5000
+
+// Processes start slowly on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
+
+/** Takes connections and never says anything. */
+let silent: Server
+let url: string
+/** A step that neither ends nor looks at its signal. */
+let deafStep: string
+
+beforeAll(async () => {
+  silent = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  url = `http://127.0.0.1:${(silent.address() as { port: number }).port}`
+  deafStep = join(await mkdtemp(join(tmpdir(), 'deaf-')), 'deaf.mjs')
+  await writeFile(
+    deafStep,
+    `import { defineStep } from ${JSON.stringify(new URL('../../dist/lab/index.js', import.meta.url).href)}
+     export default defineStep({ name: 'deaf', interface: 'deploy', on: ['deploy'], run: async () => {
+       console.log('deaf')
+       await new Promise((resolve) => setTimeout(resolve, 3600_000))
+     } })`,
+  )
+})
+afterAll(() => silent.close())
+
+interface Started {
+  child: ChildProcess
+  out: () => string
+  err: () => string
+  folder: string
+}
+
+async function start(argv: readonly string[]): Promise<Started> {
+  const folder = await mkdtemp(join(tmpdir(), 's-'))
+  const child = spawn(process.execPath, [MAIN, ...argv], {
+    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (text) => (out += String(text)))
+  child.stderr.on('data', (text) => (err += String(text)))
+  return { child, out: () => out, err: () => err, folder }
+}
+
+/** Waits until the command prints something, asks the silent server, or for some milliseconds. */
+async function under({ child, out, err }: Started, pattern: RegExp | number | 'asks'): Promise<void> {
+  if (pattern === 'asks') return void (await once(silent, 'connection'))
+  if (typeof pattern === 'number') return void (await new Promise((resolve) => setTimeout(resolve, pattern)))
+  while (!pattern.test(out())) {
+    if (child.exitCode !== null) throw new Error(`ended before ${pattern}: ${out()}${err()}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+async function ended({ child }: Started): Promise<{ code: number | null; took: number }> {
+  const from = performance.now()
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
+  return { code: child.exitCode ?? (child.signalCode === 'SIGTERM' ? 143 : 130), took: performance.now() - from }
+}
+
+const CASES: [name: string, argv: () => string[], when: RegExp | number | 'asks', code: number][] = [
+  ['reads its input', () => ['ignition', 'validate', '-'], 2000, 143],
+  ['waits for an Ironic', () => ['agent', '--ironic-url', url], 'asks', 143],
+  ['waits for a server', () => ['stream', 'print', 'stable', '--insecure', '--stream-base-url', url], 'asks', 143],
+  ['downloads', () => ['download', '--insecure', '--stream-base-url', url], 'asks', 143],
+  ['waits for an image', () => ['deploy', '--image', `${url}/image.raw`, '--no-cache'], 'asks', 143],
+  ['waits for an Ironic that does not answer', () => ['deploy', '--ironic-url', url], 'asks', 143],
+  ['serves streams', () => ['stream', 'serve', tmpdir()], /serving/, 0],
+  ['serves', () => ['up', '--port', '0', '--nodes', '2'], /is ready/, 0],
+  ['deploys slowly', () => ['deploy', '--realistic'], /stage|\.\.\./, 143],
+  ['deploys fast', () => ['deploy', '--realistic', '--speed', '200'], /enroll/, 143],
+]
+
+test.each(CASES)('a command that %s ends soon after SIGTERM, and leaves nothing', async (_, argv, when, code) => {
+  const run = await start(argv())
+  await under(run, when)
+  run.child.kill('SIGTERM')
+  const end = await ended(run)
+  expect({ code: end.code, err: run.err().includes('defect') }).toEqual({ code, err: false })
+  expect(end.took).toBeLessThan(IN_TIME)
+  expect((await readdir(run.folder)).filter((name) => name.startsWith('ironstage'))).toEqual([])
+})
+
+test('a command that does not end in order is ended, which is said in a line', async () => {
+  const run = await start(['step', 'run', 'deaf', '--steps', deafStep])
+  await under(run, /deaf/)
+  run.child.kill('SIGINT')
+  const end = await ended(run)
+  expect(end.code).toBe(130)
+  expect(run.err()).toMatch(/^ironstage: stopped by SIGINT, and ended before everything was closed: .*\n$/)
+  expect(end.took).toBeLessThan(IN_TIME)
+})
+
+test('the second signal ends it at once', async () => {
+  const run = await start(['step', 'run', 'deaf', '--steps', deafStep])
+  await under(run, /deaf/)
+  run.child.kill('SIGTERM')
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  run.child.kill('SIGTERM')
+  const end = await ended(run)
+  expect({ code: end.code, err: run.err() }).toEqual({ code: 143, err: '' })
+  expect(end.took).toBeLessThan(1000)
+})
+
+/** Runs a line of shell in which IRONSTAGE is the command; the exit codes of a pipe's parts. */
+async function shell(line: string): Promise<{ codes: string; stderr: string }> {
+  const child = spawn(
+    'bash',
+    ['-c', `IRONSTAGE() { "${process.execPath}" "${MAIN}" "$@"; }; ${line}; echo "\${PIPESTATUS[*]}" >&3`],
+    {
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    },
+  )
+  let [stderr, codes] = ['', '']
+  child.stderr!.on('data', (text) => (stderr += String(text)))
+  child.stdio[3]!.on('data', (text) => (codes += String(text)))
+  await once(child, 'close')
+  return { codes: codes.trim(), stderr }
+}
+
+test.each([
+  ['IRONSTAGE openapi | head -n 1', '141 0'],
+  ['IRONSTAGE deploy --json --realistic --speed 20 | head -n 1', '141 0'],
+  ['IRONSTAGE up --port 0 --nodes 400 --json | head -n 1', '141 0'],
+])('%s ends quietly', async (line, codes) => {
+  expect(await shell(line)).toEqual({ codes, stderr: '' })
+})
+
+test.each(['--help', 'step list', 'openapi'])('ironstage %s into a closed pipe ends quietly', async (argv) => {
+  const { codes, stderr } = await shell(`IRONSTAGE ${argv} | exec true`)
+  expect(codes).toMatch(/^(0|141) 0$/)
+  expect(stderr).toBe('')
+})
+
+test.each(['--help', 'step list'])('ironstage %s onto a full disk says so', async (argv) => {
+  expect(await shell(`IRONSTAGE ${argv} > /dev/full`)).toEqual({
+    codes: '1',
+    stderr: 'ironstage: standard output cannot be written (no space left on device)\n',
+  })
+})
+
+test.each([
+  ['IRONSTAGE step list >&-', '0'],
+  ['IRONSTAGE deploy --nope 2>&-', '2'],
+  ['IRONSTAGE deploy --nope 2>/dev/full', '2'],
+  ['IRONSTAGE ignition validate - <&-', '1'],
+])('%s ends with its exit code', async (line, codes) => {
+  expect(await shell(line)).toEqual({ codes, stderr: '' })
+})
