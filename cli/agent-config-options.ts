@@ -91,6 +91,7 @@ export const AGENT_CONFIG_SHAPES = {
   },
   'agent-option': {
     value: 'NAME=VALUE',
+    example: 'ip_lookup_attempts=6',
     description: 'ironic-python-agent option, as in api_url=URL; may be repeated',
     schema: { type: 'array', items: { type: 'string', pattern: '^[a-z][a-z0-9_]*=' } },
   },

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import {
   bootImageFor,
   bootImageInfo,
@@ -16,6 +15,7 @@ import type { GenerateFlags } from './boot-image-commands.js'
 import type { Environment } from './environment.js'
 import { fetchProgress } from './fetch-progress.js'
 import { fetchingOf, reachOf, streamFor } from './fetching.js'
+import { readGiven, refuseButane } from './given-files.js'
 import { hostArchitecture } from './host-architecture.js'
 
 /** `ironstage boot-image info RELEASE`: exit code 1 when the sources of the release differ. */
@@ -51,7 +51,7 @@ export async function bootImageGenerate(
   const { paths, kargs } = await generateBootImage(image, {
     ...{ ...reachOf(flags), folder: directory ?? '.', cache: await fetchingOf(flags, environment) },
     ...{ clock: systemClock(), logger: silent, signal: environment.stopped, ...fetchProgress(environment.stderr) },
-    ...(ignition === undefined ? {} : { ignition: await configOf(ignition) }),
+    ...(ignition === undefined ? {} : { ignition: await configOf(ignition, environment) }),
   })
   for (const path of paths) environment.stdout.write(`${path}\n`)
   if (kargs !== null) environment.stderr.write(`PXE configuration must include kernel arguments:\n\t${kargs}\n`)
@@ -83,16 +83,10 @@ function refuseRuntime(runtime: string): void {
   )
 }
 
-async function configOf(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path)
-  } catch (cause) {
-    throw new UserError('ignition-unreadable', `the Ignition config ${path} cannot be read`, {
-      cause,
-      kind: 'usage',
-      remedy: 'name a file that you may read',
-    })
-  }
+async function configOf(path: string, environment: Environment): Promise<Uint8Array> {
+  const [config] = await readGiven([path], environment)
+  refuseButane(config!.name, config!.bytes)
+  return config!.bytes
 }
 
 function infoText({ architectures, drift }: BootImageInfo): string {

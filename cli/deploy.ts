@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rename } from 'node:fs/promises'
+import { mkdtemp, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import {
@@ -16,12 +16,12 @@ import {
 } from '../lab/index.js'
 import { temporaryFolder } from '../runtime/index.js'
 import type { Environment } from './environment.js'
+import { readGiven, refuseButane } from './given-files.js'
 import { readOneMachine } from './hardware-file.js'
 import { accessOf, endpointOf } from './ironic-access.js'
 import { imageNamed, imagesOf } from './image-cache.js'
 import { parseSize, type Options } from './options.js'
 import { onlyShown, openFor, realTarget } from './target.js'
-import { readStandardInput } from './standard-input.js'
 import { watched } from './watched-deployment.js'
 import type { DEPLOY_OPTIONS } from './option-lists.js'
 
@@ -33,7 +33,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   const real = realTarget(options)
   const { json = false } = options
   const given = {
-    ignition: await readConfig(options.ignition, environment),
+    ignition: await readConfig(options, environment),
     managers: options.steps && (await loadManagers(options.steps)),
   }
   if (real) return deployReal(options, real, given, environment)
@@ -151,15 +151,11 @@ async function machineOf(options: DeployOptions): Promise<{ hardware?: MachineHa
   return { ...(hardware ? { hardware } : {}), size: described ?? parseSize(diskSize ?? '10GiB') }
 }
 
-async function readConfig(file: string | undefined, environment: Environment): Promise<Uint8Array> {
-  try {
-    if (file !== '-') return await readFile(file ?? EXAMPLE_IGNITION)
-    return await readStandardInput(environment)
-  } catch (cause) {
-    throw new UserError('ignition-unreadable', `the Ignition config ${file} cannot be read`, {
-      cause,
-      kind: 'usage',
-      remedy: 'name a file with --ignition, or - for standard input',
-    })
-  }
+async function readConfig(
+  { ignition: file = EXAMPLE_IGNITION, 'no-ignition-check': isUnchecked = false }: DeployOptions,
+  environment: Environment,
+): Promise<Uint8Array> {
+  const [config] = await readGiven([file], environment)
+  if (!isUnchecked) refuseButane(config!.name, config!.bytes)
+  return config!.bytes
 }

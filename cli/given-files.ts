@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { UserError } from '../lab/index.js'
+import { butaneVariant, UserError } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { readStandardInput } from './standard-input.js'
 
@@ -34,6 +34,24 @@ export async function readGiven(
       throw unreadable(file, what, 'name a file, or - for standard input', cause)
     }
   return given
+}
+
+/**
+ * Butane's file given where Ignition's is expected.
+ *
+ * @throws UserError (usage) with the command that makes the one from the other
+ */
+export function refuseButane(name: string, bytes: Uint8Array): void {
+  const variant = butaneVariant(Buffer.from(bytes).toString())
+  if (variant === null) return
+  const made = `${name.replace(/\.(bu|ya?ml|json)$/, '')}.ign`
+  throw new UserError('ignition-butane', `${name} is a Butane file (variant ${variant}), not an Ignition config`, {
+    kind: 'usage',
+    remedy:
+      name === 'standard input'
+        ? 'butane --strict | ironstage ...'
+        : `butane --strict ${name} > ${made}, then give ${made}`,
+  })
 }
 
 /** One file that is text, which is not to be standard input. */

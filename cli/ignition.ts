@@ -21,7 +21,7 @@ import {
 } from '../lab/index.js'
 import type { Environment } from './environment.js'
 import { agentLines } from './ignition-agent.js'
-import { readGiven, type Given } from './given-files.js'
+import { readGiven, refuseButane, type Given } from './given-files.js'
 import type { Options } from './options.js'
 import type { IGNITION_VALIDATE_OPTIONS, IGNITION_MERGE_OPTIONS, IGNITION_SHOW_OPTIONS } from './option-lists.js'
 
@@ -89,7 +89,7 @@ export async function ignitionMerge(
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {
-  const given = await readGiven(files, environment)
+  const given = await readConfigs(files, environment)
   const reads = given.map(({ name, bytes }) => readIgnition(bytes, name))
   for (const [index, { name }] of given.entries()) warn(name, reads[index]!.report, environment)
   const fetch = ignitionFetch({ clock: systemClock(), signal: environment.stopped })
@@ -111,11 +111,18 @@ export async function ignitionTranslate(
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {
-  const [given] = await readGiven(files.slice(0, 1), environment)
+  const [given] = await readConfigs(files.slice(0, 1), environment)
   const { version, config, report } = readIgnition(given!.bytes, given!.name)
   warn(given!.name, report, environment)
   print(config, version, spec as SpecVersion, environment)
   return 0
+}
+
+/** Configs that the command works on, and does not only judge. */
+async function readConfigs(files: readonly string[], environment: Environment): Promise<Given[]> {
+  const configs = await readGiven(files, environment)
+  for (const { name, bytes } of configs) refuseButane(name, bytes)
+  return configs
 }
 
 /** Warnings go beside the config that is printed. */
@@ -135,7 +142,7 @@ export async function ignitionShow(
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {
-  const [given] = await readGiven(files.slice(0, 1), environment)
+  const [given] = await readConfigs(files.slice(0, 1), environment)
   const { config, report } = readIgnition(given!.bytes, given!.name)
   if (cat !== undefined) return catFile(config, cat, environment)
   warn(given!.name, report, environment)

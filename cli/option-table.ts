@@ -1,9 +1,11 @@
 import { AGENT_CONFIG_SHAPES } from './agent-config-options.js'
 import { CAPABILITY_WORDS, NEWEST_SPEC, PROFILE_WORDS, RELEASE_WORDS, SPEC_WORDS } from './words.js'
 
-interface OptionShape {
+export interface OptionShape {
   /** What a value is called in the help. Flags have none. */
   value?: string
+  /** For errors: a value of the expected form. */
+  example?: string
   description: string
   /** JSON Schema of one value, the same for flag, environment variable and config key. */
   schema: { type: 'string' | 'integer' | 'number' | 'boolean' | 'array'; [keyword: string]: unknown }
@@ -30,11 +32,13 @@ export const OPTIONS = {
   },
   port: {
     value: 'PORT',
+    example: '6385',
     description: 'port of the Ironic API; 0 picks a free one (default: 6385)',
     schema: { type: 'integer', minimum: 0, maximum: 65535 },
   },
   nodes: {
     value: 'N',
+    example: '3',
     description: 'simulated machines to start with, each with a node in enroll and its ports (default: 0)',
     schema: { type: 'integer', minimum: 0, maximum: 10_000 },
   },
@@ -50,6 +54,7 @@ export const OPTIONS = {
   },
   set: {
     value: 'OPTION=VALUE',
+    example: 'conductor.automated_clean=false',
     description: 'Ironic option, as in conductor.automated_clean=false; may be repeated',
     schema: { type: 'array', items: { type: 'string', pattern: '^[^=]+=' } },
   },
@@ -79,6 +84,7 @@ export const OPTIONS = {
   secrets: { description: 'print passwords, tokens and Ignition configs too', schema: FLAG },
   speed: {
     value: 'X',
+    example: '60',
     description: 'run the clock X times as fast (default: 1)',
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
   },
@@ -89,6 +95,7 @@ export const OPTIONS = {
   json: { description: 'print one JSON object a line, for programs', schema: FLAG },
   'ironic-url': {
     value: 'URL',
+    example: 'http://127.0.0.1:6385',
     description:
       'Ironic API to use; for deploy it must be an ironstage, and env takes the URL from OS_ENDPOINT or IRONIC_ENDPOINT ' +
       '(default: start one for this deployment)',
@@ -96,6 +103,7 @@ export const OPTIONS = {
   },
   target: {
     value: 'TARGET',
+    example: 'local:disk.img',
     description:
       'machine to work on: sim is a simulated one; local:FILE or local:/dev/disk/by-id/... is a file or disk of this host; ' +
       'local or ssh://user@host:port, with --device, is a disk of this host or of a machine behind SSH (default: sim)',
@@ -124,12 +132,14 @@ export const OPTIONS = {
   },
   'target-root': {
     value: 'DIR',
+    example: '/host',
     description:
       "root of the machine's own file system when ironstage runs in a container on it; programs run there by chroot",
     schema: ABSOLUTE_PATH,
   },
   installer: {
     value: 'PATH',
+    example: '/usr/bin/coreos-installer',
     description: 'path of coreos-installer on the real target (default: the one on its PATH)',
     schema: ABSOLUTE_PATH,
   },
@@ -179,6 +189,7 @@ export const OPTIONS = {
   },
   'cache-size': {
     value: 'SIZE',
+    example: '20GiB',
     description: 'limit of the image cache; the least recently used images go first (default: 20GiB)',
     schema: SIZE,
   },
@@ -209,11 +220,13 @@ export const OPTIONS = {
   },
   'append-karg': {
     value: 'ARG',
+    example: 'console=ttyS0',
     description: 'kernel argument to add; may be repeated',
     schema: KARGS,
   },
   'delete-karg': {
     value: 'ARG',
+    example: 'quiet',
     description: 'kernel argument to remove; may be repeated',
     schema: KARGS,
   },
@@ -224,6 +237,7 @@ export const OPTIONS = {
   },
   'disk-size': {
     value: 'SIZE',
+    example: '20GiB',
     description: 'size of the disk, as in 10GiB or 20GB (default: 10GiB)',
     schema: SIZE,
   },
@@ -233,11 +247,13 @@ export const OPTIONS = {
   },
   'node-uuid': {
     value: 'UUID',
+    example: '2c4ad1f6-6d3b-4c9a-9c1e-0d5b8f7a1e11',
     description: "UUID of the agent's node, for a node that cannot be found by its MAC address",
     schema: { type: 'string', pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' },
   },
   mac: {
     value: 'MAC',
+    example: '52:54:00:00:00:01',
     description: 'MAC address of the boot NIC (default: that of the simulated machine)',
     schema: { type: 'string', pattern: '^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$' },
   },
@@ -254,6 +270,7 @@ export const OPTIONS = {
   },
   listen: {
     value: 'HOST:PORT',
+    example: '127.0.0.1:9999',
     description:
       'address that the agent listens on; port 0 picks a free one (default: as its options say, else 127.0.0.1:0)',
     schema: { type: 'string', pattern: '^(\\[[0-9a-fA-F:]+\\]|[^:\\s]+):[0-9]{1,5}$' },
@@ -273,6 +290,7 @@ export const OPTIONS = {
   },
   token: {
     value: 'TOKEN',
+    example: 'SECRET',
     description: 'token of a standalone agent (default: a new one, printed at start)',
     schema: { type: 'string', minLength: 1, pattern: '^\\S+$' },
   },
@@ -325,16 +343,19 @@ export const OPTIONS = {
   },
   'image-port': {
     value: 'PORT',
+    example: '8080',
     description: 'port that live images are served at; 0 picks a free one (default: 0)',
     schema: { type: 'integer', minimum: 0, maximum: 65535 },
   },
   'public-url': {
     value: 'URL',
+    example: 'http://192.0.2.1:8080',
     description: 'URL by which machines reach the images (default: the address that is listened on)',
     schema: { type: 'string', pattern: '^https?://[^\\s$]+$' },
   },
   node: {
     value: 'NAME',
+    example: 'machine-1',
     description: 'make an ISO and initramfs for this machine alone, with its host name; may be repeated',
     schema: WORDS,
   },

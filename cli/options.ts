@@ -1,7 +1,8 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import { readFile } from 'node:fs/promises'
 import { UserError } from '../runtime/index.js'
-import { OPTIONS, variableOf, type OptionName, type Options } from './option-table.js'
+import { nearest } from './nearest.js'
+import { OPTIONS, variableOf, type OptionName, type Options, type OptionShape } from './option-table.js'
 import { SECRET_VARIABLES } from './secrets.js'
 
 export { OPTIONS, variableOf, type OptionName, type Options }
@@ -54,9 +55,13 @@ async function configSource(file: string, names: readonly OptionName[]): Promise
     throw usage(`the config file ${file} is not a set of keys and values`, 'write one option a line, as in port: 6385')
   for (const key of Object.keys(values))
     if (!(key in OPTIONS))
-      throw usage(`the config file ${file} has an unknown key ${key}`, `known here: ${names.join(', ')}`)
+      throw usage(`the config file ${file} has an unknown key ${key}`, meant(key, names, Object.keys(OPTIONS)))
   return { label: (name) => `${name} in ${file}`, values: values as Record<string, unknown> }
 }
+
+/** The nearest word, of this command's or of any other's; or all of this command's. */
+const meant = (word: string, here: readonly string[], anywhere: readonly string[]): string =>
+  nearest(word, here) ?? nearest(word, anywhere) ?? `one of ${here.join(', ')}`
 
 /** Secrets are no options, since those can be on a command line and in a file. */
 const NO_OPTIONS = ['IRONSTAGE_CONFIG', ...SECRET_VARIABLES]
@@ -73,7 +78,7 @@ function environmentSource(
     if (name === undefined)
       throw new UserError('unknown-variable', `the environment has ${variable}, which is no option of ironstage`, {
         kind: 'usage',
-        remedy: `unset it; known here: ${names.map(variableOf).join(', ')}`,
+        remedy: `unset it, or ${meant(variable, names.map(variableOf), [...known.keys()])}`,
       })
     if (value !== '') values[name] = value
   }
@@ -101,11 +106,20 @@ async function check(name: OptionName, given: unknown, label: string): Promise<u
   const isList = OPTIONS[name].schema.type === 'array'
   const holder = { value: isList && typeof given === 'string' ? given.split(/\s+/).filter(Boolean) : given }
   const validate = await validatorOf(name)
-  if (validate(holder)) return holder.value
-  throw new UserError('bad-option', `${label} is ${JSON.stringify(given)}, which ${problem(validate.errors![0]!)}`, {
-    kind: 'usage',
-    remedy: OPTIONS[name].description,
-  })
+  // Coercion would read nothing as 0, or as false.
+  const isEmpty = given === null || given === '' || (Array.isArray(given) && given.includes(''))
+  if (!isEmpty && validate(holder)) return holder.value
+  const error = validate.errors?.[0]
+  const what = isEmpty || !error ? 'is empty' : `is ${JSON.stringify(given)}, which ${problem(error)}`
+  throw new UserError('bad-option', `${label} ${what}`, { kind: 'usage', remedy: remedyFor(name, given, error) })
+}
+
+/** What to give instead: the nearest word of a list, or an example. */
+function remedyFor(name: OptionName, given: unknown, error: ErrorObject | undefined): string {
+  const words = error?.keyword === 'enum' ? (error.params as { allowedValues: string[] }).allowedValues : []
+  const shape: OptionShape = OPTIONS[name]
+  const value = (typeof given === 'string' ? nearest(given, words) : undefined) ?? words[0] ?? shape.example
+  return `--${name}${shape.value === undefined ? '' : ` ${value ?? shape.value}`}`
 }
 
 function problem(error: ErrorObject): string {

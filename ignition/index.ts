@@ -29,6 +29,7 @@ export type {
   SpecUser,
 } from './spec/config-types.js'
 export { ignitionSchema } from './spec/json-schema.js'
+export { butaneVariant } from './butane.js'
 export { NEWEST_STABLE, SPEC_VERSIONS, isExperimental, type SpecVersion } from './spec/versions.js'
 export { translateIgnition, type TranslateOptions } from './translate.js'
 export { validateIgnition, type IgnitionReport } from './validate.js'

@@ -1,4 +1,5 @@
 import { checkNesting, UserError } from '../runtime/index.js'
+import { butaneVariant } from './butane.js'
 import { looksLikeCloudConfig } from './cloud-config.js'
 import type { IgnitionConfig } from './config.js'
 import { hasShape, shapeError } from './schema.js'
@@ -12,8 +13,8 @@ const remedy = 'Give an Ignition config of spec 3.x in JSON, as butane or opensh
  *
  * The sentences never quote the config, which may hold secrets.
  *
- * @throws UserError `ignition-empty`, `ignition-not-json`, `ignition-cloud-config`, `ignition-not-a-config`,
- *   `ignition-old-version`, `ignition-unknown-version`, `ignition-invalid`, `nested-too-deeply`
+ * @throws UserError `ignition-empty`, `ignition-not-json`, `ignition-butane`, `ignition-cloud-config`,
+ *   `ignition-not-a-config`, `ignition-old-version`, `ignition-unknown-version`, `ignition-invalid`, `nested-too-deeply`
  */
 export function parseIgnition(input: Uint8Array | string | object): IgnitionConfig {
   const value = typeof input === 'string' || input instanceof Uint8Array ? parseText(decode(input)) : input
@@ -52,6 +53,7 @@ function parseText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
+    refuseButane(butaneVariant(text))
     if (looksLikeCloudConfig(text))
       throw new UserError(
         'ignition-cloud-config',
@@ -65,6 +67,15 @@ function parseText(text: string): unknown {
   }
 }
 
+function refuseButane(variant: string | null): void {
+  if (variant === null) return
+  throw new UserError(
+    'ignition-butane',
+    `this is a Butane file (variant ${variant}), not the Ignition config that is made from it`,
+    { remedy: 'butane --strict FILE.bu > FILE.ign, then give FILE.ign.' },
+  )
+}
+
 function place(text: string, position: number): string {
   const before = text.slice(0, position).split('\n')
   return `line ${before.length}, column ${before.at(-1)!.length + 1}`
@@ -74,6 +85,7 @@ function versionOf(value: unknown): string {
   const header = isRecord(value) ? value['ignition'] : undefined
   const version = isRecord(header) ? header['version'] : undefined
   if (typeof version === 'string' && version !== '') return version
+  if (isRecord(value) && typeof value['variant'] === 'string') refuseButane(butaneVariant(JSON.stringify(value)))
   if (isRecord(value) && ('variant' in value || 'ignitionVersion' in value))
     throw new UserError('ignition-not-a-config', 'this is not an Ignition config but what one is made from', {
       remedy: 'Run it through butane first.',

@@ -125,6 +125,7 @@ export {
 } from '../machine/index.js'
 export type { AdvertisedStep, JsonObject, RequestedStep, StepInterface, StepKind } from '../wire/index.js'
 export {
+  butaneVariant,
   dataUrlBytes,
   findingLine,
   ignitionSchema,
