@@ -52,7 +52,11 @@ test.each([[['--version']], [['--help']], [['deploy', '--help']], [['deploy', '-
     ])
     const { stderr } = await run.catch((error: { stderr: string }) => error)
     const modules = stderr.split('\n').filter((line) => line.startsWith('file://'))
-    expect(modules.filter((url) => /dist\/(?!cli|runtime)|node_modules\/(?!commander|fastest-levenshtein|pure-rand)/.test(url))).toEqual([])
+    expect(
+      modules.filter((url) =>
+        /dist\/(?!cli|runtime)|node_modules\/(?!commander|fastest-levenshtein|pure-rand)/.test(url),
+      ),
+    ).toEqual([])
     expect(modules.length).toBeGreaterThan(10)
     expect(modules.length).toBeLessThan(100)
   },
