@@ -71,9 +71,10 @@ async function ended({ child }: Started): Promise<{ code: number | null; took: n
   return { code: child.exitCode ?? (child.signalCode === 'SIGTERM' ? 143 : 130), took: performance.now() - from }
 }
 
-const CASES: [name: string, argv: () => string[], when: RegExp | number | 'asks', code: number][] = [
+const CASES: [name: string, argv: () => string[], when: RegExp | number | 'asks', ...codes: number[]][] = [
   ['reads its input', () => ['ignition', 'validate', '-'], 2000, 143],
-  ['waits for an Ironic', () => ['agent', '--ironic-url', url], 'asks', 143],
+  // It may have started by then, and is stopped as a server is.
+  ['waits for an Ironic', () => ['agent', '--ironic-url', url], 'asks', 143, 0],
   ['waits for a server', () => ['stream', 'print', 'stable', '--insecure', '--stream-base-url', url], 'asks', 143],
   ['downloads', () => ['download', '--insecure', '--stream-base-url', url], 'asks', 143],
   ['waits for an image', () => ['deploy', '--image', `${url}/image.raw`, '--no-cache'], 'asks', 143],
@@ -84,12 +85,13 @@ const CASES: [name: string, argv: () => string[], when: RegExp | number | 'asks'
   ['deploys fast', () => ['deploy', '--realistic', '--speed', '200'], /enroll/, 143],
 ]
 
-test.each(CASES)('a command that %s ends soon after SIGTERM, and leaves nothing', async (_, argv, when, code) => {
+test.each(CASES)('a command that %s ends soon after SIGTERM, and leaves nothing', async (_, argv, when, ...codes) => {
   const run = await start(argv())
   await under(run, when)
   run.child.kill('SIGTERM')
   const end = await ended(run)
-  expect({ code: end.code, err: run.err().includes('defect') }).toEqual({ code, err: false })
+  expect(codes).toContain(end.code)
+  expect(run.err()).not.toContain('defect')
   expect(end.took).toBeLessThan(IN_TIME)
   expect((await readdir(run.folder)).filter((name) => name.startsWith('ironstage'))).toEqual([])
 })
