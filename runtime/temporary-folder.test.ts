@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { sweepTemporaryFolders, temporaryFolder } from './temporary-folder.js'
 
 const folders = async (parent: string) => (await readdir(parent)).filter((name) => !/\.lock(-journal)?$/.test(name))
@@ -42,6 +42,7 @@ async function owner(parent: string) {
   const child = spawn(process.execPath, ['--input-type=module', '-e', code, parent], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  onTestFinished(() => void child.kill('SIGKILL'))
   await once(child.stdout, 'data')
   return child
 }
