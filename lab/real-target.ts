@@ -173,7 +173,7 @@ export function planText(request: RealTargetRequest, does: string): string[] {
     `  disk       ${disk}${yesErase === undefined ? '' : `, if its serial number or WWN is ${yesErase}`}; all others are hidden and refused`,
     `  does       ${does}`,
     `  allowed    ${allow.length === 0 ? 'nothing beside that' : allow.join(', ')}`,
-    `  not done   ${CAPABILITIES.filter((capability) => !allow.includes(capability)).join(', ') || 'nothing'}`,
+    `  not done   ${CAPABILITIES.filter((capability) => capability !== 'unguarded' && !allow.includes(capability)).join(', ') || 'nothing'}`,
     ...(disposable ? ['  disposable the target itself may be changed'] : []),
     'see what is on the disk with --check, which only reads',
   ]

@@ -24,7 +24,7 @@ test(
     expect(up.stdout).toContain('\nNodes: node-0 ... node-29 (30), all in enroll.\n')
     expect(up.stdout).not.toMatch(/^node-\d+ +enroll$/m)
     const headers = { 'X-OpenStack-Ironic-API-Version': 'latest' }
-  const { nodes } = (await (await fetch(`${url}/v1/nodes`, { headers })).json()) as { nodes: { name: string }[] }
+    const { nodes } = (await (await fetch(`${url}/v1/nodes`, { headers })).json()) as { nodes: { name: string }[] }
     expect(nodes.map(({ name }) => name)).toEqual(Array.from({ length: 30 }, (_, index) => `node-${index}`))
     const machine = async (ident: string) =>
       (await (await fetch(`${url}/_lab/nodes/${ident}/machine`)).json()) as Record<string, unknown>

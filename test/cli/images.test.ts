@@ -128,7 +128,7 @@ describe('IRONIC_USE_COREOS_IPA', () => {
 
   test('images that were named are served then too, for who asks for them', async () => {
     const up = command(['up', '--port', '0', '--live-iso', REHEARSAL_LIVE_ISO])
-    await up.printed(/live images, which nodes boot when told to:[^]*deploy_iso +http:\/\/127\.0\.0\.1/)
+    await up.printed(/live images, which nodes boot on request:[^]*deploy_iso +http:\/\/127\.0\.0\.1/)
     up.stop()
     await up.ended
   })

@@ -68,7 +68,7 @@ describe('ironstage up', () => {
       'an address that others reach',
       ['--host', '0.0.0.0'],
       2,
-      /0\.0\.0\.0 can be reached from outside.*\n.*try: listen on 127\.0\.0\.1/s,
+      /0\.0\.0\.0 can be reached from other hosts.*\n.*try: listen on 127\.0\.0\.1/s,
     ],
     ['an unknown option', ['--prot', '1'], 2, /unknown option '--prot'/],
     ['a port that is none', ['--port', '99999'], 2, /--port is "99999"/],

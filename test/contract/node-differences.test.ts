@@ -49,7 +49,7 @@ test('words that are no nodes', async () => {
   await using stage = await withNode()
   expect(await ask(stage, 'GET', '/v1/nodes/detail/x')).toMatchObject({ status: 404 })
   expect(await ask(stage, 'DELETE', '/v1/nodes/detail')).toMatchObject({ status: 405 })
-  expect(await ask(stage, 'GET', '/v1/nodes/states')).toMatchObject({ status: 404 })
+  expect(await ask(stage, 'GET', '/v1/nodes/states')).toMatchObject({ status: 400 })
   expect(await ask(stage, 'GET', '/v1/nodes/validate')).toMatchObject({
     status: 400,
     sentence: 'Expected a logical name or UUID but received None.',

@@ -17,7 +17,7 @@ import {
 import { COMMAND_ATTACKS, SHELL_ATTACKS } from './attacks.js'
 import { AttackedHost } from './attacked-host.js'
 import { realBinary } from './coreos-installer.js'
-import { tool } from './peers.js'
+import { debianProgram, tool } from './peers.js'
 import { SshMachine } from './ssh-machine.js'
 
 /**
@@ -34,6 +34,8 @@ beforeAll(async () => {
   await writeFile(join(place, 'named.img'), '')
   await truncate(join(place, 'named.img'), 16 * 2 ** 20)
   installer = await realBinary()
+  // The attack that writes a partition table needs it.
+  await debianProgram('sfdisk', 'fdisk')
 })
 afterAll(() => rm(place, { recursive: true, force: true }))
 

@@ -21,7 +21,7 @@ const DEBIAN = {
     ip: 'iproute2',
   },
   ...{ xorriso: 'xorriso', cpio: 'cpio', xz: 'xz-utils', curl: 'curl', sgdisk: 'gdisk', debugfs: 'e2fsprogs' },
-  ...{ 'fsck.vfat': 'dosfstools', mdadm: 'mdadm', lvcreate: 'lvm2' },
+  ...{ 'fsck.vfat': 'dosfstools', mdadm: 'mdadm', lvcreate: 'lvm2', sfdisk: 'fdisk' },
 }
 
 /** Runs steps one after another and reports how long each took, when it took long enough to have done something. */
