@@ -24,7 +24,7 @@ export interface CheckedDatabase {
  */
 export async function checkState(folder: string): Promise<CheckedDatabase[]> {
   using _ = await held(folder)
-  return checked(folder)
+  return await checked(folder)
 }
 
 const checked = (folder: string): Promise<CheckedDatabase[]> =>
