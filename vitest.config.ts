@@ -4,7 +4,8 @@ export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     exclude: ['node_modules', 'dist', 'test/real', 'test/soak'],
-    testTimeout: 20_000,
+    // Tests are for what is right, not for how fast this computer is at the moment.
+    testTimeout: 60_000,
     reporters: ['default', './test/kit/slowest-files.ts'],
     globalSetup: ['test/kit/own-temporary-folder.ts'],
     setupFiles: ['test/kit/steady-properties.ts', 'test/kit/equal-bytes.ts'],

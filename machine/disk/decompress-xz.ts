@@ -3,6 +3,7 @@ import { XZ_MEMORY_LIMIT, XZ_TRUNCATED, xzSentence } from '../../ignition/index.
 import { held, type Clock } from '../../runtime/index.js'
 import type { PeekableSource } from './byte-source.js'
 import { DecodeError, expectEnd } from './decode-error.js'
+import { withoutLostTail } from './lost-tail.js'
 
 /** What of lzma-native is used: its native coder, below the package's stream, which joins xz streams together. */
 interface NativeCoder {
@@ -38,7 +39,10 @@ function newCoder(): NativeCoder {
   return makeCoder()
 }
 
-export async function* unxz(input: PeekableSource, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
+export const unxz = (input: PeekableSource, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> =>
+  withoutLostTail(decodeStream(input, clock))
+
+async function* decodeStream(input: PeekableSource, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
   const decoder = new XzDecoder(clock)
   try {
     for (;;) {
@@ -66,7 +70,14 @@ export async function* unxz(input: PeekableSource, clock: Clock): AsyncGenerator
  * @param header the stream's header
  * @param input the block's bytes and nothing else
  */
-export async function* unxzBlock(
+export const unxzBlock = (
+  header: Uint8Array,
+  input: AsyncIterable<Uint8Array>,
+  outputLength: number,
+  clock: Clock,
+): AsyncGenerator<Uint8Array, void, undefined> => withoutLostTail(decodeBlock(header, input, outputLength, clock))
+
+async function* decodeBlock(
   header: Uint8Array,
   input: AsyncIterable<Uint8Array>,
   outputLength: number,

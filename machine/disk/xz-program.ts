@@ -5,6 +5,7 @@ import { XZ_MEMORY_LIMIT } from '../../ignition/index.js'
 import { held, type Clock } from '../../runtime/index.js'
 import { fileSource } from './byte-source.js'
 import { DecodeError } from './decode-error.js'
+import { withoutLostTail } from './lost-tail.js'
 
 const END = { done: true, value: undefined } as const
 
@@ -25,13 +26,19 @@ async function answers(): Promise<boolean> {
 
 /**
  * The decompressed bytes of an .xz file that is one whole stream, by the xz of this computer: half the time of the
- * decoder that npm ships, which is compiled without optimisation, and on a core of its own. Gives all that comes before
- * a damage.
+ * decoder that npm ships, which is compiled without optimisation, and on a core of its own. Before
+ * damage it gives what coreos-installer would give.
  *
  * @param read told how many compressed bytes were read in all
  * @throws DecodeError
  */
-export async function* unxzByProgram(
+export const unxzByProgram = (
+  path: string,
+  clock: Clock,
+  read: (position: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> => withoutLostTail(decodeByProgram(path, clock, read))
+
+async function* decodeByProgram(
   path: string,
   clock: Clock,
   read: (position: number) => void,

@@ -55,6 +55,21 @@ test('damage in one block fails the whole, once every worker has stopped', async
   await expect(written).rejects.toThrow('lzma data error')
 })
 
+test('nothing behind damage is written, and what lies in front of it is', async () => {
+  const { index } = await write(xz, 'whole.xz')
+  for (const [place, { offset, length, outputOffset }] of index.blocks.entries()) {
+    const damaged = Buffer.from(xz)
+    damaged[offset + length - 12]! ^= 0xff
+    const { device, written } = await write(damaged, `damaged-${place}.xz`)
+    await expect(written).rejects.toThrow('lzma data error')
+    const disk = Buffer.from(await device.read(0, plain.length))
+    const before = disk.subarray(64 * KIB, outputOffset)
+    expect(before.equals(plain.subarray(64 * KIB, outputOffset))).toBe(true)
+    const end = Math.max(64 * KIB, outputOffset + index.blocks[place]!.outputLength - 32 * KIB)
+    expect(disk.subarray(end).every((byte) => byte === 0)).toBe(true)
+  }
+})
+
 test('a file that is not one whole stream has no index', async () => {
   for (const bytes of [xz.subarray(0, -4), xz.subarray(4), Buffer.concat([xz, xz]), Buffer.from('hello')]) {
     const path = join(folder, 'other.xz')

@@ -23,14 +23,22 @@ export interface BlockWriting {
 }
 
 /**
- * Decompresses the blocks of an .xz file side by side and writes each where it belongs. The decoder that npm ships is
- * compiled without optimisation and takes twice the time of xz; with two cores this makes up for it.
+ * Decompresses the blocks of an .xz file side by side and writes them in their order, so that nothing behind damage
+ * reaches the disk. The decoder that npm ships is compiled without optimisation and takes twice the time of xz; with two
+ * cores this makes up for it.
  */
 export async function writeBlocks(work: BlockWriting): Promise<void> {
   const { path, index, clock } = work
   const file = await held(clock, `opening ${path}`, () => open(path, 'r'))
   try {
-    const shared: Shared = { file, left: [...index.blocks], read: 0, written: work.from, failed: false }
+    const shared: Shared = {
+      file,
+      left: [...index.blocks],
+      order: new Order(),
+      read: 0,
+      written: work.from,
+      failed: false,
+    }
     const workers = Math.min(MOST_WORKERS, availableParallelism(), index.blocks.length)
     const outcomes = await Promise.allSettled(Array.from({ length: workers }, () => worker(work, shared)))
     // Only when all have stopped may anything else write to the disk.
@@ -40,9 +48,39 @@ export async function writeBlocks(work: BlockWriting): Promise<void> {
   }
 }
 
+/** So much of a block is decompressed before those in front of it are written. */
+const MOST_AHEAD = 32 * 1024 * 1024
+
+/** Who writes: one block after another. */
+class Order {
+  readonly #waiting = new Map<number, () => void>()
+  #next = 0
+  #over = false
+
+  mayWrite(block: number): boolean {
+    return this.#over || block <= this.#next
+  }
+
+  turnOf(block: number): Promise<void> {
+    return this.mayWrite(block) ? Promise.resolve() : new Promise((resolve) => this.#waiting.set(block, resolve))
+  }
+
+  written(block: number): void {
+    this.#next = block + 1
+    this.#waiting.get(this.#next)?.()
+  }
+
+  /** Nothing more is written: those that wait have to look why. */
+  end(): void {
+    this.#over = true
+    for (const go of this.#waiting.values()) go()
+  }
+}
+
 interface Shared {
   file: FileHandle
   left: XzBlock[]
+  order: Order
   read: number
   written: number
   failed: boolean
@@ -54,23 +92,45 @@ async function worker(work: BlockWriting, shared: Shared): Promise<void> {
       await writeBlock(work, shared, block)
   } catch (error) {
     shared.failed = true
+    shared.order.end()
     throw error
   }
 }
 
 async function writeBlock(work: BlockWriting, shared: Shared, block: XzBlock): Promise<void> {
   const { device, from, pacer, index, clock } = work
+  const { order } = shared
+  const place = index.blocks.indexOf(block)
   let offset = block.outputOffset
-  for await (const bytes of unxzBlock(index.header, stored(work, shared, block), block.outputLength, clock)) {
-    if (shared.failed) return
-    const start = Math.max(0, from - offset)
-    if (start < bytes.length) {
-      await device.write(offset + start, bytes.subarray(start))
-      shared.written += bytes.length - start
-      await pacer.written(shared.written)
+  let ahead: Uint8Array[] = []
+  let waiting = 0
+  const write = async () => {
+    await order.turnOf(place)
+    for (const bytes of ahead) {
+      if (shared.failed) return
+      const start = Math.max(0, from - offset)
+      if (start < bytes.length) {
+        await device.write(offset + start, bytes.subarray(start))
+        shared.written += bytes.length - start
+        await pacer.written(shared.written)
+      }
+      offset += bytes.length
     }
-    offset += bytes.length
+    ahead = []
+    waiting = 0
   }
+  try {
+    for await (const bytes of unxzBlock(index.header, stored(work, shared, block), block.outputLength, clock)) {
+      if (shared.failed) return
+      ahead.push(bytes)
+      waiting += bytes.length
+      if (order.mayWrite(place) || waiting >= MOST_AHEAD) await write()
+    }
+  } finally {
+    // Also what came before damage, and only then the damage itself: those in front are written whole.
+    await write()
+  }
+  order.written(place)
 }
 
 /** The compressed bytes of a block. */
