@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /** Ironic, machines, agents, clock and faults composed; what the package exports. */
 export { hours, minutes, seconds, UserError, VirtualClock, type Clock, type Logger } from '../runtime/index.js'
 export {

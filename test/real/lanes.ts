@@ -22,6 +22,7 @@ export const LANES: Readonly<Record<string, readonly string[]>> = {
     'first-boot.test.ts',
     'ignition/**/*.test.ts',
     'mutated-images.test.ts',
+    'published-package.test.ts',
   ],
   /** The real coreos-installer. It looks at all disks of this host, so its files are never side by side. */
   installer: [
