@@ -40,7 +40,7 @@ describe('reading a config', () => {
     ['cloud-init user data', '#cloud-config\nusers: []\n', 'ignition-cloud-config', 'cloud-init'],
     ['JSON that is no config', '{"a":1}', 'ignition-not-a-config', 'no ignition.version'],
     ['a list', '[]', 'ignition-not-a-config', 'no ignition.version'],
-    ['a butane config', { variant: 'fcos', version: '1.5.0' }, 'ignition-not-a-config', 'made from'],
+    ['a butane config', { variant: 'fcos', version: '1.5.0' }, 'ignition-butane', 'made from'],
     ['spec 2', { ignition: { version: '2.2.0' } }, 'ignition-old-version', '2.2.0'],
     ['a 3.x nobody knows', { ignition: { version: '3.9.0' } }, 'ignition-unknown-version', '3.9.0'],
     [
