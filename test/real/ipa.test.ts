@@ -14,7 +14,7 @@ const VERSION = { 'x-openstack-ironic-api-version': '1.115', 'content-type': 'ap
 
 /** Waits as short as they can be; agents heartbeat after 0.3 to 0.6 of this. */
 /** The power of fake hardware never shows that the agent has gone: its last seconds are what these polls leave it. */
-const HASTY = { requireTls: true, heartbeatTimeout: 10, agentPowerOffPolls: 10, agentPowerOffInterval: 1000 }
+const HASTY = { requireTls: true, heartbeatTimeout: 10, agentPowerOffPolls: 30, agentPowerOffInterval: 1000 }
 
 test.concurrent(
   'our conductor takes the real agent through inspection, cleaning, a deployment, undeployment',
