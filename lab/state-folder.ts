@@ -68,7 +68,8 @@ async function prepared(path: string): Promise<Database.Database> {
 
 /** A folder that can be read alone would fail at some later write, one by one. */
 async function writable(path: string): Promise<void> {
-  const probe = join(path, `.probe-${process.pid}`)
+  // One name for all: the next start deletes the probe of one that was killed.
+  const probe = join(path, '.probe')
   await writeFile(probe, '0', { mode: 0o600 })
   await rm(probe, { force: true })
 }

@@ -44,8 +44,11 @@ export async function temporaryFolder(parent?: string): Promise<TemporaryFolder>
 }
 
 const lockOf = (path: string): string => `${path}.lock`
-/** A folder and what belongs to it; SQLite keeps a journal beside a lock that is held. */
-const allOf = (path: string): string[] => [path, lockOf(path), `${lockOf(path)}-journal`]
+/**
+ * A folder and what belongs to it; SQLite keeps a journal beside a lock that is held. The lock comes last, since a sweep
+ * that was killed is finished by the next one only while the lock is there.
+ */
+const allOf = (path: string): string[] => [path, `${lockOf(path)}-journal`, lockOf(path)]
 
 async function remove(path: string): Promise<void> {
   const lock = open.get(path)

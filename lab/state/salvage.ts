@@ -1,8 +1,14 @@
 import Database from 'libsql'
-import { copyFile, mkdtemp, open, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { columnsOf, decodedRow, type DatabaseForm, type Row, type TableForm } from '../../runtime/index.js'
+import {
+  columnsOf,
+  decodedRow,
+  temporaryFolder,
+  type DatabaseForm,
+  type Row,
+  type TableForm,
+} from '../../runtime/index.js'
 
 /** What of a database can be read. */
 export interface Salvage {
@@ -31,24 +37,21 @@ export async function salvage(path: string, form: DatabaseForm): Promise<Salvage
     () => 0,
   )
   if (size === 0) return null
-  // 0700: the copy holds the same secrets.
-  const folder = await mkdtemp(join(tmpdir(), 'ironstage-state-'))
-  try {
-    const copy = join(folder, form.file)
-    await copyFile(path, copy)
-    for (const beside of ['-wal']) await copyFile(path + beside, copy + beside).catch(() => {})
-    await padToItsSize(copy)
-    const first = readAll(copy, form)
-    if (!first.unreadable) return first.salvage
-    // Without its first page nothing of a file can be read; the page of a new one says the same.
-    await rm(`${copy}-wal`, { force: true })
-    await rm(`${copy}-shm`, { force: true })
-    await replaceFirstPage(copy, folder, form)
-    const second = readAll(copy, form)
-    return second.unreadable ? first.salvage : { ...second.salvage, problems: first.salvage.problems }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  // Closed to others, since the copy holds the same secrets.
+  await using temporary = await temporaryFolder()
+  const folder = temporary.path
+  const copy = join(folder, form.file)
+  await copyFile(path, copy)
+  for (const beside of ['-wal']) await copyFile(path + beside, copy + beside).catch(() => {})
+  await padToItsSize(copy)
+  const first = readAll(copy, form)
+  if (!first.unreadable) return first.salvage
+  // Without its first page nothing of a file can be read; the page of a new one says the same.
+  await rm(`${copy}-wal`, { force: true })
+  await rm(`${copy}-shm`, { force: true })
+  await replaceFirstPage(copy, folder, form)
+  const second = readAll(copy, form)
+  return second.unreadable ? first.salvage : { ...second.salvage, problems: first.salvage.problems }
 }
 
 function readAll(path: string, form: DatabaseForm): { salvage: Salvage; unreadable: boolean } {

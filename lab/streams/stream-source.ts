@@ -11,7 +11,7 @@ import {
   streamOfBuilds,
   type Stream,
 } from '../../ignition/index.js'
-import { held, UserError, type Clock } from '../../runtime/index.js'
+import { held, temporaryFolder, UserError, type Clock } from '../../runtime/index.js'
 import { FEDORA_STREAMS, fetchStreamText } from '../../steps/index.js'
 import { allowed, type Reach } from './reach.js'
 
@@ -96,8 +96,9 @@ async function fetched(url: string, request: StreamRequest, surroundings: Stream
   if (folder !== null && path !== null)
     await held(clock, `keeping ${url}`, async () => {
       await mkdir(folder, { recursive: true })
-      await writeFile(`${path}.${process.pid}`, text)
-      await rename(`${path}.${process.pid}`, path)
+      await using beside = await temporaryFolder(folder)
+      await writeFile(join(beside.path, 'stream.json'), text)
+      await rename(join(beside.path, 'stream.json'), path)
     })
   return stream
 }

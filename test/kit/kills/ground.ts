@@ -1,0 +1,219 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { systemClock } from '../../../runtime/index.js'
+import { liveFiles } from '../live-iso.js'
+import { published } from '../published.js'
+import { IRONSTAGE } from '../up-process.js'
+import type { Ground, KilledCommand } from './rows.js'
+
+const clock = systemClock()
+const ISO = join(dirname(IRONSTAGE), '../../images/coreos-live.iso')
+const CONFIG = '{"ignition":{"version":"3.4.0"}}'
+const KEYFILE = '[connection]\nid=eth0\ntype=ethernet\ninterface-name=eth0\n'
+
+/** How a command ended. */
+export interface End {
+  code: number | null
+  signal: NodeJS.Signals | null
+  output: string
+  /** In milliseconds, from its start. */
+  took: number
+}
+
+/** A folder in which commands are killed, with servers for them, and a look at what they leave. */
+export class KillGround implements Ground, AsyncDisposable {
+  readonly #place: string
+  readonly #servers: readonly Server[]
+  /** Whether the slow server is fast, while what is given is made. */
+  #hurried = true
+
+  private constructor(
+    place: string,
+    readonly silent: string,
+    readonly slow: string,
+    servers: readonly Server[],
+  ) {
+    this.#place = place
+    this.#servers = servers
+  }
+
+  static async open(): Promise<KillGround> {
+    const place = await mkdtemp(join(tmpdir(), 'kills-'))
+    for (const folder of ['tmp', 'home', 'given', 'out']) await mkdir(join(place, folder))
+    const files: Record<string, Buffer> = {}
+    const silent = createServer((socket) => socket.on('error', () => {}))
+    const slow = createHttpServer((request, response) => {
+      const bytes = files[request.url ?? '']
+      if (!bytes) return void response.writeHead(404).end()
+      response.writeHead(200, { 'content-length': bytes.length })
+      response.write(bytes.subarray(0, bytes.length / 2))
+      const late = ground.#hurried ? 0 : (SLOWNESS[request.url!] ?? 60_000)
+      const rest = setTimeout(() => response.end(bytes.subarray(bytes.length / 2)), late)
+      response.on('close', () => clearTimeout(rest))
+    })
+    for (const server of [silent, slow]) await once(server.listen(0, '127.0.0.1'), 'listening')
+    const url = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const ground = new KillGround(place, url(silent), url(slow), [silent, slow])
+    await ground.#prepare(files)
+    return ground
+  }
+
+  out = (name: string): string => join(this.#place, 'out', name)
+  given = (name: string): string => join(this.#place, 'given', name)
+
+  /** Runs a command to its end, or kills it after some milliseconds. */
+  async run(
+    { argv, stdin }: Pick<KilledCommand, 'argv' | 'stdin'>,
+    kill?: { after: number; signal: NodeJS.Signals },
+  ): Promise<End> {
+    const from = clock.now()
+    const child = spawn(process.execPath, [IRONSTAGE, ...argv(this)], {
+      cwd: this.out('.'),
+      env: {
+        PATH: process.env['PATH'],
+        HOME: join(this.#place, 'home'),
+        TMPDIR: join(this.#place, 'tmp'),
+        [MARK]: this.#place,
+      },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += String(bytes)))
+    // A killed command reads no further.
+    child.stdin.on('error', () => {})
+    if (stdin !== undefined) child.stdin.end(stdin)
+    const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
+    if (kill) {
+      const sleeping = new AbortController()
+      await Promise.race([closed, clock.sleep(kill.after, { signal: sleeping.signal }).catch(() => {})])
+      sleeping.abort()
+      child.kill(kill.signal)
+    }
+    const [code, signal] = await closed
+    return { code, signal, output, took: clock.now() - from }
+  }
+
+  /** What is left now: processes, loop devices, mounts, temporary files. */
+  async left(): Promise<string[]> {
+    const backing = await Promise.all(
+      (await readdir('/sys/block').catch(() => []))
+        .filter((name) => name.startsWith('loop'))
+        .map(async (name) => [name, await text(`/sys/block/${name}/loop/backing_file`)] as const),
+    )
+    const mounts = (await text('/proc/self/mountinfo')).split('\n').filter((line) => line.includes(this.#place))
+    const hidden = await readdir(this.#place, { recursive: true })
+    return [
+      ...(await this.#processes()),
+      ...backing.filter(([, file]) => file.includes(this.#place)).map(([name]) => `loop device ${name}`),
+      ...mounts.map((line) => `mount ${line}`),
+      ...hidden.filter((path) => path.startsWith('tmp/') || /\.ironstage-tmp-[^/]*$|\.json\.\d+$|\.probe/.test(path)),
+    ]
+  }
+
+  /** What another command of each kind clears: every one sweeps TMPDIR, one that writes a file the file's folder. */
+  async sweep(): Promise<End[]> {
+    const sweepers: KilledCommand[] = [
+      { ends: true, argv: () => ['pxe', 'ignition', 'wrap', '-o', this.out('swept.img')], stdin: CONFIG },
+      { ends: true, argv: () => ['stream', 'print', `${this.slow}/quick.json`, '--insecure'] },
+    ]
+    const ended: End[] = []
+    for (const sweeper of sweepers) ended.push(await this.run(sweeper))
+    return ended
+  }
+
+  /** Takes away what the commands made on purpose. */
+  async clear(): Promise<void> {
+    await rm(this.out('.'), { recursive: true, force: true })
+    await mkdir(this.out('.'))
+    // A sparse file that the installer writes to.
+    await writeFile(this.out('installed.img'), '')
+    await truncate(this.out('installed.img'), 2 ** 28)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const server of this.#servers) {
+      if ('closeAllConnections' in server) (server.closeAllConnections as () => void)()
+      server.close()
+    }
+    await rm(this.#place, { recursive: true, force: true })
+  }
+
+  /** Processes that were started from here, also those that have left the group. */
+  async #processes(): Promise<string[]> {
+    const found: string[] = []
+    for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name)))
+      if ((await text(`/proc/${pid}/environ`)).includes(`${MARK}=${this.#place}`))
+        found.push(`process ${pid}: ${(await text(`/proc/${pid}/cmdline`)).replaceAll('\0', ' ')}`)
+    return found
+  }
+
+  async #prepare(files: Record<string, Buffer>): Promise<void> {
+    const live = liveFiles()
+    const {
+      build,
+      stream,
+      files: built,
+    } = published(
+      {
+        metal: { bytes: Buffer.alloc(2 ** 20, 'metal') },
+        'live-iso': { bytes: await readFile(ISO) },
+        'live-kernel': { bytes: live['images/pxeboot/vmlinuz']! },
+        'live-initramfs': { bytes: live['images/pxeboot/initrd.img']! },
+        'live-rootfs': { bytes: live['images/pxeboot/rootfs.img']! },
+      },
+      {
+        baseUrl: `${this.slow}/prod/streams`,
+        more: { 'base-oscontainer': { image: 'quay.io/os/base', digest: 'sha256:ba5e', tags: ['9'] } },
+      },
+    )
+    const json = Buffer.from(JSON.stringify(stream))
+    Object.assign(files, built, { '/stream.json': json, '/quick.json': json })
+    await writeFile(this.given('stream.json'), json)
+    await writeFile(this.given('meta.json'), JSON.stringify(build))
+    await writeFile(this.given('eth0.nmconnection'), KEYFILE, { mode: 0o600 })
+    await writeFile(this.given('initrd.img'), live['images/pxeboot/initrd.img']!)
+    await mkdir(this.given('release/machine-os-content/x86_64'), { recursive: true })
+    await writeFile(this.given('release/machine-os-content/x86_64/bootimage.json'), JSON.stringify(build))
+    const prepared: [string[], string?][] = [
+      [['iso', 'ignition', 'embed', '-o', this.given('embedded.iso'), ISO], CONFIG],
+      [['iso', 'network', 'embed', '-k', this.given('eth0.nmconnection'), '-o', this.given('networked.iso'), ISO]],
+      [['pxe', 'ignition', 'wrap', '-o', this.given('wrapped.img')], CONFIG],
+      [
+        [
+          'machine-os',
+          'build',
+          this.given('machine-os'),
+          '-s',
+          this.given('stream.json'),
+          '-a',
+          'x86_64',
+          '--insecure',
+        ],
+      ],
+      [['pxe', 'network', 'wrap', '-k', this.given('eth0.nmconnection'), '-o', this.given('network.img')]],
+    ]
+    for (const [argv, stdin] of prepared) {
+      const { code, output } = await this.run({ argv: () => argv, ...(stdin === undefined ? {} : { stdin }) })
+      if (code !== 0) throw new Error(`${argv.join(' ')}: ${output}`)
+    }
+    await this.run(
+      { argv: () => ['up', '--port', '0', '--nodes', '1', '--state-dir', this.given('state')] },
+      { after: 4000, signal: 'SIGTERM' },
+    )
+    this.#hurried = false
+    await this.clear()
+  }
+}
+
+/** In the environment of all that is started from here. */
+const MARK = 'KILLED_BELOW'
+/** Milliseconds until the second half of a file comes; a minute for all others. */
+const SLOWNESS: Readonly<Record<string, number>> = { '/quick.json': 0, '/stream.json': 300 }
+
+const text = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')

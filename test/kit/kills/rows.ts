@@ -1,0 +1,166 @@
+import { fileURLToPath } from 'node:url'
+
+const images = fileURLToPath(new URL('../../../images', import.meta.url))
+const host = fileURLToPath(new URL('../../fixtures/baremetal-hosts/worker-0.yaml', import.meta.url))
+
+/** Where a command that is killed works. */
+export interface Ground {
+  /** Path of a file or folder that is the command's to write. */
+  out(name: string): string
+  /** Path of a file that is there. */
+  given(name: string): string
+  /** A server that takes connections and never answers. */
+  silent: string
+  /** A server whose files arrive over seconds. */
+  slow: string
+}
+
+export interface KilledCommand {
+  argv(ground: Ground): string[]
+  /** Standard input; none keeps it open and empty. */
+  stdin?: string
+  /** Whether it ends by itself; else it serves or waits until it is ended. */
+  ends: boolean
+  /** Of one that ends; 0 unless told otherwise. */
+  code?: number
+}
+
+const CONFIG = '{"ignition":{"version":"3.4.0"}}'
+const ISO = `${images}/coreos-live.iso`
+const IMAGE = `${images}/coreos-metal.raw.xz`
+
+const ends = (argv: KilledCommand['argv'], stdin?: string): KilledCommand => ({
+  argv,
+  ends: true,
+  ...(stdin === undefined ? {} : { stdin }),
+})
+const lasts = (argv: KilledCommand['argv']): KilledCommand => ({ argv, ends: false })
+
+const FROM_SLOW = ['--stream', 'STREAM', '--insecure', '--architecture', 'x86_64']
+const fromSlow = (ground: Ground): string[] =>
+  FROM_SLOW.map((word) => (word === 'STREAM' ? ground.given('stream.json') : word))
+const newIso = (...words: string[]) => ends(({ out }) => ['iso', ...words, '-o', out('new.iso'), ISO], CONFIG)
+
+/** Every command that does something, with arguments that keep it busy for a moment; by its words. */
+export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
+  up: lasts(({ out }) => ['up', '--port', '0', '--nodes', '2', '--state-dir', out('state')]),
+  deploy: lasts(({ out }) => [
+    ...[
+      'deploy',
+      '--realistic',
+      '--speed',
+      '20',
+      '--disk-file',
+      out('disk.img'),
+      '--overwrite',
+      '--disk-size',
+      '256MiB',
+    ],
+  ]),
+  agent: lasts(({ silent }) => ['agent', '--ironic-url', silent]),
+  'ignition validate': lasts(() => ['ignition', 'validate', '-']),
+  'ignition merge': lasts(() => ['ignition', 'merge', '-']),
+  'ignition translate': lasts(() => ['ignition', 'translate', '-', '--spec', '3.4.0']),
+  'ignition show': ends(() => ['ignition', 'show', `${images}/example.ign`]),
+  'ignition agent-config': ends(() => [
+    ...['ignition', 'agent-config', '--base-url', 'http://192.0.2.1:6385', '--agent-image', 'registry.example.org/ipa'],
+  ]),
+  'bmh explain': ends(() => ['bmh', 'explain', host]),
+  'images serve': lasts(() => [
+    'images',
+    'serve',
+    '--live-iso',
+    ISO,
+    '--image-port',
+    '0',
+    '--base-url',
+    'http://127.0.0.1:1',
+  ]),
+  'iso customize': newIso('customize', '--dest-karg-append', 'a=b'),
+  'iso ignition embed': newIso('ignition', 'embed'),
+  'iso ignition show': ends(({ given }) => ['iso', 'ignition', 'show', given('embedded.iso')]),
+  'iso ignition remove': newIso('ignition', 'remove'),
+  'iso network embed': ends(({ given, out }) => [
+    ...['iso', 'network', 'embed', '-k', given('eth0.nmconnection'), '-o', out('new.iso'), ISO],
+  ]),
+  'iso network extract': ends(({ given, out }) => [
+    'iso',
+    'network',
+    'extract',
+    '-C',
+    out('.'),
+    given('networked.iso'),
+  ]),
+  'iso network remove': newIso('network', 'remove'),
+  'iso kargs modify': newIso('kargs', 'modify', '-a', 'c=d'),
+  'iso kargs reset': newIso('kargs', 'reset'),
+  'iso kargs show': ends(() => ['iso', 'kargs', 'show', ISO]),
+  'iso extract pxe': ends(({ out }) => ['iso', 'extract', 'pxe', '-o', out('pxe'), ISO]),
+  // The image in the package has no minimal one inside: the command reads it and says so.
+  'iso extract minimal-iso': {
+    ...ends(({ out }) => ['iso', 'extract', 'minimal-iso', ISO, out('minimal.iso')]),
+    code: 1,
+  },
+  'iso reset': newIso('reset'),
+  'pxe customize': ends(({ given, out }) => [
+    ...['pxe', 'customize', '--dest-device', '/dev/sda', '-o', out('initrd.img'), given('initrd.img')],
+  ]),
+  'pxe ignition wrap': lasts(({ out }) => ['pxe', 'ignition', 'wrap', '-o', out('wrapped.img')]),
+  'pxe ignition unwrap': ends(({ given }) => ['pxe', 'ignition', 'unwrap', given('wrapped.img')]),
+  'pxe network wrap': ends(({ given, out }) => [
+    ...['pxe', 'network', 'wrap', '-k', given('eth0.nmconnection'), '-o', out('network.img')],
+  ]),
+  'pxe network unwrap': ends(({ given, out }) => ['pxe', 'network', 'unwrap', '-C', out('.'), given('network.img')]),
+  'pxe kargs': ends(() => ['pxe', 'kargs', '--rootfs-url', 'http://192.0.2.1/rootfs.img']),
+  'pxe ipxe': ends(() => [
+    ...['pxe', 'ipxe', '--rootfs-url', 'http://192.0.2.1/rootfs', '--kernel-url', 'http://192.0.2.1/kernel'],
+    ...['--initrd-url', 'http://192.0.2.1/initrd'],
+  ]),
+  'stream validate': ends(({ given }) => ['stream', 'validate', given('stream.json'), '--insecure']),
+  'stream convert': ends(({ given, out }) => [
+    ...['stream', 'convert', given('meta.json'), '--to', 'release', '--base-url', 'https://example.org/builds'],
+    ...['--output', out('release.json')],
+  ]),
+  'stream lookup': lasts(({ silent }) => ['stream', 'lookup', 'stable', '--insecure', '--stream-base-url', silent]),
+  'stream diff': lasts(({ silent, given }) => [
+    ...['stream', 'diff', given('stream.json'), 'stable', '--insecure', '--stream-base-url', silent],
+  ]),
+  'stream print': ends(({ slow }) => ['stream', 'print', `${slow}/stream.json`, '--insecure']),
+  'stream publish': ends(({ given, out }) => ['stream', 'publish', given('stream.json'), out('shelf'), '--insecure']),
+  'stream serve': lasts(({ given }) => ['stream', 'serve', given('.'), '--port', '0']),
+  download: lasts((ground) => [
+    ...['download', ...fromSlow(ground), '--platform', 'metal', '--format', 'raw.gz', '--directory', ground.out('.')],
+  ]),
+  'cache list': ends(({ out }) => ['cache', 'list', '--cache-dir', out('cache')]),
+  'cache prune': ends(({ out }) => ['cache', 'prune', '--all', '--cache-dir', out('cache')]),
+  'cache verify': ends(({ out }) => ['cache', 'verify', '--cache-dir', out('cache')]),
+  'machine-os build': lasts((ground) => ['machine-os', 'build', ground.out('machine-os'), ...fromSlow(ground)]),
+  'machine-os copy-iso': ends(({ given, out }) => [
+    ...['machine-os', 'copy-iso', out('iso'), '--source', given('machine-os')],
+  ]),
+  'machine-os copy-pxe': ends(({ given, out }) => [
+    ...['machine-os', 'copy-pxe', out('pxe-files'), '--source', given('machine-os')],
+  ]),
+  'machine-os copy-metal': ends(({ given, out }) => [
+    ...['machine-os', 'copy-metal', out('metal'), '--all', '--source', given('machine-os')],
+  ]),
+  'machine-os verify': lasts(({ given, silent }) => [
+    ...['machine-os', 'verify', given('machine-os'), '--stream', 'stable', '--insecure', '--stream-base-url', silent],
+  ]),
+  'boot-image generate': lasts(({ out, given, silent }) => [
+    ...['boot-image', 'generate', given('release'), 'metal', '--stream', `${silent}/stream.json`, '--insecure'],
+    ...['--directory', out('boot-image')],
+  ]),
+  'boot-image info': ends(({ given }) => ['boot-image', 'info', given('release'), '--base-url', 'http://192.0.2.1/']),
+  'step list': ends(() => ['step', 'list']),
+  'step show': ends(() => ['step', 'show', 'install_coreos']),
+  'step run': ends(() => ['step', 'run', 'erase_devices_metadata', '--target', 'sim']),
+  'step new': ends(({ out }) => ['step', 'new', 'wipe-nvme', '--dir', out('new-step')]),
+  'state check': ends(({ given }) => ['state', 'check', '--state-dir', given('state')]),
+  'state repair': ends(({ given }) => ['state', 'repair', '--state-dir', given('state')]),
+  'state export': ends(({ given }) => ['state', 'export', '--state-dir', given('state')]),
+  openapi: ends(() => ['openapi']),
+  'coreos-installer': ends(({ out }) => [
+    ...['coreos-installer', 'install', out('installed.img'), '--image-file', IMAGE, '--insecure'],
+  ]),
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { seededRandom } from '../../runtime/index.js'
+import { killAtRandom, rehearsed } from '../kit/kills/kill-at-random.js'
+
+/** Commands are ended at random moments, by SIGTERM and SIGKILL: what stays behind when the next one has run. */
+
+const KILLS = Number(process.env['SOAK_KILLS'] ?? 500)
+const SEED = Number(process.env['SOAK_SEED'] ?? 7)
+/** Grounds in which commands are killed at the same time. */
+const GROUNDS = 3
+
+test(`${KILLS} kills over all commands leave no process, loop device, mount or temporary file`, async () => {
+  const durations = await rehearsed()
+  const killing = await Promise.allSettled(
+    Array.from({ length: GROUNDS }, (_, ground) =>
+      killAtRandom({
+        count: Math.ceil(KILLS / GROUNDS),
+        random: seededRandom(SEED * GROUNDS + ground),
+        durations,
+      }),
+    ),
+  )
+  expect(killing.filter(({ status }) => status === 'rejected')).toEqual([])
+})
