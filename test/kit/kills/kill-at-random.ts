@@ -61,7 +61,7 @@ async function gone(ground: KillGround, kills: object[]): Promise<void> {
     const left = await ground.left()
     if (left.length > 0 && clock.now() < until) continue
     expect({ kills, left }).toEqual({ kills, left: [] })
-    return await ground.clear()
+    return ground.clear()
   }
 }
 
