@@ -134,7 +134,8 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
   'cache list': ends(({ out }) => ['cache', 'list', '--cache-dir', out('cache')]),
   'cache prune': ends(({ out }) => ['cache', 'prune', '--all', '--cache-dir', out('cache')]),
   'cache verify': ends(({ out }) => ['cache', 'verify', '--cache-dir', out('cache')]),
-  'machine-os build': lasts((ground) => ['machine-os', 'build', ground.out('machine-os'), ...fromSlow(ground)]),
+  // The image was fetched before, so it ends.
+  'machine-os build': ends((ground) => ['machine-os', 'build', ground.out('machine-os'), ...fromSlow(ground)]),
   'machine-os copy-iso': ends(({ given, out }) => [
     ...['machine-os', 'copy-iso', out('iso'), '--source', given('machine-os')],
   ]),
