@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { XZ_TRUNCATED } from '../../ignition/index.js'
-import { DecodeError } from './decode-error.js'
+import { DecodeError, TRAILING_DATA } from './decode-error.js'
 import { withoutLostTail } from './lost-tail.js'
 
 const KIB = 1024
@@ -27,8 +27,10 @@ test.each([[[]], [[5]], [[32 * KIB]], [[100 * KIB, 1, 40 * KIB, 7]], [Array.from
     const all = Buffer.concat(sizes.map((size, index) => Buffer.alloc(size, index + 1)))
     const { bytes, failed } = await written(pieces(sizes))
     expect([bytes.equals(all), failed]).toEqual([true, undefined])
-    const cut = await written(pieces(sizes, XZ_TRUNCATED))
-    expect([cut.bytes.equals(all), cut.failed]).toEqual([true, XZ_TRUNCATED])
+    for (const failure of [XZ_TRUNCATED, TRAILING_DATA]) {
+      const cut = await written(pieces(sizes, failure))
+      expect([cut.bytes.equals(all), cut.failed]).toEqual([true, failure])
+    }
   },
 )
 

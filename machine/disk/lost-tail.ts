@@ -1,5 +1,5 @@
 import { XZ_TRUNCATED } from '../../ignition/index.js'
-import { DecodeError } from './decode-error.js'
+import { DecodeError, TRAILING_DATA } from './decode-error.js'
 
 /** coreos-installer 0.27.0 lets liblzma decode into so many bytes at a time (io/xz.rs). */
 const ONE_CALL = 32 * 1024
@@ -7,7 +7,7 @@ const ONE_CALL = 32 * 1024
 /**
  * Decoded bytes without those that coreos-installer loses when xz data are damaged: what the failing call of its decoder
  * had decoded never reaches the disk. At most one call's worth is lost there; here it is always that much, so that no byte
- * is written that the real one would not write. A stream that only ends too early loses nothing.
+ * is written that the real one would not write. A stream that ends too early, or with something behind it, loses nothing.
  */
 export async function* withoutLostTail(
   decoded: AsyncIterable<Uint8Array>,
@@ -24,7 +24,7 @@ export async function* withoutLostTail(
       }
     }
   } catch (error) {
-    const damaged = error instanceof DecodeError && error.message !== XZ_TRUNCATED
+    const damaged = error instanceof DecodeError && ![XZ_TRUNCATED, TRAILING_DATA].includes(error.message)
     yield* damaged ? before(held, size - ONE_CALL) : held
     throw error
   }

@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { uniform, type Clock, type Random } from '../../runtime/index.js'
-import { SupervisedExecutor, type LoginShell, type SupervisedOptions } from '../../steps/index.js'
+import { LinkLost, SupervisedExecutor, type LoginShell, type SupervisedOptions } from '../../steps/index.js'
 
 /** A login shell whose link is cut at random moments, a number of times. */
 export interface CutShell extends LoginShell {
@@ -31,7 +31,11 @@ export function cutAtRandom(
       const part = early ? stdin.subarray(0, Math.floor(random.next() * stdin.length)) : stdin
       const channel = await shell.open(line, { ...options, stdin: part })
       void clock.sleep(early ? 20 : uniform(random, 0, 120)).then(() => channel.cut())
-      return channel
+      if (!early) return channel
+      // However fast the shell is with what it got, how it ended does not come back over a link that is cut.
+      const exit = channel.exit.then(() => Promise.reject(new LinkLost(`the link to ${shell.name} is cut`)))
+      exit.catch(() => {})
+      return { stdout: channel.stdout, stderr: channel.stderr, exit, cut: () => channel.cut() }
     },
   }
 }

@@ -120,7 +120,9 @@ describe('a disk', () => {
       // A loop device that is open cannot be detached; one that has lost its bytes answers as one that was.
       const { out, ...ended } = await outcome(`(while [ ! -f $place/half ]; do sleep 0.05; done
 loop=$(losetup --associated ${host.disk} --noheadings --output NAME)
-truncate -s ${mib}M ${host.disk}; losetup --set-capacity $loop; touch $place/go) &
+# Bytes that are still on their way to the file make it long again.
+until [ "$(cat /sys/block/\${loop##*/}/size)" = ${mib * 2048} ]; do truncate -s ${mib}M ${host.disk}; losetup --set-capacity $loop; done
+touch $place/go) &
 ${deploy('$url/wait')}`)
       expect(ended, out).toEqual(FAILED)
       expect(out).toMatch(/coreos-installer failed with code 1: Error: .*\(os error (5|22|28)\)/)

@@ -92,7 +92,11 @@ export const BODIES: readonly Row[] = [
   sends('the body 5', 5, { differs: noObject("argument of type 'int' is not iterable") }),
   sends('the body true', true, { differs: noObject("argument of type 'bool' is not iterable") }),
   sends('brackets in brackets', nested, {
-    differs: noObject('maximum recursion depth exceeded while decoding a JSON array from a unicode string'),
+    differs: trips(
+      'A body that is no object',
+      'maximum recursion depth exceeded while decoding a JSON array from a unicode string',
+      '400 Bad Request: Failed to decode JSON object: the request body is nested more than 500 levels deep',
+    ),
   }),
   ...NO_COMMANDS.map((body) => sends(`the body ${JSON.stringify(body)}`, body)),
   ...[

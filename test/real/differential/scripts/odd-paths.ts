@@ -28,7 +28,8 @@ function placesOf(node: string, sub: string): string[] {
     `/v1/nodes/${sub}?node_ident=${node}`,
     `/v1/nodes/${node}/${sub}?node_ident=${node}`,
     ...(rest.length > 0 ? [`/v1/nodes/${first}/${node}/${rest.join('/')}`] : []),
-    `/v1/nodes/${sub}`,
+    // Lists are of all nodes, also those of other scripts, unless they are of an owner that has none.
+    `/v1/nodes/${sub}${sub === 'detail' ? '?owner=odd' : ''}`,
     `/v1/nodes/${node}/${sub}/`,
   ]
 }
@@ -50,10 +51,9 @@ export function oddPaths(): Script {
       ]),
       ...['states', 'states/console', 'management/boot_device'].map((sub) => [get(`/v1/nodes/${sub}/odd`, '1.4')]),
       ...other.map((path) => [get(path)]),
-      ...[`/v1/nodes/${node}/`, `/v1/nodes/${node}.json`, '/v1/nodes/odd.json', '/v1/nodes.json'].flatMap((path) => [
-        [get(path)],
-        [get(path, '1.90')],
-      ]),
+      ...[`/v1/nodes/${node}/`, `/v1/nodes/${node}.json`, '/v1/nodes/odd.json', '/v1/nodes.json?owner=odd'].flatMap(
+        (path) => [[get(path)], [get(path, '1.90')]],
+      ),
       [get(`/v1/nodes?node_ident=${node}`)],
       [get(`/v1/nodes/?node_ident=${node}`)],
       [get(`/v1/nodes/validate?node=${node}`)],
