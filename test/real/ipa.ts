@@ -198,7 +198,9 @@ function spawnTo(log: string, program: string, argv: readonly string[], cwd: str
 export async function answering(machine: IpaMachine, protocol = 'http'): Promise<void> {
   const deadline = Date.now() + 60_000
   while (Date.now() < deadline) {
-    const response = await fetch(`${protocol}://${machine.address}/v1/status`).catch(() => undefined)
+    // A connection that was made before the agent listens may never be answered.
+    const signal = AbortSignal.timeout(2000)
+    const response = await fetch(`${protocol}://${machine.address}/v1/status`, { signal }).catch(() => undefined)
     if (response?.ok) return
     await sleep(100)
   }
