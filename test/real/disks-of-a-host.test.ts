@@ -71,7 +71,7 @@ install short; ${over}; compared failed
 ${fresh}
 rm -f $FOLDER/half
 $step $target --args $FOLDER/wait.json >/dev/null 2>&1 &
-while [ ! -f $FOLDER/half ]; do sleep 0.1; done
+while [ ! -f $FOLDER/half ] && kill -0 $!; do sleep 0.1; done
 pkill -9 -x coreos-installe
 kill -9 $!
 wait $! || code=$?

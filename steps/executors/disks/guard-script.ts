@@ -181,7 +181,7 @@ ${identities
   .map(
     (still, n) => `  [ -n "\${1:-}" ] || return 0
   command exec ${FREE_DESCRIPTORS[n]}<"$dev/$1" || refuse "$1 could not be opened"
-  [ "$(node /dev/fd/${FREE_DESCRIPTORS[n]})" = "$(number "$1")" ] && ${still} >/dev/null || refuse "$1 was exchanged for another disk while it was looked at"
+  [ "$(node /proc/self/fd/${FREE_DESCRIPTORS[n]})" = "$(number "$1")" ] && ${still} >/dev/null || refuse "$1 was exchanged for another disk while it was looked at"
   shift`,
   )
   .join('\n')}
