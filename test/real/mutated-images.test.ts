@@ -8,8 +8,8 @@ import { keepOriginals, originals, type Mutant } from '../kit/mutated/corpus.js'
 import type { Trial } from '../kit/mutated/trial.js'
 import type { Batch } from './mutated/process.js'
 
-/** `MUTANTS=20000` for a long run, `MUTANTS_FROM=1234 MUTANTS=1` for one again. */
-const COUNT = Number(process.env['MUTANTS'] ?? 2000)
+/** As many as CI has time for; `MUTANTS=2000` for a long run, `MUTANTS_FROM=1234 MUTANTS=1` for one again. */
+const COUNT = Number(process.env['MUTANTS'] ?? 250)
 const FROM = Number(process.env['MUTANTS_FROM'] ?? 0)
 /** A process takes so many, so that what one image leaves behind is seen. */
 const BATCH = 40
