@@ -115,7 +115,7 @@ echo all done
       await done('mke2fs', '-q', '-F', '-t', 'ext2', file(name))
     }
     await cp(file('pristine.img'), file('victim.img'))
-    this.#victim = await this.#attach(file('victim.img'))
+    this.#victim = await this.#attachVictim(file('victim.img'))
     this.#named = (await done('cat', `/sys/block/${this.#victim.replace('/dev/', '')}/dev`)).trim()
     this.#mounted = await this.#attach(file('mounted.img'))
     await mkdir(file('mounted'))
@@ -143,6 +143,21 @@ echo all done
     await mkdir(join(this.folder, 'canary'))
     await writeFile(join(this.folder, 'canary/file'), 'precious\n')
     await done('touch', '-d', '2020-02-02', join(this.folder, 'canary/file'), join(this.folder, 'canary'))
+  }
+
+  /**
+   * An attack may free the victim, and whoever asks the kernel for a free loop device then gets the lowest one: other
+   * tests run side by side. So the victim has a high number, with free ones below it.
+   */
+  async #attachVictim(path: string): Promise<string> {
+    for (let number = 100; number < 116; number++) {
+      await done('losetup', `/dev/loop${number}`, path)
+      await done('losetup', '--detach', `/dev/loop${number}`)
+    }
+    const device = '/dev/loop116'
+    await done('losetup', device, path)
+    this.#undo.push(() => tool('losetup', '--detach', device))
+    return device
   }
 
   async #attach(path: string): Promise<string> {

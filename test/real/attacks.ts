@@ -47,7 +47,7 @@ export const SHELL_ATTACKS: readonly Attack[] = [
   hurts('a link through a folder', 'ln -s /dev $T/devices && echo x >$T/devices/$NAME'),
   hurts(
     'the name by number',
-    'ln -sf $VICTIM $T/by-number && echo x >$(readlink -f /dev/block/$NUMBER || echo $T/by-number)',
+    'ln -sf $VICTIM $T/by-number && echo x >$(realpath -e /dev/block/$NUMBER 2>/dev/null || echo $T/by-number)',
   ),
   // Process 1 may have another tree than this.
   never('the root of process 1', 'echo x >/proc/1/root$VICTIM'),
