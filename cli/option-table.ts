@@ -73,7 +73,8 @@ export const OPTIONS = {
   'bmc-user': { value: 'NAME', description: 'user of the BMCs (default: admin)', schema: TEXT },
   'bmc-password': {
     value: 'PASSWORD',
-    description: 'password of the BMCs (default: that of the first node that names each)',
+    description:
+      'password of the BMCs; those in the state folder keep theirs (default: that of the first node that names each)',
     schema: TEXT,
   },
   'state-dir': {

@@ -13,6 +13,7 @@ import {
   type ProfileName,
   type Served,
   repetitionText,
+  UserError,
 } from '../lab/index.js'
 import { stopAsked, type Environment } from './environment.js'
 import { agentOptionsOf } from './ignition-agent.js'
@@ -83,8 +84,13 @@ export async function up(
   return 0
 }
 
-function bmcAccountOf({ 'bmc-user': username = 'admin', 'bmc-password': password }: UpOptions) {
-  return password === undefined ? {} : { bmcAccount: { username, password } }
+function bmcAccountOf({ 'bmc-user': username, 'bmc-password': password }: UpOptions) {
+  if (password !== undefined) return { bmcAccount: { username: username ?? 'admin', password } }
+  if (username === undefined) return {}
+  throw new UserError('bmc-account', '--bmc-user needs --bmc-password', {
+    kind: 'usage',
+    remedy: 'add --bmc-password, or leave both out: each BMC then has the account of the first node that names it',
+  })
 }
 
 /** With `IRONIC_USE_COREOS_IPA` and no image of one's own the one that comes with ironstage is served. */

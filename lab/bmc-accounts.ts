@@ -31,7 +31,11 @@ export class BmcAccounts {
     const known = this.#known.get(address)
     if (known) return known
     const kept = this.#folder?.remembered(keyOf(address))
-    if (kept === undefined) return this.#everywhere
+    if (kept === undefined) {
+      // A machine does not lose its account when the next start names another one, or none.
+      if (this.#everywhere) this.set(address, this.#everywhere)
+      return this.#everywhere
+    }
     const account = JSON.parse(kept) as BmcAccount
     this.#known.set(address, account)
     return account

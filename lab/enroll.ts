@@ -2,22 +2,29 @@ import type { Store } from '../ironic-mock/index.js'
 import type { Machines, MachineSpec } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
 import type { IronicClient } from '../wire/index.js'
+import type { BmcAccount } from './bmc-accounts.js'
 
 export interface EnrollParts {
   client: IronicClient
   machines: Machines
   store: Store
+  /** Account of the BMC at this address, where it has one. */
+  account: (address: string) => BmcAccount | undefined
 }
+
+/** Of machines whose BMC has no account: it takes this one from its node. */
+const FIRST_ACCOUNT: BmcAccount = { username: 'admin', password: 'password' }
 
 /** How a machine of ours is registered: as BareMetal Operator registers a Redfish host with customDeploy. */
 export async function enroll(
-  { client, machines, store }: EnrollParts,
+  { client, machines, store, account }: EnrollParts,
   spec: MachineSpec,
   fields: Record<string, unknown> = {},
 ): Promise<string> {
   if (!spec.bmc) throw new UserError('no-bmc', `the machine ${spec.id} has no BMC, so Ironic cannot switch it on`)
   if (!machines.get(spec.id)) await machines.create(spec)
   const name = (fields['name'] as string | undefined) ?? spec.id
+  const { username, password } = { ...FIRST_ACCOUNT, ...account(spec.bmc.address), ...ownAccount(spec.bmc) }
   const known = (await store.node(name))?.node
   const node =
     known ??
@@ -27,8 +34,8 @@ export async function enroll(
       driver_info: {
         redfish_address: `http://${spec.bmc.address}`,
         redfish_system_id: `/redfish/v1/Systems/${spec.bmc.systemId}`,
-        redfish_username: 'admin',
-        redfish_password: 'password',
+        redfish_username: username,
+        redfish_password: password,
       },
       properties: { capabilities: `boot_mode:${spec.firmware}`, cpu_arch: spec.architecture },
       deploy_interface: 'custom-agent',
@@ -40,3 +47,8 @@ export async function enroll(
     if (pxe && !registered.has(mac)) await client.createPort({ node_uuid: node.uuid, address: mac, pxe_enabled: true })
   return node.uuid
 }
+
+const ownAccount = ({ username, password }: Partial<BmcAccount>): Partial<BmcAccount> => ({
+  ...(username === undefined ? {} : { username }),
+  ...(password === undefined ? {} : { password }),
+})

@@ -224,6 +224,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     ? scope.use(await openLiveImages(options.liveImages, { ironicUrl: url, store, folder, clock, random, logger }))
     : undefined
   const accounts = new BmcAccounts(folder, options.bmcAccount)
+  const accountOf = (address: string) => accounts.of(address)
   const bmcs = machineBmcs({
     machines: () => machines,
     profile: spec,
@@ -298,7 +299,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const enrollFirst = async (wanted: NonNullable<StageOptions['machines']>): Promise<void> => {
     const early = new InProcessTransport()
     using _mounted = early.register(IN_PROCESS_URL, dispatch)
-    const parts = { client: clientBy(early, IN_PROCESS_URL), machines, store }
+    const parts = { client: clientBy(early, IN_PROCESS_URL), machines, store, account: accountOf }
     for (const { spec: named, name } of wanted) await enroll(parts, spec(named), { name })
   }
   const dispatch = labApi({
@@ -337,7 +338,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       spec,
       images: live?.service ?? null,
     },
-    enroll: (made, fields) => enroll({ client, machines, store }, made, fields),
+    enroll: (made, fields) => enroll({ client, machines, store, account: accountOf }, made, fields),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
 }
