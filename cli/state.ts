@@ -25,7 +25,7 @@ export async function stateRepair(options: StateOptions, { stdout }: Environment
     stdout.write(
       options.json
         ? `${JSON.stringify({ event: 'repaired', file, kept, aside })}\n`
-        : `${file} was made anew with ${kept} rows; the damaged file is ${aside}\n`,
+        : `${file} was made anew with ${kept} ${kept === 1 ? 'row' : 'rows'}; the damaged file is ${aside}\n`,
     )
   if (repaired.length === 0 && !options.json) stdout.write('nothing is damaged\n')
   return 0
@@ -59,6 +59,6 @@ function text({ file, found, sound }: CheckedDatabase): string {
       const lost = [...(unusable > 0 ? [`${unusable} unusable`] : []), ...(torn ? ['others unreadable'] : [])]
       return `  ${name}: ${rows.length} readable${lost.map((each) => `, ${each}`).join('')}\n`
     })
-  const problems = found.problems.map((problem) => `  ${problem.split('\n')[0]}\n`)
+  const problems = found.problems.map((problem) => `  ${problem}\n`)
   return [`${file}: ${sound ? 'sound' : 'DAMAGED'}\n`, ...problems, ...tables].join('')
 }

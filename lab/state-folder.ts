@@ -1,5 +1,5 @@
 import Database from 'libsql'
-import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { closeToOthers as closeFileToOthers, UserError } from '../runtime/index.js'
 
@@ -24,27 +24,78 @@ export interface StateFolder extends Disposable {
  */
 export async function openStateFolder(path: string): Promise<StateFolder> {
   const lock = await prepared(path)
+  try {
+    const [missing] = await missingLogs(path, lock)
+    if (missing !== undefined) throw withoutLog(path, missing)
+  } catch (error) {
+    release(lock)
+    throw error
+  }
+  setInUse(lock, true)
   return {
     path,
     ironicDb: join(path, 'ironic.db'),
     remembered: (name) =>
       (lock.prepare('SELECT value FROM remembered WHERE name = ?').get(name) as { value: string } | undefined)?.value,
     remember: (name, value) => void lock.prepare('INSERT OR REPLACE INTO remembered VALUES (?, ?)').run(name, value),
-    [Symbol.dispose]: () => release(lock),
+    [Symbol.dispose]: () => {
+      setInUse(lock, false)
+      release(lock)
+    },
   }
+}
+
+const DATABASES = ['ironic.db', 'machines.db']
+
+/**
+ * Databases whose last process was killed, so that their write-ahead log has to be there, and is not. SQLite opens such a
+ * database as it was before the log, without a word.
+ */
+async function missingLogs(path: string, lock: Database.Database): Promise<string[]> {
+  if (!lock.prepare("SELECT value FROM remembered WHERE name = 'in-use'").get()) return []
+  const isThere = (file: string) =>
+    access(join(path, file)).then(
+      () => true,
+      () => false,
+    )
+  const missing: string[] = []
+  for (const file of DATABASES) if ((await isThere(file)) && !(await isThere(`${file}-wal`))) missing.push(file)
+  return missing
+}
+
+const withoutLog = (path: string, file: string): UserError =>
+  new UserError('damaged-state', `${join(path, `${file}-wal`)} is missing: the last changes of ${file} were in it`, {
+    remedy: `put it back, or go on without them: ironstage state repair --state-dir ${path}`,
+  })
+
+function setInUse(lock: Database.Database, inUse: boolean): void {
+  if (inUse) lock.exec("INSERT OR REPLACE INTO remembered VALUES ('in-use', '1')")
+  else lock.exec("DELETE FROM remembered WHERE name = 'in-use'")
+}
+
+/** A folder that is locked to be looked at. */
+export interface LockedFolder extends Disposable {
+  /** Databases whose write-ahead log is missing. */
+  readonly withoutLog: readonly string[]
+  /** From now on its databases are taken as they are. */
+  accept(): void
 }
 
 /**
  * Locks a state folder as {@link openStateFolder} does, without a look at what is in it. A lock file that is damaged is
  * made anew: it holds nothing that has to last.
  */
-export async function lockStateFolder(path: string): Promise<Disposable> {
-  const open = (): Disposable => {
+export async function lockStateFolder(path: string): Promise<LockedFolder> {
+  const open = async (): Promise<LockedFolder> => {
     const lock = takeLock(path)
-    return { [Symbol.dispose]: () => release(lock) }
+    return {
+      withoutLog: await missingLogs(path, lock),
+      accept: () => setInUse(lock, false),
+      [Symbol.dispose]: () => release(lock),
+    }
   }
   try {
-    return open()
+    return await open()
   } catch (error) {
     const damaged = /not a database|malformed/.test(error instanceof Error ? String(error.cause) : '')
     if (!damaged) throw error

@@ -62,7 +62,7 @@ function isDamage(error: unknown): boolean {
 export function checkRows(db: Database.Database, { tables }: DatabaseForm): void {
   const [found] = db.prepare('PRAGMA quick_check(1)').all() as { quick_check?: string }[]
   const [verdict] = Object.values(found ?? { ok: 'ok' })
-  if (verdict !== 'ok') throw new SyntaxError(String(verdict))
+  if (verdict !== 'ok') throw new SyntaxError(findingOf(String(verdict)))
   for (const table of tables)
     for (const raw of db.prepare(`SELECT ${columnsOf(table)} FROM ${table.name}`).iterate() as IterableIterator<Row>) {
       const row = decodedRow(raw)
@@ -70,6 +70,9 @@ export function checkRows(db: Database.Database, { tables }: DatabaseForm): void
       if (problem !== undefined) throw new SyntaxError(`a row of ${table.name}: ${problem}`)
     }
 }
+
+/** What SQLite finds wrong, in a line: it may put a line with the database's name above. */
+export const findingOf = (verdict: string): string => verdict.replace(/^\*\*\*.*\n/, '').split('\n')[0] ?? verdict
 
 export type Row = Record<string, unknown>
 

@@ -7,6 +7,7 @@ export {
   closeToOthers,
   columnsOf,
   decodedRow,
+  findingOf,
   jsonProblem,
   openSound,
   type DatabaseForm,

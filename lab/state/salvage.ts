@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import {
   columnsOf,
   decodedRow,
+  findingOf,
   temporaryFolder,
   type DatabaseForm,
   type Row,
@@ -79,7 +80,10 @@ function readAll(path: string, form: DatabaseForm): { salvage: Salvage; unreadab
 function integrityOf(db: Database.Database): string[] {
   try {
     const rows = db.prepare('PRAGMA integrity_check(5)').all() as Row[]
-    return rows.flatMap((row) => Object.values(row).map(String)).filter((text) => text !== 'ok')
+    return rows
+      .flatMap((row) => Object.values(row).map(String))
+      .filter((text) => text !== 'ok')
+      .map(findingOf)
   } catch (error) {
     return [messageOf(error)]
   }
@@ -110,7 +114,8 @@ function readTable(db: Database.Database, table: TableForm): SalvagedTable {
     else unusable++
   }
   for (const order of ['ASC', 'DESC']) {
-    const by = table.key.map((column) => `${column} ${order}`).join(', ')
+    // By the table's columns, which its tree is in the order of: to sort what is selected all of it has to be read first.
+    const by = table.key.map((column) => `${table.name}.${column} ${order}`).join(', ')
     if (readInOrder(db, `SELECT ${columns} FROM ${table.name} ORDER BY ${by}`, add)) break
     torn = true
   }

@@ -105,7 +105,11 @@ test('a sound folder is sound, and repairing it changes nothing', async () => {
   expect((await checkState(folder)).map(({ sound }) => sound)).toEqual([true, true])
   expect(await repairState(folder)).toEqual([])
   expect(await opened(folder)).toBe(NODES)
-  for (const file of await readdir(folder)) expect((await stat(join(folder, file))).mode & 0o077).toBe(0)
+  for (const file of await readdir(folder)) {
+    // SQLite deletes its logs at times.
+    const found = await stat(join(folder, file)).catch(() => null)
+    expect((found?.mode ?? 0) & 0o077).toBe(0)
+  }
 })
 
 test('files that others may read are closed to them', async () => {

@@ -5,7 +5,7 @@ import { IRONIC_DATABASE } from '../../ironic-mock/index.js'
 import { MACHINE_DATABASE } from '../../machine/index.js'
 import { closeToOthers, UserError, type DatabaseForm, type Row } from '../../runtime/index.js'
 import { masked } from '../masked.js'
-import { lockStateFolder } from '../state-folder.js'
+import { lockStateFolder, type LockedFolder } from '../state-folder.js'
 import { salvage, type Salvage } from './salvage.js'
 
 const FORMS: readonly DatabaseForm[] = [IRONIC_DATABASE, MACHINE_DATABASE]
@@ -23,14 +23,16 @@ export interface CheckedDatabase {
  * @throws UserError when there is no such folder, or it is in use
  */
 export async function checkState(folder: string): Promise<CheckedDatabase[]> {
-  using _ = await held(folder)
-  return await checked(folder)
+  using lock = await held(folder)
+  return await checked(folder, lock)
 }
 
-const checked = (folder: string): Promise<CheckedDatabase[]> =>
+const checked = (folder: string, { withoutLog }: LockedFolder): Promise<CheckedDatabase[]> =>
   Promise.all(
     FORMS.map(async (form) => {
-      const found = await salvage(join(folder, form.file), form)
+      const read = await salvage(join(folder, form.file), form)
+      const lost = `${form.file}-wal is missing: the last changes were in it`
+      const found = read && withoutLog.includes(form.file) ? { ...read, problems: [lost, ...read.problems] } : read
       return { file: form.file, found, sound: found === null || isSound(found) }
     }),
   )
@@ -45,8 +47,8 @@ const isSound = ({ problems, tables }: Salvage): boolean =>
  * @throws UserError as {@link checkState}
  */
 export async function exportState(folder: string, { secrets }: { secrets: boolean }): Promise<object> {
-  using _ = await held(folder)
-  const databases = await checked(folder)
+  using lock = await held(folder)
+  const databases = await checked(folder, lock)
   const entries = databases.map(({ file, found }) => [
     file.replace('.db', ''),
     Object.fromEntries((found?.tables ?? []).map(({ name, rows }) => [name, rows.map(decoded)])),
@@ -80,21 +82,24 @@ export interface RepairedDatabase {
  * @throws UserError as {@link checkState}
  */
 export async function repairState(folder: string): Promise<RepairedDatabase[]> {
-  using _ = await held(folder)
+  using lock = await held(folder)
   const repaired: RepairedDatabase[] = []
-  for (const { file, found, sound } of await checked(folder)) {
+  for (const { file, found, sound } of await checked(folder, lock)) {
     if (sound || found === null) continue
     const form = FORMS.find((each) => each.file === file)!
     const path = join(folder, file)
     const fresh = `${path}.new`
-    for (const left of [fresh, `${fresh}-wal`, `${fresh}-shm`]) await rm(left, { force: true })
+    const beside = [`${fresh}-wal`, `${fresh}-shm`]
+    for (const left of [fresh, ...beside]) await rm(left, { force: true })
     const kept = build(fresh, form, found)
+    for (const left of beside) await rm(left, { force: true })
     const aside = await unusedName(`${path}.damaged`)
     // The log goes first: the new database must never find the old one's.
-    for (const beside of ['-wal', '-shm', '']) await rename(path + beside, aside + beside).catch(unlessMissing)
+    for (const end of ['-wal', '-shm', '']) await rename(path + end, aside + end).catch(unlessMissing)
     await rename(fresh, path)
     repaired.push({ file, kept, aside })
   }
+  lock.accept()
   return repaired
 }
 
@@ -137,7 +142,7 @@ function unlessMissing(error: NodeJS.ErrnoException): void {
 }
 
 /** Locks a folder that is one of ours, whatever its VERSION says after it was damaged; a newer one is left alone. */
-async function held(folder: string): Promise<Disposable> {
+async function held(folder: string): Promise<LockedFolder> {
   const files = await readdir(folder).catch((cause: unknown) => {
     throw new UserError('state-folder', `the state folder ${folder} cannot be read`, { cause, kind: 'usage' })
   })

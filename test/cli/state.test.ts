@@ -1,0 +1,183 @@
+import { cp, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { command } from '../kit/command.js'
+import { UpProcess } from '../kit/up-process.js'
+
+/** `ironstage state`, on folders of an `ironstage up` that was stopped or killed. */
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const NODES = 12
+let root: string
+let stopped: string
+let killed: string
+let copies = 0
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'ironstage-state-'))
+  stopped = join(root, 'stopped')
+  killed = join(root, 'killed')
+  for (const folder of [stopped, killed]) {
+    const up = new UpProcess(['--port', '0', '--nodes', String(NODES), '--state-dir', folder])
+    await up.ready
+    await (folder === stopped ? up.stop() : up.kill())
+  }
+}, 60_000)
+afterAll(() => rm(root, { recursive: true }))
+
+async function copyOf(model: string): Promise<string> {
+  const folder = join(root, `copy-${copies++}`)
+  await cp(model, folder, { recursive: true })
+  return folder
+}
+
+/** Overwrites the leaf of a table that has this text, as a disk that loses a block would. */
+async function damage(file: string, text: string): Promise<void> {
+  await using handle = await open(file, 'r+')
+  const bytes = await handle.readFile()
+  const page = bytes.readUInt16BE(16)
+  const at = Math.floor(bytes.indexOf(text) / page) * page
+  expect(at).toBeGreaterThan(0)
+  await handle.write(Buffer.alloc(page, 'not a page of a database '), 0, page, at)
+}
+
+async function modesIn(folder: string): Promise<[name: string, mode: number][]> {
+  const modes: [string, number][] = []
+  for (const name of await readdir(folder)) {
+    // SQLite deletes its logs at times.
+    const found = await stat(join(folder, name)).catch(() => null)
+    if (found) modes.push([name, found.mode & 0o777])
+  }
+  return modes
+}
+
+async function run(...argv: string[]) {
+  const started = command(argv)
+  return { code: await started.ended, stdout: started.stdout, stderr: started.stderr }
+}
+
+/** How many nodes and machines an `up` on this folder has. */
+async function start(folder: string) {
+  const up = new UpProcess(['--port', '0', '--state-dir', folder])
+  const url = await up.ready
+  const count = async (path: string, key: string) => {
+    const answer = await fetch(url + path, { headers: { 'x-openstack-ironic-api-version': '1.95' } })
+    return ((await answer.json()) as Record<string, unknown[]>)[key]!.length
+  }
+  const counts = { nodes: await count('/v1/nodes', 'nodes'), machines: await count('/_lab/machines', 'machines') }
+  expect(await up.stop()).toBe(0)
+  return counts
+}
+
+interface Exported {
+  ironic: { nodes: { name: string }[]; ports: object[] }
+  machines: { record: { kind: string }[] }
+}
+
+describe.each([
+  ['ironic.db', '"name":"node-5"', { nodes: 1, ports: NODES, record: 2 * NODES }],
+  ['machines.db', '"id":"machine-5"', { nodes: NODES, ports: NODES, record: NODES }],
+])('a damaged %s', (file, text, least) => {
+  test('ends up with one sentence and what to do; what can be read is exported and repaired', async () => {
+    const folder = await copyOf(stopped)
+    const path = join(folder, file)
+    await damage(path, text)
+    const before = await readFile(path)
+
+    const up = await run('up', '--port', '0', '--state-dir', folder)
+    expect({ code: up.code, stdout: up.stdout }).toEqual({ code: 1, stdout: '' })
+    const [sentence, cause, remedy, ...more] = up.stderr.trimEnd().split('\n')
+    expect(sentence).toBe(`ironstage: the database ${path} is damaged`)
+    expect(cause).toMatch(/^ {2}because: (?!\*).+/)
+    expect(remedy).toBe(
+      `  try: ironstage state check --state-dir ${folder} says what can be read; ironstage state repair keeps that`,
+    )
+    expect(more).toEqual([])
+
+    const check = await run('state', 'check', '--state-dir', folder)
+    expect(check).toMatchObject({ code: 1, stderr: '' })
+    expect(check.stdout).toContain(`${file}: DAMAGED\n`)
+    expect(check.stdout).toContain(`${file === 'ironic.db' ? 'machines.db' : 'ironic.db'}: sound\n`)
+    expect(check.stdout).toContain(`ironstage state repair --state-dir ${folder}`)
+
+    const { code, stdout } = await run('state', 'export', '--state-dir', folder)
+    expect(code).toBe(0)
+    const exported = JSON.parse(stdout) as Exported
+    expect(exported.ironic.nodes.length).toBeGreaterThanOrEqual(least.nodes)
+    expect(exported.ironic.ports.length).toBeGreaterThanOrEqual(least.ports)
+    expect(exported.machines.record.length).toBeGreaterThanOrEqual(least.record)
+    expect(await readFile(path)).toEqual(before)
+
+    const repair = await run('state', 'repair', '--state-dir', folder)
+    expect(repair).toMatchObject({ code: 0, stderr: '' })
+    const [, kept, aside] = /was made anew with (\d+) rows?; the damaged file is (.*)\n/.exec(repair.stdout)!
+    const all = file === 'ironic.db' ? Object.values(exported.ironic).flat().length : exported.machines.record.length
+    expect(Number(kept)).toBe(all)
+    expect(await readFile(aside!)).toEqual(before)
+    expect((await readdir(folder)).filter((name) => name.includes('.new'))).toEqual([])
+    expect(await run('state', 'check', '--state-dir', folder)).toMatchObject({ code: 0 })
+    expect(await run('state', 'repair', '--state-dir', folder)).toMatchObject({ stdout: 'nothing is damaged\n' })
+    for (const [name, mode] of await modesIn(folder)) expect([name, mode]).toEqual([name, 0o600])
+    expect(await start(folder)).toEqual({
+      nodes: exported.ironic.nodes.length,
+      machines: exported.machines.record.filter(({ kind }) => kind === 'spec').length,
+    })
+  })
+})
+
+test.each(['ironic.db', 'machines.db'])(
+  'a log of %s that is missing after a kill is said, not passed over',
+  async (file) => {
+    const folder = await copyOf(killed)
+    await rm(join(folder, `${file}-wal`))
+    await rm(join(folder, `${file}-shm`), { force: true })
+    expect(await run('up', '--port', '0', '--state-dir', folder)).toEqual({
+      ...{ code: 1, stdout: '' },
+      stderr:
+        `ironstage: ${join(folder, `${file}-wal`)} is missing: the last changes of ${file} were in it\n` +
+        `  try: put it back, or go on without them: ironstage state repair --state-dir ${folder}\n`,
+    })
+    const check = await run('state', 'check', '--state-dir', folder)
+    expect(check.code).toBe(1)
+    expect(check.stdout).toContain(`${file}: DAMAGED\n  ${file}-wal is missing: the last changes were in it\n`)
+    expect(await run('state', 'repair', '--state-dir', folder)).toMatchObject({ code: 0 })
+    expect(await run('state', 'check', '--state-dir', folder)).toMatchObject({ code: 0 })
+    const { nodes, machines } = await start(folder)
+    expect(file === 'ironic.db' ? machines : nodes).toBe(NODES)
+  },
+)
+
+test('a killed process loses nothing when its files are all there, nor a stopped one without its empty logs', async () => {
+  expect(await start(await copyOf(killed))).toEqual({ nodes: NODES, machines: NODES })
+  const folder = await copyOf(stopped)
+  for (const name of await readdir(folder)) if (/-(wal|shm)$/.test(name)) await rm(join(folder, name))
+  expect(await start(folder)).toEqual({ nodes: NODES, machines: NODES })
+})
+
+test('the files of a state folder are for their owner only, while it is used and after a kill', async () => {
+  const folder = join(root, 'modes')
+  const up = new UpProcess(['--port', '0', '--nodes', '1', '--state-dir', folder])
+  await up.ready
+  const used = await modesIn(folder)
+  await up.kill()
+  for (const [name, mode] of [...used, ...(await modesIn(folder))])
+    expect([name, mode]).toEqual([name, name === 'disks' ? 0o700 : 0o600])
+  expect(used.map(([name]) => name)).toEqual(expect.arrayContaining(['ironic.db', 'ironic.db-wal', 'machines.db']))
+})
+
+test.each(['check', 'repair', 'export'])('state %s of what is no state folder changes nothing', async (verb) => {
+  const folder = await mkdtemp(join(root, 'foreign-'))
+  const path = join(folder, 'nowhere')
+  expect(await run('state', verb, '--state-dir', path)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^ironstage: the state folder \S+ cannot be read\n {2}because: ENOENT/) as string,
+  })
+  expect(await run('state', verb, '--state-dir', folder)).toMatchObject({
+    code: 2,
+    stderr: `ironstage: ${folder} is not a state folder of ironstage\n  try: name the folder that up was given with --state-dir\n`,
+  })
+  expect(await run('state', verb)).toMatchObject({ code: 2 })
+  expect(await readdir(folder)).toEqual([])
+})
