@@ -2,6 +2,7 @@ import { AgentListener, PROMPT_PACE, type AgentPace } from '../agent/index.js'
 import {
   createIronicApi,
   ironicRefusal,
+  bodyLimitsOf,
   missingPort,
   openIronic,
   openStore,
@@ -180,8 +181,14 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     const lost = 'the machines that are running no longer find Ironic'
     const { tls } = access
     const refuse = ironicRefusal(random)
+    const bodyLimit = bodyLimitsOf(service)
     const open = (port: number) =>
-      serveHttp({ host, port, dispatch: front.dispatch, clock, logger, refuse, ...(tls ? { tls } : {}) })
+      serveHttp({
+        host,
+        port,
+        ...{ dispatch: front.dispatch, clock, logger, refuse, bodyLimit },
+        ...(tls ? { tls } : {}),
+      })
     return scope.use(await (wanted > 0 ? open(wanted) : onKeptPort('api-port', lost, { folder, logger }, open)))
   }
   const server = network ? await listen(network) : scope.use(inProcess.register(IN_PROCESS_URL, front.dispatch))

@@ -27,6 +27,9 @@ export interface TlsOptions extends TlsIdentity {
   readonly ciphers?: string
 }
 
+/** How many bytes a request's body may have by its target, and what a larger one is refused with. */
+export type BodyLimits = (target: string) => { readonly largest: number; readonly refusal: string }
+
 export interface HttpServerOptions {
   /** Rejects with {@link ConnectionFailed} to hang up without an answer, as if nobody listened. */
   dispatch: Dispatch
@@ -36,8 +39,8 @@ export interface HttpServerOptions {
   port: number
   clock: Clock
   logger?: Logger
-  /** Largest body in bytes; Ironic takes up to 64 MiB, for a provision request with its configdrive. */
-  bodyLimit?: number
+  /** Largest body in bytes, 64 MiB by default; by what is asked for where calls differ. */
+  bodyLimit?: number | BodyLimits
   /**
    * The answer to what could not be taken: a body that is too large (413), cut off, no UTF-8 (400), of an unknown encoding
    * (415), what is no HTTP (400, 431) or too slow (408). Plain text without.
@@ -73,10 +76,11 @@ const CLOSING_GRACE = 500
  */
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
   const { dispatch, host = '127.0.0.1', clock, logger = silent, bodyLimit = 64 * 1024 * 1024 } = options
+  const limitsOf = typeof bodyLimit === 'number' ? () => ({ largest: bodyLimit, refusal: TOO_LARGE }) : bodyLimit
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.use(express.raw({ type: () => true, limit: bodyLimit }))
+  app.use(bodyReader(limitsOf))
   const { refuse = plainRefusal, slowest = { headers: 60_000, request: 300_000 } } = options
   const settings: ServerOptions = {
     // Ironic does without, as clients of HTTP/1.0 do.
@@ -129,9 +133,10 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   /** Most requests have no body, and nothing that express would have to do. */
   function listener(request: IncomingMessage, response: ServerResponse): void {
     const { 'content-length': length, 'transfer-encoding': encoding, expect } = request.headers
-    if (Number(length) > bodyLimit) {
-      logger('warn', `${request.method} ${pathOf(request)} was refused: 413 ${TOO_LARGE}`)
-      return sendRefusal(response, refuse(413, TOO_LARGE))
+    const { largest, refusal } = limitsOf(request.url ?? '')
+    if (Number(length) > largest) {
+      logger('warn', `${request.method} ${pathOf(request)} was refused: 413 ${refusal}`)
+      return sendRefusal(response, refuse(413, refusal))
     }
     if (length === undefined && encoding === undefined && expect === undefined) answered(request, response)
     else app(request, response)
@@ -161,6 +166,18 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 
 /** As the body parser says it of a body that says its length only as it comes. */
 const TOO_LARGE = 'request entity too large'
+
+function bodyReader(limitsOf: BodyLimits): RequestHandler {
+  const readers = new Map<number, RequestHandler>()
+  return (request, response, next) => {
+    const { largest, refusal } = limitsOf(request.url)
+    const reader = readers.get(largest) ?? express.raw({ type: () => true, limit: largest })
+    readers.set(largest, reader)
+    void reader(request, response, (error?: unknown) =>
+      next((error as { status?: number } | undefined)?.status === 413 ? { status: 413, message: refusal } : error),
+    )
+  }
+}
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.replace(/\?.*$/s, '')
 
