@@ -3,7 +3,7 @@ import { held, type Clock } from '../../runtime/index.js'
 import { bufferOf } from './zeros.js'
 
 /** Bytes of an image as they are stored or sent, compressed or not. */
-export interface ByteSource extends AsyncDisposable {
+export interface ByteStream extends AsyncDisposable {
   /** How many there are in all; undefined when nobody said. */
   readonly length: number | undefined
   /** The next bytes; undefined at the end, as often as it is asked. */
@@ -14,7 +14,7 @@ export interface ByteSource extends AsyncDisposable {
 export const READ = 256 * 1024
 
 /** A file of this host, read from its start. */
-export async function fileSource(path: string, clock: Clock): Promise<ByteSource> {
+export async function fileSource(path: string, clock: Clock): Promise<ByteStream> {
   const { handle, length } = await held(clock, `opening ${path}`, async () => {
     const handle = await open(path, 'r')
     return { handle, length: (await handle.stat()).size }
@@ -32,7 +32,7 @@ export async function fileSource(path: string, clock: Clock): Promise<ByteSource
 }
 
 /** Bytes in memory, in pieces of `size`. */
-export function memorySource(bytes: Uint8Array, size = READ): ByteSource {
+export function memorySource(bytes: Uint8Array, size = READ): ByteStream {
   let at = 0
   return {
     length: bytes.length,
@@ -47,9 +47,9 @@ export function memorySource(bytes: Uint8Array, size = READ): ByteSource {
 
 /** Calls `seen` with the position after every read, also after the ones that find the end. */
 export function counted(
-  source: ByteSource,
+  source: ByteStream,
   seen: (position: number, bytes: Uint8Array | undefined) => void,
-): ByteSource {
+): ByteStream {
   let position = 0
   return {
     length: source.length,
@@ -64,11 +64,11 @@ export function counted(
 }
 
 /** A source whose first bytes can be looked at without taking them. */
-export class PeekableSource implements ByteSource {
+export class PeekableSource implements ByteStream {
   readonly length: number | undefined
   #ahead: Uint8Array[] = []
 
-  constructor(readonly source: ByteSource) {
+  constructor(readonly source: ByteStream) {
     this.length = source.length
   }
 

@@ -1,4 +1,4 @@
-import type { ByteSource } from './byte-source.js'
+import type { ByteStream } from './byte-source.js'
 
 /** The image's bytes cannot be had from its compressed bytes. The message is what coreos-installer says. */
 export class DecodeError extends Error {
@@ -13,6 +13,6 @@ export const TRAILING_DATA = 'found trailing data after compressed stream'
  *
  * @throws DecodeError when there is more
  */
-export async function expectEnd(input: ByteSource, times: number): Promise<void> {
+export async function expectEnd(input: ByteStream, times: number): Promise<void> {
   for (let time = 0; time < times; time++) if (await input.next()) throw new DecodeError(TRAILING_DATA)
 }

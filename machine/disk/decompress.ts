@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/index.js'
-import { PeekableSource, type ByteSource } from './byte-source.js'
+import { PeekableSource, type ByteStream } from './byte-source.js'
 import { gunzip } from './decompress-gzip.js'
 import { unxz } from './decompress-xz.js'
 import { isZstdFrame, unzstd } from './decompress-zstd.js'
@@ -21,7 +21,7 @@ export function sniff(start: Uint8Array): Compression {
  *
  * @throws DecodeError
  */
-export async function* decompress(source: ByteSource, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* decompress(source: ByteStream, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
   const input = new PeekableSource(source)
   const format = sniff(await input.peek(6))
   switch (format) {
@@ -36,6 +36,6 @@ export async function* decompress(source: ByteSource, clock: Clock): AsyncGenera
   }
 }
 
-async function* raw(input: ByteSource): AsyncGenerator<Uint8Array, void, undefined> {
+async function* raw(input: ByteStream): AsyncGenerator<Uint8Array, void, undefined> {
   for (let bytes = await input.next(); bytes; bytes = await input.next()) yield bytes
 }

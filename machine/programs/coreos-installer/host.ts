@@ -1,4 +1,4 @@
-import type { ByteSource } from '../../disk/byte-source.js'
+import type { ByteStream } from '../../disk/byte-source.js'
 import { fileSource, memorySource } from '../../disk/byte-source.js'
 import type { BlockDevice } from '../../disk/block-device.js'
 import { partitionName, readLayout } from '../../disk/partitions.js'
@@ -17,7 +17,7 @@ export interface FoundDisk {
 
 /** A file to be read from its start. */
 export interface OpenedFile {
-  bytes: ByteSource
+  bytes: ByteStream
   /** Where this process finds it too, so that its contents may be had from the shelf. */
   path: string | undefined
 }

@@ -1,6 +1,6 @@
 import { FetchFailure, HttpClient, type FileAnswer } from '../../../bytes/index.js'
 import { held, type Clock } from '../../../runtime/index.js'
-import type { ByteSource } from '../../disk/byte-source.js'
+import type { ByteStream } from '../../disk/byte-source.js'
 import { during, Failure } from './failure.js'
 
 /** What a fetch needs besides its URL. */
@@ -16,7 +16,7 @@ const RETRIED = new Set([408, 429, 500, 502, 503, 504])
 const LONGEST_PAUSE = 600
 
 /** Opens a URL as a source of bytes. */
-export async function openUrl(url: string, fetching: Fetching): Promise<ByteSource> {
+export async function openUrl(url: string, fetching: Fetching): Promise<ByteStream> {
   const { clock, signal, retries, print } = fetching
   return during(`fetching '${url}'`, async () => {
     for (let attempt = 0, pause = 1; ; attempt++, pause = Math.min(LONGEST_PAUSE, pause * 2)) {
@@ -51,7 +51,7 @@ export async function fetchAll(url: string, fetching: Fetching): Promise<Uint8Ar
   }
 }
 
-type Outcome = { source: ByteSource } | { failure: Failure; short: string; transient: boolean }
+type Outcome = { source: ByteStream } | { failure: Failure; short: string; transient: boolean }
 
 async function tryOnce(url: string, { clock, signal }: Fetching): Promise<Outcome> {
   let answer: FileAnswer
@@ -72,7 +72,7 @@ async function tryOnce(url: string, { clock, signal }: Fetching): Promise<Outcom
   return { failure: new Failure(sentence), short: sentence, transient: false }
 }
 
-function bodySource({ length, body, close }: FileAnswer, url: string, clock: Clock): ByteSource {
+function bodySource({ length, body, close }: FileAnswer, url: string, clock: Clock): ByteStream {
   return {
     // A length of 0 counts as none (seen).
     length: length || undefined,

@@ -5,7 +5,7 @@ import { seededRandom, VirtualClock } from '../../../runtime/index.js'
 import { badImageServer, testImages, type TestImages } from '../../../test/kit/bad-images.js'
 import { insideWith, runInstaller } from '../../../test/kit/installer.js'
 import type { BlockDevice } from '../../disk/block-device.js'
-import { memorySource, type ByteSource } from '../../disk/byte-source.js'
+import { memorySource, type ByteStream } from '../../disk/byte-source.js'
 import { withBootVolume } from '../../disk/boot-volume.js'
 import { describedDisk } from '../../disk/described-disk.js'
 import { readGpt } from '../../disk/gpt.js'
@@ -153,7 +153,7 @@ async function expectInstalled(disk: BlockDevice, wanted: Recorded): Promise<voi
 }
 
 /** Bytes in pieces of 20 KiB, a tenth of a second between them. */
-function slowly(bytes: Uint8Array, clock: VirtualClock): ByteSource {
+function slowly(bytes: Uint8Array, clock: VirtualClock): ByteStream {
   const source = memorySource(bytes, 20 * 1024)
   let asked = 0
   return {

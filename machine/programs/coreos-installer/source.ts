@@ -1,4 +1,4 @@
-import { fileSource, type ByteSource } from '../../disk/byte-source.js'
+import { fileSource, type ByteStream } from '../../disk/byte-source.js'
 import { during, Failure } from './failure.js'
 import type { InstallerHost, InstallerProcess } from './host.js'
 import type { Fetching } from './http.js'
@@ -7,7 +7,7 @@ import { openSigned, openStream } from './stream.js'
 
 /** An image ready to be read. */
 export interface ImageSource {
-  bytes: ByteSource
+  bytes: ByteStream
   /** `none`: nobody signed it and none is needed. */
   signature: { kind: 'none' } | { kind: 'missing' } | { kind: 'found'; bytes: Uint8Array }
   /** A file of this process, whose contents may be had from the shelf. */
