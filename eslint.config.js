@@ -1,6 +1,27 @@
+import { dirname, relative, resolve } from 'node:path'
 import tseslint from 'typescript-eslint'
+import { plainWords } from './scripts/plain-words.js'
 
-/** Rooms in the order of the design's table; a room imports only the ones listed for it, by their door. */
+/** A room is a folder of the root; others import it by its door, `index.js`. Which room may import which says the compiler. */
+const doors = {
+  create: (context) => {
+    const room = (file) => relative(import.meta.dirname, file).split('/')[0]
+    const check = ({ source }) => {
+      if (!source?.value?.startsWith('.')) return
+      const target = resolve(dirname(context.filename), source.value)
+      if (room(target) === room(context.filename)) return
+      if (relative(import.meta.dirname, target) === `${room(target)}/index.js`) return
+      context.report({ node: source, message: 'Import another room by its door, index.js.' })
+    }
+    return {
+      ImportDeclaration: check,
+      ImportExpression: check,
+      ExportNamedDeclaration: check,
+      ExportAllDeclaration: check,
+    }
+  },
+}
+
 const ambient = [
   { object: 'Date', property: 'now', message: 'Take the time from a Clock (runtime).' },
   { object: 'performance', property: 'now', message: 'Take the time from a Clock (runtime).' },
@@ -41,13 +62,6 @@ const ambientModules = {
     })),
     ...['node:perf_hooks', 'perf_hooks'].map((name) => ({ name, message: 'Take the time from a Clock (runtime).' })),
   ],
-  patterns: [
-    {
-      // Another room is imported by its door only.
-      regex: '^(\\.\\./)+(runtime|bytes|wire|ignition|steps|machine|agent|ironic-mock|lab|cli)/(?!index\\.js$)',
-      message: 'Import another room by its door, index.js.',
-    },
-  ],
 }
 
 export default tseslint.config(
@@ -71,7 +85,10 @@ export default tseslint.config(
   },
   {
     files: ['**/*.ts'],
+    plugins: { rooms: { rules: { doors, 'plain-words': plainWords } } },
     rules: {
+      'rooms/doors': 'error',
+      'rooms/plain-words': 'off',
       'no-restricted-properties': ['error', ...ambient],
       'no-restricted-globals': ['error', ...ambientGlobals],
       'no-restricted-imports': ['error', ambientModules],
@@ -102,6 +119,7 @@ export default tseslint.config(
       'no-restricted-globals': 'off',
       'no-restricted-syntax': 'off',
       'no-restricted-imports': 'off',
+      'rooms/doors': 'off',
       'no-console': 'off',
     },
   },

@@ -1,5 +1,6 @@
 import type { Clock, ConfigFile, Logger, Probe, Random } from '../runtime/index.js'
-import type { HardwareManager, Target } from '../steps/index.js'
+import type { HardwareManager } from '../steps/index.js'
+import type { Target } from '../targets/index.js'
 import type { Dispatch, TlsIdentity, Transport } from '../wire/index.js'
 import type { AgentProgress } from './command-runner.js'
 import type { HardwareReader } from './inspection.js'

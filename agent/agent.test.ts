@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { IPA_PACE } from './index.js'
+import { IPA_PACE } from './pace.js'
 import { AgentScene } from '../test/kit/agent-scene.js'
 import { ironicError, NODE, TOKEN } from '../test/kit/fake-ironic.js'
 import { exited, type FakeProgram } from '../test/kit/fake-target.js'

@@ -1,5 +1,6 @@
 import { contained, type Clock, type Logger, type Probe } from '../runtime/index.js'
-import type { ImageRules, Progress, Target } from '../steps/index.js'
+import type { ImageRules, Progress } from '../steps/index.js'
+import type { Target } from '../targets/index.js'
 import { AgentError, type Inventory, type JsonObject } from '../wire/index.js'
 import {
   failed,

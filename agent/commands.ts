@@ -1,5 +1,5 @@
 import { Mutex, uuid, type Logger, type Random } from '../runtime/index.js'
-import type { Target } from '../steps/index.js'
+import type { Target } from '../targets/index.js'
 import { agentErrors, type CommandRequest } from '../wire/index.js'
 import type { CommandRunner } from './command-runner.js'
 import { Endings } from './endings.js'

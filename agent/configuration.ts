@@ -1,6 +1,6 @@
 import { UserError, type ConfigFile } from '../runtime/index.js'
 import type { ClientTls } from '../wire/index.js'
-import type { CertificateCurve } from './certificate.js'
+import type { CertificateCurve } from './http/certificate.js'
 import { readOptions } from './options.js'
 import type { AgentConfig } from './state.js'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Command, Target } from '../steps/index.js'
+import type { Command, Target } from '../targets/index.js'
 
 /**
  * A target on which every program that changes something has an id derived from the command that started it, what it is

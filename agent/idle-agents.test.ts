@@ -6,7 +6,8 @@ import type { Transport } from '../wire/index.js'
 import { INVENTORY } from '../test/kit/agent-scene.js'
 import { TOKEN } from '../test/kit/fake-ironic.js'
 import { FakeTarget } from '../test/kit/fake-target.js'
-import { IPA_PACE, startAgent } from './index.js'
+import { IPA_PACE } from './pace.js'
+import { startAgent } from './agent.js'
 
 const AGENTS = 500
 const TIMEOUT = 300

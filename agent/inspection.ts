@@ -1,5 +1,6 @@
 import { errorChain, type Clock } from '../runtime/index.js'
-import { finish, type Target, type TargetHardware } from '../steps/index.js'
+import { finish, type TargetHardware } from '../steps/index.js'
+import type { Target } from '../targets/index.js'
 import type { InspectionData } from '../wire/index.js'
 import { pciDevices, usbDevices } from './collectors/buses.js'
 import { dmiData, parseDmi } from './collectors/dmi.js'

@@ -1,4 +1,5 @@
-import { StepError, type HardwareManager, type Step, type Target } from '../steps/index.js'
+import { StepError, type HardwareManager, type Step } from '../steps/index.js'
+import type { Target } from '../targets/index.js'
 import { agentErrors, type AdvertisedStep, type ManagerVersions, type StepKind } from '../wire/index.js'
 
 /** A manager raises this to say that it does not handle this hardware after all; the next one is asked. */

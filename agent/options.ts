@@ -12,7 +12,7 @@ import {
   type ConfigFile,
   type Setting,
 } from '../runtime/index.js'
-import { CURVES, type CertificateCurve } from './certificate.js'
+import { CURVES, type CertificateCurve } from './http/certificate.js'
 
 interface OptionShape<T> extends Setting<T> {
   readonly otherwise: T

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AgentEvent, Effect } from './events.js'
-import { toWire } from './api.js'
+import { toWire } from './http/api.js'
 import { readKept } from './kept-state.js'
 import { IPA_PACE, PROMPT_PACE } from './pace.js'
 import { reduce, type Rules } from './reduce.js'

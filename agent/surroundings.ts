@@ -1,8 +1,9 @@
 import type { Clock } from '../runtime/index.js'
-import type { HardwareManager, Target, TargetHardware } from '../steps/index.js'
+import type { HardwareManager, TargetHardware } from '../steps/index.js'
+import type { Target } from '../targets/index.js'
 import type { InspectionData } from '../wire/index.js'
 import { inspectionData, type HardwareReader } from './inspection.js'
-import { systemLogs } from './logs/collect.js'
+import { systemLogs } from './log-collection.js'
 import { Managers } from './managers.js'
 
 /** What an agent knows of the machine it runs on. Asked once a start; neither a failure is remembered, nor what is no longer needed. */

@@ -6,7 +6,7 @@ import { Scope, seededRandom, systemClock } from '../runtime/index.js'
 import { HttpTransport, type HeartbeatBody } from '../wire/index.js'
 import { AgentScene } from '../test/kit/agent-scene.js'
 import { NODE, TOKEN } from '../test/kit/fake-ironic.js'
-import { AgentListener } from './listener.js'
+import { AgentListener } from './http/listener.js'
 
 const clock = systemClock()
 let scope = new Scope()

@@ -1,14 +1,30 @@
 /** Bytes from other programs: the HTTP client for files and its limits, URLs and their secrets. */
-export { exchange, type Exchange, type ExchangeAnswer } from './http/exchange.js'
+export { type ArchiveFile, cpio, readCpio } from './archives/cpio.js'
+export { type ArchiveEntry, ustar } from './archives/tar.js'
+export { ByteReader } from './byte-reader.js'
+export { type ByteSource, bytesSource, followedBy, overlay, type Patch, slice, streamOf } from './byte-source.js'
+export { type ByteStream, counted, fileSource, memorySource, PeekableSource, READ } from './byte-stream.js'
+export { DecodeError, TRAILING_DATA } from './compression/decode-error.js'
+export { decodedFile } from './compression/decoded-file.js'
+export { compressionOf, decompressed } from './compression/decompress-members.js'
+export { unxzBlock } from './compression/decompress-xz.js'
+export { type Compression, decompress, sniff } from './compression/decompress.js'
+export { readXzIndex, type XzBlock, type XzIndex } from './compression/xz-index.js'
+export { hasXzProgram, unxzByProgram } from './compression/xz-program.js'
+export { unxz, xz } from './compression/xz.js'
+export { loadZstd } from './compression/zstd-writer.js'
+export { doing, failureBlock, failureText, isSystemError, LiveImageError, systemSentence } from './failure.js'
+export { type FileSource, openFileSource } from './file-source.js'
+export { exchange } from './http/exchange.js'
 export { FetchFailure, type FetchFailureCode } from './http/fetch-failure.js'
-export {
-  HttpClient,
-  type FileAnswer,
-  type FileRequest,
-  type HttpClientOptions,
-  type RedirectHeaders,
-} from './http/http-client.js'
+export { type FileAnswer, HttpClient, type HttpClientOptions } from './http/http-client.js'
 export { DEFAULT_LIMITS, type HttpLimits } from './http/limits.js'
 export { proxyFor, type ProxySettings } from './http/proxy.js'
 export { readUpTo } from './http/read-up-to.js'
+export { type IsoEntry, type IsoFilesystem, NotOnIso, readIso9660 } from './iso9660/read-iso9660.js'
+export { writeIso } from './iso9660/write-iso9660.js'
+export type { Representation } from './server/answer.js'
+export { type FileServerOptions, type Found, serveFiles } from './server/file-server.js'
+export type { Headers } from './server/preconditions.js'
 export { maskedAddress, maskedUrl, withoutPasswords } from './url.js'
+export { bufferOf, isZero, zeroRuns } from './zeros.js'

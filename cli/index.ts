@@ -1,4 +1,4 @@
 /** The `ironstage` command. */
-export { Stopped, type Environment } from './environment.js'
+export { type Environment, Stopped } from './environment.js'
 export { commandLine, run } from './program.js'
-export type { ToolCommand } from './tool-command.js'
+export { ToolCommand } from './tool-command.js'

@@ -1,8 +1,8 @@
 import { Option } from 'commander'
-import { configFiles } from './config-files.js'
+import { configFiles } from './options/config-files.js'
 import type { Environment } from './environment.js'
-import { OPTIONS, variableOf, type OptionName } from './option-table.js'
-import { resolveOptions } from './options.js'
+import { OPTIONS, variableOf, type OptionName } from './options/option-table.js'
+import { resolveOptions } from './options/options.js'
 import { COMMAND_FAMILIES, OWN_COMMANDS, type ConfigFormat, type OwnCommand } from './own-commands.js'
 import { ListOption, type ToolCommand } from './tool-command.js'
 

@@ -1,7 +1,7 @@
-import type { ConfigFile } from '../lab/index.js'
+import type { ConfigFile } from '../runtime/index.js'
 import type { Environment } from './environment.js'
-import * as takes from './option-lists.js'
-import type { OptionName, Options } from './options.js'
+import * as takes from './options/option-lists.js'
+import type { OptionName, Options } from './options/options.js'
 
 /** What an action gets besides its options. */
 export interface Given {
@@ -47,7 +47,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     options: takes.UP_OPTIONS,
     config: { of: 'Ironic', example: '[conductor] automated_clean = ...' },
     load: async () => {
-      const { up } = await import('./up.js')
+      const { up } = await import('./commands/up.js')
       return (options, { environment, configFiles }) => up(options, environment, configFiles)
     },
   }),
@@ -56,7 +56,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'take one machine from enroll to a booted CoreOS and read its disk back',
     options: takes.DEPLOY_OPTIONS,
     load: async () => {
-      const { deploy } = await import('./deploy.js')
+      const { deploy } = await import('./commands/deploy.js')
       return (options, { environment }) => deploy(options, environment)
     },
   }),
@@ -66,7 +66,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     options: takes.AGENT_OPTIONS,
     config: { of: 'ironic-python-agent', example: '[DEFAULT] api_url = ...' },
     load: async () => {
-      const { agent } = await import('./agent.js')
+      const { agent } = await import('./commands/agent.js')
       return (options, { environment, configFiles }) => agent(options, environment, configFiles)
     },
   }),
@@ -75,7 +75,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: "print Ironic's API as an OpenAPI 3.1 document",
     options: takes.OPENAPI_OPTIONS,
     load: async () => {
-      const { openapi } = await import('./openapi.js')
+      const { openapi } = await import('./commands/openapi.js')
       return (options, { environment }) => openapi(options, environment)
     },
   }),
@@ -84,7 +84,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'list the steps that an agent offers',
     options: takes.STEP_LIST_OPTIONS,
     load: async () => {
-      const { stepList } = await import('./step.js')
+      const { stepList } = await import('./commands/step.js')
       return (options, { environment }) => stepList(options, environment)
     },
   }),
@@ -93,7 +93,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'show the arguments of a step and how to request it',
     options: takes.STEP_SHOW_OPTIONS,
     load: async () => {
-      const { stepShow } = await import('./step.js')
+      const { stepShow } = await import('./commands/step.js')
       return (options, { environment, operands: [name = ''] }) => stepShow(options, environment, name)
     },
   }),
@@ -102,7 +102,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'run one step on a simulated or real machine, without an Ironic',
     options: takes.STEP_RUN_OPTIONS,
     load: async () => {
-      const { stepRun } = await import('./step.js')
+      const { stepRun } = await import('./commands/step.js')
       return (options, { environment, operands: [name = ''] }) => stepRun(options, environment, name)
     },
   }),
@@ -111,7 +111,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'write a step and its passing test',
     options: takes.STEP_NEW_OPTIONS,
     load: async () => {
-      const { stepNew } = await import('./step-new.js')
+      const { stepNew } = await import('./commands/step-new.js')
       return (options, { environment, operands: [name = ''] }) => stepNew(options, environment, name)
     },
   }),
@@ -120,7 +120,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'list the cached images',
     options: takes.CACHE_LIST_OPTIONS,
     load: async () => {
-      const { cacheList } = await import('./cache.js')
+      const { cacheList } = await import('./commands/cache.js')
       return (options, { environment }) => cacheList(options, environment)
     },
   }),
@@ -129,7 +129,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'delete images beyond --cache-size, and unfinished downloads',
     options: takes.CACHE_PRUNE_OPTIONS,
     load: async () => {
-      const { cachePrune } = await import('./cache.js')
+      const { cachePrune } = await import('./commands/cache.js')
       return (options, { environment }) => cachePrune(options, environment)
     },
   }),
@@ -138,7 +138,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'read every image again and delete damaged ones',
     options: takes.CACHE_VERIFY_OPTIONS,
     load: async () => {
-      const { cacheVerify } = await import('./cache.js')
+      const { cacheVerify } = await import('./commands/cache.js')
       return (options, { environment }) => cacheVerify(options, environment)
     },
   }),
@@ -147,7 +147,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'say what of a state folder can be read',
     options: takes.STATE_OPTIONS,
     load: async () => {
-      const { stateCheck } = await import('./state.js')
+      const { stateCheck } = await import('./commands/state.js')
       return (options, { environment }) => stateCheck(options, environment)
     },
   }),
@@ -156,7 +156,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'make damaged databases anew from what can be read',
     options: takes.STATE_OPTIONS,
     load: async () => {
-      const { stateRepair } = await import('./state.js')
+      const { stateRepair } = await import('./commands/state.js')
       return (options, { environment }) => stateRepair(options, environment)
     },
   }),
@@ -165,7 +165,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'print what can be read as JSON, secrets masked',
     options: takes.STATE_EXPORT_OPTIONS,
     load: async () => {
-      const { stateExport } = await import('./state.js')
+      const { stateExport } = await import('./commands/state.js')
       return (options, { environment }) => stateExport(options, environment)
     },
   }),
@@ -174,7 +174,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'serve a live CoreOS that runs the agent, for all machines and for each',
     options: takes.IMAGES_SERVE_OPTIONS,
     load: async () => {
-      const { imagesServe } = await import('./images.js')
+      const { imagesServe } = await import('./commands/images.js')
       return (options, { environment }) => imagesServe(options, environment)
     },
   }),
@@ -183,7 +183,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'check configs as Ignition does',
     options: takes.IGNITION_VALIDATE_OPTIONS,
     load: async () => {
-      const { ignitionValidate } = await import('./ignition.js')
+      const { ignitionValidate } = await import('./commands/ignition.js')
       return (options, { environment, operands }) => ignitionValidate(options, environment, operands)
     },
   }),
@@ -192,7 +192,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'merge configs in order and print the result',
     options: takes.IGNITION_MERGE_OPTIONS,
     load: async () => {
-      const { ignitionMerge } = await import('./ignition.js')
+      const { ignitionMerge } = await import('./commands/ignition.js')
       return (options, { environment, operands }) => ignitionMerge(options, environment, operands)
     },
   }),
@@ -201,7 +201,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'print a config in another version of the spec',
     options: takes.IGNITION_TRANSLATE_OPTIONS,
     load: async () => {
-      const { ignitionTranslate } = await import('./ignition.js')
+      const { ignitionTranslate } = await import('./commands/ignition.js')
       return (options, { environment, operands }) => ignitionTranslate(options, environment, operands)
     },
   }),
@@ -210,7 +210,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'show the contents of a config, without secrets',
     options: takes.IGNITION_SHOW_OPTIONS,
     load: async () => {
-      const { ignitionShow } = await import('./ignition.js')
+      const { ignitionShow } = await import('./commands/ignition.js')
       return (options, { environment, operands }) => ignitionShow(options, environment, operands)
     },
   }),
@@ -219,7 +219,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'print a config that makes a live CoreOS run the agent',
     options: takes.AGENT_CONFIG_OPTIONS,
     load: async () => {
-      const { ignitionAgentConfig } = await import('./ignition-agent.js')
+      const { ignitionAgentConfig } = await import('./commands/ignition-agent.js')
       return (options, { environment }) => ignitionAgentConfig(options, environment)
     },
   }),
@@ -228,7 +228,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     description: 'print what BareMetal Operator asks of Ironic for hosts',
     options: takes.BMH_EXPLAIN_OPTIONS,
     load: async () => {
-      const { bmhExplain } = await import('./bmh.js')
+      const { bmhExplain } = await import('./commands/bmh.js')
       return (options, { environment, operands }) => bmhExplain(options, environment, operands)
     },
   }),

@@ -2,8 +2,8 @@ import { CommanderError } from 'commander'
 import { errorChain, packageVersion, sweepTemporaryFolders, UserError, userError } from '../runtime/index.js'
 import { groupCommands } from './command-groups.js'
 import { Stopped, type Environment, type Output } from './environment.js'
-import { addLiveCommands } from './live-commands.js'
-import { addMetadataCommands, type Does } from './metadata-commands.js'
+import { addLiveCommands } from './installer/live-commands.js'
+import { addMetadataCommands, type Does } from './streams/metadata-commands.js'
 import { addOwnCommands, type Perform } from './own-command.js'
 import { ToolCommand } from './tool-command.js'
 
@@ -22,7 +22,7 @@ export async function run(environment: Environment): Promise<number> {
   try {
     // Its arguments are another program's, down to the words about wrong ones.
     if (argv[0] === COREOS_INSTALLER) {
-      const { coreosInstaller } = await import('./coreos-installer.js')
+      const { coreosInstaller } = await import('./installer/coreos-installer.js')
       await perform(() => coreosInstaller(argv.slice(1), environment))
     } else await commandLine(environment, perform).parseAsync(argv, { from: 'user' })
     return code

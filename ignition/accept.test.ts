@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { acceptedVersion } from './index.js'
+import { acceptedVersion } from './accept.js'
 
 test.each([
   ['application/vnd.coreos.ignition+json;version=3.6.0, */*;q=0.1', '3.6.0'],

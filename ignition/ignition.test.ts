@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { UserError } from '../runtime/index.js'
-import {
-  dataUrl,
-  dataUrlBytes,
-  looksLikeCloudConfig,
-  parseIgnition,
-  sshKeyFingerprint,
-  summarizeIgnition,
-  withHostname,
-} from './index.js'
+import { dataUrl, dataUrlBytes } from './data-url.js'
+import { looksLikeCloudConfig } from './cloud-config.js'
+import { parseIgnition } from './parse.js'
+import { sshKeyFingerprint } from './ssh-key.js'
+import { summarizeIgnition } from './summary.js'
+import { withHostname } from './hostname.js'
 
 const minimal = { ignition: { version: '3.2.0' } }
 const refusal = (input: Uint8Array | string | object): UserError => {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { mergeIgnition, validateIgnition, type SpecConfig } from './index.js'
+import { mergeIgnition } from './merge.js'
+import { validateIgnition } from './validate.js'
+import type { SpecConfig } from './spec/config-types.js'
 
 const VERSION = '3.4.0'
 const config = (part: object): SpecConfig => ({ ignition: { version: VERSION }, ...part })

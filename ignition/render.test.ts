@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { dataUrl, LARGEST_RESOURCE, mergeAll, readIgnition, renderIgnition, type Fetch } from './index.js'
+import { dataUrl } from './data-url.js'
+import { LARGEST_RESOURCE, type Fetch } from './resource-bytes.js'
+import { mergeAll, renderIgnition } from './render.js'
+import { readIgnition } from './read-spec.js'
 
 const file = (path: string, text: string) => ({ path, contents: { source: dataUrl(text) } })
 const config = (version: string, references: object, ...files: object[]) => ({

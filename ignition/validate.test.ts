@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findingLine, SPEC_VERSIONS, validateIgnition } from './index.js'
+import { findingLine } from './findings.js'
+import { SPEC_VERSIONS } from './spec/versions.js'
+import { validateIgnition } from './validate.js'
 
 type Recorded = [text: string, error: string | null, lines: string[]]
 

@@ -3,7 +3,7 @@ import { seededRandom, systemClock, VirtualClock, type Clock } from '../runtime/
 import type { RequestedStep } from '../wire/index.js'
 import { LabNode, type Deployment, type Wait } from './lab-node.js'
 import { sharedWait } from './shared-wait.js'
-import { stage, type Stage, type StageOptions } from './stage.js'
+import { stage, type Stage, type StageOptions } from './stage/stage.js'
 
 export interface LabOptions extends Omit<StageOptions, 'clock' | 'random' | 'network' | 'folder'> {
   /**

@@ -12,7 +12,7 @@ import {
   tooShort,
   type Behaviour,
   type FileServer,
-} from '../test/kit/image-files.js'
+} from '../test/kit/images/image-files.js'
 import { createLab, installCoreos, type InstallCoreosArgs } from './create-lab.js'
 import type { ImageCacheRequest } from './image-staging.js'
 

@@ -1,18 +1,17 @@
 import { basename } from 'node:path'
 import { FetchFailure, HttpClient } from '../bytes/index.js'
-import { decodedFile } from '../machine/index.js'
+import { decodedFile } from '../bytes/index.js'
 import { userError, type Clock, type Logger, type Random } from '../runtime/index.js'
+import type { Asset, StageAsset } from '../targets/index.js'
 import {
-  type Asset,
   ImageCache,
   imageOfStream,
   stageFromCache,
   stageUncached,
   type ImageCacheOptions,
   type Reach,
-  type StageAsset,
 } from '../steps/index.js'
-import { isLoopback } from './streams/reach.js'
+import { isLoopback } from '../coreos/index.js'
 
 /** Where images from URLs are kept, and how they are fetched. */
 export interface ImageCacheRequest extends Omit<ImageCacheOptions, 'clock' | 'logger' | 'contents' | 'folder'> {

@@ -1,10 +1,10 @@
 import type { Guard } from '../ironic-mock/index.js'
-import type { LiveUrls } from '../ignition/index.js'
+import type { LiveUrls } from '../coreos/index.js'
 import type { DiskSpec, Machine, MachineBootSource, Machines, MachineSpec, NicSpec } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
 import type { Dispatch, NodeRecord, Transport, WireResponse } from '../wire/index.js'
-import type { BmcAccount } from './bmc-accounts.js'
-import { machineOf } from './bmcs.js'
+import type { BmcAccount } from './bmcs/bmc-accounts.js'
+import { machineOf } from './bmcs/bmcs.js'
 import { installedFiles } from './installed-files.js'
 
 /** What belongs to the lab and not to Ironic; no path of Ironic's begins so. */

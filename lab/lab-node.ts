@@ -2,8 +2,8 @@ import { STABLE_STATES } from '../ironic-mock/index.js'
 import type { Machine } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
 import { ironicErrors, type ApiNode, type NodeRecord, type ProvisionState, type RequestedStep } from '../wire/index.js'
-import { machineOf } from './bmcs.js'
-import type { Stage } from './stage.js'
+import { machineOf } from './bmcs/bmcs.js'
+import type { Stage } from './stage/stage.js'
 
 /** Waits for something in lab time: an automatic clock jumps meanwhile, any other is left alone. */
 export type Wait = <T>(awaited: Promise<T>) => Promise<T>

@@ -5,12 +5,12 @@ import {
   type ImageService,
   type LiveImageFiles,
   type LiveUrls,
-} from '../ignition/index.js'
+} from '../coreos/index.js'
 import { bootsIso, type DeployImages, type StoreView } from '../ironic-mock/index.js'
 import { urlSafeToken, type Clock, type Logger, type Random } from '../runtime/index.js'
 import { textOf, type NodeRecord } from '../wire/index.js'
-import { onKeptPort } from './kept-port.js'
-import type { StateFolder } from './state-folder.js'
+import { onKeptPort } from './addresses/kept-port.js'
+import type { StateFolder } from './state/state-folder.js'
 
 /** Live CoreOS images that a stage serves to its machines. */
 export interface LiveImagesRequest {

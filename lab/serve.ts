@@ -3,14 +3,14 @@ import { readIronicConfig, type IronicConfigRequest, type ServiceSettings } from
 import { opening, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { HardwareFleet } from '../machine/index.js'
 import type { HardwareManager } from '../steps/index.js'
-import type { BmcAccount } from './bmc-accounts.js'
+import type { BmcAccount } from './bmcs/bmc-accounts.js'
 import type { LabEvent } from './events.js'
 import type { ImageCacheRequest } from './image-staging.js'
 import type { LiveImagesRequest } from './live-images.js'
-import { isLoopback } from './own-address.js'
+import { isLoopback } from './addresses/own-address.js'
 import { REALISTIC_MACHINES } from './realistic.js'
-import { stage, type Stage } from './stage.js'
-import { openStateFolder } from './state-folder.js'
+import { stage, type Stage } from './stage/stage.js'
+import { openStateFolder } from './state/state-folder.js'
 
 export interface ServeOptions {
   /** Whose settings, which release, which options. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { NothingLeftToHappen, VirtualClock } from '../runtime/index.js'
-import { createLab, installCoreos } from './index.js'
+import { createLab, installCoreos } from './create-lab.js'
 import { sharedWait } from './shared-wait.js'
 
 describe('several who wait on one clock', () => {

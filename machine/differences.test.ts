@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { insideWith, readImage, runInstaller } from '../test/kit/installer.js'
 import { Probe, seededRandom, silent, systemClock } from '../runtime/index.js'
-import { defaultMachineSpec, NO_PACE, openMachines, type Machine } from './index.js'
+import { defaultMachineSpec } from './hardware/default-spec.js'
+import { NO_PACE, type Machine } from './machine.js'
+import { openMachines } from './machines.js'
 
 /** Differences of the simulated computer from real ones on purpose; rows of docs/fidelity.md. */
 

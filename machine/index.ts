@@ -1,31 +1,35 @@
 /** The whole simulated computer. */
-export { defaultMachineSpec } from './default-spec.js'
-export { hardwareOf, identityIn, isUniform, type FleetEntry, type HardwareFleet } from './hardware/fleet.js'
+export { type CheckedImage, checkImage } from './disk/check-image.js'
+export { compareWithImage } from './disk/compare-with-image.js'
+export { openFileDisk } from './disk/file-disk.js'
+export { type DiskReport, inspectDisk } from './disk/inspect-disk.js'
+export { defaultMachineSpec } from './hardware/default-spec.js'
+export { type FleetEntry, type HardwareFleet, hardwareOf, identityIn } from './hardware/fleet.js'
 export { HARDWARE_SCHEMA } from './hardware/hardware-schema.js'
-export { withHardware, type MachineHardware } from './hardware/machine-hardware.js'
-export * from './machine.js'
-export type { BootNetwork } from './live/boot-network.js'
-export type { PullPoint } from './live/agent-unit.js'
-export { DIAL_TIMEOUT, pullFailure, type PullProblem } from './live/pull-failure.js'
-export { kernelParameters } from './live/kernel-arguments.js'
-export { factoryFirmware, MachineFirmware, type FirmwareReport } from './machine-firmware.js'
-export { MACHINE_DATABASE } from './machine-store.js'
-export { openMachines, type MachinesOptions } from './machines.js'
-export { MachineUnreachable, type CommandEnd, type CommandPoint } from './ramdisk-session.js'
-export { checkImage, type CheckedImage } from './disk/check-image.js'
-export { compareWithImage, type ImageComparison } from './disk/compare-with-image.js'
-export { inspectDisk, type BootReport, type DiskReport } from './disk/inspect-disk.js'
-export { openFileDisk, type FileDiskOptions } from './disk/file-disk.js'
-export type { DiskPoint } from './disk/probed-disk.js'
-export { installToFile, type FileInstallation } from './install-to-file.js'
-export { decodedFile } from './disk/decoded-file.js'
-export type { HttpAnswer } from './ignition/http-request.js'
-export { NoAnswer } from './ignition/http-request.js'
-export type { PlannedDiskChange } from './ignition/disks-stage.js'
+export { factoryFirmware, MachineFirmware } from './hardware/machine-firmware.js'
+export { type MachineHardware, withHardware } from './hardware/machine-hardware.js'
+export { type HttpAnswer, NoAnswer } from './ignition/http-request.js'
 export type { IgnitionRequest } from './ignition/resources.js'
-export { IGNITION_STAGES, type IgnitionStage } from './ignition/run-ignition.js'
-export type { JournalLine } from './os/installed-system.js'
-export type { OsReport } from './os/os-report.js'
-export { PullFailure, type ImageRegistry, type NodeImageManifest } from './os/registry.js'
-export type { RootNode, RootTree } from './root/root-tree.js'
+export { installToFile } from './install-to-file.js'
+export type { BootNetwork } from './live/boot-network.js'
+export { kernelParameters } from './live/kernel-arguments.js'
 export { liveVersion } from './live/live-version.js'
+export { DIAL_TIMEOUT, pullFailure, type PullProblem } from './live/pull-failure.js'
+export { MACHINE_DATABASE } from './machine-store.js'
+export {
+  type Boot,
+  type DiskSpec,
+  type FirstBoot,
+  type Machine,
+  type MachineBootSource,
+  type MachinePace,
+  type Machines,
+  type MachineSpec,
+  type NicSpec,
+  NO_PACE,
+} from './machine.js'
+export { openMachines } from './machines.js'
+export { type ImageRegistry, type NodeImageManifest, PullFailure } from './os/registry.js'
+export type { FileInstallation } from './programs/coreos-installer/standalone.js'
+export type { CommandEnd } from './ramdisk/ramdisk-session.js'
+export { type RootNode, RootTree } from './root/root-tree.js'

@@ -1,10 +1,10 @@
 import type { Boot, FirstBoot, MachineBootSource, MachinePower, MachineSpec } from './machine.js'
-import type { FirmwareState } from './machine-firmware.js'
+import type { FirmwareState } from './hardware/machine-firmware.js'
 import type { MachineStore } from './machine-store.js'
 import { InstalledSystem } from './os/installed-system.js'
 import type { EfiEntry, Inside } from './programs/program.js'
-import type { FileRecord } from './ramdisk-session.js'
-import type { RunRecord } from './run-log.js'
+import type { FileRecord } from './ramdisk/ramdisk-session.js'
+import type { RunRecord } from './ramdisk/run-log.js'
 
 /** What is kept of a machine besides its specification. */
 export interface MachineState {

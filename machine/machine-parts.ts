@@ -1,5 +1,5 @@
 import type { Clock, Logger, Probe, Random } from '../runtime/index.js'
-import type { StageAsset } from '../steps/index.js'
+import type { StageAsset } from '../targets/index.js'
 import type { KeptMachine } from './kept-machine.js'
 import type { BootNetwork } from './live/boot-network.js'
 import type { Machine, MachineEvents, MachinePace } from './machine.js'

@@ -1,6 +1,6 @@
 import Database from 'libsql'
 import { checkRows, held, jsonProblem, openSound, type Clock, type DatabaseForm } from '../runtime/index.js'
-import { defaultMachineSpec } from './default-spec.js'
+import { defaultMachineSpec } from './hardware/default-spec.js'
 
 /**
  * What is kept of a machine, each a JSON document under a name: its specification and its state (one each), the parts of

@@ -4,16 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Probe, seededRandom, silent, systemClock, VirtualClock, type Clock } from '../runtime/index.js'
-import type { Run } from '../steps/index.js'
-import {
-  defaultMachineSpec,
-  NO_PACE,
-  openMachines,
-  type Boot,
-  type FirstBoot,
-  type Machine,
-  type MachinePace,
-} from './index.js'
+import type { Run } from '../targets/index.js'
+import { defaultMachineSpec } from './hardware/default-spec.js'
+import { NO_PACE, type Boot, type FirstBoot, type Machine, type MachinePace } from './machine.js'
+import { openMachines } from './machines.js'
 
 const RAMDISK = { kind: 'ramdisk', parameters: { 'ipa-api-url': 'http://127.0.0.1:6385' } } as const
 

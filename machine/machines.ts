@@ -6,8 +6,8 @@ import { DiskFolder, MachineDisks } from './machine-disks.js'
 import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord } from './machine-store.js'
 import type { MachineParts } from './machine-parts.js'
 import type { Machine, Machines, MachineSpec } from './machine.js'
-import type { FileRecord } from './ramdisk-session.js'
-import type { RunRecord } from './run-log.js'
+import type { FileRecord } from './ramdisk/ramdisk-session.js'
+import type { RunRecord } from './ramdisk/run-log.js'
 import { SimulatedMachine } from './simulated-machine.js'
 
 export interface MachinesOptions extends Omit<MachineParts, 'disks' | 'store'> {

@@ -1,15 +1,15 @@
 import { errorChain, Mutex, uuid } from '../runtime/index.js'
-import type { Executor, Target } from '../steps/index.js'
+import type { Executor, Target } from '../targets/index.js'
 import { KeptMachine, type KeptOfBoot, type MachineState } from './kept-machine.js'
 import type { Boot, FirstBoot, Machine, MachineBootSource, MachinePower, MachineSpec } from './machine.js'
-import { MachineBoot } from './machine-boot.js'
-import { MachineFirmware } from './machine-firmware.js'
+import { MachineBoot } from './boot/machine-boot.js'
+import { MachineFirmware } from './hardware/machine-firmware.js'
 import type { BootingMachine, MachineParts } from './machine-parts.js'
 import type { JournalLine } from './os/installed-system.js'
 import { osReport, type OsReport } from './os/os-report.js'
-import { MachineUnreachable, type RamdiskSession } from './ramdisk-session.js'
+import { MachineUnreachable, type RamdiskSession } from './ramdisk/ramdisk-session.js'
 import type { RootTree } from './root/root-tree.js'
-import { stagedIn } from './staged-files.js'
+import { stagedIn } from './ramdisk/staged-files.js'
 
 /** Lines of a console that are kept. */
 const CONSOLE_LINES = 200

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { held, hours, minutes, seconds, systemClock, VirtualClock, NothingLeftToHappen } from './index.js'
+import { held, hours, minutes, seconds } from './clock.js'
+import { systemClock } from './system-clock.js'
+import { VirtualClock, NothingLeftToHappen } from './virtual-clock.js'
 
 describe('a virtual clock', () => {
   test('stands still until it is moved', async () => {

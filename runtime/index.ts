@@ -1,28 +1,28 @@
 /** The ground that every room stands on: time, randomness, errors, lifetimes, the probe, logging. No domain words. */
-export { held, hours, minutes, seconds, type Clock, type SleepOptions } from './clock.js'
-export { contained, ownerOfError, type Owner } from './containment.js'
-export { during, errorChain, isDiskFull, userError, UserError } from './error.js'
+export { type Clock, held, hours, minutes, seconds } from './clock.js'
+export { contained, ownerOfError } from './containment.js'
 export {
   checkRows,
   closeToOthers,
   columnsOf,
+  type DatabaseForm,
   decodedRow,
   findingOf,
   jsonProblem,
   openSound,
-  type DatabaseForm,
   type Row,
   type TableForm,
 } from './database.js'
-export { parseIni, type ConfigFile } from './ini.js'
-export { delayed, Mutex, onAbort, opening, Scope, ScopeClosed, sharedAbort, unlessAborted } from './lifetime.js'
+export { during, errorChain, isDiskFull, userError, UserError } from './error.js'
+export { type ConfigFile, parseIni } from './ini.js'
+export { delayed, Mutex, onAbort, opening, Scope, sharedAbort, unlessAborted } from './lifetime.js'
 export { takeLock, tryLock } from './lock-file.js'
-export { silent, withFields, type Logger, type LogLevel } from './logger.js'
+export { type Logger, type LogLevel, silent, withFields } from './logger.js'
 export { checkNesting, DEEPEST, isNestedDeeper, jsonText, readNested } from './nesting.js'
 export { packageFile, packageVersion } from './package-file.js'
-export { Probe, type Interceptor, type ProbePoint } from './probe.js'
+export { type Interceptor, Probe, type ProbePoint } from './probe.js'
+export { type Random, seededRandom, uniform, urlSafeToken, uuid } from './random.js'
 export { withoutRepeats } from './repeats.js'
-export { seededRandom, uniform, urlSafeToken, uuid, type Random } from './random.js'
 export {
   amount,
   anyText,
@@ -30,9 +30,9 @@ export {
   oneOf,
   portNumber,
   readSetting,
+  type Setting,
   wordList,
   yesOrNo,
-  type Setting,
 } from './setting.js'
 export { systemClock } from './system-clock.js'
 export { systemRandom } from './system-random.js'

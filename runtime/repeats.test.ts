@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { minutes, seconds, VirtualClock, withoutRepeats } from './index.js'
+import { minutes, seconds } from './clock.js'
+import { VirtualClock } from './virtual-clock.js'
+import { withoutRepeats } from './repeats.js'
 
 function logging() {
   const clock = new VirtualClock()

@@ -1,19 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import {
-  during,
-  errorChain,
-  Mutex,
-  Probe,
-  opening,
-  Scope,
-  ScopeClosed,
-  seededRandom,
-  systemRandom,
-  urlSafeToken,
-  userError,
-  UserError,
-  uuid,
-} from './index.js'
+import { during, errorChain, userError, UserError } from './error.js'
+import { Mutex, opening, Scope, ScopeClosed } from './lifetime.js'
+import { Probe } from './probe.js'
+import { seededRandom, urlSafeToken, uuid } from './random.js'
+import { systemRandom } from './system-random.js'
 
 describe('randomness', () => {
   test('a seed replays', () => {

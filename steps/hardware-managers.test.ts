@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { scriptedTarget } from '../test/kit/scripted-target.js'
 import type { AdvertisedStep, StepKind } from '../wire/index.js'
-import { containerHardwareManager, standardManagers } from './index.js'
+import { containerHardwareManager, standardManagers } from './hardware-managers.js'
 
 type Recorded = Record<StepKind, Record<string, AdvertisedStep[]>>
 const recorded = JSON.parse(

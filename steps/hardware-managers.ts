@@ -7,8 +7,8 @@ import { erasePstore } from './firmware/erase-pstore.js'
 import { injectFiles } from './inject-files/inject-files.js'
 import { installCoreos } from './install-coreos/install-coreos.js'
 import { applyConfiguration, createConfiguration, deleteConfiguration } from './raid/raid-steps.js'
-import { finish } from './run-command.js'
-import type { HardwareManager } from './sdk.js'
+import { finish } from './sdk/run-command.js'
+import type { HardwareManager } from './sdk/step.js'
 import { writeImage } from './write-image/write-image.js'
 
 /** What every machine can do. Names and version as in ironic-python-agent, which Ironic compares between calls. */

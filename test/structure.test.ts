@@ -11,12 +11,43 @@ const ROOMS: Record<string, string[]> = {
   bytes: ['runtime'],
   wire: ['runtime', 'bytes'],
   ignition: ['runtime'],
-  steps: ['runtime', 'bytes', 'wire', 'ignition'],
-  machine: ['runtime', 'bytes', 'ignition', 'steps'],
-  agent: ['runtime', 'wire', 'steps'],
+  coreos: ['runtime', 'bytes', 'ignition'],
+  targets: ['runtime'],
+  steps: ['runtime', 'bytes', 'wire', 'ignition', 'targets'],
+  machine: ['runtime', 'bytes', 'ignition', 'coreos', 'targets'],
+  agent: ['runtime', 'bytes', 'wire', 'targets', 'steps'],
   'ironic-mock': ['runtime', 'bytes', 'wire'],
-  lab: ['runtime', 'bytes', 'wire', 'ignition', 'steps', 'machine', 'agent', 'ironic-mock'],
-  cli: ['runtime', 'lab'],
+  lab: ['runtime', 'bytes', 'wire', 'ignition', 'coreos', 'targets', 'steps', 'machine', 'agent', 'ironic-mock'],
+  metal3: ['runtime', 'bytes', 'wire', 'steps', 'ironic-mock', 'lab'],
+  public: ['runtime', 'wire', 'targets', 'steps', 'machine', 'ironic-mock', 'lab'],
+  runs: [
+    'runtime',
+    'bytes',
+    'wire',
+    'ignition',
+    'coreos',
+    'targets',
+    'steps',
+    'machine',
+    'agent',
+    'ironic-mock',
+    'lab',
+    'public',
+  ],
+  cli: [
+    'runtime',
+    'bytes',
+    'wire',
+    'ignition',
+    'coreos',
+    'targets',
+    'steps',
+    'machine',
+    'ironic-mock',
+    'lab',
+    'metal3',
+    'runs',
+  ],
 }
 
 const rooms = Object.entries(ROOMS)
@@ -43,8 +74,8 @@ test.each(rooms)('%s imports only from the rooms above it, by their doors', (roo
 })
 
 test.each(rooms)('the compiler knows what %s may import', (room, allowed) => {
-  const { references } = JSON.parse(readFileSync(join(root, room, 'tsconfig.json'), 'utf8')) as {
-    references: { path: string }[]
+  const { references = [] } = JSON.parse(readFileSync(join(root, room, 'tsconfig.json'), 'utf8')) as {
+    references?: { path: string }[]
   }
   const referenced = references.map(({ path }) => path.slice(3))
   expect(referenced).toEqual(allowed)

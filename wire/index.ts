@@ -1,28 +1,148 @@
 /** Both protocols as data: what Ironic and the agent say to each other and to clients. */
-export * from './exchange.js'
-export * from './steps.js'
+export {
+  AgentApiError,
+  agentClient,
+  type AgentClient,
+  AgentConnectionFailed,
+  AgentInProgress,
+  type AgentPeer,
+} from './agent/client.js'
+export {
+  COMMAND_STATUSES,
+  type CommandError,
+  type CommandList,
+  type CommandRequest,
+  type CommandResult,
+  type CommandStatus,
+  type GetStepsResult,
+  type ManagerVersions,
+} from './agent/commands.js'
+export { AgentError, agentErrors, type AgentErrorType, agentFault, agentFaults } from './agent/errors.js'
+export type { InspectionData, Inventory, InventoryCpu, InventoryDisk, InventoryInterface } from './agent/inventory.js'
+export {
+  AGENT_VERSION,
+  HEARTBEAT_VERSION,
+  type HeartbeatBody,
+  LOOKUP_VERSION,
+  type LookupAnswer,
+  lowerVersion,
+  MASKED_TOKEN,
+  parseInspectionAnswer,
+  parseIronicRoot,
+  parseLookupAnswer,
+  SHORTEST_TOKEN,
+} from './agent/ironic-calls.js'
+export { AGENT_OPERATIONS, type AgentOperation, type AgentOperationId } from './agent/operations.js'
+export { pythonRepr, textOf } from './agent/python-repr.js'
+export {
+  ConnectionFailed,
+  type Dispatch,
+  type OutgoingRequest,
+  type Transport,
+  type WireRequest,
+  type WireResponse,
+} from './exchange.js'
 export { HintError } from './hints/python-values.js'
-export * from './hints/root-device-hints.js'
+export { type HintedDevice, parseRootDeviceHints, satisfiesHints } from './hints/root-device-hints.js'
+export { type HttpServer, serveHttp, type TlsIdentity, type TlsOptions } from './http-server.js'
+export { type ClientTls, HttpTransport } from './http-transport.js'
+export { InProcessTransport } from './in-process-transport.js'
+export { type ApiNode, type ApiPort, IronicClient, IronicRefused, ironicSentence } from './ironic/client.js'
+export { IronicError, ironicErrorBody, ironicErrors } from './ironic/errors.js'
+export {
+  type Field,
+  NODE_DERIVED_FIELDS,
+  NODE_FIELDS,
+  NODE_LIST_FIELDS,
+  PATCHABLE_NODE_FIELDS,
+  PATCHABLE_PORT_FIELDS,
+  PORT_DERIVED_FIELDS,
+  PORT_FIELDS,
+  PORT_LIST_FIELDS,
+  STATES_FIELDS,
+} from './ironic/fields.js'
+export {
+  formatMicroversion,
+  LATER_ROOT_RESOURCES,
+  MAX_MICROVERSION,
+  type Microversion,
+  MIN_MICROVERSION,
+  negotiate,
+  rangeHeaders,
+  ROOT_RESOURCES,
+  SINCE,
+  VERSION_HEADER,
+} from './ironic/microversion.js'
 export { networkDataSchema } from './ironic/network-data.js'
-export * from './ironic/node.js'
-export * from './ironic/node-sheets.js'
-export * from './ironic/errors.js'
-export * from './ironic/client.js'
-export * from './ironic/fields.js'
-export * from './ironic/microversion.js'
-export * from './ironic/openapi.js'
-export * from './ironic/operation.js'
-export * from './ironic/operations/index.js'
-export * from './ironic/raid.js'
-export * from './ironic/resource-fields.js'
-export * from './ironic/resource-schemas.js'
-export * from './ironic/resources.js'
-export * from './ironic/releases.js'
-export * from './ironic/schemas.js'
-export * from './ironic/traits.js'
-export * from './http-server.js'
-export * from './http-transport.js'
-export * from './in-process-transport.js'
-export * from './mounts.js'
-export * from './probed.js'
-export * from './agent/index.js'
+export type { BiosSettingRecord, FirmwareComponentRecord, NodeSheets, SheetKind } from './ironic/node-sheets.js'
+export {
+  DRIVER_INTERFACES,
+  type DriverInterface,
+  type Fault,
+  type JsonObject,
+  type NodeRecord,
+  type PortRecord,
+  type PowerState,
+  PROVISION_STATES,
+  type ProvisionState,
+} from './ironic/node.js'
+export type { ArgSchema, ArgsOf, Operation } from './ironic/operation.js'
+export { IRONIC_OPERATIONS, type OperationId, type OperationOf } from './ironic/operations/index.js'
+export { LOGICAL_DISK_PROPERTIES, raidConfigSchema } from './ironic/raid.js'
+export { IRONIC_RELEASES, type IronicRelease } from './ironic/releases.js'
+export { PATCHABLE, RESOURCE_FIELDS } from './ironic/resource-fields.js'
+export {
+  allocationSchema,
+  allocationWithoutNodeSchema,
+  chassisSchema,
+  deployTemplateSchema,
+  inspectionRuleSchema,
+  portgroupSchema,
+  RULE_ACTIONS,
+  RULE_CONDITIONS,
+  type RuleOperator,
+  runbookSchema,
+  runbookStepSchema,
+  templateStepSchema,
+  traitRunbookSchema,
+  volumeConnectorSchema,
+  volumeTargetSchema,
+} from './ironic/resource-schemas.js'
+export type {
+  AllocationRecord,
+  DeployTemplateRecord,
+  DeployTemplateStep,
+  InspectionRuleAction,
+  InspectionRuleCondition,
+  InspectionRuleRecord,
+  PortgroupRecord,
+  ResourceKind,
+  ResourceRecords,
+  RunbookRecord,
+  RunbookStep,
+} from './ironic/resources.js'
+export {
+  deployStepsSchema,
+  inspectionDataSchema,
+  type JsonSchema,
+  localLinkConnectionSchema,
+  MEDIA_DEVICES,
+  type MediaDevice,
+  nodeSchema,
+  orderedStepsSchema,
+  patchedNodeSchema,
+  patchSchema,
+  portSchema,
+} from './ironic/schemas.js'
+export { traitSchema } from './ironic/traits.js'
+export { Mounts } from './mounts.js'
+export { openApi } from './openapi-document.js'
+export { type ExchangePoint, isExchange, probed, probedDispatch } from './probed.js'
+export {
+  type AdvertisedStep,
+  type ArgsInfo,
+  type RequestedStep,
+  STEP_INTERFACES,
+  type StepInterface,
+  type StepKind,
+} from './steps.js'

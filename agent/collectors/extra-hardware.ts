@@ -1,4 +1,5 @@
-import { finish, type Target } from '../../steps/index.js'
+import { finish } from '../../steps/index.js'
+import type { Target } from '../../targets/index.js'
 import type { InspectionData } from '../../wire/index.js'
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/index.js'
-import type { Target } from '../../steps/index.js'
+import type { Target } from '../../targets/index.js'
 
 /** A type and its value in hexadecimal, as it came over the wire. */
 export type Tlv = [type: number, value: string]

@@ -1,4 +1,4 @@
-import type { Executor } from '../../steps/index.js'
+import type { Executor } from '../../targets/index.js'
 import { namesIn, readText } from './sysfs.js'
 
 const NODES = '/sys/devices/system/node'

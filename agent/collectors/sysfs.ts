@@ -1,4 +1,4 @@
-import type { Executor } from '../../steps/index.js'
+import type { Executor } from '../../targets/index.js'
 
 /** A file's text without the space around it; null where there is none. */
 export async function readText({ files }: Executor, path: string): Promise<string | null> {

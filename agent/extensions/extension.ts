@@ -1,5 +1,6 @@
 import { errorChain, type Clock, type Logger } from '../../runtime/index.js'
-import { StepError, type ImageRules, type Progress, type Target } from '../../steps/index.js'
+import { StepError, type ImageRules, type Progress } from '../../steps/index.js'
+import type { Target } from '../../targets/index.js'
 import { AgentError, type CommandError, type CommandStatus, type Inventory, type JsonObject } from '../../wire/index.js'
 import type { Managers } from '../managers.js'
 import type { Closing, CommandRecord } from '../state.js'

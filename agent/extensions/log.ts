@@ -1,4 +1,4 @@
-import { systemLogs } from '../logs/collect.js'
+import { systemLogs } from '../log-collection.js'
 import type { Extension } from './extension.js'
 
 /** The extension `log`: what Ironic stores when something failed. */

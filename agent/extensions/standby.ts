@@ -1,4 +1,5 @@
-import { finish, type Capability, type Command, type Target } from '../../steps/index.js'
+import { finish } from '../../steps/index.js'
+import type { Capability, Command, Target } from '../../targets/index.js'
 import { AgentError } from '../../wire/index.js'
 import type { CommandRecord } from '../state.js'
 import type { CommandContext, Extension } from './extension.js'

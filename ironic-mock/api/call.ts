@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '../../runtime/index.js'
 import type { ArgsOf, Microversion, OperationId, OperationOf } from '../../wire/index.js'
-import type { Conductor } from '../conductor/conductor.js'
+import type { Conductor } from '../conductor/core/conductor.js'
 import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
 import type { Links } from './links.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { userError } from '../../runtime/index.js'
-import { UPSTREAM_POLICY } from '../conductor/policy.js'
+import { UPSTREAM_POLICY } from '../conductor/core/policy.js'
 import { enabledTypes } from '../drivers/enabled.js'
 import { HARDWARE_TYPES } from '../drivers/hardware-types.js'
 import { INERT_OPTIONS } from './inert-options.js'

@@ -1,6 +1,10 @@
 import { anyText, oneOf, wordList, yesOrNo, type Setting } from '../../runtime/index.js'
-import { INSPECTION_HOOKS, UPSTREAM_INSPECTION, type InspectionPolicy } from '../conductor/inspection-policy.js'
-import type { Policy } from '../conductor/policy.js'
+import {
+  INSPECTION_HOOKS,
+  UPSTREAM_INSPECTION,
+  type InspectionPolicy,
+} from '../conductor/inspection/inspection-policy.js'
+import type { Policy } from '../conductor/core/policy.js'
 import { at, inSeconds, orNone, pairs, priority, whole, wordsOf, type Option } from './option.js'
 
 /** Options that name a file whose document is the policy's value. */

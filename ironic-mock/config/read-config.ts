@@ -6,8 +6,8 @@ import {
   type IronicRelease,
   type Microversion,
 } from '../../wire/index.js'
-import { UPSTREAM_INSPECTION, type InspectionPolicy } from '../conductor/inspection-policy.js'
-import { UPSTREAM_POLICY, type Policy } from '../conductor/policy.js'
+import { UPSTREAM_INSPECTION, type InspectionPolicy } from '../conductor/inspection/inspection-policy.js'
+import { UPSTREAM_POLICY, type Policy } from '../conductor/core/policy.js'
 import type { DriverSettings } from '../drivers/enabled.js'
 import { DEFAULT_OPTIONS, driverNames, ENABLED_OPTIONS, HARDWARE_TYPES_OPTION } from './driver-options.js'
 import { INERT_OPTIONS } from './inert-options.js'

@@ -1,9 +1,9 @@
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readIso } from '../../test/kit/read-iso.js'
+import { readIso } from '../../test/kit/images/read-iso.js'
 import { completeConfigDrive, configDriveImage } from './config-drive.js'
-import { writeIso } from './iso9660.js'
+import { writeIso } from '../../bytes/iso9660/write-iso9660.js'
 
 const AT = Date.UTC(2026, 1, 3, 4, 5, 6)
 const iso = (given: unknown) => gunzipSync(Buffer.from(configDriveImage(given, AT)!, 'base64'))

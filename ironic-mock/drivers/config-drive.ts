@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import type { JsonObject, NodeRecord } from '../../wire/index.js'
-import { writeIso } from './iso9660.js'
+import { writeIso } from '../../bytes/index.js'
 
 /** A configdrive that is given in its parts; who and where the node is gets in where nothing else says so. */
 export function completeConfigDrive({ uuid, name }: Pick<NodeRecord, 'uuid' | 'name'>, parts: JsonObject): JsonObject {

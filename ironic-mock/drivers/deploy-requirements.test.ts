@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newNode } from '../conductor/new-records.js'
+import { newNode } from '../conductor/records/new-records.js'
 import type { JsonObject, NodeRecord } from '../../wire/index.js'
 import { bootModeOf, capabilitiesOf, deployProblem, imageSourceProblem } from './deploy-requirements.js'
 import { chooseInterfaces, hardwareType } from './hardware-types.js'

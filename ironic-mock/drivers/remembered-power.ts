@@ -1,5 +1,5 @@
 import type { NodeRecord, PowerState } from '../../wire/index.js'
-import type { Policy } from '../conductor/policy.js'
+import type { Policy } from '../conductor/core/policy.js'
 
 /**
  * Whether the node's power is only what Ironic was last told: the fake power interface drives no machine, unless the

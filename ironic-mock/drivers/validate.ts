@@ -1,5 +1,5 @@
 import { DRIVER_INTERFACES, type DriverInterface, type NodeRecord, type PortRecord } from '../../wire/index.js'
-import type { Validation } from '../conductor/conductor.js'
+import type { Validation } from '../conductor/core/conductor.js'
 import { bootProblem, inspectProblem, networkProblem, powerProblem, unsupported } from './requirements.js'
 
 /** `GET /v1/nodes/X/validate`, interface by interface. */

@@ -1,6 +1,6 @@
 import { jsonProblem, type DatabaseForm, type Row, type TableForm } from '../../runtime/index.js'
 import { PROVISION_STATES } from '../../wire/index.js'
-import { newNode, newPort } from '../conductor/new-records.js'
+import { newNode, newPort } from '../conductor/records/new-records.js'
 import { PAGE_SIZE, prepareSchema, SCHEMA_VERSION } from './schema.js'
 
 /** Records as they are when they are new: what each has to have, and of which type. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../runtime/index.js'
 import type { NodeRecord, PortRecord } from '../../wire/index.js'
 import { chooseInterfaces, hardwareType } from '../drivers/hardware-types.js'
-import { newNode, newPort } from '../conductor/new-records.js'
+import { newNode, newPort } from '../conductor/records/new-records.js'
 import { openStore } from './open-store.js'
 import type { NewResource } from './store.js'
 

@@ -3,13 +3,13 @@ import { chmod, copyFile, mkdir, readdir, readFile, stat, truncate, writeFile } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newNode, newPort } from '../../ironic-mock/conductor/new-records.js'
+import { newNode, newPort } from '../../ironic-mock/conductor/records/new-records.js'
 import { openStore } from '../../ironic-mock/index.js'
 import { defaultMachineSpec } from '../../machine/index.js'
 import { openMachineStore } from '../../machine/machine-store.js'
 import { seededRandom, systemClock, UserError } from '../../runtime/index.js'
 import type { NodeRecord } from '../../wire/index.js'
-import { openStateFolder } from '../state-folder.js'
+import { openStateFolder } from './state-folder.js'
 import { checkState, exportState, repairState } from './state-files.js'
 
 const NODES = 40

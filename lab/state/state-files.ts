@@ -5,7 +5,7 @@ import { IRONIC_DATABASE } from '../../ironic-mock/index.js'
 import { MACHINE_DATABASE } from '../../machine/index.js'
 import { closeToOthers, UserError, type DatabaseForm, type Row } from '../../runtime/index.js'
 import { masked } from '../masked.js'
-import { lockStateFolder, type LockedFolder } from '../state-folder.js'
+import { lockStateFolder, type LockedFolder } from './state-folder.js'
 import { salvage, type Salvage } from './salvage.js'
 
 const FORMS: readonly DatabaseForm[] = [IRONIC_DATABASE, MACHINE_DATABASE]

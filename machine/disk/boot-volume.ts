@@ -4,7 +4,7 @@ import type * as Ext2fs from 'ext2fs'
 import { held, Mutex, type Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { filesystemFinding } from './filesystem-damage.js'
-import { bufferOf } from './zeros.js'
+import { bufferOf } from '../../bytes/index.js'
 
 export interface VolumeStat {
   kind: 'file' | 'directory' | 'symlink'

@@ -8,7 +8,7 @@ import { imagePath, readImage } from '../../test/kit/installer.js'
 import { checkImage } from './check-image.js'
 import { readContents } from './described-disk.js'
 import { imageShelf } from './image-contents.js'
-import { readXzIndex } from './xz-index.js'
+import { readXzIndex } from '../../bytes/compression/xz-index.js'
 
 const clock = systemClock()
 const folder = mkdtempSync(join(tmpdir(), 'ironstage-images-'))

@@ -1,12 +1,12 @@
 import { UserError, type Clock } from '../../runtime/index.js'
-import { fileSource } from './byte-source.js'
-import { DecodeError, TRAILING_DATA } from './decode-error.js'
-import { decompress, sniff, type Compression } from './decompress.js'
+import { fileSource } from '../../bytes/index.js'
+import { DecodeError, TRAILING_DATA } from '../../bytes/index.js'
+import { decompress, sniff, type Compression } from '../../bytes/index.js'
 import { readContents } from './described-disk.js'
 import { recogniseFilesystem, SUPERBLOCKS } from './filesystem-probe.js'
 import { gptSectorSize, NotAGpt, parseGpt, type Gpt, type GptPartition } from './gpt.js'
 import { ImageTooLarge, imageShelf, SMALL_IMAGE_FILE } from './image-contents.js'
-import { readXzIndex } from './xz-index.js'
+import { readXzIndex } from '../../bytes/index.js'
 
 const MIB = 1024 * 1024
 

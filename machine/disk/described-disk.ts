@@ -1,6 +1,6 @@
 import type { BlockDevice } from './block-device.js'
 import { DiskError } from './disk-error.js'
-import { bufferOf, isZero } from './zeros.js'
+import { bufferOf, isZero } from '../../bytes/index.js'
 
 /** Bytes that are kept, shared and copied as one. */
 export const PAGE = 4096

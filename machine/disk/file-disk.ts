@@ -3,7 +3,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 import { held, type Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { DiskError } from './disk-error.js'
-import { bufferOf, isZero, zeroRuns } from './zeros.js'
+import { bufferOf, isZero, zeroRuns } from '../../bytes/index.js'
 
 /** What is remembered about old data: one flag for so many bytes. */
 const CHUNK = 1024 * 1024

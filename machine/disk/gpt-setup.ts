@@ -1,7 +1,7 @@
 import { uuid, type Random } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { buildGpt, readGpt } from './gpt.js'
-import { bufferOf } from './zeros.js'
+import { bufferOf } from '../../bytes/index.js'
 
 /** The disk GUID of every CoreOS image as it is built. */
 const UNINITIALIZED = '00000000-0000-4000-a000-000000000001'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { kernelWords } from '../../ignition/index.js'
+import { kernelWords } from '../../coreos/index.js'
 import { UserError, type Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { VolumeError, withBootVolume, type BootVolume } from './boot-volume.js'

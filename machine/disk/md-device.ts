@@ -1,7 +1,7 @@
 import type { BlockDevice } from './block-device.js'
 import { DiskError } from './disk-error.js'
 import type { RaidLevel } from './md-superblock.js'
-import { bufferOf } from './zeros.js'
+import { bufferOf } from '../../bytes/index.js'
 
 /** The part of a member that holds the array's data: bytes from the beginning of its device. */
 export interface MdMember {

@@ -1,4 +1,4 @@
-import { bufferOf } from './zeros.js'
+import { bufferOf } from '../../bytes/index.js'
 
 /** Level of an array as the superblock numbers it. */
 export type RaidLevel = 0 | 1 | 5 | 6 | 10

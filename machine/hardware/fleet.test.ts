@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { defaultMachineSpec } from '../default-spec.js'
+import { defaultMachineSpec } from './default-spec.js'
 import { hardwareOf, identityIn, type HardwareFleet } from './fleet.js'
 import { withHardware } from './machine-hardware.js'
 

@@ -1,6 +1,6 @@
 import type { BlockDevice } from '../disk/block-device.js'
 import { partitionName, readLayout, type DiskLayout, type Partition } from '../disk/partitions.js'
-import { diskNames } from '../hardware-names.js'
+import { diskNames } from '../hardware/hardware-names.js'
 import type { MachineSpec } from '../machine.js'
 
 /** A block device as it is, or will be once what was planned before is done. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { agentConfig, agentOf, type AgentOnCoreos } from '../../ignition/index.js'
+import { agentConfig, agentOf, type AgentOnCoreos } from '../../coreos/index.js'
 import { Probe, VirtualClock } from '../../runtime/index.js'
 import { startAgentUnit } from './agent-unit.js'
 

@@ -1,4 +1,4 @@
-import type { AgentOnCoreos } from '../../ignition/index.js'
+import type { AgentOnCoreos } from '../../coreos/index.js'
 import { errorChain, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
 
 /** An image about to be pulled on a machine, as interceptors see it: one that throws has made the pull fail. */

@@ -1,4 +1,5 @@
-import type { ByteSource, SpecResource } from '../../ignition/index.js'
+import type { ByteSource } from '../../bytes/index.js'
+import type { SpecResource } from '../../ignition/index.js'
 
 /** How a machine that boots reaches what it boots from: its BMC for virtual media, its firmware for PXE, Ignition. */
 export interface BootNetwork {

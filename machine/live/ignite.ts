@@ -1,12 +1,6 @@
 import { maskedUrl } from '../../bytes/index.js'
-import {
-  agentOf,
-  renderIgnition,
-  resourceBytes,
-  type AgentOnCoreos,
-  type Fetch,
-  type SpecConfig,
-} from '../../ignition/index.js'
+import { agentOf, type AgentOnCoreos } from '../../coreos/index.js'
+import { renderIgnition, resourceBytes, type Fetch, type SpecConfig } from '../../ignition/index.js'
 import { errorChain } from '../../runtime/index.js'
 import type { BootNetwork } from './boot-network.js'
 import { kernelParameters } from './kernel-arguments.js'

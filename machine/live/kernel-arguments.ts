@@ -1,4 +1,4 @@
-import { kernelWords } from '../../ignition/index.js'
+import { kernelWords } from '../../coreos/index.js'
 
 /** A kernel's command line as parameters: of a key that comes twice the last value counts, one without a value has none. */
 export function kernelParameters(line: string): Record<string, string> {

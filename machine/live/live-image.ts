@@ -1,11 +1,5 @@
-import {
-  IGNITION_FILE,
-  LiveImageError,
-  openLiveIso,
-  readInitramfs,
-  readIso9660,
-  type ByteSource,
-} from '../../ignition/index.js'
+import { IGNITION_FILE, openLiveIso, readInitramfs } from '../../coreos/index.js'
+import { LiveImageError, readIso9660, type ByteSource } from '../../bytes/index.js'
 import { errorChain, type Clock } from '../../runtime/index.js'
 import type { BootNetwork } from './boot-network.js'
 import { kernelParameters } from './kernel-arguments.js'

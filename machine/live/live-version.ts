@@ -1,4 +1,4 @@
-import { compareVersions } from '../../ignition/index.js'
+import { compareVersions } from '../../coreos/index.js'
 
 /** Which CoreOS a live ISO's kernel arguments name: `coreos.liveiso=fedora-coreos-38.20230718.3.0`; null for none. */
 export const liveVersion = (kernelArguments: string): string | null =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pullFailure } from '../index.js'
+import { pullFailure } from './pull-failure.js'
 
 test.each([
   [

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/index.js'
-import type { Bootable } from '../bootable.js'
+import type { Bootable } from '../boot/bootable.js'
 import { withBootVolume } from '../disk/boot-volume.js'
 import { deployFiles, type OsDeployment } from './deployments.js'
 import type { InstalledSystem } from './installed-system.js'

@@ -1,4 +1,4 @@
-import { kernelWords } from '../../ignition/index.js'
+import { kernelWords } from '../../coreos/index.js'
 import type { BootVolume } from '../disk/boot-volume.js'
 import { editKargs } from '../programs/coreos-installer/kargs.js'
 

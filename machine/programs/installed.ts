@@ -1,19 +1,19 @@
 import { held } from '../../runtime/index.js'
-import { blkid } from './blkid.js'
-import { dd } from './dd.js'
-import { efibootmgr } from './efibootmgr.js'
-import { blkdiscard, shred } from './erase.js'
-import { fio, gpuBurn, stressNg } from './burn-in-programs.js'
-import { cat, chmod, ls, mkdir, readlink, rm, sha256sum, stat, tee, test } from './file-programs.js'
-import { dmidecode, lscpu, lshw } from './hardware-programs.js'
-import { lsblk } from './lsblk.js'
-import { mdadm } from './mdadm.js'
-import { blockdev, mount, partprobe, partx, umount } from './mount.js'
-import { ethtool, ip, ipmitool } from './network-programs.js'
-import { podman } from './podman.js'
+import { blkid } from './block/blkid.js'
+import { dd } from './block/dd.js'
+import { efibootmgr } from './system/efibootmgr.js'
+import { blkdiscard, shred } from './block/erase.js'
+import { fio, gpuBurn, stressNg } from './system/burn-in-programs.js'
+import { cat, chmod, ls, mkdir, readlink, rm, sha256sum, stat, tee, test } from './files/file-programs.js'
+import { dmidecode, lscpu, lshw } from './system/hardware-programs.js'
+import { lsblk } from './block/lsblk.js'
+import { mdadm } from './block/mdadm.js'
+import { blockdev, mount, partprobe, partx, umount } from './files/mount.js'
+import { ethtool, ip, ipmitool } from './network/network-programs.js'
+import { podman } from './system/podman.js'
 import type { Program } from './program.js'
-import { hdparm, nvme } from './secure-erase.js'
-import { sgdisk } from './sgdisk.js'
+import { hdparm, nvme } from './block/secure-erase.js'
+import { sgdisk } from './block/sgdisk.js'
 import {
   echo,
   eject,
@@ -28,10 +28,10 @@ import {
   sync,
   systemctl,
   uname,
-} from './system-programs.js'
-import { tcpdump } from './tcpdump.js'
-import { udevadm } from './udevadm.js'
-import { wipefs } from './wipefs.js'
+} from './system/system-programs.js'
+import { tcpdump } from './network/tcpdump.js'
+import { udevadm } from './system/udevadm.js'
+import { wipefs } from './block/wipefs.js'
 
 /** Loaded when it first runs: it brings decompressors and an HTTP client, which an idle machine does not need. */
 const coreosInstaller: Program = async (process) => {

@@ -3,7 +3,9 @@ import lzma from 'lzma-native'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js'
 import { readHardware } from '../../steps/index.js'
-import { defaultMachineSpec, NO_PACE, openMachines, type Machine, type Machines } from '../index.js'
+import { defaultMachineSpec } from '../hardware/default-spec.js'
+import { NO_PACE, type Machine, type Machines } from '../machine.js'
+import { openMachines } from '../machines.js'
 
 const probe = new Probe()
 let machines: Machines

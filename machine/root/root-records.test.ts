@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runOurs } from '../../test/kit/first-boot-run.js'
-import { configs } from '../../test/real/first-boot/configs.js'
+import { configs } from '../../test/real/programs/first-boot/configs.js'
 import { baseRoot } from './base-root.js'
 import { changesBetween, recordsOf, treeOf, withChanges } from './root-records.js'
 import { newFile, newLink } from './root-tree.js'

@@ -1,7 +1,7 @@
 import { seconds } from '../../runtime/index.js'
-import { defineStep } from '../define-step.js'
-import { runCommand } from '../run-command.js'
-import { StepError, type StepContext } from '../sdk.js'
+import { defineStep } from '../sdk/define-step.js'
+import { runCommand } from '../sdk/run-command.js'
+import { StepError, type StepContext } from '../sdk/step.js'
 
 const UNIT = 'agent.service'
 /** As the shipped step waits. */

@@ -1,7 +1,7 @@
 import { erasableDisks } from '../erase-devices/erasable.js'
-import { defineStep } from '../define-step.js'
-import { runCommand } from '../run-command.js'
-import { StepError, type StepContext } from '../sdk.js'
+import { defineStep } from '../sdk/define-step.js'
+import { runCommand } from '../sdk/run-command.js'
+import { StepError, type StepContext } from '../sdk/step.js'
 import { burnInSettings } from './settings.js'
 
 const NON_DESTRUCTIVE = { interface: 'deploy', on: ['clean', 'service'], abortable: true } as const

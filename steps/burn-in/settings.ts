@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../wire/index.js'
-import { StepError } from '../sdk.js'
+import { StepError } from '../sdk/step.js'
 
 /**
  * What a node's driver_info says about one burn-in test: `agent_burnin_cpu_timeout` and its like.

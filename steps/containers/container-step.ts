@@ -1,6 +1,6 @@
-import { defineStep } from '../define-step.js'
-import { runCommand } from '../run-command.js'
-import { StepError, type Step, type StepContext } from '../sdk.js'
+import { defineStep } from '../sdk/define-step.js'
+import { runCommand } from '../sdk/run-command.js'
+import { StepError, type Step, type StepContext } from '../sdk/step.js'
 
 interface ContainerArgs {
   container_url: string

@@ -2,7 +2,7 @@ import type { Logger } from '../../runtime/index.js'
 import { HintError, type JsonObject } from '../../wire/index.js'
 import { listBlockDevices, sysText, type BlockDevice } from '../hardware/block-devices.js'
 import { compileHints } from '../hardware/root-device-hints.js'
-import { StepError, type StepContext } from '../sdk.js'
+import { StepError, type StepContext } from '../sdk/step.js'
 
 /**
  * The disks that a cleaning step may erase: all but those that the node's `skip_block_devices` names, those that the

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { scriptedTarget, type Script, type ScriptedOptions } from '../../test/kit/scripted-target.js'
 import { stepContext } from '../../test/kit/step-context.js'
 import { LSBLK } from '../hardware/block-devices.js'
-import type { Step, StepContext } from '../sdk.js'
+import type { Step, StepContext } from '../sdk/step.js'
 import { eraseDevices, eraseDevicesMetadata } from './erase-devices.js'
 
 const listing = (...blockdevices: object[]) => JSON.stringify({ blockdevices })

@@ -1,7 +1,7 @@
 import { rescanDevice } from '../hardware/rescan.js'
 import { readPartitions } from '../hardware/partitions.js'
-import { runCommand } from '../run-command.js'
-import type { StepContext } from '../sdk.js'
+import { runCommand } from '../sdk/run-command.js'
+import type { StepContext } from '../sdk/step.js'
 
 /** Bytes of a GPT: header and 128 entries of 128 bytes, which is 33 sectors of 512 or 5 of 4096. */
 const gptSectors = (sectorSize: number) => 1 + Math.ceil((128 * 128) / sectorSize)

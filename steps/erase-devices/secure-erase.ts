@@ -1,8 +1,8 @@
 import { errorChain } from '../../runtime/index.js'
-import type { Target } from '../executors/executor.js'
+import type { Target } from '../../targets/index.js'
 import { programJson, isNode } from '../hardware/program-json.js'
-import { finish, runCommand } from '../run-command.js'
-import { StepError, type StepContext } from '../sdk.js'
+import { finish, runCommand } from '../sdk/run-command.js'
+import { StepError, type StepContext } from '../sdk/step.js'
 import { knobs } from './erasable.js'
 
 export const isNvme = (disk: string): boolean => disk.startsWith('/dev/nvme')

@@ -1,8 +1,8 @@
-import { defineStep } from '../define-step.js'
+import { defineStep } from '../sdk/define-step.js'
 import { bootMode } from '../hardware/boot-mode.js'
 import { parseBootMenu, type BootEntry } from '../hardware/efi.js'
-import { runCommand } from '../run-command.js'
-import { StepError } from '../sdk.js'
+import { runCommand } from '../sdk/run-command.js'
+import { StepError } from '../sdk/step.js'
 
 /** What points at a disk's own boot loader (IPA's source). */
 const INSTALLED_SYSTEMS = ['^HD\\(', 'shim.*\\.efi', 'grub.*\\.efi']

@@ -1,6 +1,6 @@
-import { defineStep } from '../define-step.js'
+import { defineStep } from '../sdk/define-step.js'
 import { sysNames } from '../hardware/block-devices.js'
-import { runCommand } from '../run-command.js'
+import { runCommand } from '../sdk/run-command.js'
 
 const PSTORE = '/sys/fs/pstore'
 

@@ -1,6 +1,6 @@
 import { during } from '../../runtime/index.js'
-import type { Executor, Target } from '../executors/executor.js'
-import { finish, runCommand } from '../run-command.js'
+import type { Executor, Target } from '../../targets/index.js'
+import { finish, runCommand } from '../sdk/run-command.js'
 import { lsblkListing } from './lsblk-listing.js'
 
 /** A disk, or something that can stand in for one: a RAID array, a multipath device. */

@@ -1,5 +1,5 @@
-import type { Executor } from '../executors/executor.js'
-import { finish, type Finished } from '../run-command.js'
+import type { Executor } from '../../targets/index.js'
+import { finish, type Finished } from '../sdk/run-command.js'
 
 export interface BmcAddresses {
   /** `0.0.0.0` when it has none. */

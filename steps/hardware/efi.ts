@@ -1,7 +1,7 @@
 import { seconds, type Clock, type Logger } from '../../runtime/index.js'
-import type { Target } from '../executors/executor.js'
-import { CommandFailed, finish, runCommand } from '../run-command.js'
-import { StepError } from '../sdk.js'
+import type { Target } from '../../targets/index.js'
+import { CommandFailed, finish, runCommand } from '../sdk/run-command.js'
+import { StepError } from '../sdk/step.js'
 import { withMounted } from './mounted.js'
 import { readPartitions, type Partition } from './partitions.js'
 

@@ -1,6 +1,6 @@
 import type { InventoryInterface } from '../../wire/index.js'
-import type { Executor } from '../executors/executor.js'
-import { finish } from '../run-command.js'
+import type { Executor } from '../../targets/index.js'
+import { finish } from '../sdk/run-command.js'
 import { sysNames, sysText } from './block-devices.js'
 import { nodes, programJson, textOf, type Node } from './program-json.js'
 

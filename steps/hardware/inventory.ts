@@ -1,6 +1,6 @@
 import type { Inventory, InventoryCpu, InventoryDisk } from '../../wire/index.js'
-import type { Executor, Target } from '../executors/executor.js'
-import { finish } from '../run-command.js'
+import type { Executor, Target } from '../../targets/index.js'
+import { finish } from '../sdk/run-command.js'
 import { findBmc } from './bmc.js'
 import { listBlockDevices, sysText, type BlockDevice } from './block-devices.js'
 import { bootMode } from './boot-mode.js'

@@ -1,5 +1,5 @@
 import { UserError } from '../../runtime/index.js'
-import { schemaCheck, type SchemaCheck } from '../schema-check.js'
+import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
 
 /** A row as lsblk prints it, with what stands below it. */
 export interface ListedRow {

@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/index.js'
-import type { Target } from '../executors/executor.js'
-import { finish, runCommand } from '../run-command.js'
+import type { Target } from '../../targets/index.js'
+import { finish, runCommand } from '../sdk/run-command.js'
 
 /**
  * Mounts a partition read-only on the target while `work` looks at it, and unmounts it whatever happens. The folder is

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../wire/index.js'
-import type { StepSurroundings } from '../sdk.js'
+import type { StepSurroundings } from '../sdk/step.js'
 import { rootDeviceHints } from './root-device.js'
 
 /**

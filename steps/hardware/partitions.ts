@@ -1,6 +1,6 @@
 import { during } from '../../runtime/index.js'
-import type { Target } from '../executors/executor.js'
-import { runCommand } from '../run-command.js'
+import type { Target } from '../../targets/index.js'
+import { runCommand } from '../sdk/run-command.js'
 import { lsblkListing } from './lsblk-listing.js'
 
 /** A partition as lsblk and udev see it. */

@@ -1,6 +1,6 @@
 import type { Inventory, InventoryDisk } from '../../wire/index.js'
-import type { Target } from '../executors/executor.js'
-import { StepError } from '../sdk.js'
+import type { Target } from '../../targets/index.js'
+import { StepError } from '../sdk/step.js'
 import { listBlockDevices, type BlockDevice } from './block-devices.js'
 import { collectInventory, inventoryDisk, type CollectOptions } from './inventory.js'
 import { chooseRootDevice } from './root-device.js'

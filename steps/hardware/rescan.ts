@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/index.js'
-import type { Target } from '../executors/executor.js'
-import { finish, shown, type Finished } from '../run-command.js'
+import type { Target } from '../../targets/index.js'
+import { finish, shown, type Finished } from '../sdk/run-command.js'
 
 /**
  * Makes the target's kernel and udev see what was written to a disk. Nothing here fails: whoever needs a partition

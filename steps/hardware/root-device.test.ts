@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
-import { StepError } from '../sdk.js'
+import { StepError } from '../sdk/step.js'
 import type { BlockDevice } from './block-devices.js'
 import { chooseRootDevice } from './root-device.js'
 import { compileHints } from './root-device-hints.js'

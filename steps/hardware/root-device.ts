@@ -1,5 +1,5 @@
 import { HintError, pythonRepr, type JsonObject } from '../../wire/index.js'
-import { StepError } from '../sdk.js'
+import { StepError } from '../sdk/step.js'
 import type { BlockDevice } from './block-devices.js'
 import { findByHints } from './root-device-hints.js'
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/index.js'
-import type { Target } from '../executors/executor.js'
-import { finish, type Finished } from '../run-command.js'
+import type { Target } from '../../targets/index.js'
+import { finish, type Finished } from '../sdk/run-command.js'
 import { sysText, type BlockDevice } from './block-devices.js'
 import { diskOf } from './partitions.js'
 

@@ -1,5 +1,5 @@
 import type { Inventory, JsonObject } from '../../wire/index.js'
-import type { Target } from '../executors/executor.js'
+import type { Target } from '../../targets/index.js'
 import { listBlockDevices, type BlockDevice } from './block-devices.js'
 import { bootMode } from './boot-mode.js'
 import { collectInventory } from './inventory.js'

@@ -1,4 +1,4 @@
-import { StepError, type StepContext } from '../sdk.js'
+import { StepError, type StepContext } from '../sdk/step.js'
 import { listBlockDevices, type BlockDevice } from './block-devices.js'
 import { chooseRootDevice } from './root-device.js'
 import { deletableArrays, listRaidArrays } from './software-raid.js'

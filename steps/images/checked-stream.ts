@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
 import { UserError, type Clock, type Logger } from '../../runtime/index.js'
-import type { Asset } from './asset.js'
+import type { Asset } from '../../targets/index.js'
 import { fetchSignature } from './fetch-signature.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'
 import type { CheckedStream } from './image-server.js'

@@ -1,6 +1,6 @@
 import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
 import { seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
-import type { Asset } from './asset.js'
+import type { Asset } from '../../targets/index.js'
 import { signatureUrlOf } from './signature-url.js'
 
 const LARGEST = 64 * 1024

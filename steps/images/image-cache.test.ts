@@ -19,8 +19,8 @@ import {
   tooShort,
   wellBehaved,
   type FileServer,
-} from '../../test/kit/image-files.js'
-import type { Asset } from './asset.js'
+} from '../../test/kit/images/image-files.js'
+import type { Asset } from '../../targets/asset.js'
 import { ImageCache, type ImageCacheOptions } from './image-cache.js'
 import { tryLock } from '../../runtime/index.js'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createMessage, generateKey, readPrivateKey, sign } from 'openpgp'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { errorChain, seededRandom, silent, systemClock, userError } from '../../runtime/index.js'
-import { contentsOf, fileServer, page, status, type FileServer } from '../../test/kit/image-files.js'
+import { contentsOf, fileServer, page, status, type FileServer } from '../../test/kit/images/image-files.js'
 import { ImageCache } from './image-cache.js'
 
 const IMAGE = Buffer.concat([Buffer.alloc(2 ** 20), Buffer.from(seededRandom(2).bytes(200_000))])

@@ -13,8 +13,8 @@ import {
   status,
   type Behaviour,
   type FileServer,
-} from '../../test/kit/image-files.js'
-import type { Asset } from './asset.js'
+} from '../../test/kit/images/image-files.js'
+import type { Asset } from '../../targets/asset.js'
 import { ImageCache } from './image-cache.js'
 import { ImageServer } from './image-server.js'
 import { stageFromCache, stageStreamed, type Reach } from './stage-image.js'

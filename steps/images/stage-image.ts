@@ -1,7 +1,7 @@
 import { HttpClient, type HttpClientOptions } from '../../bytes/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import { opening, type Scope } from '../../runtime/index.js'
-import type { Asset, StageAsset, StagedAsset, StageOptions } from './asset.js'
+import type { Asset, StageAsset, StagedAsset, StageOptions } from '../../targets/index.js'
 import { openCheckedStream } from './checked-stream.js'
 import type { ImageCache } from './image-cache.js'
 import { ImageServer, type Served } from './image-server.js'

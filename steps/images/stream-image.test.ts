@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { errorChain, systemClock, userError } from '../../runtime/index.js'
-import { fileServer, type FileServer } from '../../test/kit/image-files.js'
+import { fileServer, type FileServer } from '../../test/kit/images/image-files.js'
 import { HttpClient } from '../../bytes/index.js'
 import { imageOfStream } from './stream-image.js'
 

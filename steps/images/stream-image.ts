@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
-import type { Asset } from './asset.js'
+import type { Asset } from '../../targets/index.js'
 
 /** Where coreos-installer finds streams (its source). */
 export const FEDORA_STREAMS = 'https://builds.coreos.fedoraproject.org/streams/'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { held, type Clock } from '../../runtime/index.js'
-import { loadZstd } from './zstd.js'
+import { loadZstd } from '../../bytes/index.js'
 
 /** A frame holds so much of an image: what is compressed without a pause, and what a reader of it must remember. */
 const FRAME = 2 * 2 ** 20

@@ -1,12 +1,12 @@
 import { errorChain } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
-import { defineStep } from '../define-step.js'
+import { defineStep } from '../sdk/define-step.js'
 import { withMounted, withMountedForWriting } from '../hardware/mounted.js'
 import { partitionPath, readPartitions } from '../hardware/partitions.js'
 import { chooseWritableRoot } from '../hardware/writable-root.js'
-import { finish, runCommand } from '../run-command.js'
-import { schemaCheck, type SchemaCheck } from '../schema-check.js'
-import { StepError, type StepContext } from '../sdk.js'
+import { finish, runCommand } from '../sdk/run-command.js'
+import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
+import { StepError, type StepContext } from '../sdk/step.js'
 import { fetchSmall } from '../write-image/image-source.js'
 
 interface InjectedFile {

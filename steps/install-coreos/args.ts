@@ -1,4 +1,4 @@
-import type { ArgsSchema } from '../define-step.js'
+import type { ArgsSchema } from '../sdk/define-step.js'
 
 /** Arguments of `install_coreos`, all optional: without any, everything comes from configdrive and instance_info. */
 export interface InstallArgs {

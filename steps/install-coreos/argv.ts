@@ -1,5 +1,5 @@
-import type { Command } from '../executors/executor.js'
-import type { StagedAsset } from '../images/asset.js'
+import type { Command } from '../../targets/index.js'
+import type { StagedAsset } from '../../targets/index.js'
 import type { InstallInput } from './input.js'
 
 /**

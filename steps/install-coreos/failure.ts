@@ -1,5 +1,5 @@
-import type { Exit } from '../executors/executor.js'
-import { ending } from '../run-command.js'
+import type { Exit } from '../../targets/index.js'
+import { ending } from '../sdk/run-command.js'
 
 /** Why an installation failed. */
 export interface InstallFailure {

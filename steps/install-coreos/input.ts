@@ -1,7 +1,7 @@
 import { parseIgnition, withHostname, type IgnitionConfig } from '../../ignition/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
-import { StepError } from '../sdk.js'
+import { StepError } from '../sdk/step.js'
 import type { InstallArgs } from './args.js'
 import { checkIgnition } from './check-ignition.js'
 

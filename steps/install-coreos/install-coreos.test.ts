@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { scriptedTarget, type Answer, type Script, type ScriptedOptions } from '../../test/kit/scripted-target.js'
 import { stepContext } from '../../test/kit/step-context.js'
 import { LSBLK } from '../hardware/block-devices.js'
-import type { StepContext } from '../sdk.js'
+import type { StepContext } from '../sdk/step.js'
 import type { InstallArgs } from './args.js'
 import { installCoreos } from './install-coreos.js'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { LineSplitter } from '../line-splitter.js'
+import { LineSplitter } from '../sdk/line-splitter.js'
 import { readFailure } from './failure.js'
 import { progressPercent } from './progress.js'
 

@@ -1,8 +1,8 @@
 import { during, type Logger } from '../../runtime/index.js'
-import type { Target } from '../executors/executor.js'
+import type { Target } from '../../targets/index.js'
 import { withMounted } from '../hardware/mounted.js'
 import { readPartitions } from '../hardware/partitions.js'
-import { finish, runCommand } from '../run-command.js'
+import { finish, runCommand } from '../sdk/run-command.js'
 import type { InstallInput } from './input.js'
 
 /** SHA-256 in hex of the bytes that must stand in /ignition/config.ign; null when there must be none. */

@@ -1,8 +1,8 @@
 import { withoutPasswords } from '../../bytes/index.js'
 import { seconds, userError } from '../../runtime/index.js'
-import type { Command } from '../executors/executor.js'
-import { finish, shown } from '../run-command.js'
-import { StepError, type StepContext } from '../sdk.js'
+import type { Command } from '../../targets/index.js'
+import { finish, shown } from '../sdk/run-command.js'
+import { StepError, type StepContext } from '../sdk/step.js'
 import { readFailure } from './failure.js'
 import { progressPercent } from './progress.js'
 

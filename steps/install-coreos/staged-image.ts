@@ -1,7 +1,7 @@
 import { maskedUrl } from '../../bytes/index.js'
 import { errorChain, userError } from '../../runtime/index.js'
-import type { StagedAsset } from '../images/asset.js'
-import { StepError, type StepContext } from '../sdk.js'
+import type { StagedAsset } from '../../targets/index.js'
+import { StepError, type StepContext } from '../sdk/step.js'
 import type { InstallInput } from './input.js'
 
 /**

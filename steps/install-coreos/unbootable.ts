@@ -1,8 +1,8 @@
 import { during, type Logger } from '../../runtime/index.js'
-import type { Target } from '../executors/executor.js'
+import type { Target } from '../../targets/index.js'
 import { readPartitions } from '../hardware/partitions.js'
 import { rescanDevice } from '../hardware/rescan.js'
-import { runCommand } from '../run-command.js'
+import { runCommand } from '../sdk/run-command.js'
 
 /**
  * Makes sure that a disk on which an installation failed cannot be booted: a table with a boot partition on a disk that

@@ -2,8 +2,8 @@ import { eraseMetadata } from '../erase-devices/metadata.js'
 import { listBlockDevices } from '../hardware/block-devices.js'
 import { diskOf, readPartitions } from '../hardware/partitions.js'
 import { deletableArrays, deleteArray, listRaidArrays } from '../hardware/software-raid.js'
-import { runCommand } from '../run-command.js'
-import type { StepContext } from '../sdk.js'
+import { runCommand } from '../sdk/run-command.js'
+import type { StepContext } from '../sdk/step.js'
 
 /**
  * Deletes the software RAID volumes and the partition tables that they stood in. Kept are volumes that the node's

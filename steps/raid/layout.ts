@@ -1,7 +1,7 @@
 import { HintError, type JsonObject } from '../../wire/index.js'
 import { compileHints } from '../hardware/root-device-hints.js'
 import type { BlockDevice } from '../hardware/block-devices.js'
-import { StepError } from '../sdk.js'
+import { StepError } from '../sdk/step.js'
 import { dataDisks, FEWEST_DISKS, type LogicalDisk } from './raid-config.js'
 
 const MIB = 2 ** 20

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../wire/index.js'
-import { schemaCheck, type SchemaCheck } from '../schema-check.js'
-import { StepError } from '../sdk.js'
+import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
+import { StepError } from '../sdk/step.js'
 
 /** Levels of software RAID, as Ironic's RAID configuration names them. */
 const RAID_LEVELS = ['0', '1', '5', '6', '1+0'] as const

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../wire/index.js'
-import { defineStep } from '../define-step.js'
-import { StepError, type StepContext } from '../sdk.js'
+import { defineStep } from '../sdk/define-step.js'
+import { StepError, type StepContext } from '../sdk/step.js'
 import { createVolumes } from './create.js'
 import { deleteVolumes } from './delete.js'
 import { readRaidConfig } from './raid-config.js'

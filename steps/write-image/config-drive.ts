@@ -2,8 +2,8 @@ import { gunzipSync } from 'node:zlib'
 import { errorChain } from '../../runtime/index.js'
 import { partitionPath, readPartitions } from '../hardware/partitions.js'
 import { rescanDevice } from '../hardware/rescan.js'
-import { runCommand } from '../run-command.js'
-import { StepError, type StepContext } from '../sdk.js'
+import { runCommand } from '../sdk/run-command.js'
+import { StepError, type StepContext } from '../sdk/step.js'
 import { fetchSmall } from './image-source.js'
 
 /** By which systems find it: the partition has the same name as the filesystem in it. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../wire/index.js'
-import { schemaCheck, type SchemaCheck } from '../schema-check.js'
-import { StepError, type ImageRules } from '../sdk.js'
+import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
+import { StepError, type ImageRules } from '../sdk/step.js'
 
 export type ChecksumAlgorithm = 'md5' | 'sha1' | 'sha256' | 'sha512'
 

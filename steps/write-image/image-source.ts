@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { FetchFailure, HttpClient, maskedUrl, type FileAnswer, type HttpLimits } from '../../bytes/index.js'
 import { errorChain, held, isDiskFull, seconds, temporaryFolder } from '../../runtime/index.js'
-import { StepError, type StepContext } from '../sdk.js'
+import { StepError, type StepContext } from '../sdk/step.js'
 import type { ChecksumAlgorithm } from './image-info.js'
 
 /** IPA's: `image_download_connection_retries` and `_retry_interval`. */

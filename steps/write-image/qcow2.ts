@@ -1,6 +1,6 @@
 import { inflateRawSync, constants } from 'node:zlib'
 import { Decompress } from 'fzstd'
-import { StepError } from '../sdk.js'
+import { StepError } from '../sdk/step.js'
 
 /** Bytes of a disk, whatever file they are in. */
 export interface DiskContents {

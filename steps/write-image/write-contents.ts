@@ -1,5 +1,5 @@
-import { runCommand } from '../run-command.js'
-import type { StepContext } from '../sdk.js'
+import { runCommand } from '../sdk/run-command.js'
+import type { StepContext } from '../sdk/step.js'
 import type { DiskContents } from './qcow2.js'
 
 /** dd's unit. Data goes in runs of several, so that a slow connection does not pay for each. */

@@ -5,7 +5,7 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { isoImage, liveFiles } from '../kit/live-iso.js'
+import { isoImage, liveFiles } from '../kit/images/live-iso.js'
 import { fileURLToPath } from 'node:url'
 import { median, memoryOf, timed, type Measured } from './measure.js'
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { UpProcess } from '../kit/up-process.js'
+import { UpProcess } from '../kit/commands/up-process.js'
 
 const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url))
 

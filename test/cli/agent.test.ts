@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { selfSigned } from '../../agent/index.js'
 import { seededRandom, systemClock } from '../../runtime/index.js'
 import { HttpTransport, type Inventory } from '../../wire/index.js'
-import { command } from '../kit/command.js'
+import { command } from '../kit/commands/command.js'
 
 const TOKEN = 'T'.repeat(43)
 const latest = { 'X-OpenStack-Ironic-API-Version': 'latest', 'content-type': 'application/json' }

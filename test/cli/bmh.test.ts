@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, describe, test } from 'vitest'
-import { command } from '../kit/command.js'
+import { command } from '../kit/commands/command.js'
 
 const FILE = fileURLToPath(new URL('../fixtures/baremetal-hosts/worker-0.yaml', import.meta.url))
 const text = await readFile(FILE, 'utf8')

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { command } from '../kit/command.js'
-import { fileServer, sha256, type FileServer } from '../kit/image-files.js'
+import { command } from '../kit/commands/command.js'
+import { fileServer, sha256, type FileServer } from '../kit/images/image-files.js'
 import { readImage } from '../kit/installer.js'
 
 /** Images that `ironstage` keeps, and the commands to look after them. */

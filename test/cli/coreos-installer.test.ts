@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { inspectDisk } from '../../machine/index.js'
 import { VirtualClock } from '../../runtime/index.js'
-import { command } from '../kit/command.js'
+import { command } from '../kit/commands/command.js'
 import { imagePath } from '../kit/installer.js'
 
 const MIB = 2 ** 20

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { inspectDisk } from '../../machine/index.js'
 import { systemClock } from '../../runtime/index.js'
-import { command } from '../kit/command.js'
+import { command } from '../kit/commands/command.js'
 
 const image = fileURLToPath(new URL('../../images/coreos-metal.raw.xz', import.meta.url))
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-cli-'))

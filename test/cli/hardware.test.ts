@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { command } from '../kit/command.js'
+import { command } from '../kit/commands/command.js'
 
 async function hardwareFile(text: string): Promise<string> {
   const file = join(await mkdtemp(join(tmpdir(), 'ironstage-hardware-')), 'fleet.yaml')

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { command } from '../kit/command.js'
-import { fileServer, type FileServer } from '../kit/image-files.js'
+import { command } from '../kit/commands/command.js'
+import { fileServer, type FileServer } from '../kit/images/image-files.js'
 
 const REMOTE = { ignition: { version: '3.0.0' }, storage: { files: [{ path: '/b', contents: { source: 'data:,b' } }] } }
 

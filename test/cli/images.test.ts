@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { REHEARSAL_LIVE_ISO, systemClock } from '../../lab/index.js'
-import { agentOf, bytesSource, IGNITION_FILE, openLiveIso, readIgnition } from '../../ignition/index.js'
-import { command } from '../kit/command.js'
-import { isoImage, liveFiles } from '../kit/live-iso.js'
+import { REHEARSAL_LIVE_ISO } from '../../lab/index.js'
+import { systemClock } from '../../runtime/index.js'
+import { agentOf, IGNITION_FILE, openLiveIso } from '../../coreos/index.js'
+import { bytesSource } from '../../bytes/index.js'
+import { readIgnition } from '../../ignition/index.js'
+import { command } from '../kit/commands/command.js'
+import { isoImage, liveFiles } from '../kit/images/live-iso.js'
 
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-images-'))
 const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../runtime/index.js'
-import { allCommands } from '../kit/all-commands.js'
+import { allCommands } from '../kit/commands/all-commands.js'
 import { killAtRandom } from '../kit/kills/kill-at-random.js'
 import { KILLED_COMMANDS } from '../kit/kills/rows.js'
 

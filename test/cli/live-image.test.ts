@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { command } from '../kit/command.js'
-import { isoImage, LIVE_KARGS, liveFiles, liveInitramfs } from '../kit/live-iso.js'
+import { command } from '../kit/commands/command.js'
+import { isoImage, LIVE_KARGS, liveFiles, liveInitramfs } from '../kit/images/live-iso.js'
 
 const CONFIG = '{"ignition":{"version":"3.4.0"},"passwd":{}}'
 

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { IRONIC_OPERATIONS, IRONIC_RELEASES, type Operation } from '../../wire/index.js'
-import { command } from '../kit/command.js'
+import { command } from '../kit/commands/command.js'
 
 interface Document {
   info: { description: string }

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { command } from '../kit/command.js'
+import { command } from '../kit/commands/command.js'
 
 describe('a real target', () => {
   test.each<[string, string[], RegExp]>([

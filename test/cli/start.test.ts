@@ -4,8 +4,8 @@ import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { allCommands } from '../kit/all-commands.js'
-import { command } from '../kit/command.js'
+import { allCommands } from '../kit/commands/all-commands.js'
+import { command } from '../kit/commands/command.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { command } from '../kit/command.js'
-import { IRONSTAGE } from '../kit/up-process.js'
+import { command } from '../kit/commands/command.js'
+import { IRONSTAGE } from '../kit/commands/up-process.js'
 
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-step-'))
 const json = (text: string) =>
@@ -339,7 +339,7 @@ describe('a file of steps', () => {
     await mkdir(folder, { recursive: true })
     await writeFile(join(folder, 'package.json'), '{"name": "our-steps", "type": "module", "exports": "./index.js"}')
     await writeFile(join(folder, 'index.js'), `${from}export const packed = ${made('packed')}`)
-    const { loadManagers } = await import('../../lab/index.js')
+    const { loadManagers } = await import('../../runs/index.js')
     const [custom] = await loadManagers(['our-steps'], dir)
     expect(custom!.steps.map(({ name }) => name)).toEqual(['packed'])
     await expect(loadManagers(['other-steps'], dir)).rejects.toThrow(/neither a steps file nor a package other-steps/)

@@ -5,7 +5,7 @@ import ssh2, { type ParsedKey } from 'ssh2'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cuttableWay } from '../kit/cuttable-way.js'
 import { Home, newKey, SshHost, type SshHostOptions } from '../kit/ssh-host.js'
-import { IRONSTAGE } from '../kit/up-process.js'
+import { IRONSTAGE } from '../kit/commands/up-process.js'
 
 /** SIGTERM and SIGINT end a command that works on a machine behind SSH, whatever that machine does not answer. */
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
   deafStep = join(await mkdtemp(join(tmpdir(), 'deaf-')), 'deaf.mjs')
   await writeFile(
     deafStep,
-    `import { defineStep } from ${JSON.stringify(new URL('../../dist/lab/index.js', import.meta.url).href)}
+    `import { defineStep } from ${JSON.stringify(new URL('../../dist/public/index.js', import.meta.url).href)}
      export default defineStep({ name: 'deaf', interface: 'deploy', on: ['deploy'], run: async () => {
        console.log('deaf')
        await new Promise((resolve) => setTimeout(resolve, 3600_000))

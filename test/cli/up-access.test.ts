@@ -5,7 +5,7 @@ import { hashSync } from 'bcryptjs'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../runtime/index.js'
 import { HttpTransport, type ClientTls } from '../../wire/index.js'
-import { command } from '../kit/command.js'
+import { command } from '../kit/commands/command.js'
 
 /** Who may use `ironstage up`, by what certificate it is known, and whose settings it has. */
 

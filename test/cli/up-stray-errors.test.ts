@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../runtime/index.js'
 import { HttpTransport, IronicClient } from '../../wire/index.js'
-import { UpProcess } from '../kit/up-process.js'
+import { UpProcess } from '../kit/commands/up-process.js'
 
 /** A step whose error comes from an event handler, a timer or a promise, and one that works. */
 const STEPS = `

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { command } from '../kit/command.js'
+import { command } from '../kit/commands/command.js'
 
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-up-'))
 const latest = { 'X-OpenStack-Ironic-API-Version': 'latest' }

@@ -2,8 +2,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { allCommands } from '../kit/all-commands.js'
-import { command } from '../kit/command.js'
+import { allCommands } from '../kit/commands/all-commands.js'
+import { command } from '../kit/commands/command.js'
 
 let folder: string
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createLab, hours } from '../../lab/index.js'
+import { createLab } from '../../lab/index.js'
+import { hours } from '../../runtime/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 

@@ -1,9 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { documentText } from '../../ignition/index.js'
+import { documentText } from '../../coreos/index.js'
 import { REHEARSAL_LIVE_ISO } from '../../lab/index.js'
-import { command, type CommandRun } from '../kit/command.js'
+import { command, type CommandRun } from '../kit/commands/command.js'
 import { blocks, followTests, readersFolder, words } from '../kit/guide.js'
 import { published } from '../kit/published.js'
 

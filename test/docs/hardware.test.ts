@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { format } from 'prettier'
 import { describe, expect, test } from 'vitest'
-import { readHardware } from '../../cli/hardware-file.js'
-import { createLab, HARDWARE_SCHEMA } from '../../lab/index.js'
+import { readHardware } from '../../cli/options/hardware-file.js'
+import { createLab } from '../../lab/index.js'
+import { HARDWARE_SCHEMA } from '../../machine/index.js'
 
 const DOCS = new URL('../../docs/', import.meta.url).pathname
 const page = await readFile(join(DOCS, 'hardware.md'), 'utf8')

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { command } from '../kit/command.js'
+import { command } from '../kit/commands/command.js'
 
 const fromRoot = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { BuildMeta } from '../../ignition/index.js'
+import type { BuildMeta } from '../../coreos/index.js'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/index.js'
-import type { Capability, Command, Exit, Run, Target } from '../../steps/index.js'
+import type { Capability, Command, Exit, Run, Target } from '../../targets/index.js'
 
 /** What a program of a {@link FakeTarget} does; it may take its time. */
 export type FakeProgram = (command: Command) => Promise<FakeEnd> | FakeEnd

@@ -1,4 +1,4 @@
-import { newNode } from '../../ironic-mock/conductor/new-records.js'
+import { newNode } from '../../ironic-mock/conductor/records/new-records.js'
 import type { Interfaces } from '../../ironic-mock/drivers/hardware-types.js'
 import type { DriverDescription } from '../../ironic-mock/index.js'
 import { DRIVER_INTERFACES, type NodeRecord } from '../../wire/index.js'

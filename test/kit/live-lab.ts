@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { createLab, installCoreos, type Lab, type LabNode, type LabOptions } from '../../lab/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { configdrive, imageServer } from './deployed.js'
-import { rehearsalImage } from './rehearsal-image.js'
-import { isoImage, liveFiles } from './live-iso.js'
-import { qcow2Image } from './qcow2-image.js'
+import { rehearsalImage } from './images/rehearsal-image.js'
+import { isoImage, liveFiles } from './images/live-iso.js'
+import { qcow2Image } from './images/qcow2-image.js'
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 

@@ -1,6 +1,6 @@
-import { metaToRelease, releaseToStream, type BuildMeta, type Stream } from '../../ignition/index.js'
+import { metaToRelease, releaseToStream, type BuildMeta, type Stream } from '../../coreos/index.js'
 import { buildMeta } from './builds.js'
-import { sha256 } from './image-files.js'
+import { sha256 } from './images/image-files.js'
 
 /** A build whose files are there. */
 export interface Published {

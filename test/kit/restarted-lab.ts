@@ -5,12 +5,12 @@ import {
   LabNode,
   openStateFolder,
   stage,
-  VirtualClock,
   type Deployment,
   type LabEvent,
   type Stage,
   type StageOptions,
 } from '../../lab/index.js'
+import { VirtualClock } from '../../runtime/index.js'
 import { seededRandom } from '../../runtime/index.js'
 
 /** One life of a lab on a state folder, as a process would lead it. */

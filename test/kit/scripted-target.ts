@@ -1,5 +1,5 @@
 import { VirtualClock, type Clock } from '../../runtime/index.js'
-import type { Capability, Command, Exit, OutputChunk, Target } from '../../steps/index.js'
+import type { Capability, Command, Exit, OutputChunk, Target } from '../../targets/index.js'
 
 /** What a scripted program says. Text is what it prints on stdout. */
 export type Answer = string | { stdout?: string; stderr?: string; code?: number; exit?: Exit }

@@ -1,5 +1,6 @@
 import { silent } from '../../runtime/index.js'
-import { stepHardware, type StepContext, type Target } from '../../steps/index.js'
+import { stepHardware, type StepContext } from '../../steps/index.js'
+import type { Target } from '../../targets/index.js'
 
 export interface RecordingContext extends StepContext {
   readonly stages: string[]

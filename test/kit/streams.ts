@@ -1,4 +1,4 @@
-import { metaToRelease, releaseToStream, type Stream } from '../../ignition/index.js'
+import { metaToRelease, releaseToStream, type Stream } from '../../coreos/index.js'
 import { buildMeta } from './builds.js'
 
 export const ARCHITECTURES = ['x86_64', 'aarch64', 'ppc64le', 's390x'] as const

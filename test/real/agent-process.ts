@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { IRONSTAGE } from '../kit/up-process.js'
+import { IRONSTAGE } from '../kit/commands/up-process.js'
 
 /** `ironstage agent --json` in a process of its own, and what it has said. */
 export interface AgentProcess extends AsyncDisposable {

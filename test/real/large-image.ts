@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { seededRandom } from '../../runtime/index.js'
-import { fileDigest } from '../kit/image-files.js'
+import { fileDigest } from '../kit/images/image-files.js'
 import { CACHE, debianProgram } from './peers.js'
 
 const run = promisify(execFile)

@@ -1,4 +1,4 @@
-import { openStandaloneAgent, type StandaloneAgent } from '../../lab/index.js'
+import { openStandaloneAgent, type StandaloneAgent } from '../../runs/index.js'
 import { NO_PACE, type CommandEnd } from '../../machine/index.js'
 import { managersWith } from '../../steps/index.js'
 import { Probe, systemClock, systemRandom, type Logger } from '../../runtime/index.js'

@@ -1,7 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { LANES, TARGETS } from './lanes.js'
-
-const inRealFolder = (files: readonly string[]): string[] => files.map((file) => `test/real/${file}`)
+import { LANES } from './lanes.js'
 
 /** Real peers. A project is a lane: its files run one after another. `run.ts` runs the projects side by side. */
 export default defineConfig({
@@ -12,19 +10,9 @@ export default defineConfig({
     setupFiles: ['test/kit/equal-bytes.ts'],
     fileParallelism: false,
     reporters: ['default', './test/kit/slowest-files.ts'],
-    projects: [
-      ...Object.entries(LANES).map(([name, files]) => ({
-        extends: true as const,
-        test: { name, include: inRealFolder(files) },
-      })),
-      {
-        extends: true as const,
-        test: {
-          name: TARGETS,
-          include: ['test/real/**/*.test.ts'],
-          exclude: inRealFolder(Object.values(LANES).flat()),
-        },
-      },
-    ],
+    projects: LANES.map((name) => ({
+      extends: true as const,
+      test: { name, include: [`test/real/${name}/**/*.test.ts`] },
+    })),
   },
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { seededRandom, systemClock } from '../../runtime/index.js'
 import { installCoreos } from '../../lab/index.js'
 import { LabNode } from '../../lab/lab-node.js'
-import { stage, type StageOptions } from '../../lab/stage.js'
+import { stage, type StageOptions } from '../../lab/stage/stage.js'
 import { configdrive } from '../kit/deployed.js'
 
 /** A lab on loopback, with a conductor that takes no agent without TLS. */

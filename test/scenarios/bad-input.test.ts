@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLab, installCoreos, type EnrollOptions, type Lab } from '../../lab/index.js'
 import type { RequestedStep } from '../../wire/index.js'
-import { testImages, type TestImages } from '../kit/bad-images.js'
+import { testImages, type TestImages } from '../kit/images/bad-images.js'
 import { configdrive, GIB, ignition, imageServer, partitionsOf, readDisk } from '../kit/deployed.js'
 
 /** Deploys what cannot be deployed; gives the node as it was left, with the sentence behind Ironic's own words. */

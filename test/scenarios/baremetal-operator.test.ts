@@ -1,16 +1,10 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import {
-  BareMetalOperator,
-  bmcAccess,
-  createLab,
-  wantedHosts,
-  type Host,
-  type IronicRelease,
-  type Lab,
-} from '../../lab/index.js'
+import { BareMetalOperator, bmcAccess, wantedHosts, type Host } from '../../metal3/index.js'
+import { createLab, type Lab } from '../../lab/index.js'
+import type { IronicRelease } from '../../wire/index.js'
 import { ignition, imageServer } from '../kit/deployed.js'
-import { rehearsalImage } from '../kit/rehearsal-image.js'
+import { rehearsalImage } from '../kit/images/rehearsal-image.js'
 
 const account = { username: 'admin', password: 'secret', disableCertificateVerification: true }
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { parseIgnition, readIgnition, readMetadata, validateIgnition } from '../../ignition/index.js'
-import { createLab, installCoreos, UserError } from '../../lab/index.js'
-import { readManifests } from '../../lab/baremetal-operator/read-manifests.js'
+import { parseIgnition, readIgnition, validateIgnition } from '../../ignition/index.js'
+import { readMetadata } from '../../coreos/index.js'
+import { createLab, installCoreos } from '../../lab/index.js'
+import { UserError } from '../../runtime/index.js'
+import { readManifests } from '../../metal3/read-manifests.js'
 
 const DEEP = 'is nested more than 500 levels deep'
 const LEVELS = [501, 5000, 9000, 100_000]

@@ -9,9 +9,9 @@ import { createLab, type Lab, type LabNode } from '../../lab/index.js'
 import { readPartitions } from '../../steps/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
 import { imageServer, machineOf, readDisk } from '../kit/deployed.js'
-import { qcow2Image } from '../kit/qcow2-image.js'
-import { readIso } from '../kit/read-iso.js'
-import { rehearsalImage } from '../kit/rehearsal-image.js'
+import { qcow2Image } from '../kit/images/qcow2-image.js'
+import { readIso } from '../kit/images/read-iso.js'
+import { rehearsalImage } from '../kit/images/rehearsal-image.js'
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 

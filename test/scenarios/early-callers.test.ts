@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openStateFolder } from '../../lab/index.js'
-import { openFront } from '../../lab/front.js'
-import { CONDUCTOR_HOST, stage, type Stage, type StageOptions } from '../../lab/stage.js'
+import { openFront } from '../../lab/stage/front.js'
+import { CONDUCTOR_HOST, stage, type Stage, type StageOptions } from '../../lab/stage/stage.js'
 
 /** Machines and agents that lived on call Ironic while its conductor still takes up what an earlier one left. */
 

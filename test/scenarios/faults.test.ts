@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createLab, installCoreos, minutes, seconds, type Lab, type LabNode } from '../../lab/index.js'
+import { createLab, installCoreos, type Lab, type LabNode } from '../../lab/index.js'
+import { minutes, seconds } from '../../runtime/index.js'
 import { ignition, machineOf, partitionsOf, readDisk } from '../kit/deployed.js'
 
 const deploy_steps = [installCoreos({ ignition })]

@@ -8,9 +8,9 @@ import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { genericHardwareManager, readPartitions, type ImageRules, type Step } from '../../steps/index.js'
-import { qcow2Image } from '../kit/qcow2-image.js'
+import { qcow2Image } from '../kit/images/qcow2-image.js'
 import { GIB, stepMachine, testDisk } from '../kit/step-machine.js'
-import { rehearsalImage } from '../kit/rehearsal-image.js'
+import { rehearsalImage } from '../kit/images/rehearsal-image.js'
 
 const step = (name: string): Step => genericHardwareManager.steps.find((candidate) => candidate.name === name)!
 /** Taken once of each buffer: nothing changes them. */

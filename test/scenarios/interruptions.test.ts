@@ -1,14 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  createLab,
-  hours,
-  installCoreos,
-  minutes,
-  seconds,
-  type Lab,
-  type LabEvent,
-  type LabNode,
-} from '../../lab/index.js'
+import { createLab, installCoreos, type Lab, type LabEvent, type LabNode } from '../../lab/index.js'
+import { hours, minutes, seconds } from '../../runtime/index.js'
 import { configdrive, ignition, machineOf, readDisk } from '../kit/deployed.js'
 
 const deploy_steps = [installCoreos({ ignition })]

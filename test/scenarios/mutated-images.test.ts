@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mutants, originals } from '../kit/mutated/corpus.js'
 import { trials } from '../kit/mutated/trial.js'
 
-/** Whole deployments of such images are in test/real/mutated-images.test.ts, which also measures time and memory. */
+/** Whole deployments of such images are in test/real/programs/mutated-images.test.ts, which also measures time and memory. */
 const COUNT = 60
 
 let folder: string

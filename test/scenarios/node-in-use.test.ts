@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createLab, installCoreos, minutes, type Lab } from '../../lab/index.js'
+import { createLab, installCoreos, type Lab } from '../../lab/index.js'
+import { minutes } from '../../runtime/index.js'
 import { machineOf } from '../kit/deployed.js'
 
 /** RAID is left to the agent, so that there is a service step in the ramdisk. */

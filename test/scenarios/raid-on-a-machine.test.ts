@@ -3,10 +3,10 @@ import {
   chooseRootDevice,
   genericHardwareManager,
   listBlockDevices,
-  planTarget,
   readPartitions,
   type Step,
 } from '../../steps/index.js'
+import { planTarget } from '../../targets/index.js'
 import { GIB, stepMachine, testDisk } from '../kit/step-machine.js'
 
 const step = (name: string): Step => genericHardwareManager.steps.find((candidate) => candidate.name === name)!

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createLab, installCoreos, type Logger } from '../../lab/index.js'
+import { createLab, installCoreos } from '../../lab/index.js'
+import type { Logger } from '../../runtime/index.js'
 import { ignition } from '../kit/deployed.js'
 import { minutes } from '../../runtime/index.js'
 

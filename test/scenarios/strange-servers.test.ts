@@ -9,7 +9,7 @@ import { errorChain, Probe, silent, systemClock, userError } from '../../runtime
 import { ImageCache } from '../../steps/images/image-cache.js'
 import { fetchStreamText } from '../../steps/images/stream-image.js'
 import { stageImage } from '../../steps/write-image/image-source.js'
-import { contentsOf } from '../kit/image-files.js'
+import { contentsOf } from '../kit/images/image-files.js'
 import { stepContext } from '../kit/step-context.js'
 import { FakeTarget } from '../kit/fake-target.js'
 import { STRANGE_BODY, STRANGE_SERVERS, strangeServer } from '../kit/strange-servers.js'

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { inspectDisk } from '../../machine/index.js'
 import { seededRandom, systemClock, uniform } from '../../runtime/index.js'
-import { command } from '../kit/command.js'
+import { command } from '../kit/commands/command.js'
 import { cuttableWay } from '../kit/cuttable-way.js'
 import { SshMachine } from '../real/ssh-machine.js'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { seededRandom, systemClock, systemRandom } from '../../runtime/index.js'
-import { localShell } from '../../steps/index.js'
+import { localShell } from '../../targets/index.js'
 import { cutAtRandom, runsOverCuts } from '../kit/cut-shell.js'
 
 const SHELLS = ['/bin/dash', '/bin/bash', '/usr/bin/busybox'].filter((path) => existsSync(path))

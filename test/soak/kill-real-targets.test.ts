@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { seededRandom, systemClock, uniform } from '../../runtime/index.js'
-import { IRONSTAGE } from '../kit/up-process.js'
+import { IRONSTAGE } from '../kit/commands/up-process.js'
 import { tool } from '../real/peers.js'
 
 /** `deploy --target local:FILE` is ended at random moments, by SIGTERM and SIGKILL: what stays behind. Needs root. */

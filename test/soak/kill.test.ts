@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, test } from 'vitest'
 import { adopting, caring, cleaning, imaging, Installing, living } from '../kit/killed/itinerary.js'
 import { KillingRun } from '../kit/killed/killing-run.js'
-import { rehearsalImage } from '../kit/rehearsal-image.js'
+import { rehearsalImage } from '../kit/images/rehearsal-image.js'
 
 const KILLS = Number(process.env['SOAK_KILLS'] ?? 100)
 const SEED = Number(process.env['SOAK_SEED'] ?? 7)

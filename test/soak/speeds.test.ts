@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deployAt, speeds } from '../kit/deploy-process.js'
+import { deployAt, speeds } from '../kit/commands/deploy-process.js'
 
 const DEPLOYMENTS = Number(process.env['SOAK_DEPLOYMENTS'] ?? 20)
 

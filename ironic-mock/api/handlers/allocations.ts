@@ -10,9 +10,9 @@ import {
   type AllocationRecord,
   type JsonObject,
 } from '../../../wire/index.js'
-import type { NewAllocation } from '../../conductor/conductor.js'
+import type { NewAllocation } from '../../conductor/core/conductor.js'
 import type { Backend, Call, HandlersOf } from '../call.js'
-import { findNode } from '../find-node.js'
+import { findNode } from '../nodes/find-node.js'
 import { isUuid } from '../formats.js'
 import type { PatchOperation } from '../json-patch.js'
 import { created, findResource, listResources, nodeOr, showResource } from '../resource-list.js'

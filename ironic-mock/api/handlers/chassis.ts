@@ -7,7 +7,7 @@ import {
   SINCE,
   type JsonObject,
 } from '../../../wire/index.js'
-import type { NewFields } from '../../conductor/conductor.js'
+import type { NewFields } from '../../conductor/core/conductor.js'
 import type { Call, HandlersOf } from '../call.js'
 import type { PatchOperation } from '../json-patch.js'
 import { readSelection } from '../listing.js'

@@ -8,7 +8,7 @@ import {
   type JsonObject,
   type JsonSchema,
 } from '../../../wire/index.js'
-import type { NewFields } from '../../conductor/conductor.js'
+import type { NewFields } from '../../conductor/core/conductor.js'
 import type { HandlersOf } from '../call.js'
 import { applyPatch, type PatchOperation } from '../json-patch.js'
 import { created, findResource, listResources, showResource } from '../resource-list.js'

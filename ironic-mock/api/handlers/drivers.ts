@@ -1,6 +1,6 @@
 import { ironicErrors, SINCE, type DriverInterface, type JsonObject, type Microversion } from '../../../wire/index.js'
 import type { Call, HandlersOf } from '../call.js'
-import type { DriverDescription } from '../../conductor/conductor.js'
+import type { DriverDescription } from '../../conductor/core/conductor.js'
 
 /** The order in which a driver's interfaces are listed; nobody knows why. */
 const ORDER: readonly DriverInterface[] = [

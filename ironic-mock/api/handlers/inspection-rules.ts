@@ -1,5 +1,5 @@
 import { inspectionRuleSchema, ironicErrors, pythonRepr, textOf, type JsonObject } from '../../../wire/index.js'
-import type { NewFields } from '../../conductor/conductor.js'
+import type { NewFields } from '../../conductor/core/conductor.js'
 import type { HandlersOf } from '../call.js'
 import type { PatchOperation } from '../json-patch.js'
 import { checkRule, keptRule } from '../inspection-rule-rules.js'

@@ -8,10 +8,10 @@ import {
   type Microversion,
   type NodeRecord,
 } from '../../../wire/index.js'
-import { UNSTABLE_STATES } from '../../conductor/transitions.js'
+import { UNSTABLE_STATES } from '../../conductor/core/transitions.js'
 import type { HandlersOf } from '../call.js'
-import { findNode } from '../find-node.js'
-import { checkTargetRaid } from '../raid-rules.js'
+import { findNode } from '../nodes/find-node.js'
+import { checkTargetRaid } from '../nodes/raid-rules.js'
 
 const MODE_CHANGES: Microversion = 76
 const MEDIA_SHOWN: Microversion = 93

@@ -1,7 +1,7 @@
 import { ironicErrors, textOf, type JsonObject, type Microversion, type NodeRecord } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
 import type { HistoryEntry } from '../../store/store.js'
-import { findNode } from '../find-node.js'
+import { findNode } from '../nodes/find-node.js'
 import { isLogicalName, isUuid } from '../formats.js'
 import type { Links } from '../links.js'
 import { MAX_LIMIT, type PagingArgs } from '../listing.js'

@@ -8,7 +8,7 @@ import {
   type Microversion,
 } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
-import { findNode } from '../find-node.js'
+import { findNode } from '../nodes/find-node.js'
 import type { Links } from '../links.js'
 import { shownTime } from '../render.js'
 

@@ -1,7 +1,7 @@
 import { ironicErrors } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
-import type { VifInfo } from '../../conductor/network.js'
-import { findNode } from '../find-node.js'
+import type { VifInfo } from '../../conductor/records/network.js'
+import { findNode } from '../nodes/find-node.js'
 import { isLogicalName, isUuid } from '../formats.js'
 
 const PORT_OF_VIF = 67

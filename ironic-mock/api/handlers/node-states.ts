@@ -8,9 +8,9 @@ import {
   type JsonObject,
 } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
-import { findNode } from '../find-node.js'
+import { findNode } from '../nodes/find-node.js'
 import { isUuid } from '../formats.js'
-import { checkProvision } from '../provision.js'
+import { checkProvision } from '../nodes/provision.js'
 import { shownProvisionState, shownTime } from '../render.js'
 
 const POWER_TARGETS = ['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting']

@@ -1,6 +1,6 @@
 import { ironicErrors, IronicError, traitSchema, type JsonObject } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
-import { findNode } from '../find-node.js'
+import { findNode } from '../nodes/find-node.js'
 import { checkDocument } from '../schema.js'
 
 /** How many a node may have. */

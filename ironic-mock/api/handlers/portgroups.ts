@@ -7,10 +7,10 @@ import {
   type JsonObject,
   type PortgroupRecord,
 } from '../../../wire/index.js'
-import type { NewFields } from '../../conductor/conductor.js'
+import type { NewFields } from '../../conductor/core/conductor.js'
 import type { ResourceQuery } from '../../store/store.js'
 import type { Backend, Call, HandlersOf } from '../call.js'
-import { findNode } from '../find-node.js'
+import { findNode } from '../nodes/find-node.js'
 import type { PatchOperation } from '../json-patch.js'
 import type { PagingArgs } from '../listing.js'
 import { checkRoutedIdent, created, findResource, listResources, nodeOr, showResource } from '../resource-list.js'

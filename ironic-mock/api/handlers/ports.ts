@@ -9,10 +9,10 @@ import {
   type JsonObject,
   type PortRecord,
 } from '../../../wire/index.js'
-import type { NewPort } from '../../conductor/conductor.js'
+import type { NewPort } from '../../conductor/core/conductor.js'
 import type { PortQuery } from '../../store/store.js'
 import type { Backend, Call, HandlersOf } from '../call.js'
-import { findNode } from '../find-node.js'
+import { findNode } from '../nodes/find-node.js'
 import { isUuid } from '../formats.js'
 import type { PatchOperation } from '../json-patch.js'
 import { page, readFields, readPaging, readSelection, type PagingArgs } from '../listing.js'

@@ -12,7 +12,7 @@ import {
   type RunbookRecord,
   type RunbookStep,
 } from '../../../wire/index.js'
-import type { NewFields } from '../../conductor/conductor.js'
+import type { NewFields } from '../../conductor/core/conductor.js'
 import type { Backend, Call, HandlersOf } from '../call.js'
 import { isLogicalName, isUuid } from '../formats.js'
 import type { PatchOperation } from '../json-patch.js'

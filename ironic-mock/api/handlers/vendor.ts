@@ -1,6 +1,6 @@
 import { ironicErrors, IronicError, LOGICAL_DISK_PROPERTIES } from '../../../wire/index.js'
 import type { Backend, Call, HandlersOf, Reply } from '../call.js'
-import { findNode } from '../find-node.js'
+import { findNode } from '../nodes/find-node.js'
 
 interface NodeMethod {
   node_ident: string

@@ -8,10 +8,10 @@ import {
   type JsonObject,
   type JsonSchema,
 } from '../../../wire/index.js'
-import type { NewFields } from '../../conductor/conductor.js'
+import type { NewFields } from '../../conductor/core/conductor.js'
 import type { ResourcePatch } from '../../store/store.js'
 import type { Backend, Call, HandlersOf } from '../call.js'
-import { findNode } from '../find-node.js'
+import { findNode } from '../nodes/find-node.js'
 import { isUuid } from '../formats.js'
 import type { PatchOperation } from '../json-patch.js'
 import type { Links } from '../links.js'

@@ -1,12 +1,12 @@
 import type { Program } from '../program.js'
-import { parseInstall } from './arguments.js'
-import { MORE, UsageError } from './clap.js'
+import { parseInstall } from './command-line/arguments.js'
+import { MORE, UsageError } from './command-line/clap.js'
 import { describe, Failure, isDefect } from './failure.js'
-import { DOWNLOAD_HELP, INSTALL_HELP, INSTALL_SUMMARY, PROGRAM_HELP } from './help.js'
+import { DOWNLOAD_HELP, INSTALL_HELP, INSTALL_SUMMARY, PROGRAM_HELP } from './command-line/help.js'
 import { machineHost, type InstallerProcess } from './host.js'
 import { install } from './install.js'
-import { listStream } from './list-stream.js'
-import { mostSimilar } from './similar.js'
+import { listStream } from './source/list-stream.js'
+import { mostSimilar } from './command-line/similar.js'
 
 export const VERSION = '0.27.0'
 

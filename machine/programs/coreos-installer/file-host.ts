@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
 import { basename } from 'node:path'
 import type { Clock } from '../../../runtime/index.js'
-import { fileSource } from '../../disk/byte-source.js'
+import { fileSource } from '../../../bytes/index.js'
 import { openFileDisk } from '../../disk/file-disk.js'
 import type { FileTree } from '../program.js'
 import { openedFolder, type FoundDisk, type InstallerHost } from './host.js'

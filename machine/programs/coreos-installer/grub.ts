@@ -1,6 +1,6 @@
 import type { BootVolume } from '../../disk/boot-volume.js'
 import { during, Failure } from './failure.js'
-import type { ConsoleSpec } from '../../../ignition/index.js'
+import type { ConsoleSpec } from '../../../coreos/index.js'
 
 const START = '# CONSOLE-SETTINGS-START'
 const END = '# CONSOLE-SETTINGS-END'

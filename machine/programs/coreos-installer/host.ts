@@ -1,9 +1,9 @@
-import type { ByteStream } from '../../disk/byte-source.js'
-import { fileSource, memorySource } from '../../disk/byte-source.js'
+import type { ByteStream } from '../../../bytes/index.js'
+import { fileSource, memorySource } from '../../../bytes/index.js'
 import type { BlockDevice } from '../../disk/block-device.js'
 import { partitionName, readLayout } from '../../disk/partitions.js'
 import type { Clock } from '../../../runtime/index.js'
-import { blockNodes, findNode } from '../block-nodes.js'
+import { blockNodes, findNode } from '../block/block-nodes.js'
 import type { FileTree, Inside, Process } from '../program.js'
 
 /** A block device as it was found. */

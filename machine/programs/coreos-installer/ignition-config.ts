@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { parseDocument } from 'yaml'
 import type { FileTree } from '../program.js'
 import { during, Failure } from './failure.js'
-import { fetchAll, type Fetching } from './http.js'
-import type { InstallOptions } from './options.js'
+import { fetchAll, type Fetching } from './source/http.js'
+import type { InstallOptions } from './command-line/options.js'
 
 /**
  * The config that is to be embedded, its bytes as they are; undefined when none was asked for. Only whether it is JSON,

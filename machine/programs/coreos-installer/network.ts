@@ -1,4 +1,4 @@
-import { keyfileFiles, wrapFiles } from '../../../ignition/index.js'
+import { keyfileFiles, wrapFiles } from '../../../coreos/index.js'
 import type { Clock } from '../../../runtime/index.js'
 import type { FileTree } from '../program.js'
 import { readBootEntry } from './boot-entry.js'

@@ -1,8 +1,8 @@
 import type { GptPartition } from '../../disk/gpt.js'
 import { during, Failure } from './failure.js'
 import { compileGlob } from './glob.js'
-import { checkNumber } from './option-values.js'
-import type { InstallOptions } from './options.js'
+import { checkNumber } from './command-line/option-values.js'
+import type { InstallOptions } from './command-line/options.js'
 
 /** Which partitions of the disk are kept. */
 export interface PartitionFilters {

@@ -5,7 +5,7 @@ import lzma from 'lzma-native'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { seededRandom, systemClock } from '../../../runtime/index.js'
 import { describedDisk } from '../../disk/described-disk.js'
-import { readXzIndex } from '../../disk/xz-index.js'
+import { readXzIndex } from '../../../bytes/compression/xz-index.js'
 import { Pacer } from './pacer.js'
 import { writeBlocks } from './write-blocks.js'
 

@@ -1,4 +1,4 @@
-import { READ } from '../../disk/byte-source.js'
+import { READ } from '../../../bytes/index.js'
 import type { BlockDevice } from '../../disk/block-device.js'
 import { canAdopt } from '../../disk/described-disk.js'
 import { DiskError } from '../../disk/disk-error.js'

@@ -3,7 +3,7 @@ import { brokenInvariants } from '../fuzz/index.js'
 import { STUCK_STATES, TRANSITIONS } from '../../../ironic-mock/index.js'
 import { leads } from '../state-paths.js'
 import type { NodeRecord, ProvisionState } from '../../../wire/index.js'
-import type { NodeLine, UpProcess } from '../up-process.js'
+import type { NodeLine, UpProcess } from '../commands/up-process.js'
 import type { KeptAgent, LeftBehind, LeftNode } from './left-behind.js'
 import type { AcceptedVerb, Operator } from './operator.js'
 

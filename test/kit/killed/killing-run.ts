@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { seededRandom, systemClock, type Random } from '../../../runtime/index.js'
 import { HttpTransport, IronicClient, type ApiNode, type ProvisionState } from '../../../wire/index.js'
-import { fixedPort, UpProcess } from '../up-process.js'
+import { fixedPort, UpProcess } from '../commands/up-process.js'
 import { Allocator } from './allocator.js'
 import { expectInstalled } from './installed.js'
 import { isLockedOut, judge, machineOf, takenOver } from './judge.js'

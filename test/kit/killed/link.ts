@@ -1,6 +1,6 @@
 import type { Random } from '../../../runtime/index.js'
 import { ConnectionFailed, IronicRefused, type IronicClient, type WireResponse } from '../../../wire/index.js'
-import type { UpProcess } from '../up-process.js'
+import type { UpProcess } from '../commands/up-process.js'
 
 /** One life of the process, as its clients see it. */
 export interface Life {

@@ -1,7 +1,7 @@
 import { TRANSITIONS, VERBS } from '../../../ironic-mock/index.js'
 import type { Random } from '../../../runtime/index.js'
 import { IronicRefused, type ApiNode, type ProvisionState } from '../../../wire/index.js'
-import type { UpProcess } from '../up-process.js'
+import type { UpProcess } from '../commands/up-process.js'
 import { Counter } from './counter.js'
 import type { Itinerary, Wish } from './itinerary.js'
 import { answered, pause, seen, type Answer, type Life, type Link } from './link.js'

@@ -6,9 +6,9 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { systemClock } from '../../../runtime/index.js'
-import { liveFiles } from '../live-iso.js'
+import { liveFiles } from '../images/live-iso.js'
 import { published } from '../published.js'
-import { IRONSTAGE } from '../up-process.js'
+import { IRONSTAGE } from '../commands/up-process.js'
 import type { Ground, KilledCommand } from './rows.js'
 
 const clock = systemClock()

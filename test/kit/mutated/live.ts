@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import lzma from 'lzma-native'
 import { systemClock } from '../../../runtime/index.js'
-import { wrapFiles } from '../../../ignition/pxe/initramfs.js'
-import { isoImage, liveFiles, liveInitramfs, type LiveArchitecture } from '../live-iso.js'
+import { wrapFiles } from '../../../coreos/live/initramfs.js'
+import { isoImage, liveFiles, liveInitramfs, type LiveArchitecture } from '../images/live-iso.js'
 import { changeField, damage, type Chance } from './chance.js'
 import { mutateGzip, mutateXz, mutateZstd } from './compressed.js'
 

@@ -1,18 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   Cluster,
-  createLab,
   provisionNode,
   type BootImage,
   type ClusterRelease,
   type ClusterRole,
-  type Lab,
-  type LabNode,
-} from '../../../lab/index.js'
+} from '../../kit/cluster/cluster.js'
+import { createLab, type Lab, type LabNode } from '../../../lab/index.js'
 import { imageServer, machineOf } from '../../kit/deployed.js'
-import { qcow2Image } from '../../kit/qcow2-image.js'
-import { rehearsalImage } from '../../kit/rehearsal-image.js'
-import { versionedImage } from '../../kit/versioned-images.js'
+import { qcow2Image } from '../../kit/images/qcow2-image.js'
+import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
+import { versionedImage } from '../../kit/images/versioned-images.js'
 import { createHash } from 'node:crypto'
 
 const [OLD, NEW] = ['38.20230718.3.0', '39.20240101.3.0']

@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { installCoreos, minutes, rebootUnprovisioned, type LabNode, type StageOptions } from '../../../lab/index.js'
+import { installCoreos, type LabNode, type StageOptions } from '../../../lab/index.js'
+import { minutes } from '../../../runtime/index.js'
+import { rebootUnprovisioned } from '../../kit/cluster/unprovisioned-hosts.js'
 import { liveVersion, type Machine } from '../../../machine/index.js'
 import { machineOf } from '../../kit/deployed.js'
 import { liveWorld } from '../../kit/live-lab.js'
 import { labFolder, type Life } from '../../kit/restarted-lab.js'
-import { versionedIso } from '../../kit/versioned-images.js'
+import { versionedIso } from '../../kit/images/versioned-images.js'
 
 const [A, B] = ['38.20230718.3.0', '39.20240101.3.0']
 let folder: string

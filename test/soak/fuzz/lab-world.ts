@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { StoreView } from '../../../ironic-mock/index.js'
 import { createLab, type FaultEffect } from '../../../lab/index.js'
-import { rehearsalImage } from '../../kit/rehearsal-image.js'
+import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
 import { follow } from './follow.js'
 import type { World } from './world.js'
 

@@ -1,0 +1,213 @@
+import { checkNesting } from '../../runtime/index.js'
+import { STATUS_CODES } from 'node:http'
+import { unescape } from 'node:querystring'
+import {
+  AGENT_OPERATIONS,
+  AGENT_VERSION,
+  agentErrors,
+  AgentError,
+  agentFault,
+  agentFaults,
+  type AgentOperation,
+  type AgentOperationId,
+  type CommandRequest,
+  type CommandResult,
+  type Dispatch,
+  type WireRequest,
+  type WireResponse,
+} from '../../wire/index.js'
+import { rootDocument, versionDocument } from './api-documents.js'
+import type { CommandRecord } from '../state.js'
+
+/** What the API shows and moves. */
+export interface ApiBackend {
+  /** False until the node was looked up: IPA opens its port only then. */
+  serving(): boolean
+  token(): string | null
+  /** When this process of the agent started, milliseconds since the epoch. */
+  readonly startedAt: number
+  commands(): readonly CommandRecord[]
+  /** @throws AgentError for what is rejected and leaves no trace */
+  post(request: CommandRequest): Promise<CommandRecord>
+  /** Resolves when the command has ended. */
+  ended(id: string): Promise<CommandRecord>
+  /** Somebody with the token has read how everything ended that was ever started. */
+  resultsRead(): void
+  /** Somebody asked for what cannot be given. The sentence holds neither token nor parameters. */
+  refused(sentence: string): void
+}
+
+interface Call {
+  readonly request: WireRequest
+  readonly query: URLSearchParams
+  readonly segment: string
+}
+
+const OPERATIONS = Object.entries(AGENT_OPERATIONS) as [AgentOperationId, AgentOperation][]
+
+const NOT_SERVING =
+  '503 Service Unavailable: the agent is not at work: it has not been looked up yet, or its work is over.'
+
+/** As IPA names its server in every answer (ironic-python-agent 13.0.0 api/app.py). */
+const signed = (answer: WireResponse): WireResponse => ({
+  ...answer,
+  headers: { ...answer.headers, server: 'ironic-python-agent' },
+})
+
+/**
+ * IPA's HTTP API (recording agent-api-direct). Rejections keep IPA's order: the URL, the
+ * trailing slash, the method, the token, the body.
+ */
+export function agentDispatch(backend: ApiBackend): Dispatch {
+  return async (request) => {
+    if (!backend.serving()) return signed(fault(503, NOT_SERVING))
+    const answer = signed(await route(request, backend))
+    if (answer.status >= 400) backend.refused(refusal(request, answer))
+    return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
+  }
+}
+
+function refusal({ method, target }: WireRequest, { body = '' }: WireResponse): string {
+  const why = /^\{/.test(body) ? (JSON.parse(body) as { faultstring: string }).faultstring : body
+  return `${method} ${target.replace(/\?.*/s, '')} was refused: ${why}`
+}
+
+async function route(request: WireRequest, backend: ApiBackend): Promise<WireResponse> {
+  const queryAt = request.target.indexOf('?')
+  const pathname = queryAt < 0 ? request.target : request.target.slice(0, queryAt)
+  const search = queryAt < 0 ? '' : request.target.slice(queryAt)
+  const query = new URLSearchParams(search)
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  // Taken for another host's by IPA's server, which is no proxy: what comes of a callback URL with a slash at its end.
+  if (/^\/\/[^/]/.test(pathname)) return plain(400, 'Absolute URI not allowed if server is not a proxy.')
+  const path = readPath(pathname)
+  const merged = singleSlashes(path)
+  const matches = OPERATIONS.flatMap(([id, operation]) => {
+    const match = matchPath(operation.paths, merged)
+    return match ? [{ id, operation, ...match }] : []
+  })
+  const found = matches.find(({ operation }) => operation.method === method)
+  if (!found) {
+    // A path that only lacks its slash is known by the methods that it is redirected for.
+    const exact = matches.filter(({ slashMissing }) => !slashMissing)
+    return exact.length > 0 ? methodNotAllowed(exact) : fault(404, agentFaults.notFound)
+  }
+  if (found.slashMissing || (path !== merged && merged !== '/'))
+    return redirect(`${request.base}${singleSlashes(pathname)}${found.slashMissing ? '/' : ''}${search}`)
+  if (found.operation.token) {
+    const token = backend.token()
+    if (token === null || query.get('agent_token') !== token) return fault(401, agentFaults.invalidToken)
+  }
+  try {
+    return await handle(found.id, { request, query, segment: found.segment }, backend)
+  } catch (error) {
+    if (error instanceof AgentError) return fault(error.code, error.message)
+    throw error
+  }
+}
+
+/** Paths that end with a slash are redirected to when it is missing; the others have no variant with one. */
+function matchPath(paths: readonly string[], pathname: string): { segment: string; slashMissing: boolean } | undefined {
+  for (const path of paths) {
+    if (path.endsWith('{id}')) {
+      const segment = pathname.startsWith(path.slice(0, -4)) ? pathname.slice(path.length - 4) : ''
+      if (segment !== '' && !segment.includes('/')) return { segment, slashMissing: false }
+    } else if (pathname === path) return { segment: '', slashMissing: false }
+    else if (path.endsWith('/') && `${pathname}/` === path) return { segment: '', slashMissing: true }
+  }
+  return undefined
+}
+
+/** Escapes are undone before a path is looked at, but an escaped slash stays what it is. */
+const readPath = (pathname: string): string =>
+  pathname
+    .split(/(%2f)/i)
+    .map((part, index) => (index % 2 === 0 ? unescape(part) : part.toUpperCase()))
+    .join('')
+
+const singleSlashes = (path: string): string => path.replace(/\/{2,}/g, '/')
+
+async function handle(id: AgentOperationId, call: Call, backend: ApiBackend): Promise<WireResponse> {
+  switch (id) {
+    case 'root':
+      return json(rootDocument(call.request.base))
+    case 'version':
+      return json(versionDocument(call.request.base))
+    case 'status':
+      return json({ started_at: backend.startedAt / 1000, version: AGENT_VERSION })
+    case 'listCommands': {
+      const commands = backend.commands()
+      if (commands.at(-1)?.status !== 'RUNNING') backend.resultsRead()
+      return json({ commands: commands.map(toWire) })
+    }
+    case 'getCommand': {
+      const command = backend.commands().find((record) => record.id === call.segment)
+      if (!command) throw agentErrors.unknownResult(call.segment)
+      const shown = await joined(command, call.query, backend)
+      if (shown.status !== 'RUNNING') backend.resultsRead()
+      return json(toWire(shown))
+    }
+    case 'executeCommand': {
+      const body = parseRequest(call.request.body ?? '')
+      if ('status' in body) return body
+      return json(toWire(await joined(await backend.post(body), call.query, backend)))
+    }
+  }
+}
+
+/** Only the word true asks to wait, in any case; `1` and `yes` do not. */
+const joined = async (command: CommandRecord, query: URLSearchParams, backend: ApiBackend): Promise<CommandRecord> =>
+  query.get('wait')?.toLowerCase() === 'true' ? backend.ended(command.id) : command
+
+function parseRequest(text: string): CommandRequest | WireResponse {
+  let body: unknown
+  try {
+    // Python's parser passes over a byte order mark.
+    body = JSON.parse(text.replace(/^\ufeff/, ''))
+    checkNesting(body, 'the request body')
+  } catch (error) {
+    return fault(400, agentFaults.undecodable((error as Error).message))
+  }
+  if (!isObject(body) || typeof body.name !== 'string' || !isObject(body.params))
+    return fault(400, agentFaults.missingNameOrParams)
+  return { name: body.name, params: body.params }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Exactly five keys: parameters, with their secrets, never leave the agent. */
+export function toWire({ id, name, status, error, result }: CommandRecord): CommandResult {
+  return { id, command_name: name, command_status: status, command_error: error, command_result: result }
+}
+
+function methodNotAllowed(matches: readonly { operation: AgentOperation }[]): WireResponse {
+  const allowed = new Set(matches.map(({ operation }) => operation.method as string))
+  if (allowed.has('GET')) allowed.add('HEAD')
+  const answer = fault(405, agentFaults.methodNotAllowed)
+  return { ...answer, headers: { ...answer.headers, allow: [...allowed].sort().join(', ') } }
+}
+
+function redirect(location: string): WireResponse {
+  const shown = location.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+  const body = `<!doctype html>\n<html lang=en>\n<title>Redirecting...</title>\n<h1>Redirecting...</h1>\n<p>You should be redirected automatically to the target URL: <a href="${shown}">${shown}</a>. If not, click the link.\n`
+  return { status: 308, headers: { 'content-type': 'text/html; charset=utf-8', location }, body }
+}
+
+const plain = (status: number, body: string): WireResponse => ({
+  status,
+  headers: { 'content-type': 'text/plain' },
+  body,
+})
+
+const json = (body: unknown, status = 200): WireResponse => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+const fault = (status: number, sentence: string): WireResponse => json(agentFault(status, sentence), status)
+
+/** The answer to a body that did not even arrive: too large, cut off, encoded in a way that nobody knows. */
+export const bodyRefused = (status: number, why: string): WireResponse =>
+  fault(status, `${status} ${STATUS_CODES[status] ?? 'Bad Request'}: ${why}`)

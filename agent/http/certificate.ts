@@ -1,0 +1,93 @@
+import { createSign, generateKeyPair } from 'node:crypto'
+import { isIP } from 'node:net'
+import { promisify } from 'node:util'
+import { held, systemClock, type Clock, type Random } from '../../runtime/index.js'
+import type { TlsIdentity } from '../../wire/index.js'
+import { bitString, contextual, integer, octets, oid, pem, sequence, set, utcTime, utf8 } from './der.js'
+
+export interface CertificateOptions {
+  /** The common name. */
+  hostname: string
+  /** How the conductor reaches the agent: an IPv4 or IPv6 address, or a name. */
+  address: string
+  /** Further addresses and names of the same server. */
+  also?: readonly string[]
+  /** How long it is valid; IPA's 30 unless told otherwise. */
+  days?: number
+  /** For the serial number. */
+  random: Random
+  clock: Clock
+  /** As OpenSSL calls it; IPA's option `tls_certificate_curve`. */
+  curve?: CertificateCurve
+}
+
+/** IPA's names to OpenSSL's. */
+export const CURVES = { p256: 'prime256v1', p384: 'secp384r1', p521: 'secp521r1' } as const
+export type CertificateCurve = keyof typeof CURVES
+
+/** A conductor whose clock is behind still accepts it. Seconds. */
+const BACKDATED = 3600
+const DAYS = 30
+
+/**
+ * A key and the self-signed certificate that ironic-python-agent makes for itself: valid from an hour ago, for 30 days
+ * in all but that hour, for exactly one address unless told otherwise, signed with SHA-512 (recording agent-tls). Dates are of wall time, since that is what peers check them by. The key's randomness
+ * is the operating system's and never the lab's: a seeded key would be no secret.
+ */
+export async function selfSigned({
+  hostname,
+  address,
+  also = [],
+  days = DAYS,
+  random,
+  clock,
+  curve = 'p384',
+}: CertificateOptions): Promise<TlsIdentity> {
+  const { publicKey, privateKey } = await held(clock, 'making a key', () => {
+    return promisify(generateKeyPair)('ec', { namedCurve: CURVES[curve] })
+  })
+  const now = Math.floor(systemClock().now() / 1000)
+  const name = sequence(set(sequence(oid('2.5.4.3'), utf8(hostname))))
+  const algorithm = sequence(oid('1.2.840.10045.4.3.4'))
+  const alternatives = sequence(...[address, ...also].map(alternativeName))
+  const critical = Uint8Array.of(0x01, 0x01, 0xff)
+  const body = sequence(
+    contextual(0, integer(Uint8Array.of(2))),
+    integer(serial(random)),
+    algorithm,
+    name,
+    sequence(utcTime(now - BACKDATED), utcTime(now + days * 86_400)),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    contextual(3, sequence(sequence(oid('2.5.29.17'), critical, octets(alternatives)))),
+  )
+  const signature = createSign('sha512').update(body).sign(privateKey)
+  return {
+    certificate: pem('CERTIFICATE', sequence(body, algorithm, bitString(signature))),
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  }
+}
+
+function alternativeName(address: string): Uint8Array {
+  const family = isIP(address)
+  if (family === 4) return contextual(7, Uint8Array.from(address.split('.').map(Number)), 'primitive')
+  if (family === 6) return contextual(7, ipv6(address), 'primitive')
+  return contextual(2, Buffer.from(address, 'ascii'), 'primitive')
+}
+
+/** URLs know every way to write an IPv6 address, and write it in groups of hexadecimal digits. */
+function ipv6(address: string): Uint8Array {
+  const written = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1)
+  const [head = '', tail] = written.split('::')
+  const groups = (text: string | undefined) => (text ? text.split(':') : [])
+  const missing = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length
+  const all = [...groups(head), ...Array.from({ length: missing }, () => '0'), ...groups(tail)]
+  return Uint8Array.from(all.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]))
+}
+
+/** 159 bits, positive (RFC 5280, 4.1.2.2). */
+const serial = (random: Random): Uint8Array =>
+  Uint8Array.from({ length: 20 }, (_, index) => {
+    const byte = Math.floor(random.next() * 256)
+    return index === 0 ? (byte & 0x7f) | 0x40 : byte
+  })

@@ -1,0 +1,49 @@
+import { gzipSync } from 'node:zlib'
+import { errorChain, type Clock } from '../runtime/index.js'
+import { finish } from '../steps/index.js'
+import type { Command, Target } from '../targets/index.js'
+import { ustar, type ArchiveEntry } from '../bytes/index.js'
+
+/** What is asked, under the names that the files have in IPA's archives (recording agent-api-direct). */
+const SOURCES: readonly { name: string; argv: Command['argv'] }[] = [
+  { name: 'journal', argv: ['journalctl', '--no-pager'] },
+  { name: 'df', argv: ['df', '-a'] },
+  { name: 'efibootmgr', argv: ['efibootmgr', '-v'] },
+  { name: 'ip_addr', argv: ['ip', 'addr'] },
+  { name: 'lsblk', argv: ['lsblk'] },
+  { name: 'lsblk-full', argv: ['lsblk', '-bia', '--json', '-oKNAME,MODEL,SIZE,ROTA,TYPE,UUID,PARTUUID,SERIAL'] },
+  { name: 'mount', argv: ['mount'] },
+]
+
+/** How the shell's convention says that there is no such program. */
+const NOT_FOUND = 127
+
+/**
+ * Logs and the state of a target as a tar.gz in base64. Programs that the target lacks are left out; what else goes wrong
+ * with one stands in its file, since logs are wanted most when things do not work.
+ */
+export async function systemLogs(options: {
+  target: Target
+  clock: Clock
+  signal: AbortSignal
+  ownLog: readonly string[]
+}): Promise<string> {
+  const { target, clock, signal, ownLog } = options
+  const entries: ArchiveEntry[] = []
+  for (const { name, argv } of SOURCES) {
+    const text = await outputOf(target, argv, signal)
+    if (text !== undefined) entries.push({ name, content: Buffer.from(text) })
+  }
+  entries.push({ name: 'agent.log', content: Buffer.from(ownLog.map((line) => `${line}\n`).join('')) })
+  return gzipSync(ustar(entries, clock.now() / 1000)).toString('base64')
+}
+
+async function outputOf(target: Target, argv: Command['argv'], signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const { exit, stdout, stderr } = await finish(target.executor, argv, { effect: 'reads', signal })
+    return exit.kind === 'exited' && exit.code === NOT_FOUND ? undefined : stdout + stderr
+  } catch (error) {
+    if (signal.aborted) throw error
+    return `${argv.join(' ')}: ${errorChain(error).join(': ')}\n`
+  }
+}

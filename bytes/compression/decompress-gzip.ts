@@ -1,0 +1,128 @@
+import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib'
+import { held, type Clock } from '../../runtime/index.js'
+import type { PeekableSource } from '../byte-stream.js'
+import { DecodeError, expectEnd } from './decode-error.js'
+
+/** Flags of RFC 1952, 2.3.1. */
+const FHCRC = 2
+const FEXTRA = 4
+const FNAME = 8
+const FCOMMENT = 16
+const TRAILER = 8
+/** Nobody names a file longer. */
+const LONGEST_FIELD = 64 * 1024
+const OUTPUT_BUFFER = 256 * 1024
+
+/**
+ * One gzip member. Node's own gunzip is not used: it goes on with the next member, and ignores what follows the last.
+ */
+export async function* gunzip(input: PeekableSource, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
+  await skipHeader(input)
+  const inflater = new Inflater(createInflateRaw({ chunkSize: OUTPUT_BUFFER }), clock)
+  let crc = 0
+  let length = 0
+  try {
+    let rest: Uint8Array | undefined
+    while (rest === undefined) {
+      const chunk = await input.next()
+      if (!chunk) throw new DecodeError('incomplete deflate stream')
+      for await (const output of inflater.inflate(chunk)) {
+        crc = crc32(output, crc)
+        length += output.length
+        yield output
+      }
+      rest = inflater.rest
+    }
+    input.unread(rest)
+  } finally {
+    inflater.close()
+  }
+  const trailer = await input.peek(TRAILER)
+  if (trailer.length < TRAILER) throw new DecodeError('unexpected end of file')
+  if (trailer.readUInt32LE(0) !== crc || trailer.readUInt32LE(4) !== length % 2 ** 32)
+    throw new DecodeError('corrupt gzip stream does not have a matching checksum')
+  await input.next()
+  input.unread(trailer.subarray(TRAILER))
+  await expectEnd(input, 1)
+}
+
+async function skipHeader(input: PeekableSource): Promise<void> {
+  const need = async (length: number): Promise<Buffer> => {
+    const bytes = await input.peek(length)
+    if (bytes.length < length) throw new DecodeError('unexpected end of file')
+    return bytes
+  }
+  const flags = (await need(10))[3]!
+  let at = 10
+  if (flags & FEXTRA) at += 2 + (await need(at + 2)).readUInt16LE(at)
+  for (const field of [FNAME, FCOMMENT]) {
+    if (!(flags & field)) continue
+    let end = -1
+    for (let have = at + 256; end < 0; have += 256) {
+      const bytes = await input.peek(have)
+      end = bytes.indexOf(0, at)
+      if (end < 0 && (bytes.length < have || have > at + LONGEST_FIELD)) throw new DecodeError('invalid gzip header')
+    }
+    at = end + 1
+  }
+  if (flags & FHCRC) at += 2
+  const header = await need(at)
+  await input.next()
+  input.unread(header.subarray(at))
+}
+
+/** A raw inflater that tells where its input ended. */
+class Inflater {
+  /** Input behind the end of the stream; undefined while there is no end. */
+  rest: Uint8Array | undefined
+  readonly #stream: InflateRaw
+  readonly #clock: Clock
+  #fed = 0
+  #ended = false
+  #error: Error | undefined
+  #wake: () => void = () => {}
+
+  constructor(stream: InflateRaw, clock: Clock) {
+    this.#stream = stream
+    this.#clock = clock
+    stream.on('readable', () => this.#wake())
+    stream.on('end', () => {
+      this.#ended = true
+      this.#wake()
+    })
+    stream.on('error', (error) => {
+      this.#error = error
+      this.#wake()
+    })
+  }
+
+  async *inflate(chunk: Uint8Array): AsyncGenerator<Buffer, void, undefined> {
+    this.#fed += chunk.length
+    let taken = false
+    this.#stream.write(chunk, () => {
+      taken = true
+      this.#wake()
+    })
+    for (;;) {
+      const output = await held(this.#clock, 'decompressing gzip', () => this.#next(() => taken))
+      if (!output) break
+      yield output
+    }
+    if (this.#error) throw new DecodeError('corrupt deflate stream', { cause: this.#error })
+    const left = this.#fed - this.#stream.bytesWritten
+    if (left > 0) this.rest = chunk.subarray(chunk.length - left)
+  }
+
+  async #next(taken: () => boolean): Promise<Buffer | undefined> {
+    for (;;) {
+      const output = this.#stream.read() as Buffer | null
+      if (output) return output
+      if (this.#error || this.#ended || taken()) return undefined
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+
+  close(): void {
+    this.#stream.destroy()
+  }
+}

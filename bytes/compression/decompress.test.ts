@@ -1,0 +1,110 @@
+import { crc32, gzipSync } from 'node:zlib'
+import { readFileSync } from 'node:fs'
+import lzma from 'lzma-native'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { seededRandom, systemClock } from '../../runtime/index.js'
+import { counted, memorySource } from '../byte-stream.js'
+import { decompress, sniff } from './decompress.js'
+
+const plain = Buffer.concat([
+  Buffer.alloc(300_000),
+  Buffer.from(Buffer.from(seededRandom(1).bytes(60_000)).toString('base64')),
+  Buffer.alloc(1_000_000, 'CoreOS '),
+])
+const zstd = readFileSync(new URL('../../test/fixtures/coreos-installer/coreos-metal.raw.zst', import.meta.url))
+const clock = systemClock()
+
+async function all(bytes: Uint8Array, pieces?: number): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  for await (const part of decompress(memorySource(bytes, pieces), clock)) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+let compressed: Record<'gz' | 'xz' | 'zst', { bytes: Buffer; plain: Buffer }>
+beforeAll(async () => {
+  const xz = await new Promise<Buffer>((resolve) => lzma.compress(plain, { preset: 1 }, resolve))
+  compressed = {
+    gz: { bytes: gzipSync(plain), plain },
+    xz: { bytes: xz, plain },
+    zst: { bytes: zstd, plain: await all(zstd) },
+  }
+})
+
+describe.each(['gz', 'xz', 'zst'] as const)('%s', (format) => {
+  test.each([1000, 7777, undefined])('comes out as it went in, read %s bytes at a time', async (pieces) => {
+    const { bytes, plain } = compressed[format]
+    expect(sniff(bytes)).toBe(format)
+    expect((await all(bytes, pieces)).equals(plain)).toBe(true)
+  })
+
+  test('a stream that ends too soon is refused, wherever it ends', async () => {
+    const { bytes } = compressed[format]
+    const sentence = {
+      gz: /unexpected end of file|incomplete deflate stream/,
+      xz: 'xz compressed stream is truncated or otherwise corrupt',
+      zst: 'premature EOF reading zstd frame',
+    }[format]
+    for (const left of [bytes.length - 1, bytes.length - 9, bytes.length >> 1, 12])
+      await expect(all(bytes.subarray(0, left))).rejects.toThrow(sentence)
+  })
+
+  test('trailing bytes are refused', async () => {
+    const { bytes } = compressed[format]
+    await expect(all(Buffer.concat([bytes, Buffer.from('junk')]))).rejects.toThrow(
+      'found trailing data after compressed stream',
+    )
+  })
+
+  test('damage in the middle is noticed', async () => {
+    const bytes = Buffer.from(compressed[format].bytes)
+    bytes.fill(0x55, bytes.length >> 1, (bytes.length >> 1) + 32)
+    await expect(all(bytes)).rejects.toThrow()
+  })
+
+  test('after the end the source is asked again as often as coreos-installer asks', async () => {
+    const { bytes } = compressed[format]
+    const positions: number[] = []
+    const source = counted(memorySource(bytes), (position) => positions.push(position))
+    for await (const part of decompress(source, clock)) void part
+    const atEnd = positions.filter((position) => position === bytes.length)
+    expect(atEnd.length).toBe(format === 'gz' ? 2 : 3)
+  })
+})
+
+test('one gzip member or xz stream only; zstd frames may follow each other', async () => {
+  const twice = (format: 'gz' | 'xz' | 'zst') => Buffer.concat([compressed[format].bytes, compressed[format].bytes])
+  await expect(all(twice('gz'))).rejects.toThrow('trailing data')
+  await expect(all(twice('xz'))).rejects.toThrow('trailing data')
+  expect((await all(twice('zst'))).length).toBe(2 * compressed.zst.plain.length)
+})
+
+test('a gzip header with name, comment and extra field is skipped', async () => {
+  const bytes = gzipSync(plain)
+  const header = Buffer.from(bytes.subarray(0, 10))
+  header[3] = 4 | 8 | 16
+  const fields = Buffer.concat([Buffer.from([3, 0, 1, 2, 3]), Buffer.from('image.raw\0'), Buffer.from('a comment\0')])
+  expect((await all(Buffer.concat([header, fields, bytes.subarray(10)]), 40)).equals(plain)).toBe(true)
+})
+
+test('what has no magic is raw', async () => {
+  expect(await all(Buffer.from('hello'))).toEqual(Buffer.from('hello'))
+})
+
+test.each([
+  ['window', '28b52ffd00a00200100000'],
+  ['contents', '28b52ffde0000000000100000002001000'],
+])('a zstd frame whose %s ask for a GiB is refused before it is given memory', async (_, hex) => {
+  await expect(all(Buffer.from(hex, 'hex'))).rejects.toThrow('Frame requires too much memory for decoding')
+})
+
+test('what a skippable zstd frame of 4 GiB holds is not kept', async () => {
+  const frame = Buffer.from('502a4d18ffffffff', 'hex')
+  await expect(all(Buffer.concat([frame, Buffer.alloc(100_000)]))).rejects.toThrow('premature EOF')
+})
+
+test('an xz stream that asks for a dictionary of 4 GiB is refused', async () => {
+  const bytes = Buffer.from(compressed.xz.bytes)
+  bytes[16] = 40
+  bytes.writeUInt32LE(crc32(bytes.subarray(12, 20)), 20)
+  await expect(all(bytes)).rejects.toThrow('memory limit reached')
+})

@@ -1,0 +1,61 @@
+import { constants } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import { held, type Clock } from '../runtime/index.js'
+import type { ByteSource, Patch } from './byte-source.js'
+
+/** A file that is read at any place, and of which ranges can be replaced where they are. */
+export interface FileSource extends ByteSource, AsyncDisposable {
+  /** Writes in the given order, then waits until the disk has it. For a file that was opened to be changed. */
+  replace(patches: readonly Patch[]): Promise<void>
+}
+
+/**
+ * Opens a file; it is never created.
+ *
+ * @throws what the operating system says: ENOENT ...
+ */
+export async function openFileSource(path: string, clock: Clock, change = false): Promise<FileSource> {
+  const io = <T>(work: () => Promise<T>): Promise<T> => held(clock, `reading or writing ${path}`, work)
+  const { file, size } = await io(async () => {
+    const opened = await open(path, change ? constants.O_RDWR : constants.O_RDONLY)
+    try {
+      return { file: opened, size: await sizeOf(opened) }
+    } catch (error) {
+      await opened.close()
+      throw error
+    }
+  })
+  return {
+    size,
+    read: (offset, length) => io(() => readAt(file, offset, length)),
+    replace: (patches) =>
+      io(async () => {
+        for (const { offset, bytes } of patches) await writeAt(file, offset, bytes)
+        await file.datasync()
+      }),
+    [Symbol.asyncDispose]: () => io(() => file.close()),
+  }
+}
+
+async function sizeOf(file: FileHandle): Promise<number> {
+  const found = await file.stat()
+  // coreos-installer finds out by reading.
+  if (found.isDirectory()) await file.read(Buffer.alloc(1), 0, 1, 0)
+  return found.size
+}
+
+async function readAt(file: FileHandle, offset: number, length: number): Promise<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(length)
+  let filled = 0
+  while (filled < length) {
+    const { bytesRead } = await file.read(buffer, filled, length - filled, offset + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return buffer.subarray(0, filled)
+}
+
+async function writeAt(file: FileHandle, offset: number, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length;)
+    done += (await file.write(bytes, done, bytes.length - done, offset + done)).bytesWritten
+}

@@ -1,0 +1,151 @@
+import { LiveImageError, doing } from '../failure.js'
+import { slice, type ByteSource } from '../byte-source.js'
+
+const SECTOR = 2048
+/** A folder of a CoreOS ISO is a sector or two; a damaged size must not become a buffer of 4 GiB. */
+const LARGEST_FOLDER = 4 * 1024 * 1024
+/** Before the terminator; a real one has two to four. */
+const MOST_DESCRIPTORS = 64
+
+/** A file or folder of an ISO9660 filesystem. */
+export interface IsoEntry {
+  /** Without version and trailing dot. */
+  name: string
+  folder: boolean
+  /** Of its first byte in the image. */
+  offset: number
+  /** Bytes. */
+  size: number
+}
+
+/** An ISO9660 filesystem, without Rock Ridge and Joliet: names are those of the plain tree, in capitals. */
+export interface IsoFilesystem {
+  /** The name of the volume, at most 32 characters. */
+  readonly volume: string
+  /** @throws NotOnIso where it does not exist */
+  find(path: string): Promise<IsoEntry>
+  /** @throws LiveImageError where the path is no folder */
+  list(path: string): Promise<IsoEntry[]>
+  /** The bytes of a file. */
+  contents(entry: IsoEntry): ByteSource
+}
+
+/** A file or folder that an ISO does not have. */
+export class NotOnIso extends LiveImageError {
+  override name = 'NotOnIso'
+}
+
+/** @throws LiveImageError with the chain that coreos-installer reports */
+export async function readIso9660(image: ByteSource): Promise<IsoFilesystem> {
+  return doing('parsing ISO9660 image', async () => {
+    const primary = await primaryDescriptor(image)
+    if (primary.readUInt32LE(80) * SECTOR > image.size) throw new LiveImageError('ISO image is incomplete')
+    const root = readRecord(primary, 156, image.size)
+    if (!root) throw new LiveImageError('no root directory')
+    return filesystem(image, primary.toString('latin1', 40, 72).trimEnd(), root)
+  })
+}
+
+async function primaryDescriptor(image: ByteSource): Promise<Buffer> {
+  let primary: Buffer | undefined
+  for (let number = 1; number <= MOST_DESCRIPTORS; number++) {
+    const descriptor = await doing(`getting volume descriptor #${number}`, () => readDescriptor(image, number))
+    const type = descriptor[0]
+    if (type === 255) {
+      if (!primary) throw new LiveImageError("couldn't find primary volume descriptor")
+      return primary
+    }
+    if (type === 1) primary ??= descriptor
+  }
+  throw new LiveImageError(`more than ${MOST_DESCRIPTORS} volume descriptors`)
+}
+
+async function readDescriptor(image: ByteSource, number: number): Promise<Buffer> {
+  const read = Buffer.from(await image.read((15 + number) * SECTOR, SECTOR))
+  if (read.length < SECTOR)
+    throw new LiveImageError('reading volume descriptor', new LiveImageError('failed to fill whole buffer'))
+  const id = read.subarray(1, 6)
+  if (id.toString('latin1') !== 'CD001') {
+    const kind = { 0: 'boot', 1: 'primary' }[read[0]!]
+    const cause = new LiveImageError(`unknown descriptor ID: ${byteString(id)}`)
+    throw kind === undefined ? cause : new LiveImageError(`parsing ${kind} descriptor`, cause)
+  }
+  if (read[6] !== 1) throw new LiveImageError(`unknown descriptor version: ${read[6]}`)
+  return read
+}
+
+/** As Rust shows bytes. */
+function byteString(bytes: Uint8Array): string {
+  const SHORT: Record<number, string> = { 0: '\\0', 9: '\\t', 10: '\\n', 13: '\\r', 34: '\\"', 92: '\\\\' }
+  const shown = [...bytes].map(
+    (byte) =>
+      SHORT[byte] ??
+      (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`),
+  )
+  return `b"${shown.join('')}"`
+}
+
+/** Undefined at the end of a sector's records. */
+function readRecord(bytes: Buffer, at: number, imageSize: number): IsoEntry | undefined {
+  const length = bytes[at]
+  if (length === undefined || length === 0) return undefined
+  if (length < 34 || at + length > bytes.length) throw new LiveImageError('directory record is truncated')
+  const nameLength = bytes[at + 32]!
+  if (33 + nameLength > length) throw new LiveImageError('directory record has a name that is too long')
+  const offset = bytes.readUInt32LE(at + 2) * SECTOR
+  const size = bytes.readUInt32LE(at + 10)
+  const name = bytes
+    .toString('latin1', at + 33, at + 33 + nameLength)
+    .replace(/;1$/, '')
+    .replace(/\.$/, '')
+  if (offset + size > imageSize)
+    throw new LiveImageError(`${JSON.stringify(name)} is not within the image: ${offset + size} > ${imageSize}`)
+  return { name, folder: (bytes[at + 25]! & 2) !== 0, offset, size }
+}
+
+function filesystem(image: ByteSource, volume: string, root: IsoEntry): IsoFilesystem {
+  const children = async (folder: IsoEntry): Promise<IsoEntry[]> => {
+    if (folder.size > LARGEST_FOLDER) throw new LiveImageError(`directory of ${folder.size} bytes is too large`)
+    const bytes = Buffer.from(await image.read(folder.offset, folder.size))
+    const found: IsoEntry[] = []
+    for (let at = 0; at < bytes.length;) {
+      const record = readRecord(bytes, at, image.size)
+      // Records do not cross sectors; zeros fill what is left of one.
+      if (!record) at = (Math.floor(at / SECTOR) + 1) * SECTOR
+      else {
+        at += bytes[at]!
+        // The folder itself and the one above it.
+        if (record.name !== '\0' && record.name !== '\x01') found.push(record)
+      }
+    }
+    return found
+  }
+  const find = async (path: string): Promise<IsoEntry> => {
+    const parts = path
+      .toUpperCase()
+      .split('/')
+      .filter((part) => part !== '')
+    let entry: IsoEntry = root
+    for (const [index, part] of parts.entries()) {
+      const next = (await children(entry)).find(({ name }) => name === part)
+      const last = index === parts.length - 1
+      if (!next)
+        throw new NotOnIso(
+          last ? `no record for ${part} in directory ${entry.name}` : `intermediate directory ${part} does not exist`,
+        )
+      if (!last && !next.folder) throw new LiveImageError(`component ${part} is not a directory`)
+      entry = next
+    }
+    return entry
+  }
+  return {
+    volume,
+    find,
+    async list(path) {
+      const entry = await find(path)
+      if (!entry.folder) throw new LiveImageError(`${path} is not a directory`)
+      return children(entry)
+    },
+    contents: ({ offset, size }) => slice(image, offset, size),
+  }
+}

@@ -1,0 +1,79 @@
+import type { ByteSource } from '../byte-source.js'
+import { rangesOf, type ByteRange } from './byte-range.js'
+import { precondition, rangeApplies, type Headers, type Validators } from './preconditions.js'
+
+/** Something that can be downloaded. */
+export interface Representation extends Validators {
+  source: ByteSource
+  type: string
+  /** More headers. */
+  headers?: Readonly<Record<string, string>>
+}
+
+/** What to send: texts as they are, ranges out of the representation. */
+export interface Answer {
+  status: 200 | 206 | 304 | 412 | 416
+  headers: Record<string, string | number>
+  body: readonly (string | ByteRange)[]
+}
+
+/**
+ * The answer to a GET or HEAD of a representation, without its bytes. The body of a HEAD is left out by who sends it.
+ *
+ * @param boundary between the parts of an answer with several ranges; it must not be in the bytes
+ */
+export function answerTo(
+  { method, headers }: { method: string; headers: Headers },
+  representation: Representation,
+  boundary: string,
+): Answer {
+  const { source, type, etag, modified } = representation
+  const { size } = source
+  const known = {
+    ...representation.headers,
+    etag,
+    'last-modified': new Date(modified).toUTCString(),
+    'accept-ranges': 'bytes',
+  }
+  switch (precondition(headers, representation)) {
+    case 'not modified':
+      return { status: 304, headers: known, body: [] }
+    case 'failed':
+      return { status: 412, headers: { ...known, 'content-length': 0 }, body: [] }
+    case 'go on':
+  }
+  // Ranges are defined for GET alone.
+  const asked = method === 'GET' && rangeApplies(headers, representation) ? headers['range'] : undefined
+  const ranges = rangesOf(asked as string | undefined, size)
+  if (ranges === 'unsatisfiable') {
+    const text = 'no such range\n'
+    const sent = { 'content-range': `bytes */${size}`, 'content-type': 'text/plain', 'content-length': text.length }
+    return { status: 416, headers: { ...known, ...sent }, body: [text] }
+  }
+  if (ranges === 'ignore')
+    return {
+      status: 200,
+      headers: { ...known, 'content-type': type, 'content-length': size },
+      body: [{ start: 0, end: size }],
+    }
+  const within = ({ start, end }: ByteRange) => `bytes ${start}-${end - 1}/${size}`
+  const [single, ...others] = ranges
+  if (others.length === 0) {
+    const length = single!.end - single!.start
+    const sent = { 'content-type': type, 'content-length': length, 'content-range': within(single!) }
+    return { status: 206, headers: { ...known, ...sent }, body: [single!] }
+  }
+  const body = [
+    ...ranges.flatMap((range, index) => [
+      `${index === 0 ? '' : '\r\n'}--${boundary}\r\ncontent-type: ${type}\r\ncontent-range: ${within(range)}\r\n\r\n`,
+      range,
+    ]),
+    `\r\n--${boundary}--\r\n`,
+  ]
+  const length = body.reduce((sum, part) => sum + (typeof part === 'string' ? part.length : part.end - part.start), 0)
+  return {
+    status: 206,
+    headers: { ...known, 'content-type': `multipart/byteranges; boundary=${boundary}`, 'content-length': length },
+    body,
+  }
+}

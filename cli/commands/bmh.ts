@@ -1,0 +1,110 @@
+import {
+  explainHost,
+  manifestFindingLine,
+  wantedHosts,
+  type ExplainedCall,
+  type ExplainOptions,
+  type HostExplanation,
+} from '../../metal3/index.js'
+import type { IronicRelease } from '../../wire/index.js'
+import type { Environment } from '../environment.js'
+import { readGiven } from '../options/given-files.js'
+import type { Options } from '../options/options.js'
+import type { BMH_EXPLAIN_OPTIONS } from '../options/option-lists.js'
+
+/**
+ * `ironstage bmh explain FILE...`: what BareMetal Operator asks of Ironic for the hosts in these files. Exit code 1 for a
+ * manifest that is wrong, and for a host that does not come through.
+ */
+export async function bmhExplain(
+  { 'ironic-release': release, json = false }: Options<(typeof BMH_EXPLAIN_OPTIONS)[number]>,
+  environment: Environment,
+  files: readonly string[],
+): Promise<number> {
+  const { stdout, stderr } = environment
+  const given = await readGiven(files, environment, 'manifest')
+  const { hosts, findings } = wantedHosts(
+    given.map(({ name, bytes }) => ({ name, text: Buffer.from(bytes).toString() })),
+  )
+  const line = (value: object) => stdout.write(`${JSON.stringify(value)}\n`)
+  for (const finding of findings)
+    if (json) line({ event: 'finding', ...finding })
+    else stderr.write(`${manifestFindingLine(finding)}\n`)
+  // A file is applied as a whole, or put right first.
+  if (findings.some(({ kind }) => kind === 'error')) return 1
+  let isFine = true
+  for (const wanted of hosts) {
+    environment.stopped.throwIfAborted()
+    const options: ExplainOptions = {
+      ...(release === undefined ? {} : { release: release as IronicRelease }),
+      ...ramdiskOf(environment),
+    }
+    const explained = await explainHost(wanted, options)
+    isFine &&= explained.ok
+    if (json) for (const event of events(explained)) line(event)
+    else stdout.write(explanationText(explained))
+  }
+  return isFine ? 0 : 1
+}
+
+/** As BareMetal Operator is told where its ramdisk is. */
+function ramdiskOf({ variables }: Environment): Pick<ExplainOptions, 'ramdisk'> {
+  const { DEPLOY_ISO_URL: deployIso, DEPLOY_KERNEL_URL: deployKernel, DEPLOY_RAMDISK_URL: deployRamdisk } = variables
+  if (!deployIso && !(deployKernel && deployRamdisk)) return {}
+  return {
+    ramdisk: {
+      ...(deployIso ? { deployIso } : {}),
+      ...(deployKernel && deployRamdisk ? { deployKernel, deployRamdisk } : {}),
+    },
+  }
+}
+
+function events({ name, file, document, bmcAddress, notes, states, ok }: HostExplanation): object[] {
+  return [
+    { event: 'host', host: name, file, document, bmc: bmcAddress, notes },
+    ...states.flatMap(({ state, why, calls, error }) => [
+      { event: 'state', host: name, state, why, error },
+      ...calls.map((call) => ({ event: 'call', host: name, state, ...call })),
+    ]),
+    { event: 'end', host: name, ok },
+  ]
+}
+
+function explanationText({ name, file, document, bmcAddress, notes, states, ok }: HostExplanation): string {
+  const shown = states.flatMap(({ state, why, calls, error }) => {
+    const known = calls.filter((call) => call.known).length
+    return [
+      '',
+      `${state}: ${why}`,
+      ...calls.filter((call) => !call.known).flatMap(callLines),
+      ...(known > 0 ? [`  (and ${known} of the reads above again, as before everything it does)`] : []),
+      ...(error === null ? [] : [`  ${error}`]),
+    ]
+  })
+  return [
+    `${name} (${file}, document ${document}), BMC ${bmcAddress ?? 'unknown'}`,
+    ...notes.map((note) => `  note: ${note}`),
+    ...shown,
+    '',
+    ok ? '' : `${name} does not get through.\n`,
+  ].join('\n')
+}
+
+function callLines({ method, path, microversion, body, status, refusal, why, times }: ExplainedCall): string[] {
+  const version = microversion === null ? 'no microversion' : microversion
+  const often = times > 1 ? `, ${times} times` : ''
+  return [
+    `  ${method} ${path} [${version}] -> ${status}${often}`,
+    `      ${why}`,
+    ...(refusal === null || status === 404 ? [] : [`      Ironic says: ${refusal}`]),
+    ...(body === null
+      ? []
+      : bodyText(body)
+          .split('\n')
+          .map((text) => `      ${text}`)),
+  ]
+}
+
+/** A patch has an operation a line. */
+const bodyText = (body: unknown): string =>
+  Array.isArray(body) ? body.map((one) => JSON.stringify(one)).join('\n') : JSON.stringify(body, null, 2)

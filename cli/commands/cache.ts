@@ -1,0 +1,79 @@
+import { openImageCache } from '../../lab/index.js'
+import { silent, systemClock, UserError } from '../../runtime/index.js'
+import type { ImageCache, ImageEntry } from '../../steps/index.js'
+import type { Environment } from '../environment.js'
+import { cacheFolder } from '../options/image-cache.js'
+import { parseSize, type Options } from '../options/options.js'
+import type { CACHE_LIST_OPTIONS, CACHE_PRUNE_OPTIONS } from '../options/option-lists.js'
+
+type ListOptions = Options<(typeof CACHE_LIST_OPTIONS)[number]>
+type PruneOptions = Options<(typeof CACHE_PRUNE_OPTIONS)[number]>
+
+/** `ironstage cache list`: the images that are kept, the one that was used last at the end. */
+export async function cacheList(options: ListOptions, environment: Environment): Promise<number> {
+  const { cache, print } = await opened(options, environment)
+  const images = await cache.list()
+  for (const image of images) print(told(image), textOf(image))
+  if (images.length === 0 && !options.json) print({}, 'no images are kept')
+  return 0
+}
+
+/** `ironstage cache prune`: deletes what was never finished, and what is too much. */
+export async function cachePrune(options: PruneOptions, environment: Environment): Promise<number> {
+  const { cache, print } = await opened(options, environment)
+  const { all = false, 'cache-size': size } = options
+  const { images, freed, inUse } = await cache.prune(all ? 0 : size === undefined ? undefined : parseSize(size))
+  const left = inUse === 0 ? '' : `; ${inUse} stay, since installations use them`
+  print(
+    { event: 'pruned', images, freed, in_use: inUse },
+    `${images} ${images === 1 ? 'image' : 'images'} deleted, ${shownSize(freed)} freed${left}`,
+  )
+  return 0
+}
+
+/** `ironstage cache verify`: reads every image again. Exit code 1 when one was damaged. */
+export async function cacheVerify(options: ListOptions, environment: Environment): Promise<number> {
+  const { cache, print } = await opened(options, environment)
+  let damaged = 0
+  await cache.verify((image, whole) => {
+    if (!whole) damaged++
+    print({ ...told(image), whole }, `${whole ? 'good   ' : 'DAMAGED'}  ${textOf(image)}${whole ? '' : '; deleted'}`)
+  }, environment.stopped)
+  return damaged === 0 ? 0 : 1
+}
+
+async function opened(
+  options: ListOptions,
+  { stdout, variables }: Environment,
+): Promise<{ cache: ImageCache; print: (event: object, text: string) => void }> {
+  const folder = cacheFolder(options, variables)
+  if (folder === null)
+    throw new UserError('image-cache', 'the folder of the image cache is not known', {
+      kind: 'usage',
+      remedy: 'name the folder with --cache-dir, or set HOME',
+    })
+  return {
+    cache: await openImageCache({ folder }, { clock: systemClock(), logger: silent }),
+    print: (event, text) => void stdout.write(options.json ? `${JSON.stringify(event)}\n` : `${text}\n`),
+  }
+}
+
+const told = ({ record, path, size, used }: ImageEntry): object => ({
+  ...{ sha256: record.sha256, kind: record.kind, size, path, sources: record.sources, verified: record.verified },
+  ...{ fetched: isoTime(record.fetched), used: isoTime(used), transcoded: record.transcoded },
+})
+
+function textOf({ record, size, used }: ImageEntry): string {
+  const { sha256, kind, transcoded, verified, sources } = record
+  const form = transcoded ? `${kind} as zst` : kind
+  const vouched = verified.signed ? `signed by ${verified.signed.by}` : verified.sha256 ? 'digest known' : 'unsigned'
+  return `${sha256.slice(0, 16)}  ${form.padEnd(9)}  ${shownSize(size).padStart(9)}  used ${isoTime(used)}  ${vouched}  ${sources.join(' ')}`
+}
+
+const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z')
+
+function shownSize(bytes: number): string {
+  for (const [unit, size] of [['GiB', 2 ** 30] as const, ['MiB', 2 ** 20] as const, ['KiB', 2 ** 10] as const])
+    if (bytes >= size) return `${(bytes / size).toFixed(1)} ${unit}`
+  return `${bytes} B`
+}

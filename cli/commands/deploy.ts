@@ -1,0 +1,154 @@
+import { mkdtemp, rename } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { EXAMPLE_IGNITION } from '../../lab/index.js'
+import { loadManagers, runDeployment, runRealDeployment, type RealTargetRequest } from '../../runs/index.js'
+import { readIgnition } from '../../ignition/index.js'
+import { systemClock, systemRandom, UserError } from '../../runtime/index.js'
+import type { HardwareManager } from '../../steps/index.js'
+import type { MachineHardware } from '../../machine/index.js'
+import { temporaryFolder } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+import { readGiven, refuseButane } from '../options/given-files.js'
+import { readOneMachine } from '../options/hardware-file.js'
+import { accessOf, endpointOf } from '../options/ironic-access.js'
+import { imageNamed, imagesOf } from '../options/image-cache.js'
+import { parseSize, type Options } from '../options/options.js'
+import { onlyShown, openFor, realTarget } from '../options/target.js'
+import { watched } from './watched-deployment.js'
+import type { DEPLOY_OPTIONS } from '../options/option-lists.js'
+
+type DeployOptions = Options<(typeof DEPLOY_OPTIONS)[number]>
+
+/** `ironstage deploy`, and the demo. Exit code 0 only when the disk says what was asked. */
+export async function deploy(options: DeployOptions, environment: Environment): Promise<number> {
+  refuseContradictions(options)
+  const real = realTarget(options)
+  const { json = false } = options
+  const given = {
+    ignition: await readConfig(options, environment),
+    managers: options.steps && (await loadManagers(options.steps)),
+  }
+  if (real) return deployReal(options, real, given, environment)
+  if (options['verify-boot'])
+    throw usage('--verify-boot is for a machine behind SSH: a simulated one is always checked', 'leave it out')
+  if (options.plan)
+    throw usage('--plan is for a real target: a simulated machine has nothing to lose', 'leave --plan out')
+  const { hardware, size } = await machineOf(options)
+  const { 'ironic-url': named } = options
+  const ironicUrl = named === 'env' ? endpointOf(environment.variables) : named
+  const access = ironicUrl === undefined ? undefined : await accessOf(environment.variables)
+  const speed = options.speed ?? 1
+  const isNew = options['disk-file'] === undefined && named === undefined
+  await using folder = isNew ? await temporaryFolder() : undefined
+  const file = folder ? join(folder.path, 'sda.img') : (options['disk-file'] ?? '')
+  return await watched(environment, { clock: systemClock(speed), speed, json }, async (watching) => {
+    const report = await runDeployment({
+      ...asked(options, given),
+      ...(await imageNamed(options, environment)),
+      ...watching,
+      ...(hardware ? { hardware } : {}),
+      disk: { file, size, overwrite: options.overwrite ?? false },
+      images: await imagesOf(options, environment),
+      ...(ironicUrl === undefined ? {} : { ironicUrl }),
+      ...(access ? { access } : {}),
+      realistic: options.realistic ?? false,
+    })
+    return folder ? { ...report, disk: { ...report.disk, file: await kept(file) } } : report
+  })
+}
+
+/** A disk is kept when there is a report that names it; one of a deployment that was stopped goes with its folder. */
+async function kept(file: string): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'ironstage-')), basename(file))
+  await rename(file, path)
+  return path
+}
+
+interface Given {
+  ignition: Uint8Array
+  managers: readonly HardwareManager[] | undefined
+}
+
+/** What is to be deployed, whatever the machine is. */
+const asked = (options: DeployOptions, { ignition, managers }: Given) => ({
+  ignition,
+  checkIgnition: !options['no-ignition-check'],
+  appendKargs: options['append-karg'] ?? [],
+  deleteKargs: options['delete-karg'] ?? [],
+  ...(managers ? { managers } : {}),
+  random: systemRandom,
+})
+
+/** The same on a machine that is there: an Ironic of its own, the real installer, one disk. */
+async function deployReal(
+  options: DeployOptions,
+  request: RealTargetRequest,
+  given: Given,
+  environment: Environment,
+): Promise<number> {
+  for (const name of ['ironic-url', 'hardware', 'disk-file', 'disk-size', 'overwrite', 'realistic', 'speed'] as const)
+    if (options[name] !== undefined)
+      throw usage(`--${name} is for a simulated machine`, `leave --${name} out, or use --target sim`)
+  const { json = false, image } = options
+  const clock = systemClock()
+  const verifyBoot = options['verify-boot'] ?? false
+  if (verifyBoot && !(request.target.startsWith('ssh:') && request.allow.includes('reboot')))
+    throw usage(
+      '--verify-boot needs a machine behind SSH that may be rebooted',
+      'use it with --target ssh://... and --allow reboot',
+    )
+  const carried = request.target.startsWith('ssh:') ? 'the image that its live system carries' : 'the rehearsal image'
+  const does = `coreos-installer install, from ${image ?? carried}, with the Ignition config and ${
+    (options['append-karg'] ?? []).length + (options['delete-karg'] ?? []).length
+  } changed kernel arguments`
+  // Also before what is only shown.
+  if (!options['no-ignition-check']) readIgnition(given.ignition)
+  const shown = await onlyShown(request, options, does, environment, clock)
+  if (shown !== undefined) return shown
+  return watched(environment, { clock, speed: 1, json }, async (watching) => {
+    const images = await imagesOf(options, environment)
+    const image = await imageNamed(options, environment)
+    await using on = await openFor({ ...request, images }, environment, clock, json)
+    return await runRealDeployment({ ...asked(options, given), ...image, ...watching, on, verifyBoot })
+  })
+}
+
+const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
+
+function refuseContradictions(options: DeployOptions): void {
+  const { 'ironic-url': url, image } = options
+  if (url === undefined) return
+  for (const name of ['hardware', 'disk-file', 'disk-size', 'overwrite', 'realistic', 'speed', 'steps'] as const)
+    if (options[name] !== undefined)
+      throw usage(
+        `--${name} cannot be used with --ironic-url: the machine is made by the ironstage at ${url}`,
+        `leave --${name} out`,
+      )
+  if (image !== undefined && !/^(https?:\/\/|stream:)/.test(image))
+    throw usage(
+      `the image file ${image} cannot be reached by the ironstage at ${url}`,
+      'serve it over HTTP and give its URL',
+    )
+}
+
+/** The disk that is installed to is the machine's first; a hardware file may say how large it is. */
+async function machineOf(options: DeployOptions): Promise<{ hardware?: MachineHardware; size: number }> {
+  const { hardware: file, 'disk-size': diskSize } = options
+  const hardware = file === undefined ? undefined : await readOneMachine(file)
+  if (hardware?.disks?.length === 0)
+    throw usage(`the hardware file ${file} describes a machine without disks`, 'give it the disk to install to')
+  const described = hardware?.disks?.[0]?.size
+  if (described !== undefined && diskSize !== undefined)
+    throw usage('--disk-size and --hardware both say how large the first disk is', 'leave one of them out')
+  return { ...(hardware ? { hardware } : {}), size: described ?? parseSize(diskSize ?? '10GiB') }
+}
+
+async function readConfig(
+  { ignition: file = EXAMPLE_IGNITION, 'no-ignition-check': isUnchecked = false }: DeployOptions,
+  environment: Environment,
+): Promise<Uint8Array> {
+  const [config] = await readGiven([file], environment)
+  if (!isUnchecked) refuseButane(config!.name, config!.bytes)
+  return config!.bytes
+}

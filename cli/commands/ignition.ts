@@ -1,0 +1,201 @@
+import { agentOf } from '../../coreos/index.js'
+import {
+  dataUrlBytes,
+  findingLine,
+  isExperimental,
+  mergeAll,
+  NEWEST_STABLE,
+  parseIgnition,
+  readIgnition,
+  renderIgnition,
+  resourceBytes,
+  summarizeIgnition,
+  translateIgnition,
+  validateIgnition,
+  type IgnitionReport,
+  type SpecConfig,
+  type SpecVersion,
+} from '../../ignition/index.js'
+import { ignitionFetch } from '../../lab/index.js'
+import { systemClock, UserError } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+import { agentLines } from './ignition-agent.js'
+import { readGiven, refuseButane, type Given } from '../options/given-files.js'
+import type { Options } from '../options/options.js'
+import type {
+  IGNITION_VALIDATE_OPTIONS,
+  IGNITION_MERGE_OPTIONS,
+  IGNITION_SHOW_OPTIONS,
+} from '../options/option-lists.js'
+
+type ValidateOptions = Options<(typeof IGNITION_VALIDATE_OPTIONS)[number]>
+type MergeOptions = Options<(typeof IGNITION_MERGE_OPTIONS)[number]>
+type ShowOptions = Options<(typeof IGNITION_SHOW_OPTIONS)[number]>
+
+/** `ironstage ignition validate FILE...`: what Ignition says of each. Exit code 1 when it refuses one. */
+export async function ignitionValidate(
+  { json = false }: ValidateOptions,
+  environment: Environment,
+  files: readonly string[],
+): Promise<number> {
+  const { stdout } = environment
+  let refused = 0
+  for (const given of await readGiven(files, environment)) {
+    const report = validateIgnition(given.bytes)
+    if (!report.valid) refused++
+    stdout.write(json ? `${JSON.stringify(told(given, report))}\n` : reportText(given, report))
+  }
+  return refused === 0 ? 0 : 1
+}
+
+const told = ({ name, bytes }: Given, report: IgnitionReport) => ({
+  file: name,
+  valid: report.valid,
+  version: report.version,
+  refusal: report.refusal,
+  ...(report.findings.length === 0 && !report.valid ? { hint: hintFor(bytes) } : {}),
+  findings: report.findings.map(({ kind, path, place, message }) => ({
+    ...{ kind, path, line: place?.line ?? null, column: place?.column ?? null, message },
+  })),
+})
+
+function reportText({ name, bytes }: Given, report: IgnitionReport): string {
+  const lines = report.findings.map((finding) => `${name}: ${findingLine(finding)}`)
+  if (report.valid) {
+    const experimental = isExperimental(report.version!) ? ', experimental: later Ignitions will refuse it' : ''
+    lines.push(`${name}: valid, spec ${report.version}${experimental}`)
+  } else if (report.findings.length > 0) lines.push(`${name}: refused`)
+  else {
+    const hint = hintFor(bytes)
+    lines.push(`${name}: refused: ${report.refusal}${hint === null ? '' : ` (${hint})`}`)
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** What is no config of spec 3 at all has a clearer sentence than Ignition's. */
+function hintFor(bytes: Uint8Array): string | null {
+  try {
+    parseIgnition(bytes)
+    return null
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    return [error.message, ...(error.remedy === undefined ? [] : [error.remedy])].join('. ').replace(/\.$/, '')
+  }
+}
+
+/**
+ * `ironstage ignition merge FILE...`: each merged onto those before it, as one config; with `--follow` also what they
+ * refer to.
+ */
+export async function ignitionMerge(
+  { spec, follow = false }: MergeOptions,
+  environment: Environment,
+  files: readonly string[],
+): Promise<number> {
+  const given = await readConfigs(files, environment)
+  const reads = given.map(({ name, bytes }) => readIgnition(bytes, name))
+  for (const [index, { name }] of given.entries()) warn(name, reads[index]!.report, environment)
+  const fetch = ignitionFetch({ clock: systemClock(), signal: environment.stopped })
+  const whole = follow ? await Promise.all(given.map(({ bytes }) => renderIgnition(bytes, fetch))) : reads
+  const { version, config } = mergeAll(whole)
+  print(follow ? withoutReferences(config) : config, version, spec as SpecVersion | undefined, environment)
+  return 0
+}
+
+/** They have been followed: Ignition would merge them once more. */
+function withoutReferences(config: SpecConfig): SpecConfig {
+  const { config: _, ...header } = config.ignition ?? {}
+  return { ...config, ignition: header }
+}
+
+/** `ironstage ignition translate FILE`: the same config in another version of the spec. */
+export async function ignitionTranslate(
+  { spec = NEWEST_STABLE }: Options<'spec'>,
+  environment: Environment,
+  files: readonly string[],
+): Promise<number> {
+  const [given] = await readConfigs(files.slice(0, 1), environment)
+  const { version, config, report } = readIgnition(given!.bytes, given!.name)
+  warn(given!.name, report, environment)
+  print(config, version, spec as SpecVersion, environment)
+  return 0
+}
+
+/** Configs that the command works on, and does not only judge. */
+async function readConfigs(files: readonly string[], environment: Environment): Promise<Given[]> {
+  const configs = await readGiven(files, environment)
+  for (const { name, bytes } of configs) refuseButane(name, bytes)
+  return configs
+}
+
+/** Warnings go beside the config that is printed. */
+function warn(name: string, { findings }: IgnitionReport, { stderr }: Environment): void {
+  for (const finding of findings) stderr.write(`${name}: ${findingLine(finding)}\n`)
+}
+
+function print(config: SpecConfig, from: SpecVersion, to: SpecVersion | undefined, { stdout }: Environment): void {
+  const translated = translateIgnition(config, from, to ?? from)
+  const { ignition, ...rest } = translated
+  stdout.write(`${JSON.stringify({ ignition, ...rest }, null, 2)}\n`)
+}
+
+/** `ironstage ignition show FILE`: what is in it, without secrets; `--cat PATH` prints one file that it writes. */
+export async function ignitionShow(
+  { cat, json = false }: ShowOptions,
+  environment: Environment,
+  files: readonly string[],
+): Promise<number> {
+  const [given] = await readConfigs(files.slice(0, 1), environment)
+  const { config, report } = readIgnition(given!.bytes, given!.name)
+  if (cat !== undefined) return catFile(config, cat, environment)
+  warn(given!.name, report, environment)
+  const summary = { ...summarizeIgnition(parseIgnition(config)), ...alsoIn(config) }
+  environment.stdout.write(json ? `${JSON.stringify(summary)}\n` : summaryText(summary))
+  return 0
+}
+
+async function catFile(config: SpecConfig, path: string, { stdout, stopped }: Environment): Promise<number> {
+  const file = config.storage?.files?.find((one) => one.path === path)
+  if (!file)
+    throw new UserError('no-such-file', `the config writes no file ${path}`, {
+      remedy: 'ironstage ignition show FILE lists those it writes',
+    })
+  const fetch = ignitionFetch({ clock: systemClock(), signal: stopped })
+  for (const resource of [file.contents ?? {}, ...(file.append ?? [])]) {
+    const bytes = await resourceBytes(resource, fetch)
+    if (bytes) stdout.write(Buffer.from(bytes).toString())
+  }
+  return 0
+}
+
+/** What a summary of names and paths leaves out, and is no secret. */
+function alsoIn(config: SpecConfig) {
+  const { ignition, kernelArguments, storage } = config
+  const agent = agentOf(config)
+  const references = [...(ignition?.config?.merge ?? []), ignition?.config?.replace ?? {}]
+  return {
+    directories: (storage?.directories ?? []).map(({ path }) => path ?? ''),
+    links: (storage?.links ?? []).map(({ path, target }) => `${path} -> ${target}`),
+    disks: (storage?.disks ?? []).map(({ device }) => device ?? ''),
+    filesystems: (storage?.filesystems ?? []).map(({ device, format }) => `${device} ${format ?? ''}`.trim()),
+    kernelArguments: kernelArguments?.shouldExist ?? [],
+    // What a live system with this config starts.
+    startsAgent: agent ? agentLines(agent) : [],
+    refersTo: references.flatMap(({ source }) => (source ? [dataUrlBytes(source) ? 'data URL' : source] : [])),
+  }
+}
+
+function summaryText(summary: object): string {
+  const rows = Object.entries(summary).flatMap(([name, value]) => {
+    const entries: unknown[] = Array.isArray(value) ? value : value === null ? [] : [value]
+    const label = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    return entries.map((entry, index) => `${(index === 0 ? label : '').padEnd(16)}  ${entryText(entry)}`)
+  })
+  return `${rows.join('\n')}\n`
+}
+
+function entryText(entry: unknown): string {
+  if (typeof entry !== 'object' || entry === null) return String(entry)
+  const { name, sshKeyFingerprints } = entry as { name: string; sshKeyFingerprints: string[] }
+  return [name || '(no name)', ...sshKeyFingerprints].join('  ')
+}

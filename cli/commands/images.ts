@@ -1,0 +1,87 @@
+import { addressForBmcs, isEveryAddress, isLoopback } from '../../lab/index.js'
+import { agentConfig, openImageService, type LiveUrls } from '../../coreos/index.js'
+import { systemClock, systemRandom, urlSafeToken, UserError } from '../../runtime/index.js'
+import { stopAsked, type Environment } from '../environment.js'
+import { agentOptionsOf } from './ignition-agent.js'
+import { liveImagesOf } from '../installer/live-image-options.js'
+import { logTo } from '../output/log.js'
+import type { Options } from '../options/options.js'
+import type { IMAGES_SERVE_OPTIONS } from '../options/option-lists.js'
+
+/** `ironstage images serve`: serves live images whose config starts the agent, until a signal stops it. */
+export async function imagesServe(
+  options: Options<(typeof IMAGES_SERVE_OPTIONS)[number]>,
+  environment: Environment,
+): Promise<number> {
+  const { stdout, stopped, variables } = environment
+  const clock = systemClock()
+  const files = await liveImagesOf(options, clock)
+  if (!files)
+    throw new UserError('live-files', 'there is no live image to serve', {
+      kind: 'usage',
+      remedy: 'name one with --live-iso FILE, or a folder of them with --live-image DIR',
+    })
+  const { host = '127.0.0.1', 'public-url': publicUrl } = options
+  const agent = await agentOptionsOf(options, variables)
+  const publicHost =
+    publicUrl === undefined && isEveryAddress(host)
+      ? await addressForBmcs(
+          agent.ironicUrls.flatMap((urls) => urls.split(',')),
+          clock,
+        )
+      : host
+  if (publicHost === undefined)
+    throw new UserError('public-url', 'this host has no address that a BMC can reach', {
+      kind: 'usage',
+      remedy: 'name the URL by which machines reach the images, with --public-url',
+    })
+  const json = options.json ?? false
+  await using images = await openImageService({
+    files,
+    config: JSON.stringify(agentConfig(agent)),
+    configOf: (name) => JSON.stringify(agentConfig({ ...agent, hostname: name })),
+    secret: urlSafeToken(systemRandom),
+    host,
+    port: options['image-port'] ?? 0,
+    ...(publicUrl === undefined ? { publicHost } : { publicUrl: publicUrl.replace(/\/+$/, '') }),
+    ...{ clock, random: systemRandom, logger: logTo(environment, json) },
+    onRequest: ({ method, path, status }) => {
+      if (json) stdout.write(`${JSON.stringify({ event: 'request', method, path, status })}\n`)
+    },
+  })
+  const served = images.architectures.flatMap((architecture) => [
+    { architecture, node: null, ...images.urls(architecture)! },
+    ...(options.node ?? []).map((node) => ({
+      architecture,
+      node,
+      ...images.publish(node, architecture)!,
+    })),
+  ])
+  if (json) stdout.write(`${JSON.stringify({ event: 'ready', url: images.url, images: served })}\n`)
+  else {
+    const texts = served.map(({ architecture, node, ...urls }) => imageText(node ?? `all, ${architecture}`, urls))
+    const reach =
+      publicUrl === undefined && isLoopback(host)
+        ? 'Only programs on this host can fetch them: a BMC needs --host 0.0.0.0 or --public-url.\n'
+        : ''
+    stdout.write(`Live images are served at ${images.url}.\n${reach}\n${texts.join('\n')}`)
+  }
+  await stopAsked(stopped)
+  return 0
+}
+
+/** What to tell Ironic of images, as a person reads it. */
+export function imageText(whose: string, { iso, pxe }: LiveUrls): string {
+  return [
+    `  for ${whose}:`,
+    ...(iso === null ? [] : [`    deploy_iso              ${iso}`]),
+    ...(pxe === null
+      ? []
+      : [
+          `    deploy_kernel           ${pxe.kernel}`,
+          `    deploy_ramdisk          ${pxe.ramdisk}`,
+          `    kernel_append_params    ${pxe.append}`,
+        ]),
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,65 @@
+import { checkState, exportState, repairState, type CheckedDatabase } from '../../lab/index.js'
+import { UserError } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+import type { STATE_EXPORT_OPTIONS, STATE_OPTIONS } from '../options/option-lists.js'
+import type { Options } from '../options/options.js'
+
+type StateOptions = Options<(typeof STATE_OPTIONS)[number]>
+type ExportOptions = Options<(typeof STATE_EXPORT_OPTIONS)[number]>
+
+/** `ironstage state check`: what can be read. Exit code 1 when something is damaged. */
+export async function stateCheck(options: StateOptions, { stdout }: Environment): Promise<number> {
+  const folder = folderOf(options)
+  const databases = await checkState(folder)
+  for (const database of databases)
+    stdout.write(options.json ? `${JSON.stringify(reported(database))}\n` : text(database))
+  const sound = databases.every((database) => database.sound)
+  if (!sound && !options.json)
+    stdout.write(`ironstage state repair --state-dir ${folder} makes it anew from what can be read\n`)
+  return sound ? 0 : 1
+}
+
+/** `ironstage state repair` */
+export async function stateRepair(options: StateOptions, { stdout }: Environment): Promise<number> {
+  const repaired = await repairState(folderOf(options))
+  for (const { file, kept, aside } of repaired)
+    stdout.write(
+      options.json
+        ? `${JSON.stringify({ event: 'repaired', file, kept, aside })}\n`
+        : `${file} was made anew with ${kept} ${kept === 1 ? 'row' : 'rows'}; the damaged file is ${aside}\n`,
+    )
+  if (repaired.length === 0 && !options.json) stdout.write('nothing is damaged\n')
+  return 0
+}
+
+/** `ironstage state export` */
+export async function stateExport(options: ExportOptions, { stdout }: Environment): Promise<number> {
+  const document = await exportState(folderOf(options), { secrets: options.secrets ?? false })
+  stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+  return 0
+}
+
+function folderOf({ 'state-dir': folder }: { 'state-dir'?: string | undefined }): string {
+  if (folder !== undefined) return folder
+  throw new UserError('state-folder', 'the state folder is not named', {
+    kind: 'usage',
+    remedy: 'name it with --state-dir',
+  })
+}
+
+const reported = ({ file, found, sound }: CheckedDatabase): object => ({
+  ...{ file, sound, problems: found?.problems ?? [] },
+  tables: (found?.tables ?? []).map(({ name, rows, unusable, torn }) => ({ name, rows: rows.length, unusable, torn })),
+})
+
+function text({ file, found, sound }: CheckedDatabase): string {
+  if (found === null) return `${file}: nothing is in it yet\n`
+  const tables = found.tables
+    .filter(({ rows, unusable, torn }) => rows.length > 0 || unusable > 0 || torn)
+    .map(({ name, rows, unusable, torn }) => {
+      const lost = [...(unusable > 0 ? [`${unusable} unusable`] : []), ...(torn ? ['others unreadable'] : [])]
+      return `  ${name}: ${rows.length} readable${lost.map((each) => `, ${each}`).join('')}\n`
+    })
+  const problems = found.problems.map((problem) => `  ${problem}\n`)
+  return [`${file}: ${sound ? 'sound' : 'DAMAGED'}\n`, ...problems, ...tables].join('')
+}

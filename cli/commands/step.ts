@@ -1,0 +1,167 @@
+import { readFile } from 'node:fs/promises'
+import { knownStep, loadManagers, runStep, type StepRunEvent } from '../../runs/index.js'
+import { openStateFolder } from '../../lab/index.js'
+import { systemClock, systemRandom, UserError } from '../../runtime/index.js'
+import type { HardwareManager, Step } from '../../steps/index.js'
+import type { JsonObject } from '../../wire/index.js'
+import type { Environment } from '../environment.js'
+import { readOneMachine } from '../options/hardware-file.js'
+import { imagesOf } from '../options/image-cache.js'
+import { logTo } from '../output/log.js'
+import type { Options } from '../options/options.js'
+import { readStandardInput } from '../options/standard-input.js'
+import { listText, showText, summary } from './step-text.js'
+import { onlyShown, openFor, realTarget } from '../options/target.js'
+import type { STEP_LIST_OPTIONS, STEP_RUN_OPTIONS } from '../options/option-lists.js'
+
+type ListOptions = Options<(typeof STEP_LIST_OPTIONS)[number]>
+type RunOptions = Options<(typeof STEP_RUN_OPTIONS)[number]>
+
+/** A step and who offers it. */
+export interface Offered {
+  step: Step
+  manager: HardwareManager
+}
+
+/** `ironstage step list`: every step that an agent here would offer. */
+export async function stepList(options: ListOptions, { stdout }: Environment): Promise<number> {
+  const offered = await offeredSteps(options.steps)
+  if (options.json) for (const one of offered) stdout.write(`${JSON.stringify(summary(one))}\n`)
+  else stdout.write(listText(offered))
+  return 0
+}
+
+/** `ironstage step show NAME`: what a step takes, and how it is asked for. */
+export async function stepShow(options: ListOptions, { stdout }: Environment, name: string): Promise<number> {
+  const offered = await offeredSteps(options.steps)
+  knownStep(
+    offered.map(({ manager }) => manager),
+    name,
+  )
+  const found = offered.find(({ step }) => step.name === name)!
+  stdout.write(options.json ? `${JSON.stringify({ ...summary(found), args: found.step.args })}\n` : showText(found))
+  return 0
+}
+
+async function offeredSteps(files: readonly string[] = []): Promise<Offered[]> {
+  const managers = await loadManagers(files)
+  return managers.flatMap((manager) => manager.steps.map((step) => ({ step, manager })))
+}
+
+/** `ironstage step run NAME`: one step on a simulated machine, with no Ironic. */
+export async function stepRun(options: RunOptions, environment: Environment, name: string): Promise<number> {
+  const real = realTarget(options)
+  const { stdout, stopped } = environment
+  const { 'state-dir': stateDir, machine: id, json = false, plan = false } = options
+  if ((stateDir === undefined) !== (id === undefined))
+    throw new UserError('usage', '--state-dir and --machine go together', {
+      remedy: 'name a state folder and one of its machines, or neither for a new machine',
+      kind: 'usage',
+    })
+  if (real && id !== undefined)
+    throw new UserError('usage', '--machine is for a simulated machine', { kind: 'usage', remedy: 'leave it out' })
+  for (const [name, given] of [
+    ['--target', real !== null],
+    ['--machine', id !== undefined],
+  ] as const)
+    if (given && options.hardware !== undefined)
+      throw new UserError('usage', `--hardware is for a new simulated machine, and ${name} names another one`, {
+        kind: 'usage',
+        remedy: `leave out --hardware or ${name}`,
+      })
+  const hardware = options.hardware === undefined ? undefined : await readOneMachine(options.hardware)
+  const managers = await loadManagers(options.steps ?? [])
+  const args = await readArgs(options.args, environment)
+  const clock = systemClock()
+  if (real) {
+    knownStep(managers, name)
+    const shown = await onlyShown(real, options, `the step ${name}`, environment, clock)
+    if (shown !== undefined) return shown
+  }
+  const images = await imagesOf(options, environment)
+  await using on = real ? await openFor({ ...real, images }, environment, clock, json) : undefined
+  const say = (event: object, text: string | null) => {
+    if (json) stdout.write(`${JSON.stringify(event)}\n`)
+    else if (text !== null) stdout.write(`${text}\n`)
+  }
+  let percent = -Infinity
+  using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
+  const { value, seconds } = await runStep({
+    ...{ step: name, args, managers, plan, signal: stopped },
+    ...(folder && id !== undefined ? { machine: { folder, id } } : {}),
+    ...(on ? { on } : { images }),
+    ...(hardware ? { hardware } : {}),
+    ...{ clock, random: systemRandom, logger: logTo(environment, json) },
+    onEvent: (event) => {
+      if (event.event === 'stage') percent = -Infinity
+      if (event.event === 'percent' && !json) {
+        // Programs tell their percentage many times a second.
+        const { percent: now } = event
+        if (now === percent || (now < percent + 10 && now !== 100)) return
+        percent = now
+      }
+      say(event, eventText(name, event))
+    },
+  })
+  say(
+    { event: 'result', step: name, plan, seconds, result: value },
+    plan ? `${name} is planned; nothing was written` : `${name} is done, ${Math.round(seconds * 1000)} ms`,
+  )
+  if (!json && value !== null) stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+  return 0
+}
+
+function eventText(step: string, event: StepRunEvent): string | null {
+  switch (event.event) {
+    case 'started':
+      return `${event.plan ? 'planning' : 'running'} ${step} on ${event.real ? '' : 'the simulated machine '}${event.machine}`
+    case 'stage':
+      return `  ${step}: ${event.stage}`
+    case 'percent':
+      return `  ${step}: ${event.percent} %`
+    case 'line':
+      return /^(> )?Read disk/.test(event.line) ? null : `  | ${event.line}`
+    case 'planned':
+      return `  would ${plannedText(event)}`
+  }
+}
+
+function plannedText(event: StepRunEvent & { event: 'planned' }): string {
+  switch (event.write) {
+    case 'run':
+      return `run ${event.command}${event.stdin_bytes === null ? '' : ` with ${event.stdin_bytes} bytes of input`}`
+    case 'file':
+      return `write ${event.path}, ${event.bytes} bytes${event.mode === null ? '' : `, mode ${event.mode}`}`
+    case 'remove':
+      return `remove ${event.path}`
+  }
+}
+
+/** What is given is never repeated: it may hold secrets. */
+async function readArgs(given: string | undefined, environment: Environment): Promise<JsonObject> {
+  if (given === undefined) return {}
+  const inline = given.trimStart().startsWith('{')
+  const wrong = (problem: string, cause?: unknown) =>
+    new UserError('step-args', `${inline ? 'the JSON of --args' : `the arguments in ${given}`} ${problem}`, {
+      kind: 'usage',
+      remedy: 'give an object as JSON, a file that holds one, or - for standard input',
+      ...(cause === undefined ? {} : { cause }),
+    })
+  let text = given
+  try {
+    if (given === '-') text = (await readStandardInput(environment)).toString()
+    else if (!inline) text = await readFile(given, 'utf8')
+  } catch (cause) {
+    throw wrong('cannot be read', cause)
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // The parser's own message quotes the text.
+    throw wrong(`${inline ? 'is' : 'are'} not JSON`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw wrong(`${inline ? 'is' : 'are'} no object`)
+  return value as JsonObject
+}

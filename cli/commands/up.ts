@@ -1,0 +1,219 @@
+import { errorChain, type Clock, systemClock, systemRandom, UserError, type ConfigFile } from '../../runtime/index.js'
+import { type LiveImagesRequest, serve, type LabEvent, type Served } from '../../lab/index.js'
+import { loadManagers } from '../../runs/index.js'
+import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../ironic-mock/index.js'
+import type { IronicRelease } from '../../wire/index.js'
+import { stopAsked, type Environment } from '../environment.js'
+import { agentOptionsOf } from './ignition-agent.js'
+import { readHardware } from '../options/hardware-file.js'
+import { imagesOf } from '../options/image-cache.js'
+import { imageText } from './images.js'
+import { liveImagesOf, rehearsalLiveImage, useCoreosIpa } from '../installer/live-image-options.js'
+import { logTo } from '../output/log.js'
+import type { Options } from '../options/options.js'
+import { containStrayErrors } from '../stray-errors.js'
+import type { UP_OPTIONS } from '../options/option-lists.js'
+
+type UpOptions = Options<(typeof UP_OPTIONS)[number]>
+
+/** `ironstage up`: serves until a signal stops it. */
+export async function up(
+  options: UpOptions,
+  environment: Environment,
+  configFiles: readonly ConfigFile[],
+): Promise<number> {
+  const { stdout, stopped } = environment
+  const logger = logTo(environment, options.json ?? false)
+  using _ = containStrayErrors(logger)
+  const json = options.json ?? false
+  const say = (line: string) => void stdout.write(`${line}\n`)
+  const clock = systemClock(options.speed ?? 1)
+  const byDefault = useCoreosIpa(environment.variables)
+  const watching = watchNodes(say, json)
+  const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
+  await using served = await serve({
+    ironic: ironicOf(options, configFiles),
+    ...(options.host === undefined ? {} : { host: options.host }),
+    ...(options.port === undefined ? {} : { port: options.port }),
+    nodes: options.nodes ?? 0,
+    ...(options.hardware === undefined ? {} : { hardware: await readHardware(options.hardware) }),
+    ...bmcAccountOf(options),
+    stateDir: options['state-dir'] ?? null,
+    realistic: options.realistic ?? false,
+    imageCache: await imagesOf(options, environment),
+    ...(options.steps ? { managers: await loadManagers(options.steps) } : {}),
+    ...(liveImages ? { liveImages } : {}),
+    clock,
+    random: systemRandom,
+    logger,
+    onEvent: watching.onEvent,
+  })
+  const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
+  const { images } = served.stage
+  if (json)
+    say(
+      JSON.stringify({
+        ...{ event: 'ready', ironic_url: served.url, environment: variables },
+        ...(images
+          ? {
+              images: {
+                url: images.url,
+                live: images.architectures.map((architecture) => ({ architecture, ...images.urls(architecture)! })),
+                ramdisk: images.oldRamdisk,
+              },
+            }
+          : {}),
+      }),
+    )
+  else say(readyText(served, options.htpasswd, variables, watching.summary()))
+  watching.begin()
+  await stopAsked(stopped)
+  if (!json) say(`ironstage stops: ${errorChain(stopped.reason).join(': ')}`)
+  return 0
+}
+
+function bmcAccountOf({ 'bmc-user': username, 'bmc-password': password }: UpOptions) {
+  if (password !== undefined) return { bmcAccount: { username: username ?? 'admin', password } }
+  if (username === undefined) return {}
+  throw new UserError('bmc-account', '--bmc-user needs --bmc-password', {
+    kind: 'usage',
+    remedy: 'add --bmc-password, or leave both out: each BMC then has the account of the first node that names it',
+  })
+}
+
+/** With `IRONIC_USE_COREOS_IPA` and no image of one's own the one that comes with ironstage is served. */
+async function liveImagesRequest(
+  options: UpOptions,
+  { variables }: Environment,
+  { byDefault, clock }: { byDefault: boolean; clock: Clock },
+): Promise<LiveImagesRequest | undefined> {
+  const files = (await liveImagesOf(options, clock)) ?? (byDefault ? rehearsalLiveImage : undefined)
+  if (!files) return undefined
+  // Only this Ironic knows its own address, and it is where the machines of this command are to go.
+  const { ironicUrls: _, ...agent } = await agentOptionsOf(options, variables, 'http://127.0.0.1')
+  const port = options['image-port']
+  return { files, byDefault, agent, ...(port === undefined ? {} : { port }) }
+}
+
+/** Flags of ours stand for options of Ironic's; who sets one of those as well means that. */
+function ironicOf(options: UpOptions, files: readonly ConfigFile[]): IronicConfigRequest {
+  const { htpasswd, 'tls-cert': certificate, 'tls-key': key } = options
+  const tls = options.tls ?? (certificate === undefined && key === undefined ? undefined : true)
+  const set = [
+    ...(htpasswd === undefined
+      ? []
+      : ['DEFAULT.auth_strategy=http_basic', `DEFAULT.http_basic_auth_user_file=${htpasswd}`]),
+    ...(tls === undefined ? [] : [`api.enable_ssl_api=${tls}`]),
+    ...(certificate === undefined ? [] : [`api.cert_file=${certificate}`]),
+    ...(key === undefined ? [] : [`api.key_file=${key}`]),
+    ...(options.set ?? []),
+  ]
+  // The schemas of the two options have listed what there is.
+  const { profile, 'ironic-release': release } = options as { profile?: ProfileName; 'ironic-release'?: IronicRelease }
+  return { files, set, ...(profile ? { profile } : {}), ...(release ? { release } : {}) }
+}
+
+/** What BareMetal Operator and OpenStack clients read from their environment. */
+const environmentBlock = ({ url, authStrategy, caFile }: Served): Record<string, string> => ({
+  IRONIC_ENDPOINT: `${url}/v1/`,
+  OS_ENDPOINT: url,
+  OS_AUTH_TYPE: authStrategy === 'noauth' ? 'none' : authStrategy,
+  ...(caFile === null ? {} : { IRONIC_CACERT_FILE: caFile, OS_CACERT: caFile }),
+})
+
+function readyText(
+  served: Served,
+  users: string | undefined,
+  variables: Readonly<Record<string, string>>,
+  nodes: string | null,
+): string {
+  const { url, authStrategy, caFile } = served
+  const machines = served.stage.machines.list().length
+  const secret = authStrategy === 'http_basic'
+  const { images } = served.stage
+  const exports = Object.entries(variables).map(([name, value]) => `    export ${name}=${value}`)
+  const curl = ['curl -s', ...(secret ? ['-u USER'] : []), ...(caFile === null ? [] : [`--cacert ${caFile}`])].join(' ')
+  return [
+    `Ironic is ready at ${url} with ${machines} simulated ${machines === 1 ? 'machine' : 'machines'}.`,
+    ...(nodes === null ? [] : [nodes]),
+    '',
+    '  for BareMetal Operator and the baremetal command:',
+    ...exports,
+    ...(secret ? [`    export OS_USERNAME=... OS_PASSWORD=...   one of ${users ?? 'the users'}`] : []),
+    '  or in clouds.yaml:',
+    '    clouds:',
+    '      ironstage:',
+    ...(secret
+      ? ['        auth_type: http_basic', '        auth: {username: ..., password: ...}']
+      : ['        auth_type: none']),
+    ...(caFile === null ? [] : [`        cacert: ${caFile}`]),
+    `        endpoint: ${url}`,
+    `        baremetal_endpoint_override: ${url}`,
+    '',
+    ...(images
+      ? [
+          `  live images, which nodes boot ${variables['IRONIC_USE_COREOS_IPA'] === 'true' ? 'by default' : 'on request'}:`,
+          ...images.architectures.map((each) => imageText(`driver_info of a node, ${each}`, images.urls(each)!)),
+        ]
+      : []),
+    `  try: ${curl} -H 'X-OpenStack-Ironic-API-Version: latest' ${url}/v1/nodes`,
+    '',
+  ].join('\n')
+}
+
+interface NodeWatch {
+  onEvent: (event: LabEvent) => void
+  /** The nodes that are there and their states, in a line; null when there are none. */
+  summary: () => string | null
+  /** From now on each change of a node is a line. Until then the summary stands for all of them. */
+  begin: () => void
+}
+
+/** Prints each change of a node that a person would want to see; with `json` those while starting, too. */
+function watchNodes(say: (line: string) => void, json: boolean): NodeWatch {
+  const seen = new Map<string, { name: string | null; state: string; error: string | null }>()
+  let begun = json
+  return {
+    onEvent: (event) => {
+      if (event.kind === 'deployment-repeated') {
+        const { node: uuid, name, times, error } = event
+        if (json) say(JSON.stringify({ event: 'deployment-repeated', uuid, name, times, last_error: error }))
+        else say(repetitionText(event))
+        return
+      }
+      if (event.kind !== 'node') {
+        if (event.kind === 'node-gone') seen.delete(event.uuid)
+        return
+      }
+      const { uuid, name, provision_state: state, last_error: error, power_state: power } = event.node
+      const before = seen.get(uuid)
+      if (before?.state === state && before.error === error) return
+      seen.set(uuid, { name, state, error })
+      if (!begun) return
+      if (json)
+        say(
+          JSON.stringify({ event: 'node', uuid, name, provision_state: state, power_state: power, last_error: error }),
+        )
+      else say(`${name ?? uuid}  ${state}${error === null ? '' : `: ${error}`}`)
+    },
+    summary: () => summaryOf([...seen.entries()].map(([uuid, { name, state }]) => ({ name: name ?? uuid, state }))),
+    begin: () => {
+      begun = true
+    },
+  }
+}
+
+/** `Nodes: node-0 ... node-999 (1000), all in enroll.` */
+function summaryOf(nodes: readonly { name: string; state: string }[]): string | null {
+  const [first, last] = [nodes[0], nodes.at(-1)]
+  if (!first || !last) return null
+  const counts = new Map<string, number>()
+  for (const { state } of nodes) counts.set(state, (counts.get(state) ?? 0) + 1)
+  const names =
+    nodes.length <= 3 ? nodes.map(({ name }) => name).join(', ') : `${first.name} ... ${last.name} (${nodes.length})`
+  const states =
+    counts.size === 1
+      ? `${nodes.length === 1 ? '' : 'all '}in ${first.state}`
+      : [...counts].map(([state, count]) => `${count} in ${state}`).join(', ')
+  return `${nodes.length === 1 ? 'Node' : 'Nodes'}: ${names}, ${states}.`
+}

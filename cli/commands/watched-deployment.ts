@@ -1,0 +1,58 @@
+import type { Clock } from '../../runtime/index.js'
+import type { DeploymentEvent, DeploymentOptions, DeploymentReport } from '../../runs/index.js'
+import type { Environment } from '../environment.js'
+import { logTo } from '../output/log.js'
+import { lineProgress, liveProgress, type ProgressView } from '../output/progress.js'
+import { reportText } from '../output/report.js'
+
+/** What a deployment tells whoever watches it. */
+export type Watching = Pick<DeploymentOptions, 'clock' | 'signal' | 'logger' | 'onEvent'>
+
+/**
+ * Shows what goes on while something is deployed, and in the end what came of it.
+ *
+ * @param speed lab seconds in one of the terminal's
+ * @returns the exit code: 0 only when the disk says what was asked
+ */
+export async function watched(
+  environment: Environment,
+  { clock, speed, json }: { clock: Clock; speed: number; json: boolean },
+  deployment: (watching: Watching) => Promise<DeploymentReport>,
+): Promise<number> {
+  const { stdout, stopped } = environment
+  const view = viewFor(environment, json)
+  const ended = new AbortController()
+  void ticking(view, clock, ended.signal, speed)
+  let report: DeploymentReport
+  try {
+    report = await deployment({
+      ...{ clock, signal: stopped, logger: logTo(environment, json) },
+      onEvent: (event) => view.show(event, clock.elapsed() / 1000),
+    })
+  } finally {
+    ended.abort()
+    view.end()
+  }
+  stdout.write(json ? `${JSON.stringify({ event: 'report', ...report })}\n` : reportText(report))
+  return report.ok ? 0 : 1
+}
+
+/** Keeps the elapsed time moving while nothing happens. */
+async function ticking(view: ProgressView, clock: Clock, signal: AbortSignal, speed: number): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(100 * speed, { weak: true, signal }).catch(() => {})
+    if (!signal.aborted) view.tick(clock.elapsed() / 1000)
+  }
+}
+
+function viewFor({ stdout }: Environment, json: boolean): ProgressView {
+  const write = (text: string) => void stdout.write(text)
+  if (json)
+    return {
+      show: (event: DeploymentEvent, elapsed: number) =>
+        write(`${JSON.stringify({ ...event, elapsed: Math.round(elapsed * 1000) / 1000 })}\n`),
+      tick: () => {},
+      end: () => {},
+    }
+  return stdout.isTTY ? liveProgress(write, () => stdout.columns ?? 80) : lineProgress(write)
+}

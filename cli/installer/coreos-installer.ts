@@ -1,0 +1,39 @@
+import { machine } from 'node:os'
+import { installToFile } from '../../machine/index.js'
+import { systemClock, systemRandom, UserError } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+
+const SECTOR_SIZES = [512, 4096]
+
+/**
+ * `ironstage coreos-installer [--sector-size N] install DISKFILE ...`: arguments, output and exit codes are
+ * coreos-installer's own.
+ */
+export async function coreosInstaller(
+  given: readonly string[],
+  { stdout, stderr, stopped }: Environment,
+): Promise<number> {
+  const { sectorSize, args } = ownOptions(given)
+  const architecture = machine()
+  return installToFile({
+    ...{ args, sectorSize, tty: stderr.isTTY ?? false, clock: systemClock(), random: systemRandom, signal: stopped },
+    // As Linux calls it.
+    architecture: architecture === 'arm64' ? 'aarch64' : architecture,
+    stdout: (text) => void stdout.write(text),
+    stderr: (text) => void stderr.write(text),
+  })
+}
+
+/** What a plain file does not say of itself comes before the arguments of coreos-installer. */
+function ownOptions(given: readonly string[]): { sectorSize: number; args: readonly string[] } {
+  const [first = '', second] = given
+  const [flag, value = second] = first.split('=', 2)
+  if (flag !== '--sector-size') return { sectorSize: 512, args: given }
+  const sectorSize = Number(value)
+  if (!SECTOR_SIZES.includes(sectorSize))
+    throw new UserError('usage', `--sector-size ${value ?? ''}: a disk has sectors of 512 or 4096 bytes`, {
+      remedy: 'give --sector-size 512 or --sector-size 4096',
+      kind: 'usage',
+    })
+  return { sectorSize, args: given.slice(first.includes('=') ? 1 : 2) }
+}

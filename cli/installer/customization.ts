@@ -1,0 +1,34 @@
+import { checkConsole, type Customization } from '../../coreos/index.js'
+import { UserError } from '../../runtime/index.js'
+import type { CustomizeFlags } from './customize-options.js'
+import { namedFiles, type LiveCommand } from './live-files.js'
+import { keyfilesOfNmstate } from './nmstate.js'
+
+/**
+ * The files read, in the order of the options.
+ *
+ * @throws UserError for a console that is none
+ */
+export async function wishesOf(flags: CustomizeFlags, { environment }: LiveCommand): Promise<Customization> {
+  const { destDevice, destConsole = [], destKargAppend = [], destKargDelete = [] } = flags
+  for (const spec of destConsole) {
+    const objection = checkConsole(spec)
+    if (objection !== undefined)
+      throw new UserError('bad-option', `--dest-console is ${JSON.stringify(spec)}: ${objection}`, {
+        kind: 'usage',
+        remedy: 'name a console as the kernel does, for example ttyS0,115200n8',
+      })
+  }
+  return {
+    destIgnition: await namedFiles(flags.destIgnition),
+    ...(destDevice === undefined ? {} : { destDevice }),
+    ...{ destConsole, destKargAppend, destKargDelete },
+    networkKeyfile: await namedFiles(flags.networkKeyfile),
+    networkNmstate: await keyfilesOfNmstate(flags.networkNmstate ?? [], environment),
+    ignitionCa: await namedFiles(flags.ignitionCa),
+    preInstall: await namedFiles(flags.preInstall),
+    postInstall: await namedFiles(flags.postInstall),
+    installerConfig: await namedFiles(flags.installerConfig),
+    liveIgnition: await namedFiles(flags.liveIgnition),
+  }
+}

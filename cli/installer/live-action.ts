@@ -1,0 +1,18 @@
+import { failureText, isSystemError, LiveImageError } from '../../bytes/index.js'
+import { systemClock } from '../../runtime/index.js'
+import type { LiveCommand } from './live-files.js'
+import type { Action } from '../streams/metadata-commands.js'
+
+/** Work on live images as an action; it fails with coreos-installer's words and exit code. */
+export const live =
+  <O>(work: (operands: (string | undefined)[], options: O, command: LiveCommand) => Promise<void> | void): Action<O> =>
+  async (operands, options, environment) => {
+    try {
+      await work(operands as (string | undefined)[], options, { environment, clock: systemClock() })
+      return 0
+    } catch (error) {
+      if (!(error instanceof LiveImageError) && !isSystemError(error)) throw error
+      environment.stderr.write(failureText(error))
+      return 1
+    }
+  }

@@ -1,0 +1,215 @@
+import type { Command } from 'commander'
+import { addCustomizeOptions, repeated } from './customize-options.js'
+import type * as isoWork from './iso.js'
+import type { LiveCommand } from './live-files.js'
+import type { Action, Does } from '../streams/metadata-commands.js'
+import type * as pxeWork from './pxe.js'
+
+const OUTPUT = [
+  '-o, --output <path>',
+  'write to a new file, - for standard output (default: change the image itself)',
+] as const
+const KEYFILE = ['-k, --keyfile <path>', 'NetworkManager keyfile'] as const
+const DIRECTORY = ['-C, --directory <path>', 'extract to this folder (default: print them)'] as const
+
+/**
+ * Adds `iso` and `pxe`: coreos-installer's commands for live images, with its options, and with its words and exit codes
+ * when something fails.
+ */
+export function addLiveCommands(program: Command, does: Does): void {
+  addIso(program, does)
+  addPxe(program, does)
+}
+
+/** Commands of `iso` take the ISO first, and some another file. */
+const isoAction =
+  <O>(
+    work: (iso: typeof isoWork) => (path: string, options: O, command: LiveCommand, more?: string) => Promise<void>,
+  ) =>
+  async (): Promise<Action<O>> => {
+    const [{ live }, iso] = await Promise.all([import('./live-action.js'), import('./iso.js')])
+    return live(([path, more], options, command) => work(iso)(path!, options, command, more))
+  }
+
+const pxeAction =
+  <O>(
+    work: (pxe: typeof pxeWork) => (path: string | undefined, options: O, command: LiveCommand) => Promise<void> | void,
+  ) =>
+  async (): Promise<Action<O>> => {
+    const [{ live }, pxe] = await Promise.all([import('./live-action.js'), import('./pxe.js')])
+    return live(([path], options, command) => work(pxe)(path, options, command))
+  }
+
+function addIso(program: Command, does: Does): void {
+  const onIso = <O extends object>(command: Command, work: Parameters<typeof isoAction<O>>[0]): void =>
+    does(command.argument('<ISO>', 'CoreOS live ISO'), isoAction(work))
+  const root = program.command('iso').description('customise a CoreOS live ISO, as coreos-installer does')
+  const customize = addCustomizeOptions(
+    root.command('customize').description('customise what an ISO does when it boots'),
+  )
+    .addOption(repeated('--live-karg-append <arg>', 'kernel argument to add to the live system'))
+    .addOption(repeated('--live-karg-delete <arg>', 'kernel argument to take from the live system'))
+    .addOption(repeated('--live-karg-replace <k=o=n>', 'kernel argument of the live system to replace: key=old=new'))
+    .option('-f, --force', 'replace earlier customisations')
+    .option(...OUTPUT)
+  onIso(customize, (iso) => iso.isoCustomize)
+
+  const ignition = root.command('ignition').description('the Ignition config in an ISO')
+  const embed = ignition.command('embed').description('embed a config')
+  onIso(
+    embed
+      .option('-f, --force', 'replace a config that is there')
+      .option('-i, --ignition-file <path>', 'Ignition config (default: standard input)')
+      .option(...OUTPUT),
+    (iso) => iso.ignitionEmbed,
+  )
+  onIso(ignition.command('show').description('print the config'), (iso) => iso.ignitionShow)
+  onIso(
+    ignition
+      .command('remove')
+      .description('take it out')
+      .option(...OUTPUT),
+    (iso) => iso.ignitionRemove,
+  )
+
+  const network = root.command('network').description('the network settings in an ISO')
+  onIso(
+    network
+      .command('embed')
+      .description('embed NetworkManager keyfiles')
+      .addOption(repeated(...KEYFILE).makeOptionMandatory())
+      .option('-f, --force', 'replace settings that are there')
+      .option(...OUTPUT),
+    (iso) => iso.networkEmbed,
+  )
+  onIso(
+    network
+      .command('extract')
+      .description('print or extract them')
+      .option(...DIRECTORY),
+    (iso) => iso.networkExtract,
+  )
+  onIso(
+    network
+      .command('remove')
+      .description('take them out')
+      .option(...OUTPUT),
+    (iso) => iso.networkRemove,
+  )
+
+  const kargs = root.command('kargs').description('the kernel arguments of an ISO')
+  onIso(
+    kargs
+      .command('modify')
+      .description('change them')
+      .addOption(repeated('-a, --append <KARG>', 'argument to add'))
+      .addOption(repeated('-d, --delete <KARG>', 'argument to take away'))
+      .addOption(repeated('-r, --replace <KARG=OLDVAL=NEWVAL>', 'argument to replace'))
+      .option(...OUTPUT),
+    (iso) => iso.kargsModify,
+  )
+  onIso(
+    kargs
+      .command('reset')
+      .description('back to the defaults')
+      .option(...OUTPUT),
+    (iso) => iso.kargsReset,
+  )
+  onIso(
+    kargs.command('show').description('print them').option('-d, --default', 'those that it came with'),
+    (iso) => iso.kargsShow,
+  )
+
+  const extract = root.command('extract').description('files of an ISO')
+  onIso(
+    extract
+      .command('pxe')
+      .description('kernel, initramfs and root filesystem')
+      .option('-o, --output-dir <PATH>', 'folder to write to', '.'),
+    (iso) => iso.extractPxe,
+  )
+  onIso(
+    extract
+      .command('minimal-iso')
+      .description('an ISO without the root filesystem')
+      .option('--output-rootfs <PATH>', 'extract the root filesystem too')
+      .option('--rootfs-url <URL>', 'where the ISO is to fetch it from'),
+    (iso) => iso.extractMinimalIso,
+  )
+  extract.commands.at(-1)!.argument('[OUTPUT_ISO]', 'file to write (default: -)')
+  onIso(
+    root
+      .command('reset')
+      .description('back to how it was published')
+      .option(...OUTPUT),
+    (iso) => iso.isoReset,
+  )
+}
+
+function addPxe(program: Command, does: Does): void {
+  const root = program.command('pxe').description('customise CoreOS for PXE, as coreos-installer does')
+  const initrd = ['[initrd]', 'initramfs (default: standard input)'] as const
+  const wrapOutput = ['-o, --output <path>', 'write to a file (default: standard output)'] as const
+  does(
+    addCustomizeOptions(root.command('customize').description('customise what an initramfs does when it boots'))
+      .argument('<path>', 'CoreOS live initramfs')
+      .requiredOption('-o, --output <path>', 'new file, - for standard output'),
+    pxeAction(
+      (pxe) => (path, options: Parameters<typeof pxe.pxeCustomize>[1], live) => pxe.pxeCustomize(path!, options, live),
+    ),
+  )
+  const ignition = root.command('ignition').description('an Ignition config for PXE')
+  does(
+    ignition
+      .command('wrap')
+      .description('make it an archive to append to an initramfs')
+      .option('-i, --ignition-file <path>', 'Ignition config (default: standard input)')
+      .option(...wrapOutput),
+    pxeAction(
+      (pxe) => (_, options: Parameters<typeof pxe.pxeIgnitionWrap>[0], live) => pxe.pxeIgnitionWrap(options, live),
+    ),
+  )
+  does(
+    ignition
+      .command('unwrap')
+      .description('print the config')
+      .argument(...initrd),
+    pxeAction((pxe) => pxe.pxeIgnitionUnwrap),
+  )
+  const network = root.command('network').description('network settings for PXE')
+  does(
+    network
+      .command('wrap')
+      .description('make NetworkManager keyfiles an archive to append to an initramfs')
+      .addOption(repeated(...KEYFILE).makeOptionMandatory())
+      .option(...wrapOutput),
+    pxeAction(
+      (pxe) => (_, options: Parameters<typeof pxe.pxeNetworkWrap>[0], live) => pxe.pxeNetworkWrap(options, live),
+    ),
+  )
+  does(
+    network
+      .command('unwrap')
+      .description('print or extract them')
+      .argument(...initrd)
+      .option(...DIRECTORY),
+    pxeAction((pxe) => pxe.pxeNetworkUnwrap),
+  )
+  const sources = (command: Command): Command =>
+    command
+      .option('--rootfs-url <URL>', 'the root filesystem')
+      .option('--ignition-url <URL>', 'the Ignition config (default: in the initramfs)')
+      .option('--ignition', 'there is an Ignition config in the initramfs')
+      .option('--ip-options <ARGS>', 'arguments of the network, as ip=dhcp6')
+      .option('--append <ARGS>', "more kernel arguments, as those that Ironic's kernel_append_params has")
+  does(
+    sources(root.command('kargs').description('print the kernel arguments that a live boot needs')),
+    pxeAction((pxe) => (_, options: Parameters<typeof pxe.pxeKargs>[0], live) => pxe.pxeKargs(options, live)),
+  )
+  does(
+    sources(root.command('ipxe').description('print an iPXE script that boots it'))
+      .requiredOption('--kernel-url <URL>', 'the kernel')
+      .addOption(repeated('--initrd-url <URL>', 'the initramfs, and archives after it').makeOptionMandatory()),
+    pxeAction((pxe) => (_, options: Parameters<typeof pxe.pxeIpxe>[0], live) => pxe.pxeIpxe(options, live)),
+  )
+}

@@ -1,0 +1,74 @@
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { doing, LiveImageError, streamOf, type ByteSource } from '../../bytes/index.js'
+import type { Clock } from '../../runtime/index.js'
+import type { NamedFile } from '../../coreos/index.js'
+import { temporaryFolder } from '../../runtime/index.js'
+import { stopAsked, type Environment } from '../environment.js'
+import { readStandardInput } from '../options/standard-input.js'
+
+/** The bytes of a file, or of standard input where none is named. */
+export async function inputBytes(path: string | undefined, environment: Environment): Promise<Buffer> {
+  return path === undefined ? readStandardInput(environment) : doing(`reading ${path}`, () => readFile(path))
+}
+
+/** Files as they were named, in that order. */
+export async function namedFiles(paths: readonly string[] = []): Promise<NamedFile[]> {
+  const files: NamedFile[] = []
+  for (const path of paths) files.push({ path, bytes: await doing(`reading ${path}`, () => readFile(path)) })
+  return files
+}
+
+/** @throws LiveImageError where the output is a terminal, which binary data would upset */
+export function refuseTerminal(output: string | undefined, { stdout }: Environment): void {
+  if (output === '-' && stdout.isTTY) throw new LiveImageError('Refusing to write binary data to terminal')
+}
+
+/** Writes to standard output no faster than it is read. */
+export async function writeTo({ stdout, stopped }: Environment, source: ByteSource): Promise<void> {
+  for await (const part of streamOf(source)) {
+    const full = stdout.write(Buffer.from(part.buffer, part.byteOffset, part.length)) === false
+    if (full && stdout.once)
+      await Promise.race([new Promise<void>((resolve) => stdout.once!('drain', resolve)), stopAsked(stopped)])
+    stopped.throwIfAborted()
+  }
+}
+
+/** A new file, which is not there until it is whole; one that exists is never replaced. `-` is standard output. */
+export async function writeOutput(output: string, source: ByteSource, environment: Environment): Promise<void> {
+  if (output === '-') return writeTo(environment, source)
+  await using folder = await doing('creating temporary file', () => temporaryFolder(dirname(output)))
+  const whole = join(folder.path, 'whole')
+  await writeNew(whole, source)
+  // Unlike a rename, a link fails where something is.
+  await doing(`persisting output file to ${output}`, () => link(whole, output))
+}
+
+/** As it is printed, with the folder as it was given. */
+export const extractPath = (folder: string, name: string): string => `${folder.replace(/(?<=.)\/+$/, '')}/${name}`
+
+/** Writes a new file into a folder, which is made. */
+export async function extractTo(folder: string, path: string, source: ByteSource): Promise<void> {
+  await doing(`creating directory ${folder}`, () => mkdir(folder, { recursive: true }))
+  await writeNew(path, source)
+}
+
+/** A file that must not be there; what was written of it goes when it cannot be completed. */
+export async function writeNew(path: string, source: ByteSource): Promise<void> {
+  const file = await doing(`opening ${path}`, () => open(path, 'wx'))
+  try {
+    for await (const part of streamOf(source)) await doing(`writing ${path}`, () => file.writeFile(part))
+    await file.datasync()
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  } finally {
+    await file.close()
+  }
+}
+
+/** What a command that reads and writes live images is given. */
+export interface LiveCommand {
+  environment: Environment
+  clock: Clock
+}

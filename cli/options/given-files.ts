@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises'
+import { butaneVariant } from '../../ignition/index.js'
+import { UserError } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+import { readStandardInput } from './standard-input.js'
+
+/** A file as it was given. */
+export interface Given {
+  /** `standard input` for `-`. */
+  name: string
+  bytes: Uint8Array
+}
+
+/**
+ * The files that a command names, `-` for standard input.
+ *
+ * @throws UserError (usage) for one that cannot be read, or for standard input named twice
+ */
+export async function readGiven(
+  files: readonly string[],
+  environment: Environment,
+  what = 'Ignition config',
+): Promise<Given[]> {
+  if (files.filter((file) => file === '-').length > 1)
+    throw new UserError('file-unreadable', 'standard input can be read only once', {
+      kind: 'usage',
+      remedy: 'name - once',
+    })
+  const given: Given[] = []
+  for (const file of files)
+    try {
+      if (file !== '-') given.push({ name: file, bytes: await readFile(file) })
+      else given.push({ name: 'standard input', bytes: await readStandardInput(environment) })
+    } catch (cause) {
+      throw unreadable(file, what, 'name a file, or - for standard input', cause)
+    }
+  return given
+}
+
+/**
+ * Butane's file given where Ignition's is expected.
+ *
+ * @throws UserError (usage) with the command that makes the one from the other
+ */
+export function refuseButane(name: string, bytes: Uint8Array): void {
+  const variant = butaneVariant(Buffer.from(bytes).toString())
+  if (variant === null) return
+  const made = `${name.replace(/\.(bu|ya?ml|json)$/, '')}.ign`
+  throw new UserError('ignition-butane', `${name} is a Butane file (variant ${variant}), not an Ignition config`, {
+    kind: 'usage',
+    remedy:
+      name === 'standard input'
+        ? 'butane --strict | ironstage ...'
+        : `butane --strict ${name} > ${made}, then give ${made}`,
+  })
+}
+
+/** One file that is text, which is not to be standard input. */
+export async function readText(path: string, what: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw unreadable(path, what, 'name a file that you may read', cause)
+  }
+}
+
+const unreadable = (path: string, what: string, remedy: string, cause: unknown): UserError =>
+  new UserError('file-unreadable', `the ${what} ${path} cannot be read`, { cause, kind: 'usage', remedy })

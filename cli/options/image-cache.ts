@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { streamImage, type ImageCacheRequest } from '../../lab/index.js'
+import { systemClock, UserError } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+import { parseSize, type Options } from './options.js'
+import type { IMAGE_CACHE_OPTIONS } from './option-lists.js'
+
+type CacheOptions = Options<(typeof IMAGE_CACHE_OPTIONS)[number]>
+
+/**
+ * Where images are kept, and how they are fetched: proxies are those of curl.
+ *
+ * @throws UserError (usage) for files that cannot be read and for options that exclude each other
+ */
+export async function imagesOf(options: CacheOptions, { variables }: Environment): Promise<ImageCacheRequest> {
+  const { 'no-cache': none = false, 'cache-as': as, 'cache-size': size, 'image-ca': ca, 'image-key': keys } = options
+  for (const name of ['cache-dir', 'cache-as', 'cache-size'] as const)
+    if (none && options[name] !== undefined)
+      throw new UserError('usage', `--no-cache and --${name} exclude each other`, {
+        kind: 'usage',
+        remedy: 'leave one of them out',
+      })
+  const proxy = (name: string) => variables[name] || variables[name.toUpperCase()] || ''
+  // A name in capitals could be a header of a CGI request: curl does not believe it either.
+  const proxies = { http: variables['http_proxy'] || '', https: proxy('https_proxy'), no: proxy('no_proxy') }
+  return {
+    folder: none ? null : cacheFolder(options, variables),
+    ...{ proxies, as: as === 'zstd' ? 'zstd' : 'fetched' },
+    ...(size === undefined ? {} : { limit: parseSize(size) }),
+    ...(ca === undefined ? {} : { ca: await textOf(ca, '--image-ca') }),
+    ...(keys === undefined ? {} : { trusted: await Promise.all(keys.map((key) => textOf(key, '--image-key'))) }),
+  }
+}
+
+/** As simulated machines are, and nearly all others. */
+const MACHINE = { architecture: 'x86_64', sectorSize: 512 }
+
+/** What `--image` names, with the digest that it must have where that is known. */
+export async function imageNamed(
+  options: CacheOptions & { image?: string },
+  environment: Environment,
+): Promise<{ image?: string; imageSha256?: string }> {
+  const { image } = options
+  if (image === undefined) return {}
+  if (!image.startsWith('stream:')) return { image }
+  const surroundings = { clock: systemClock(), signal: environment.stopped }
+  const fetching = await imagesOf(options, environment)
+  const { url, sha256 } = await streamImage(image.slice('stream:'.length), MACHINE, fetching, surroundings)
+  return { image: url, ...(sha256 === null ? {} : { imageSha256: sha256 }) }
+}
+
+/** As the XDG base directory specification has it; null for who has no home. */
+export function cacheFolder(
+  { 'cache-dir': named }: CacheOptions,
+  variables: Readonly<Record<string, string | undefined>>,
+): string | null {
+  if (named !== undefined) return named
+  const { XDG_CACHE_HOME: base, HOME: home } = variables
+  if (base?.startsWith('/')) return join(base, 'ironstage', 'images')
+  return home ? join(home, '.cache', 'ironstage', 'images') : null
+}
+
+async function textOf(path: string, option: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new UserError('option-file', `the file ${path} of ${option} cannot be read`, {
+      cause,
+      kind: 'usage',
+      remedy: 'name a file that you may read',
+    })
+  }
+}

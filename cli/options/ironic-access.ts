@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises'
+import { basicAuthorization } from '../../ironic-mock/index.js'
+import { UserError } from '../../runtime/index.js'
+import type { ClientTls } from '../../wire/index.js'
+
+/** How to be let in to an Ironic elsewhere. */
+export interface IronicAccess {
+  readonly headers: Readonly<Record<string, string>>
+  readonly tls: ClientTls
+}
+
+const usage = (message: string, remedy: string, cause?: unknown): UserError =>
+  new UserError('ironic-access', message, { kind: 'usage', remedy, ...(cause === undefined ? {} : { cause }) })
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/**
+ * Where the environment says that Ironic is, as python-ironicclient and BareMetal Operator read it.
+ *
+ * @throws UserError (usage) when it does not say
+ */
+export function endpointOf(variables: Variables): string {
+  const endpoint = variables['OS_ENDPOINT'] || variables['IRONIC_ENDPOINT']
+  if (endpoint && /^https?:\/\//.test(endpoint)) return endpoint
+  throw usage(
+    endpoint ? `${endpoint} in the environment is no http(s) URL` : 'the environment names no Ironic',
+    'set OS_ENDPOINT or IRONIC_ENDPOINT, or give a URL',
+  )
+}
+
+/**
+ * Credentials and trusted certificates from the environment, under python-ironicclient's names, and BareMetal Operator's
+ * for the latter. `OS_USERNAME` counts with `OS_AUTH_TYPE=http_basic` only: of a cloud it means somebody else.
+ *
+ * @throws UserError (usage) for half of the credentials, and for a file that cannot be read
+ */
+export async function accessOf(variables: Variables): Promise<IronicAccess> {
+  const file = variables['OS_CACERT'] || variables['IRONIC_CACERT_FILE']
+  const ca = file
+    ? await readFile(file, 'utf8').catch((cause: unknown) => {
+        throw usage(
+          `the certificates in ${file} cannot be read`,
+          'name a PEM file in OS_CACERT or IRONIC_CACERT_FILE',
+          cause,
+        )
+      })
+    : undefined
+  const insecure = /^(1|true|yes)$/i.test(variables['IRONIC_INSECURE'] ?? '')
+  return { headers: credentialsIn(variables), tls: { insecure, ...(ca === undefined ? {} : { ca }) } }
+}
+
+function credentialsIn(variables: Variables): Record<string, string> {
+  if (variables['OS_AUTH_TYPE'] !== 'http_basic') return {}
+  const { OS_USERNAME: username, OS_PASSWORD: password } = variables
+  if (!username || password === undefined)
+    throw usage(
+      `OS_AUTH_TYPE is http_basic, and ${username ? 'OS_PASSWORD' : 'OS_USERNAME'} is missing`,
+      'set OS_USERNAME and OS_PASSWORD, or OS_AUTH_TYPE=none',
+    )
+  return { authorization: basicAuthorization({ username, password }) }
+}

@@ -1,0 +1,159 @@
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
+import { readFile } from 'node:fs/promises'
+import { UserError } from '../../runtime/index.js'
+import { nearest } from '../output/nearest.js'
+import { OPTIONS, variableOf, type OptionName, type Options, type OptionShape } from './option-table.js'
+import { SECRET_VARIABLES } from './secrets.js'
+
+export { OPTIONS, variableOf, type OptionName, type Options }
+
+interface Source {
+  /** For messages: `--port`, `IRONSTAGE_PORT`, `port in lab.yaml`. */
+  label: (name: string) => string
+  values: Record<string, unknown>
+}
+
+/**
+ * Puts together what flags, environment and config file say and checks each by the one schema.
+ *
+ * @param flags as commander hands them over: strings, booleans, arrays of strings, by option name
+ * @throws UserError (usage) that names the option, where it was given, and what is wrong with it
+ */
+export async function resolveOptions<N extends OptionName>(
+  names: readonly N[],
+  flags: Readonly<Record<string, unknown>>,
+  variables: Readonly<Record<string, string | undefined>>,
+): Promise<Options<N>> {
+  const { config, ...ownFlags } = flags
+  const configFile = (config as string | undefined) ?? variables['IRONSTAGE_CONFIG']
+  const sources = [
+    ...(configFile === undefined ? [] : [await configSource(configFile, names)]),
+    environmentSource(variables, names),
+    { label: (name: string) => `--${name}`, values: ownFlags },
+  ]
+  const resolved: Record<string, unknown> = {}
+  for (const source of sources)
+    for (const name of names) {
+      const value = source.values[name]
+      if (value !== undefined) resolved[name] = await check(name, value, source.label(name))
+    }
+  return resolved as Options<N>
+}
+
+async function configSource(file: string, names: readonly OptionName[]): Promise<Source> {
+  const usage = (message: string, remedy: string, cause?: unknown) =>
+    new UserError('config-file', message, { kind: 'usage', remedy, ...(cause === undefined ? {} : { cause }) })
+  let values: unknown
+  try {
+    // Only whoever has a config file waits for the parser to load.
+    const { parse } = await import('yaml')
+    values = parse(await readFile(file, 'utf8')) ?? {}
+  } catch (cause) {
+    throw usage(`the config file ${file} cannot be read`, 'name a YAML file with --config', cause)
+  }
+  if (typeof values !== 'object' || Array.isArray(values) || values === null)
+    throw usage(`the config file ${file} is not a set of keys and values`, 'write one option a line, as in port: 6385')
+  for (const key of Object.keys(values))
+    if (!(key in OPTIONS))
+      throw usage(`the config file ${file} has an unknown key ${key}`, meant(key, names, Object.keys(OPTIONS)))
+  return { label: (name) => `${name} in ${file}`, values: values as Record<string, unknown> }
+}
+
+/** The nearest word, of this command's or of any other's; or all of this command's. */
+const meant = (word: string, here: readonly string[], anywhere: readonly string[]): string =>
+  nearest(word, here) ?? nearest(word, anywhere) ?? `one of ${here.join(', ')}`
+
+/** Secrets are no options, since those can be on a command line and in a file. */
+const NO_OPTIONS = ['IRONSTAGE_CONFIG', ...SECRET_VARIABLES]
+
+function environmentSource(
+  variables: Readonly<Record<string, string | undefined>>,
+  names: readonly OptionName[],
+): Source {
+  const known = new Map(Object.keys(OPTIONS).map((name) => [variableOf(name as OptionName), name]))
+  const values: Record<string, unknown> = {}
+  for (const [variable, value] of Object.entries(variables)) {
+    if (!variable.startsWith('IRONSTAGE_') || NO_OPTIONS.includes(variable) || value === undefined) continue
+    const name = known.get(variable)
+    if (name === undefined)
+      throw new UserError('unknown-variable', `the environment has ${variable}, which is no option of ironstage`, {
+        kind: 'usage',
+        remedy: `unset it, or ${meant(variable, names.map(variableOf), [...known.keys()])}`,
+      })
+    if (value !== '') values[name] = value
+  }
+  return { label: (name) => variableOf(name as OptionName), values }
+}
+
+// Flags and variables are text; ajv's coercion reads numbers and booleans out of it by the same schema.
+// The schemas are ours: holding them against JSON Schema's own takes longer than reading all options.
+const SETTINGS = { coerceTypes: true, strict: true, allowUnionTypes: true, meta: false, validateSchema: false }
+let ajv: Ajv | undefined
+const validators = new Map<OptionName, ValidateFunction<{ value: unknown }>>()
+
+/** Compiled when an option is given: all of them take longer than the rest of a start. */
+async function validatorOf(name: OptionName): Promise<ValidateFunction<{ value: unknown }>> {
+  const known = validators.get(name)
+  if (known) return known
+  ajv ??= new (await import('ajv')).Ajv(SETTINGS)
+  const { schema } = OPTIONS[name]
+  const made = ajv.compile<{ value: unknown }>({ type: 'object', properties: { value: schema }, required: ['value'] })
+  validators.set(name, made)
+  return made
+}
+
+async function check(name: OptionName, given: unknown, label: string): Promise<unknown> {
+  const isList = OPTIONS[name].schema.type === 'array'
+  const holder = { value: isList && typeof given === 'string' ? given.split(/\s+/).filter(Boolean) : given }
+  const validate = await validatorOf(name)
+  // Coercion would read nothing as 0, or as false.
+  const isEmpty = given === null || given === '' || (Array.isArray(given) && given.includes(''))
+  if (!isEmpty && validate(holder)) return holder.value
+  const error = validate.errors?.[0]
+  const what = isEmpty || !error ? 'is empty' : `is ${JSON.stringify(given)}, which ${problem(error)}`
+  throw new UserError('bad-option', `${label} ${what}`, { kind: 'usage', remedy: remedyFor(name, given, error) })
+}
+
+/** What to give instead: the nearest word of a list, or an example. */
+function remedyFor(name: OptionName, given: unknown, error: ErrorObject | undefined): string {
+  const words = error?.keyword === 'enum' ? (error.params as { allowedValues: string[] }).allowedValues : []
+  const shape: OptionShape = OPTIONS[name]
+  const value = (typeof given === 'string' ? nearest(given, words) : undefined) ?? words[0] ?? shape.example
+  return `--${name}${shape.value === undefined ? '' : ` ${value ?? shape.value}`}`
+}
+
+function problem(error: ErrorObject): string {
+  const params = error.params as Record<string, unknown>
+  switch (error.keyword) {
+    case 'type':
+      return `is not ${params['type'] === 'integer' ? 'a whole number' : `a ${String(params['type'])}`}`
+    case 'enum':
+      return `is not one of ${(params['allowedValues'] as string[]).join(', ')}`
+    case 'pattern':
+      return (params['pattern'] as string).includes('\\r\\n')
+        ? 'has a line break or a NUL character'
+        : 'is not of the expected form'
+    default:
+      return error.message ?? 'is not valid'
+  }
+}
+
+const UNITS: Record<string, number> = {
+  '': 1,
+  B: 1,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KIB: 2 ** 10,
+  MIB: 2 ** 20,
+  GIB: 2 ** 30,
+  TIB: 2 ** 40,
+}
+
+/** Bytes of a size as `--disk-size` takes it, rounded down to a whole MiB as disks are. */
+export function parseSize(text: string): number {
+  const [, number, unit] = /^([0-9.]+) ?([A-Za-z]*)$/.exec(text) ?? []
+  const bytes = Number(number) * (UNITS[(unit ?? '').toUpperCase()] ?? NaN)
+  return Math.floor(bytes / 2 ** 20) * 2 ** 20
+}

@@ -1,0 +1,93 @@
+import { userInfo, homedir } from 'node:os'
+import type { SecretQuestion, SecretSource } from '../../targets/index.js'
+import type { Environment } from '../environment.js'
+
+/** Where programs find what a person would type. */
+const VARIABLES: Partial<Record<SecretQuestion['kind'], string>> = {
+  password: 'IRONSTAGE_SSH_PASSWORD',
+  passphrase: 'IRONSTAGE_SSH_PASSPHRASE',
+  sudo: 'IRONSTAGE_SUDO_PASSWORD',
+}
+export const SECRET_VARIABLES: readonly string[] = Object.values(VARIABLES)
+
+/** A terminal that can be told not to show what is typed. */
+interface Terminal {
+  isTTY?: boolean
+  setRawMode?(raw: boolean): unknown
+}
+
+/** Secrets out of the environment, else asked for at the terminal; nobody has any where there is neither. */
+export function secretSource(environment: Environment): SecretSource {
+  let asking: Promise<unknown> = Promise.resolve()
+  return {
+    ask: ({ kind, about, echo }) => {
+      const variable = VARIABLES[kind]
+      const known = variable === undefined ? undefined : environment.variables[variable]
+      if (known !== undefined && known !== '') return Promise.resolve(known)
+      const { isTTY = false, setRawMode } = environment.stdin as Environment['stdin'] & Terminal
+      if (!isTTY || !setRawMode) return Promise.resolve(null)
+      // One question at a time.
+      const answer = asking.then(() => typed(environment, `${about.replace(/[:\s]*$/, '')}: `, echo))
+      asking = answer.catch(() => {})
+      return answer
+    },
+  }
+}
+
+const [ENTER, NEW_LINE, BACKSPACE, DELETE, INTERRUPT, END] = ['\r', '\n', '\b', '\x7f', '\x03', '\x04']
+
+function typed({ stdin, stderr, stopped }: Environment, question: string, echo: boolean): Promise<string | null> {
+  const terminal = stdin as Environment['stdin'] & Required<Pick<Terminal, 'setRawMode'>>
+  stderr.write(question)
+  terminal.setRawMode(true)
+  return new Promise((resolve) => {
+    let answer = ''
+    const done = (value: string | null) => {
+      terminal.setRawMode(false)
+      stopped.removeEventListener('abort', stop)
+      stdin.off('data', take)
+      stdin.pause()
+      stderr.write('\n')
+      resolve(value)
+    }
+    const take = (chunk: Buffer | string) => {
+      for (const character of String(chunk)) {
+        if (character === ENTER || character === NEW_LINE) return done(answer)
+        if (character === INTERRUPT) {
+          done(null)
+          return void process.kill(process.pid, 'SIGINT')
+        }
+        if (character === END) return done(answer === '' ? null : answer)
+        if (character === BACKSPACE || character === DELETE) {
+          if (echo && answer !== '') stderr.write('\b \b')
+          answer = answer.slice(0, -1)
+        } else if (character >= ' ') {
+          if (echo) stderr.write(character)
+          answer += character
+        }
+      }
+    }
+    const stop = () => done(null)
+    stopped.addEventListener('abort', stop)
+    stdin.on('data', take)
+    stdin.resume()
+  })
+}
+
+/** Of this process's environment, what a target is reached with. */
+export function targetEnvironment({ variables }: Environment): Record<string, string | undefined> {
+  return {
+    PATH: variables['PATH'],
+    HOME: variables['HOME'] || homedir(),
+    USER: variables['USER'] || variables['LOGNAME'] || userName(),
+    SSH_AUTH_SOCK: variables['SSH_AUTH_SOCK'],
+  }
+}
+
+function userName(): string | undefined {
+  try {
+    return userInfo().username
+  } catch {
+    return undefined
+  }
+}

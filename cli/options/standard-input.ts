@@ -1,0 +1,32 @@
+import { addAbortSignal } from 'node:stream'
+import { UserError } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+
+/** More than any config, manifest or metadata has, in bytes. */
+const LIMIT = 256 * 2 ** 20
+
+/**
+ * All of standard input.
+ *
+ * @throws the signal's reason when the command is asked to stop; UserError (usage) for endless input
+ */
+export async function readStandardInput({ stdin, stopped }: Pick<Environment, 'stdin' | 'stopped'>): Promise<Buffer> {
+  const parts: Buffer[] = []
+  let size = 0
+  try {
+    for await (const part of addAbortSignal(stopped, stdin)) {
+      const bytes = Buffer.from(part as Uint8Array)
+      size += bytes.length
+      if (size > LIMIT)
+        throw new UserError('standard-input', `standard input has more than ${LIMIT / 2 ** 20} MiB`, {
+          kind: 'usage',
+          remedy: 'give a file that this command can read',
+        })
+      parts.push(bytes)
+    }
+  } catch (error) {
+    stopped.throwIfAborted()
+    throw error
+  }
+  return Buffer.concat(parts)
+}

@@ -1,0 +1,16 @@
+import type { Logger } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+
+/** Warnings and errors of what runs, on standard error: a line each, or a JSON object each. */
+export function logTo({ stderr }: Environment, json: boolean): Logger {
+  return (level, message, fields = {}) => {
+    if (level === 'debug' || level === 'info') return
+    const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : undefined)
+    const [room, node] = [text('room'), text('node')]
+    stderr.write(
+      json
+        ? `${JSON.stringify({ event: 'log', level, room, node, message })}\n`
+        : `${[level, room, node, message].filter(Boolean).join(': ')}\n`,
+    )
+  }
+}

@@ -1,0 +1,113 @@
+import { STAGES, type DeploymentEvent, type StageName } from '../../runs/index.js'
+
+/** Shows a deployment while it runs. */
+export interface ProgressView {
+  /** @param elapsed seconds since the command began */
+  show(event: DeploymentEvent, elapsed: number): void
+  /** Time passes. */
+  tick(elapsed: number): void
+  /** Nothing more will come. */
+  end(): void
+}
+
+/** For logs and pipes: a line an event, a percentage only when it has moved by ten. */
+export function lineProgress(write: (text: string) => void): ProgressView {
+  let shown = -Infinity
+  return {
+    show(event, elapsed) {
+      if (event.event === 'progress' && 'percent' in event) {
+        if (event.percent < shown + 10 && event.percent !== 100) return
+        if (event.percent === shown) return
+        shown = event.percent
+      }
+      if (event.event === 'progress' && 'stage' in event) shown = -Infinity
+      const text = lineOf(event)
+      if (text !== null) write(`${elapsed.toFixed(2).padStart(7)}s  ${text}\n`)
+    },
+    tick() {},
+    end() {},
+  }
+}
+
+function lineOf(event: DeploymentEvent): string | null {
+  switch (event.event) {
+    case 'started':
+      return `node ${event.node} (${event.uuid}) at ${event.ironic_url}`
+    case 'disk':
+      return `disk ${event.path}${event.model === null ? '' : `, ${event.model}`}, ${event.size} bytes`
+    case 'stage':
+      return event.status === 'started'
+        ? `${event.stage} ...`
+        : `${event.stage} ${event.status}, ${secondsText(event.seconds)}`
+    case 'state':
+      return `  ${event.provision_state}${event.power_state === null ? '' : `, ${event.power_state}`}`
+    case 'progress':
+      if ('percent' in event) return `  ${event.step}: ${event.percent} %`
+      // The installer's own percentage lines are told as percentages.
+      if ('line' in event) return /^(> )?Read disk/.test(event.line) ? null : `  | ${event.line}`
+      return `  ${event.step}: ${event.stage}`
+  }
+}
+
+const WIDTH = Math.max(...STAGES.map((stage) => stage.length))
+
+/** For a terminal: one line a stage, the last one rewritten in place. */
+export function liveProgress(write: (text: string) => void, columns: () => number): ProgressView {
+  let current: { stage: StageName; since: number } | null = null
+  let detail = ''
+  let percent: number | null = null
+  const redraw = (elapsed: number) => {
+    if (!current) return
+    const bar = percent === null ? '' : `  ${barOf(percent)} ${String(percent).padStart(3)} %`
+    const text = `  … ${current.stage.padEnd(WIDTH)}  ${secondsText(elapsed - current.since).padStart(8)}  ${detail}${bar}`
+    write(`\r\x1b[K${text.slice(0, Math.max(20, columns() - 1))}`)
+  }
+  return {
+    show(event, elapsed) {
+      switch (event.event) {
+        case 'started':
+          write(`\r\x1b[K  node ${event.node} at ${event.ironic_url}\n`)
+          break
+        case 'disk':
+          write(`\r\x1b[K  disk ${event.path}, ${event.size} bytes\n`)
+          break
+        case 'stage':
+          if (event.status === 'started') {
+            current = { stage: event.stage, since: elapsed }
+            detail = ''
+            percent = null
+            break
+          }
+          write(
+            `\r\x1b[K  ${event.status === 'done' ? '✓' : '✗'} ${event.stage.padEnd(WIDTH)}  ${secondsText(event.seconds).padStart(8)}\n`,
+          )
+          current = null
+          return
+        case 'state':
+          // While Ironic waits for the agent, what the agent does says more.
+          if (detail.includes(':') && event.provision_state.includes('wait')) break
+          detail = event.provision_state
+          percent = null
+          break
+        case 'progress':
+          if ('stage' in event) {
+            detail = `${event.step}: ${event.stage}`
+            percent = null
+          } else if ('percent' in event) percent = event.percent
+      }
+      redraw(elapsed)
+    },
+    tick: redraw,
+    end() {
+      if (current) write('\n')
+    },
+  }
+}
+
+function barOf(percent: number): string {
+  const filled = Math.round(percent / 5)
+  return `${'█'.repeat(filled)}${'░'.repeat(20 - filled)}`
+}
+
+const secondsText = (seconds: number): string =>
+  seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`

@@ -1,0 +1,62 @@
+import { STAGES, type DeploymentReport } from '../../runs/index.js'
+
+/** The report as a person reads it. */
+export function reportText(report: DeploymentReport): string {
+  const { disk, ignition } = report
+  const lines = [
+    '',
+    `Read back from the disk of ${report.node}`,
+    `  disk       ${disk.file} (${sizeText(disk.size)})`,
+    `  table      ${disk.table ?? 'none'}${disk.guid === null ? '' : `, ${disk.guid}`}`,
+    ...report.partitions.map(
+      ({ number, name, filesystem, label, offset, length }) =>
+        `    ${number}  ${(name ?? '').padEnd(12)} ${(filesystem ?? '-').padEnd(5)} ${(label ?? '-').padEnd(11)} ` +
+        `${sizeText(length).padStart(9)} at ${sizeText(offset)}`,
+    ),
+    ...(ignition === null ? ['  Ignition   none'] : ignitionLines(ignition)),
+    `  arguments  ${wrapped(report.kernel_arguments)}`,
+    ...(report.confinement === undefined ? [] : [`  confined   ${report.confinement}`]),
+    `  time       ${STAGES.filter((stage) => stage in report.seconds)
+      .map((stage) => `${stage} ${report.seconds[stage]!.toFixed(2)} s`)
+      .join(', ')}`,
+    '',
+    ...report.checks.map(({ what, ok, found }) => `  ${ok ? '✓' : '✗'} ${what}: ${found}`),
+    '',
+    report.ok ? 'The disk is as it was asked for.' : 'The disk is NOT as it was asked for.',
+    '',
+  ]
+  return lines.join('\n')
+}
+
+function ignitionLines(ignition: NonNullable<DeploymentReport['ignition']>): string[] {
+  const { version, sha256, mode, hostname, users, files, units } = ignition
+  return [
+    `  Ignition   version ${version}, mode ${mode}, sha256 ${sha256.slice(0, 16)}…`,
+    ...(hostname === null ? [] : [`    hostname ${hostname}`]),
+    ...users.flatMap(({ name, ssh_key_fingerprints: keys }) => [
+      `    user ${name}`,
+      ...keys.map((key) => `      key ${key}`),
+    ]),
+    ...files.map((path) => `    file ${path}`),
+    ...units.map((name) => `    unit ${name}`),
+  ]
+}
+
+function wrapped(words: readonly string[]): string {
+  const lines = ['']
+  for (const word of words) {
+    const last = lines.at(-1)!
+    if (last !== '' && last.length + word.length > 80) lines.push(word)
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
+  }
+  return lines.join('\n             ')
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+
+function sizeText(bytes: number): string {
+  let value = bytes
+  let unit = 0
+  for (; value >= 1024 && unit < UNITS.length - 1; unit++) value /= 1024
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${UNITS[unit]}`
+}

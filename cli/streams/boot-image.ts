@@ -1,0 +1,102 @@
+import {
+  bootImageFor,
+  bootImageInfo,
+  documentText,
+  readReleaseImage,
+  streamOfBuilds,
+  type BootImageInfo,
+  type Stream,
+} from '../../coreos/index.js'
+import { generateBootImage } from '../../runs/index.js'
+import { silent, systemClock, UserError } from '../../runtime/index.js'
+import type { GenerateFlags } from './boot-image-commands.js'
+import type { Environment } from '../environment.js'
+import { fetchProgress } from '../output/fetch-progress.js'
+import { fetchingOf, reachOf, streamFor } from './fetching.js'
+import { readGiven, refuseButane } from '../options/given-files.js'
+import { hostArchitecture } from './host-architecture.js'
+
+/** `ironstage boot-image info RELEASE`: exit code 1 when the sources of the release differ. */
+export async function bootImageReport(
+  folder: string,
+  { json, ...options }: { baseUrl?: string; json?: boolean },
+  { stdout }: Environment,
+): Promise<number> {
+  const info = bootImageInfo(await readReleaseImage(folder, systemClock()), options)
+  stdout.write(json ? `${JSON.stringify(info)}\n` : infoText(info))
+  return info.drift.length === 0 ? 0 : 1
+}
+
+/** `ironstage boot-image generate [RELEASE] PLATFORM` */
+export async function bootImageGenerate(
+  release: string | undefined,
+  platform: string,
+  flags: GenerateFlags,
+  environment: Environment,
+): Promise<number> {
+  refuseRuntime(flags.runtime)
+  const { architecture = hostArchitecture(), directory, ignition, baseUrl } = flags
+  const stream = await streamOf(release, { ...flags, ...(baseUrl === undefined ? {} : { baseUrl }) }, environment)
+  const image = bootImageFor(stream, architecture, platform)
+  if (image.kind === 'amis') {
+    environment.stdout.write(documentText({ amis: image.amis }))
+    return 0
+  }
+  if (directory === undefined && ignition === undefined) {
+    environment.stdout.write(documentText({ release: image.release, format: image.format, ...image.files }))
+    return 0
+  }
+  const { paths, kargs } = await generateBootImage(image, {
+    ...{ ...reachOf(flags), folder: directory ?? '.', cache: await fetchingOf(flags, environment) },
+    ...{ clock: systemClock(), logger: silent, signal: environment.stopped, ...fetchProgress(environment.stderr) },
+    ...(ignition === undefined ? {} : { ignition: await configOf(ignition, environment) }),
+  })
+  for (const path of paths) environment.stdout.write(`${path}\n`)
+  if (kargs !== null) environment.stderr.write(`PXE configuration must include kernel arguments:\n\t${kargs}\n`)
+  return 0
+}
+
+async function streamOf(release: string | undefined, flags: GenerateFlags, environment: Environment): Promise<Stream> {
+  if (release === undefined) return streamFor(flags.stream ?? 'stable', flags, environment)
+  const image = await readReleaseImage(release, systemClock())
+  const built = streamOfBuilds(image, flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl })
+  const stream = built ?? image.bootImages?.stream
+  if (stream) return stream
+  throw new UserError('release-image', `${release} has no boot images`, {
+    kind: 'usage',
+    remedy: 'name another release',
+  })
+}
+
+/** The document lets images be built in three ways, of which none is needed for those that are published. */
+function refuseRuntime(runtime: string): void {
+  if (runtime === 'published') return
+  throw new UserError(
+    'boot-image-runtime',
+    `images are not built by way of ${runtime}: those that are published are taken`,
+    {
+      remedy: 'leave out --runtime',
+      kind: 'usage',
+    },
+  )
+}
+
+async function configOf(path: string, environment: Environment): Promise<Uint8Array> {
+  const [config] = await readGiven([path], environment)
+  refuseButane(config!.name, config!.bytes)
+  return config!.bytes
+}
+
+function infoText({ architectures, drift }: BootImageInfo): string {
+  const lines = Object.entries(architectures).flatMap(([architecture, { release, base, derived, platforms, amis }]) => [
+    `${architecture}  ${release}`,
+    ...(base === null ? [] : [`  base image     ${base}`]),
+    ...(derived === null ? [] : [`  node image     ${derived}`]),
+    ...Object.entries(platforms).map(([platform, formats]) => `  ${platform.padEnd(13)}  ${formats.join(' ')}`),
+    ...Object.entries(amis).map(([region, image]) => `  ami ${region.padEnd(9)}  ${image}`),
+  ])
+  const differing = drift.map(
+    ({ path, before, after }) => `DRIFT: ${path} is ${before} in bootimage.json and ${after} in the ConfigMap`,
+  )
+  return [...lines, ...differing, ''].join('\n')
+}

@@ -1,0 +1,35 @@
+import { downloadArtifacts } from '../../runs/index.js'
+import { imageFormat, type Artifact, type Stream } from '../../coreos/index.js'
+import { silent, systemClock } from '../../runtime/index.js'
+import type { DownloadFlags } from './download-command.js'
+import type { Environment } from '../environment.js'
+import { fetchProgress } from '../output/fetch-progress.js'
+import { fetchingOf, reachOf, streamFor } from './fetching.js'
+import { hostArchitecture } from './host-architecture.js'
+
+/** Those of Fedora and RHEL CoreOS. */
+const DEFAULT_FORMATS = ['raw.xz', 'raw.gz']
+
+/** `ironstage download`: coreos-installer's, which also checks digests, resumes, and keeps what it has fetched. */
+export async function download(flags: DownloadFlags, environment: Environment): Promise<number> {
+  const stream = await streamFor(flags.stream, flags, environment)
+  const done = await downloadArtifacts(wanted(stream, flags), {
+    ...reachOf(flags),
+    ...{ folder: flags.directory, decompress: flags.decompress ?? false },
+    ...{ cache: await fetchingOf(flags, environment), clock: systemClock(), logger: silent },
+    signal: environment.stopped,
+    ...fetchProgress(environment.stderr),
+  })
+  for (const { path, sha256, signedBy, already } of done)
+    environment.stdout.write(
+      flags.json ? `${JSON.stringify({ path, sha256, signed_by: signedBy, already })}\n` : `${path}\n`,
+    )
+  return 0
+}
+
+function wanted(stream: Stream, { architecture = hostArchitecture(), platform, format }: DownloadFlags): Artifact[] {
+  const formats = stream.architectures[architecture]?.artifacts[platform]?.formats ?? {}
+  const chosen = format ?? DEFAULT_FORMATS.find((name) => name in formats) ?? DEFAULT_FORMATS[0]!
+  const { disk, kernel, initramfs, rootfs } = imageFormat(stream, architecture, platform, chosen)
+  return [disk, kernel, initramfs, rootfs].filter((one) => one !== undefined)
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander'
+import type { Reach } from '../../coreos/index.js'
+import { repeated } from '../installer/customize-options.js'
+
+/** Options of every command that reads published metadata and files, as commander hands them over. */
+export interface FetchFlags extends Reach {
+  streamBaseUrl?: string
+  cacheDir?: string
+  /** False for `--no-cache`. */
+  cache?: boolean
+  imageCa?: string
+  imageKey?: string[]
+}
+
+export function addFetchOptions(command: Command): Command {
+  return command
+    .option('--stream-base-url <URL>', "where NAME.json of a stream is (default: Fedora's, or streams/ of the mirror)")
+    .option('--mirror <URL>', 'fetch from this server only; its files have the paths of the original servers')
+    .option('--offline', 'use only what was fetched before; no network')
+    .option('--insecure', 'accept http and files without a signature')
+    .option('--cache-dir <DIR>', 'folder of the cache (default: ~/.cache/ironstage/images)')
+    .option('--no-cache', 'keep nothing')
+    .option('--image-ca <FILE>', 'certificate authorities to trust, PEM')
+    .addOption(repeated('--image-key <FILE>', 'OpenPGP key, armoured, to trust besides those of Fedora and Red Hat'))
+}

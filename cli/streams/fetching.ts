@@ -1,0 +1,41 @@
+import { openStream } from '../../runs/index.js'
+import { systemClock } from '../../runtime/index.js'
+import type { ImageCacheRequest } from '../../lab/index.js'
+import type { Reach, Stream } from '../../coreos/index.js'
+import type { Environment } from '../environment.js'
+import type { FetchFlags } from './fetch-options.js'
+import { imagesOf } from '../options/image-cache.js'
+import { IMAGE_CACHE_OPTIONS } from '../options/option-lists.js'
+import { resolveOptions } from '../options/options.js'
+
+/** How things are fetched, and where they are kept. */
+export async function fetchingOf(flags: FetchFlags, environment: Environment): Promise<ImageCacheRequest> {
+  const { cacheDir, cache = true, imageCa, imageKey } = flags
+  const given = {
+    ...(cacheDir === undefined ? {} : { 'cache-dir': cacheDir }),
+    ...(cache ? {} : { 'no-cache': true }),
+    ...(imageCa === undefined ? {} : { 'image-ca': imageCa }),
+    ...(imageKey === undefined ? {} : { 'image-key': imageKey }),
+  }
+  const options = await resolveOptions(IMAGE_CACHE_OPTIONS, given, environment.variables)
+  return imagesOf(options, environment)
+}
+
+/** Where and what a command asks. */
+export const reachOf = ({ mirror, offline = false, insecure = false }: FetchFlags): Reach => ({
+  ...(mirror === undefined ? {} : { mirror }),
+  ...{ offline, insecure },
+})
+
+/** A stream by name, URL or file. */
+export async function streamFor(named: string, flags: FetchFlags, environment: Environment): Promise<Stream> {
+  const { folder, ...fetching } = await fetchingOf(flags, environment)
+  const { streamBaseUrl } = flags
+  return openStream(
+    { stream: named, ...reachOf(flags), ...(streamBaseUrl === undefined ? {} : { streamBaseUrl }) },
+    {
+      folder: folder === null ? null : `${folder}-streams`,
+      ...{ fetching, clock: systemClock(), signal: environment.stopped },
+    },
+  )
+}

@@ -1,0 +1,105 @@
+import { basename, dirname } from 'node:path'
+import {
+  cloudImage,
+  imageFormat,
+  pinnedStream,
+  releaseOf,
+  streamDisk,
+  type FileName,
+  type RegionalCloud,
+  type Stream,
+} from '../../coreos/index.js'
+import { systemClock, UserError } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+import type { FetchFlags } from './fetch-options.js'
+import { streamFor } from './fetching.js'
+
+export interface LookupFlags extends FetchFlags {
+  architecture: string
+  platform: string
+  format?: string
+  file?: FileName
+  cloud: RegionalCloud
+  region?: string
+  field?: string
+  pin?: string
+  pinSha256?: string
+  json?: boolean
+}
+
+/** `ironstage stream lookup STREAM`: one file or cloud image, or a list of what there is. */
+export async function streamLookup(named: string, flags: LookupFlags, environment: Environment): Promise<number> {
+  const { stdout } = environment
+  const stream = await lookedIn(named, flags, environment)
+  if (flags.format === undefined && flags.region === undefined) {
+    const rows = offers(stream)
+    stdout.write(flags.json ? `${JSON.stringify(rows)}\n` : tableOf(rows))
+    return 0
+  }
+  const found = foundIn(stream, flags)
+  const { field } = flags
+  if (field === undefined) stdout.write(`${JSON.stringify(found, null, flags.json ? undefined : 2)}\n`)
+  else if (field in found) stdout.write(`${String(found[field])}\n`)
+  else
+    throw new UserError('stream-artifact', `there is no ${field}`, {
+      remedy: `there is ${Object.keys(found).join(', ')}`,
+      kind: 'usage',
+    })
+  return 0
+}
+
+/** A dated copy is named by its shelf, as in `streams/stream-4.8`. */
+async function lookedIn(named: string, flags: LookupFlags, environment: Environment): Promise<Stream> {
+  const { pin, pinSha256 } = flags
+  if (pin === undefined && pinSha256 === undefined) return streamFor(named, flags, environment)
+  const shelf = { folder: dirname(named), name: basename(named), clock: systemClock() }
+  const wanted = {
+    ...(pin === undefined ? {} : { date: pin }),
+    ...(pinSha256 === undefined ? {} : { sha256: pinSha256 }),
+  }
+  return (await pinnedStream(shelf, wanted)).stream
+}
+
+function foundIn(stream: Stream, flags: LookupFlags): Record<string, unknown> {
+  const { architecture, platform, format, file = 'disk', cloud, region } = flags
+  if (region !== undefined) return { ...cloudImage(stream, architecture, cloud, region) }
+  const release = releaseOf(stream, architecture, platform)
+  if (file === 'disk') return { ...streamDisk(stream, architecture, platform, format ?? ''), release }
+  const files = imageFormat(stream, architecture, platform, format ?? '')
+  if (files[file]) return { ...files[file], release }
+  throw new UserError(
+    'stream-artifact',
+    `${stream.stream}/${architecture}: artifact '${platform}' format '${format}' ${file} not found`,
+    { remedy: `it has ${Object.keys(files).join(', ')}`, kind: 'usage' },
+  )
+}
+
+interface Offer {
+  architecture: string
+  platform: string
+  format: string
+}
+
+function offers(stream: Stream): Offer[] {
+  return Object.entries(stream.architectures)
+    .flatMap(([architecture, { artifacts }]) =>
+      Object.entries(artifacts).flatMap(([platform, { formats }]) =>
+        Object.keys(formats).map((format) => ({ architecture, platform, format })),
+      ),
+    )
+    .sort((a, b) => (rowOf(a) < rowOf(b) ? -1 : 1))
+}
+
+const rowOf = ({ architecture, platform, format }: Offer): string => [architecture, platform, format].join('\0')
+
+/** As `coreos-installer list-stream` prints it. */
+function tableOf(rows: readonly Offer[]): string {
+  const all = [{ architecture: 'Architecture', platform: 'Platform', format: 'Format' }, ...rows]
+  const width = (key: 'architecture' | 'platform') => Math.max(...all.map((row) => row[key].length))
+  const [first, second] = [width('architecture'), width('platform')]
+  return all
+    .map(
+      ({ architecture, platform, format }) => `${architecture.padEnd(first)}  ${platform.padEnd(second)}  ${format}\n`,
+    )
+    .join('')
+}

@@ -1,0 +1,26 @@
+import { serveStreams } from '../../coreos/index.js'
+import { systemClock } from '../../runtime/index.js'
+import { stopAsked, type Environment } from '../environment.js'
+
+export interface ServeFlags {
+  host: string
+  port: string
+  json?: boolean
+}
+
+/** `ironstage stream serve DIR`: serves until a signal stops it. */
+export async function streamServe(
+  folder: string,
+  { host, port, json = false }: ServeFlags,
+  { stdout, stopped }: Environment,
+): Promise<number> {
+  const print = (event: object, text: string) => void stdout.write(json ? `${JSON.stringify(event)}\n` : `${text}\n`)
+  await using server = await serveStreams({
+    ...{ folder, host, port: Number(port), clock: systemClock() },
+    onRequest: (request) =>
+      print({ event: 'request', ...request }, `${request.method} ${request.path} ${request.status}`),
+  })
+  print({ event: 'ready', url: server.url }, `serving ${folder} at ${server.url}`)
+  await stopAsked(stopped)
+  return 0
+}

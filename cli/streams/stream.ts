@@ -1,0 +1,235 @@
+import { writeFile } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import {
+  bootImagesText,
+  checkStream,
+  compareVersions,
+  diffStreams,
+  documentText,
+  FEDORA_BUILDS,
+  metaToRelease,
+  publishStream,
+  readMetadata,
+  refuseBackInTime,
+  RELEASE_INDEX,
+  schemaProblems,
+  STREAM,
+  updateStream,
+  withRelease,
+  type Metadata,
+  type Release,
+  type ReleaseIndex,
+  type Stream,
+} from '../../coreos/index.js'
+import { systemClock, UserError } from '../../runtime/index.js'
+import { packageVersion } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+import { readGiven, readText } from '../options/given-files.js'
+import type { FetchFlags } from './fetch-options.js'
+import { streamFor } from './fetching.js'
+
+interface Document {
+  name: string
+  text: string
+}
+
+async function documents(files: readonly string[], environment: Environment): Promise<Document[]> {
+  const given = await readGiven(files, environment, 'metadata')
+  return given.map(({ name, bytes }) => ({ name, text: Buffer.from(bytes).toString() }))
+}
+
+const textOf = (path: string): Promise<string> => readText(path, 'metadata')
+
+interface Finding {
+  kind: 'error' | 'warning'
+  path: string
+  message: string
+}
+
+export interface ValidateFlags {
+  insecure?: boolean
+  after?: string
+  json?: boolean
+}
+
+export interface DiffFlags extends FetchFlags {
+  json?: boolean
+}
+
+export interface PublishFlags extends FetchFlags {
+  json?: boolean
+}
+
+/** `ironstage stream validate FILE...`: exit code 1 when something is wrong. */
+export async function streamValidate(
+  files: readonly string[],
+  flags: ValidateFlags,
+  environment: Environment,
+): Promise<number> {
+  const { stdout } = environment
+  const before = flags.after === undefined ? null : STREAM.read(await textOf(flags.after), flags.after)
+  let wrong = 0
+  for (const document of await documents(files, environment)) {
+    const { kind, findings } = findingsOf(document, before, flags)
+    const valid = !findings.some((one) => one.kind === 'error')
+    if (!valid) wrong++
+    if (flags.json) stdout.write(`${JSON.stringify({ file: document.name, kind, valid, findings })}\n`)
+    else {
+      for (const { kind: weight, path, message } of findings)
+        stdout.write(`${document.name}: ${weight}: ${path === '' ? '' : `${path} `}${message}\n`)
+      stdout.write(`${document.name}: ${valid ? 'valid' : 'refused'}, ${kind ?? 'no metadata of CoreOS'}\n`)
+    }
+  }
+  return wrong === 0 ? 0 : 1
+}
+
+function findingsOf(
+  { name, text }: Document,
+  before: Stream | null,
+  { insecure = false }: { insecure?: boolean },
+): { kind: Metadata['kind'] | null; findings: Finding[] } {
+  const error = (message: string): Finding => ({ kind: 'error', path: '', message })
+  try {
+    const { kind, problems } = schemaProblems(text, name)
+    if (problems.length > 0) return { kind, findings: problems.map(error) }
+    try {
+      const metadata = readMetadata(text, name)
+      const streams = streamsIn(metadata)
+      const findings: Finding[] = streams.flatMap((stream) => checkStream(stream, { insecure }))
+      if (before) for (const stream of streams) refuseBackInTime(before, stream)
+      return { kind, findings }
+    } catch (cause) {
+      if (cause instanceof UserError) return { kind, findings: [error(cause.message)] }
+      throw cause
+    }
+  } catch (cause) {
+    if (cause instanceof UserError) return { kind: null, findings: [error(cause.message)] }
+    throw cause
+  }
+}
+
+function streamsIn(metadata: Metadata): Stream[] {
+  if (metadata.kind === 'stream') return [metadata.value]
+  if (metadata.kind === 'config-map') return Object.values(metadata.value.streams ?? { '': metadata.value.stream })
+  return []
+}
+
+export interface ConvertFlags {
+  to: 'release' | 'stream' | 'index' | 'config-map'
+  output?: string
+  target?: string
+  name?: string
+  baseUrl?: string
+  /** False for `--no-signatures`. */
+  signatures: boolean
+  releaseVersion?: string
+}
+
+/** `ironstage stream convert FILE...`: builds to a release, builds and releases to a stream, streams to a ConfigMap. */
+export async function streamConvert(
+  files: readonly string[],
+  flags: ConvertFlags,
+  environment: Environment,
+): Promise<number> {
+  const read = (await documents(files, environment)).map(({ name, text }) => readMetadata(text, name))
+  const now = new Date(systemClock().now()).toISOString().replace(/\.\d+Z$/, 'Z')
+  const text = converted(read, flags, now, flags.target === undefined ? null : await textOf(flags.target))
+  if (flags.output === undefined) environment.stdout.write(text)
+  else await writeFile(flags.output, text)
+  return 0
+}
+
+function converted(read: readonly Metadata[], flags: ConvertFlags, now: string, target: string | null): string {
+  if (flags.to === 'config-map') {
+    const streams = read.flatMap(streamsIn)
+    const [stream] = streams
+    if (!stream) throw wants('config-map', 'stream metadata')
+    const named = Object.fromEntries(streams.map((one) => [one.stream, one]))
+    return bootImagesText({ releaseVersion: flags.releaseVersion ?? '0.0.1-snapshot', stream, streams: named })
+  }
+  const releases = releasesOf(read, flags)
+  if (flags.to === 'release') {
+    const [release, ...others] = releases
+    if (!release || others.length > 0) throw wants('release', 'the metadata of one build, for each architecture')
+    return documentText({ ...release, metadata: { 'last-modified': now } })
+  }
+  if (releases.length === 0) throw wants(flags.to, 'build or release metadata')
+  if (flags.to === 'index') return documentText(indexOf(releases, flags, now, target))
+  const before = target === null ? null : STREAM.read(target, flags.target ?? 'the target')
+  const generator = `ironstage ${packageVersion()}`
+  return documentText(
+    updateStream(before, releases, { now, generator, ...(flags.name === undefined ? {} : { name: flags.name }) }),
+  )
+}
+
+/** The releases of a stream, oldest first; those of the target stay. */
+function indexOf(releases: readonly Release[], flags: ConvertFlags, now: string, target: string | null): ReleaseIndex {
+  let index = target === null ? null : RELEASE_INDEX.read(target, flags.target ?? 'the target')
+  for (const release of [...releases].sort((a, b) => compareVersions(a.release, b.release))) {
+    if (index && index.stream !== release.stream) throw wants('index', `releases of one stream, as ${index.stream}`)
+    const base = (flags.baseUrl ?? FEDORA_BUILDS).replace(/\/+$/, '')
+    index = withRelease(index, release, `${base}/${release.stream}/builds/${release.release}/release.json`, now)
+  }
+  if (index) return index
+  throw wants('index', 'build or release metadata')
+}
+
+/** Builds by what they are of, so that a stream may have architectures of several. */
+function releasesOf(read: readonly Metadata[], { to, name, baseUrl, signatures }: ConvertFlags): Release[] {
+  const options = {
+    ...{ signatures, ...(baseUrl === undefined ? {} : { baseUrl }) },
+    // The name of a release's stream is part of its places; that of the stream itself is not.
+    ...(to === 'release' && name !== undefined ? { streamName: name } : {}),
+  }
+  const builds = read.flatMap((one) => (one.kind === 'build' ? [one.value] : []))
+  const ids = [...new Set(builds.map(({ buildid }) => buildid))]
+  const apart = to === 'release' ? [builds] : ids.map((id) => builds.filter(({ buildid }) => buildid === id))
+  return [
+    ...read.flatMap((one) => (one.kind === 'release' ? [one.value] : [])),
+    ...apart.filter((some) => some.length > 0).map((some) => metaToRelease(some, options)),
+  ]
+}
+
+const wants = (to: string, what: string): UserError =>
+  new UserError('usage', `a ${to} is made of ${what}`, { kind: 'usage', remedy: `name ${what}` })
+
+/** `ironstage stream diff A B`: exit code 1 when they have drifted apart. */
+export async function streamDiff(
+  named: readonly string[],
+  flags: DiffFlags,
+  environment: Environment,
+): Promise<number> {
+  const [before, after] = [
+    await streamFor(named[0] ?? '', flags, environment),
+    await streamFor(named[1] ?? '', flags, environment),
+  ]
+  const differences = diffStreams(before, after)
+  for (const difference of differences) {
+    const { path, before: was, after: is } = difference
+    const text = `${path}: ${was ?? '(none)'} -> ${is ?? '(none)'}`
+    environment.stdout.write(`${flags.json ? JSON.stringify(difference) : text}\n`)
+  }
+  return differences.length === 0 ? 0 : 1
+}
+
+/** `ironstage stream print STREAM`: the document, wherever it is. */
+export async function streamPrint(named: string, flags: FetchFlags, environment: Environment): Promise<number> {
+  environment.stdout.write(documentText(await streamFor(named, flags, environment)))
+  return 0
+}
+
+/** `ironstage stream publish STREAM SHELF`: a dated copy that never changes, and the alias of the latest. */
+export async function streamPublish(
+  named: string,
+  shelf: string,
+  flags: PublishFlags,
+  environment: Environment,
+): Promise<number> {
+  const stream = await streamFor(named, flags, environment)
+  const { path, sha256 } = await publishStream(
+    { folder: dirname(shelf), name: basename(shelf), clock: systemClock() },
+    stream,
+  )
+  environment.stdout.write(flags.json ? `${JSON.stringify({ path, sha256 })}\n` : `${path} ${sha256}\n`)
+  return 0
+}

@@ -1,0 +1,119 @@
+import type { SpecFile } from '../../ignition/index.js'
+import type { AgentConfigOptions, AgentTls } from './agent-options.js'
+import { AGENT_CONF, AUTH_FILE } from './agent-unit.js'
+import { withoutPassword } from './service-urls.js'
+
+const CA_FILE = '/etc/pki/ca-trust/source/anchors/ca.crt'
+
+/** The agent's settings as its two forms have them: today's says all that it decides, the original what it must. */
+export function confFile(
+  options: AgentConfigOptions,
+  urls: { ironic: readonly string[]; inspection: readonly string[] },
+): SpecFile {
+  const { template = 'today', vlanInterfaces, tls, caBundle, keyfiles = [], agentOptions = {} } = options
+  const isOriginal = template === 'original'
+  const vlans = vlanInterfaces === 'always' || (vlanInterfaces !== 'never' && keyfiles.length === 0) ? 'all' : ''
+  const settings: Record<string, string> = {
+    api_url: urls.ironic.join(','),
+    inspection_callback_url: urls.inspection.join(','),
+    ...(isOriginal && tls !== 'insecure' ? {} : { insecure: insecure(tls) ? 'True' : 'False' }),
+    ...(isOriginal && vlanInterfaces === undefined ? {} : { enable_vlan_interfaces: vlans }),
+    // The host's file system is there in the container.
+    ...(tls === 'on' && caBundle !== undefined ? { cafile: `/mnt/coreos${CA_FILE}` } : {}),
+    ...agentOptions,
+  }
+  const lines = ['[DEFAULT]', ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`), '']
+  const text = lines.join('\n')
+  if (isOriginal) return { path: AGENT_CONF, contents: { source: base64Url(text) } }
+  return written(AGENT_CONF, 0o644, `\n${text}`)
+}
+
+/** As today's template has it unless one chooses: the certificate of Ironic is not looked at. */
+const insecure = (tls: AgentTls | undefined): boolean => tls === undefined || tls === 'insecure'
+
+/** Everything beside the agent's settings. */
+export function otherFiles(
+  options: AgentConfigOptions,
+  known: { image: string; ironic: readonly string[] },
+): SpecFile[] {
+  const { template = 'today', keyfiles = [], pullSecret, caBundle, ntpServers = [], registriesConf, hostname } = options
+  return [
+    ...keyfiles.map(({ name, bytes }) => ({
+      ...written(`/etc/NetworkManager/system-connections/${name}`, 0o600, bytes),
+      overwrite: true,
+    })),
+    ...(pullSecret === undefined
+      ? []
+      : [{ path: AUTH_FILE, mode: 0o600, contents: { source: base64Url(pullSecret) } }]),
+    ...(caBundle === undefined ? [] : [written(CA_FILE, 0o644, caBundle)]),
+    ...(template === 'original' ? [] : [written('/etc/NetworkManager/conf.d/clientid.conf', 0o644, CLIENT_ID)]),
+    ...(ntpServers.length === 0 ? [] : [timeServers(ntpServers)]),
+    ...(hostname === undefined
+      ? []
+      : [written('/etc/NetworkManager/dispatcher.d/01-hostname', 0o744, hostnameScript(hostname))]),
+    ...(registriesConf === undefined
+      ? []
+      : [{ ...written('/etc/containers/registries.conf', 0o644, registriesConf), overwrite: true }]),
+    ...(template === 'original' ? [] : greetings(options, known)),
+  ]
+}
+
+/** So that a machine keeps its DHCPv6 address from the live system to the installed one. */
+const CLIENT_ID = '[connection]\nipv6.dhcp-duid=ll\nipv6.dhcp-iaid=mac'
+
+/** Beside the servers that the image has itself. */
+const timeServers = (servers: readonly string[]): SpecFile => ({
+  path: '/etc/chrony.conf',
+  mode: 0o644,
+  append: [{ source: textUrl(`${servers.map((server) => `\nserver ${server} iburst`).join('')}\n`) }],
+})
+
+/** NetworkManager runs it with what DHCP has told. */
+const hostnameScript = (hostname: string): string => `#!/bin/bash
+# DHCPv6 has a whole name for this machine: it keeps that.
+if [[ "$DHCP6_FQDN_FQDN" == *.* ]]; then
+  hostnamectl set-hostname --static --transient "$DHCP6_FQDN_FQDN"
+fi
+# Nobody has told it a name.
+if [[ "$(< /proc/sys/kernel/hostname)" == localhost* ]]; then
+  hostnamectl set-hostname --transient ${hostname}
+fi
+`
+
+/** Whoever gets to the console or logs in should know that this is no installed system. */
+function greetings(
+  { hostname, inspectorUrls = [] }: AgentConfigOptions,
+  known: { image: string; ironic: readonly string[] },
+) {
+  // Anybody who logs in reads it.
+  const shown = (urls: readonly string[]) => urls.map(withoutPassword).join(', ')
+  const about = [
+    `  Ironic       ${shown(known.ironic)}`,
+    ...(inspectorUrls.length === 0 ? [] : [`  inspection   ${shown(inspectorUrls)}`]),
+    `  image        ${known.image}`,
+    ...(hostname === undefined ? [] : [`  host name    ${hostname}`]),
+  ]
+  const what = 'A live CoreOS that runs the Ironic agent. Nothing is installed on this machine by it alone.'
+  const logs = '  journalctl -u ironic-agent.service    what the agent does'
+  return [
+    written('/etc/issue.d/ipa.issue', 0o644, `\n${what}\n\n`),
+    written('/etc/motd.d/ipa.motd', 0o644, `\n${what}\n\n${about.join('\n')}\n\n${logs}\n`),
+  ]
+}
+
+const written = (path: string, mode: number, contents: string | Uint8Array): SpecFile => ({
+  path,
+  mode,
+  overwrite: false,
+  contents: { source: textUrl(contents) },
+})
+
+const base64Url = (text: string): string => `data:;base64,${Buffer.from(text).toString('base64')}`
+
+/** Percent-encoded, so that one can read what is in a config; bytes that are no text in base64. */
+function textUrl(contents: string | Uint8Array): string {
+  const bytes = Buffer.from(contents)
+  const text = bytes.toString()
+  if (!Buffer.from(text).equals(bytes)) return `data:;base64,${bytes.toString('base64')}`
+  return `data:text/plain,${encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)}`
+}

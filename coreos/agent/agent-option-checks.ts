@@ -1,0 +1,77 @@
+import { UserError } from '../../runtime/index.js'
+import { sshKeyFingerprint } from '../../ignition/index.js'
+import type { AgentConfigOptions } from './agent-options.js'
+
+/** In one line, and of characters that systemd takes: a line with a noncharacter is none to it. */
+const LINE = /^[^\n\r\0\p{Noncharacter_Code_Point}]*$/u
+
+/** What an option must look like to stand where it goes: most go into a unit's command line, some into a script. */
+const SHAPES = {
+  image: [/^[A-Za-z0-9][\w.\-:/@[\]]*$/, 'an image reference like quay.io/metal3-io/ironic-agent:latest'],
+  registry: [/^[A-Za-z0-9][\w.\-:/[\]]*$/, 'a registry like registry.example:5000/metal3-io'],
+  hostname: [/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/, 'letters, digits, dots and dashes'],
+  ipOptions: [LINE, 'kernel arguments in one line, for example ip=dhcp6'],
+  ntpServers: [/^[\w.:-]+$/, 'a host or an address'],
+  proxy: [/^[^\s\0\p{Noncharacter_Code_Point}]*$/u, 'a URL like http://proxy.example:3128'],
+  noProxy: [LINE, 'hosts and networks between commas, in one line'],
+  keyfiles: [/^(?!\.{1,2}$)[^/\0\n]+$/, 'a file name, for example eth0.nmconnection'],
+  optionName: [/^[a-z][a-z0-9_]*$/, "a name of ironic-python-agent's, for example lookup_timeout"],
+  optionValue: [LINE, 'one line'],
+} as const satisfies Record<string, readonly [RegExp, string]>
+
+/**
+ * The options with blanks around them taken away, and the pull secret as JSON.
+ *
+ * @throws UserError (usage) that names the option; of secrets it repeats nothing
+ */
+export function checkOptions(options: AgentConfigOptions): AgentConfigOptions {
+  const { image, registry, hostname, ipOptions, proxies = {}, pullSecret, agentOptions = {} } = options
+  if (image !== undefined && registry !== undefined)
+    throw wrong('both an image and a registry are given', 'give the registry as part of the image')
+  check('the image', 'image', image)
+  check('the registry', 'registry', registry)
+  check('the host name', 'hostname', hostname)
+  check('the IP options', 'ipOptions', ipOptions)
+  for (const server of options.ntpServers ?? []) check('the time server', 'ntpServers', server)
+  // They may have a password in them.
+  check('the HTTP proxy', 'proxy', proxies.http, true)
+  check('the HTTPS proxy', 'proxy', proxies.https, true)
+  check('the list of hosts without proxy', 'noProxy', proxies.no)
+  for (const { name } of options.keyfiles ?? []) check("the keyfile's name", 'keyfiles', name)
+  for (const [name, value] of Object.entries(agentOptions)) {
+    check("the agent's option", 'optionName', name)
+    check(`the value of ${name}`, 'optionValue', value, true)
+  }
+  return {
+    ...options,
+    ...(options.sshKeys ? { sshKeys: options.sshKeys.map(sshKey) } : {}),
+    ...(pullSecret === undefined ? {} : { pullSecret: authFile(pullSecret) }),
+  }
+}
+
+function check(what: string, shape: keyof typeof SHAPES, given: string | undefined, secret = false): void {
+  const [pattern, expected] = SHAPES[shape]
+  if (given === undefined || pattern.test(given)) return
+  throw wrong(`${what} ${secret ? '(not shown)' : JSON.stringify(given)} cannot be used`, `give ${expected}`)
+}
+
+function sshKey(given: string): string {
+  const key = given.trim()
+  if (!/[\n\r]/.test(key) && sshKeyFingerprint(key) !== null) return key
+  // Whoever mistakes the private key for the public one should not find it in a log.
+  throw wrong('an SSH key (not shown) is no public key', 'give a line of authorized_keys, as in ~/.ssh/id_ed25519.pub')
+}
+
+/** podman's auth file, as JSON or in base64, as the pull secret of a cluster is stored. */
+function authFile(given: string): string {
+  for (const text of [given.trim(), Buffer.from(given.trim(), 'base64').toString()])
+    try {
+      const value: unknown = JSON.parse(text)
+      if (typeof value === 'object' && value !== null && 'auths' in value) return text
+    } catch {
+      continue
+    }
+  throw wrong('the pull secret (not shown) is no auth file', 'give JSON like {"auths": {...}}, plain or in base64')
+}
+
+const wrong = (message: string, remedy: string) => new UserError('agent-option', message, { kind: 'usage', remedy })

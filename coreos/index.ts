@@ -1,0 +1,61 @@
+/** CoreOS as it is published and started: live images, metadata of streams and builds, machine-os, the agent on it. */
+export { agentConfig } from './agent/agent-config.js'
+export { agentOf, type AgentOnCoreos } from './agent/agent-of.js'
+export type { AgentConfigOptions, AgentTemplate, AgentTls } from './agent/agent-options.js'
+export { liveIpxeScript, type LivePxe, pxeAppendParams } from './agent/pxe.js'
+export { withoutPassword as shownAddress } from './agent/service-urls.js'
+export { writtenFiles } from './agent/written-files.js'
+export { type ImageService, type LiveUrls, openImageService } from './image-service/image-service.js'
+export { findLiveImages, type LiveImageFiles } from './image-service/live-files.js'
+export { consoleNote } from './live/console-note.js'
+export { checkConsole, type ConsoleSpec, normalConsole, parseConsole } from './live/console.js'
+export {
+  IGNITION_FILE,
+  type Keyfile,
+  keyfileFiles,
+  keyfilesAt,
+  keyfilesIn,
+  keyfilesText,
+  withoutKeyfiles,
+} from './live/contents.js'
+export { customizePxe } from './live/customize-pxe.js'
+export { type Customization, customize, type Customized, type NamedFile } from './live/customize.js'
+export { requireNetwork } from './live/features.js'
+export { type Files, readInitramfs, wrapFiles } from './live/initramfs.js'
+export { editLiveKargs } from './live/kargs-edit.js'
+export { kernelWords, liveKernelArguments } from './live/kernel-arguments.js'
+export { type LiveIso, openLiveIso } from './live/live-iso.js'
+export { minimalIso } from './live/minimal-iso.js'
+export { pxeFiles } from './live/pxe-files.js'
+export { buildContradictions, CONTAINER } from './machine-os/build-match.js'
+export { copyIso } from './machine-os/copy-iso.js'
+export { copyMetal } from './machine-os/copy-metal.js'
+export { copyPxe } from './machine-os/copy-pxe.js'
+export { OS_VERSIONS, type OsVersion, prefixOf, shippedStream, streamFile } from './machine-os/image-content.js'
+export { verifyMachineOs } from './machine-os/verify.js'
+export type { Artifact, FileName } from './metadata/artifact.js'
+export { BOOT_IMAGE_PLATFORMS, type BootImage, bootImageFor, type BootImagePlatform } from './metadata/boot-image.js'
+export { BUILD_META, type BuildMeta } from './metadata/build-meta.js'
+export { bootImagesText, streamNamed } from './metadata/config-map.js'
+export { documentText } from './metadata/document.js'
+export { FEDORA_BUILDS, metaToRelease } from './metadata/meta-to-release.js'
+export { type Metadata, readMetadata, schemaProblems } from './metadata/read-metadata.js'
+export { bootImageInfo, type BootImageInfo, readReleaseImage, streamOfBuilds } from './metadata/release-image.js'
+export { releaseToStream, updateStream } from './metadata/release-to-stream.js'
+export { type Release, RELEASE_INDEX, type ReleaseIndex, withRelease } from './metadata/release.js'
+export { checkStream } from './metadata/stream-check.js'
+export { diffStreams } from './metadata/stream-diff.js'
+export {
+  ami,
+  cloudImage,
+  disk as streamDisk,
+  imageFormat,
+  liveFiles,
+  type RegionalCloud,
+  releaseOf,
+} from './metadata/stream-lookup.js'
+export { serveStreams, type StreamServer } from './metadata/stream-server.js'
+export { pinnedStream, publishStream, refuseBackInTime, refuseOlderStream } from './metadata/stream-shelf.js'
+export { type Stream, STREAM } from './metadata/stream.js'
+export { compareVersions, refuseDowngrade } from './metadata/versions.js'
+export { allowed, isLoopback, placed, type Reach } from './reach.js'

@@ -1,0 +1,37 @@
+import type { Clock } from '../../runtime/index.js'
+import { followedBy, type ByteSource } from '../../bytes/index.js'
+import { IGNITION_FILE, isKeyfile } from './contents.js'
+import { customize, type Customization, type Customized } from './customize.js'
+import { parseFeatures, type OsFeatures } from './features.js'
+import { doing, LiveImageError } from '../../bytes/index.js'
+import { readInitramfs, wrapFiles } from './initramfs.js'
+
+/** What every live initramfs of CoreOS has. */
+const MARK = 'etc/coreos-live-initramfs'
+const FEATURES = 'etc/coreos/features.json'
+
+/**
+ * A live initramfs with an archive after it that makes it do what is wished; the kernel needs the arguments of
+ * {@link liveKernelArguments} when there is an Ignition config in it.
+ *
+ * @throws LiveImageError for an initramfs that is not CoreOS's, or that was customised before
+ */
+export async function customizePxe(
+  initramfs: ByteSource,
+  wishes: Customization,
+  clock: Clock,
+  say?: (message: string) => void,
+): Promise<Customized & { image: ByteSource }> {
+  const files = await doing('reading/copying input initrd', () =>
+    readInitramfs(initramfs, clock, (path) => [MARK, FEATURES, IGNITION_FILE].includes(path) || isKeyfile(path)),
+  )
+  if (!files.has(MARK)) throw new LiveImageError('not a CoreOS live initramfs image')
+  if (files.has(IGNITION_FILE) || [...files.keys()].some(isKeyfile))
+    throw new LiveImageError('input is already customized')
+  const described = files.get(FEATURES)
+  const features: OsFeatures = described ? parseFeatures(described) : {}
+  const customized = customize(wishes, features, say)
+  const { files: wanted } = customized
+  const image = wanted.size === 0 ? initramfs : followedBy(initramfs, await wrapFiles(wanted, clock))
+  return { ...customized, image }
+}

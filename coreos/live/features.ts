@@ -1,0 +1,28 @@
+import { Ajv } from 'ajv'
+import { LiveImageError } from '../../bytes/index.js'
+import { parseJson } from './json-file.js'
+
+/** What a live image says that it understands (`coreos/features.json`); an old one says nothing. */
+export interface OsFeatures {
+  'installer-config'?: boolean
+  'installer-config-directives'?: Record<string, boolean>
+  'live-initrd-network'?: boolean
+}
+
+const isOsFeatures = new Ajv({ strict: true }).compile<OsFeatures>({
+  type: 'object',
+  required: [],
+  properties: {
+    'installer-config': { type: 'boolean' },
+    'installer-config-directives': { type: 'object', additionalProperties: { type: 'boolean' }, required: [] },
+    'live-initrd-network': { type: 'boolean' },
+  },
+})
+
+export const parseFeatures = (bytes: Uint8Array): OsFeatures => parseJson(bytes, isOsFeatures, 'parsing OS features')
+
+/** @throws LiveImageError for an image that would ignore network settings */
+export function requireNetwork(features: OsFeatures): void {
+  if (!features['live-initrd-network'])
+    throw new LiveImageError('This OS image does not support customizing network settings.')
+}

@@ -1,0 +1,64 @@
+import { parse } from 'yaml'
+import { readNested } from '../../runtime/index.js'
+import { LiveImageError } from '../../bytes/index.js'
+
+/** What coreos-installer's config file may say, in the order in which it writes its own. */
+const FIELDS = {
+  stream: 'text',
+  'image-url': 'text',
+  'image-file': 'text',
+  'ignition-file': 'text',
+  'ignition-url': 'text',
+  'ignition-hash': 'text',
+  architecture: 'text',
+  platform: 'text',
+  console: 'list',
+  'append-karg': 'list',
+  'delete-karg': 'list',
+  'copy-network': 'flag',
+  'network-dir': 'text',
+  'save-partlabel': 'list',
+  'save-partindex': 'list',
+  offline: 'flag',
+  insecure: 'flag',
+  'insecure-ignition': 'flag',
+  'stream-base-url': 'text',
+  'preserve-on-error': 'flag',
+  'fetch-retries': 'text',
+  'secure-ipl': 'flag',
+  'dest-device': 'text',
+} as const
+
+const EXPECTED = { text: 'a string', list: 'a sequence', flag: 'a boolean' } as const
+
+/** @throws LiveImageError for a file that the installer would not take: better now than in a machine that boots it */
+export function checkInstallerConfig(text: string): void {
+  let value: unknown
+  try {
+    value = readNested(text, 'the config file', (each) => parse(each, { schema: 'core', uniqueKeys: true }) as unknown)
+  } catch (error) {
+    throw new LiveImageError((error instanceof Error ? error.message : String(error)).split('\n')[0]!)
+  }
+  if (value === null || value === undefined) return
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new LiveImageError('invalid type, expected struct InstallConfig')
+  for (const [key, setting] of Object.entries(value as Record<string, unknown>)) {
+    const kind = Object.hasOwn(FIELDS, key) ? FIELDS[key as keyof typeof FIELDS] : undefined
+    if (!kind) {
+      const known = Object.keys(FIELDS).map((name) => `\`${name}\``)
+      throw new LiveImageError(`unknown field \`${key}\`, expected one of ${known.join(', ')}`)
+    }
+    if (!fits(kind, setting)) throw new LiveImageError(`${key}: invalid type, expected ${EXPECTED[kind]}`)
+  }
+}
+
+function fits(kind: 'text' | 'list' | 'flag', setting: unknown): boolean {
+  switch (kind) {
+    case 'text':
+      return setting === null || ['string', 'number', 'boolean'].includes(typeof setting)
+    case 'list':
+      return Array.isArray(setting) && setting.every((item) => fits('text', item))
+    case 'flag':
+      return typeof setting === 'boolean'
+  }
+}

@@ -1,0 +1,158 @@
+import { Ajv } from 'ajv'
+import { doing, LiveImageError } from '../../bytes/index.js'
+import type { ByteSource, Patch } from '../../bytes/index.js'
+import type { IsoFilesystem } from '../../bytes/index.js'
+import { findOptional, readJsonFile } from './json-file.js'
+
+/** The kernel arguments of a live ISO: the same text at several places, one a boot loader. */
+export interface KargsAreas {
+  /** Those that it came with. */
+  readonly default: string
+  /** Those that it boots with now. */
+  readonly current: string
+  /** Each `size` bytes, from these offsets. */
+  readonly offsets: readonly number[]
+  readonly size: number
+  /**
+   * What to write for other arguments.
+   *
+   * @throws LiveImageError `kargs too large for area: 1297 vs 1139`
+   */
+  write(kargs: string): Patch[]
+}
+
+/** `coreos/kargs.json` */
+export interface KargsInfo {
+  default: string
+  size: number
+  files: { path: string; offset: number; pad?: string; end?: string }[]
+}
+
+const character = { type: 'string', minLength: 1, maxLength: 1 }
+const isKargsInfo = new Ajv({ strict: true }).compile<KargsInfo>({
+  type: 'object',
+  required: ['default', 'size', 'files'],
+  properties: {
+    default: { type: 'string' },
+    size: { type: 'integer', minimum: 0 },
+    files: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['path', 'offset'],
+        properties: {
+          path: { type: 'string' },
+          offset: { type: 'integer', minimum: 0 },
+          pad: character,
+          end: character,
+        },
+      },
+    },
+  },
+})
+
+const LARGEST = 2048
+export const KARGS_INFO = 'COREOS/KARGS.JSO'
+
+interface Area {
+  offset: number
+  pad: string
+  end: string
+}
+
+/**
+ * Finds and reads the areas, all of which have to say the same.
+ *
+ * @returns undefined for an image that has none
+ */
+export async function readKargsAreas(image: ByteSource, filesystem: IsoFilesystem): Promise<KargsAreas | undefined> {
+  const found = (await fromInfo(filesystem)) ?? (await fromHeader(image))
+  if (!found) return undefined
+  const { areas, size, defaults } = found
+  if (areas.length === 0) throw new LiveImageError('No karg embed areas found; corrupted CoreOS ISO image.')
+  let current: string | undefined
+  for (const area of areas) {
+    if (area.offset + size > image.size)
+      throw new LiveImageError(`karg embed area at ${area.offset} is not within the image`)
+    const there = parse(await image.read(area.offset, size), area)
+    current ??= there
+    if (there !== current)
+      throw new LiveImageError(
+        `kargs don't match at all offsets! (expected '${current}', but offset ${area.offset} has: '${there}')`,
+      )
+  }
+  return {
+    default: defaults,
+    current: current!,
+    offsets: areas.map(({ offset }) => offset),
+    size,
+    write: (kargs) => areas.map((area) => ({ offset: area.offset, bytes: areaContents(kargs, area, size) })),
+  }
+}
+
+function checkSize(size: number): void {
+  if (size > LARGEST) throw new LiveImageError(`karg embed area size larger than ${LARGEST} (found ${size})`)
+}
+
+interface Found {
+  areas: Area[]
+  size: number
+  defaults: string
+}
+
+/** The file that says where, since 2021. */
+async function fromInfo(filesystem: IsoFilesystem): Promise<Found | undefined> {
+  const entry = await findOptional(filesystem, KARGS_INFO)
+  if (!entry) return undefined
+  const info = await readJsonFile(filesystem, entry, isKargsInfo, 'decoding kargs embed area info')
+  checkSize(info.size)
+  const areas: Area[] = []
+  for (const { path, offset, pad = '#', end = '\n' } of info.files) {
+    const file = await doing(`looking up '${path}'`, () => filesystem.find(path))
+    if (offset + info.size > file.size)
+      throw new LiveImageError(`karg embed area is not within ${path}: ${offset + info.size} > ${file.size}`)
+    areas.push({ offset: file.offset + offset, pad, end })
+  }
+  return { areas, size: info.size, defaults: info.default }
+}
+
+const HEADER = 32768 - 24 - 72
+const MAGIC = 'coreKarg'
+/** After magic, length of an area, and offset of the defaults. */
+const FIRST_OFFSET = 24
+
+/** What images of 2020 have in front of their first descriptor. */
+async function fromHeader(image: ByteSource): Promise<Found | undefined> {
+  const header = Buffer.from(await image.read(HEADER, 72))
+  if (header.toString('latin1', 0, 8) !== MAGIC) return undefined
+  const number = (at: number): number => Number(header.readBigUInt64LE(at))
+  const size = number(8)
+  checkSize(size)
+  const area = (offset: number): Area => ({ offset, pad: '#', end: '\n' })
+  const areas: Area[] = []
+  for (let at = FIRST_OFFSET; at < header.length && number(at) !== 0; at += 8) areas.push(area(number(at)))
+  if (number(16) + size > image.size) throw new LiveImageError('default kargs are not within the image')
+  return { areas, size, defaults: parse(await image.read(number(16), size), area(0)) }
+}
+
+function parse(bytes: Uint8Array, { pad, end }: Area): string {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new LiveImageError('invalid UTF-8 in kargs')
+  }
+  return trimmed(trimmed(text, pad), end).trim()
+}
+
+function trimmed(text: string, character: string): string {
+  let length = text.length
+  while (length > 0 && text[length - 1] === character) length--
+  return text.slice(0, length)
+}
+
+function areaContents(kargs: string, { pad, end }: Area, size: number): Uint8Array {
+  const bytes = Buffer.from(kargs + end)
+  if (bytes.length > size) throw new LiveImageError(`kargs too large for area: ${bytes.length} vs ${size}`)
+  return Buffer.concat([bytes, Buffer.alloc(size - bytes.length, pad)])
+}

@@ -1,0 +1,117 @@
+import { Ajv } from 'ajv'
+import type { Clock } from '../../runtime/index.js'
+import { parseFeatures, type OsFeatures } from './features.js'
+import { doing, LiveImageError } from '../../bytes/index.js'
+import { readInitramfs, wrapFiles, type Files } from './initramfs.js'
+import type { ByteSource, Patch } from '../../bytes/index.js'
+import { readIso9660, type IsoFilesystem } from '../../bytes/index.js'
+import { findOptional, readJsonFile } from './json-file.js'
+import { readKargsAreas, type KargsAreas } from './kargs-areas.js'
+
+/** A range of bytes of an image. */
+export interface Area {
+  offset: number
+  size: number
+}
+
+/**
+ * A CoreOS live ISO and what is embedded in it. Reading it costs its descriptors and its embed areas; what is to change
+ * comes as {@link Patch}es, for the file itself (`FileSource.replace`) or for an overlay on it.
+ */
+export interface LiveIso {
+  readonly filesystem: IsoFilesystem
+  /** Where the initramfs is that can be replaced. */
+  readonly area: Area
+  /** The files in it. */
+  readonly files: Files
+  /** Undefined for an image whose kernel arguments cannot be changed. */
+  readonly kargs: KargsAreas | undefined
+  features(): Promise<OsFeatures>
+  /**
+   * What to write for other files, the whole area; zeros for none.
+   *
+   * @throws LiveImageError `Compressed initramfs is too large: 409036 > 262144`
+   */
+  embed(files: Files): Promise<Patch>
+  /** What to write for an image as it was published, byte for byte. */
+  pristine(): Patch[]
+  /** Whether anything was embedded or any kernel argument changed. */
+  readonly customized: boolean
+}
+
+const isIgnitionInfo = new Ajv({ strict: true }).compile<{ file: string; offset?: number; length?: number }>({
+  type: 'object',
+  required: ['file'],
+  properties: {
+    file: { type: 'string', minLength: 1 },
+    offset: { type: 'integer', minimum: 0 },
+    length: { type: 'integer', minimum: 0 },
+  },
+})
+
+/** Those of real images have 256 KiB; a damaged one must not become a buffer of gigabytes. */
+const LARGEST_AREA = 64 * 1024 * 1024
+
+/**
+ * Reads an image of any architecture: where its areas are is in the image.
+ *
+ * @throws LiveImageError in coreos-installer's words
+ * @example
+ * await using file = await openFileSource('live.iso', clock, true)
+ * const iso = await openLiveIso(file, clock)
+ * await file.replace([await iso.embed(new Map([[IGNITION_FILE, config]]))])
+ */
+export async function openLiveIso(image: ByteSource, clock: Clock): Promise<LiveIso> {
+  const filesystem = await readIso9660(image)
+  const { area, files } = await doing('Unrecognized CoreOS ISO image.', async () => {
+    const area = await initramfsArea(filesystem)
+    const bytes = await image.read(area.offset, area.size)
+    return { area, files: await doing('decoding initrd embed area', () => readInitramfs(bytes, clock)) }
+  })
+  const kargs = await readKargsAreas(image, filesystem)
+  checkApart([area, ...(kargs?.offsets ?? []).map((offset) => ({ offset, size: kargs!.size }))])
+  const embed = async (wanted: Files): Promise<Patch> => {
+    const bytes = wanted.size === 0 ? Buffer.alloc(0) : await wrapFiles(wanted, clock)
+    if (bytes.length > area.size)
+      throw new LiveImageError(`Compressed initramfs is too large: ${bytes.length} > ${area.size}`)
+    return { offset: area.offset, bytes: Buffer.concat([bytes], area.size) }
+  }
+  return {
+    ...{ filesystem, area, files, kargs, embed },
+    customized: files.size > 0 || (kargs !== undefined && kargs.current !== kargs.default),
+    pristine: () => [
+      { offset: area.offset, bytes: Buffer.alloc(area.size) },
+      ...(kargs ? kargs.write(kargs.default) : []),
+    ],
+    async features() {
+      const entry = await findOptional(filesystem, 'COREOS/FEATURES.JSO')
+      if (!entry) return {}
+      if (entry.size > 64 * 1024) throw new LiveImageError(`OS features of ${entry.size} bytes are too large`)
+      return parseFeatures(await filesystem.contents(entry).read(0, entry.size))
+    },
+  }
+}
+
+async function initramfsArea(filesystem: IsoFilesystem): Promise<Area> {
+  const described = await findOptional(filesystem, 'COREOS/IGNINFO.JSO')
+  const info = described
+    ? await readJsonFile(filesystem, described, isIgnitionInfo, 'decoding igninfo')
+    : { file: 'images/ignition.img' }
+  const { file, offset = 0, length } = info
+  const entry = await doing('finding initrd embed area', () => filesystem.find(file))
+  const size = length ?? entry.size - offset
+  if (size < 0 || offset + size > entry.size)
+    throw new LiveImageError(`initrd embed area is not within ${file}: ${offset + size} > ${entry.size}`)
+  if (size > LARGEST_AREA) throw new LiveImageError(`initrd embed area of ${size} bytes is too large`)
+  return { offset: entry.offset + offset, size }
+}
+
+/** Writing one area must not damage another. */
+function checkApart(areas: readonly Area[]): void {
+  const sorted = [...areas].sort((a, b) => a.offset - b.offset)
+  for (const [index, { offset, size }] of sorted.entries()) {
+    const next = sorted[index + 1]
+    if (next && offset + size > next.offset)
+      throw new LiveImageError(`embed areas overlap: one at ${offset} has ${size} bytes, another is at ${next.offset}`)
+  }
+}

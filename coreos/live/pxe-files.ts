@@ -1,0 +1,22 @@
+import { doing, LiveImageError } from '../../bytes/index.js'
+import type { ByteSource } from '../../bytes/index.js'
+import type { IsoFilesystem } from '../../bytes/index.js'
+
+const FOLDER = 'IMAGES/PXEBOOT'
+
+/**
+ * Kernel, initramfs and root filesystem of a live ISO, whatever is there, by their lower-case names.
+ *
+ * @throws LiveImageError for an image without them, and for a name that leads out of a folder
+ */
+export async function pxeFiles(filesystem: IsoFilesystem): Promise<{ name: string; contents: ByteSource }[]> {
+  const entries = await doing('Unrecognized CoreOS ISO image.', () => filesystem.list(FOLDER))
+  return entries
+    .filter(({ folder }) => !folder)
+    .map((entry) => {
+      const name = entry.name.toLowerCase()
+      if (!/^[\w.-]+$/.test(name) || /^\.+$/.test(name))
+        throw new LiveImageError(`${JSON.stringify(entry.name)} is no name for a file to extract`)
+      return { name, contents: filesystem.contents(entry) }
+    })
+}

@@ -1,0 +1,56 @@
+import { osImages, type BuildMeta } from '../metadata/build-meta.js'
+import type { Stream } from '../metadata/stream.js'
+import { liveFiles } from '../metadata/stream-lookup.js'
+import { documentKind, object, TEXT } from '../metadata/document.js'
+
+/** A container image, as `skopeo inspect` tells of it. */
+export interface ContainerInspection {
+  Digest: string
+  Architecture?: string
+  Labels?: Record<string, string>
+}
+
+export const CONTAINER = documentKind<ContainerInspection>(
+  'container inspection',
+  object({ Digest: TEXT, Architecture: TEXT, Labels: { type: 'object' } }, ['Digest']),
+)
+
+/** Where a version is said in labels, the first that is there. */
+const VERSION_LABELS = ['org.opencontainers.image.version', 'version']
+const GO_NAMES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' }
+
+/**
+ * Whether disk images and container image are of one build (003): the stream's files are those of the build, and the
+ * container is the one that the build has pushed.
+ *
+ * @returns what contradicts that, a sentence each
+ */
+export function buildContradictions(
+  build: BuildMeta,
+  { stream, container }: { stream?: Stream; container?: ContainerInspection },
+): string[] {
+  const found: string[] = []
+  const differ = (what: string, expected: string | undefined, actual: string | undefined) => {
+    if (expected !== undefined && actual !== undefined && expected !== actual)
+      found.push(`${what}: the build ${build.buildid} has ${expected}, and here it is ${actual}`)
+  }
+  const architecture = build['coreos-assembler.basearch']
+  if (stream && architecture !== undefined) {
+    const live = liveFiles(stream, architecture)
+    differ('release of the stream', build.buildid, live.release)
+    for (const name of ['iso', 'kernel', 'initramfs', 'rootfs'] as const)
+      differ(`digest of the live ${name}`, build.images?.[`live-${name}`]?.sha256, live[name].sha256)
+  }
+  if (container) {
+    const { base, derived } = osImages(build)
+    const digests = [base, derived].flatMap((one) => one?.split('@')[1] ?? [])
+    if (digests.length > 0 && !digests.includes(container.Digest))
+      differ('digest of the container image', digests.join(' or '), container.Digest)
+    const label = VERSION_LABELS.map((name) => container.Labels?.[name]).find((one) => one !== undefined)
+    differ('version of the container image', build['ostree-version'], label)
+    differ('tree of the container image', build['ostree-commit'], container.Labels?.['ostree.commit'])
+    const named = architecture === undefined ? undefined : (GO_NAMES[architecture] ?? architecture)
+    differ('architecture of the container image', named, container.Architecture)
+  }
+  return found
+}

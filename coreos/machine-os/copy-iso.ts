@@ -1,0 +1,70 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { held, UserError, type Clock } from '../../runtime/index.js'
+import { overlay, streamOf } from '../../bytes/index.js'
+import { openFileSource } from '../../bytes/index.js'
+import { editLiveKargs } from '../live/kargs-edit.js'
+import { openLiveIso } from '../live/live-iso.js'
+import { stampOf, storedIsos, type StoredIso } from './image-content.js'
+import { digestOfParts, writeWhole } from './whole-file.js'
+
+export interface CopyOptions {
+  /** Where the shipped ISOs are. */
+  source: string
+  /** Where they are wanted; made if need be. */
+  destination: string
+  /** More kernel arguments for the live system. */
+  kargs?: readonly string[]
+  clock: Clock
+  /** Told of each file, whether it was written or was up to date. */
+  onFile?: (path: string, what: 'written' | 'up to date') => void
+}
+
+/**
+ * Copies each live ISO, its published digest beside it: as it was published, or with more kernel arguments. One whose
+ * digest is there already is left alone, so a restart copies nothing.
+ *
+ * @throws UserError `machine-os-digest` for an ISO that is not what its digest says
+ */
+export async function copyIso(options: CopyOptions): Promise<void> {
+  const { source, destination, clock } = options
+  await held(clock, `making ${destination}`, () => mkdir(destination, { recursive: true }))
+  for (const iso of await storedIsos(source, clock)) await copyOne(iso, options)
+}
+
+async function copyOne(iso: StoredIso, { destination, kargs = [], clock, onFile }: CopyOptions): Promise<void> {
+  const target = join(destination, `${iso.name}.iso`)
+  const stamp = `${target}.sha256`
+  if ((await stampOf(stamp, clock)) === iso.sha256 && (await isFile(target, clock)))
+    return onFile?.(target, 'up to date')
+  // Without its digest a copy that is cut short is made again.
+  await held(clock, `removing ${stamp}`, () => rm(stamp, { force: true }))
+  await using file = await openFileSource(iso.path, clock)
+  if (kargs.length === 0) refuseOther(iso, await writeWhole(target, streamOf(file), clock))
+  else {
+    refuseOther(iso, await digestOfParts(streamOf(file)))
+    const { kargs: areas } = await openLiveIso(file, clock)
+    if (!areas)
+      throw new UserError('machine-os-kargs', `the kernel arguments of ${iso.path} cannot be changed`, {
+        remedy: 'leave out IP_OPTIONS and --fips, or take a newer CoreOS',
+      })
+    const patches = areas.write(editLiveKargs(areas.current, { append: kargs }))
+    await writeWhole(target, streamOf(overlay(file, patches)), clock)
+  }
+  await held(clock, `writing ${stamp}`, () => writeFile(stamp, iso.sha256))
+  onFile?.(target, 'written')
+}
+
+/** @throws UserError `machine-os-digest` */
+export function refuseOther({ path, sha256 }: StoredIso, found: string): void {
+  if (found === sha256) return
+  throw new UserError('machine-os-digest', `Invalid checksum of ${path}: expected=${sha256} found=${found}`, {
+    remedy: 'build the image again: this is not what was published',
+  })
+}
+
+export const isFile = (path: string, clock: Clock): Promise<boolean> =>
+  openFileSource(path, clock).then(
+    (file) => file[Symbol.asyncDispose]().then(() => true),
+    () => false,
+  )

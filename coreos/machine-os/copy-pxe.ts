@@ -1,0 +1,76 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { held, UserError } from '../../runtime/index.js'
+import { streamOf, type ByteSource } from '../../bytes/index.js'
+import { openFileSource } from '../../bytes/index.js'
+import { readIso9660 } from '../../bytes/index.js'
+import { pxeFiles } from '../live/pxe-files.js'
+import { isFile, refuseOther, type CopyOptions } from './copy-iso.js'
+import { stampOf, storedIsos, type StoredIso } from './image-content.js'
+import { digestOfParts, writeWhole } from './whole-file.js'
+
+/** What a network boot needs of an ISO, by the end of its name. */
+export const PXE_FILES = ['vmlinuz', 'initrd.img', 'rootfs.img'] as const
+
+/**
+ * Extracts kernel, initramfs and root filesystem of each live ISO, with the digest of the ISO beside them. What is there
+ * of the same ISO is left alone.
+ *
+ * @throws UserError `machine-os-digest`, `machine-os-pxe`
+ */
+export async function copyPxe(options: CopyOptions & { initrdOnly?: boolean }): Promise<void> {
+  const { source, destination, clock, initrdOnly = false, onFile } = options
+  await held(clock, `making ${destination}`, () => mkdir(destination, { recursive: true }))
+  for (const iso of await storedIsos(source, clock)) {
+    const base = join(destination, iso.name)
+    const stamp = `${base}.pxe.sha256`
+    const wanted = initrdOnly ? (['initrd.img'] as const) : PXE_FILES
+    const there = await Promise.all(wanted.map((name) => isFile(`${base}-${name}`, clock)))
+    if ((await stampOf(stamp, clock)) === iso.sha256 && there.every(Boolean)) {
+      for (const name of wanted) onFile?.(`${base}-${name}`, 'up to date')
+      continue
+    }
+    for (const path of [stamp, ...PXE_FILES.map((name) => `${base}-${name}`)])
+      await held(clock, `removing ${path}`, () => rm(path, { force: true }))
+    await extract(iso, base, wanted, options)
+    await held(clock, `writing ${stamp}`, () => writeFile(stamp, iso.sha256))
+  }
+}
+
+async function extract(
+  iso: StoredIso,
+  base: string,
+  wanted: readonly string[],
+  { clock, onFile }: CopyOptions,
+): Promise<void> {
+  await using file = await openFileSource(iso.path, clock)
+  refuseOther(iso, await digestOfParts(streamOf(file)))
+  const files = await pxeFiles(await readIso9660(file))
+  for (const name of wanted) {
+    const found = files.find((one) => one.name === name)
+    if (!found)
+      throw new UserError('machine-os-pxe', `${iso.path} has no ${name} for a network boot`, {
+        remedy: 'take a live ISO of CoreOS',
+      })
+    const kernel = name === 'vmlinuz' && iso.architecture === 'aarch64' && (await isGzip(found.contents))
+    await writeWhole(`${base}-${name}`, kernel ? unpacked(found.contents) : streamOf(found.contents), clock)
+    onFile?.(`${base}-${name}`, 'written')
+  }
+}
+
+/** Firmware of arm machines boots no compressed kernel (https://github.com/coreos/fedora-coreos-tracker/issues/1019). */
+export async function* unpacked(source: ByteSource): AsyncGenerator<Uint8Array, void, undefined> {
+  const gunzip = createGunzip()
+  const fed = pipeline(Readable.from(streamOf(source)), gunzip)
+  fed.catch(() => {})
+  yield* gunzip as AsyncIterable<Uint8Array>
+  await fed
+}
+
+export const isGzip = async (source: ByteSource): Promise<boolean> => {
+  const [first, second] = await source.read(0, 2)
+  return first === 0x1f && second === 0x8b
+}

@@ -1,0 +1,69 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { held, UserError, type Clock } from '../../runtime/index.js'
+import { STREAM, type Stream } from '../metadata/stream.js'
+
+/** Which CoreOS: on RHEL 9 or 10. It is part of all names, as the container image for clusters has them. */
+export type OsVersion = '9' | '10'
+export const OS_VERSIONS: readonly OsVersion[] = ['9', '10']
+
+export const prefixOf = (version: OsVersion): string => (version === '9' ? 'coreos' : `coreos${version}`)
+export const streamFile = (version: OsVersion): string => `${prefixOf(version)}-stream.json`
+
+/** A live ISO in a folder, with the digest that it had when it was published. */
+export interface StoredIso {
+  version: OsVersion
+  architecture: string
+  /** Of all its files, as in `coreos-x86_64`. */
+  name: string
+  path: string
+  sha256: string
+}
+
+/** The live ISOs of a folder: those that are shipped, or those that were copied. */
+export async function storedIsos(folder: string, clock: Clock): Promise<StoredIso[]> {
+  const names = await held(clock, `reading ${folder}`, () =>
+    readdir(folder).catch((cause: unknown) => {
+      throw new UserError('machine-os-folder', `the folder ${folder} cannot be read`, {
+        cause,
+        kind: 'usage',
+        remedy: 'name the folder that ironstage machine-os build has filled',
+      })
+    }),
+  )
+  const isos: StoredIso[] = []
+  for (const file of names.sort()) {
+    const [, number = '', architecture] = /^coreos(10)?-([a-z0-9_]+)\.iso$/.exec(file) ?? []
+    if (architecture === undefined) continue
+    const path = join(folder, file)
+    const sha256 = await stampOf(`${path}.sha256`, clock)
+    if (sha256 === null)
+      throw new UserError('machine-os-stamp', `${path} has no digest beside it`, {
+        remedy: `write the published digest to ${file}.sha256, or build the folder again`,
+      })
+    isos.push({ version: number === '10' ? '10' : '9', architecture, name: file.slice(0, -4), path, sha256 })
+  }
+  return isos
+}
+
+/** A bare digest in a file; null for none that can be one. */
+export async function stampOf(path: string, clock: Clock): Promise<string | null> {
+  const text = await held(clock, `reading ${path}`, () => readFile(path, 'utf8').catch(() => ''))
+  const [digest] = /^[0-9a-f]{64}$/.exec(text.trim()) ?? []
+  return digest ?? null
+}
+
+/** @throws UserError `machine-os-version` where the folder has no stream of that CoreOS */
+export async function shippedStream(folder: string, version: OsVersion, clock: Clock): Promise<Stream> {
+  const path = join(folder, streamFile(version))
+  const text = await held(clock, `reading ${path}`, () => readFile(path, 'utf8').catch(() => null))
+  if (text !== null) return STREAM.read(text, path)
+  throw new UserError(
+    'machine-os-version',
+    `CoreOS version ${version} is not bundled in this image (missing ${path})`,
+    {
+      remedy: 'choose a version that is there with --coreos-version',
+      kind: 'usage',
+    },
+  )
+}

@@ -1,0 +1,125 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errorChain, held, UserError, type Clock } from '../../runtime/index.js'
+import { overlay, streamOf } from '../../bytes/index.js'
+import { openFileSource } from '../../bytes/index.js'
+import { openLiveIso } from '../live/live-iso.js'
+import { pxeFiles } from '../live/pxe-files.js'
+import type { Stream } from '../metadata/stream.js'
+import { liveFiles, type LiveFiles } from '../metadata/stream-lookup.js'
+import { isFile } from './copy-iso.js'
+import { isGzip, PXE_FILES, unpacked } from './copy-pxe.js'
+import { OS_VERSIONS, prefixOf, stampOf, type OsVersion } from './image-content.js'
+import { digestOfFile, digestOfParts } from './whole-file.js'
+
+/** What was found of a file. */
+export interface Verdict {
+  path: string
+  ok: boolean
+  /** `as published`, `as published, customised since`, or what is wrong. */
+  what: string
+}
+
+export interface VerifyOptions {
+  folder: string
+  /** Of each CoreOS that may be in the folder. */
+  streams: Readonly<Partial<Record<OsVersion, Stream>>>
+  clock: Clock
+}
+
+const FILES = { vmlinuz: 'kernel', 'initrd.img': 'initramfs', 'rootfs.img': 'rootfs' } as const
+
+/**
+ * Holds every live image of a folder against stream metadata: ISOs in the form that they were published in, whatever they
+ * were customised with since, and kernel, initramfs and root filesystem.
+ *
+ * @throws UserError `machine-os-empty` for a folder with nothing to verify; `stream-artifact` for an architecture that the
+ *   stream does not have
+ */
+export async function verifyMachineOs({ folder, streams, clock }: VerifyOptions): Promise<Verdict[]> {
+  const verdicts: Verdict[] = []
+  for (const version of OS_VERSIONS) {
+    const stream = streams[version]
+    if (!stream) continue
+    for (const architecture of await architecturesIn(folder, version, stream, clock)) {
+      const base = join(folder, `${prefixOf(version)}-${architecture}`)
+      verdicts.push(...(await verifyOne(base, liveFiles(stream, architecture), clock)))
+    }
+  }
+  if (verdicts.length > 0) return verdicts
+  throw new UserError('machine-os-empty', `there is no live image of CoreOS in ${folder}`, {
+    remedy: 'name a folder that ironstage machine-os has filled',
+    kind: 'usage',
+  })
+}
+
+async function architecturesIn(folder: string, version: OsVersion, stream: Stream, clock: Clock): Promise<string[]> {
+  const names = await held(clock, `reading ${folder}`, () => readdir(folder))
+  const pattern = new RegExp(`^${prefixOf(version)}-([a-z0-9_]+)(\\.iso|-vmlinuz|-initrd\\.img|-rootfs\\.img)$`)
+  const found = new Set(names.flatMap((name) => pattern.exec(name)?.[1] ?? []))
+  for (const architecture of found) liveFiles(stream, architecture)
+  return [...found].sort()
+}
+
+async function verifyOne(base: string, live: LiveFiles, clock: Clock): Promise<Verdict[]> {
+  const verdicts: Verdict[] = []
+  const iso = `${base}.iso`
+  if (await isFile(iso, clock))
+    verdicts.push(await verifyIso(iso, live, clock), ...(await stamped(`${iso}.sha256`, live, clock)))
+  let pxe = false
+  for (const name of PXE_FILES) {
+    const path = `${base}-${name}`
+    if (!(await isFile(path, clock))) continue
+    pxe = true
+    verdicts.push(await verifyPxe(path, FILES[name], live, verdicts[0]?.ok ? iso : null, clock))
+  }
+  if (pxe) verdicts.push(...(await stamped(`${base}.pxe.sha256`, live, clock)))
+  return verdicts
+}
+
+async function stamped(path: string, { iso }: LiveFiles, clock: Clock): Promise<Verdict[]> {
+  const found = await stampOf(path, clock)
+  if (found === iso.sha256) return []
+  const what = found === null ? 'there is no digest in it' : `is of another ISO: expected=${iso.sha256} found=${found}`
+  return [{ path, ok: false, what }]
+}
+
+async function verifyIso(path: string, { iso }: LiveFiles, clock: Clock): Promise<Verdict> {
+  await using file = await openFileSource(path, clock)
+  const found = await digestOfParts(streamOf(file))
+  if (found === iso.sha256) return { path, ok: true, what: 'as published' }
+  try {
+    const live = await openLiveIso(file, clock)
+    const reset = await digestOfParts(streamOf(overlay(file, live.pristine())))
+    if (reset === iso.sha256) return { path, ok: true, what: 'as published, customised since' }
+    return { path, ok: false, what: mismatch(iso.sha256, live.customized ? reset : found) }
+  } catch (error) {
+    return { path, ok: false, what: `${mismatch(iso.sha256, found)} (${errorChain(error).join(': ')})` }
+  }
+}
+
+async function verifyPxe(
+  path: string,
+  kind: 'kernel' | 'initramfs' | 'rootfs',
+  live: LiveFiles,
+  iso: string | null,
+  clock: Clock,
+): Promise<Verdict> {
+  const expected = live[kind].sha256
+  const found = await digestOfFile(path, clock)
+  if (found === expected) return { path, ok: true, what: 'as published' }
+  // A kernel that was unpacked for arm machines has no published digest: it is that of the ISO, unpacked.
+  if (kind === 'kernel' && iso !== null && found === (await unpackedKernel(iso, expected, clock)))
+    return { path, ok: true, what: 'as published, unpacked' }
+  return { path, ok: false, what: mismatch(expected, found) }
+}
+
+async function unpackedKernel(iso: string, expected: string, clock: Clock): Promise<string | null> {
+  await using file = await openFileSource(iso, clock)
+  const { filesystem } = await openLiveIso(file, clock)
+  const kernel = (await pxeFiles(filesystem)).find(({ name }) => name === 'vmlinuz')?.contents
+  if (!kernel || !(await isGzip(kernel)) || (await digestOfParts(streamOf(kernel))) !== expected) return null
+  return await digestOfParts(unpacked(kernel))
+}
+
+const mismatch = (expected: string, found: string): string => `checksum mismatch: expected=${expected} found=${found}`

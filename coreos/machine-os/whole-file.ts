@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { held, type Clock } from '../../runtime/index.js'
+
+/** Writes a file that is there whole or not at all; gives the digest of what was written. */
+export async function writeWhole(path: string, parts: AsyncIterable<Uint8Array>, clock: Clock): Promise<string> {
+  const part = `${path}.part`
+  const hash = createHash('sha256')
+  const io = <T>(work: () => Promise<T>): Promise<T> => held(clock, `writing ${path}`, work)
+  const file = await io(() => open(part, 'w'))
+  try {
+    for await (const bytes of parts) {
+      hash.update(bytes)
+      await io(() => file.writeFile(bytes))
+    }
+    await io(() => file.datasync())
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  } finally {
+    await file.close()
+  }
+  await io(() => rename(part, path))
+  return hash.digest('hex')
+}
+
+export async function digestOfFile(path: string, clock: Clock): Promise<string> {
+  const hash = createHash('sha256')
+  await held(clock, `reading ${path}`, () => pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), hash))
+  return hash.digest('hex')
+}
+
+export async function digestOfParts(parts: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const bytes of parts) hash.update(bytes)
+  return hash.digest('hex')
+}

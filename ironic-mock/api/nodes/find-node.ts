@@ -1,0 +1,49 @@
+import { ironicErrors, SINCE, type Microversion, type NodeRecord } from '../../../wire/index.js'
+import type { Backend, Call } from '../call.js'
+import { isLogicalName, isUuid } from '../formats.js'
+
+/**
+ * The node that a path names. Names count from microversion 1.5; what can be neither UUID nor name is refused by the
+ * router.
+ *
+ * @throws IronicError 404, or 400 in the router's shape
+ */
+export async function findNode(call: Call<object>, { store }: Backend, ident: string): Promise<NodeRecord> {
+  const byUuid = isUuid(ident)
+  if (!isIdent(ident)) throw ironicErrors.badIdent('node', ident)
+  const named = async (name: string) => (knowsNames(call.version) ? store.node(name) : undefined)
+  const found = byUuid ? await store.node(ident.toLowerCase()) : await named(ident)
+  // A name that a node can have, and cannot be found by.
+  if (SUBRESOURCES.includes(ident)) throw ironicErrors.noSuchRoute()
+  if (found) return found.node
+  // It may have been part of the name.
+  const whole = `${ident}.json`
+  const other = call.jsonSuffix ? await named(whole) : undefined
+  if (!other) throw ironicErrors.nodeNotFound(call.jsonSuffix ? whole : ident)
+  return other.node
+}
+
+/** What the router takes for a subresource without its node. */
+const SUBRESOURCES = [
+  ...['ports', 'portgroups', 'vifs', 'volume', 'traits', 'bios', 'allocation', 'history', 'inventory', 'children'],
+  ...['firmware', 'vmedia'],
+]
+
+const ROUTED_ON = [...SUBRESOURCES, 'validate']
+const isIdent = (text: string): boolean => isUuid(text) || isLogicalName(text)
+
+/**
+ * What the router looks at before it knows of a version or an argument: whose the thing is that a path goes on to.
+ *
+ * @param segments decoded, from `v1` on
+ * @throws IronicError 400 or, for a subresource without its node, 404 in the router's shape
+ */
+export function checkRoutedIdent([, collection, ident, next]: readonly string[]): void {
+  if (collection === 'nodes' && ident !== undefined && SUBRESOURCES.includes(ident)) throw ironicErrors.noSuchRoute()
+  if (ident === undefined || isIdent(ident)) return
+  if (collection === 'portgroups') throw ironicErrors.badIdent('portgroup', ident)
+  if (collection === 'nodes' && next !== undefined && ROUTED_ON.includes(next))
+    throw ironicErrors.badIdent('node', ident)
+}
+
+const knowsNames = (version: Microversion): boolean => version >= SINCE.nodeNames

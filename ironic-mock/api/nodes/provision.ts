@@ -1,0 +1,234 @@
+import {
+  deployStepsSchema,
+  formatMicroversion,
+  IronicError,
+  ironicErrors,
+  orderedStepsSchema,
+  pythonRepr,
+  SINCE,
+  textOf,
+  type JsonObject,
+  type JsonSchema,
+  type Microversion,
+  type NodeRecord,
+  type RunbookRecord,
+} from '../../../wire/index.js'
+import type { ProvisionRequest } from '../../conductor/core/conductor.js'
+import { TRANSITIONS, VERBS } from '../../conductor/core/transitions.js'
+import { runbookArgs } from './runbook-steps.js'
+import { schemaProblem, type SchemaProblem } from '../schema.js'
+
+/** The body of `PUT /v1/nodes/X/states/provision`, each member of its type. */
+export interface ProvisionArgs {
+  target?: string | null
+  configdrive?: unknown
+  clean_steps?: unknown
+  deploy_steps?: unknown
+  service_steps?: unknown
+  rescue_password?: string | null
+  disable_ramdisk?: boolean | null
+  runbook?: string | null
+}
+
+/**
+ * From which microversion a target can be asked for. Upstream's table is keyed by verb but looked up by target, so
+ * `deploy` is gated and its alias `active` is not, nor `undeploy` (Ironic's source).
+ */
+const VERB_SINCE: Readonly<Record<string, Microversion>> = {
+  manage: 4,
+  provide: 4,
+  inspect: 6,
+  abort: 13,
+  clean: 15,
+  adopt: 17,
+  rescue: 38,
+  unrescue: 38,
+  deploy: 73,
+}
+/** These two are gated as well, but only once the state has been found right. */
+const LATE_VERB_SINCE = { unhold: 85, service: SINCE.serviceSteps } as const
+/** Aborting came to some states later than to cleaning. */
+const ABORT_SINCE: Readonly<Record<string, Microversion>> = { 'inspect wait': 41, 'wait call-back': 110 }
+
+/** What a request may name besides its node. */
+export interface Known {
+  /** The one that the request names, if it is there. */
+  runbook?: RunbookRecord | undefined
+  /** By UUID; every node is thought to be there unless told otherwise. */
+  hasNode?: (uuid: string) => boolean
+}
+
+/**
+ * Checks a provision request in upstream's order up to where the conductor takes over: version of the verb, maintenance,
+ * state, configdrive, runbook, disable_ramdisk, which steps go with which verb, versions, the steps themselves.
+ *
+ * @throws IronicError 400, 403, 406 or 409
+ */
+export function checkProvision(
+  node: NodeRecord,
+  given: ProvisionArgs,
+  version: Microversion,
+  { runbook, hasNode }: Known = {},
+): ProvisionRequest {
+  let args = given
+  // A null target reaches the check of states, and is quoted as Python does.
+  const target = args.target ?? 'None'
+  if ((VERB_SINCE[target] ?? 1) > version) throw ironicErrors.notAcceptable()
+  checkState(node, target)
+  if (isThere(args.configdrive)) checkConfigdrive(args.configdrive, target, version)
+  if (given.runbook != null)
+    args = { ...given, ...runbookArgs(theRunbook(given.runbook, version, runbook), node, given, version) }
+  if (args.disable_ramdisk != null) checkDisableRamdisk(target, version)
+  checkStepsBelong(args, target, node, version)
+  checkNeeded(args, target)
+
+  const request: ProvisionRequest = { target }
+  if (isThere(args.configdrive)) request.configdrive = args.configdrive
+  if (args.deploy_steps != null) request.deploy_steps = checkSteps('deploy_steps', args.deploy_steps, deployStepsSchema)
+  if (args.clean_steps != null) request.clean_steps = checkSteps('clean_steps', args.clean_steps, orderedStepsSchema)
+  if (args.service_steps != null)
+    request.service_steps = checkSteps('service_steps', args.service_steps, orderedStepsSchema)
+  for (const step of [...(request.clean_steps ?? []), ...(request.service_steps ?? [])]) checkChildren(step, hasNode)
+  if (args.rescue_password != null) request.rescue_password = args.rescue_password
+  if (args.disable_ramdisk != null) request.disable_ramdisk = args.disable_ramdisk
+  checkRebuild(node, target)
+  return request
+}
+
+function checkState(node: NodeRecord, target: string): void {
+  if (node.maintenance && (target === 'active' || target === 'rebuild'))
+    throw ironicErrors.nodeInMaintenance('provisioning', node.uuid)
+  const known = Object.hasOwn(VERBS, target)
+  if (known && VERBS[target]!.from.includes(node.provision_state)) {
+    if (node.maintenance && target === 'deploy') throw ironicErrors.nodeInMaintenance('provisioning', node.uuid)
+    return
+  }
+  // What the conductor itself moves nodes by gets past upstream's look at the state, and no further.
+  if (!known && Object.hasOwn(TRANSITIONS[node.provision_state].on, target))
+    throw new IronicError(400, `The requested action "${target}" could not be understood.`)
+  // A held lock explains an impossible verb better than the state, which is about to change.
+  if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
+  throw ironicErrors.invalidStateRequested(target, node.uuid, node.provision_state)
+}
+
+/** Upstream trips over a rebuild that has nothing to write, 500; a difference on purpose. */
+function checkRebuild({ uuid, instance_info, protected: kept }: NodeRecord, target: string): void {
+  if (target === 'rebuild' && !kept && !instance_info.image_source && !instance_info.boot_iso)
+    throw new IronicError(
+      400,
+      `Node ${uuid} can not be rebuilt: its instance_info has neither image_source nor boot_iso.`,
+    )
+}
+
+const configdriveSchema: JsonSchema = {
+  anyOf: [
+    {
+      type: 'object',
+      properties: {
+        meta_data: { type: 'object' },
+        network_data: { type: 'object' },
+        user_data: { type: ['object', 'array', 'string', 'null'] },
+        vendor_data: { type: 'object' },
+      },
+      additionalProperties: false,
+    },
+    { type: ['string', 'null'] },
+  ],
+}
+
+/** Neither an empty text nor an empty object is one. */
+const isThere = (configdrive: unknown): boolean =>
+  typeof configdrive === 'object' && configdrive !== null ? Object.keys(configdrive).length > 0 : Boolean(configdrive)
+
+/** A URL, base64 of a gzipped ISO, or an object of its parts. */
+function checkConfigdrive(configdrive: unknown, target: string, version: Microversion): void {
+  const allowed = ['active', ...(version >= SINCE.configdriveOnRebuild ? ['rebuild'] : [])]
+  if (!allowed.includes(target))
+    throw new IronicError(
+      400,
+      `Adding a config drive is only supported when setting provision state to ${allowed.join(', ')}`,
+    )
+  const problem = schemaProblem(configdriveSchema, configdrive)
+  if (problem) throw new IronicError(400, `Invalid configdrive format: ${placed(problem)}`)
+  const since = (what: string, minor: Microversion) =>
+    new IronicError(400, `${what} is only supported starting with API version ${formatMicroversion(minor)}`)
+  if (typeof configdrive === 'object') {
+    if (version < SINCE.jsonConfigdrive) throw since('Providing a JSON object for configdrive', SINCE.jsonConfigdrive)
+    if ('vendor_data' in (configdrive as JsonObject) && version < SINCE.vendorData)
+      throw since('Providing vendor_data in configdrive', SINCE.vendorData)
+    return
+  }
+  const text = textOf(configdrive)
+  if (!text.includes('://') && /[^A-Za-z0-9+/=\n\r\t ]/.test(text))
+    throw new IronicError(400, 'Invalid configdrive format: it is neither a JSON, nor a URL, nor a base64 string')
+}
+
+function theRunbook(ident: string, version: Microversion, found: RunbookRecord | undefined): RunbookRecord {
+  if (version < SINCE.runbooks) throw ironicErrors.notAcceptable()
+  if (!found) throw new IronicError(404, `Runbook ${ident} could not be found.`)
+  return found
+}
+
+function checkDisableRamdisk(target: string, version: Microversion): void {
+  const since = target === 'clean' ? SINCE.cleanDisableRamdisk : SINCE.serviceDisableRamdisk
+  if (target !== 'clean' && target !== 'service')
+    throw new IronicError(400, 'disable_ramdisk is supported only with manual cleaning or servicing')
+  if (version < since) throw ironicErrors.notAcceptable()
+}
+
+/** An empty list passes with any verb, as if it had not been given. */
+const some = (steps: unknown): boolean => Array.isArray(steps) && steps.length > 0
+
+/** What the request says besides its target goes with it, and is known to the client's version. */
+function checkStepsBelong(args: ProvisionArgs, target: string, node: NodeRecord, version: Microversion): void {
+  if (some(args.clean_steps) && target !== 'clean') throw misplaced('clean_steps', 'clean')
+  if (some(args.deploy_steps)) {
+    if (version < SINCE.deploySteps) throw ironicErrors.notAcceptable(formatMicroversion(SINCE.deploySteps))
+    // The alias `deploy` is refused here: upstream compares the literal targets.
+    if (target !== 'active' && target !== 'rebuild') throw misplaced('deploy_steps', 'active or rebuild')
+  }
+  if (args.rescue_password != null && target !== 'rescue') throw misplaced('rescue_password', 'rescue')
+  if (target === 'abort' && (ABORT_SINCE[node.provision_state] ?? 1) > version) throw ironicErrors.notAcceptable()
+  if (target === 'unhold' && version < LATE_VERB_SINCE.unhold) throw ironicErrors.notAcceptable()
+  if (some(args.service_steps) && target !== 'service') throw misplaced('service_steps', 'service')
+  if (target === 'service' && version < LATE_VERB_SINCE.service) throw ironicErrors.notAcceptable()
+}
+
+function checkNeeded(args: ProvisionArgs, target: string): void {
+  if (target === 'clean' && !some(args.clean_steps)) throw required('"clean_steps"', 'clean')
+  if (target === 'service' && !some(args.service_steps)) throw required('"service_steps"', 'service')
+  if (target === 'rescue' && !args.rescue_password?.trim()) throw required('A non-empty "rescue_password"', 'rescue')
+}
+
+const required = (what: string, target: string) =>
+  new IronicError(400, `${what} is required when setting target provision state to ${target}`)
+const misplaced = (name: string, target: string) =>
+  new IronicError(400, `"${name}" is only valid when setting target provision state to ${target}`)
+
+/** The nodes that a step is limited to are there; that they are children shows when it runs. */
+function checkChildren(step: JsonObject, hasNode: Known['hasNode']): void {
+  const limit = step.limit_child_node_execution
+  if (step.execute_on_child_nodes !== true || !Array.isArray(limit)) return
+  for (const uuid of limit as unknown[]) {
+    if (typeof uuid !== 'string' || !UUID.test(uuid))
+      throw new IronicError(
+        400,
+        `Invalid entry detected for execute_on_child_node parameter in step ${textOf(step.step)}.`,
+      )
+    if (hasNode?.(uuid) === false) throw ironicErrors.nodeNotFound(uuid)
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
+
+function checkSteps(name: string, steps: unknown, schema: JsonSchema): JsonObject[] {
+  const problem = schemaProblem(schema, steps)
+  if (!problem) return steps as JsonObject[]
+  throw ironicErrors.invalidSteps(name, placed(problem))
+}
+
+/** Upstream adds the schema to the sentence; the first line and the place are kept. */
+function placed({ message, path, value }: SchemaProblem): string {
+  const place = path.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `[${pythonRepr(key)}]`)).join('')
+  return `${message}\n\nOn instance${place}:\n    ${pythonRepr(value)}`
+}

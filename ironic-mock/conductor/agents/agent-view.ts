@@ -1,0 +1,45 @@
+import type { JsonObject, NodeRecord, PortRecord } from '../../../wire/index.js'
+
+const MASK = '******'
+const SECRET = /pass|secret|token|snmp_auth_key|snmp_priv_key/i
+
+/**
+ * The node as the agent gets it: the database's own record, not the API's rendering (Ironic's source), in the order
+ * recorded.
+ *
+ * @param configdrive in clear; only `deploy.execute_deploy_step` gets it
+ */
+export function agentNode(node: Readonly<NodeRecord>, { configdrive }: { configdrive: boolean }): JsonObject {
+  const { driver_info, driver_internal_info, instance_info, traits, created_at, updated_at, ...rest } = node
+  const { id, uuid, name, chassis_id, instance_uuid, driver, ...more } = rest
+  return {
+    id,
+    uuid,
+    name,
+    chassis_id,
+    instance_uuid,
+    driver,
+    driver_info: masked(driver_info),
+    driver_internal_info: masked(driver_internal_info),
+    ...more,
+    traits: { objects: traits.map((trait) => ({ trait })) },
+    created_at,
+    updated_at,
+    instance_info: maskedInstance(instance_info, configdrive),
+  }
+}
+
+export const agentPorts = (ports: readonly PortRecord[]): JsonObject[] =>
+  ports.map(({ created_at, updated_at, ...port }) => ({ ...port, created_at, updated_at }))
+
+function masked(info: JsonObject): JsonObject {
+  const names = Object.keys(info).filter((name) => SECRET.test(name))
+  return names.length === 0 ? info : { ...info, ...Object.fromEntries(names.map((name) => [name, MASK])) }
+}
+
+function maskedInstance(info: JsonObject, configdrive: boolean): JsonObject {
+  const hidden = Object.keys(info).filter(
+    (name) => (name === 'configdrive' && !configdrive) || (name !== 'configdrive' && SECRET.test(name)),
+  )
+  return hidden.length === 0 ? info : { ...info, ...Object.fromEntries(hidden.map((name) => [name, MASK])) }
+}

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { ERASE, ScriptedLab } from '../../../test/kit/conductor/scripted.js'
+
+const INSTALL = { interface: 'deploy', step: 'install_coreos', args: {}, priority: 80 }
+
+async function inspected(policy = {}, fields = {}) {
+  const lab = await ScriptedLab.open({ policy: { fastTrack: true, inspectionPowerOff: false, ...policy } })
+  const { uuid, machine } = await lab.enroll({ boot_interface: 'redfish-virtual-media', ...fields })
+  await lab.provision(uuid, 'manage', 'manageable')
+  await lab.provision(uuid, 'inspect', 'manageable')
+  return { lab, uuid, machine }
+}
+
+test('one boot of the ramdisk for inspection, cleaning and deployment', async () => {
+  const { lab, uuid, machine } = await inspected()
+  expect(await lab.until(uuid, (node) => node.driver_internal_info.agent_url !== undefined)).toMatchObject({
+    provision_state: 'manageable',
+    power_state: 'power on',
+  })
+  const available = await lab.provision(uuid, 'provide', 'available')
+  expect(available).toMatchObject({ power_state: 'power on', clean_step: {} })
+  expect(available.driver_internal_info).toHaveProperty('agent_url')
+  await lab.provision(uuid, 'active', 'active', { deploy_steps: [INSTALL] })
+  expect(machine.boots).toEqual(['ramdisk', 'disk'])
+  expect(machine.sent.map(({ name }) => name)).toEqual([
+    'clean.get_clean_steps',
+    'clean.execute_clean_step',
+    'deploy.get_deploy_steps',
+    'deploy.execute_deploy_step',
+    'standby.power_off',
+  ])
+})
+
+test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+  ['it is off', { fastTrack: false }, {}],
+  ['the node does not want it', {}, { driver_info: { redfish_address: 'http://bmc-525400000001', fast_track: false } }],
+])('everything boots anew when %s', async (_, policy, fields) => {
+  const { lab, uuid, machine } = await inspected(policy, fields)
+  await lab.provision(uuid, 'provide', 'available')
+  await lab.provision(uuid, 'active', 'active', { deploy_steps: [INSTALL] })
+  expect(machine.boots).toEqual(['ramdisk', 'ramdisk', 'ramdisk', 'disk'])
+})
+
+test('an agent that was not heard of for too long is not relied on', async () => {
+  const { lab, uuid, machine } = await inspected({ fastTrackTimeout: 60_000 })
+  await lab.until(uuid, (node) => node.driver_internal_info.agent_url !== undefined)
+  await lab.clock.advance(120_000)
+  await lab.provision(uuid, 'provide', 'available')
+  expect(machine.boots).toEqual(['ramdisk', 'ramdisk'])
+})
+
+test('one that does not answer is waited for', async () => {
+  const { lab, uuid, machine } = await inspected()
+  await lab.until(uuid, (node) => node.driver_internal_info.agent_url !== undefined)
+  machine.script.reachable = false
+  await lab.provision(uuid, 'provide', 'clean wait')
+  machine.script.reachable = true
+  await machine.heartbeat()
+  await lab.until(uuid, 'available')
+  expect(machine.boots).toEqual(['ramdisk'])
+})
+
+test('one whose machine is off is booted', async () => {
+  const { lab, uuid, machine } = await inspected()
+  const known = ({ driver_internal_info: info }: { driver_internal_info: Record<string, unknown> }) =>
+    info['agent_url'] !== undefined
+  await lab.until(uuid, known)
+  // As a kill leaves it between the BMC and the database.
+  await machine.setPower('power off')
+  await lab.provision(uuid, 'provide', 'available')
+  expect(machine.boots).toEqual(['ramdisk', 'ramdisk'])
+  await lab.until(uuid, known)
+  await machine.setPower('power off')
+  await lab.provision(uuid, 'active', 'active', { deploy_steps: [INSTALL] })
+  expect(machine.boots).toEqual(['ramdisk', 'ramdisk', 'ramdisk', 'disk'])
+})
+
+test('a failure is followed by a boot', async () => {
+  const { lab, uuid, machine } = await inspected({ automatedClean: false })
+  await lab.until(uuid, (node) => node.driver_internal_info.agent_url !== undefined)
+  machine.script.cleanSteps = [ERASE]
+  await lab.provision(uuid, 'clean', 'clean failed', { clean_steps: [{ interface: 'deploy', step: 'nosuch' }] })
+  await lab.provision(uuid, 'manage', 'manageable')
+  // For some minutes upstream takes a finished inspection for a sign of life, even of an agent it has forgotten.
+  await lab.clock.advance(301_000)
+  await lab.provision(uuid, 'clean', 'manageable', {
+    clean_steps: [{ interface: 'deploy', step: ERASE.step }],
+  })
+  expect(machine.boots).toEqual(['ramdisk', 'ramdisk'])
+})

@@ -1,0 +1,88 @@
+import { IronicError, ironicErrors } from '../../../wire/index.js'
+import type { Heartbeat } from '../core/conductor.js'
+import { cleanFailed } from '../flows/clean/cleaning-failure.js'
+import { CLEANING } from '../flows/clean/cleaning-steps.js'
+import { deployFailedOff } from '../flows/deploy/deployment-failure.js'
+import { deploymentHeartbeat } from '../flows/deploy/deployment-steps.js'
+import { fastTrackable } from './fast-track.js'
+import { rescueFailedOff, rescueHeartbeat } from '../flows/rescue/rescue.js'
+import { serviceFailed } from '../flows/service/servicing-failure.js'
+import { SERVICING } from '../flows/service/servicing.js'
+import { stepHeartbeat } from '../steps/step-flow.js'
+import type { Turn } from '../core/turn.js'
+import { HEARTBEAT_STATES } from '../core/transitions.js'
+
+/**
+ * An agent says that it is there. What is wrong with it is found in upstream's order (Ironic's source).
+ *
+ * @throws IronicError 400, or 409 when the node is reserved and its agent not known yet
+ */
+export function receiveHeartbeat(turn: Turn, heartbeat: Heartbeat): void {
+  check(turn, heartbeat)
+  if (!turn.resting && turn.info.agent_url === undefined)
+    throw ironicErrors.nodeLocked(turn.uuid, turn.node.reservation ?? turn.situation.host)
+  // Elsewhere upstream says 202 and forgets it.
+  if (!HEARTBEAT_STATES.includes(turn.node.provision_state) && !fastTrackable(turn)) return
+  turn.setInfo({
+    agent_url: heartbeat.callback_url,
+    agent_version: heartbeat.agent_version,
+    agent_last_heartbeat: turn.now,
+    ...(heartbeat.agent_verify_ca === undefined ? {} : { agent_verify_ca: heartbeat.agent_verify_ca }),
+    ...(heartbeat.agent_status === undefined ? {} : { agent_status: heartbeat.agent_status }),
+    ...(heartbeat.agent_status_message === undefined ? {} : { agent_status_message: heartbeat.agent_status_message }),
+  })
+  followHeartbeat(turn)
+}
+
+/**
+ * What a heartbeat sets going. Upstream skips one that comes while the node is reserved, and the agent's next is minutes
+ * away; here it waits for the end of the reservation.
+ */
+export function followHeartbeat(turn: Turn): void {
+  turn.heartbeatWaits(!turn.resting)
+  if (!turn.resting) return
+  if (turn.info.agent_url === undefined) return
+  if (turn.node.maintenance) return heartbeatInMaintenance(turn)
+  switch (turn.node.provision_state) {
+    case 'clean wait':
+      return stepHeartbeat(CLEANING, turn)
+    case 'rescue wait':
+      return rescueHeartbeat(turn)
+    case 'service wait':
+      return stepHeartbeat(SERVICING, turn)
+    case 'wait call-back':
+      return deploymentHeartbeat(turn)
+    default:
+  }
+}
+
+/** Work waits until the node is in service again, unless the operator wants it to fail. */
+function heartbeatInMaintenance(turn: Turn): void {
+  if (turn.policy.allowProvisioningInMaintenance) return
+  const aborted = (what: string): string => `${what} aborted as node is in maintenance mode`
+  switch (turn.node.provision_state) {
+    case 'clean wait':
+      return cleanFailed(turn, aborted('Cleaning'))
+    case 'wait call-back':
+      return deployFailedOff(turn, aborted('Deploy'))
+    case 'rescue wait':
+      return rescueFailedOff(turn, aborted('Rescue'))
+    case 'service wait':
+      return serviceFailed(turn, aborted('Service'))
+    default:
+  }
+}
+
+function check({ info, policy }: Turn, heartbeat: Heartbeat): void {
+  const { callback_url, agent_token, agent_status, agent_version, agent_verify_ca } = heartbeat
+  // One-way heartbeats name none.
+  if (callback_url !== '' && !callback_url.split(':')[0]?.includes('http')) throw ironicErrors.callbackUrl()
+  if (info.agent_url !== undefined && info.agent_url !== callback_url) throw ironicErrors.callbackUrlChanged()
+  if (agent_status !== undefined && !['start', 'end', 'error'].includes(agent_status)) throw ironicErrors.agentStatus()
+  if (agent_version === undefined && agent_status === undefined) throw ironicErrors.agentVersionMissing()
+  if (info.agent_secret_token !== agent_token) throw new IronicError(400, 'Invalid or missing agent token received.')
+  if (policy.requireTls && callback_url.startsWith('http://'))
+    throw new IronicError(400, 'TLS is required by configuration')
+  if (info.agent_verify_ca !== undefined && info.agent_verify_ca !== agent_verify_ca)
+    throw new IronicError(400, 'Detected change in ramdisk provided "agent_verify_ca"')
+}

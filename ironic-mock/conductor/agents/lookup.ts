@@ -1,0 +1,57 @@
+import { ironicErrors, type JsonObject } from '../../../wire/index.js'
+import { fastTrackEnabled } from './fast-track.js'
+import type { Policy } from '../core/policy.js'
+import { LOOKUP_STATES, LOOKUP_STATES_FAST_TRACK } from '../core/transitions.js'
+import type { Turn } from '../core/turn.js'
+
+/**
+ * An agent asks who it is. Its token is made at the first call of a boot and said once (Ironic's source).
+ *
+ * @throws IronicError 404 in states where no agent is expected, 409 while the node is reserved and has no token yet
+ */
+export function answerLookup(turn: Turn, token: string | null): void {
+  const { node, policy } = turn
+  const allowed = fastTrackEnabled(node, policy) ? LOOKUP_STATES_FAST_TRACK : LOOKUP_STATES
+  if (policy.restrictLookup && !allowed.includes(node.provision_state)) throw ironicErrors.resourceNotFound()
+  // Only making a token needs the lock: an agent that asks again in the middle of a step is told (recording agent-deploy-failures).
+  if (token === null || turn.info.agent_secret_token !== undefined) return
+  if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
+  turn.setInfo({ agent_secret_token: token })
+}
+
+/**
+ * The `config` object of a lookup's answer, as recorded.
+ *
+ * @param token what the agent is told: the token, `******` when it was said before, null when it cannot take one
+ */
+export function agentConfig(policy: Policy, driver: string, token: string | null): JsonObject {
+  return {
+    metrics: {
+      backend: 'noop',
+      prepend_host: false,
+      prepend_uuid: false,
+      prepend_host_reverse: true,
+      global_prefix: null,
+    },
+    metrics_statsd: { statsd_host: 'localhost', statsd_port: 8125 },
+    heartbeat_timeout: policy.heartbeatTimeout,
+    agent_containers: {
+      allow_arbitrary_containers: false,
+      allowed_containers: [],
+      container_steps_file: '/etc/ironic-python-agent.d/mysteps.yaml',
+      runner: 'podman',
+      pull_options: [],
+      run_options: ['--rm', '--network=host'],
+    },
+    agent_token: token,
+    agent_token_required: true,
+    agent_md5_checksum_enable: true,
+    disable_deep_image_inspection: false,
+    permitted_image_formats: ['raw', 'gpt', 'qcow2', 'iso'],
+    // The BMC of such a machine is known already.
+    agent_skip_bmc_detect: driver === 'redfish' || driver === 'idrac',
+    enable_bios_bootloader_install: false,
+    tls_min_version: '1.3',
+    tls_cipher_suites: null,
+  }
+}

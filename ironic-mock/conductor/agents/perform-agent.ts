@@ -1,0 +1,209 @@
+import {
+  AgentApiError,
+  AgentConnectionFailed,
+  AgentInProgress,
+  STEP_INTERFACES,
+  agentClient,
+  type AdvertisedStep,
+  type AgentClient,
+  type AgentPeer,
+  type CommandResult,
+  type GetStepsResult,
+  type JsonObject,
+  type NodeRecord,
+  type PortRecord,
+  type RequestedStep,
+  type StepKind,
+  type Transport,
+} from '../../../wire/index.js'
+import type { Clock } from '../../../runtime/index.js'
+import { configDriveImage } from '../../drivers/config-drive.js'
+import { agentNode, agentPorts } from './agent-view.js'
+import { commandError, echoes } from '../steps/agent-progress.js'
+import type { CachedSteps, EffectValues, FailureReason } from '../core/effects.js'
+import type { Policy } from '../core/policy.js'
+
+/** A node and its ports as they are when an effect runs. */
+export interface Subject {
+  node: Readonly<NodeRecord>
+  ports: readonly PortRecord[]
+}
+
+/** The effects that talk to an agent. */
+export class AgentWork {
+  readonly #client: AgentClient
+  readonly #clock: Clock
+  readonly #policy: Policy
+
+  constructor(transport: Transport, clock: Clock, policy: Policy) {
+    this.#clock = clock
+    this.#policy = policy
+    const { agentCommandTimeout: timeout, agentCommandAttempts: attempts } = policy
+    this.#client = agentClient({ transport, clock, timeout, attempts })
+  }
+
+  async steps({ node, ports }: Subject, of: StepKind, signal: AbortSignal): Promise<EffectValues['agent-steps']> {
+    const command = `${of}.get_${of}_steps`
+    const params = { node: agentNode(node, { configdrive: false }), ports: agentPorts(ports) }
+    const answer = await this.#client.execute(peer(node), command, params, { wait: true, signal })
+    if (answer.command_status === 'FAILED')
+      throw new AgentApiError(`Agent failed to give its ${of} steps: ${commandError(answer)}`)
+    return readSteps(of, answer)
+  }
+
+  async commands({ node }: Subject, signal: AbortSignal): Promise<EffectValues['agent-commands']> {
+    const commands = await this.#client.commands(peer(node), signal)
+    return { names: commands.map((command) => command.command_name), last: commands.at(-1) ?? null }
+  }
+
+  /**
+   * @param again the step may have been sent before: the agent's list is read first, so that no step runs twice
+   */
+  async step(
+    { node, ports }: Subject,
+    of: StepKind,
+    step: RequestedStep,
+    { again, configdrive = false }: { again: boolean; configdrive?: boolean },
+    signal: AbortSignal,
+  ): Promise<CommandResult> {
+    if (again) {
+      const last = (await this.#client.commands(peer(node), signal)).at(-1)
+      const sent =
+        last?.command_name === `execute_${of}_step` && (last.command_status === 'RUNNING' || echoes(of, step, last))
+      if (last && sent) return last
+    }
+    const params = {
+      step: configdrive ? withConfigDrive(step, node, this.#clock.now()) : step,
+      node: agentNode(node, { configdrive: of === 'deploy' }),
+      ports: agentPorts(ports),
+      [`${of}_version`]: node.driver_internal_info.hardware_manager_version ?? null,
+    }
+    return this.#client.execute(peer(node), `${of}.execute_${of}_step`, params, { signal })
+  }
+
+  /** What the ramdisk wrote; nothing for an image of a whole disk. */
+  async partitions({ node }: Subject, signal: AbortSignal): Promise<JsonObject> {
+    const options = { wait: true, signal }
+    const { command_result } = await this.#client.execute(peer(node), 'standby.get_partition_uuids', {}, options)
+    return (command_result ?? {}) as JsonObject
+  }
+
+  /** Has the agent make the firmware boot the disk, and waits for it, as upstream does inside its step. */
+  async bootloader(
+    { node }: Subject,
+    { root, efi, bootMode }: { root: string | null; efi: string | null; bootMode: string },
+    again: boolean,
+    signal: AbortSignal,
+  ): Promise<null> {
+    const { agentCommandPolls: polls, agentCommandInterval: interval } = this.#policy
+    const latest = async () =>
+      (await this.#client.commands(peer(node), signal)).findLast((command) => command.command_name === BOOTLOADER)
+    const params = { root_uuid: root, efi_system_part_uuid: efi, prep_boot_part_uuid: null, target_boot_mode: bootMode }
+    if (!again || !(await latest())) await this.#client.execute(peer(node), `image.${BOOTLOADER}`, params, { signal })
+    for (let poll = 1; ; poll++) {
+      const command = await latest()
+      if (command?.command_status === 'SUCCEEDED') return null
+      if (command && command.command_status !== 'RUNNING') throw new AgentApiError(commandError(command))
+      if (poll >= polls) throw new AgentApiError(`the agent has not finished ${BOOTLOADER} after ${polls} looks`)
+      await this.#clock.sleep(interval, { signal })
+    }
+  }
+
+  async sync({ node }: Subject, signal: AbortSignal): Promise<null> {
+    await this.#client.execute(peer(node), 'standby.sync', {}, { wait: true, signal })
+    return null
+  }
+
+  async lockdown({ node }: Subject, signal: AbortSignal): Promise<null> {
+    await this.#client.execute(peer(node), 'system.lockdown', {}, { signal })
+    return null
+  }
+
+  async powerOff({ node }: Subject, signal: AbortSignal): Promise<null> {
+    await this.#client.execute(peer(node), 'standby.power_off', {}, { signal })
+    return null
+  }
+
+  /**
+   * Has the agent's machine booted again, as the power interface `agent` does (upstream's AgentPower). With no agent yet
+   * there is nobody to ask, and the machine is left to whoever boots its ramdisk.
+   *
+   * @param again it may have been asked before
+   */
+  async reboot({ node }: Subject, again: boolean, signal: AbortSignal): Promise<void> {
+    if (node.driver_internal_info.agent_url === undefined) return
+    if (again && (await this.#client.commands(peer(node), signal)).at(-1)?.command_name === 'run_image') return
+    await this.#client.execute(peer(node), 'standby.run_image', {}, { signal })
+  }
+
+  async rescue({ node }: Subject, signal: AbortSignal): Promise<CommandResult> {
+    const params = { rescue_password: node.instance_info.hashed_rescue_password, hashed: true }
+    try {
+      return await this.#client.execute(peer(node), FINALIZE_RESCUE, params, { signal })
+    } catch (error) {
+      // Agents of long ago take no hash.
+      if (this.#policy.requireRescuePasswordHashed || !(error instanceof AgentApiError)) throw error
+      const { rescue_password } = node.instance_info
+      return this.#client.execute(peer(node), FINALIZE_RESCUE, { rescue_password }, { signal })
+    }
+  }
+
+  /** Nothing is kept of the logs; asking for them is what an agent sees of a real conductor. */
+  async logs({ node }: Subject, signal: AbortSignal): Promise<null> {
+    await this.#client.execute(peer(node), 'log.collect_system_logs', {}, { wait: true, signal })
+    return null
+  }
+}
+
+const FINALIZE_RESCUE = 'rescue.finalize_rescue'
+const BOOTLOADER = 'install_bootloader'
+
+/** The node's configdrive beside the image that is written, and once more in its description, as upstream has it. */
+function withConfigDrive(step: RequestedStep, node: Readonly<NodeRecord>, at: number): RequestedStep {
+  const configdrive = configDriveImage(node.instance_info.configdrive, at)
+  const { image_info, ...args } = (step.args ?? {}) as { image_info?: JsonObject }
+  if (image_info === undefined) return { ...step, args: { ...args, configdrive } }
+  return { ...step, args: { image_info: { ...image_info, ...(configdrive && { configdrive }) }, configdrive } }
+}
+
+export function agentFailure(error: unknown): FailureReason | undefined {
+  if (error instanceof AgentInProgress) return 'agent busy'
+  if (error instanceof AgentConnectionFailed) return 'agent unreachable'
+  if (error instanceof AgentApiError) return 'agent error'
+  return undefined
+}
+
+function peer(node: Readonly<NodeRecord>): AgentPeer {
+  const { agent_url, agent_secret_token, agent_verify_ca } = node.driver_internal_info
+  if (typeof agent_url !== 'string')
+    throw new AgentConnectionFailed(
+      `Connection to agent failed: the agent of node ${node.uuid} has not reported where it is`,
+    )
+  return {
+    url: agent_url,
+    token: typeof agent_secret_token === 'string' ? agent_secret_token : undefined,
+    ...(typeof agent_verify_ca === 'string' ? { verifyCa: agent_verify_ca } : {}),
+    node: node.uuid,
+  }
+}
+
+/** Steps by interface instead of by manager; every clean step of an agent needs its ramdisk. */
+function readSteps(of: StepKind, { command_result }: CommandResult): EffectValues['agent-steps'] {
+  const result = command_result as Partial<GetStepsResult<StepKind>> | null
+  const managers = result?.[`${of}_steps`]
+  const versions = result?.hardware_manager_version
+  if (!managers || !versions)
+    throw new AgentApiError(
+      `The agent's answer to get_${of}_steps lacks ${managers ? 'hardware_manager_version' : `${of}_steps`}`,
+    )
+  const steps: CachedSteps = {}
+  for (const step of Object.values(managers).flat() as (AdvertisedStep & JsonObject)[]) {
+    if (typeof step.step !== 'string' || !STEP_INTERFACES.includes(step.interface) || typeof step.priority !== 'number')
+      throw new AgentApiError(
+        `The agent's answer to get_${of}_steps has a step without interface, step or priority: ${JSON.stringify(step)}`,
+      )
+    const kept = of === 'clean' ? { ...step, requires_ramdisk: true } : step
+    ;(steps[step.interface] ??= []).push(kept)
+  }
+  return { steps, versions }
+}

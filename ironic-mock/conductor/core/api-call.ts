@@ -1,0 +1,40 @@
+import { HttpClient, withoutPasswords } from '../../../bytes/index.js'
+import { held, type Clock } from '../../../runtime/index.js'
+import type { ApiCall } from '../inspection/rule-actions.js'
+
+/**
+ * The GET of an inspection rule.
+ *
+ * @throws Error in upstream's words when nobody answers, or with an error
+ */
+export async function callApi({ url, headers, timeout }: ApiCall, clock: Clock, signal: AbortSignal): Promise<null> {
+  const shown = withoutPasswords(url)
+  await held(clock, `calling ${shown} for an inspection rule`, async () => {
+    const late = new AbortController()
+    try {
+      const limit = clock.sleep(timeout, { weak: true, signal: AbortSignal.any([signal, late.signal]) })
+      limit.then(
+        () => late.abort(new Error(`no answer within ${timeout / 1000} s`)),
+        () => {},
+      )
+      const http = new HttpClient({ clock })
+      const answer = await http.get({
+        url,
+        headers: lowerCase(headers),
+        signal: AbortSignal.any([signal, late.signal]),
+      })
+      await answer.close()
+      const { status, statusText } = answer
+      if (status < 200 || status > 299) throw new Error(`${status} Client Error: ${statusText} for url: ${shown}`)
+    } catch (error) {
+      signal.throwIfAborted()
+      throw new Error(`Request to ${shown} failed`, { cause: error })
+    } finally {
+      late.abort(new Error('done'))
+    }
+  })
+  return null
+}
+
+const lowerCase = (headers: Readonly<Record<string, string>> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

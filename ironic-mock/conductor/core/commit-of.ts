@@ -1,0 +1,57 @@
+import { uuid, type Clock, type Random } from '../../../runtime/index.js'
+import type { NodeRecord, PortRecord } from '../../../wire/index.js'
+import type { StoreView } from '../../store/open-store.js'
+import type { Commit, HistoryEntry, StoredEffect } from '../../store/store.js'
+import { newPort } from '../records/new-records.js'
+import { stamp } from './stamp.js'
+import type { Reaction } from './turn.js'
+
+/** Stands among the stored deadlines without being one: a heartbeat that waits for the end of the reservation. */
+export const WAITING_HEARTBEAT = 'heartbeat'
+
+interface Parts {
+  store: Pick<StoreView, 'records'>
+  host: string
+  clock: Clock
+  random: Random
+}
+
+/**
+ * What a reaction changes, as one commit; undefined where it changes nothing.
+ *
+ * @param done the work whose outcome this was
+ */
+export function commitOf(
+  { store, host, clock, random }: Parts,
+  { record: node, revision }: { readonly record: Readonly<NodeRecord>; readonly revision: number },
+  reaction: Reaction,
+  done: StoredEffect | undefined,
+): Commit | undefined {
+  const { patch, job, dropJobs, createPorts, updatePorts, removePorts, inventory, history, sheets } = reaction
+  const known = store.records.deadlines.get(node.uuid)
+  const deadlines = reaction.deadlines.filter(({ kind, at }) => (known?.get(kind) ?? null) !== at)
+  const { heartbeatWaits } = reaction
+  if (heartbeatWaits !== null && heartbeatWaits !== (known?.has(WAITING_HEARTBEAT) ?? false))
+    deadlines.push({ kind: WAITING_HEARTBEAT, at: heartbeatWaits ? clock.now() : null })
+  const lists = [deadlines, createPorts, updatePorts, removePorts, history, Object.keys(patch), Object.keys(sheets)]
+  if (!job && !dropJobs && !done && !inventory && lists.every((list) => list.length === 0)) return undefined
+  const at = stamp(clock.now())
+  return {
+    node: node.uuid,
+    expect: revision,
+    patch,
+    deadlines,
+    effects: job ? [{ kind: job.effect.kind, payload: { ...job } }] : [],
+    ...(done ? { done: done.id } : {}),
+    ...(dropJobs ? { dropEffects: true } : {}),
+    createPorts: createPorts.map((port): PortRecord => {
+      const wanted = { node_uuid: node.uuid, ...port }
+      return { ...newPort(wanted, node.id, at, uuid(random)), id: 0 }
+    }),
+    updatePorts,
+    ...(removePorts.length > 0 ? { removePorts } : {}),
+    ...(inventory ? { inventory } : {}),
+    ...(Object.keys(sheets).length > 0 ? { sheets } : {}),
+    history: history.map((note): HistoryEntry => ({ uuid: uuid(random), created_at: at, conductor: host, ...note })),
+  }
+}

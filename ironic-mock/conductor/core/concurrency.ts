@@ -1,0 +1,37 @@
+import { IronicError, type ProvisionState } from '../../../wire/index.js'
+import type { Records } from '../../store/records.js'
+import type { Policy } from './policy.js'
+import { VERBS } from './transitions.js'
+
+const DEPLOYING: readonly ProvisionState[] = ['deploying', 'wait call-back']
+const CLEANING: readonly ProvisionState[] = ['deleting', 'cleaning', 'clean wait']
+
+/**
+ * Refuses work beyond what the operator allows at once. What cleans without being asked to is not counted against anybody,
+ * as in Ironic, where `provide` is never refused.
+ *
+ * @throws IronicError 503
+ */
+export function checkConcurrency(records: Records, target: string, policy: Policy): void {
+  switch (VERBS[target]?.event) {
+    case 'deploy':
+    case 'rebuild':
+      return limit(records, DEPLOYING, policy.maxConcurrentDeploy, 'provisioning')
+    case 'delete':
+      return limit(records, CLEANING, policy.maxConcurrentClean, 'unprovisioning')
+    case 'clean':
+      return limit(records, CLEANING, policy.maxConcurrentClean, 'cleaning')
+    default:
+  }
+}
+
+function limit(records: Records, states: readonly ProvisionState[], most: number, what: string): void {
+  if (records.nodes.size < most) return
+  let count = 0
+  for (const { columns } of records.nodes.values()) if (states.includes(columns.provision_state)) count++
+  if (count >= most)
+    throw new IronicError(
+      503,
+      `Unable to process request at this time. The concurrent action limit for ${what} has been reached. Please contact your administrator and try again later.`,
+    )
+}

@@ -1,0 +1,122 @@
+import type {
+  DriverInterface,
+  JsonObject,
+  NodeRecord,
+  PortRecord,
+  ResourceKind,
+  ResourceRecords,
+} from '../../../wire/index.js'
+import type { NodePatch, ResourcePatch } from '../../store/store.js'
+import type { HardwareCalls } from '../power/hardware.js'
+import type { NetworkCalls } from '../records/network.js'
+
+/** What the API hands over of `PUT /v1/nodes/X/states/provision`, its form already checked. */
+export interface ProvisionRequest {
+  target: string
+  configdrive?: unknown
+  deploy_steps?: JsonObject[]
+  clean_steps?: JsonObject[]
+  service_steps?: JsonObject[]
+  rescue_password?: string
+  /** Made of the former by the conductor. */
+  hashed_rescue_password?: string
+  disable_ramdisk?: boolean
+}
+
+export interface Heartbeat {
+  callback_url: string
+  agent_version?: string
+  agent_token?: string
+  agent_verify_ca?: string
+  agent_status?: string
+  agent_status_message?: string
+}
+
+/** `result: null` means that the driver does not support the interface. */
+export type Validation = Record<DriverInterface, { result: boolean | null; reason?: string }>
+
+export interface DriverDescription {
+  name: string
+  hosts: string[]
+  type: 'dynamic'
+  /** Enabled implementations by interface, the default first. */
+  interfaces: Record<DriverInterface, string[]>
+  /** Documentation by property, for `GET /v1/drivers/X/properties`. */
+  properties: Record<string, string>
+}
+
+/** The fields a client gives of a new node; the rest are defaults. */
+export type NewNode = { driver: string } & NodePatch & { uuid?: string }
+export type NewPort = { node_uuid: string; address: string } & Partial<Omit<PortRecord, 'id' | 'node_id'>>
+
+/** A new record of a kind as a client or the API gives it; the conductor adds uuid and times. */
+export type NewFields<Kind extends ResourceKind> = Omit<
+  ResourceRecords[Kind],
+  'id' | 'uuid' | 'created_at' | 'updated_at'
+> & { uuid?: string }
+/** What a client may say of a new allocation. */
+export type NewAllocation = Partial<
+  Pick<
+    ResourceRecords['allocation'],
+    'uuid' | 'name' | 'resource_class' | 'traits' | 'candidate_nodes' | 'extra' | 'owner'
+  >
+>
+
+/** What the API asks of records that are no nodes and no ports. Rejections as {@link Conductor}'s. */
+export interface Resources {
+  create<Kind extends Exclude<ResourceKind, 'allocation'>>(
+    kind: Kind,
+    fields: NewFields<Kind>,
+  ): Promise<ResourceRecords[Kind]>
+  /** `change` gets the record as it is when the change is written. */
+  update<Kind extends ResourceKind>(
+    kind: Kind,
+    uuid: string,
+    change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
+  ): Promise<ResourceRecords[Kind]>
+  /** Of an allocation: its node loses the instance. */
+  remove(kind: ResourceKind, uuid: string): Promise<void>
+  removeAll(kind: ResourceKind): Promise<void>
+  /**
+   * Makes an allocation. One for a given node (`backfill`) is settled when this resolves; for another a node is looked
+   * for afterwards.
+   */
+  allocate(fields: NewAllocation, backfill?: string): Promise<ResourceRecords['allocation']>
+}
+
+/**
+ * What the API asks of the conductor. Every rejection that a client caused is an IronicError. What resolves is committed.
+ * Methods take a node's uuid; the API has resolved names.
+ */
+export interface Conductor {
+  readonly host: string
+  readonly hardware: HardwareCalls
+  readonly network: NetworkCalls
+  drivers(): DriverDescription[]
+  createNode(fields: NewNode): Promise<NodeRecord>
+  /** `change` gets the current record and returns what to set; it may throw an IronicError. It can run more than once. */
+  updateNode(uuid: string, change: (node: NodeRecord) => NodePatch): Promise<NodeRecord>
+  destroyNode(uuid: string): Promise<void>
+  readonly resources: Resources
+  createPort(fields: NewPort): Promise<PortRecord>
+  updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord>
+  destroyPort(uuid: string): Promise<void>
+  /** Answers once the change of state is committed; the work itself goes on. */
+  provision(uuid: string, request: ProvisionRequest): Promise<void>
+  changePower(uuid: string, target: string, timeout?: number): Promise<void>
+  setMaintenance(uuid: string, on: boolean, reason?: string | null): Promise<void>
+  validate(uuid: string): Promise<Validation>
+  setBootDevice(uuid: string, device: string, persistent: boolean): Promise<void>
+  bootDevice(uuid: string): Promise<{ boot_device: string | null; persistent: boolean | null }>
+  supportedBootDevices(uuid: string): Promise<string[]>
+  /**
+   * The agent's lookup: creates the token on the first call. `config` is the body's `config` object with the token in
+   * clear the first time and `******` afterwards; without `issueToken` (microversions below 1.62) it has none.
+   */
+  lookup(uuid: string, options: { issueToken: boolean }): Promise<{ node: NodeRecord; config: JsonObject }>
+  heartbeat(uuid: string, heartbeat: Heartbeat): Promise<void>
+  /** The agent's inventory; finds the node by MACs and BMC addresses. Rejects with 404 when none waits for it. */
+  continueInspection(data: JsonObject, nodeUuid?: string): Promise<NodeRecord>
+  /** The same for microversions since 1.84, which are answered like a lookup. */
+  continueInspectionAsLookup(data: JsonObject, nodeUuid?: string): Promise<{ node: NodeRecord; config: JsonObject }>
+}

@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest'
+import { ScriptedLab } from '../../../test/kit/conductor/scripted.js'
+import type { Commit } from '../../store/store.js'
+
+const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+
+/** So many turns of the microtask queue later. */
+const later = (turns: number, act: () => void): void =>
+  turns === 0 ? act() : queueMicrotask(() => later(turns - 1, act))
+
+/** Two nodes of fake hardware, so that one's work can be written in the same moment as the other's. */
+async function twoNodes(lab: ScriptedLab): Promise<[string, string]> {
+  const [one, other] = [
+    await lab.conductor.createNode({ driver: 'fake-hardware' }),
+    await lab.conductor.createNode({ driver: 'fake-hardware' }),
+  ]
+  return [one.uuid, other.uuid]
+}
+
+test.each([0, 1, 2, 3, 4, 5, 6, 7])(
+  'work that is asked for %i turns after the work before it was written is not forgotten',
+  async (turns) => {
+    await using lab = await ScriptedLab.open()
+    const [uuid, other] = await twoNodes(lab)
+    // Without those who watch a store, who would take turns of their own.
+    const own = (Object.getPrototypeOf(lab.store) as typeof lab.store).commit
+    const commit = (change: Commit) => own.call(lab.store, change)
+    let asked: Promise<void> | undefined
+    const ask = (): void => void (asked = lab.conductor.changePower(uuid, 'rebooting'))
+    let ended = false
+    lab.store.commit = (change: Commit) => {
+      const written = commit(change)
+      if (change.node === uuid && change.patch?.reservation === null && !ended) {
+        ended = true
+        void written.then(() => later(turns, ask))
+      } else if (ended && change.node === uuid && change.done === undefined) {
+        // The end of another node's work takes along whatever waits to be written.
+        const expect = lab.store.records.nodes.get(other)!.revision
+        void commit({ node: other, expect, patch: {}, done: -1 })
+      }
+      return written
+    }
+    await lab.conductor.changePower(uuid, 'power on')
+    await settled()
+    await asked
+    await settled()
+    expect(asked).toBeDefined()
+    expect(lab.store.records.effects.has(uuid)).toBe(false)
+    expect(await lab.node(uuid)).toMatchObject({ reservation: null, target_power_state: null })
+  },
+)
+
+test('work whose end cannot be written is done again until it can', async () => {
+  await using lab = await ScriptedLab.open()
+  const [uuid] = await twoNodes(lab)
+  const commit = lab.store.commit.bind(lab.store)
+  let full = 5
+  lab.store.commit = (change: Commit) =>
+    change.done !== undefined && full-- > 0 ? Promise.reject(new Error('database or disk is full')) : commit(change)
+  await lab.conductor.changePower(uuid, 'power on')
+  const node = await lab.until(uuid, ({ reservation }) => reservation === null)
+  expect(node).toMatchObject({ power_state: 'power on', last_error: null })
+  expect(lab.warnings).toContain(`the work of node ${uuid} could not be written down and is tried again`)
+})
+
+test('a time limit whose passing cannot be written passes again', async () => {
+  await using lab = await ScriptedLab.open()
+  const { uuid, machine } = await lab.enroll({ inspect_interface: 'agent' })
+  machine.script.silent = true
+  await lab.provision(uuid, 'manage', 'manageable')
+  await lab.provision(uuid, 'inspect', 'inspect wait')
+  const commit = lab.store.commit.bind(lab.store)
+  let full = 2
+  lab.store.commit = (change: Commit) =>
+    change.patch?.provision_state === 'inspect failed' && full-- > 0
+      ? Promise.reject(new Error('database or disk is full'))
+      : commit(change)
+  expect((await lab.until(uuid, 'inspect failed')).last_error).toContain('Timeout reached')
+})
+
+test('a port that somebody removes while inspection changes it costs nothing else that was found', async () => {
+  await using lab = await ScriptedLab.open()
+  const { uuid, machine } = await lab.enroll({ inspect_interface: 'agent' }, '52:54:00:00:00:01')
+  machine.script.inventory = { interfaces: [{ name: 'eth0', mac_address: machine.mac, client_id: 'mine' }] }
+  await lab.provision(uuid, 'manage', 'manageable')
+  const commit = lab.store.commit.bind(lab.store)
+  let removed = false
+  lab.store.commit = (change: Commit) => {
+    const port = change.updatePorts?.[0]
+    if (port && !removed) {
+      removed = true
+      // Before it in the same transaction.
+      void lab.store.removePort(port.uuid)
+    }
+    return commit(change)
+  }
+  const node = await lab.provision(uuid, 'inspect', (found) => removed && found.reservation === null)
+  expect(removed).toBe(true)
+  expect(node.properties).toMatchObject({ cpu_arch: 'x86_64' })
+  expect(node.provision_state).toBe('manageable')
+  expect(await lab.store.ports({ node_uuid: uuid })).toEqual([])
+  expect(await lab.store.inventory(uuid)).toBeDefined()
+})
+
+test('a heartbeat that comes while the node is reserved waits for its release without being tried again', async () => {
+  await using lab = await ScriptedLab.open()
+  const { uuid, machine } = await lab.enroll()
+  await lab.provision(uuid, 'manage', 'manageable')
+  machine.script.silent = true
+  await lab.provision(uuid, 'provide', 'clean wait')
+  const { config } = await lab.conductor.lookup(uuid, { issueToken: true })
+  const beat = () =>
+    lab.conductor.heartbeat(uuid, {
+      ...{ callback_url: machine.url, agent_version: '13.0.0', agent_token: String(config.agent_token) },
+    })
+  let refuse = (): void => {}
+  machine.dispatch = () => new Promise((_, reject) => (refuse = () => reject(new Error('reset'))))
+  await beat()
+  await settled()
+  expect((await lab.node(uuid)).reservation).not.toBeNull()
+
+  // As on a fast clock, on which no two looks show the same time.
+  const now = lab.clock.now.bind(lab.clock)
+  let looks = 0
+  lab.clock.now = () => now() + ++looks
+  const before = lab.seen.length
+  await Promise.all([beat(), beat()])
+  for (let turn = 0; turn < 50; turn++) await settled()
+  expect(lab.seen.length - before).toBe(2)
+  lab.clock.now = now
+  expect(await lab.store.deadlines()).toContainEqual(expect.objectContaining({ node: uuid, kind: 'heartbeat' }))
+
+  refuse()
+  await lab.until(uuid, 'clean failed')
+  expect(await lab.store.deadlines()).toEqual([])
+})
+
+test('a periodic check without interval does not keep the time from passing', async () => {
+  await using lab = await ScriptedLab.open({ policy: { checkInterval: 0 } })
+  const { uuid, machine } = await lab.enroll()
+  machine.script.silent = true
+  await lab.provision(uuid, 'manage', 'manageable')
+  await lab.provision(uuid, 'provide', 'clean wait')
+  await lab.conductor.setMaintenance(uuid, true)
+  await lab.clock.advance(lab.policy.cleanCallbackTimeout + 60_000)
+  expect((await lab.node(uuid)).provision_state).toBe('clean wait')
+  await lab.conductor.setMaintenance(uuid, false)
+  await lab.until(uuid, 'clean failed')
+})

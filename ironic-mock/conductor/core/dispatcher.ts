@@ -1,0 +1,264 @@
+import {
+  contained,
+  errorChain,
+  seconds,
+  sharedAbort,
+  urlSafeToken,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../../runtime/index.js'
+import { ironicErrors, type NodeRecord } from '../../../wire/index.js'
+import type { StoreView } from '../../store/open-store.js'
+import { Dangling, Duplicate, StaleRevision, type Store, type StoredEffect } from '../../store/store.js'
+import { commitOf, WAITING_HEARTBEAT } from './commit-of.js'
+import { templatesOf } from '../steps/deploy-templates.js'
+import type { EffectBody, EffectKind, Job, Outcome, Then } from './effects.js'
+import type { ConductorEvent, DeadlineKind } from './events.js'
+import { giveWay } from './give-way.js'
+import type { Subject } from '../agents/perform-agent.js'
+import type { World } from './perform.js'
+import type { Policy } from './policy.js'
+import { react } from './react.js'
+import { SHORTEST_WAIT, TimeLimits } from './time-limits.js'
+import { STUCK_STATES } from './transitions.js'
+import type { Situation } from './turn.js'
+
+export interface DispatcherOptions {
+  store: Store & StoreView
+  host: string
+  policy: Policy
+  clock: Clock
+  random: Random
+  logger: Logger
+  ironicUrl: () => string
+  /** Images that are served for the ramdisk of a node, before configured ones. */
+  servedImages?: Situation['servedImages']
+  world: World
+}
+
+/**
+ * Gives events to {@link react}, commits what comes of them, then does the work that the commit asks for and gives its
+ * outcome back as the next event. All state is in the store: whatever is lost here is found there.
+ */
+export class Dispatcher {
+  readonly #options: DispatcherOptions
+  readonly #limits: TimeLimits
+  readonly #working = new Map<string, Promise<void>>()
+  readonly #stop = sharedAbort()
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options
+    this.#limits = new TimeLimits(options.clock, (node, kind) => {
+      if (kind === WAITING_HEARTBEAT) this.#takeWaitingHeartbeat(node)
+      else this.#inBackground(node, kind, { kind: 'deadline', deadline: kind as DeadlineKind })
+    })
+  }
+
+  /** Takes over what an earlier process left: see {@link recover} for what becomes of it. */
+  async recover(): Promise<void> {
+    const { store, host } = this.#options
+    for (const { node, kind, at } of await store.deadlines())
+      if (kind !== WAITING_HEARTBEAT) this.#limits.set(node, kind, at)
+    const left = [...store.records.nodes.values()].filter(
+      ({ record }) =>
+        (record.reservation === null || record.reservation === host) &&
+        (record.reservation !== null ||
+          record.target_power_state !== null ||
+          STUCK.has(record.provision_state) ||
+          store.records.effects.has(record.uuid)),
+    )
+    await Promise.all(
+      left.map(({ record }) => {
+        const queued = store.records.effects.get(record.uuid)?.[0]
+        return this.dispatch(record.uuid, { kind: 'restarted', job: queued ? jobOf(queued) : null }, { resumed: true })
+      }),
+    )
+    for (const node of [...store.records.deadlines.keys()]) this.#takeWaitingHeartbeat(node)
+  }
+
+  /**
+   * One event of one node, committed when it resolves.
+   *
+   * @throws IronicError when a client asked for what is not possible; 404 when the node is gone
+   */
+  async dispatch(
+    node: string,
+    event: ConductorEvent,
+    { resumed = false, done }: { resumed?: boolean; done?: StoredEffect } = {},
+  ): Promise<Readonly<NodeRecord>> {
+    const { store, clock, logger } = this.#options
+    for (;;) {
+      this.#stop.signal.throwIfAborted()
+      const entry = store.records.nodes.get(node)
+      if (!entry) throw ironicErrors.nodeNotFound(node)
+      // Somebody dropped the work whose outcome this is.
+      if (done && store.records.effects.get(node)?.[0]?.id !== done.id) return entry.record
+      const reaction = react(this.#situation(entry.record), event)
+      const commit = commitOf(this.#options, entry, reaction, done)
+      if (!commit) {
+        if (reaction.refusal) throw reaction.refusal
+        return entry.record
+      }
+      try {
+        await store.commit(commit)
+      } catch (error) {
+        if (error instanceof StaleRevision) {
+          await giveWay(clock)
+          continue
+        }
+        if (error instanceof Duplicate || error instanceof Dangling) throw error
+        throw new Unwritten(node, error)
+      }
+      for (const warning of reaction.warnings) logger('warn', warning, { node })
+      for (const { kind, at } of reaction.deadlines) this.#limits.set(node, kind, at)
+      if (reaction.job) this.#work(node, resumed)
+      else this.#takeWaitingHeartbeat(node)
+      if (reaction.refusal) throw reaction.refusal
+      return store.records.nodes.get(node)?.record ?? { ...entry.record, ...reaction.patch }
+    }
+  }
+
+  /** Stops; nothing is written any more. Resolves when no work is under way. */
+  async close(): Promise<void> {
+    this.#stop.abort(new UserError('CONDUCTOR_STOPPED', 'the conductor has been stopped'))
+    this.#limits.close()
+    await Promise.all(this.#working.values())
+  }
+
+  /** Resolves when no work is under way for a node. */
+  async idle(node: string): Promise<void> {
+    await this.#working.get(node)
+  }
+
+  get stopped(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  subject(node: string): Subject | undefined {
+    const { records } = this.#options.store
+    const entry = records.nodes.get(node)
+    return entry && { node: entry.record, ports: records.portsOf(node) }
+  }
+
+  #situation(node: Readonly<NodeRecord>): Situation {
+    const { store, clock, random, host, policy, ironicUrl, servedImages } = this.#options
+    const templates = templatesOf(store.records, node)
+    return {
+      node,
+      templates,
+      ports: store.records.portsOf(node.uuid),
+      at: clock.now(),
+      host,
+      policy,
+      ironicUrl: ironicUrl(),
+      servedImages,
+      newToken: () => urlSafeToken(random),
+      runbook: (ident) => store.records.resources('runbook').find(ident),
+      sheet: (kind) => store.readSheet(node.uuid, kind),
+    }
+  }
+
+  /** Takes up the heartbeat that waits for the end of the reservation, if one does and the reservation has ended. */
+  #takeWaitingHeartbeat(node: string): void {
+    const { records } = this.#options.store
+    const waits = records.deadlines.get(node)?.has(WAITING_HEARTBEAT) ?? false
+    if (!waits || records.nodes.get(node)?.record.reservation !== null) return
+    this.#inBackground(node, WAITING_HEARTBEAT, { kind: 'released' })
+  }
+
+  /** What happens by itself and cannot be written down (a full disk) happens again later. */
+  #inBackground(node: string, kind: string, event: ConductorEvent): void {
+    this.dispatch(node, event).catch((error: unknown) => {
+      const { clock, policy, store, logger } = this.#options
+      if (this.#stop.signal.aborted || !store.records.nodes.has(node)) return
+      logger('error', `a ${event.kind} of node ${node} could not be handled`, { error })
+      this.#limits.set(node, kind, clock.now() + Math.max(policy.checkInterval, SHORTEST_WAIT))
+    })
+  }
+
+  /** Runs the node's work, one piece after the other, until none is queued. */
+  #work(node: string, again: boolean): void {
+    if (this.#working.has(node)) return
+    const working = this.#drain(node, again)
+      .catch((error: unknown) => {
+        if (!this.#stop.signal.aborted) this.#options.logger('error', `the work of node ${node} has stopped`, { error })
+      })
+      .finally(() => {
+        this.#working.delete(node)
+        // Queued after the last look and before this: whoever queued it took it for looked after.
+        if (this.#options.store.records.effects.has(node) && !this.#stop.signal.aborted) this.#work(node, false)
+      })
+    this.#working.set(node, working)
+  }
+
+  async #drain(node: string, again: boolean): Promise<void> {
+    const { store, world, clock, logger } = this.#options
+    const { signal } = this.#stop
+    let repeat = again
+    let lookedAgain: number | undefined
+    for (;;) {
+      const queued = store.records.effects.get(node)?.[0]
+      const subject = this.subject(node)
+      if (!queued || !subject || signal.aborted) return
+      const job = jobOf(queued)
+      const { kind } = job.effect
+      const outcome = await contained(`${kind} of node ${node}`, () =>
+        world.perform(subject, job.effect, repeat, signal),
+      ).catch((error: unknown): Outcome => ({ ok: false, kind, reason: 'other', error: errorChain(error).join(': ') }))
+      repeat = false
+      try {
+        const settled = await this.#settle(node, queued, { job, outcome, lookAgain: lookedAgain !== queued.id })
+        if (!settled) lookedAgain = queued.id
+      } catch (error) {
+        if (signal.aborted) return
+        logger('error', `the work of node ${node} could not be written down and is tried again`, { error })
+        await clock.sleep(AGAIN, { signal })
+        repeat = true
+      }
+    }
+  }
+
+  /**
+   * A flow that cannot deal with an outcome is told that the work failed: no node stays reserved for a defect of ours.
+   *
+   * @returns false when the work is to be done again
+   */
+  async #settle(
+    node: string,
+    queued: StoredEffect,
+    { job, outcome, lookAgain }: { job: Job; outcome: Outcome; lookAgain: boolean },
+  ): Promise<boolean> {
+    try {
+      await this.dispatch(node, { kind: 'outcome', job, outcome }, { done: queued })
+    } catch (error) {
+      // With a node its work is gone.
+      if (!this.#options.store.records.nodes.has(node)) return true
+      if (this.#stop.signal.aborted || error instanceof Unwritten) throw error
+      // A port that somebody made in between: looking again finds it.
+      if (error instanceof Duplicate && lookAgain) return false
+      this.#options.logger('error', `the outcome of ${job.effect.kind} of node ${node} could not be handled`, { error })
+      const failed: Outcome = { ok: false, kind: job.effect.kind, reason: 'other', error: String(error) }
+      await this.dispatch(node, { kind: 'outcome', job, outcome: failed }, { done: queued })
+    }
+    return true
+  }
+}
+
+/** The database as a whole refuses: no fault of what was to be written. */
+class Unwritten extends Error {
+  override name = 'Unwritten'
+  constructor(node: string, cause: unknown) {
+    super(`a change of node ${node} could not be written`, { cause })
+  }
+}
+
+/** How long after it could not be written down work is done again. */
+const AGAIN = seconds(10)
+
+const STUCK = new Set<string>(STUCK_STATES)
+
+function jobOf({ payload }: StoredEffect): Job {
+  return payload as { effect: EffectBody & { kind: EffectKind }; rest: EffectBody[]; then: Then; memo: Job['memo'] }
+}

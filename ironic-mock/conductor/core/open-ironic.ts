@@ -1,0 +1,259 @@
+import { urlSafeToken, type Clock, type Logger, type Probe, type Random } from '../../../runtime/index.js'
+import { ironicErrors, type JsonObject, type NodeRecord, type Transport } from '../../../wire/index.js'
+import type { Bmcs } from '../../drivers/bmc.js'
+import { imageSourceProblem } from '../../drivers/deploy-requirements.js'
+import { findImages, type FindImage } from '../../drivers/images.js'
+import { HARDWARE_TYPES, type HardwareType } from '../../drivers/hardware-types.js'
+import { validateInterfaces } from '../../drivers/validate.js'
+import type { StoreView } from '../../store/open-store.js'
+import type { Store } from '../../store/store.js'
+import { Allocations } from '../records/allocations.js'
+import { BootDevices } from '../power/boot-devices.js'
+import { runOnChildren } from '../steps/children.js'
+import type { Conductor, DriverDescription } from './conductor.js'
+import { templatesOf } from '../steps/deploy-templates.js'
+import { deploymentProblem } from '../flows/deploy/deployment-plan.js'
+import { checkConcurrency } from './concurrency.js'
+import type { DeployImages } from '../flows/deploy/deploy-images.js'
+import { Dispatcher } from './dispatcher.js'
+import { findInspected } from '../flows/inspect/find-inspected.js'
+import { hardwareCalls } from '../power/hardware-calls.js'
+import { agentConfig } from '../agents/lookup.js'
+import { networkCalls } from '../records/network.js'
+import { Admin } from '../records/node-admin.js'
+import { patiently } from './patience.js'
+import { World } from './perform.js'
+import type { Policy } from './policy.js'
+import { PortAdmin } from '../records/port-admin.js'
+import { ResourceAdmin } from '../records/resource-admin.js'
+import { isPowerTarget } from '../power/power.js'
+import { RepeatedDeployments, repetitionText, type RepeatedDeployment } from '../flows/deploy/repeated-deployments.js'
+import { shaCrypt } from '../flows/rescue/sha-crypt.js'
+import { watchPower } from '../power/watch-power.js'
+
+export interface IronicOptions {
+  store: Store & StoreView
+  /** This conductor's name: the value of `reservation` and of the API's `conductor`. */
+  host: string
+  policy: Policy
+  /** The hardware types that are enabled; all there are, unless told otherwise. */
+  types?: readonly HardwareType[]
+  bmcs: Bmcs
+  /** How images are looked at; over the network and this host's files unless told otherwise. */
+  findImage?: FindImage
+  /** How agents are reached. */
+  agents: Transport
+  clock: Clock
+  random: Random
+  probe: Probe
+  logger: Logger
+  /** What ramdisks are told as `ipa-api-url`, without trailing slash; asked at every boot. */
+  ironicUrl: () => string
+  /** Images that are served for the ramdisk of a node, before configured ones. */
+  servedImages?: (node: Readonly<NodeRecord>) => DeployImages | undefined
+  /** Told of a client that asks for a failed deployment again, unchanged. */
+  deploymentRepeated?: (repeated: RepeatedDeployment) => void
+}
+
+export interface Ironic extends AsyncDisposable {
+  readonly conductor: Conductor
+  readonly store: Store
+}
+
+/**
+ * Starts a conductor on a store, taking over what an earlier one left there, as Ironic does when it starts. Disposing
+ * it stops effects and time limits and leaves the database as a kill would; the store stays open.
+ *
+ * ```ts
+ * const store = openStore({ path: ':memory:', clock })
+ * await using ironic = await openIronic({ store, host: 'ironstage', policy: UPSTREAM_POLICY, bmcs, agents, clock, random, probe, logger, ironicUrl })
+ * const node = await ironic.conductor.createNode({ driver: 'redfish', driver_info: { redfish_address: 'http://bmc' } })
+ * await ironic.conductor.provision(node.uuid, { target: 'manage' })
+ * ```
+ */
+export async function openIronic(options: IronicOptions): Promise<Ironic> {
+  const { store, clock, policy, bmcs, agents, probe, logger } = options
+  const findImage = options.findImage ?? findImages(clock)
+  const world: World = new World({
+    ...{ bmcs, agents, clock, probe, policy, logger, findImage, records: () => store.records },
+    inventory: (node) => store.inventory(node),
+    runOnChildren: (parent, step, signal) => runOnChildren({ dispatcher, store, policy }, parent, step, signal),
+  })
+  const dispatcher = new Dispatcher({ ...options, world })
+  try {
+    await dispatcher.recover()
+  } catch (error) {
+    // Nobody else knows of it yet, and its time limits would keep the process alive.
+    await dispatcher.close()
+    throw error
+  }
+  const allocations = new Allocations(options, dispatcher.stopped)
+  allocations.recover()
+  watchPower({ dispatcher, world, store, clock, policy, logger })
+  return {
+    conductor: new LocalConductor(options, dispatcher, world, allocations),
+    store,
+    [Symbol.asyncDispose]: () => dispatcher.close(),
+  }
+}
+
+class LocalConductor implements Conductor {
+  readonly host: string
+  readonly #options: IronicOptions
+  readonly #dispatcher: Dispatcher
+  readonly #bootDevices: BootDevices
+  readonly #repeated = new RepeatedDeployments()
+
+  readonly hardware: Conductor['hardware']
+  readonly network: Conductor['network']
+  readonly createNode: Conductor['createNode']
+  readonly updateNode: Conductor['updateNode']
+  readonly destroyNode: Conductor['destroyNode']
+  readonly resources: Conductor['resources']
+  readonly createPort: Conductor['createPort']
+  readonly updatePort: Conductor['updatePort']
+  readonly destroyPort: Conductor['destroyPort']
+  readonly setBootDevice: Conductor['setBootDevice']
+  readonly bootDevice: Conductor['bootDevice']
+  readonly supportedBootDevices: Conductor['supportedBootDevices']
+
+  constructor(options: IronicOptions, dispatcher: Dispatcher, world: World, allocations: Allocations) {
+    this.host = options.host
+    this.#options = options
+    this.#dispatcher = dispatcher
+    const admin = new Admin(options)
+    this.#bootDevices = new BootDevices(options, admin)
+    this.hardware = hardwareCalls({ store: options.store, dispatcher, world })
+    this.network = networkCalls(options)
+    this.createNode = (fields) => admin.createNode(fields)
+    this.updateNode = (uuid, change) => this.#patiently(() => admin.updateNode(uuid, change))
+    this.destroyNode = async (uuid) => {
+      await this.#patiently(() => admin.destroyNode(uuid))
+      this.#repeated.forget(uuid)
+    }
+    const ports = new PortAdmin(options)
+    this.createPort = (fields) => ports.create(fields)
+    this.updatePort = (uuid, change) => this.#patiently(() => ports.update(uuid, change))
+    this.destroyPort = (uuid) => this.#patiently(() => ports.remove(uuid))
+    const records = new ResourceAdmin(options)
+    this.resources = {
+      create: (kind, fields) => records.create(kind, fields),
+      update: (kind, uuid, change) => records.update(kind, uuid, change),
+      remove: (kind, uuid) => (kind === 'allocation' ? allocations.remove(uuid) : records.remove(kind, uuid)),
+      removeAll: (kind) => records.removeAll(kind),
+      allocate: (fields, backfill) => allocations.allocate(fields, backfill),
+    }
+    this.setBootDevice = (uuid, device, persistent) => this.#bootDevices.set(uuid, device, persistent)
+    this.bootDevice = (uuid) => this.#bootDevices.get(uuid)
+    this.supportedBootDevices = (uuid) => this.#bootDevices.supported(uuid)
+  }
+
+  drivers(): DriverDescription[] {
+    return (this.#options.types ?? HARDWARE_TYPES).map(({ name, interfaces, properties }) => ({
+      name,
+      hosts: [this.host],
+      type: 'dynamic',
+      interfaces: structuredClone(interfaces) as DriverDescription['interfaces'],
+      properties: { ...properties },
+    }))
+  }
+
+  async provision(uuid: string, request: Parameters<Conductor['provision']>[1]): Promise<void> {
+    checkConcurrency(this.#options.store.records, request.target, this.#options.policy)
+    const hashed = this.#withHash(request)
+    const repeated = this.#repeated.note(this.#subject(uuid).node, request)
+    await this.#patiently(() => this.#dispatcher.dispatch(uuid, { kind: 'verb', request: hashed }))
+    if (!repeated) return
+    this.#options.logger('warn', repetitionText(repeated), { node: uuid })
+    this.#options.deploymentRepeated?.(repeated)
+  }
+
+  /** Of a node that somebody works on the end is awaited for a moment. */
+  #patiently<T>(attempt: () => Promise<T>): Promise<T> {
+    return patiently(this.#options, this.#dispatcher.stopped, attempt)
+  }
+
+  #withHash(request: Parameters<Conductor['provision']>[1]): Parameters<Conductor['provision']>[1] {
+    const { rescue_password } = request
+    if (rescue_password === undefined) return request
+    const salt = urlSafeToken(this.#options.random).replaceAll(/[^A-Za-z0-9]/g, '.')
+    return {
+      ...request,
+      hashed_rescue_password: shaCrypt(
+        rescue_password,
+        salt.slice(0, 16),
+        this.#options.policy.rescuePasswordHashAlgorithm,
+      ),
+    }
+  }
+
+  async changePower(uuid: string, target: string, timeout?: number): Promise<void> {
+    const { node } = this.#subject(uuid)
+    if (!isPowerTarget(target)) throw ironicErrors.invalidStateRequested(target, uuid, node.power_state ?? 'None')
+    const limit = timeout === undefined ? null : timeout * 1000
+    await this.#patiently(() => this.#dispatcher.dispatch(uuid, { kind: 'power', target, timeout: limit }))
+  }
+
+  async setMaintenance(uuid: string, on: boolean, reason: string | null = null): Promise<void> {
+    await this.#patiently(() => this.#dispatcher.dispatch(uuid, { kind: 'maintenance', on, reason }))
+  }
+
+  async validate(uuid: string): ReturnType<Conductor['validate']> {
+    const { node, ports } = this.#subject(uuid)
+    const { policy, store } = this.#options
+    return validateInterfaces(
+      node,
+      ports,
+      () =>
+        imageSourceProblem(node.instance_info.image_source) ??
+        deploymentProblem({ node, templates: templatesOf(store.records, node), user: [] }, ports, policy),
+      policy.inspection,
+    )
+  }
+
+  async lookup(
+    uuid: string,
+    { issueToken }: { issueToken: boolean },
+  ): Promise<{ node: NodeRecord; config: JsonObject }> {
+    const token = issueToken ? urlSafeToken(this.#options.random) : null
+    const node = await this.#dispatcher.dispatch(uuid, { kind: 'lookup', token })
+    return { node: structuredClone(node), config: this.#config(node, token) }
+  }
+
+  async heartbeat(uuid: string, heartbeat: Parameters<Conductor['heartbeat']>[1]): Promise<void> {
+    await this.#dispatcher.dispatch(uuid, { kind: 'heartbeat', heartbeat })
+  }
+
+  async continueInspection(data: JsonObject, nodeUuid?: string): Promise<NodeRecord> {
+    const { node } = await this.#inspected(data, nodeUuid, null)
+    return node
+  }
+
+  async continueInspectionAsLookup(data: JsonObject, nodeUuid?: string): ReturnType<Conductor['lookup']> {
+    const token = urlSafeToken(this.#options.random)
+    const { node } = await this.#inspected(data, nodeUuid, token)
+    return { node, config: this.#config(node, token) }
+  }
+
+  async #inspected(
+    data: JsonObject,
+    nodeUuid: string | undefined,
+    token: string | null,
+  ): Promise<{ node: NodeRecord }> {
+    const uuid = findInspected(this.#options.store.records, data, nodeUuid)
+    const node = await this.#dispatcher.dispatch(uuid, { kind: 'inventory', data, token })
+    return { node: structuredClone(node) }
+  }
+
+  /** The token is said in clear only to whom it was made for. */
+  #config(node: Readonly<NodeRecord>, token: string | null): JsonObject {
+    const said = token === null ? null : node.driver_internal_info.agent_secret_token === token ? token : '******'
+    return agentConfig(this.#options.policy, node.driver, said)
+  }
+
+  #subject(uuid: string) {
+    const subject = this.#dispatcher.subject(uuid)
+    if (!subject) throw ironicErrors.nodeNotFound(uuid)
+    return subject
+  }
+}

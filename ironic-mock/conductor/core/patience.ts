@@ -1,0 +1,25 @@
+import type { Clock } from '../../../runtime/index.js'
+import { IronicError } from '../../../wire/index.js'
+import type { Policy } from './policy.js'
+
+const isLocked = (error: unknown): boolean =>
+  error instanceof IronicError && error.status === 409 && error.message.includes(' is locked by host ')
+
+/**
+ * Tries again what met a reserved node, as Ironic does before it tells the client: most work takes less than a second.
+ *
+ * @throws IronicError 409 of the last attempt
+ */
+export async function patiently<T>(
+  { clock, policy }: { clock: Clock; policy: Policy },
+  signal: AbortSignal,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  for (let left = policy.nodeLockedRetryAttempts; ; left--)
+    try {
+      return await attempt()
+    } catch (error) {
+      if (left <= 1 || !isLocked(error)) throw error
+      await clock.sleep(policy.nodeLockedRetryInterval, { signal })
+    }
+}

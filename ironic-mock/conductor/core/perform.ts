@@ -1,0 +1,237 @@
+import type { Clock, Logger, Probe } from '../../../runtime/index.js'
+import { errorChain } from '../../../runtime/index.js'
+import type { JsonObject, NodeRecord, PowerState, Transport } from '../../../wire/index.js'
+import type { Bmc, Bmcs } from '../../drivers/bmc.js'
+import type { FindImage } from '../../drivers/images.js'
+import { bmcError } from '../../drivers/bmc-error.js'
+import type { BmcHardware, HardwareReport } from '../../drivers/hardware.js'
+import { readsModes } from '../../drivers/management.js'
+import { rememberedPower, remembersPower } from '../../drivers/remembered-power.js'
+import type { Records } from '../../store/records.js'
+import type { EffectBody, EffectKind, EffectValues, InspectionFacts, Outcome, PowerTarget } from './effects.js'
+import { AgentWork, agentFailure, type Subject } from '../agents/perform-agent.js'
+import { callApi } from './api-call.js'
+import { changed, reportOf } from '../power/perform-hardware.js'
+import type { Policy } from './policy.js'
+import type { SeenPower } from '../power/power-sync.js'
+
+export interface WorldOptions {
+  bmcs: Bmcs
+  agents: Transport
+  clock: Clock
+  probe: Probe
+  policy: Policy
+  logger: Logger
+  records: () => Records
+  inventory: (node: string) => Promise<{ inventory: JsonObject } | undefined>
+  findImage: FindImage
+  /** A step on the children of a node, one after the other; rejects at the first that fails. */
+  runOnChildren: (parent: Readonly<NodeRecord>, step: JsonObject, signal: AbortSignal) => Promise<void>
+}
+
+/** The world outside the database, as the conductor's effects reach it. */
+export class World {
+  readonly #options: WorldOptions
+  readonly #agent: AgentWork
+
+  constructor(options: WorldOptions) {
+    this.#options = options
+    this.#agent = new AgentWork(options.agents, options.clock, options.policy)
+  }
+
+  /**
+   * Runs one effect. Whatever goes wrong is an outcome too.
+   *
+   * @param again it may have run before, in a process that died
+   */
+  async perform(subject: Subject, effect: EffectBody, again: boolean, signal: AbortSignal): Promise<Outcome> {
+    const point = { kind: 'conductor-effect', node: subject.node.uuid, effect: effect.kind }
+    try {
+      const value = await this.#options.probe.around(point, () => this.#run(subject, effect, again, signal))
+      return { ok: true, kind: effect.kind, value } as Outcome
+    } catch (error) {
+      signal.throwIfAborted()
+      const agent = agentFailure(error)
+      // An agent's failure says all by itself; its cause is for programmers.
+      if (agent) return { ok: false, kind: effect.kind, reason: agent, error: (error as Error).message }
+      const reason = BMC_EFFECTS.includes(effect.kind) ? 'bmc' : 'other'
+      const said = reason === 'bmc' ? bmcError(subject.node, error) : errorChain(error).join(': ')
+      return { ok: false, kind: effect.kind, reason, error: said }
+    }
+  }
+
+  /** The machine's power, for the periodic look; null when there is nothing to look at. */
+  async seePower(subject: Subject): Promise<SeenPower | null> {
+    if (remembersPower(subject.node, this.#options.policy)) return null
+    try {
+      const power = await (await this.#options.bmcs(subject.node, subject.ports)).power()
+      if (power !== 'error') return { power }
+      return { power, error: 'Power driver returned ERROR state while trying to sync power state.' }
+    } catch (error) {
+      return { power: null, error: bmcError(subject.node, error) }
+    }
+  }
+
+  /** What else changes of itself, where the BMC tells; null where it does not. */
+  async seeModes(subject: Subject): Promise<HardwareReport | null> {
+    if (!readsModes(subject.node)) return null
+    return reportOf(await this.#hardware(subject).catch(() => undefined), this.#options.logger)
+  }
+
+  async #facts({ node }: Subject, addresses: readonly string[]): Promise<InspectionFacts> {
+    const records = this.#options.records()
+    const before = await this.#options.inventory(node.uuid)
+    return {
+      taken: addresses.filter((address) => records.portsByAddress.has(address)),
+      rules: [...records.resources('inspection_rule').byUuid.values()],
+      before: before?.inventory ?? null,
+    }
+  }
+
+  async #run(
+    subject: Subject,
+    effect: EffectBody,
+    again: boolean,
+    signal: AbortSignal,
+  ): Promise<EffectValues[EffectKind]> {
+    switch (effect.kind) {
+      case 'proceed':
+        return null
+      case 'hardware-report':
+        return reportOf(await this.#hardware(subject).catch(() => undefined), this.#options.logger)
+      case 'bmc-change':
+        await changed(await this.#hardware(subject), effect.change, subject)
+        return null
+      case 'inspection-facts':
+        return this.#facts(subject, effect.addresses)
+      case 'api-call':
+        return callApi(effect, this.#options.clock, signal)
+      case 'bmc-system': {
+        const report = await (await this.#hardware(subject))?.system()
+        if (!report) return null
+        return {
+          report,
+          ...(await this.#facts(
+            subject,
+            report.nics.map(({ mac }) => mac),
+          )),
+        }
+      }
+      case 'read-power':
+        return (await this.#bmc(subject)).power()
+      case 'boot':
+        await (await this.#bmc(subject)).setBoot(effect.source)
+        return null
+      case 'power': {
+        if (subject.node.power_interface === 'agent' && effect.target.endsWith('rebooting')) {
+          await this.#agent.reboot(subject, again, signal)
+          return 'power on'
+        }
+        const bmc = await this.#bmc(subject)
+        if (effect.boot) await bmc.setBoot(effect.boot)
+        return this.#setPower(bmc, effect.target, effect.timeout, signal)
+      }
+      case 'await-power-off':
+        return this.#awaitPowerOff(subject, signal)
+      case 'agent-steps':
+        return this.#agent.steps(subject, effect.of, signal)
+      case 'agent-commands':
+        return this.#agent.commands(subject, signal)
+      case 'agent-step':
+        return this.#agent.step(
+          subject,
+          effect.of,
+          effect.step,
+          { again, configdrive: effect.configdrive ?? false },
+          signal,
+        )
+      case 'agent-partitions':
+        return this.#agent.partitions(subject, signal)
+      case 'agent-bootloader':
+        return this.#agent.bootloader(subject, effect, again, signal)
+      case 'agent-sync':
+        return this.#agent.sync(subject, signal)
+      case 'agent-lockdown':
+        return this.#agent.lockdown(subject, signal)
+      case 'find-image':
+        return this.#options.findImage(effect.url, { digest: effect.digest, signal })
+      case 'child-step':
+        await this.#options.runOnChildren(subject.node, effect.step, signal)
+        return null
+      case 'agent-power-off':
+        return this.#agent.powerOff(subject, signal)
+      case 'agent-logs':
+        return this.#agent.logs(subject, signal)
+      case 'agent-rescue':
+        return this.#agent.rescue(subject, signal)
+      case 'pause':
+        await this.#options.clock.sleep(effect.ms, { signal })
+        return null
+    }
+  }
+
+  /** What of the machine there is beyond its power; nothing behind a node that only remembers. */
+  async #hardware({ node, ports }: Subject): Promise<BmcHardware | undefined> {
+    if (remembersPower(node, this.#options.policy)) return undefined
+    return (await this.#options.bmcs(node, ports)).hardware
+  }
+
+  /** The same for calls that answer with what the BMC says. */
+  hardware(subject: Subject): Promise<BmcHardware | undefined> {
+    return this.#hardware(subject)
+  }
+
+  #bmc({ node, ports }: Subject): Promise<Bmc | RememberedBmc> {
+    if (remembersPower(node, this.#options.policy)) return Promise.resolve(rememberedPower(node))
+    return this.#options.bmcs(node, ports)
+  }
+
+  /** What is so already is left alone. */
+  async #setPower(
+    bmc: Bmc | RememberedBmc,
+    target: PowerTarget,
+    timeout: number | undefined,
+    signal: AbortSignal,
+  ): Promise<PowerState> {
+    const { powerStateChangeTimeout, softPowerOffTimeout } = this.#options.policy
+    const limit = timeout ?? (target.startsWith('soft') ? softPowerOffTimeout : powerStateChangeTimeout)
+    const goal = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
+    const skipped = target === 'soft power off' ? 'power off' : target
+    if ((skipped === 'power on' || skipped === 'power off') && (await bmc.power()) === skipped) return skipped
+    await this.#within(limit, goal, bmc.setPower(target), signal)
+    return goal
+  }
+
+  async #within(limit: number, goal: string, work: Promise<void>, signal: AbortSignal): Promise<void> {
+    if (limit <= 0) return work
+    const done = new AbortController()
+    const late = this.#options.clock.sleep(limit, { signal: AbortSignal.any([signal, done.signal]) }).then(() => {
+      throw new Error(`Failed to set node power state to ${goal}.`)
+    })
+    try {
+      await Promise.race([work, late])
+    } finally {
+      done.abort(DONE)
+      late.catch(() => {})
+    }
+  }
+
+  /** Six looks five seconds apart, then by the BMC (Ironic's source). A power that is only remembered cannot change. */
+  async #awaitPowerOff(subject: Subject, signal: AbortSignal): Promise<PowerState> {
+    const { clock, policy } = this.#options
+    const bmc = await this.#bmc(subject)
+    if (!remembersPower(subject.node, policy))
+      for (let look = 1; look <= policy.agentPowerOffPolls; look++) {
+        if ((await bmc.power()) === 'power off') return 'power off'
+        await clock.sleep(policy.agentPowerOffInterval, { signal })
+      }
+    return this.#setPower(bmc, 'power off', undefined, signal)
+  }
+}
+
+/** A reason, so that no exception with a stack is made for the usual case. */
+const DONE = new Error('done')
+
+const BMC_EFFECTS: readonly EffectKind[] = ['read-power', 'power', 'boot', 'await-power-off', 'bmc-change']
+
+type RememberedBmc = ReturnType<typeof rememberedPower>

@@ -1,0 +1,63 @@
+import type { ConductorEvent } from './events.js'
+import { continueJob } from './continue.js'
+import { startHardwareChange } from '../power/hardware-change.js'
+import { followHeartbeat, receiveHeartbeat } from '../agents/heartbeat.js'
+import { receiveInventory } from '../flows/inspect/inspection.js'
+import { answerLookup } from '../agents/lookup.js'
+import { setMaintenance } from '../records/maintenance.js'
+import { warnOfMissingPort } from '../flows/clean/missing-port.js'
+import { powerRecovered, powerSeen } from '../power/power-sync.js'
+import { startPowerChange } from '../power/power.js'
+import { recover } from './restart.js'
+import { deadlinePassed } from './timeouts.js'
+import { Turn, type Reaction, type Situation } from './turn.js'
+import { applyVerb } from './verbs.js'
+import { ironicErrors } from '../../../wire/index.js'
+
+/**
+ * What an event comes to: the node's changes, the one piece of work that follows, time limits, history. A pure function;
+ * it is run again when somebody else changed the node before its result was committed.
+ *
+ * @throws IronicError when a client asked for something that is not possible; then nothing changes
+ */
+export function react(situation: Situation, event: ConductorEvent): Reaction {
+  const turn = new Turn(situation)
+  apply(turn, event)
+  warnOfMissingPort(turn)
+  return turn.reaction()
+}
+
+function apply(turn: Turn, event: ConductorEvent): void {
+  const { node } = turn
+  switch (event.kind) {
+    case 'verb':
+      return applyVerb(turn, event.request)
+    case 'power':
+      if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
+      return startPowerChange(turn, event.target, event.timeout)
+    case 'maintenance':
+      return setMaintenance(turn, event.on, event.reason)
+    case 'lookup':
+      return answerLookup(turn, event.token)
+    case 'heartbeat':
+      return receiveHeartbeat(turn, event.heartbeat)
+    case 'inventory':
+      if (node.provision_state !== 'inspect wait') throw ironicErrors.resourceNotFound()
+      if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
+      return receiveInventory(turn, event.data, event.token)
+    case 'hardware':
+      return startHardwareChange(turn, event.request)
+    case 'outcome':
+      return continueJob(turn, event.job, event.outcome)
+    case 'deadline':
+      return deadlinePassed(turn, event.deadline)
+    case 'released':
+      return followHeartbeat(turn)
+    case 'restarted':
+      return recover(turn, event.job)
+    case 'power-seen':
+      return powerSeen(turn, event)
+    case 'power-recovered':
+      return powerRecovered(turn, event.power)
+  }
+}

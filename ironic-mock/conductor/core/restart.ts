@@ -1,0 +1,31 @@
+import type { Job } from './effects.js'
+import { STUCK_STATES } from './transitions.js'
+import type { Turn } from './turn.js'
+import { wipeCleaningPlan, wipeDeploymentPlan, wipeServicing } from '../flows/teardown/wipe.js'
+
+/**
+ * What a starting conductor does with a node it was responsible for, as Ironic's does: work that
+ * cannot be resumed has failed, an agent that is waited for is still waited for. What is left of other work (the tail
+ * of an abort) is done again.
+ */
+export function recover(turn: Turn, job: Job | null): void {
+  const { node } = turn
+  const { provision_state: state } = node
+  turn.dropJobs()
+  if (STUCK_STATES.includes(state)) {
+    node.target_power_state = null
+    turn.fail(`The ${state} state can't be resumed by conductor ${turn.situation.host}. Moving to fail state.`, state)
+    turn.process('fail')
+    // Where the work stood is of no use to the next attempt, which begins anew.
+    if (state === 'deploying') wipeDeploymentPlan(turn)
+    if (state === 'cleaning') wipeCleaningPlan(turn)
+    if (state === 'servicing') wipeServicing(turn)
+    return turn.rest()
+  }
+  if (job && job.then !== 'power.changed') return turn.run([job.effect, ...job.rest], job.then, job.memo)
+  if (node.target_power_state !== null) {
+    node.target_power_state = null
+    node.last_error = 'Pending power operation was aborted due to conductor restart'
+  }
+  turn.rest()
+}

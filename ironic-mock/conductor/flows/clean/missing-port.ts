@@ -1,0 +1,31 @@
+import type { NodeRecord, PortRecord, ProvisionState } from '../../../../wire/index.js'
+import { usesAgent } from '../../steps/driver-steps.js'
+import type { Turn } from '../../core/turn.js'
+
+const WAITING: readonly ProvisionState[] = [
+  'inspect wait',
+  'clean wait',
+  'wait call-back',
+  'service wait',
+  'rescue wait',
+]
+
+/**
+ * Why a node waits for an agent in vain: Ironic tells ramdisks apart by the MAC addresses of ports alone, but for
+ * inspection, which takes the address of the BMC too. Null when it does not.
+ */
+export function missingPort(node: Readonly<NodeRecord>, ports: readonly Pick<PortRecord, 'address'>[]): string | null {
+  const { provision_state: state, driver_internal_info: info } = node
+  if (ports.length > 0 || info.agent_url !== undefined || !WAITING.includes(state) || !usesAgent(node)) return null
+  if (state === 'inspect wait' && info.lookup_bmc_addresses !== undefined) return null
+  const name = node.name ?? node.uuid
+  return `${name} has no port, so its ramdisk is not recognised: create one with a MAC address of the machine, as "baremetal port create --node ${name} MAC" does`
+}
+
+/** Upstream waits in silence; the log tells why as soon as a node begins to. */
+export function warnOfMissingPort(turn: Turn): void {
+  const { situation, node } = turn
+  if (node.provision_state === situation.node.provision_state) return
+  const why = missingPort(node, situation.ports)
+  if (why !== null) turn.warn(why)
+}

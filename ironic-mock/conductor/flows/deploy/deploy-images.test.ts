@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { ScriptedLab } from '../../../../test/kit/conductor/scripted.js'
+import type { JsonObject, NodeRecord } from '../../../../wire/index.js'
+import { deployImages, ramdiskSource } from './deploy-images.js'
+import { UPSTREAM_POLICY, type Policy } from '../../core/policy.js'
+import { Turn } from '../../core/turn.js'
+
+const FETCHED = { fetchBootImages: true }
+const API = 'ipa-api-url=http://ironic.test:6385'
+
+/** What a node's machine is told to boot to inspect. */
+async function bootedFrom(fields: JsonObject, policy: Partial<Policy> = {}) {
+  const lab = await ScriptedLab.open({ policy: { ...FETCHED, ...policy } })
+  const { uuid, machine } = await lab.enroll(fields, '52:54:00:00:00:01')
+  await lab.provision(uuid, 'manage', 'manageable')
+  await lab.provision(uuid, 'inspect', 'inspect wait')
+  const { driver_internal_info: info } = (await lab.store.node(uuid))!.node
+  return { source: machine.source, info }
+}
+
+const MEDIA = { boot_interface: 'redfish-virtual-media' }
+const PXE = { boot_interface: 'ipxe' }
+const address = { redfish_address: 'http://bmc-525400000001' }
+const own = (driver_info: JsonObject): JsonObject => ({ driver_info: { ...address, ...driver_info } })
+const INSPECTION = 'ipa-inspection-callback-url=http://ironic.test:6385/v1/continue_inspection'
+
+describe('a node of its own images', () => {
+  test('virtual media: an ISO is taken as it is, without parameters and without a token', async () => {
+    const { source, info } = await bootedFrom({ ...MEDIA, ...own({ deploy_iso: 'http://h/live.iso' }) })
+    expect(source).toEqual({ kind: 'iso', url: 'http://h/live.iso' })
+    expect(info).not.toHaveProperty('agent_secret_token')
+  })
+
+  test('virtual media: kernel and ramdisk become an ISO with parameters and the token of the agent', async () => {
+    const images = { deploy_kernel: 'http://h/k', deploy_ramdisk: 'http://h/r' }
+    const { source, info } = await bootedFrom({ ...MEDIA, ...own(images) })
+    const token = info.agent_secret_token as string
+    expect(token).toMatch(/^[\w-]{43}$/)
+    expect(info.agent_secret_token_pregenerated).toBe(true)
+    expect(source).toEqual({
+      ...{ kind: 'pxe', kernel: 'http://h/k', ramdisk: 'http://h/r' },
+      append: `nofb vga=normal ${API} ${INSPECTION} ipa-agent-token=${token} boot_method=vmedia`,
+    })
+  })
+
+  test('network: the parameters are on the command line for all to read, so there is no token in them', async () => {
+    const images = { deploy_kernel: 'http://h/k', deploy_ramdisk: 'http://h/r', deploy_iso: 'http://h/live.iso' }
+    const { source, info } = await bootedFrom({ ...PXE, ...own(images) })
+    expect(source).toEqual({
+      ...{ kind: 'pxe', kernel: 'http://h/k', ramdisk: 'http://h/r' },
+      append: `nofb vga=normal ${API} ${INSPECTION}`,
+    })
+    expect(info).not.toHaveProperty('agent_secret_token')
+  })
+
+  test.each<[string, JsonObject, string]>([
+    ['instead of the configured ones', { kernel_append_params: 'console=ttyS0' }, 'console=ttyS0'],
+    ['and the configured ones', { kernel_append_params: '%default% quiet' }, 'nofb vga=normal quiet'],
+    ['by their old name', { pxe_append_params: 'quiet' }, 'quiet'],
+  ])('its own kernel parameters %s', async (_, params, expected) => {
+    const images = { deploy_kernel: 'http://h/k', deploy_ramdisk: 'http://h/r' }
+    const { source } = await bootedFrom({ ...PXE, ...own({ ...images, ...params }) })
+    expect(source).toMatchObject({ append: `${expected} ${API} ${INSPECTION}` })
+  })
+})
+
+describe('configured images', () => {
+  const configured = {
+    deployIso: 'http://h/all.iso',
+    ...{ deployKernel: 'http://h/k', deployRamdisk: 'http://h/r' },
+    ...{ deployKernelByArch: { aarch64: 'http://h/k64' }, deployRamdiskByArch: { aarch64: 'http://h/r64' } },
+  }
+
+  test.each<[string, JsonObject, Partial<Policy>, object]>([
+    ['an ISO for virtual media', MEDIA, configured, { kind: 'iso', url: 'http://h/all.iso' }],
+    ['kernel and ramdisk for the network', PXE, configured, { kind: 'pxe', kernel: 'http://h/k' }],
+    [
+      'those of an architecture',
+      { ...PXE, properties: { cpu_arch: 'aarch64' } },
+      configured,
+      { kind: 'pxe', kernel: 'http://h/k64', ramdisk: 'http://h/r64' },
+    ],
+    ['nothing: the ramdisk of the lab', PXE, {}, { kind: 'ramdisk' }],
+    ['a kernel without a ramdisk', { ...PXE, ...own({ deploy_kernel: 'http://h/k' }) }, {}, { kind: 'ramdisk' }],
+    [
+      'nothing is fetched unless it is to be',
+      { ...MEDIA, ...own({ deploy_iso: 'http://h/live.iso' }) },
+      { ...configured, fetchBootImages: false },
+      { kind: 'ramdisk' },
+    ],
+  ])('%s', async (_, fields, policy, source) => {
+    expect((await bootedFrom(fields, policy)).source).toMatchObject(source)
+  })
+})
+
+describe('who goes first', () => {
+  const turn = (fields: Partial<NodeRecord>, served = true): Turn =>
+    new Turn({
+      node: {
+        ...{ uuid: 'n', provision_state: 'cleaning', boot_interface: 'redfish-virtual-media', properties: {} },
+        ...{ driver_info: {}, instance_info: {}, driver_internal_info: {} },
+        ...fields,
+      } as NodeRecord,
+      ...{ ports: [], at: 0, host: 'h', ironicUrl: 'http://i' },
+      policy: { ...UPSTREAM_POLICY, ...FETCHED, deployIso: 'http://h/configured.iso' },
+      ...(served ? { servedImages: () => ({ iso: 'http://h/served.iso' }) } : {}),
+    })
+  const RESCUE = { rescue_iso: 'http://h/rescue.iso', deploy_iso: 'http://h/own.iso' }
+
+  test.each<[string, Turn, string]>([
+    ['its own', turn({ driver_info: { deploy_iso: 'http://h/own.iso' } }), 'http://h/own.iso'],
+    ['the one that is served for it', turn({}), 'http://h/served.iso'],
+    ['the configured one', turn({}, false), 'http://h/configured.iso'],
+    ['to rescue, its own for that', turn({ driver_info: RESCUE, provision_state: 'rescuing' }), 'http://h/rescue.iso'],
+    ['to deploy, the other', turn({ driver_info: RESCUE, provision_state: 'deploying' }), 'http://h/own.iso'],
+  ])('%s', (_, given, iso) => expect(deployImages(given)).toEqual({ iso }))
+
+  test('nothing outside is asked for a token where no token can be told', () => {
+    const given = turn({})
+    expect(ramdiskSource(given, { a: 'b' })).toEqual({ kind: 'iso', url: 'http://h/served.iso' })
+    expect(given.info).toEqual({})
+  })
+})

@@ -1,0 +1,89 @@
+import { textOf, type NodeRecord } from '../../../../wire/index.js'
+import type { BootSource } from '../../../drivers/bmc.js'
+import type { Policy } from '../../core/policy.js'
+import type { Turn } from '../../core/turn.js'
+
+/** What a node's ramdisk is booted from. */
+export type DeployImages =
+  | { iso: string }
+  | {
+      kernel: string
+      ramdisk: string
+      /** Kernel parameters that belong to these images, after those that are configured. */
+      append?: string
+    }
+
+const VIRTUAL_MEDIA = ['redfish-virtual-media', 'idrac-redfish-virtual-media']
+/** Boot interfaces that take a whole ISO. */
+const TAKES_ISO = [...VIRTUAL_MEDIA, 'redfish-https']
+
+/** Whether a node's boot interface takes an ISO; others boot a kernel with its initramfs by the network. */
+export const bootsIso = ({ boot_interface }: Pick<NodeRecord, 'boot_interface'>): boolean =>
+  TAKES_ISO.includes(boot_interface)
+
+/**
+ * The images of a node's ramdisk: those in its driver_info, those that are served for it, those that are configured.
+ * Undefined when there is nothing of the sort, or images are not to be fetched.
+ */
+export function deployImages({ node, policy, situation }: Turn): DeployImages | undefined {
+  if (!policy.fetchBootImages) return undefined
+  const rescuing = node.provision_state.includes('rescu')
+  return (
+    (rescuing ? ownImages(node, 'rescue') : undefined) ??
+    ownImages(node, 'deploy') ??
+    situation.servedImages?.(node) ??
+    configuredImages(node, policy)
+  )
+}
+
+function ownImages(node: Readonly<NodeRecord>, mode: 'deploy' | 'rescue'): DeployImages | undefined {
+  const { [`${mode}_iso`]: iso, [`${mode}_kernel`]: kernel, [`${mode}_ramdisk`]: ramdisk } = node.driver_info
+  if (iso && bootsIso(node)) return { iso: textOf(iso) }
+  if (kernel && ramdisk) return { kernel: textOf(kernel), ramdisk: textOf(ramdisk) }
+  return undefined
+}
+
+function configuredImages(node: Readonly<NodeRecord>, policy: Policy): DeployImages | undefined {
+  const architecture = textOf(node.properties.cpu_arch ?? '')
+  if (policy.deployIso !== '' && bootsIso(node)) return { iso: policy.deployIso }
+  const kernel = policy.deployKernelByArch[architecture] ?? policy.deployKernel
+  const ramdisk = policy.deployRamdiskByArch[architecture] ?? policy.deployRamdisk
+  return kernel && ramdisk ? { kernel, ramdisk } : undefined
+}
+
+/**
+ * From where a ramdisk boots, and what it is told. A whole ISO is taken as it is: Ironic can put neither parameters nor
+ * a token into it. A kernel and its ramdisk get the parameters on their command line; built into an ISO, where nobody
+ * listens in on the way, also the agent's token (Ironic's source).
+ */
+export function ramdiskSource(turn: Turn, parameters: Record<string, string>): BootSource {
+  const images = deployImages(turn)
+  if (!images) return { kind: 'ramdisk', parameters }
+  if ('iso' in images) return { kind: 'iso', url: images.iso }
+  const { node, policy, situation } = turn
+  const media = VIRTUAL_MEDIA.includes(node.boot_interface)
+  const given = { ...parameters }
+  if (media) {
+    const token = situation.newToken?.()
+    if (token !== undefined) {
+      turn.setInfo({ agent_secret_token: token, agent_secret_token_pregenerated: true })
+      given['ipa-agent-token'] = token
+    }
+    given['boot_method'] = 'vmedia'
+  }
+  const words = [
+    appendParameters(node, media ? policy.redfishKernelAppendParams : policy.pxeKernelAppendParams),
+    images.append ?? '',
+    ...Object.entries(given).map(([name, value]) => `${name}=${value}`),
+  ]
+  const { kernel, ramdisk } = images
+  return { kind: 'pxe', kernel, ramdisk, append: words.filter((word) => word !== '').join(' ') }
+}
+
+/** The configured kernel parameters, or a node's own, in which `%default%` stands for those. */
+function appendParameters({ instance_info, driver_info }: Readonly<NodeRecord>, configured: string): string {
+  for (const info of [instance_info, driver_info])
+    for (const name of ['kernel_append_params', 'pxe_append_params'])
+      if (typeof info[name] === 'string') return info[name].replaceAll('%default%', () => configured)
+  return configured
+}

@@ -1,0 +1,129 @@
+import { bootModeOf } from '../../../drivers/deploy-requirements.js'
+import { completeConfigDrive } from '../../../drivers/config-drive.js'
+import type { FoundImage } from '../../../drivers/images.js'
+import { textOf } from '../../../../wire/index.js'
+import type { JsonObject, NodeRecord, RequestedStep } from '../../../../wire/index.js'
+import type { EffectBody } from '../../core/effects.js'
+import type { Turn } from '../../core/turn.js'
+
+/** Names of `image_info` that only an image of a single partition has (recorded of real Ironic's agent driver). */
+const PARTITION_LABELS = [
+  ...['kernel', 'ramdisk', 'root_gb', 'root_mb', 'swap_mb', 'ephemeral_mb', 'ephemeral_format'],
+  ...['configdrive', 'preserve_ephemeral', 'image_type', 'deploy_boot_mode'],
+]
+
+/** What an image is of goes before what its kernel and ramdisk suggest; undefined without an image. */
+export function isWholeDisk({ image_source, image_type, kernel, ramdisk }: JsonObject): boolean | undefined {
+  if (!image_source) return undefined
+  if (image_type) return image_type !== 'partition'
+  return !kernel && !ramdisk
+}
+
+/** What an image is of is written down before anything is checked, whatever stood there (recorded). */
+export function withImageType(info: JsonObject): JsonObject {
+  const whole = isWholeDisk(info)
+  return whole === undefined ? info : { ...info, image_type: whole ? 'whole-disk' : 'partition' }
+}
+
+/** Writes down what the image is of, before a deployment and before an adoption. */
+export function keepImageType(turn: Turn): void {
+  const { node } = turn
+  const whole = isWholeDisk(node.instance_info)
+  if (whole === undefined) return
+  node.instance_info = withImageType(node.instance_info)
+  turn.setInfo({ is_whole_disk_image: whole })
+}
+
+/** Looks whether the image is there. Of a file without a checksum one is made, so that an agent has what to verify it by. */
+export function findImage({ node }: Turn): EffectBody {
+  const { image_source, image_checksum, image_os_hash_value } = node.instance_info
+  return { kind: 'find-image', url: textOf(image_source), digest: !image_checksum && !image_os_hash_value }
+}
+
+/**
+ * Writes what was found of the image, and what follows from it, into `instance_info`.
+ *
+ * @returns what is wrong with it in upstream's words; undefined when nothing is
+ */
+export function keepFoundImage({ node }: Turn, found: FoundImage): string | undefined {
+  const info: JsonObject = { ...node.instance_info, image_url: found.url }
+  if (info.image_source !== found.url) info.image_source = found.url
+  if (found.format !== null) info.image_disk_format = found.format
+  if (found.sha256 !== null) Object.assign(info, { image_os_hash_algo: 'sha256', image_os_hash_value: found.sha256 })
+  if (node.driver_internal_info.is_whole_disk_image === false) {
+    if (!info.root_gb) return "Some parameters were missing in node's instance_info. Missing are: ['root_gb']"
+    Object.assign(info, layoutOf(info))
+  }
+  node.instance_info = info
+  return undefined
+}
+
+/** Sizes of the partitions around an image of one, from GiB to MiB. */
+function layoutOf({ root_gb, swap_mb, ephemeral_gb, ephemeral_format, preserve_ephemeral }: JsonObject): JsonObject {
+  const ephemeral = Number(ephemeral_gb ?? 0)
+  return {
+    root_mb: 1024 * Number(root_gb),
+    swap_mb: Number(swap_mb ?? 0),
+    ephemeral_gb: ephemeral,
+    ephemeral_mb: 1024 * ephemeral,
+    ephemeral_format: ephemeral_format ?? (ephemeral > 0 ? 'ext4' : null),
+    preserve_ephemeral: preserve_ephemeral === true || preserve_ephemeral === 'true',
+  }
+}
+
+/** The agent's step behind `write_image`; the configdrive is added when it is sent. */
+export function writeImageStep({ node }: Turn): RequestedStep {
+  return { interface: 'deploy', step: 'write_image', args: { image_info: imageInfo(node), configdrive: null } }
+}
+
+/** The agent's step behind `execute_bootc_install`; the configdrive is added when it is sent. */
+export function bootcStep({ node }: Turn): RequestedStep {
+  const { image_source, image_pull_secret: secret } = node.instance_info
+  return {
+    interface: 'deploy',
+    step: 'execute_bootc_install',
+    args: {
+      image_source,
+      configdrive: null,
+      oci_pull_secret: typeof secret === 'string' && secret ? Buffer.from(secret).toString('base64') : null,
+    },
+  }
+}
+
+/** As real Ironic describes the image to an agent, in its order. */
+function imageInfo(node: Readonly<NodeRecord>): JsonObject {
+  const { instance_info: info, driver_info: driver, uuid } = node
+  const proxies = Object.fromEntries(
+    ['http', 'https'].flatMap((scheme) =>
+      driver[`image_${scheme}_proxy`] ? [[scheme, driver[`image_${scheme}_proxy`]]] : [],
+    ),
+  )
+  const hashed = info.image_os_hash_algo && info.image_os_hash_value
+  return {
+    id: textOf(info.image_source).split('/').at(-1),
+    urls: [info.image_url],
+    disk_format: info.image_disk_format ?? null,
+    container_format: info.image_container_format ?? null,
+    stream_raw_images: true,
+    ...(info.image_checksum ? { checksum: info.image_checksum } : {}),
+    ...(hashed ? { os_hash_algo: info.image_os_hash_algo, os_hash_value: info.image_os_hash_value } : {}),
+    ...(Object.keys(proxies).length > 0 ? { proxies, ...noProxy(driver) } : {}),
+    node_uuid: uuid,
+    ...(node.driver_internal_info.is_whole_disk_image === true ? {} : partitionInfo(node)),
+  }
+}
+
+const noProxy = ({ image_no_proxy: no_proxy }: JsonObject): JsonObject => (no_proxy === undefined ? {} : { no_proxy })
+
+const partitionInfo = (node: Readonly<NodeRecord>): JsonObject => ({
+  ...Object.fromEntries(PARTITION_LABELS.map((label) => [label, node.instance_info[label] ?? null])),
+  deploy_boot_mode: bootModeOf(node),
+  boot_option: 'local',
+})
+
+/** An image is about to get the configdrive: one that is given in its parts learns which node it is for, and keeps that. */
+export function nameConfigDrive({ node }: Turn): void {
+  const { configdrive } = node.instance_info
+  if (typeof configdrive !== 'object' || configdrive === null) return
+  node.instance_info = { ...node.instance_info, configdrive: completeConfigDrive(node, configdrive as JsonObject) }
+}

@@ -1,0 +1,47 @@
+import { ironicErrors, textOf, type JsonObject } from '../../../../wire/index.js'
+import type { Records } from '../../../store/records.js'
+
+const MAC = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/
+/** What agents say of a BMC that is there and has no address (IPA's source). */
+const NO_ADDRESS = ['0.0.0.0', '::/0']
+
+/**
+ * The node that posted data is about: by the MACs of its ports, by the BMC's address, or as named. Who does not know
+ * must not learn which of it was wrong, so every mismatch is the same 404.
+ *
+ * @throws IronicError 400 when the data names nothing to go by, 404 when no waiting node is meant
+ */
+export function findInspected(records: Records, data: JsonObject, nodeUuid: string | undefined): string {
+  const inventory = (data.inventory ?? {}) as JsonObject
+  const interfaces = (inventory.interfaces ?? []) as { mac_address?: unknown }[]
+  const macs = interfaces.map(({ mac_address }) => textOf(mac_address).toLowerCase()).filter((mac) => MAC.test(mac))
+  const bmcs = [inventory.bmc_address, inventory.bmc_v6address].filter(
+    (address): address is string => typeof address === 'string' && address !== '' && !NO_ADDRESS.includes(address),
+  )
+  if (macs.length === 0 && bmcs.length === 0 && nodeUuid === undefined) throw ironicErrors.nothingToLookUp()
+
+  const byMac = macs.flatMap((mac) => records.ports.get(records.portsByAddress.get(mac) ?? '')?.node_uuid ?? [])
+  const found = new Set(byMac.length > 0 ? byMac : byBmc(records, bmcs))
+  const [uuid] = found
+  if (nodeUuid !== undefined) {
+    if (found.size > 1 || (uuid !== undefined && uuid !== nodeUuid) || !waiting(records, nodeUuid))
+      throw ironicErrors.resourceNotFound()
+    return nodeUuid
+  }
+  if (found.size !== 1 || !waiting(records, uuid!)) throw ironicErrors.resourceNotFound()
+  return uuid!
+}
+
+const waiting = (records: Records, uuid: string): boolean =>
+  records.nodes.get(uuid)?.columns.provision_state === 'inspect wait'
+
+function byBmc(records: Records, addresses: readonly string[]): string[] {
+  if (addresses.length === 0) return []
+  return [...records.nodes.values()]
+    .filter((entry) => entry.columns.provision_state === 'inspect wait')
+    .filter(({ record }) => {
+      const known = record.driver_internal_info.lookup_bmc_addresses
+      return Array.isArray(known) && known.some((address) => addresses.includes(textOf(address)))
+    })
+    .map((entry) => entry.columns.uuid)
+}

@@ -1,0 +1,114 @@
+import type { NodeRecord } from '../../../../wire/index.js'
+import {
+  bootModeSaid,
+  capabilitiesOf,
+  imageSourceProblem,
+  ramdiskBootProblem,
+} from '../../../drivers/deploy-requirements.js'
+import type { BmcChange } from '../../../drivers/hardware.js'
+import { readsModes } from '../../../drivers/management.js'
+import { powerProblem, unsupported } from '../../../drivers/requirements.js'
+import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
+import type { EffectBody, Outcome } from '../../core/effects.js'
+import { usesAgent } from '../../steps/driver-steps.js'
+import { keepImageType } from '../deploy/image-deployment.js'
+import type { Turn } from '../../core/turn.js'
+
+/**
+ * `adopt`: takes over a machine that is in use already. The image, the interfaces and the way it boots must be sound,
+ * and the BMC is told to go on booting the disk; the machine itself is left alone. The power is not looked at (ironic
+ * 39.0.0 conductor/manager.py _do_adoption).
+ */
+export function startAdoption(turn: Turn): void {
+  turn.begin('adopt')
+  const { node, situation } = turn
+  const image = node.instance_info.image_type ? undefined : imageSourceProblem(node.instance_info.image_source)
+  if (image !== undefined) return failed(turn, image)
+  keepImageType(turn)
+  const boot = node.deploy_interface === 'ramdisk' ? ramdiskBootProblem(node, situation.ports) : undefined
+  if (boot !== undefined) return failed(turn, boot)
+  switchDeployInterface(turn)
+  const problem = preparesBoot(turn) ? prepareProblem(turn) : undefined
+  if (problem !== undefined) return failed(turn, problem)
+  turn.run(preparesBoot(turn) ? prepareInstance(turn) : [{ kind: 'proceed' }], 'adoption.prepared')
+}
+
+export function adoptionPrepared(turn: Turn, outcome: Outcome): void {
+  if (!outcome.ok) return failed(turn, outcome.error)
+  const { node } = turn
+  if (preparesBoot(turn) && bootModeSaid(node) === undefined)
+    turn.setInfo({ deploy_boot_mode: node.boot_mode ?? 'uefi' })
+  takeConsoleOver(turn)
+  node.conductor_affinity = 1
+  turn.process('done')
+  turn.rest()
+}
+
+/** The interfaces `fake`, `noop` and `ramdisk` leave the boot of an adopted node as it is. */
+const preparesBoot = ({ node }: Turn): boolean =>
+  usesAgent(node) && node.deploy_interface !== 'ramdisk' && node.boot_interface !== 'fake'
+
+/** What the validation of the management interface and the capabilities say. */
+function prepareProblem({ node }: Turn): string | undefined {
+  const { capabilities = {} } = node.instance_info
+  if (!isObject(typeof capabilities === 'string' ? parsed(capabilities) : capabilities))
+    return `Error parsing capabilities from Node ${node.uuid} instance_info field. A dictionary or a "jsonified" dictionary is expected.`
+  return powerProblem(node)
+}
+
+/**
+ * `prepare_instance` of the boot interfaces: modes are set as the record wants them, and the disk is booted, which also
+ * ejects what Ironic inserted. PXE does not set the device of a node that is in use; its BMC is asked for the mode only.
+ */
+function prepareInstance({ node }: Turn): [EffectBody, ...EffectBody[]] {
+  if (!readsModes(node)) return [{ kind: 'proceed' }]
+  const byRedfish = node.boot_interface.includes('redfish')
+  const last: EffectBody = byRedfish ? { kind: 'boot', source: { kind: 'disk' } } : { kind: 'read-power' }
+  const changes = [...wantedMode(node), ...wantedSecureBoot(node)].map((change): EffectBody => ({
+    kind: 'bmc-change',
+    change,
+  }))
+  const [first = last, ...rest] = changes
+  return changes.length > 0 ? [first, ...rest, last] : [last]
+}
+
+function wantedMode(node: Readonly<NodeRecord>): BmcChange[] {
+  const mode = bootModeSaid(node)
+  if (mode === undefined || node.boot_mode === null || node.boot_mode === mode) return []
+  return [{ change: 'boot mode', mode: mode === 'bios' ? 'bios' : 'uefi' }]
+}
+
+const wantedSecureBoot = ({ instance_info }: Readonly<NodeRecord>): BmcChange[] =>
+  capabilitiesOf(instance_info.capabilities).secure_boot?.toLowerCase() === 'true'
+    ? [{ change: 'secure boot', on: true }]
+    : []
+
+/** A console that was on is started again; the adoption does not fail when it cannot be. */
+function takeConsoleOver(turn: Turn): void {
+  const { node } = turn
+  if (!node.console_enabled || !node.console_interface.startsWith('no-')) return
+  turn.fail(
+    `Failed to start console while taking over the node ${node.uuid}: ${unsupported(node, 'console')}.`,
+    'takeover',
+  )
+  node.console_enabled = false
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function failed(turn: Turn, problem: string): void {
+  restoreDeployInterface(turn)
+  // What was read of it is not to be trusted.
+  turn.node.power_state = null
+  turn.fail(`Error while attempting to adopt node ${turn.uuid}: ${problem}.`, 'adoption')
+  turn.process('fail')
+  turn.rest()
+}

@@ -1,0 +1,73 @@
+import type { InspectionRuleRecord, PortRecord } from '../../../wire/index.js'
+import type { InspectionFacts } from '../core/effects.js'
+import type { DraftPort, Inspected } from './inspection-context.js'
+import { runHooks } from './inspection-hooks.js'
+import type { InspectionHook } from './inspection-policy.js'
+import { applyRules } from './inspection-rules.js'
+import type { Found } from '../flows/inspect/inspection.js'
+import type { ApiCall } from './rule-actions.js'
+import type { Turn } from '../core/turn.js'
+
+const draftOf = (port: PortRecord): DraftPort => ({
+  address: port.address,
+  pxe_enabled: port.pxe_enabled,
+  extra: { ...port.extra },
+  local_link_connection: { ...port.local_link_connection },
+  physical_network: port.physical_network,
+  kept: port,
+  removed: false,
+})
+
+/** Runs hooks and writes down what they change of node and ports, also when one fails. */
+export function hookData(
+  turn: Turn,
+  { taken, before }: Pick<InspectionFacts, 'taken' | 'before'>,
+  { inventory, pluginData }: Found,
+  hooks: readonly InspectionHook[],
+): { problem: string | undefined; found: Found } {
+  const inspected: Inspected = {
+    uuid: turn.uuid,
+    policy: turn.policy.inspection,
+    inventory,
+    before,
+    taken: new Set(taken),
+    pluginData: structuredClone(pluginData),
+    properties: { ...turn.node.properties },
+    ports: turn.situation.ports.map(draftOf),
+    warnings: [],
+  }
+  const problem = runHooks(hooks, inspected)
+  turn.node.properties = inspected.properties
+  for (const port of inspected.ports) settle(turn, port)
+  for (const warning of inspected.warnings) turn.warn(warning)
+  return { problem, found: { inventory, pluginData: inspected.pluginData } }
+}
+
+function settle(turn: Turn, { kept, removed, ...port }: DraftPort): void {
+  if (kept === null) {
+    const { physical_network, extra, local_link_connection, ...rest } = port
+    turn.createPorts.push({ ...rest, extra, local_link_connection, physical_network })
+  } else if (removed) turn.removePorts.push(kept.uuid)
+  else if (JSON.stringify({ ...kept, ...port }) !== JSON.stringify(kept))
+    turn.updatePorts.push({ ...kept, ...port, updated_at: turn.now })
+}
+
+/** Applies the rules to what was found, which they may change; gives why the inspection fails by them. */
+export function ruleProblem(
+  turn: Turn,
+  rules: readonly InspectionRuleRecord[],
+  found: Found,
+): { problem: string | undefined; calls: ApiCall[] } {
+  const ports = turn.situation.ports.map((port) => ({ ...draftOf(port), uuid: port.uuid }))
+  const log: string[] = []
+  const calls: ApiCall[] = []
+  const subject = { node: turn.node, ports, inventory: found.inventory, pluginData: found.pluginData, log, calls }
+  const problem = applyRules(rules, turn.policy.inspection, subject)
+  for (const { uuid: _, ...port } of ports) settle(turn, port)
+  for (const sentence of log) turn.warn(`an inspection rule says of node ${turn.uuid}: ${sentence}`)
+  return { problem, calls }
+}
+
+export function keepFound(turn: Turn, { inventory, pluginData }: Found): void {
+  turn.inventory = { inventory, plugin_data: pluginData }
+}

@@ -1,0 +1,43 @@
+import type { JsonObject, NodeRecord } from '../../../wire/index.js'
+import type { SystemReport } from '../../drivers/hardware.js'
+import { withCapabilities } from './inspection-context.js'
+
+const GIB = 2 ** 30
+
+/** What out-of-band inspection makes of a BMC's report: the inventory, and properties that no hook sets. */
+export function reportedInventory(
+  node: Readonly<NodeRecord>,
+  report: SystemReport,
+): { inventory: JsonObject; properties: JsonObject } {
+  const { manufacturer, model, serial, memoryMib, cpu, nics, disks, bootMode } = report
+  const inventory: JsonObject = {
+    memory: { physical_mb: memoryMib },
+    cpu: { count: cpu.count, architecture: cpu.architecture, ...(cpu.model === null ? {} : { model_name: cpu.model }) },
+    disks: disks.map(({ name, size, vendor, model: of, serial: own, rotational }) => ({
+      ...{ name, size, vendor, model: of, serial: own, rotational },
+    })),
+    interfaces: nics.map(({ name, mac, speedMbps }) => ({
+      mac_address: mac,
+      name,
+      ...(speedMbps === null ? {} : { speed_mbps: speedMbps }),
+    })),
+    system_vendor: { product_name: model, serial_number: serial, manufacturer },
+    boot: { current_boot_mode: bootMode },
+  }
+  const { capabilities } = node.properties
+  const known = typeof capabilities === 'string' && /(^|,)boot_mode:/.test(capabilities)
+  return {
+    inventory,
+    properties: {
+      memory_mb: memoryMib,
+      local_gb: localGb(disks.map(({ size }) => size)),
+      ...(known ? {} : { capabilities: withCapabilities(capabilities, { boot_mode: bootMode }) }),
+    },
+  }
+}
+
+/** The smallest disk of at least 4 GiB, less one GiB, as upstream counts. */
+function localGb(sizes: readonly number[]): number {
+  const large = sizes.filter((size) => size >= 4 * GIB)
+  return large.length === 0 ? 0 : Math.max(0, Math.floor(Math.min(...large) / GIB) - 1)
+}

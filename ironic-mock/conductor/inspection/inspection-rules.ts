@@ -1,0 +1,55 @@
+import type { InspectionRuleRecord, JsonObject } from '../../../wire/index.js'
+import type { InspectionPolicy } from './inspection-policy.js'
+import { act, RuleFailure, type RuleSubject } from './rule-actions.js'
+import { withoutSecrets, type RuleContext } from './rule-format.js'
+import { holds } from './rule-operators.js'
+
+type Rule = Pick<InspectionRuleRecord, 'uuid' | 'priority' | 'sensitive' | 'scope' | 'conditions' | 'actions'>
+
+/** Rules that come with the configuration; those without a uuid are numbered. */
+function builtIn(list: readonly JsonObject[]): Rule[] {
+  let number = 0
+  return list.map((rule) => ({
+    uuid:
+      typeof rule.uuid === 'string'
+        ? rule.uuid
+        : `00000000-0000-0000-0000-${(number++).toString(16).padStart(12, '0')}`,
+    priority: Number(rule.priority ?? 0),
+    sensitive: rule.sensitive === true,
+    scope: typeof rule.scope === 'string' ? rule.scope : null,
+    conditions: (rule.conditions ?? []) as Rule['conditions'],
+    actions: (rule.actions ?? []) as Rule['actions'],
+  }))
+}
+
+/**
+ * Applies inspection rules to what was found, highest priority first. The subject is changed; what rules before a failure
+ * did stays done. Gives why the inspection fails, if it does.
+ */
+export function applyRules(
+  stored: readonly InspectionRuleRecord[],
+  policy: InspectionPolicy,
+  subject: RuleSubject,
+): string | undefined {
+  const rules: Rule[] = [...stored.filter(({ phase }) => phase === 'main'), ...builtIn(policy.builtInRules)]
+  // Sorting is stable, so rules of one priority keep their order.
+  for (const rule of rules.sort((a, b) => b.priority - a.priority)) {
+    if (rule.scope !== null && rule.scope !== subject.node.properties.inspection_scope) continue
+    const masked = policy.maskSecrets === 'always' || (policy.maskSecrets === 'sensitive' && !rule.sensitive)
+    const shown = (data: JsonObject): JsonObject => (masked ? withoutSecrets(data) : data)
+    const context = (): RuleContext => ({
+      node: subject.node as unknown as JsonObject,
+      inventory: shown(subject.inventory),
+      plugin_data: shown(subject.pluginData),
+    })
+    try {
+      if (rule.conditions.every((condition) => holds(condition, context())))
+        for (const action of rule.actions) act(action, subject, context)
+    } catch (error) {
+      if (error instanceof RuleFailure || (error as Error).message.startsWith('Inspection rule'))
+        return (error as Error).message
+      return `Failed to apply rule ${rule.uuid} to node ${subject.node.uuid}: ${(error as Error).message}`
+    }
+  }
+  return undefined
+}

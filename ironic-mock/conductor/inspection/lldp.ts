@@ -1,0 +1,165 @@
+import { textOf } from '../../../wire/index.js'
+import type { JsonObject } from '../../../wire/index.js'
+import { objectOf } from './inspection-context.js'
+
+/** Type and value in hex, as the agent collects them. */
+type Tlv = readonly [number, string]
+
+/** The raw TLVs of an interface: apart in the plugin data, or with the interface. */
+export function lldpOf(pluginData: JsonObject, item: JsonObject): readonly Tlv[] | undefined {
+  const raw = objectOf(pluginData.lldp_raw)[textOf(item.name)] ?? item.lldp
+  if (!Array.isArray(raw)) return undefined
+  return raw.filter((tlv): tlv is Tlv => Array.isArray(tlv) && typeof tlv[0] === 'number' && typeof tlv[1] === 'string')
+}
+
+const DOT1 = '0080c2'
+const DOT3 = '00120f'
+const CAPABILITIES = [
+  'Repeater',
+  'Bridge',
+  'WLAN',
+  'Router',
+  'Telephone',
+  'DOCSIS cable device',
+  'Station only',
+  'C-Vlan',
+  'S-Vlan',
+  'TPMR',
+]
+
+/** `parse-lldp`: what a switch says of itself, under the names that Ironic gives it (IEEE 802.1AB, 802.1Q, 802.3). */
+export function parseLldp(tlvs: readonly Tlv[]): JsonObject {
+  const found: JsonObject = {}
+  for (const [type, hex] of tlvs) {
+    const data = Buffer.from(hex, 'hex')
+    if (data.length * 2 !== hex.length) continue
+    try {
+      read(found, type, data)
+    } catch (error) {
+      // Cut short; the rest is still of use.
+      if (!(error instanceof RangeError)) throw error
+    }
+  }
+  return found
+}
+
+function read(found: JsonObject, type: number, data: Buffer): void {
+  switch (type) {
+    case 1:
+      return once(found, 'switch_chassis_id', identity(data, 4, 5))
+    case 2:
+      return once(found, 'switch_port_id', identity(data, 3, 4))
+    case 4:
+      return once(found, 'switch_port_description', data.toString())
+    case 5:
+      return once(found, 'switch_system_name', data.toString())
+    case 6:
+      return once(found, 'switch_system_description', data.toString())
+    case 7:
+      if (data.length !== 4) return
+      once(found, 'switch_capabilities_support', capabilities(data.readUInt16BE(0)))
+      return once(found, 'switch_capabilities_enabled', capabilities(data.readUInt16BE(2)))
+    case 8:
+      return append(found, 'switch_mgmt_addresses', address(data.subarray(1)))
+    case 127:
+      return readOrganization(found, data.subarray(0, 3).toString('hex'), data.readUInt8(3), data.subarray(4))
+    default:
+  }
+}
+
+function readOrganization(found: JsonObject, oui: string, subtype: number, data: Buffer): void {
+  if (oui === DOT1) return readDot1(found, subtype, data)
+  if (oui !== DOT3) return
+  if (subtype === 3) linkAggregation(found, data)
+  if (subtype === 4) once(found, 'switch_port_mtu', data.readUInt16BE(0))
+  if (subtype === 1 && data.length === 5) {
+    once(found, 'switch_port_autonegotiation_enabled', Boolean(data[0]! & 2))
+    once(found, 'switch_port_autonegotiation_support', Boolean(data[0]! & 1))
+  }
+}
+
+function readDot1(found: JsonObject, subtype: number, data: Buffer): void {
+  switch (subtype) {
+    case 1:
+      return once(found, 'switch_port_untagged_vlan_id', data.readUInt16BE(0))
+    case 2:
+      if (data.length !== 3) return
+      once(found, 'switch_port_protocol_vlan_enabled', Boolean(data[0]! & 4))
+      once(found, 'switch_port_protocol_vlan_support', Boolean(data[0]! & 2))
+      return append(found, 'switch_port_protocol_vlan_ids', data.readUInt16BE(1))
+    case 3:
+      return append(found, 'switch_port_vlans', {
+        name: data.subarray(3, 3 + data.readUInt8(2)).toString(),
+        id: data.readUInt16BE(0),
+      })
+    case 4:
+      return append(found, 'switch_protocol_identities', data.subarray(1, 1 + data.readUInt8(0)).toString('hex'))
+    case 6:
+      return once(found, 'switch_port_management_vlan_id', data.readUInt16BE(0))
+    case 7:
+      return linkAggregation(found, data)
+    default:
+  }
+}
+
+function linkAggregation(found: JsonObject, data: Buffer): void {
+  if (data.length !== 5) return
+  once(found, 'switch_port_link_aggregation_enabled', Boolean(data[0]! & 2))
+  once(found, 'switch_port_link_aggregation_support', Boolean(data[0]! & 1))
+  once(found, 'switch_port_link_aggregation_id', data.readUInt32BE(1))
+}
+
+/** The first of a name counts. */
+function once(found: JsonObject, name: string, value: unknown): void {
+  if (value !== undefined && !(name in found)) found[name] = value
+}
+
+function append(found: JsonObject, name: string, value: unknown): void {
+  if (value !== undefined) found[name] = [...((found[name] ?? []) as unknown[]), value]
+}
+
+/** An id after its subtype: a MAC address, an address of a family, or text. */
+function identity(data: Buffer, mac: number, network: number): string | undefined {
+  const subtype = data.readUInt8(0)
+  const rest = data.subarray(1)
+  if (subtype === mac) return macText(rest)
+  if (subtype === network) return address(rest)
+  return rest.toString()
+}
+
+const macText = (data: Buffer): string | undefined =>
+  data.length < 6 ? undefined : [...data.subarray(0, 6)].map((byte) => byte.toString(16).padStart(2, '0')).join(':')
+
+/** An address after its family, by IANA's numbers. */
+function address(data: Buffer): string | undefined {
+  const rest = data.subarray(1)
+  switch (data.readUInt8(0)) {
+    case 1:
+      return rest.length < 4 ? undefined : [...rest.subarray(0, 4)].join('.')
+    case 2:
+      return rest.length < 16 ? undefined : ipv6(rest)
+    case 6:
+      return macText(rest)
+    default:
+      return undefined
+  }
+}
+
+function ipv6(data: Buffer): string {
+  const groups = Array.from({ length: 8 }, (_, at) => data.readUInt16BE(at * 2).toString(16))
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
+}
+
+const capabilities = (bits: number): string[] => CAPABILITIES.filter((_, at) => bits & (1 << (at + 1)))
+
+/** What of it names a switch port in `local_link_connection`; only a MAC address will do for the switch. */
+export function switchOf(tlvs: readonly Tlv[] | undefined): JsonObject {
+  if (!tlvs) return {}
+  const parsed = parseLldp(tlvs)
+  const chassis = tlvs.find(([type]) => type === 1)?.[1].startsWith('04')
+  const link: JsonObject = {}
+  if (parsed.switch_port_id !== undefined) link.port_id = parsed.switch_port_id
+  if (chassis && parsed.switch_chassis_id !== undefined) link.switch_id = parsed.switch_chassis_id
+  if (parsed.switch_system_name !== undefined) link.switch_info = parsed.switch_system_name
+  return link
+}

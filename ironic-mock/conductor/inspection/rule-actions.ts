@@ -1,0 +1,265 @@
+import { textOf, type InspectionRuleAction, type JsonObject, type NodeRecord } from '../../../wire/index.js'
+import { withCapabilities, type DraftPort } from './inspection-context.js'
+import { argumentsOf } from './rule-operators.js'
+import { pythonText, type RuleContext } from './rule-format.js'
+
+/** A GET that a rule asks for. */
+export interface ApiCall {
+  url: string
+  headers: Record<string, string>
+  /** Milliseconds. */
+  timeout: number
+}
+
+/** What rules work on. */
+export interface RuleSubject {
+  node: NodeRecord
+  ports: (DraftPort & { uuid: string })[]
+  inventory: JsonObject
+  pluginData: JsonObject
+  /** What rules log. */
+  log: string[]
+  /** Whom they want to be told, once all rules are through. */
+  calls: ApiCall[]
+}
+
+/** What a rule stops an inspection by. */
+export class RuleFailure extends Error {
+  override name = 'RuleFailure'
+}
+const failed = (reason: string): RuleFailure =>
+  new RuleFailure(`Inspection rule action execution failed. Reason: ${reason}`)
+
+interface Action {
+  readonly args: readonly string[]
+  readonly formats: readonly string[]
+  run(args: JsonObject, subject: RuleSubject): void
+  /** The beginning of the sentence when it cannot be done. */
+  failure(args: JsonObject): string
+}
+
+const text = (value: unknown): string => pythonText(value)
+
+/** Fields of a node that only the conductor moves. */
+const OWN = [
+  'id',
+  'uuid',
+  'provision_state',
+  'target_provision_state',
+  'reservation',
+  'power_state',
+  'target_power_state',
+]
+
+const parts = (path: unknown): string[] => {
+  const written = textOf(path)
+  return written.includes('/') ? written.replace(/^\/+|\/+$/g, '').split('/') : written.split('.')
+}
+
+/** The object that the last part of a path is in; members on the way are made where they are not there. */
+function holder(root: JsonObject, path: readonly string[], make: boolean): JsonObject {
+  let current = root
+  for (const part of path.slice(0, -1)) {
+    const next = current[part] ?? (make ? {} : undefined)
+    if (typeof next !== 'object' || next === null || Array.isArray(next)) throw new Error(`'${part}'`)
+    // Records are shared: what is changed is a copy.
+    current = current[part] = { ...(next as JsonObject) }
+  }
+  return current
+}
+
+function checkNode(node: NodeRecord, path: readonly string[]): void {
+  if (!Object.hasOwn(node, path[0]!) || OWN.includes(path[0]!))
+    throw new Error(`'Node' object has no attribute '${path[0]!}'`)
+}
+
+function extend(root: JsonObject, path: readonly string[], value: unknown, unique: unknown, shown: unknown): void {
+  const into = holder(root, path, true)
+  const last = path.at(-1)!
+  const list = into[last] ?? []
+  if (!Array.isArray(list)) throw failed(`Cannot extend non-list attribute ${textOf(shown)} with value ${text(value)}`)
+  if (unique !== true || !list.some((item) => text(item) === text(value))) into[last] = [...(list as unknown[]), value]
+}
+
+function remove(root: JsonObject, path: readonly string[]): void {
+  const from = holder(root, path, false)
+  const last = path.at(-1)!
+  if (!Object.hasOwn(from, last)) throw new Error(`'${last}'`)
+  delete from[last]
+}
+
+const port = ({ ports }: RuleSubject, id: unknown): JsonObject => {
+  const found = ports.find(({ uuid }) => uuid === id)
+  if (!found) throw new RuleFailure(`Port ${textOf(id)} could not be found.`)
+  return found as unknown as JsonObject
+}
+
+const capability = (node: NodeRecord, name: unknown, value: unknown): void => {
+  const left = textOf(node.properties.capabilities ?? '')
+    .split(',')
+    .filter((pair) => pair !== '' && !pair.startsWith(`${textOf(name)}:`))
+    .join(',')
+  const capabilities = value === undefined ? left : withCapabilities(left, { [textOf(name)]: value })
+  node.properties = { ...node.properties, capabilities }
+}
+
+const dotted = (path: unknown): string[] => (Array.isArray(path) ? path.map(textOf) : textOf(path).split('.'))
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  fail: {
+    args: ['msg'],
+    formats: [],
+    run: ({ msg }) => {
+      throw new RuleFailure(`Failed to inspect hardware. Reason: ${textOf(msg)}`)
+    },
+    failure: () => '',
+  },
+  log: {
+    args: ['msg', 'level'],
+    formats: ['msg'],
+    run: ({ msg, level = 'info' }, { log }) => log.push(`${textOf(level)}: ${textOf(msg)}`),
+    failure: () => 'Failed to log',
+  },
+  'set-attribute': {
+    args: ['path', 'value'],
+    formats: ['value'],
+    run: ({ path, value }, { node }) => {
+      checkNode(node, parts(path))
+      holder(node as unknown as JsonObject, parts(path), true)[parts(path).at(-1)!] = value
+    },
+    failure: ({ path, value }) => `Failed to set attribute ${textOf(path)} with value ${text(value)}`,
+  },
+  'extend-attribute': {
+    args: ['path', 'value', 'unique'],
+    formats: ['value'],
+    run: ({ path, value, unique }, { node }) => {
+      checkNode(node, parts(path))
+      extend(node as unknown as JsonObject, parts(path), value, unique, path)
+    },
+    failure: ({ path }) => `Failed to extend attribute ${textOf(path)}`,
+  },
+  'del-attribute': {
+    args: ['path'],
+    formats: [],
+    run: ({ path }, { node }) => {
+      checkNode(node, parts(path))
+      if (parts(path).length === 1) throw new Error(`can't delete attribute`)
+      remove(node as unknown as JsonObject, parts(path))
+    },
+    failure: ({ path }) => `Failed to delete attribute at ${textOf(path)}`,
+  },
+  'set-capability': {
+    args: ['name', 'value'],
+    formats: ['value'],
+    run: ({ name, value }, { node }) => capability(node, name, value),
+    failure: ({ name }) => `Failed to set capability ${textOf(name)}`,
+  },
+  'unset-capability': {
+    args: ['name'],
+    formats: [],
+    run: ({ name }, { node }) => capability(node, name, undefined),
+    failure: ({ name }) => `Failed to unset capability ${textOf(name)}`,
+  },
+  'add-trait': {
+    args: ['name'],
+    formats: [],
+    run: ({ name }, { node }) => {
+      node.traits = [...new Set([...node.traits, textOf(name)])]
+    },
+    failure: ({ name }) => `Failed to add new trait ${textOf(name)}`,
+  },
+  'remove-trait': {
+    args: ['name'],
+    formats: [],
+    run: ({ name }, { node }) => {
+      node.traits = node.traits.filter((trait) => trait !== name)
+    },
+    failure: ({ name }) => `Failed to remove trait ${textOf(name)}`,
+  },
+  'set-plugin-data': {
+    args: ['path', 'value'],
+    formats: ['value'],
+    run: ({ path, value }, { pluginData }) => {
+      holder(pluginData, dotted(path), true)[dotted(path).at(-1)!] = value
+    },
+    failure: ({ path }) => `Failed to set plugin data at ${textOf(path)}`,
+  },
+  'extend-plugin-data': {
+    args: ['path', 'value', 'unique'],
+    formats: ['value'],
+    run: ({ path, value, unique }, { pluginData }) => extend(pluginData, dotted(path), value, unique, path),
+    failure: ({ path }) => `Failed to extend plugin data at ${textOf(path)}`,
+  },
+  'unset-plugin-data': {
+    args: ['path'],
+    formats: [],
+    run: ({ path }, { pluginData, log }) => {
+      try {
+        const keys = dotted(path)
+        remove(pluginData, keys)
+        const parent = keys.slice(0, -1)
+        if (parent.length > 0 && Object.keys(holder(pluginData, keys, false)).length === 0) remove(pluginData, parent)
+      } catch {
+        log.push(`warning: Path ${textOf(path)} not found`)
+      }
+    },
+    failure: ({ path }) => `Failed to unset plugin data at ${textOf(path)}`,
+  },
+  'api-call': {
+    args: ['url', 'headers', 'proxies', 'timeout', 'retries', 'backoff_factor'],
+    formats: ['url'],
+    run: ({ url, headers, timeout = 5 }, { calls }) => {
+      if (!(Number(timeout) > 0)) throw failed('Invalid parameter: timeout must be greater than zero')
+      calls.push({
+        url: textOf(url),
+        headers: Object.fromEntries(Object.entries((headers ?? {}) as JsonObject).map(([k, v]) => [k, textOf(v)])),
+        timeout: Number(timeout) * 1000,
+      })
+    },
+    failure: ({ url }) => `Request to ${textOf(url)} failed`,
+  },
+  'set-port-attribute': {
+    args: ['port_id', 'path', 'value'],
+    formats: ['value'],
+    run: ({ port_id, path, value }, subject) => {
+      holder(port(subject, port_id), parts(path), true)[parts(path).at(-1)!] = value
+    },
+    failure: ({ port_id, path }) => `Failed to set attribute ${textOf(path)} for port ${textOf(port_id)}`,
+  },
+  'extend-port-attribute': {
+    args: ['port_id', 'path', 'value', 'unique'],
+    formats: ['value'],
+    run: ({ port_id, path, value, unique }, subject) =>
+      extend(port(subject, port_id), parts(path), value, unique, path),
+    failure: ({ port_id, path }) => `Failed to extend attribute ${textOf(path)} for port ${textOf(port_id)}`,
+  },
+  'del-port-attribute': {
+    args: ['port_id', 'path'],
+    formats: [],
+    run: ({ port_id, path }, subject) => remove(port(subject, port_id), parts(path)),
+    failure: ({ port_id, path }) => `Failed to delete attribute ${textOf(path)} for port ${textOf(port_id)}`,
+  },
+}
+
+/**
+ * Does what a rule says.
+ *
+ * @throws RuleFailure with the sentence that the inspection fails by
+ */
+export function act(action: InspectionRuleAction, subject: RuleSubject, context: () => RuleContext): void {
+  const { op, args, loop } = action
+  const known = ACTIONS[op]
+  if (!known) throw new Error(`Unsupported action: '${op}'. Supported actions are: ${Object.keys(ACTIONS).join(', ')}.`)
+  const items: unknown[] =
+    loop === undefined || (Array.isArray(loop) && loop.length === 0) ? [undefined] : [loop].flat()
+  for (const item of items) {
+    const seen = item === undefined ? context() : { ...context(), item }
+    const given = argumentsOf(args, known.args, known.formats, seen, op)
+    try {
+      known.run(given, subject)
+    } catch (error) {
+      if (error instanceof RuleFailure) throw error
+      throw failed(`${known.failure(given)}: ${(error as Error).message}`)
+    }
+  }
+}

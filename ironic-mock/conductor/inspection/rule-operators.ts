@@ -1,0 +1,160 @@
+import { isIP } from 'node:net'
+import { pythonRepr, textOf, type InspectionRuleCondition, type JsonObject } from '../../../wire/index.js'
+import { contains } from './inspection-interfaces.js'
+import { formatted, pythonText, type RuleContext } from './rule-format.js'
+
+interface Operator {
+  /** In their order, for arguments that come as a list; the first `required` must be there. */
+  readonly args: readonly string[]
+  /** Which of them may have replacement fields. */
+  readonly formats: readonly string[]
+  check(args: JsonObject): boolean
+}
+
+const ordered = (compare: (a: never, b: never) => boolean, name: string): Operator => ({
+  args: ['values', 'force_strings'],
+  formats: ['values'],
+  check: ({ values, force_strings }) => {
+    if (!Array.isArray(values))
+      throw new Error(
+        `Inspection rule condition check failed. Reason: Failed to check condition: '${name}' on values: ${pythonText(values)}: Expected list for 'values', got: ${typeOf(values)}`,
+      )
+    const items: unknown[] = force_strings === true ? values.map(pythonText) : values
+    return items
+      .slice(1)
+      .every((item, at) => compare(comparable(items[at], item, name), comparable(item, items[at], name)))
+  },
+})
+
+/** Only `eq` compares what is of different types. */
+function comparable(value: unknown, other: unknown, name: string): never {
+  if (name !== 'eq' && typeOf(value) !== typeOf(other))
+    throw new Error(
+      `'${name === 'lt' ? '<' : '>'}' not supported between instances of '${typeOf(value)}' and '${typeOf(other)}'`,
+    )
+  return (name === 'eq' ? pythonRepr(value) : value) as never
+}
+
+const typeOf = (value: unknown): string => {
+  if (value === null || value === undefined) return 'NoneType'
+  if (Array.isArray(value)) return 'list'
+  switch (typeof value) {
+    case 'string':
+      return 'str'
+    case 'boolean':
+      return 'bool'
+    case 'number':
+      return 'int'
+    default:
+      return 'dict'
+  }
+}
+
+const single = (check: (value: unknown) => boolean): Operator => ({
+  args: ['value'],
+  formats: ['value'],
+  check: ({ value }) => check(value),
+})
+
+const truth = (value: unknown, words: readonly string[], otherwise: boolean): boolean | undefined => {
+  if (typeof value === 'boolean' || typeof value === 'number') return Boolean(value) !== otherwise
+  return typeof value === 'string' ? words.includes(value.toLowerCase()) : undefined
+}
+
+const regular = (whole: boolean): Operator => ({
+  args: ['value', 'regex'],
+  formats: ['value'],
+  check: ({ value, regex }) => expression(textOf(regex), whole).test(pythonText(value)),
+})
+
+/** Python's `match` begins at the start, and upstream adds the end. */
+function expression(regex: string, whole: boolean): RegExp {
+  try {
+    return new RegExp(whole ? `^(?:${regex.replace(/\$$/, '')})$` : regex)
+  } catch (error) {
+    throw new Error(
+      `Inspection rule execution failed. Reason: invalid regular expression: ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+const OPERATORS: Readonly<Record<string, Operator>> = {
+  eq: ordered((a, b) => a === b, 'eq'),
+  lt: ordered((a, b) => a < b, 'lt'),
+  gt: ordered((a, b) => a > b, 'gt'),
+  'is-empty': single((value) => ['', 'None', '[]', '{}'].includes(pythonText(value))),
+  'in-net': {
+    args: ['address', 'subnet'],
+    formats: ['address', 'subnet'],
+    check: ({ address, subnet }) => {
+      if (isIP(textOf(subnet).split('/')[0]!) === 0)
+        throw new Error(`Inspection rule execution failed. Reason: invalid value: invalid IPNetwork ${textOf(subnet)}`)
+      return contains(textOf(subnet), textOf(address))
+    },
+  },
+  matches: regular(true),
+  contains: regular(false),
+  'one-of': {
+    args: ['value', 'values'],
+    formats: ['value'],
+    check: ({ value, values }) =>
+      Array.isArray(values) && values.some((item) => pythonRepr(item) === pythonRepr(value)),
+  },
+  'is-none': single((value) => value === null || value === undefined),
+  'is-true': single((value) => truth(value, ['yes', 'true'], false) ?? false),
+  'is-false': single((value) => truth(value, ['no', 'false'], true) ?? (value === null || value === undefined)),
+}
+
+/**
+ * Whether a condition of an inspection rule holds.
+ *
+ * @throws Error in upstream's words for a condition that cannot be checked
+ */
+export function holds(condition: InspectionRuleCondition, context: RuleContext): boolean {
+  const { loop, multiple = 'any' } = condition
+  if (!loop || (Array.isArray(loop) && loop.length === 0)) return holdsOnce(condition, context)
+  if (!Array.isArray(loop)) return holdsOnce(condition, { ...context, item: loop })
+  const results = loop.map((item) => holdsOnce(condition, { ...context, item }))
+  switch (multiple) {
+    case 'all':
+      return results.every(Boolean)
+    case 'last':
+      return results.at(-1) ?? false
+    case 'first':
+    case 'any':
+      return results.some(Boolean)
+    default:
+      return results[0] ?? false
+  }
+}
+
+function holdsOnce({ op, args }: InspectionRuleCondition, context: RuleContext): boolean {
+  const inverted = op.trim().startsWith('!')
+  const name = op.trim().replace(/^!/, '').trim()
+  const operator = OPERATORS[name]
+  if (!operator)
+    throw new Error(`Unsupported operator: '${name}'. Supported operators are: ${Object.keys(OPERATORS).join(', ')}.`)
+  const given = argumentsOf(args, operator.args, operator.formats, context, name)
+  // Items of a loop are text by the time they are compared.
+  if (context.item !== undefined && operator.args.includes('force_strings')) given.force_strings = true
+  return operator.check(given) !== inverted
+}
+
+/** Arguments by name, with the replacement fields filled in; in a loop every argument may have them. */
+export function argumentsOf(
+  args: JsonObject | unknown[],
+  names: readonly string[],
+  formats: readonly string[],
+  context: RuleContext,
+  op: string,
+): JsonObject {
+  const named: JsonObject = Array.isArray(args)
+    ? Object.fromEntries(args.slice(0, names.length).map((value, at) => [names[at], value]))
+    : { ...args }
+  for (const name of Object.keys(named))
+    if (formats.includes(name) || context.item !== undefined) named[name] = formatted(named[name], context, op)
+  return named
+}

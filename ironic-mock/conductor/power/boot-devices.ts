@@ -1,0 +1,67 @@
+import { IronicError, ironicErrors, type NodeRecord } from '../../../wire/index.js'
+import { bmcError } from '../../drivers/bmc-error.js'
+import type { Bmcs } from '../../drivers/bmc.js'
+import { supportedBootDevices } from '../../drivers/management.js'
+import { remembersPower } from '../../drivers/remembered-power.js'
+import type { StoreView } from '../../store/open-store.js'
+import { unlocked, type Admin } from '../records/node-admin.js'
+import type { Policy } from '../core/policy.js'
+
+interface Parts {
+  store: StoreView
+  policy: Policy
+  bmcs: Bmcs
+}
+
+/**
+ * The boot device that a client asks for. What deploying needs is set by the conductor itself; of the client's, disk and
+ * CD reach the machine, anything else takes effect when Ironic boots its ramdisk.
+ */
+export class BootDevices {
+  readonly #options: Parts
+  readonly #admin: Admin
+
+  constructor(options: Parts, admin: Admin) {
+    this.#options = options
+    this.#admin = admin
+  }
+
+  async supported(uuid: string): Promise<string[]> {
+    return [...supportedBootDevices(this.#node(uuid))]
+  }
+
+  async get(uuid: string): Promise<{ boot_device: string | null; persistent: boolean | null }> {
+    const node = this.#node(uuid)
+    const kept = node.driver_internal_info.boot_device as { boot_device: string; persistent: boolean } | undefined
+    // The fake interface says this whatever it was told (recorded).
+    if (node.management_interface === 'fake') return { boot_device: 'pxe', persistent: false }
+    // Somebody has set the firmware up to look at the network first.
+    if (node.management_interface === 'noop') return { boot_device: 'pxe', persistent: true }
+    return kept ?? { boot_device: null, persistent: null }
+  }
+
+  async set(uuid: string, device: string, persistent: boolean): Promise<void> {
+    const { store, policy, bmcs } = this.#options
+    const node = this.#node(uuid)
+    unlocked(node)
+    const supported = supportedBootDevices(node)
+    const listed = node.management_interface === 'noop' ? `, supported are ${supported.join(', ')}` : ''
+    if (!supported.includes(device)) throw new IronicError(400, `Invalid boot device ${device} specified${listed}.`)
+    if ((device === 'disk' || device === 'cdrom') && !remembersPower(node, policy))
+      try {
+        await (await bmcs(node, store.records.portsOf(uuid))).setBoot({ kind: device })
+      } catch (error) {
+        throw new IronicError(502, bmcError(node, error))
+      }
+    if (['fake', 'noop'].includes(node.management_interface)) return
+    await this.#admin.updateNode(uuid, ({ driver_internal_info }) => ({
+      driver_internal_info: { ...driver_internal_info, boot_device: { boot_device: device, persistent } },
+    }))
+  }
+
+  #node(uuid: string): Readonly<NodeRecord> {
+    const entry = this.#options.store.records.nodes.get(uuid)
+    if (!entry) throw ironicErrors.nodeNotFound(uuid)
+    return entry.record
+  }
+}

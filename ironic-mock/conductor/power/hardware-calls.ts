@@ -1,0 +1,116 @@
+import { IronicError, ironicErrors, type NodeRecord } from '../../../wire/index.js'
+import { bmcError } from '../../drivers/bmc-error.js'
+import type { BmcHardware, Indicators } from '../../drivers/hardware.js'
+import { managementProblem, type ManagementCall } from '../../drivers/management.js'
+import { powerProblem, unsupported } from '../../drivers/requirements.js'
+import { vendorMethods } from '../../drivers/vendor.js'
+import type { StoreView } from '../../store/open-store.js'
+import type { Store } from '../../store/store.js'
+import type { Dispatcher } from '../core/dispatcher.js'
+import type { HardwareCalls } from './hardware.js'
+import { unlocked } from '../records/node-admin.js'
+import type { Subject } from '../agents/perform-agent.js'
+import type { World } from '../core/perform.js'
+import { callVendor } from './vendor-calls.js'
+
+export interface HardwareParts {
+  store: Store & StoreView
+  dispatcher: Dispatcher
+  world: World
+}
+
+/** What the fake management interface shows, and that it is on, whoever looks (Ironic's source). */
+const FAKE_INDICATORS: Indicators = {
+  chassis: { 'led-0': { readonly: true, states: ['off', 'on'] } },
+  system: { led: { readonly: false, states: ['blinking', 'off', 'on'] } },
+}
+
+export function hardwareCalls({ store, dispatcher, world }: HardwareParts): HardwareCalls {
+  const subjectOf = (uuid: string): Subject => {
+    const subject = dispatcher.subject(uuid)
+    if (!subject) throw ironicErrors.nodeNotFound(uuid)
+    return subject
+  }
+  /** @throws IronicError 400 where the node's management interface cannot do it, or its BMC cannot be reached */
+  const managed = (uuid: string, call: ManagementCall): Subject => {
+    const subject = subjectOf(uuid)
+    const problem = powerProblem(subject.node) ?? managementProblem(subject.node, call)
+    if (problem !== undefined) throw new IronicError(400, problem)
+    return subject
+  }
+  const ask = async <T>(subject: Subject, question: (hardware: BmcHardware) => Promise<T>): Promise<T> => {
+    try {
+      const hardware = await world.hardware(subject)
+      if (!hardware) throw new Error(`there is no BMC behind node ${subject.node.uuid}`)
+      return await question(hardware)
+    } catch (error) {
+      if (error instanceof IronicError) throw error
+      throw new IronicError(502, bmcError(subject.node, error))
+    }
+  }
+  const begin = async (uuid: string, request: Parameters<typeof requestEvent>[0]): Promise<void> => {
+    await dispatcher.dispatch(uuid, requestEvent(request))
+  }
+  const indicators = async (subject: Subject): Promise<Indicators> =>
+    isFake(subject) ? FAKE_INDICATORS : ask(subject, (hardware) => hardware.indicators())
+
+  return {
+    setBootMode: (uuid, mode) => begin(uuid, { do: 'boot mode', mode }),
+    setSecureBoot: (uuid, on) => begin(uuid, { do: 'secure boot', on }),
+    attachMedia: (uuid, device, url) => begin(uuid, { do: 'attach', device, url }),
+    detachMedia: (uuid, devices) => begin(uuid, { do: 'detach', devices: devices && [...devices] }),
+    media: async (uuid) => ask(managed(uuid, 'get_virtual_media'), (hardware) => hardware.media()),
+
+    injectNmi: async (uuid) => {
+      unlocked(subjectOf(uuid).node)
+      await ask(managed(uuid, 'inject_nmi'), (hardware) => hardware.change({ change: 'nmi' }))
+    },
+
+    indicators: async (uuid) => indicators(managed(uuid, 'get_supported_indicators')),
+    indicator: async (uuid, component, name) => {
+      unlocked(subjectOf(uuid).node)
+      const subject = managed(uuid, 'get_indicator_state')
+      checkIndicator(await indicators(subject), component, name)
+      return isFake(subject) ? 'on' : ask(subject, (hardware) => hardware.indicator(component, name))
+    },
+    setIndicator: async (uuid, component, name, state) => {
+      unlocked(subjectOf(uuid).node)
+      const subject = managed(uuid, 'set_indicator_state')
+      checkIndicator(await indicators(subject), component, name)
+      await ask(subject, (hardware) => hardware.change({ change: 'indicator', component, name, state }))
+    },
+
+    setConsole: async (uuid, on) => {
+      const { node } = subjectOf(uuid)
+      checkConsole(node)
+      await begin(uuid, { do: 'console', on })
+    },
+    console: async (uuid) => {
+      const { node } = subjectOf(uuid)
+      if (!node.console_enabled) return null
+      checkConsole(node)
+      return {}
+    },
+
+    vendorMethods: async (uuid) => vendorMethods(subjectOf(uuid).node),
+    callVendor: (uuid, call) =>
+      callVendor(subjectOf(uuid), call, { ask, begin: (request) => begin(uuid, request), unlocked }),
+
+    bios: async (uuid) => store.sheet(subjectOf(uuid).node.uuid, 'bios'),
+    firmware: async (uuid) => store.sheet(subjectOf(uuid).node.uuid, 'firmware'),
+  }
+}
+
+const requestEvent = (request: Extract<Parameters<Dispatcher['dispatch']>[1], { kind: 'hardware' }>['request']) =>
+  ({ kind: 'hardware', request }) as const
+
+const isFake = ({ node }: Subject): boolean => node.management_interface === 'fake'
+
+function checkIndicator(known: Indicators, component: string, name: string): void {
+  if (!Object.hasOwn(known, component)) throw new IronicError(400, `Invalid component ${component} specified.`)
+  if (!Object.hasOwn(known[component]!, name)) throw new IronicError(400, `Invalid indicator ${name} specified.`)
+}
+
+function checkConsole(node: Readonly<NodeRecord>): void {
+  if (node.console_interface.startsWith('no-')) throw new IronicError(400, unsupported(node, 'console'))
+}

@@ -1,0 +1,119 @@
+import { IronicError, ironicErrors, pythonRepr, type JsonObject, type MediaDevice } from '../../../wire/index.js'
+import type { BmcChange, BootMode } from '../../drivers/hardware.js'
+import { managementProblem, type ManagementCall } from '../../drivers/management.js'
+import { powerProblem } from '../../drivers/requirements.js'
+import type { EffectBody, Outcome } from '../core/effects.js'
+import type { Turn } from '../core/turn.js'
+
+/** What a client has changed of the hardware in the background: answered at once, told by `last_error` when it fails. */
+export type HardwareRequest =
+  | { do: 'boot mode'; mode: BootMode }
+  | { do: 'secure boot'; on: boolean }
+  | { do: 'attach'; device: MediaDevice; url: string }
+  | { do: 'detach'; devices: MediaDevice[] | null }
+  | { do: 'console'; on: boolean }
+  /** A vendor method that does not wait; null where there is nothing outside to do. */
+  | { do: 'vendor'; change: BmcChange | null }
+
+/**
+ * Begins a change. What the interface cannot do is found out in the background too, as upstream does.
+ *
+ * @throws IronicError 409 while the node is reserved; 400 when the BMC cannot be reached as the node is; 503 after a
+ *   power failure
+ */
+export function startHardwareChange(turn: Turn, request: HardwareRequest): void {
+  const { node } = turn
+  if (request.do === 'console' && node.console_enabled === request.on) return
+  if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
+  const invalid = request.do === 'console' ? undefined : powerProblem(node)
+  if (invalid !== undefined) throw new IronicError(400, invalid)
+  const media = request.do === 'attach' || request.do === 'detach'
+  if (media && node.maintenance && node.fault === 'power failure')
+    throw new IronicError(503, `Unable to ${request.do} virtual media for node ${node.uuid} due to power failure state`)
+  if (request.do !== 'vendor') turn.forgetError()
+  const change = changeFor(request)
+  const impossible = problemOf(turn, request)
+  const effect: EffectBody =
+    change === null || impossible !== undefined ? { kind: 'proceed' } : { kind: 'bmc-change', change }
+  turn.run([effect], 'hardware.changed', { request, impossible: impossible ?? null })
+}
+
+function changeFor(request: HardwareRequest): BmcChange | null {
+  switch (request.do) {
+    case 'boot mode':
+      return { change: 'boot mode', mode: request.mode }
+    case 'secure boot':
+      return { change: 'secure boot', on: request.on }
+    case 'attach':
+      return { change: 'insert media', device: request.device, url: request.url }
+    case 'detach':
+      return { change: 'eject media', devices: request.devices }
+    case 'console':
+      return null
+    case 'vendor':
+      return request.change
+  }
+}
+
+const CALLS: Partial<Record<HardwareRequest['do'], ManagementCall>> = {
+  'boot mode': 'set_boot_mode',
+  'secure boot': 'set_secure_boot_state',
+  attach: 'attach_virtual_media',
+  detach: 'detach_virtual_media',
+}
+
+function problemOf(turn: Turn, request: HardwareRequest): string | undefined {
+  const { node } = turn
+  const call = CALLS[request.do]
+  const problem = call && managementProblem(node, call)
+  // The image is published before anybody asks whether it can be attached.
+  if (problem !== undefined && request.do === 'attach')
+    return `Publishing images is not supported for driver ${node.driver}`
+  if (problem !== undefined) return problem
+  if (request.do === 'secure boot' && request.on && node.boot_mode === 'bios')
+    return `Redfish exception occurred. Error: Configuring secure boot requires UEFI for node ${node.uuid}`
+  return undefined
+}
+
+export function hardwareChanged(
+  turn: Turn,
+  outcome: Outcome,
+  { request, impossible }: { request: HardwareRequest; impossible: string | null },
+): void {
+  const error = impossible ?? (outcome.ok ? null : outcome.error)
+  if (error === null) applied(turn, request)
+  else failed(turn, request, error)
+  turn.rest()
+}
+
+function applied({ node }: Turn, request: HardwareRequest): void {
+  if (request.do === 'boot mode') node.boot_mode = request.mode
+  if (request.do === 'secure boot') node.secure_boot = request.on
+  if (request.do === 'console') node.console_enabled = request.on
+}
+
+/** The apostrophe that is missing is upstream's. */
+function failed(turn: Turn, request: HardwareRequest, error: string): void {
+  const { node } = turn
+  switch (request.do) {
+    case 'boot mode':
+      node.last_error = `Failed to change boot mode to '${request.mode}: ${error}`
+      return
+    case 'secure boot':
+      node.last_error = `Failed to change secure_boot state to '${pythonRepr(request.on)}': ${error}`
+      return
+    case 'attach':
+      return turn.fail(`Could not attach device ${request.device} to node ${node.uuid}: ${error}`, 'UNKNOWN')
+    case 'detach':
+      return turn.fail(
+        `Could not detach device(s) ${pythonRepr(request.devices)} from node ${node.uuid}: ${error}`,
+        'UNKNOWN',
+      )
+    case 'console':
+    case 'vendor':
+      return turn.warn(`a ${request.do} request of node ${node.uuid} failed: ${error}`)
+  }
+}
+
+/** For {@link Memos}: a request is JSON. */
+export type HardwareMemo = JsonObject & { request: HardwareRequest; impossible: string | null }

@@ -1,0 +1,101 @@
+import { textOf } from '../../../wire/index.js'
+import type { BiosSettingRecord, FirmwareComponentRecord, NodeRecord } from '../../../wire/index.js'
+import type { BiosAttribute, FirmwareVersion, HardwareReport } from '../../drivers/hardware.js'
+import { readsBios, readsFirmware, readsModes } from '../../drivers/management.js'
+import type { EffectBody } from '../core/effects.js'
+import type { Turn } from '../core/turn.js'
+
+/**
+ * The look at a machine's firmware that goes with verifying, cleaning, servicing and inspecting; nothing for nodes whose
+ * BMC does not tell. It never fails, as upstream's caching does not; {@link applyReport} keeps what it brings.
+ */
+export const lookAtHardware = (node: Readonly<NodeRecord>): EffectBody[] =>
+  readsBios(node) || readsFirmware(node) || readsModes(node) ? [{ kind: 'hardware-report' }] : []
+
+/** The look, and then something else to do. */
+export const lookedAt = (
+  node: Readonly<NodeRecord>,
+  ...[first, ...rest]: [EffectBody, ...EffectBody[]]
+): [EffectBody, ...EffectBody[]] => {
+  const [look] = lookAtHardware(node)
+  return look ? [look, first, ...rest] : [first, ...rest]
+}
+
+/** Keeps what a BMC told, as far as the node's interfaces read it. */
+export function applyReport(turn: Turn, report: HardwareReport): void {
+  const { node } = turn
+  applyModes(turn, report)
+  if (readsBios(node)) turn.setSheet('bios', mergedBios(turn.sheet('bios'), report.bios, turn.now))
+  if (readsFirmware(node)) turn.setSheet('firmware', mergedFirmware(turn.sheet('firmware'), report.firmware, turn.now))
+}
+
+/** What changes of itself: the periodic look at the power keeps this part only. */
+export function applyModes(turn: Turn, report: HardwareReport): void {
+  const { node, policy } = turn
+  if (!readsModes(node)) return
+  node.boot_mode = report.bootMode
+  node.secure_boot = report.secureBoot
+  if (policy.enableHealthMonitoring) node.health = report.health
+  if (node.properties.vendor == null) node.properties = { ...node.properties, vendor: report.vendor }
+}
+
+const text = (value: BiosAttribute['value']): string =>
+  typeof value === 'boolean' ? (value ? 'True' : 'False') : textOf(value)
+
+/** In the order of names, as the database answers them. */
+function mergedBios(
+  kept: readonly BiosSettingRecord[],
+  read: readonly BiosAttribute[],
+  at: string,
+): BiosSettingRecord[] {
+  const known = new Map(kept.map((setting) => [setting.name, setting]))
+  const merged = read.map((attribute): BiosSettingRecord => {
+    const before = known.get(attribute.name)
+    const value = text(attribute.value)
+    return {
+      name: attribute.name,
+      value,
+      attribute_type: attribute.type,
+      allowable_values: [...attribute.allowed],
+      lower_bound: attribute.lower,
+      max_length: attribute.longest,
+      min_length: attribute.shortest,
+      read_only: attribute.readOnly,
+      reset_required: attribute.resetRequired,
+      unique: attribute.unique,
+      upper_bound: attribute.upper,
+      created_at: before?.created_at ?? at,
+      updated_at: before && before.value !== value ? at : (before?.updated_at ?? null),
+    }
+  })
+  return byName(merged)
+}
+
+export const byName = (settings: BiosSettingRecord[]): BiosSettingRecord[] =>
+  settings.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+
+/** Components are only ever added; the version that was flashed last is that of the last change. */
+function mergedFirmware(
+  kept: readonly FirmwareComponentRecord[],
+  read: readonly FirmwareVersion[],
+  at: string,
+): FirmwareComponentRecord[] {
+  const merged = new Map(kept.map((component) => [component.component, component]))
+  for (const { component, version, vendor, model, serial } of read) {
+    const before = merged.get(component)
+    const identity = { vendor, model, serial_number: serial }
+    if (!before)
+      merged.set(component, {
+        ...{ component, initial_version: version, current_version: version, last_version_flashed: null },
+        ...identity,
+        ...{ created_at: at, updated_at: null },
+      })
+    else if (before.current_version !== version)
+      merged.set(component, {
+        ...before,
+        ...identity,
+        ...{ current_version: version, last_version_flashed: version, updated_at: at },
+      })
+  }
+  return [...merged.values()]
+}

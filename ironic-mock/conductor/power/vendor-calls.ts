@@ -1,0 +1,115 @@
+import { IronicError, textOf, type JsonObject, type NodeRecord } from '../../../wire/index.js'
+import type { BmcHardware, EventSubscription } from '../../drivers/hardware.js'
+import { EJECTED, isWarm, vendorMethod } from '../../drivers/vendor.js'
+import type { HardwareRequest } from './hardware-change.js'
+import type { VendorCall } from './hardware.js'
+import type { Subject } from '../agents/perform-agent.js'
+
+interface Means {
+  ask: <T>(subject: Subject, question: (hardware: BmcHardware) => Promise<T>) => Promise<T>
+  begin: (request: HardwareRequest) => Promise<void>
+  unlocked: (node: Readonly<NodeRecord>) => void
+}
+
+/**
+ * A vendor method, called or begun.
+ *
+ * @throws IronicError 400 for a method or arguments that the interface does not know, 409 while the node is reserved
+ */
+export async function callVendor(
+  subject: Subject,
+  { method, http, data }: VendorCall,
+  { ask, begin, unlocked }: Means,
+): Promise<{ waits: boolean; value: unknown }> {
+  // Upstream trips over a body that is no object, 500.
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw new IronicError(400, 'The body of a vendor method must be an object.')
+  const args = data as JsonObject
+  const known = vendorMethod(subject.node, { method, http, data: args })
+  if (known.require_exclusive_lock) unlocked(subject.node)
+  const begun = beginning(method, args)
+  if (begun) {
+    await begin(begun)
+    return { waits: false, value: null }
+  }
+  if (known.async) return { waits: false, value: null }
+  return { waits: true, value: await answer(subject, method, args, ask) }
+}
+
+/** What the methods that do not wait set going. */
+function beginning(method: string, args: JsonObject): HardwareRequest | undefined {
+  switch (method) {
+    case 'second_method':
+    case 'log_passthrough':
+      return { do: 'vendor', change: null }
+    case 'bmc_reset':
+      return { do: 'vendor', change: { change: 'reset bmc', warm: isWarm(args) } }
+    case 'send_raw':
+      return { do: 'vendor', change: { change: 'raw', bytes: textOf(args.raw_bytes) } }
+    case 'eject_vmedia': {
+      const device = args.boot_device ? EJECTED[textOf(args.boot_device)] : undefined
+      return { do: 'vendor', change: { change: 'eject media', devices: device ? [device] : null } }
+    }
+    default:
+      return undefined
+  }
+}
+
+async function answer(subject: Subject, method: string, args: JsonObject, ask: Means['ask']): Promise<unknown> {
+  const { uuid } = subject.node
+  switch (method) {
+    case 'third_method_sync':
+      return args.bar === 'meow'
+    case 'create_subscription':
+      return ask(subject, (hardware) => hardware.subscribe(subscription(args)))
+    case 'delete_subscription':
+      await ask(subject, async (hardware) => {
+        const id = textOf(args.id)
+        const known = await hardware.subscriptions()
+        if (!known.some((each) => each.Id === id)) throw noSubscription('delete_subscription', id, uuid, 404)
+        await hardware.unsubscribe(id)
+      })
+      return null
+    case 'get_all_subscriptions':
+      return ask(subject, async (hardware) => collection(await hardware.subscriptions()))
+    case 'get_subscription':
+      return ask(subject, async (hardware) => {
+        const id = textOf(args.id)
+        const found = (await hardware.subscriptions()).find((each) => each.Id === id)
+        if (!found) throw noSubscription('get_subscription', id, uuid, 500)
+        return found
+      })
+    default:
+      throw new Error(`the vendor method ${method} has no answer`)
+  }
+}
+
+/** What is not said has Redfish's own defaults. */
+function subscription(args: JsonObject): Parameters<BmcHardware['subscribe']>[0] {
+  const { Destination, Protocol = 'Redfish', Context = '', EventTypes, HttpHeaders } = args
+  return {
+    Destination: textOf(Destination),
+    Protocol: Protocol as string,
+    Context: Context as string,
+    EventTypes: (EventTypes as string[] | null | undefined) ?? ['Alert'],
+    ...(Array.isArray(HttpHeaders) && HttpHeaders.length > 0 ? { HttpHeaders } : {}),
+  }
+}
+
+const PATH = '/redfish/v1/EventService/Subscriptions'
+
+/** The list is answered as the BMC has it: a Redfish collection of links. */
+const collection = (subscriptions: readonly EventSubscription[]): JsonObject => ({
+  '@odata.context': '/redfish/v1/$metadata#EventDestinationCollection.EventDestinationCollection',
+  '@odata.id': PATH,
+  '@odata.type': '#EventDestinationCollection.EventDestinationCollection',
+  Name: 'Event Subscriptions Collection',
+  Members: subscriptions.map(({ Id }) => ({ '@odata.id': `${PATH}/${Id}` })),
+  'Members@odata.count': subscriptions.length,
+})
+
+const noSubscription = (method: string, id: string, uuid: string, status: number): IronicError =>
+  new IronicError(
+    status,
+    `Redfish exception occurred. Error: Redfish ${method} failed for subscription ${id} on node ${uuid}. Error: HTTP GET ${PATH}/${id} returned code 404.`,
+  )

@@ -1,0 +1,72 @@
+import type { Clock, Logger } from '../../../runtime/index.js'
+import type { StoreView } from '../../store/open-store.js'
+import type { Dispatcher } from '../core/dispatcher.js'
+import type { World } from '../core/perform.js'
+import type { Policy } from '../core/policy.js'
+import { mayBeSynced, type SeenPower } from './power-sync.js'
+
+interface Watch {
+  dispatcher: Dispatcher
+  world: World
+  store: StoreView
+  clock: Clock
+  policy: Policy
+  logger: Logger
+}
+
+/**
+ * Looks from time to time how the machines are powered: a system that shuts itself down tells nobody, nor does a BMC that
+ * is gone. The timers are weak, so they neither move a virtual clock nor keep a process alive.
+ */
+export function watchPower(watch: Watch): void {
+  const { policy } = watch
+  // In memory, as upstream's: a conductor that starts anew counts anew.
+  const attempts = new Map<string, number>()
+  every(watch, policy.powerSyncInterval, 'looking at the power of machines', (uuid) => sync(watch, uuid, attempts))
+  every(watch, policy.powerFailureRecoveryInterval, 'looking for the power of failed machines', (uuid) =>
+    recover(watch, uuid),
+  )
+}
+
+function every(
+  { clock, store, dispatcher, logger }: Watch,
+  interval: number,
+  what: string,
+  look: (uuid: string) => Promise<void>,
+): void {
+  if (interval <= 0) return
+  const { stopped } = dispatcher
+  const loop = async (): Promise<void> => {
+    for (;;) {
+      await clock.sleep(interval, { weak: true, signal: stopped })
+      for (const uuid of [...store.records.nodes.keys()]) {
+        if (stopped.aborted) return
+        await look(uuid)
+      }
+    }
+  }
+  loop().catch((error: unknown) => {
+    if (!stopped.aborted) logger('error', `${what} has stopped`, { error })
+  })
+}
+
+async function sync({ dispatcher, world }: Watch, uuid: string, attempts: Map<string, number>): Promise<void> {
+  const subject = dispatcher.subject(uuid)
+  if (!subject || !mayBeSynced(subject)) return
+  const seen: SeenPower | null = await world.seePower(subject)
+  if (seen === null) return
+  const { power_state: known } = subject.node
+  if (!('error' in seen) && (known === null || known === seen.power)) attempts.delete(uuid)
+  else attempts.set(uuid, (attempts.get(uuid) ?? 0) + 1)
+  const report = 'error' in seen ? null : await world.seeModes(subject)
+  await dispatcher.dispatch(uuid, { kind: 'power-seen', seen, attempt: attempts.get(uuid) ?? 0, report })
+}
+
+async function recover({ dispatcher, world, logger }: Watch, uuid: string): Promise<void> {
+  const subject = dispatcher.subject(uuid)
+  if (!subject || subject.node.fault !== 'power failure' || subject.node.provision_state === 'enroll') return
+  const seen = await world.seePower(subject)
+  if (seen === null || 'error' in seen) return
+  logger('info', `the power of node ${uuid} can be read again: ${seen.power}`, { node: uuid })
+  await dispatcher.dispatch(uuid, { kind: 'power-recovered', power: seen.power })
+}

@@ -1,0 +1,264 @@
+import { uuid as newUuid, type Clock, type Logger, type Random } from '../../../runtime/index.js'
+import { ironicErrors, IronicError, pythonRepr, type AllocationRecord, type NodeRecord } from '../../../wire/index.js'
+import type { NodeEntry } from '../../store/records.js'
+import type { StoreView } from '../../store/open-store.js'
+import { Duplicate, StaleRevision, type Store } from '../../store/store.js'
+import type { NewAllocation } from '../core/conductor.js'
+import { giveWay } from '../core/give-way.js'
+import { unlocked } from './node-admin.js'
+import { refused } from './refused.js'
+import { stamp } from '../core/stamp.js'
+import { UPDATE_ALLOWED } from '../core/transitions.js'
+
+export interface AllocationOptions {
+  store: Store & StoreView
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/** `[conductor]node_locked_retry_attempts` and `node_locked_retry_interval`, in milliseconds. */
+const ATTEMPTS = 3
+const INTERVAL = 1000
+
+/** Claims on nodes: made for a class of nodes and traits, or after the fact for a node that is already in use. */
+export class Allocations {
+  readonly #options: AllocationOptions
+  readonly #stopped: AbortSignal
+
+  constructor(options: AllocationOptions, stopped: AbortSignal) {
+    this.#options = options
+    this.#stopped = stopped
+  }
+
+  /** Goes on with what an earlier process had begun. */
+  recover(): void {
+    for (const { uuid, state } of this.#options.store.records.resources('allocation').byUuid.values())
+      if (state === 'allocating') this.#inBackground(uuid)
+  }
+
+  async allocate(fields: NewAllocation, backfill?: string): Promise<AllocationRecord> {
+    const { store, random } = this.#options
+    const allocation = await store
+      .createResource('allocation', newAllocation(fields, fields.uuid ?? newUuid(random), this.#now))
+      .catch(refused())
+    if (backfill === undefined) {
+      this.#inBackground(allocation.uuid)
+      return allocation
+    }
+    try {
+      await this.#backfill(allocation, backfill)
+    } catch (error) {
+      if (error instanceof IronicError) await this.#fail(allocation.uuid, error.message)
+      throw error
+    }
+    return store.records.resources('allocation').byUuid.get(allocation.uuid) ?? allocation
+  }
+
+  async remove(uuid: string): Promise<void> {
+    const { store } = this.#options
+    for (;;) {
+      const allocation = store.records.resources('allocation').byUuid.get(uuid)
+      if (!allocation) throw ironicErrors.resourceGone('allocation', uuid)
+      const entry = store.records.nodes.get(allocation.node_uuid ?? '')
+      if (!entry) return void (await store.removeResource('allocation', uuid))
+      unlocked(entry.record)
+      mayRelease(entry.record, allocation)
+      const patch = { instance_uuid: null, allocation_id: null, updated_at: this.#now }
+      if (await this.#committed(entry, { patch })) return
+    }
+  }
+
+  #inBackground(uuid: string): void {
+    const { logger } = this.#options
+    this.#claim(uuid).catch(async (error: unknown) => {
+      // The uuid is the instance of another node already.
+      if (error instanceof Duplicate)
+        return this.#fail(uuid, `Unexpected exception during allocation: ${error.message}`)
+      if (!this.#stopped.aborted) logger('error', `allocation ${uuid} could not be processed`, { error })
+    })
+  }
+
+  /** Takes one of the nodes that suit; those that are locked are tried again later. */
+  async #claim(uuid: string): Promise<void> {
+    const { store, clock, random } = this.#options
+    const allocation = () => store.records.resources('allocation').byUuid.get(uuid)
+    const wanted = allocation()
+    if (!wanted) return
+    const suitable = this.#candidates(wanted)
+    if (typeof suitable === 'string') return this.#fail(uuid, failed(uuid, suitable))
+    const named = (node: string) => wanted.name !== null && store.records.nodes.get(node)?.record.name === wanted.name
+    // In random order, but first the one of the allocation's own name.
+    let nodes = shuffled(suitable, random).sort((a, b) => Number(named(b)) - Number(named(a)))
+    let why = ''
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      if (attempt > 1) await clock.sleep(INTERVAL, { signal: this.#stopped })
+      const locked: string[] = []
+      for (const node of nodes) {
+        const current = allocation()
+        if (!current || current.state !== 'allocating') return
+        const entry = store.records.nodes.get(node)
+        if (!entry || !isFree(entry.record, current)) continue
+        if (entry.record.reservation !== null) locked.push(node)
+        else if (await this.#take(entry, current)) return
+        else locked.push(node)
+      }
+      nodes = locked
+      why =
+        locked.length > 0
+          ? `could not reserve any of ${locked.length} suitable nodes`
+          : 'all nodes were filtered out during reservation'
+    }
+    await this.#fail(uuid, failed(uuid, why))
+  }
+
+  /** Their uuids, or why there are none. */
+  #candidates({ resource_class, candidate_nodes, traits, owner }: AllocationRecord): string[] | string {
+    const nodes = [...this.#options.store.records.nodes.values()]
+      .map(({ record }) => record)
+      .filter(
+        (node) =>
+          node.resource_class === resource_class &&
+          node.provision_state === 'available' &&
+          node.instance_uuid === null &&
+          node.power_state !== null &&
+          !node.maintenance &&
+          (candidate_nodes.length === 0 || candidate_nodes.includes(node.uuid)) &&
+          (owner === null || node.owner === owner || node.lessee === owner),
+      )
+    if (nodes.length === 0)
+      return candidate_nodes.length > 0
+        ? `none of the requested nodes are available and match the resource class ${resource_class}`
+        : `no available nodes match the resource class ${resource_class}`
+    const having = nodes.filter((node) => hasTraits(node, traits))
+    if (having.length === 0) return `no suitable nodes have the requested traits ${traits.join(', ')}`
+    return having.map(({ uuid }) => uuid)
+  }
+
+  async #take(entry: NodeEntry, allocation: AllocationRecord): Promise<boolean> {
+    const node = entry.record
+    return this.#committed(entry, {
+      patch: {
+        instance_uuid: allocation.uuid,
+        allocation_id: allocation.id,
+        instance_info: { ...node.instance_info, traits: allocation.traits },
+        updated_at: this.#now,
+      },
+      resources: [
+        {
+          do: 'patch',
+          kind: 'allocation',
+          uuid: allocation.uuid,
+          patch: { state: 'active', node_id: node.id, node_uuid: node.uuid, last_error: null, updated_at: this.#now },
+        },
+      ],
+    })
+  }
+
+  async #backfill(allocation: AllocationRecord, uuid: string): Promise<void> {
+    for (;;) {
+      const entry = this.#options.store.records.nodes.get(uuid)
+      if (!entry) throw Object.assign(ironicErrors.nodeNotFound(uuid), { status: 400 })
+      const node = entry.record
+      unlocked(node)
+      const errors = backfillProblems(node, allocation)
+      // Upstream answers 500 here; a difference on purpose.
+      if (errors.length > 0)
+        throw new IronicError(
+          400,
+          failed(allocation.uuid, `Cannot backfill an allocation for node ${uuid}: ${errors.join('; ')}`),
+        )
+      if (node.instance_uuid !== null && node.instance_uuid !== allocation.uuid)
+        throw new IronicError(409, `Node ${uuid} is associated with instance ${node.instance_uuid}.`)
+      if (await this.#take(entry, allocation).catch(refused(uuid))) return
+    }
+  }
+
+  /** False when somebody else changed the node first. */
+  async #committed(entry: NodeEntry, change: Partial<Parameters<Store['commit']>[0]>): Promise<boolean> {
+    try {
+      await this.#options.store.commit({ node: entry.record.uuid, expect: entry.revision, ...change })
+      return true
+    } catch (error) {
+      if (!(error instanceof StaleRevision)) throw error
+      await giveWay(this.#options.clock)
+      return false
+    }
+  }
+
+  async #fail(uuid: string, last_error: string): Promise<void> {
+    const fields = { state: 'error', last_error, node_id: null, node_uuid: null, updated_at: this.#now } as const
+    await this.#options.store.updateResource('allocation', uuid, ({ state }) => (state === 'active' ? {} : fields))
+  }
+
+  get #now(): string {
+    return stamp(this.#options.clock.now())
+  }
+}
+
+const failed = (uuid: string, why: string): string => `Failed to process allocation ${uuid}: ${why}.`
+
+const hasTraits = (node: NodeRecord, traits: readonly string[]): boolean =>
+  traits.every((trait) => node.traits.includes(trait))
+
+const isFree = (node: NodeRecord, { resource_class, traits }: AllocationRecord): boolean =>
+  !node.maintenance &&
+  node.instance_uuid === null &&
+  node.provision_state === 'available' &&
+  node.resource_class === resource_class &&
+  hasTraits(node, traits)
+
+function shuffled(nodes: readonly string[], random: Random): string[] {
+  const out = [...nodes]
+  for (let i = out.length - 1; i > 0; i--) {
+    const j = Math.floor(random.next() * (i + 1))
+    ;[out[i], out[j]] = [out[j]!, out[i]!]
+  }
+  return out
+}
+
+function backfillProblems(node: NodeRecord, { resource_class, traits, candidate_nodes }: AllocationRecord): string[] {
+  const problems: string[] = []
+  if (node.provision_state !== 'active')
+    problems.push(`Node must be in the "active" state, but the current state is "${node.provision_state}"`)
+  if (resource_class !== null && node.resource_class !== resource_class)
+    problems.push(
+      `Resource class ${node.resource_class ?? 'None'} does not match the requested resource class ${resource_class}`,
+    )
+  if (!hasTraits(node, traits))
+    problems.push(`List of traits ${pythonRepr(node.traits)} does not match the requested traits ${pythonRepr(traits)}`)
+  if (candidate_nodes.length > 0 && !candidate_nodes.includes(node.uuid))
+    problems.push(`Candidate nodes must be empty or contain the target node, but got ${pythonRepr(candidate_nodes)}`)
+  return problems
+}
+
+function mayRelease(node: NodeRecord, { uuid }: AllocationRecord): void {
+  if (node.maintenance) return
+  const sentence = (why: string) =>
+    new IronicError(
+      409,
+      `Cannot remove allocation ${uuid} for node ${node.uuid}, because the node is ${why} (and maintenance mode is off)`,
+    )
+  if (node.target_provision_state !== null && !UPDATE_ALLOWED.includes(node.provision_state))
+    throw sentence(`in state ${node.provision_state} where updates are not allowed`)
+  if (node.provision_state === 'active') throw sentence('active')
+}
+
+function newAllocation(fields: NewAllocation, uuid: string, at: string): Omit<AllocationRecord, 'id'> {
+  return {
+    name: null,
+    resource_class: null,
+    traits: [],
+    candidate_nodes: [],
+    extra: {},
+    owner: null,
+    ...fields,
+    uuid,
+    node_id: null,
+    node_uuid: null,
+    state: 'allocating',
+    last_error: null,
+    created_at: at,
+    updated_at: null,
+  }
+}

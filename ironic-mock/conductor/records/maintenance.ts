@@ -1,0 +1,14 @@
+import { ironicErrors } from '../../../wire/index.js'
+import type { Turn } from '../core/turn.js'
+
+/**
+ * `PUT` and `DELETE /v1/nodes/X/maintenance`. Leaving maintenance clears the fault as well.
+ *
+ * @throws IronicError 409 while the node is reserved
+ */
+export function setMaintenance({ node }: Turn, on: boolean, reason: string | null): void {
+  if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
+  node.maintenance = on
+  node.maintenance_reason = on ? reason : null
+  if (!on) node.fault = null
+}

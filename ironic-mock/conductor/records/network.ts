@@ -1,0 +1,129 @@
+import {
+  IronicError,
+  ironicErrors,
+  type JsonObject,
+  type NodeRecord,
+  type PortgroupRecord,
+  type PortRecord,
+} from '../../../wire/index.js'
+import type { StoreView } from '../../store/open-store.js'
+import type { Store } from '../../store/store.js'
+import { unlocked } from './node-admin.js'
+
+/** What a client says of a VIF besides its id, which is upstream's to give a meaning. */
+export interface VifInfo {
+  readonly id: string
+  readonly port_uuid?: unknown
+  readonly portgroup_uuid?: unknown
+}
+
+/**
+ * The virtual interfaces of a node's instance. `noop` takes any and keeps none; `flat` and `neutron` keep each on the
+ * port or portgroup that gets it. There is no Neutron: every id is one that it knows, on no physical network.
+ */
+export interface NetworkCalls {
+  vifs(uuid: string): Promise<{ id: string }[]>
+  /** @throws IronicError 409 when it is attached already or the node is reserved, 400 when nothing is free */
+  attachVif(uuid: string, vif: VifInfo): Promise<void>
+  /** @throws IronicError 400 when it is not attached, 409 while the node is reserved */
+  detachVif(uuid: string, id: string): Promise<void>
+}
+
+interface Parts {
+  store: Store & StoreView
+}
+
+/** Where the tenant's VIF is kept, of a port or a portgroup. */
+const KEY = 'tenant_vif_port_id'
+type PortLike = { kind: 'Port'; record: PortRecord } | { kind: 'Portgroup'; record: PortgroupRecord }
+const vifOf = ({ record }: PortLike): string | undefined => record.internal_info[KEY] as string | undefined
+
+export function networkCalls({ store }: Parts): NetworkCalls {
+  const nodeOf = (uuid: string): Readonly<NodeRecord> => {
+    const entry = store.records.nodes.get(uuid)
+    if (!entry) throw ironicErrors.nodeNotFound(uuid)
+    return entry.record
+  }
+  const portsOf = (uuid: string): PortLike[] => store.records.portsOf(uuid).map((record) => ({ kind: 'Port', record }))
+  const groupsOf = (uuid: string): PortLike[] =>
+    store.records
+      .resources('portgroup')
+      .of(uuid)
+      .map((record) => ({ kind: 'Portgroup', record }))
+  const keep = async (
+    { kind, record: { uuid } }: PortLike,
+    change: (info: JsonObject) => JsonObject,
+  ): Promise<void> => {
+    const update = <T extends { internal_info: JsonObject }>({ internal_info }: T) => ({
+      internal_info: change(internal_info),
+    })
+    if (kind === 'Port') await store.updatePort(uuid, update)
+    else await store.updateResource('portgroup', uuid, update)
+  }
+
+  return {
+    vifs: async (uuid) => {
+      const { network_interface } = nodeOf(uuid)
+      if (network_interface === 'noop') return []
+      return [...portsOf(uuid), ...groupsOf(uuid)].flatMap((each) => {
+        const id = vifOf(each)
+        return id === undefined ? [] : [{ id }]
+      })
+    },
+    attachVif: async (uuid, vif) => {
+      const node = nodeOf(uuid)
+      unlocked(node)
+      if (node.network_interface === 'noop') return
+      const free = freeFor(vif, portsOf(uuid), groupsOf(uuid))
+      await keep(free, (info) => ({ ...info, [KEY]: vif.id }))
+    },
+    detachVif: async (uuid, id) => {
+      const node = nodeOf(uuid)
+      unlocked(node)
+      if (node.network_interface === 'noop') return
+      const holder = [...groupsOf(uuid), ...portsOf(uuid)].find((each) => vifOf(each) === id)
+      if (!holder)
+        throw new IronicError(400, `Unable to detach VIF ${id} from node ${uuid} because it is not attached to it.`)
+      await keep(holder, ({ [KEY]: _, ...info }) => info)
+    },
+  }
+}
+
+/**
+ * The port or portgroup that gets a VIF: a portgroup before a port, one that boots from the network before others. A
+ * portgroup of which a member is taken lends its other members; a member cannot be asked for by its uuid.
+ */
+function freeFor(vif: VifInfo, ports: readonly PortLike[], groups: readonly PortLike[]): PortLike {
+  const free: PortLike[] = []
+  const members = new Map<number, PortLike[]>()
+  const unusable = new Set<number | null>()
+  const taken = (each: PortLike): boolean => {
+    const attached = vifOf(each)
+    if (attached === vif.id)
+      throw new IronicError(
+        409,
+        `Unable to attach VIF because VIF ${vif.id} is already attached to Ironic ${each.kind} ${each.record.uuid}`,
+      )
+    return attached !== undefined
+  }
+  for (const port of ports) {
+    const { portgroup_id, uuid } = port.record as PortRecord
+    if (vif.port_uuid !== undefined && vif.port_uuid !== uuid) continue
+    if (taken(port)) unusable.add(portgroup_id)
+    else if (portgroup_id === null) {
+      if (vif.portgroup_uuid === undefined) free.push(port)
+    } else members.set(portgroup_id, [...(members.get(portgroup_id) ?? []), port])
+  }
+  for (const group of vif.port_uuid === undefined ? groups : []) {
+    const { id, uuid } = group.record
+    if ((vif.portgroup_uuid !== undefined && vif.portgroup_uuid !== uuid) || taken(group)) continue
+    const own = members.get(id) ?? []
+    if (!unusable.has(id)) free.push(...(own.length > 0 ? [group] : []))
+    else if (vif.portgroup_uuid === undefined) free.push(...own)
+  }
+  const [best] = free.sort((a, b) => rank(b) - rank(a))
+  if (!best) throw new IronicError(400, `Unable to attach VIF ${vif.id}, not enough free physical ports.`)
+  return best
+}
+
+const rank = ({ kind, record }: PortLike): number => (kind === 'Portgroup' ? 3 : record.pxe_enabled ? 1 : 0)

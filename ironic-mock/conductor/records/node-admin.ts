@@ -1,0 +1,114 @@
+import { uuid as newUuid, type Clock, type Random } from '../../../runtime/index.js'
+import {
+  DRIVER_INTERFACES,
+  IronicError,
+  ironicErrors,
+  pythonRepr,
+  type NodeRecord,
+  type ProvisionState,
+} from '../../../wire/index.js'
+import { chooseInterfaces, hardwareType, interfaceField, type HardwareType } from '../../drivers/hardware-types.js'
+import type { NodeEntry } from '../../store/records.js'
+import type { StoreView } from '../../store/open-store.js'
+import { StaleRevision, type NodePatch, type Store } from '../../store/store.js'
+import type { NewNode } from '../core/conductor.js'
+import { giveWay } from '../core/give-way.js'
+import { newNode } from './new-records.js'
+import type { Policy } from '../core/policy.js'
+import { refused } from './refused.js'
+import { stamp } from '../core/stamp.js'
+import { protectedNode } from '../core/verbs.js'
+
+export interface AdminOptions {
+  store: Store & StoreView
+  policy: Policy
+  types?: readonly HardwareType[]
+  clock: Clock
+  random: Random
+}
+
+/** Records that clients make, change and remove; everything that needs no machine. */
+export class Admin {
+  readonly #options: AdminOptions
+
+  constructor(options: AdminOptions) {
+    this.#options = options
+  }
+
+  async createNode(fields: NewNode): Promise<NodeRecord> {
+    const { store, random, types } = this.#options
+    const type = hardwareType(fields.driver, fields.conductor_group ?? '', types)
+    const record = newNode(fields, chooseInterfaces(type, fields, types), this.#now, fields.uuid ?? newUuid(random))
+    return (await store.createNode(record).catch(refused(record.uuid))).node
+  }
+
+  async updateNode(uuid: string, change: (node: NodeRecord) => NodePatch): Promise<NodeRecord> {
+    const { store } = this.#options
+    return this.#retrying(uuid, async (entry) => {
+      const node = entry.copy()
+      const patch = structuredClone(change(node))
+      unlocked(entry.record)
+      const interfaces = this.#interfaces(entry.copy(), patch)
+      await store
+        .commit({ node: uuid, expect: entry.revision, patch: { ...patch, ...interfaces, updated_at: this.#now } })
+        .catch(refused(uuid))
+      return this.#entry(uuid).copy()
+    })
+  }
+
+  /** A change of driver or interface has to fit together. */
+  #interfaces(before: NodeRecord, patch: NodePatch): NodePatch {
+    const regrouped = patch.conductor_group !== undefined
+    if (patch.driver === undefined && !regrouped && !DRIVER_INTERFACES.some((name) => interfaceField(name) in patch))
+      return {}
+    const after = { ...before, ...patch }
+    const { types } = this.#options
+    return chooseInterfaces(hardwareType(after.driver, after.conductor_group, types), after, types)
+  }
+
+  async destroyNode(uuid: string): Promise<void> {
+    const { store, policy } = this.#options
+    await this.#retrying(uuid, async (entry) => {
+      const node = entry.record
+      unlocked(node)
+      if (!node.maintenance && node.instance_uuid !== null)
+        throw new IronicError(409, `Node ${uuid} is associated with instance ${node.instance_uuid}.`)
+      if (node.protected) throw protectedNode(uuid)
+      const allowed: ProvisionState[] = ['manageable', 'enroll', 'adopt failed']
+      if (policy.allowDeletingAvailableNodes) allowed.push('available')
+      if (!node.maintenance && !allowed.includes(node.provision_state))
+        throw new IronicError(
+          409,
+          `Can not delete node "${uuid}" while it is in provision state "${node.provision_state}". Valid provision states to perform deletion are: "(${allowed.map(pythonRepr).join(', ')})", or set the node into maintenance mode`,
+        )
+      await store.removeNode(uuid, entry.revision)
+    })
+  }
+
+  get #now(): string {
+    return stamp(this.#options.clock.now())
+  }
+
+  #entry(uuid: string): NodeEntry {
+    const entry = this.#options.store.records.nodes.get(uuid)
+    if (!entry) throw ironicErrors.nodeNotFound(uuid)
+    return entry
+  }
+
+  /** Again from the start when somebody else was faster. */
+  async #retrying<T>(uuid: string, attempt: (entry: NodeEntry) => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await attempt(this.#entry(uuid))
+      } catch (error) {
+        if (!(error instanceof StaleRevision)) throw error
+        await giveWay(this.#options.clock)
+      }
+    }
+  }
+}
+
+/** @throws IronicError 409 while somebody works on the node */
+export function unlocked(node: Readonly<NodeRecord>): void {
+  if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
+}

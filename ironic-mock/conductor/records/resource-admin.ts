@@ -1,0 +1,142 @@
+import { uuid as newUuid, type Clock, type Random } from '../../../runtime/index.js'
+import {
+  IronicError,
+  ironicErrors,
+  textOf,
+  type NodeRecord,
+  type ResourceKind,
+  type ResourceRecords,
+} from '../../../wire/index.js'
+import type { StoreView } from '../../store/open-store.js'
+import type { NewResource, ResourcePatch, Store } from '../../store/store.js'
+import type { NewFields, Resources } from '../core/conductor.js'
+import { unlocked } from './node-admin.js'
+import { refused } from './refused.js'
+import { stamp } from '../core/stamp.js'
+
+export interface ResourceAdminOptions {
+  store: Store & StoreView
+  clock: Clock
+  random: Random
+}
+
+/** Where a portgroup may change its node, unless the node is in maintenance. */
+const MOVABLE = ['enroll', 'inspecting', 'inspect wait', 'manageable']
+/** Where volumes may be removed from a node that is not off. */
+const DELETE_ALLOWED = ['manageable', 'enroll', 'adopt failed']
+
+/** Records besides nodes and ports that clients make, change and remove. Allocations are {@link Allocations}' business. */
+export class ResourceAdmin implements Omit<Resources, 'allocate'> {
+  readonly #options: ResourceAdminOptions
+
+  constructor(options: ResourceAdminOptions) {
+    this.#options = options
+  }
+
+  async create<Kind extends ResourceKind>(kind: Kind, fields: NewFields<Kind>): Promise<ResourceRecords[Kind]> {
+    const { store, random } = this.#options
+    const record = { ...fields, uuid: fields.uuid ?? newUuid(random), created_at: this.#now, updated_at: null }
+    return store.createResource(kind, record as unknown as NewResource<Kind>).catch(refused())
+  }
+
+  async update<Kind extends ResourceKind>(
+    kind: Kind,
+    uuid: string,
+    change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
+  ): Promise<ResourceRecords[Kind]> {
+    const updated = await this.#options.store
+      .updateResource(kind, uuid, (record) => {
+        const patch = change(record)
+        this.#mayChange(kind, record, patch)
+        // A change that changes nothing is none.
+        return isChange(record, patch) ? { ...patch, updated_at: this.#now } : {}
+      })
+      .catch(refused())
+    if (!updated) throw ironicErrors.resourceGone(kind, uuid)
+    return updated
+  }
+
+  async remove(kind: ResourceKind, uuid: string): Promise<void> {
+    const { store } = this.#options
+    const removed = await store.removeResource(kind, uuid, () => this.#mayRemove(kind, uuid))
+    if (!removed) throw ironicErrors.resourceGone(kind, uuid)
+  }
+
+  async removeAll(kind: ResourceKind): Promise<void> {
+    const { store } = this.#options
+    await Promise.all([...store.records.resources(kind).byUuid.keys()].map((uuid) => store.removeResource(kind, uuid)))
+  }
+
+  #mayChange(kind: ResourceKind, record: object, patch: object): void {
+    const node = 'node_uuid' in record ? this.#node(record.node_uuid) : undefined
+    if (!node) return
+    if (kind === 'portgroup') {
+      unlocked(node)
+      if ('node_uuid' in patch && patch.node_uuid !== node.uuid)
+        this.#mayMove(record as ResourceRecords['portgroup'], patch.node_uuid)
+    } else if (kind === 'volume_connector' || kind === 'volume_target') {
+      unlocked(node)
+      if (node.power_state !== 'power off') throw volumeInUse(kind, 'update', node)
+    }
+  }
+
+  #mayMove(portgroup: ResourceRecords['portgroup'], to: unknown): void {
+    const node = this.#node(to)
+    if (!node) throw ironicErrors.nodeLinkInvalid(textOf(to))
+    if (!MOVABLE.includes(node.provision_state) && !node.maintenance)
+      throw new IronicError(
+        409,
+        `Portgroup ${portgroup.uuid} can not be associated to node ${node.uuid} unless the node is in a ${MOVABLE.join(', ')} state or in maintenance mode. Current state is '${node.provision_state}'.`,
+      )
+    if (this.#members(portgroup).length > 0)
+      throw new IronicError(
+        400,
+        `Portgroup ${portgroup.uuid} can not be associated with node ${node.uuid} because there are ports associated with this portgroup.`,
+      )
+  }
+
+  #mayRemove(kind: ResourceKind, uuid: string): void {
+    const { records } = this.#options.store
+    const record = records.resources(kind).byUuid.get(uuid)
+    if (!record) return
+    const node = 'node_uuid' in record ? this.#node(record.node_uuid) : undefined
+    if (kind === 'portgroup') {
+      if (node) unlocked(node)
+      if (this.#members(record as ResourceRecords['portgroup']).length > 0)
+        throw new IronicError(
+          400,
+          `Cannot complete the requested action because portgroup ${record.id} contains ports.`,
+        )
+    } else if (node && (kind === 'volume_connector' || kind === 'volume_target')) {
+      unlocked(node)
+      if (!DELETE_ALLOWED.includes(node.provision_state) && node.power_state !== 'power off')
+        throw volumeInUse(kind, 'deletion', node)
+    } else if (kind === 'chassis') {
+      for (const { record: each } of records.nodes.values())
+        if (each.chassis_id === record.id)
+          throw new IronicError(400, `Cannot complete the requested action because chassis ${uuid} contains nodes.`)
+    }
+  }
+
+  #members({ id, node_uuid }: ResourceRecords['portgroup']) {
+    return this.#options.store.records.portsOf(node_uuid).filter((port) => port.portgroup_id === id)
+  }
+
+  #node(uuid: unknown): Readonly<NodeRecord> | undefined {
+    return this.#options.store.records.nodes.get(textOf(uuid))?.record
+  }
+
+  get #now(): string {
+    return stamp(this.#options.clock.now())
+  }
+}
+
+const isChange = (record: object, patch: object): boolean =>
+  Object.entries(patch).some(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(record[name as keyof typeof record]),
+  )
+
+function volumeInUse(kind: 'volume_connector' | 'volume_target', doing: 'update' | 'deletion', node: NodeRecord) {
+  const action = `${kind.replace('_', ' ')} ${doing}`
+  return ironicErrors.invalidStateRequested(action, node.uuid, node.power_state ?? 'None')
+}

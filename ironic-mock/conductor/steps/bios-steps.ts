@@ -1,0 +1,128 @@
+import { pythonRepr, textOf, type BiosSettingRecord, type JsonObject } from '../../../wire/index.js'
+import type { BiosValue } from '../../drivers/hardware.js'
+import type { StepWork } from './driver-step-work.js'
+import { byName } from '../power/hardware-report.js'
+import type { Turn } from '../core/turn.js'
+
+interface Setting {
+  name: string
+  value: BiosValue
+}
+
+/** What a step's `settings` are, or what Python says when it trips over them. */
+function readSettings(settings: unknown): Setting[] | { error: string } {
+  if (typeof settings === 'string' || (isObject(settings) && Object.keys(settings).length > 0))
+    return { error: NO_INDEX }
+  // Python reads an empty dictionary like an empty list.
+  const items: unknown = isObject(settings) ? [] : settings
+  if (!Array.isArray(items)) return { error: `'${pythonClass(items)}' object is not iterable` }
+  for (const item of items as unknown[]) {
+    if (typeof item === 'string') return { error: NO_INDEX }
+    if (Array.isArray(item)) return { error: 'list indices must be integers or slices, not str' }
+    if (!isObject(item)) return { error: `'${pythonClass(item)}' object is not subscriptable` }
+    for (const key of ['name', 'value']) if (!Object.hasOwn(item, key)) return { error: `'${key}'` }
+  }
+  return (items as JsonObject[]).map(({ name, value }) => ({ name: textOf(name), value: value as BiosValue }))
+}
+
+const NO_INDEX = "string indices must be integers, not 'str'"
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function pythonClass(value: unknown): string {
+  if (value === null || value === undefined) return 'NoneType'
+  if (typeof value === 'boolean') return 'bool'
+  return Number.isInteger(value) ? 'int' : 'float'
+}
+
+/** Text as the database keeps it. */
+const shown = (value: unknown): string | null =>
+  value === null ? null : typeof value === 'string' ? value : pythonRepr(value)
+
+/** The fake interface has exactly the settings that it was told last. */
+export function fakeBios(turn: Turn, settings: unknown): StepWork {
+  const read = readSettings(settings)
+  if ('error' in read) return { do: 'fail', error: read.error }
+  const known = new Map(turn.sheet('bios').map((setting) => [setting.name, setting]))
+  const kept = new Map<string, BiosSettingRecord>()
+  for (const { name, value } of read) {
+    const before = known.get(name)
+    const text = shown(value)
+    kept.set(name, {
+      ...UNKNOWN,
+      ...{ name, value: text, created_at: before?.created_at ?? turn.now },
+      updated_at: before && before.value !== text ? turn.now : (before?.updated_at ?? null),
+    })
+  }
+  turn.setSheet('bios', byName([...kept.values()]))
+  return { do: 'nothing' }
+}
+
+const UNKNOWN = {
+  attribute_type: null,
+  allowable_values: [],
+  lower_bound: null,
+  max_length: null,
+  min_length: null,
+  read_only: null,
+  reset_required: null,
+  unique: null,
+  upper_bound: null,
+}
+
+/** Settings for the firmware, held against what is known of it; nothing when all of them are so already. */
+export function biosChange(turn: Turn, settings: unknown): StepWork {
+  const read = readSettings(settings)
+  if ('error' in read) return { do: 'fail', error: read.error }
+  const known = new Map(turn.sheet('bios').map((setting) => [setting.name, setting]))
+  const converted = read.map((setting) => ({ setting, value: fitting(setting.value, known.get(setting.name)) }))
+  const invalid = converted.filter(({ value }) => value === undefined).map(({ setting }) => setting.name)
+  if (invalid.length > 0)
+    return {
+      do: 'fail',
+      error: `Redfish BIOS apply_configuration failed for node ${turn.uuid}: invalid value for setting(s): ${invalid.join(', ')}`,
+    }
+  const same = converted.every(({ setting, value }) => known.get(setting.name)?.value === shown(value))
+  if (same) return { do: 'nothing' }
+  const wanted = Object.fromEntries(converted.map(({ setting, value }) => [setting.name, value!]))
+  return { do: 'change', changes: [{ change: 'bios', settings: wanted }], reboot: true }
+}
+
+/** The value in the setting's type; undefined when it cannot have it. What is not known is for the BMC to judge. */
+function fitting(value: BiosValue, known: BiosSettingRecord | undefined): BiosValue | undefined {
+  if (!known) return value
+  if (known.read_only) return undefined
+  switch (known.attribute_type) {
+    case 'Enumeration':
+      return known.allowable_values.length === 0 || known.allowable_values.includes(textOf(value)) ? value : undefined
+    case 'Integer': {
+      const number = /^\s*[+-]?\d+\s*$/.test(textOf(value)) ? Number(value) : NaN
+      const inside = number >= (known.lower_bound ?? -Infinity) && number <= (known.upper_bound ?? Infinity)
+      return inside ? number : undefined
+    }
+    case 'Boolean':
+      return typeof value === 'string' ? value.toLowerCase() === 'true' : value
+    case 'String': {
+      const { length } = textOf(value)
+      const inside = length >= (known.min_length ?? 0) && length <= (known.max_length ?? Infinity)
+      return inside ? value : undefined
+    }
+    default:
+      return value
+  }
+}
+
+/** Whether the settings have become what was asked for; the sentence when they have not. */
+export function biosVerdict(turn: Turn, settings: unknown): string | undefined {
+  const read = readSettings(settings)
+  if ('error' in read) return read.error
+  const known = new Map(turn.sheet('bios').map((setting) => [setting.name, setting]))
+  const left = read.filter(({ name, value }) => {
+    const now = known.get(name)
+    return now?.value !== shown(fitting(value, now))
+  })
+  if (left.length === 0) return undefined
+  const attributes = Object.fromEntries(left.map(({ name, value }) => [name, value]))
+  return `Redfish BIOS apply_configuration step failed. Attributes ${pythonRepr(attributes)} are not updated.`
+}

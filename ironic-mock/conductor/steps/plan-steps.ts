@@ -1,0 +1,164 @@
+import {
+  pythonRepr,
+  STEP_INTERFACES,
+  textOf,
+  type ArgsInfo,
+  type JsonObject,
+  type NodeRecord,
+  type StepKind,
+} from '../../../wire/index.js'
+import { outOfBandSteps, type OutOfBandStep } from './driver-steps.js'
+import type { CachedStep, CachedSteps } from '../core/effects.js'
+import type { Policy } from '../core/policy.js'
+import { isReserved } from './reserved-steps.js'
+
+/** A step as it is planned: a driver's or the agent's own, or the user's, verbatim. */
+export type PlannedStep = JsonObject
+
+type KnownStep = (CachedStep | OutOfBandStep) & { argsinfo?: ArgsInfo | null }
+
+/** Everything the node can do: out of band, and in band as cached. The former hides the latter of the same name. */
+function knownSteps(node: Readonly<NodeRecord>, kind: StepKind, policy: Policy): KnownStep[] {
+  const outOfBand = outOfBandSteps(node, kind)
+  const cached = (node.driver_internal_info[`agent_cached_${kind}_steps`] ?? {}) as CachedSteps
+  const inBand = Object.values(cached)
+    .flat()
+    .filter((step) => !outOfBand.some((own) => same(own, step)) && (kind !== 'clean' || offered(node, step)))
+  const known: KnownStep[] = [...outOfBand, ...inBand]
+  return kind === 'clean' ? known.map((step) => withPriority(step, policy)) : known
+}
+
+/** The agent's clean steps are those of the deploy interface, and of RAID where the node leaves that to the agent. */
+const offered = (node: Readonly<NodeRecord>, step: CachedStep): boolean =>
+  step.interface === 'deploy' || (step.interface === 'raid' && node.raid_interface === 'agent')
+
+/** The operator's priorities go before the driver's and the agent's (Ironic's source). */
+function withPriority<T extends KnownStep>(step: T, policy: Policy): T {
+  const named: Record<string, number | null> = {
+    'deploy.erase_devices': policy.eraseDevicesPriority,
+    'deploy.erase_devices_metadata': policy.eraseDevicesMetadataPriority,
+    'raid.delete_configuration': policy.deleteConfigurationPriority,
+    'raid.create_configuration': policy.createConfigurationPriority,
+  }
+  const name = `${step.interface}.${step.step}`
+  const priority = policy.cleanStepPriorityOverride[name] ?? named[name] ?? null
+  return priority === null ? step : { ...step, priority }
+}
+
+const same = (a: { interface: unknown; step: unknown }, b: { interface: unknown; step: unknown }): boolean =>
+  a.interface === b.interface && a.step === b.step
+
+/** Highest priority first, then in the order of the interfaces (Ironic's source). */
+function inOrder<T extends JsonObject>(steps: readonly T[]): T[] {
+  const rank = (step: T): number => STEP_INTERFACES.indexOf(step.interface as (typeof STEP_INTERFACES)[number])
+  return [...steps].sort((a, b) => Number(b.priority) - Number(a.priority) || rank(a) - rank(b))
+}
+
+/** The steps of automated cleaning: all that have a priority. */
+export function automatedCleanSteps(node: Readonly<NodeRecord>, policy: Policy): PlannedStep[] {
+  const steps = knownSteps(node, 'clean', policy).filter((step) => step.priority > 0)
+  return inOrder<JsonObject>(steps.map((step) => ({ ...step })))
+}
+
+/**
+ * The steps of a deployment: the driver's and the agent's with a priority; a user's step takes the place of one of the
+ * same name, with its own arguments, and priority 0 takes it out. So an agent that offers `install_coreos` at priority 0
+ * never runs it unasked (Ironic's source).
+ */
+export function deploySteps(node: Readonly<NodeRecord>, user: readonly PlannedStep[], policy: Policy): PlannedStep[] {
+  const known = knownSteps(node, 'deploy', policy)
+  const ours = known.filter((step) => step.priority > 0 && !user.some((wanted) => sameAsUser(wanted, step)))
+  const runs = (wanted: PlannedStep): boolean =>
+    isReserved(wanted) ? !policy.dropReservedSteps : known.some((step) => sameAsUser(wanted, step))
+  const theirs = user.filter((wanted) => Number(wanted.priority) > 0 && runs(wanted))
+  // Of a template nobody is told that the operator forbids it.
+  const allowed = (step: PlannedStep): boolean =>
+    !policy.disallowDeploySteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`)
+  return inOrder<JsonObject>([...ours.map((step) => ({ ...step })), ...theirs].filter(allowed))
+}
+
+const sameAsUser = (user: PlannedStep, step: KnownStep): boolean =>
+  user.interface === step.interface && user.step === step.step
+
+export interface Checked {
+  errors: string[]
+  /** The user's steps without the reserved ones; clean steps with what the node says of them. */
+  steps: PlannedStep[]
+}
+
+interface UserStepOptions {
+  policy: Policy
+  /** Before the agent was asked, a step that is not known may still turn up. */
+  skipMissing: boolean
+  /** Nothing may run that needs the ramdisk. */
+  disableRamdisk?: boolean
+}
+
+/** Holds the user's steps against what the node can do. */
+export function checkUserSteps(
+  node: Readonly<NodeRecord>,
+  kind: StepKind,
+  user: readonly PlannedStep[],
+  { policy, skipMissing, disableRamdisk = false }: UserStepOptions,
+): Checked {
+  const known = knownSteps(node, kind, policy)
+  const errors: string[] = []
+  const steps: PlannedStep[] = []
+  const found: PlannedStep[] = []
+  for (const wanted of user) {
+    // Ironic's validation drops these from the list without a word, as recorded.
+    if (isReserved(wanted)) {
+      if (!policy.dropReservedSteps) steps.push(wanted)
+      continue
+    }
+    const step = known.find((candidate) => sameAsUser(wanted, candidate))
+    if (!step) {
+      if (!skipMissing) errors.push(`node does not support this ${kind} step: ${pythonRepr(wanted)}`)
+      steps.push(wanted)
+      continue
+    }
+    found.push(wanted)
+    errors.push(...argumentErrors(kind, wanted, step.argsinfo ?? {}))
+    if (disableRamdisk && (step.requires_ramdisk ?? true))
+      errors.push(`${kind} step ${pythonRepr(wanted)} requires booting a ramdisk`)
+    if (kind === 'deploy' && step.interface === 'deploy' && step.step === 'deploy' && Number(wanted.priority) !== 0)
+      errors.push(
+        'deploy step deploy on interface deploy is a core step and cannot be overridden by user steps. It may be disabled by setting the priority to 0',
+      )
+    steps.push(kind === 'deploy' ? wanted : described(wanted, step))
+  }
+  if (kind === 'deploy') errors.push(...duplicates(found))
+  return { errors, steps }
+}
+
+/** A clean or service step of the user as it is kept and sent: the user's, with what its owner says about aborting and priority. */
+function described(wanted: PlannedStep, step: KnownStep): PlannedStep {
+  return { ...wanted, abortable: step.abortable ?? false, priority: step.priority }
+}
+
+function argumentErrors(kind: string, wanted: PlannedStep, argsinfo: ArgsInfo): string[] {
+  const given = Object.keys((wanted.args ?? {}) as JsonObject)
+  const unexpected = given.filter((name) => !(name in argsinfo))
+  // What is only taken out of a deployment needs none.
+  const missing =
+    kind === 'deploy' && Number(wanted.priority) === 0
+      ? []
+      : Object.entries(argsinfo).filter(([name, info]) => info.required && !given.includes(name))
+  const errors: string[] = []
+  if (unexpected.length > 0)
+    errors.push(`${kind} step ${pythonRepr(wanted)} has these unexpected arguments: ${unexpected.join(', ')}`)
+  if (missing.length > 0) {
+    const names = missing.map(([name, info]) => (info.description ? `${name} (${info.description})` : name))
+    errors.push(`${kind} step ${pythonRepr(wanted)} is missing these required arguments: ${names.join(', ')}`)
+  }
+  return errors
+}
+
+function duplicates(steps: readonly PlannedStep[]): string[] {
+  const names = steps.map((step) => `${textOf(step.interface)}.${textOf(step.step)}`)
+  const twice = [...new Set(names.filter((name, index) => names.indexOf(name) < index))]
+  if (twice.length === 0) return []
+  return [
+    `deploy steps from all deploy templates matching this node's instance traits cannot have the same interface and step. Duplicate deploy steps for ${twice.join(', ')}`,
+  ]
+}

@@ -1,0 +1,25 @@
+import { userError, type Logger } from '../../runtime/index.js'
+import type { StateFolder } from '../state/state-folder.js'
+
+/**
+ * Listens on the port that whoever lived on since the last start knows: the same as before, or a free one the first time.
+ *
+ * @param name of the port in the folder
+ * @param lost what it means when somebody else has taken the port meanwhile
+ * @throws UserError when it cannot listen
+ */
+export async function onKeptPort<T extends { readonly port: number }>(
+  name: string,
+  lost: string,
+  { folder, logger }: { folder: StateFolder | null; logger: Logger },
+  open: (port: number) => Promise<T>,
+): Promise<T> {
+  const before = Number(folder?.remembered(name) ?? 0)
+  const listening = await open(before).catch((error: unknown) => {
+    if (before === 0 || userError(error)?.code !== 'port-in-use') throw error
+    logger('warn', `port ${before}, used before, is taken: ${lost}`)
+    return open(0)
+  })
+  folder?.remember(name, String(listening.port))
+  return listening
+}

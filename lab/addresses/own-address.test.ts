@@ -1,0 +1,25 @@
+import { networkInterfaces } from 'node:os'
+import { expect, test } from 'vitest'
+import { systemClock } from '../../runtime/index.js'
+import { addressForBmcs, isLoopback } from './own-address.js'
+
+test('the address for BMCs is one of this host that others reach, wherever Ironic is', async () => {
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .filter((one) => one !== undefined && !one.internal)
+    .map((one) => one!.address)
+  for (const ironic of ['http://127.0.0.1:6385', 'http://[::1]:6385', 'http://192.0.2.1', 'http://nowhere.invalid']) {
+    const address = await addressForBmcs([ironic], systemClock())
+    if (address === undefined) expect(outside.filter((one) => !/^(fe80|169\.254)/.test(one))).toEqual([])
+    else expect(outside).toContain(address)
+  }
+})
+
+test.each([
+  ['127.0.0.1', true],
+  ['127.1.2.3', true],
+  ['::1', true],
+  ['localhost', true],
+  ['0.0.0.0', false],
+  ['192.0.2.1', false],
+])('%s is reached by this host alone: %s', (host, alone) => expect(isLoopback(host)).toBe(alone))

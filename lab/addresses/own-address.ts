@@ -1,0 +1,86 @@
+import { createSocket } from 'node:dgram'
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import { isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { during, held, UserError, type Clock } from '../../runtime/index.js'
+
+const REMEDY = 'say how Ironic reaches this host: advertise_host in a config file, or ipa-advertise-host'
+
+/**
+ * The address of this host that a peer sees, as `ip route get` has it: the one from which the kernel would send. Nothing
+ * is sent. Of several peers the first that can be reached counts; an address that holds on one link only is none
+ * (IPA's source).
+ *
+ * @param urls of the peers
+ * @throws UserError `AGENT_ADDRESS` when there is no way to any of them
+ */
+export async function addressTowards(urls: readonly string[], clock: Clock): Promise<string> {
+  const failures: unknown[] = []
+  for (const url of urls) {
+    try {
+      const address = await held(clock, `looking for a way to ${url}`, () => sourceTowards(new URL(url)))
+      if (!isLinkLocal(address)) return address
+      failures.push(new Error(`${address}, from which ${url} would be reached, holds on one link only`))
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  throw new UserError('AGENT_ADDRESS', 'the agent cannot tell by which address Ironic reaches it', {
+    remedy: REMEDY,
+    cause: failures[0],
+  })
+}
+
+/** @throws UserError `AGENT_ADDRESS` when there is no such network interface, or it has no IPv4 address */
+export function addressOf(networkInterface: string): string {
+  const addresses = networkInterfaces()[networkInterface] ?? []
+  const found = addresses.find(({ family }) => family === 'IPv4')
+  if (found) return found.address
+  throw new UserError('AGENT_ADDRESS', `the network interface ${networkInterface} has no IPv4 address here`, {
+    remedy: REMEDY,
+  })
+}
+
+/**
+ * An address of this host that a BMC can fetch from: the one towards Ironic, which BMCs are near to; without a way there,
+ * the first that is not for this host alone. Undefined when there is none.
+ */
+export async function addressForBmcs(ironicUrls: readonly string[], clock: Clock): Promise<string | undefined> {
+  const towardsIronic = await addressTowards(ironicUrls, clock).catch(() => undefined)
+  if (towardsIronic !== undefined && !isLoopback(towardsIronic)) return towardsIronic
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .filter((one) => one !== undefined && !one.internal && !isLinkLocal(one.address))
+  return (outside.find((one) => one?.family === 'IPv4') ?? outside[0])?.address
+}
+
+/** Whether only programs of this host reach the address. */
+export const isLoopback = (host: string): boolean => /^(127(\.\d+){3}|::1|localhost)$/.test(host)
+
+/** All addresses of this host: of IPv6 too, where it has that. */
+export function everyAddress(): string {
+  const all = Object.values(networkInterfaces()).flat()
+  return all.some((one) => one?.family === 'IPv6') ? '::' : '0.0.0.0'
+}
+
+export const isEveryAddress = (host: string): boolean => host === '0.0.0.0' || host === '::'
+
+const isLinkLocal = (address: string): boolean => /^(169\.254\.|fe[89ab])/i.test(address)
+
+async function sourceTowards({ hostname, port, protocol }: URL): Promise<string> {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const { address, family } = isIP(host) ? { address: host, family: isIP(host) } : await lookup(host)
+  const socket = createSocket(family === 6 ? 'udp6' : 'udp4')
+  try {
+    await during(`finding the way to ${address}`, async () => {
+      // The error event comes instead of the other one.
+      const connected = once(socket, 'connect')
+      socket.connect(Number(port) || (protocol === 'https:' ? 443 : 80), address)
+      await connected
+    })
+    return socket.address().address
+  } finally {
+    socket.close()
+  }
+}

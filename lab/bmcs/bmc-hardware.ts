@@ -1,0 +1,82 @@
+import { factoryFirmware, type Machine, type MachineFirmware, type MachineSpec } from '../../machine/index.js'
+import type { BmcChange, BmcHardware, SystemReport } from '../../ironic-mock/index.js'
+
+export interface HardwareAccess {
+  /** Lets the caller in, or throws. */
+  admit: () => void
+  /** The machine, when there is one yet. */
+  find: () => Machine | undefined
+  /** The machine that is to be; the same every time. */
+  planned: () => MachineSpec
+  /** The machine, made when there is none. */
+  reach: () => Promise<Machine>
+}
+
+/**
+ * Firmware and BMC of a simulated machine. Looking at a machine that does not exist yet shows it as it will leave the
+ * factory; only a change brings it into being, since it gets its NICs from the ports that the node has by then.
+ */
+export function machineHardware({ admit, planned, ...behind }: HardwareAccess): BmcHardware {
+  const find = () => {
+    admit()
+    return behind.find()
+  }
+  const reach = () => {
+    admit()
+    return behind.reach()
+  }
+  const seen = (): MachineFirmware => find()?.firmware ?? factoryFirmware(planned())
+  return {
+    report: async () => seen().report(),
+    system: async () => systemOf(find()?.spec ?? planned(), seen().report().bootMode),
+    change: async (change) => apply((await reach()).firmware, change),
+    media: async () => seen().media(),
+    indicators: async () => seen().indicators(),
+    indicator: async (component, name) => seen().indicator(component, name),
+    subscribe: async ({ Context, Protocol, Destination, EventTypes }) =>
+      (await reach()).firmware.subscribe({ Context, Protocol, Destination, EventTypes: [...EventTypes] }),
+    unsubscribe: async (id) => (await reach()).firmware.unsubscribe(id),
+    subscriptions: async () => seen().subscriptions(),
+  }
+}
+
+function systemOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemReport {
+  const { manufacturer, product, serial, memoryMib, cpus, architecture } = spec
+  return {
+    ...{ manufacturer, model: product, serial, memoryMib, bootMode },
+    cpu: { count: cpus, architecture, model: null },
+    nics: spec.nics.map(({ name, mac, carrier }) => ({ name, mac, speedMbps: carrier ? 10_000 : null })),
+    disks: spec.disks.map(({ name, size, vendor, model, serial: own, rotational }) => ({
+      ...{ name, size, vendor, model, serial: own, rotational },
+    })),
+  }
+}
+
+async function apply(firmware: MachineFirmware, change: BmcChange): Promise<void> {
+  switch (change.change) {
+    case 'boot mode':
+      return firmware.setBootMode(change.mode)
+    case 'secure boot':
+      return firmware.setSecureBoot(change.on)
+    case 'bios':
+      return firmware.setBios(change.settings)
+    case 'bios defaults':
+      return firmware.resetBios()
+    case 'firmware':
+      return firmware.flash(change.component, change.url)
+    case 'insert media':
+      return firmware.insert(change.device, change.url)
+    case 'eject media':
+      return firmware.eject(change.devices)
+    case 'indicator':
+      return firmware.setIndicator(change.component, change.name, change.state)
+    case 'volumes':
+      return firmware.setVolumes(change.volumes)
+    case 'nmi':
+      return firmware.signal('nmi')
+    case 'reset bmc':
+      return firmware.signal('bmc reset', { warm: change.warm })
+    case 'raw':
+      return firmware.signal('raw', { bytes: change.bytes })
+  }
+}

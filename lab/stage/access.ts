@@ -1,0 +1,138 @@
+import { X509Certificate } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { hostname, networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { selfSigned } from '../../agent/index.js'
+import { basicAuth, basicAuthorization, type Guard, type ServiceSettings } from '../../ironic-mock/index.js'
+import {
+  held,
+  hours,
+  systemClock,
+  systemRandom,
+  urlSafeToken,
+  UserError,
+  type Clock,
+  type Logger,
+  type Scope,
+  temporaryFolder,
+} from '../../runtime/index.js'
+import type { TlsIdentity, TlsOptions } from '../../wire/index.js'
+import { isEveryAddress } from '../addresses/own-address.js'
+import type { StateFolder } from '../state/state-folder.js'
+
+/** Who is let in to the API, and by what certificate it is known. */
+export interface Access {
+  readonly guard?: Guard
+  readonly tls?: TlsOptions
+  /** What the lab's own calls carry. */
+  readonly headers: Readonly<Record<string, string>>
+  /** File with the certificate that was made, for clients to believe. */
+  readonly caFile: string | null
+}
+
+export interface AccessOptions {
+  service: ServiceSettings
+  /** Where it listens; null where there is no socket, and so no TLS. */
+  host: string | null
+  folder: StateFolder | null
+  clock: Clock
+  logger: Logger
+  scope: Scope
+}
+
+/**
+ * Opens the API to those that the operator lets in.
+ *
+ * @throws UserError for a file of users, a certificate or a key that cannot be used
+ */
+export async function openAccess(options: AccessOptions): Promise<Access> {
+  const { service, host, clock, logger } = options
+  const made = service.tls && host !== null ? await identity(options, host) : null
+  const tls = made && {
+    ...made.identity,
+    minVersion: `TLSv${service.tlsMinimum}` as const,
+    ...(service.tlsCiphers === null ? {} : { ciphers: service.tlsCiphers }),
+  }
+  if (service.authStrategy === 'noauth') return { headers: {}, caFile: made?.file ?? null, ...(tls ? { tls } : {}) }
+  // No seeded randomness: it would be no secret.
+  const own = { username: 'ironstage', password: urlSafeToken(systemRandom) }
+  return {
+    guard: await basicAuth({ file: service.userFile, own, clock, logger }),
+    headers: { authorization: basicAuthorization(own) },
+    caFile: made?.file ?? null,
+    ...(tls ? { tls } : {}),
+  }
+}
+
+interface Identity {
+  readonly identity: TlsIdentity
+  readonly file: string | null
+}
+
+async function identity(options: AccessOptions, host: string): Promise<Identity> {
+  const { service, clock } = options
+  const { certFile, keyFile } = service
+  if (certFile === null && keyFile === null) return ownIdentity(options, host)
+  if (certFile === null || keyFile === null)
+    throw new UserError('tls-identity', `[api]${certFile === null ? 'cert_file' : 'key_file'} is missing`, {
+      remedy: 'give both [api]cert_file and [api]key_file, or neither for a certificate that is made',
+      kind: 'usage',
+    })
+  const read = (path: string): Promise<string> =>
+    held(clock, `reading ${path}`, () => readFile(path, 'utf8')).catch((cause: unknown) => {
+      throw new UserError('tls-identity', `${path} cannot be read`, {
+        cause,
+        remedy: 'name PEM files in [api]cert_file and [api]key_file',
+        kind: 'usage',
+      })
+    })
+  return { identity: { certificate: await read(certFile), key: await read(keyFile) }, file: null }
+}
+
+/** A certificate that is made is the same after a restart: clients were told of its file. */
+async function ownIdentity({ service, folder, clock, scope }: AccessOptions, host: string): Promise<Identity> {
+  const place = folder?.path ?? (await temporary(scope))
+  const [file, keyFile] = [join(place, 'ironic.crt'), join(place, 'ironic.key')]
+  const [address = host, ...also] = addresses(host, service.publicEndpoint)
+  return held(clock, 'finding the certificate of the API', async () => {
+    const kept = await keptIdentity(file, keyFile)
+    if (kept && isGood(kept.certificate, [address, ...also])) return { identity: kept, file }
+    const made = await selfSigned({ hostname: hostname(), address, also, days: 365, random: systemRandom, clock })
+    await writeFile(keyFile, made.key, { mode: 0o600 })
+    await writeFile(file, made.certificate)
+    return { identity: made, file }
+  })
+}
+
+async function temporary(scope: Scope): Promise<string> {
+  return scope.use(await temporaryFolder()).path
+}
+
+async function keptIdentity(file: string, keyFile: string): Promise<TlsIdentity | null> {
+  try {
+    return { certificate: await readFile(file, 'utf8'), key: await readFile(keyFile, 'utf8') }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** For another day at least, and for all that it is reached by. Dates are of wall time, as peers check them. */
+function isGood(certificate: string, names: readonly string[]): boolean {
+  try {
+    const read = new X509Certificate(certificate)
+    if (Date.parse(read.validTo) < systemClock().now() + hours(24)) return false
+    return names.every((name) => (isIP(name) ? read.checkIP(name) : read.checkHost(name)) !== undefined)
+  } catch {
+    return false
+  }
+}
+
+/** By what a server that listens on `host` is reached. */
+function addresses(host: string, publicEndpoint: string | null): string[] {
+  const interfaces = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
+  const here = isEveryAddress(host) ? interfaces.map(({ address }) => address) : []
+  const endpoint = publicEndpoint === null ? [] : [new URL(publicEndpoint).hostname.replace(/^\[|\]$/g, '')]
+  return [...new Set([host, ...endpoint, ...here, '127.0.0.1', '::1', 'localhost', hostname()])]
+}

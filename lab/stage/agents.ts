@@ -1,0 +1,146 @@
+import {
+  startAgent,
+  type AgentListener,
+  type AgentTls,
+  type Agent,
+  type AgentPace,
+  type AgentProgress,
+} from '../../agent/index.js'
+import type { ConfigFile } from '../../runtime/index.js'
+import { kernelParameters, type Boot, type Machine } from '../../machine/index.js'
+import { Probe, errorChain, withFields, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { standardManagers, type HardwareManager } from '../../steps/index.js'
+import { probed, type InProcessTransport, type Dispatch, type Transport } from '../../wire/index.js'
+
+/** Where agents can be reached. */
+export interface AgentAddresses {
+  urlOf(machine: string): string
+  mount(machine: string, dispatch: Dispatch): Disposable
+  /** Where agents can be reached by TLS too. */
+  tls?(random: Random): AgentTls
+}
+
+export const listenerAddresses = (listener: AgentListener): AgentAddresses => ({
+  urlOf: (machine) => listener.urlOf(machine),
+  mount: (machine, dispatch) => listener.mount(machine, dispatch),
+  tls: (random) => listener.tls({ random }),
+})
+
+/** Agents without sockets: each has an authority of its own in the transport that everybody uses. */
+export function inProcessAddresses(transport: InProcessTransport): AgentAddresses {
+  const urlOf = (machine: string) => `http://agents.invalid/${encodeURIComponent(machine)}`
+  return { urlOf, mount: (machine, dispatch) => transport.register(urlOf(machine), dispatch) }
+}
+
+export interface AgentsOptions {
+  addresses: AgentAddresses
+  /** {@link standardManagers} unless told otherwise. */
+  managers?: readonly HardwareManager[]
+  /** To Ironic, for one machine's agent. */
+  transport: (machine: string) => Transport
+  clock: Clock
+  random: Random
+  probe: Probe
+  logger: Logger
+  pace: AgentPace
+  onProgress: (machine: string, progress: AgentProgress) => void
+  /** Told why an agent cannot start; logged unless somebody wants to know. */
+  onRefused?: (machine: string, error: unknown) => void
+  /** The node of an agent that its MAC addresses do not lead to. */
+  nodeUuid?: string
+  /** Agents that no Ironic knows of, for whoever has the token. */
+  standalone?: { token: string }
+  /** Whether they make themselves certificates, as IPA does. */
+  tls?: boolean
+  /** Over the kernel parameters, in ironic-python-agent's format. */
+  configFiles?: readonly ConfigFile[]
+}
+
+interface Running {
+  boot: string
+  agent: Agent
+  mounted: Disposable
+}
+
+/** The agents in the ramdisks: each starts when its machine has booted one and is gone with that boot. */
+export class Agents implements AsyncDisposable {
+  readonly #options: AgentsOptions
+  readonly #running = new Map<string, Running>()
+  readonly #installing = new Set<string>()
+  readonly #stopping = new Set<Promise<void>>()
+
+  constructor(options: AgentsOptions) {
+    this.#options = options
+  }
+
+  /** Whether install_coreos has begun in this boot of the machine. */
+  isInstalling(machine: string): boolean {
+    return this.#installing.has(machine)
+  }
+
+  ramdiskUp(machine: Machine, boot: Boot): void {
+    const { addresses, transport, probe, clock, random, logger, pace, onProgress, onRefused } = this.#options
+    const { configFiles, tls, nodeUuid, standalone } = this.#options
+    const { id } = machine.spec
+    const { source, live } = boot
+    const parameters =
+      source.kind === 'ramdisk' ? source.parameters : live ? kernelParameters(live.kernelArguments) : {}
+    const files = [...(live?.agent?.configFiles ?? []), ...(configFiles ?? [])]
+    this.#installing.delete(id)
+    const own = this.#probeOf(id, probe)
+    try {
+      const agent = startAgent({
+        target: machine.target,
+        managers: this.#options.managers ?? standardManagers,
+        boot: { id: boot.id, parameters },
+        environment: live?.agent?.environment ?? {},
+        callbackUrl: addresses.urlOf(id),
+        transport: probed(transport(id), own, { from: 'agent', to: 'ironic' }),
+        saved: { read: () => machine.saved('agent'), write: (value) => machine.save('agent', value) },
+        clock,
+        random,
+        probe: own,
+        logger: withFields(logger, { machine: id }),
+        pace,
+        onProgress: (progress) => onProgress(id, progress),
+        ...(nodeUuid === undefined ? {} : { nodeUuid }),
+        ...(standalone ? { standalone } : {}),
+        configFiles: files,
+        ...(tls && addresses.tls ? { tls: addresses.tls(random) } : {}),
+      })
+      this.#running.set(id, { boot: boot.id, agent, mounted: addresses.mount(id, agent.dispatch) })
+    } catch (error) {
+      machine.say(`the agent does not start: ${errorChain(error).join(': ')}`)
+      if (onRefused) onRefused(id, error)
+      else logger('error', `the agent of ${id} does not start: ${errorChain(error).join(': ')}`, { machine: id })
+    }
+  }
+
+  down(machine: Machine, boot: Boot): void {
+    const { id } = machine.spec
+    const running = this.#running.get(id)
+    if (running?.boot !== boot.id) return
+    this.#running.delete(id)
+    this.#installing.delete(id)
+    running.mounted[Symbol.dispose]()
+    const stopping = running.agent.stop().finally(() => this.#stopping.delete(stopping))
+    this.#stopping.add(stopping)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const agents = [...this.#running.values()]
+    this.#running.clear()
+    for (const { mounted } of agents) mounted[Symbol.dispose]()
+    await Promise.all([...agents.map(({ agent }) => agent.stop()), ...this.#stopping])
+  }
+
+  /** Everything that this agent reports carries its machine. */
+  #probeOf(machine: string, probe: Probe): Probe {
+    const own = new Probe()
+    own.attach((point, next) => {
+      if (point.kind === 'agent-command' && point['step'] === 'install_coreos') this.#installing.add(machine)
+      return probe.around({ ...point, machine }, next)
+    })
+    return own
+  }
+}

@@ -1,0 +1,116 @@
+import { FetchFailure, HttpClient, type FileAnswer } from '../../bytes/index.js'
+import { bytesSource, type ByteSource } from '../../bytes/index.js'
+import type { BootNetwork } from '../../machine/index.js'
+import { seconds, type Clock } from '../../runtime/index.js'
+import { ignitionFetch } from '../ignition-fetch.js'
+
+/** How long a server may be silent, in milliseconds of wall time. */
+const SILENCE = seconds(30)
+/** What is fetched at once; a live ISO's descriptors, folders and areas are in a few of these. */
+const BLOCK = 256 * 1024
+/** Blocks of one file that are remembered while it is booted. */
+const BLOCKS = 8
+/** A server that knows no ranges has to send all of a file, and all of it would be held. */
+const LARGEST_WHOLE = 64 * 2 ** 20
+
+/** The network of simulated machines at boot: http and https, by ranges, as BMCs read virtual media. */
+export function bootNetwork(clock: Clock): BootNetwork {
+  const http = new HttpClient({
+    ...{ clock, redirects: 5, limits: { connect: SILENCE, header: SILENCE, silence: SILENCE } },
+  })
+  return {
+    open: (url, signal) => openRemote(url, { http, signal }),
+    get: (resource, signal) => ignitionFetch({ clock, signal })(resource),
+  }
+}
+
+interface Asking {
+  http: HttpClient
+  signal: AbortSignal
+}
+
+interface Part {
+  bytes: Buffer
+  /** Of the whole file; null when the server sent the whole file. */
+  total: number | null
+  validator: string | undefined
+}
+
+async function openRemote(url: string, asking: Asking): Promise<ByteSource> {
+  const first = await part(url, 0, asking)
+  if (first.total === null) return bytesSource(first.bytes)
+  return new RemoteFile(url, asking, first, first.total)
+}
+
+/** A file of a server, block by block. */
+class RemoteFile implements ByteSource {
+  readonly #blocks = new Map<number, Promise<Buffer>>()
+
+  constructor(
+    private readonly url: string,
+    private readonly asking: Asking,
+    private readonly first: Part,
+    readonly size: number,
+  ) {
+    this.#blocks.set(0, Promise.resolve(first.bytes))
+  }
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    const end = Math.min(offset + length, this.size)
+    const parts: Uint8Array[] = []
+    for (let at = offset; at < end;) {
+      const number = Math.floor(at / BLOCK)
+      const from = at - number * BLOCK
+      const bytes = (await this.#block(number)).subarray(from, from + end - at)
+      if (bytes.length === 0) throw new Error(`the server sent less than ${this.size} bytes`)
+      parts.push(bytes)
+      at += bytes.length
+    }
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+  }
+
+  #block(number: number): Promise<Buffer> {
+    const known = this.#blocks.get(number)
+    if (known) return known
+    const asked = this.#fetch(number)
+    this.#blocks.set(number, asked)
+    if (this.#blocks.size > BLOCKS) this.#blocks.delete(this.#blocks.keys().next().value!)
+    return asked
+  }
+
+  async #fetch(number: number): Promise<Buffer> {
+    const { bytes, total, validator } = await part(this.url, number * BLOCK, this.asking)
+    if (total !== this.size || validator !== this.first.validator)
+      throw new Error('the file changed while it was being read')
+    return bytes
+  }
+}
+
+/** @throws FetchFailure; Error that says what the server did */
+async function part(url: string, start: number, { http, signal }: Asking): Promise<Part> {
+  const range = `bytes=${start}-${start + BLOCK - 1}`
+  const answer = await http.get({ url, headers: { range }, signal })
+  try {
+    const { status, headers } = answer
+    if (status !== 200 && status !== 206) throw new Error(`the server answered ${status}`)
+    if (status === 200) return { bytes: await wholeFile(answer), total: null, validator: undefined }
+    const [, from, to, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []
+    if (total === undefined) throw new Error('the server sent a part without saying which (Content-Range)')
+    const bytes = await answer.bytes(BLOCK)
+    if (Number(from) !== start || Number(to) !== start + bytes.length - 1)
+      throw new Error(`the server sent another part (bytes ${from}-${to}) than was asked for (from ${start})`)
+    return { bytes, total: Number(total), validator: headers['etag'] }
+  } finally {
+    await answer.close()
+  }
+}
+
+async function wholeFile(answer: FileAnswer): Promise<Buffer> {
+  try {
+    return await answer.bytes(LARGEST_WHOLE)
+  } catch (error) {
+    if (error instanceof FetchFailure && error.code === 'too-large')
+      throw new Error(`the server knows no ranges, and the file has more than ${LARGEST_WHOLE} bytes`)
+    throw error
+  }
+}

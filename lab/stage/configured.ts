@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises'
+import { PROMPT_PACE, type AgentPace } from '../../agent/index.js'
+import {
+  enabledTypes,
+  HARDWARE_TYPES,
+  readIronicConfig,
+  SERVICE_DEFAULTS,
+  UPSTREAM_POLICY,
+  withDocuments,
+  type HardwareType,
+  type IronicConfigRequest,
+  type Policy,
+  type ServiceSettings,
+} from '../../ironic-mock/index.js'
+import { held, VirtualClock, type Clock, type Logger } from '../../runtime/index.js'
+import { MAX_MICROVERSION, type Microversion } from '../../wire/index.js'
+
+/** How a stage's Ironic is set up. */
+export interface Configured {
+  readonly policy: Policy
+  readonly service: ServiceSettings
+  readonly newest: Microversion
+  readonly types: readonly HardwareType[]
+}
+
+export interface ConfiguredOptions {
+  /** Without, everything is enabled and as upstream's defaults. */
+  ironic?: IronicConfigRequest
+  /** Over all of it. */
+  policy?: Partial<Policy>
+  agentPace: AgentPace
+  clock: Clock
+  logger: Logger
+}
+
+/** @throws UserError for options that there are not, or that do not take what was given */
+export async function configured(options: ConfiguredOptions): Promise<Configured> {
+  const { ironic, agentPace, clock, logger } = options
+  const finished = (policy: Policy): Policy => ({
+    ...policy,
+    ...(agentPace === PROMPT_PACE ? promptLooks(policy) : {}),
+    // Virtual time stands still while a client waits for a node that is locked, so it is told at once.
+    ...(clock instanceof VirtualClock ? { nodeLockedRetryAttempts: 1 } : {}),
+    ...options.policy,
+  })
+  if (ironic === undefined)
+    return {
+      ...{ policy: finished(UPSTREAM_POLICY), service: SERVICE_DEFAULTS },
+      ...{ newest: MAX_MICROVERSION, types: HARDWARE_TYPES },
+    }
+  const config = await withDocuments(readIronicConfig(ironic), (file) =>
+    held(clock, `reading ${file}`, async () => {
+      const { parse } = await import('yaml')
+      return parse(await readFile(file, 'utf8')) as unknown
+    }),
+  )
+  for (const note of config.notes) logger('warn', note)
+  return {
+    ...{ policy: finished(config.policy), service: config.service },
+    ...{ newest: config.maxMicroversion, types: enabledTypes(HARDWARE_TYPES, config.drivers) },
+  }
+}
+
+/** Milliseconds between two looks at a machine that takes no time to switch itself off. */
+const PROMPT_LOOK = 10
+
+const looks = (time: number): number => Math.ceil(time / PROMPT_LOOK)
+
+/**
+ * Ironic looks every few seconds whether a machine that was told to has switched itself off, or its agent has made
+ * it boot the disk. One that takes no time to is looked at right away, for as long altogether.
+ */
+const promptLooks = (policy: Policy): Partial<Policy> => ({
+  agentPowerOffPolls: looks(policy.agentPowerOffPolls * policy.agentPowerOffInterval),
+  agentPowerOffInterval: PROMPT_LOOK,
+  agentCommandPolls: looks(policy.agentCommandPolls * policy.agentCommandInterval),
+  agentCommandInterval: PROMPT_LOOK,
+})

@@ -1,0 +1,35 @@
+import type { Store, StoreView } from '../../ironic-mock/index.js'
+
+type Whole = Store & StoreView
+
+/** The same store, whose changes of nodes are told once they are committed. */
+export function observedStore(store: Whole, changed: (uuid: string) => void): Whole {
+  const watched: Partial<Whole> = {
+    async commit(change) {
+      const revision = await store.commit(change)
+      changed(change.node)
+      return revision
+    },
+    async createNode(node) {
+      const created = await store.createNode(node)
+      changed(created.node.uuid)
+      return created
+    },
+    async removeNode(uuid, expect) {
+      await store.removeNode(uuid, expect)
+      changed(uuid)
+    },
+  }
+  const bound = new Map<PropertyKey, unknown>()
+  return new Proxy(store, {
+    get(target, key) {
+      const own = watched[key as keyof Whole] ?? bound.get(key)
+      if (own !== undefined) return own
+      const value: unknown = Reflect.get(target, key, target)
+      if (typeof value !== 'function') return value
+      const method: unknown = value.bind(target)
+      bound.set(key, method)
+      return method
+    },
+  })
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import { minutes, type Clock } from '../../runtime/index.js'
+import { PullFailure, type ImageRegistry, type NodeImageManifest } from '../../machine/index.js'
+
+/** A node image: a base, and what a cluster adds to it. */
+export interface NodeImage {
+  /** `quay.io/openshift/node` */
+  repository: string
+  /** Of the OS: `9.2.20220510.1`. */
+  version: string
+  /** Version of the base that it derives from. */
+  base: string
+  /** What it adds: paths below /usr. The kubelet and its runtime unless told otherwise. */
+  files?: readonly string[]
+}
+
+/** How a registry fails. `wrong-digest`: it hands out something else under the image's name. */
+export type RegistryFault = 'not-found' | 'unauthorized' | 'timeout' | 'wrong-digest' | 'broken-layer'
+
+const NODE_FILES = ['/usr/bin/kubelet', '/usr/bin/crio', '/usr/lib/systemd/system/kubelet.service']
+const [BASE_SIZE, LAYER_SIZE] = [900 * 2 ** 20, 200 * 2 ** 20]
+const PATIENCE = minutes(2)
+
+/**
+ * A container registry with node images, from which the systems on simulated machines pull. Images are found by their
+ * digest; what derives from one base shares the base's layer.
+ */
+export class SimulatedRegistry implements ImageRegistry {
+  readonly #clock: Clock
+  readonly #images = new Map<string, Uint8Array>()
+  readonly #faults = new Map<string, { fault: RegistryFault; left: number }>()
+  readonly #fetched: { image: string; layer: string }[] = []
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Makes an image available; gives its pullspec, by digest. The same image twice is one. */
+  publish({ repository, version, base, files = NODE_FILES }: NodeImage): string {
+    const manifest: NodeImageManifest = {
+      ...{ version, base, files: [...files] },
+      layers: [
+        { digest: sha256(`base ${base}`), size: BASE_SIZE },
+        { digest: sha256(`node ${version} ${files.join(' ')}`), size: LAYER_SIZE },
+      ],
+    }
+    const bytes = Buffer.from(JSON.stringify(manifest))
+    const image = `${repository}@${sha256(bytes)}`
+    this.#images.set(image, bytes)
+    return image
+  }
+
+  /** The next pulls of an image fail, so many times; for ever unless told otherwise. */
+  fail(image: string, fault: RegistryFault, times = Infinity): void {
+    this.#faults.set(image, { fault, left: times })
+  }
+
+  /** Layers that were fetched, in order. */
+  get fetched(): readonly { image: string; layer: string }[] {
+    return this.#fetched
+  }
+
+  async manifest(image: string, signal: AbortSignal): Promise<{ manifest: Uint8Array }> {
+    const name = image.split('@')[0]!
+    const fault = this.#next(image, (kind) => kind !== 'broken-layer')
+    if (fault === 'timeout') {
+      await this.#clock.sleep(PATIENCE, { signal })
+      throw new PullFailure(`pinging container registry ${name.split('/')[0]}: i/o timeout`)
+    }
+    if (fault === 'unauthorized') throw new PullFailure(`reading manifest in ${name}: unauthorized: access denied`)
+    const manifest = this.#images.get(image)
+    if (!manifest || fault === 'not-found')
+      throw new PullFailure(`reading manifest ${image.split('@')[1] ?? ''} in ${name}: manifest unknown`)
+    return { manifest: fault === 'wrong-digest' ? Buffer.concat([manifest, Buffer.from(' ')]) : manifest }
+  }
+
+  layer(image: string, digest: string): Promise<void> {
+    if (this.#next(image, (kind) => kind === 'broken-layer'))
+      return Promise.reject(new PullFailure(`fetching blob ${digest}: unexpected EOF`))
+    this.#fetched.push({ image, layer: digest })
+    return Promise.resolve()
+  }
+
+  #next(image: string, applies: (fault: RegistryFault) => boolean): RegistryFault | undefined {
+    const entry = this.#faults.get(image)
+    if (!entry || entry.left <= 0 || !applies(entry.fault)) return undefined
+    entry.left--
+    return entry.fault
+  }
+}
+
+const sha256 = (content: string | Uint8Array): string => `sha256:${createHash('sha256').update(content).digest('hex')}`

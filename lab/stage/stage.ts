@@ -1,0 +1,395 @@
+import { AgentListener, PROMPT_PACE, type AgentPace } from '../../agent/index.js'
+import {
+  createIronicApi,
+  ironicRefusal,
+  bodyLimitsOf,
+  missingPort,
+  openIronic,
+  openStore,
+  type Conductor,
+  type FindImage,
+  type IronicConfigRequest,
+  type Policy,
+  type Store,
+} from '../../ironic-mock/index.js'
+import {
+  defaultMachineSpec,
+  hardwareOf,
+  identityIn,
+  NO_PACE,
+  openMachines,
+  withHardware,
+  type HardwareFleet,
+  type MachinePace,
+  type Machines,
+  type MachineSpec,
+} from '../../machine/index.js'
+import {
+  opening,
+  Probe,
+  silent,
+  systemClock,
+  systemRandom,
+  UserError,
+  withFields,
+  withoutRepeats,
+  type Clock,
+  type Logger,
+  type Random,
+  type Scope,
+} from '../../runtime/index.js'
+import type { HardwareManager } from '../../steps/index.js'
+import { HttpTransport, InProcessTransport, IronicClient, probed, serveHttp, type Transport } from '../../wire/index.js'
+import { openAccess } from './access.js'
+import { Agents, inProcessAddresses, listenerAddresses, type AgentAddresses } from './agents.js'
+import { bootNetwork } from './boot-network.js'
+import { BmcAccounts, type BmcAccount } from '../bmcs/bmc-accounts.js'
+import { bmcAddressOf, machineBmcs, machineOf } from '../bmcs/bmcs.js'
+import { imagesReady, type ImagesGate } from './start-gate.js'
+import { configured } from './configured.js'
+import { enroll } from '../enroll.js'
+import { Events } from '../events.js'
+import { simulatedStage, type ImageCacheRequest } from '../image-staging.js'
+import { faultOutcomes } from '../faults/fault-outcomes.js'
+import { Faults } from '../faults/faults.js'
+import { openFront } from './front.js'
+import { phaseOf } from '../faults/phase.js'
+import { labApi } from '../lab-api.js'
+import { namingNodes } from './naming-nodes.js'
+import { onKeptPort } from '../addresses/kept-port.js'
+import { openLiveImages, type LiveImages, type LiveImagesRequest } from '../live-images.js'
+import { observedStore } from './observed-store.js'
+import { REHEARSAL_IMAGE } from '../paths.js'
+import { SimulatedRegistry } from './registry.js'
+import type { StateFolder } from '../state/state-folder.js'
+import { Turns } from './turns.js'
+
+/** The conductor's name: `reservation` of a locked node, `conductor` in the API. */
+export const CONDUCTOR_HOST = 'ironstage'
+
+export interface StageOptions {
+  /** Where everything is kept; null keeps nothing. */
+  folder?: StateFolder | null
+  /** Sockets on this address, or none: everything in process. */
+  network?: { host: string; port: number } | null
+  clock?: Clock
+  random?: Random
+  logger?: Logger
+  /** How Ironic is configured, in its own terms; without, upstream's defaults with everything enabled. */
+  ironic?: IronicConfigRequest
+  /** Over {@link ironic}. */
+  policy?: Partial<Policy>
+  machinePace?: MachinePace
+  agentPace?: AgentPace
+  /** Agents make themselves certificates and are reached by TLS; with {@link network} only. Default: as Ironic requires. */
+  agentTls?: boolean
+  /** What agents offer; the standard managers unless told otherwise. */
+  managers?: readonly HardwareManager[]
+  /** Who may use BMCs that were given no account; without, each takes that of the first node that names one. */
+  bmcAccount?: BmcAccount
+  /** What live ramdisks carry and `--offline` installs. */
+  liveImage?: string
+  /** What new machines are made of; the default machine without. */
+  hardware?: HardwareFleet
+  /** Machines that are there, each with a node of this name, before the API answers its first request. */
+  machines?: readonly { spec: Parameters<typeof defaultMachineSpec>[0]; name: string }[]
+  /** Whether machines keep real bytes in sparse files (`file`) or only the structures on their disks (`described`). */
+  disks?: 'file' | 'described'
+  /** Where images from URLs are kept, and how they are fetched; without, each installation fetches its own. */
+  imageCache?: ImageCacheRequest
+  /** How Ironic looks at an image before it has it deployed: over the network and this host's files unless told otherwise. */
+  findImage?: FindImage
+  /** Live CoreOS images to serve; machines really fetch what they boot then. */
+  liveImages?: LiveImagesRequest
+  /** What an image service has to hand out before the conductor may start. */
+  imagesGate?: ImagesGate
+  /** Told of everything from the start. */
+  onEvent?: (event: Parameters<Events['emit']>[0]) => void
+}
+
+/** An Ironic, machines and their agents, composed and running. */
+export interface Stage extends AsyncDisposable {
+  /** Of the API, without `/v1`. */
+  readonly url: string
+  readonly client: IronicClient
+  /** Reaches {@link url}, whether there is a socket or not. */
+  readonly transport: Transport
+  /** File with the certificate that was made for {@link url}, for clients to believe. */
+  readonly caFile: string | null
+  readonly conductor: Conductor
+  readonly store: Store
+  readonly machines: Machines
+  /** Where the systems on machines' disks pull their node images. */
+  readonly registry: SimulatedRegistry
+  readonly clock: Clock
+  readonly events: Events
+  readonly faults: Faults
+  readonly probe: Probe
+  /** The live images that are served, where there are some. */
+  readonly images: LiveImages['service'] | null
+  /** A machine's specification as this stage makes them. */
+  spec(n: Parameters<typeof defaultMachineSpec>[0]): MachineSpec
+  /** Registers a machine as a node in `enroll` with its ports; gives the node's uuid. A machine that has a node keeps it. */
+  enroll(spec: MachineSpec, fields?: Record<string, unknown>): Promise<string>
+}
+
+const IN_PROCESS_URL = 'http://ironic.invalid:6385'
+
+/**
+ * Puts a lab together: the composition root.
+ *
+ * @throws UserError when it cannot listen, or the folder cannot be used
+ */
+export async function stage(options: StageOptions = {}): Promise<Stage> {
+  return opening((scope) => compose(options, scope))
+}
+
+async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
+  const { folder = null, network = null } = options
+  const clock = options.clock ?? systemClock()
+  const logger = namingNodes(withoutRepeats(options.logger ?? silent, clock), {
+    node: (uuid) => store.records.nodes.get(uuid)?.record,
+    nodeOf: (machine) => turns.nodeOf(machine),
+  })
+  const random = options.random ?? systemRandom
+  const probe = new Probe()
+  const events = new Events((error) => logger('error', 'what listens to the lab has failed', { error }))
+  if (options.onEvent) events.listen(options.onEvent)
+
+  const agentPace = options.agentPace ?? PROMPT_PACE
+  const ownPolicy = { ...(options.liveImages ? { fetchBootImages: true } : {}), ...options.policy }
+  const { policy, service, newest, types } = await configured({
+    ...{ ...options, policy: ownPolicy },
+    ...{ agentPace, clock, logger },
+  })
+  const access = await openAccess({ service, host: network?.host ?? null, folder, clock, logger, scope })
+
+  const http = network ? scope.use(new HttpTransport({ clock })) : undefined
+  const inProcess = new InProcessTransport(http)
+  const toAgents: Transport = http ?? inProcess
+  const pinned = access.tls && { ca: access.tls.certificate, pinned: true }
+  const transport = pinned ? scope.use(new HttpTransport({ clock, tls: pinned })) : toAgents
+  const listenForAgents = async (host: string): Promise<AgentAddresses> => {
+    const lost = 'the agents that are running are lost to Ironic'
+    const open = (port: number) => AgentListener.open({ host, port, clock, logger })
+    return listenerAddresses(scope.use(await onKeptPort('agent-port', lost, { folder, logger }, open)))
+  }
+  const addresses = network ? await listenForAgents(network.host) : inProcessAddresses(inProcess)
+
+  const front = openFront()
+  const listen = async ({ host, port: wanted }: { host: string; port: number }) => {
+    const lost = 'the machines that are running no longer find Ironic'
+    const { tls } = access
+    const refuse = ironicRefusal(random)
+    const bodyLimit = bodyLimitsOf(service)
+    const open = (port: number) =>
+      serveHttp({
+        host,
+        port,
+        ...{ dispatch: front.dispatch, clock, logger, refuse, bodyLimit },
+        ...(tls ? { tls } : {}),
+      })
+    return scope.use(await (wanted > 0 ? open(wanted) : onKeptPort('api-port', lost, { folder, logger }, open)))
+  }
+  const server = network ? await listen(network) : scope.use(inProcess.register(IN_PROCESS_URL, front.dispatch))
+  const url = 'url' in server ? server.url : IN_PROCESS_URL
+  scope.onClose(() => front.shut())
+
+  // Each part needs another that is made after it: what they call is only reached once all are there.
+  // eslint-disable-next-line prefer-const -- machines tell agents, agents answer to an API that asks machines
+  let machines: Machines
+  const store = scope.use(openStore({ path: folder?.ironicDb ?? ':memory:', clock }))
+  const turns = new Turns(store, events)
+  const agents = new Agents({
+    transport: (machine) => (agentPace === PROMPT_PACE ? turns.patient(machine, transport) : transport),
+    ...{ addresses, clock, random, probe, pace: agentPace, tls: options.agentTls ?? policy.requireTls },
+    ...(options.managers ? { managers: options.managers } : {}),
+    logger: withFields(logger, { room: 'agent' }),
+    onProgress: (machine, progress) => {
+      const { step } = progress
+      const told =
+        progress.kind === 'stage'
+          ? { stage: progress.name }
+          : progress.kind === 'percent'
+            ? { percent: progress.value }
+            : { line: progress.text }
+      events.emit({ kind: 'progress', machine, step, progress: told })
+    },
+  })
+  const spec: Stage['spec'] = (n) => ({
+    ...withDisks(made(n, options.hardware), options.disks ?? 'file'),
+    liveImage: (typeof n === 'object' ? n.liveImage : undefined) ?? options.liveImage ?? REHEARSAL_IMAGE,
+  })
+
+  const watched = observedStore(store, (uuid) => {
+    const entry = store.records.nodes.get(uuid)
+    if (!entry) live?.forget(uuid)
+    events.emit(entry ? { kind: 'node', node: entry.record } : { kind: 'node-gone', uuid })
+  })
+
+  const live = options.liveImages
+    ? scope.use(await openLiveImages(options.liveImages, { ironicUrl: url, store, folder, clock, random, logger }))
+    : undefined
+  const accounts = new BmcAccounts(folder, options.bmcAccount)
+  const accountOf = (address: string) => accounts.of(address)
+  const bmcs = machineBmcs({
+    machines: () => machines,
+    profile: spec,
+    used: (machine, node) => turns.belongs(machine, node),
+    ...{ accounts, probe },
+  })
+  const registry = new SimulatedRegistry(clock)
+  machines = await openMachines({
+    ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
+    logger: withFields(logger, { room: 'machine' }),
+    stage: simulatedStage(options.imageCache, { clock, random, logger }),
+    network: bootNetwork(clock),
+    registry,
+    events: {
+      ramdiskUp: (machine, boot) => {
+        agents.ramdiskUp(machine, boot)
+        events.emit({ kind: 'ramdisk-up', machine: machine.spec.id })
+      },
+      down: (machine, boot) => agents.down(machine, boot),
+      firstBoot: (machine, report) => events.emit({ kind: 'first-boot', machine: machine.spec.id, report }),
+    },
+  })
+  scope.use(machines)
+  scope.use(agents)
+
+  if (options.imagesGate) await passGate(options.imagesGate, live?.service, { clock, logger })
+  const ironic = scope.use(
+    await openIronic({
+      ...{ store: watched, host: CONDUCTOR_HOST, bmcs, clock, random, probe },
+      ...{ policy, types },
+      agents: probed(toAgents, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' }),
+      logger: withFields(logger, { room: 'conductor' }),
+      ironicUrl: () => url,
+      ...(live ? { servedImages: (node) => live.imagesFor(node) } : {}),
+      ...(options.findImage ? { findImage: options.findImage } : {}),
+      deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
+    }),
+  )
+  const api = createIronicApi({
+    ...{ conductor: ironic.conductor, store: watched, clock, random, probe, service, newest },
+    fastTrack: policy.fastTrack,
+    ...(access.guard ? { guard: access.guard } : {}),
+    logger: withFields(logger, { room: 'api' }),
+  })
+  for (const { record } of store.records.nodes.values()) {
+    const machine = machineOf(record, machines)
+    if (machine) turns.belongs(machine.spec.id, record.uuid)
+  }
+  turns.open()
+
+  const faults = new Faults(
+    {
+      clock,
+      machineOf: (uuid) => {
+        const entry = store.records.nodes.get(uuid)
+        return entry && machineOf(entry.record, machines)?.spec.id
+      },
+      phaseOf: (machine) => {
+        const node = store.records.nodes.get(turns.nodeOf(machine) ?? '')
+        return node && phaseOf(node.record.provision_state, agents.isInstalling(machine))
+      },
+    },
+    faultOutcomes,
+  )
+  probe.attach(faults.interceptor)
+  const clientBy = (by: Transport, endpoint: string) =>
+    new IronicClient({
+      transport: probed(by, probe, { from: 'client', to: 'ironic' }),
+      ...{ endpoint, headers: access.headers, clock },
+    })
+  /** By a way of its own: the API does not answer others yet. */
+  const enrollFirst = async (wanted: NonNullable<StageOptions['machines']>): Promise<void> => {
+    const early = new InProcessTransport()
+    using _mounted = early.register(IN_PROCESS_URL, dispatch)
+    const parts = { client: clientBy(early, IN_PROCESS_URL), machines, store, account: accountOf }
+    for (const { spec: named, name } of wanted) await enroll(parts, spec(named), { name })
+  }
+  const dispatch = labApi({
+    api,
+    machines,
+    node: async (ident) => (await store.node(ident))?.node,
+    ...(live ? { images: live.urlsOf } : {}),
+    waitsFor: (found) => missingPort(found, store.records.portsOf(found.uuid)),
+    setBmcAccount: (found, account) => {
+      const address = bmcAddressOf(found)
+      if (address !== undefined) accounts.set(address, account)
+      return address !== undefined
+    },
+    ...(access.guard ? { guard: access.guard } : {}),
+  })
+  await enrollFirst(options.machines ?? [])
+  front.open(dispatch)
+  // Close the listener before its handlers.
+  scope.use(server)
+
+  const client = clientBy(transport, url)
+  return {
+    ...{
+      url,
+      client,
+      transport,
+      caFile: access.caFile,
+      conductor: ironic.conductor,
+      store: watched,
+      machines,
+      registry,
+      clock,
+      events,
+      faults,
+      probe,
+      spec,
+      images: live?.service ?? null,
+    },
+    enroll: (made, fields) => enroll({ client, machines, store, account: accountOf }, made, fields),
+    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+  }
+}
+
+/** Nobody waits on a stage that does not come up: there is nothing to stop the wait by. */
+function passGate(
+  gate: ImagesGate,
+  images: LiveImages['service'] | undefined,
+  parts: { clock: Clock; logger: Logger },
+): Promise<void> {
+  const iso = gate.iso ?? images?.urls()?.iso
+  if (!iso)
+    throw new UserError('no-live-images', 'the conductor waits for live images, and no image service is configured')
+  return imagesReady({ ...gate, iso }, { ...parts, signal: new AbortController().signal })
+}
+
+/** What the conductor sends to an agent carries the machine it goes to and the path as the agent sees it, for faults to match. */
+function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
+  const own = new Probe()
+  const base = addresses.urlOf('').replace(/^\w+:/, '')
+  own.attach((point, next) => {
+    // Whether by TLS or not.
+    const url = (point['url'] as string).replace(/^\w+:/, '')
+    const [, machine, target] = (url.startsWith(base) && /^([^/]*)(.*)$/.exec(url.slice(base.length))) || []
+    return probe.around(
+      machine === undefined ? point : { ...point, machine: decodeURIComponent(machine), target },
+      next,
+    )
+  })
+  return own
+}
+
+/**
+ * A machine by its number gets the hardware of its place in the fleet. Any number of machines may come by an id, so they
+ * get that of the first entry that names no serial number, MAC address or WWN.
+ */
+function made(n: Parameters<typeof defaultMachineSpec>[0], fleet: HardwareFleet | undefined): MachineSpec {
+  if (!fleet) return defaultMachineSpec(n)
+  if (typeof n === 'number') return withHardware(defaultMachineSpec(n), hardwareOf(fleet, n))
+  const shared = fleet.find(({ hardware }) => identityIn(hardware) === undefined)
+  return { ...withHardware(defaultMachineSpec({ id: n.id }), shared?.hardware ?? {}), ...n }
+}
+
+function withDisks(spec: MachineSpec, kind: 'file' | 'described'): MachineSpec {
+  if (kind === 'file') return spec
+  return { ...spec, disks: spec.disks.map((disk) => ({ ...disk, backing: { kind: 'described' } })) }
+}

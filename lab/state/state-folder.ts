@@ -1,0 +1,206 @@
+import Database from 'libsql'
+import { access, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { closeToOthers as closeFileToOthers, UserError } from '../../runtime/index.js'
+
+/** Raised when the layout of the folder changes so that an older ironstage could not read it. */
+const LAYOUT = 1
+
+/** A folder that holds a whole rehearsal: `VERSION`, `lock`, `ironic.db`, `machines.db`, `disks/`. */
+export interface StateFolder extends Disposable {
+  readonly path: string
+  readonly ironicDb: string
+  /** A small thing to find again at the next start: a port that others were told of. */
+  remembered(name: string): string | undefined
+  remember(name: string, value: string): void
+}
+
+/**
+ * Opens or makes a state folder and locks it for this process; the kernel drops the lock when the process dies, however
+ * it dies.
+ *
+ * @throws UserError when the folder holds something else, was written by a newer ironstage, is in use, or cannot be
+ *   written
+ */
+export async function openStateFolder(path: string): Promise<StateFolder> {
+  const lock = await prepared(path)
+  try {
+    const [missing] = await missingLogs(path, lock)
+    if (missing !== undefined) throw withoutLog(path, missing)
+  } catch (error) {
+    release(lock)
+    throw error
+  }
+  setInUse(lock, true)
+  return {
+    path,
+    ironicDb: join(path, 'ironic.db'),
+    remembered: (name) =>
+      (lock.prepare('SELECT value FROM remembered WHERE name = ?').get(name) as { value: string } | undefined)?.value,
+    remember: (name, value) => void lock.prepare('INSERT OR REPLACE INTO remembered VALUES (?, ?)').run(name, value),
+    [Symbol.dispose]: () => {
+      setInUse(lock, false)
+      release(lock)
+    },
+  }
+}
+
+const DATABASES = ['ironic.db', 'machines.db']
+
+/**
+ * Databases whose last process was killed, so that their write-ahead log has to be there, and is not. SQLite opens such a
+ * database as it was before the log, without a word.
+ */
+async function missingLogs(path: string, lock: Database.Database): Promise<string[]> {
+  if (!lock.prepare("SELECT value FROM remembered WHERE name = 'in-use'").get()) return []
+  const isThere = (file: string) =>
+    access(join(path, file)).then(
+      () => true,
+      () => false,
+    )
+  const missing: string[] = []
+  for (const file of DATABASES) if ((await isThere(file)) && !(await isThere(`${file}-wal`))) missing.push(file)
+  return missing
+}
+
+const withoutLog = (path: string, file: string): UserError =>
+  new UserError('damaged-state', `${join(path, `${file}-wal`)} is missing: the last changes of ${file} were in it`, {
+    remedy: `put it back, or go on without them: ironstage state repair --state-dir ${path}`,
+  })
+
+function setInUse(lock: Database.Database, inUse: boolean): void {
+  if (inUse) lock.exec("INSERT OR REPLACE INTO remembered VALUES ('in-use', '1')")
+  else lock.exec("DELETE FROM remembered WHERE name = 'in-use'")
+}
+
+/** A folder that is locked to be looked at. */
+export interface LockedFolder extends Disposable {
+  /** Databases whose write-ahead log is missing. */
+  readonly withoutLog: readonly string[]
+  /** From now on its databases are taken as they are. */
+  accept(): void
+}
+
+/**
+ * Locks a state folder as {@link openStateFolder} does, without a look at what is in it. A lock file that is damaged is
+ * made anew: it holds nothing that has to last.
+ */
+export async function lockStateFolder(path: string): Promise<LockedFolder> {
+  const open = async (): Promise<LockedFolder> => {
+    const lock = takeLock(path)
+    return {
+      withoutLog: await missingLogs(path, lock),
+      accept: () => setInUse(lock, false),
+      [Symbol.dispose]: () => release(lock),
+    }
+  }
+  try {
+    return await open()
+  } catch (error) {
+    const damaged = /not a database|malformed/.test(error instanceof Error ? String(error.cause) : '')
+    if (!damaged) throw error
+    await rm(join(path, 'lock'), { force: true })
+    return open()
+  }
+}
+
+async function prepared(path: string): Promise<Database.Database> {
+  try {
+    // 0700: the databases hold BMC passwords and agent tokens.
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    await checkVersion(path)
+    await closeToOthers(path)
+    await writable(path)
+    return takeLock(path)
+  } catch (error) {
+    throw unusable(path, error)
+  }
+}
+
+/** A folder that can be read alone would fail at some later write, one by one. */
+async function writable(path: string): Promise<void> {
+  // One name for all: the next start deletes the probe of one that was killed.
+  const probe = join(path, '.probe')
+  await writeFile(probe, '0', { mode: 0o600 })
+  await rm(probe, { force: true })
+}
+
+const NO_SPACE = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL']
+const BUSY = ['SQLITE_BUSY', 'SQLITE_LOCKED']
+
+/** What the operating system or SQLite says of a folder, in a sentence of its own. */
+export function unusable(path: string, error: unknown): unknown {
+  const { code } = error as { code?: unknown }
+  if (error instanceof UserError || typeof code !== 'string') return error
+  const folder = `the state folder ${path}`
+  const known: [string[], string, string, string][] = [
+    [BUSY, 'locked-folder', `${folder} is in use by another ironstage`, 'stop that one'],
+    [NO_SPACE, 'state-folder', `there is no space left for ${folder}`, 'make some'],
+    [['EROFS'], 'state-folder', `${folder} is on a read-only filesystem`, 'mount it writable'],
+    [['EACCES', 'EPERM'], 'state-folder', `${folder} may not be written by this user`, 'run as its owner'],
+    [['EEXIST', 'ENOTDIR'], 'state-folder', `${folder} is not a folder`, 'remove what is there'],
+  ]
+  const otherwise = [[], 'state-folder', `${folder} cannot be used`, 'see to its permissions and space'] as const
+  const [, name, sentence, remedy] = known.find(([codes]) => codes.includes(code)) ?? otherwise
+  return new UserError(name, sentence, { cause: error, remedy: `${remedy}, or name another folder with --state-dir` })
+}
+
+/** A folder that somebody else has made may be open to others; where it is not ours to close, as in a mounted volume, it stays. */
+async function closeToOthers(path: string): Promise<void> {
+  const { mode } = await stat(path)
+  if ((mode & 0o077) !== 0) await chmod(path, 0o700).catch(() => {})
+}
+
+async function checkVersion(path: string): Promise<void> {
+  const file = join(path, 'VERSION')
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (text === null) {
+    const entries = await readdir(path)
+    if (entries.length > 0)
+      throw new UserError('foreign-folder', `${path} is not a state folder of ironstage: it holds ${entries[0]}`, {
+        remedy: 'name an empty or a new folder with --state-dir',
+        kind: 'usage',
+      })
+    await writeFile(file, `ironstage ${LAYOUT}\n`, { mode: 0o600 })
+    return
+  }
+  const layout = Number(/^ironstage (\d+)\n?$/.exec(text)?.[1] ?? NaN)
+  if (layout === LAYOUT) return
+  const what = Number.isNaN(layout)
+    ? `its VERSION says ${JSON.stringify(text.slice(0, 40))}`
+    : `its layout is ${layout}`
+  throw new UserError('foreign-folder', `${path} cannot be used by this ironstage: ${what}, expected ${LAYOUT}`, {
+    remedy: 'use the ironstage that made it, or name a new folder with --state-dir',
+    kind: 'usage',
+  })
+}
+
+/** SQLite's exclusive lock is held by the kernel for the process: no stale lock survives a SIGKILL. */
+function takeLock(path: string): Database.Database {
+  closeFileToOthers(join(path, 'lock'))
+  const lock = new Database(join(path, 'lock'))
+  try {
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE')
+    lock.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS remembered (name TEXT PRIMARY KEY, value TEXT); COMMIT')
+    return lock
+  } catch (cause) {
+    lock.close()
+    if (isDamaged(cause))
+      throw new UserError('damaged-state', `the file ${join(path, 'lock')} is damaged`, {
+        cause,
+        remedy: `ironstage state repair --state-dir ${path} makes it anew`,
+      })
+    throw unusable(path, cause)
+  }
+}
+
+const isDamaged = (error: unknown): boolean => error instanceof Error && /not a database|malformed/.test(error.message)
+
+/** Closing alone keeps the lock for as long as a statement waits for the garbage collector. */
+function release(lock: Database.Database): void {
+  lock.exec('PRAGMA locking_mode = NORMAL; SELECT count(*) FROM remembered')
+  lock.close()
+}

@@ -1,0 +1,92 @@
+import type { Clock, Logger } from '../../runtime/index.js'
+import { errorChain } from '../../runtime/index.js'
+import type { BlockDevice } from '../disk/block-device.js'
+import { withBootVolume, type BootVolume } from '../disk/boot-volume.js'
+import { readLayout, type DiskLayout } from '../disk/partitions.js'
+import type { MachineSpec } from '../machine.js'
+import { bootedEntry } from '../os/loader-entries.js'
+import type { Inside } from '../programs/program.js'
+import { MachineUnreachable } from '../ramdisk/ramdisk-session.js'
+
+/** What each firmware looks for on a disk: the EFI system partition, or GRUB's second stage on GPT. */
+const LOADER_PARTITION = {
+  uefi: 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b',
+  bios: '21686148-6449-6e6f-744e-656564454649',
+} as const
+
+export const FIRST_BOOT_FLAG = '/ignition.firstboot'
+const CONFIG = '/ignition/config.ign'
+
+/** An installed system that the firmware and boot loader found. */
+export interface Bootable {
+  device: BlockDevice
+  /** Bytes from the start of the disk to the boot filesystem. */
+  bootOffset: number
+  /** Options of the boot loader entry that GRUB picks: the last one by name. */
+  kernelArguments: string[]
+  /** What the boot loader shows of that entry: the OS with its version. */
+  title: string
+  firstBoot: boolean
+  config: Uint8Array | null
+  /** Number of the firmware's boot entry that led here; null when the firmware searched the disks itself. */
+  efiEntry: string | null
+}
+
+/**
+ * Does what firmware and GRUB do before a kernel runs: with UEFI the boot entries in their order, then (as BIOS does at
+ * once) every disk in its place. A disk that cannot be read is passed over.
+ */
+export async function findBootable(
+  spec: MachineSpec,
+  disks: ReadonlyMap<string, BlockDevice>,
+  efi: Inside['efi'],
+  { clock, logger }: { clock: Clock; logger: Logger },
+): Promise<Bootable | undefined> {
+  const layouts = new Map<BlockDevice, DiskLayout | undefined>()
+  const layoutOf = async (device: BlockDevice) => {
+    if (!layouts.has(device)) layouts.set(device, await unlessUnreadable(() => readLayout(device)))
+    return layouts.get(device)
+  }
+  const unlessUnreadable = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      // Nobody boots any more, so there is no next disk to try either.
+      if (error instanceof MachineUnreachable) throw error
+      logger('warn', `${spec.id} passes over a disk: ${errorChain(error).join(': ')}`)
+      return undefined
+    }
+  }
+
+  for (const { device, guid, entry } of candidates(spec, disks, efi)) {
+    const layout = await layoutOf(device)
+    const loader = layout?.partitions.find(({ gpt }) => gpt?.type === LOADER_PARTITION[spec.firmware])
+    const boot = layout?.partitions.find(({ filesystem }) => filesystem?.label === 'boot')
+    if (!loader || !boot?.filesystem?.type.startsWith('ext')) continue
+    if (guid !== null && !layout?.partitions.some(({ gpt }) => gpt?.guid === guid)) continue
+    const system = await unlessUnreadable(() =>
+      withBootVolume(device, boot.offset, clock, readSystem, { readOnly: true }),
+    )
+    if (system) return { device, bootOffset: boot.offset, efiEntry: entry, ...system }
+  }
+  return undefined
+}
+
+function* candidates(spec: MachineSpec, disks: ReadonlyMap<string, BlockDevice>, efi: Inside['efi']) {
+  if (spec.firmware === 'uefi')
+    for (const number of efi.order) {
+      const entry = efi.entries.find((candidate) => candidate.number === number)
+      const guid = /^HD\(\d+,GPT,([0-9a-f-]{36})/i.exec(entry?.path ?? '')?.[1]?.toLowerCase()
+      if (entry?.active && guid !== undefined)
+        for (const device of disks.values()) yield { device, guid, entry: number }
+    }
+  for (const device of disks.values()) yield { device, guid: null, entry: null }
+}
+
+async function readSystem(volume: BootVolume) {
+  const entry = await bootedEntry(volume)
+  if (!entry) return undefined
+  const firstBoot = await volume.exists(FIRST_BOOT_FLAG)
+  const config = firstBoot && (await volume.exists(CONFIG)) ? await volume.read(CONFIG) : null
+  return { kernelArguments: entry.options, title: entry.title, firstBoot, config }
+}

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto'
+import { readFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import lzma from 'lzma-native'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js'
+import { defaultMachineSpec } from '../hardware/default-spec.js'
+import { NO_PACE, type FirstBoot, type Machine, type MachineSpec } from '../machine.js'
+import { openMachines } from '../machines.js'
+
+const MIB = 1024 * 1024
+const image = new Promise<Buffer>((resolve, reject) => {
+  readFile(new URL('../../images/coreos-metal.raw.xz', import.meta.url))
+    .then((xz) => lzma.decompress(xz, {}, (bytes) => resolve(bytes)))
+    .catch(reject)
+})
+
+// The key and its fingerprint as ssh-keygen -l printed it.
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ6CMr1mR0yQyqNQwVd9ClXk0Nh8hE2iX7sQe3C0Qf3V core@example'
+const CONFIG = JSON.stringify({
+  ignition: { version: '3.4.0' },
+  passwd: { users: [{ name: 'core', sshAuthorizedKeys: [KEY] }] },
+  storage: { files: [{ path: '/etc/hostname', mode: 420, contents: { source: 'data:,node-0' } }] },
+  systemd: { units: [{ name: 'hello.service', enabled: true }] },
+})
+
+let stateDir: string
+beforeEach(async () => void (stateDir = await mkdtemp(join(tmpdir(), 'ironstage-test-'))))
+afterEach(() => rm(stateDir, { recursive: true, force: true }))
+
+function spec(
+  backing: MachineSpec['disks'][number]['backing'],
+  firmware: MachineSpec['firmware'] = 'uefi',
+): MachineSpec {
+  const profile = defaultMachineSpec({ id: 'm1', firmware })
+  return { ...profile, disks: profile.disks.map((disk) => ({ ...disk, size: 64 * MIB, backing })) }
+}
+
+async function lab(options: { probe?: Probe; seed?: number } = {}) {
+  const told: FirstBoot[] = []
+  const machines = await openMachines({
+    stateDir,
+    clock: systemClock(),
+    random: seededRandom(options.seed ?? 1),
+    probe: options.probe ?? new Probe(),
+    logger: silent,
+    pace: NO_PACE,
+    events: { ramdiskUp: () => {}, down: () => {}, firstBoot: (_, report) => told.push(report) },
+  })
+  return { machines, told, [Symbol.asyncDispose]: () => machines[Symbol.asyncDispose]() }
+}
+
+async function boot(machine: Machine, kind: 'disk' | 'ramdisk') {
+  await machine.setBoot(kind === 'disk' ? { kind } : { kind, parameters: {} })
+  await machine.setPower('reboot')
+  while (!machine.boot()) await new Promise((resolve) => setTimeout(resolve, 1))
+  return machine.boot()!
+}
+
+async function sh(machine: Machine, line: string, stdin?: Uint8Array): Promise<string> {
+  const argv = line.split(' ') as [string, ...string[]]
+  const run = await machine.executor.start({ argv, effect: 'writes', ...(stdin && { stdin }) })
+  let text = ''
+  for await (const { bytes } of run.output) text += Buffer.from(bytes).toString()
+  expect([line, await run.exit, text]).toEqual([line, { kind: 'exited', code: 0 }, text])
+  return text
+}
+
+/** What an installation leaves, made with the ramdisk's own programs. */
+async function install(machine: Machine, config: string | null, disk = '/dev/sda'): Promise<void> {
+  await boot(machine, 'ramdisk')
+  await sh(machine, `dd of=${disk} status=none`, await image)
+  if (config === null) return
+  await sh(machine, `mount --mkdir ${disk}3 /mnt/boot`)
+  await sh(machine, 'mkdir -m 0700 /mnt/boot/ignition')
+  await sh(machine, 'tee /mnt/boot/ignition/config.ign', Buffer.from(config))
+}
+
+describe.each([{ kind: 'described' }, { kind: 'file' }] as const)('on a $kind disk', (backing) => {
+  test('the first boot from disk reads the config back from there, once', async () => {
+    await using l = await lab()
+    const machine = await l.machines.create(spec(backing))
+    await install(machine, CONFIG)
+    expect(await boot(machine, 'disk')).toMatchObject({ outcome: 'disk' })
+
+    const report = machine.firstBoot()!
+    expect(l.told).toEqual([report])
+    expect(report).toMatchObject({
+      ignitionVersion: '3.4.0',
+      configDigest: createHash('sha256').update(CONFIG).digest('hex'),
+      hostname: 'node-0',
+      users: [{ name: 'core', sshKeyFingerprints: [expect.stringMatching(/^SHA256:[\w+/]{43}$/)] }],
+      files: ['/etc/hostname'],
+      units: ['hello.service'],
+      disk: '/dev/sda',
+      failure: null,
+    })
+    expect(report.kernelArguments).toContain('ignition.platform.id=metal')
+
+    expect(await boot(machine, 'disk')).toMatchObject({ outcome: 'disk' })
+    expect(l.told).toHaveLength(1)
+    await boot(machine, 'ramdisk')
+    await sh(machine, 'mount -o ro --mkdir /dev/disk/by-label/boot /mnt/x')
+    expect(await sh(machine, 'ls /mnt/x')).not.toContain('ignition.firstboot')
+  })
+})
+
+test('a config that Ignition refuses leaves the machine in its emergency shell, and the flag in its place', async () => {
+  await using l = await lab()
+  const machine = await l.machines.create(spec({ kind: 'described' }))
+  await install(machine, '{"ignition": {')
+  await boot(machine, 'disk')
+  expect(machine.firstBoot()).toMatchObject({ ignitionVersion: null, failure: expect.stringContaining('not JSON') })
+  await boot(machine, 'disk')
+  expect(l.told).toHaveLength(2)
+})
+
+test('without a config the first boot is a first boot all the same', async () => {
+  await using l = await lab()
+  const machine = await l.machines.create(spec({ kind: 'described' }, 'bios'))
+  await install(machine, null)
+  expect(await boot(machine, 'disk')).toMatchObject({ outcome: 'disk' })
+  expect(machine.firstBoot()).toMatchObject({ ignitionVersion: null, configDigest: null, users: [], failure: null })
+})
+
+test('the firmware follows its boot entries before it looks at disks in their order', async () => {
+  await using l = await lab()
+  const machine = await l.machines.create(spec({ kind: 'described' }))
+  await install(machine, null, '/dev/sda')
+  await sh(machine, 'dd if=/dev/sda of=/dev/sdb status=none')
+  // The clone's partitions have the original's GUIDs, so an entry alone cannot tell them apart.
+  await sh(machine, 'wipefs -a -q -f /dev/sda')
+  await sh(machine, 'efibootmgr -c -d /dev/sdb -p 2 -L CoreOS -l \\EFI\\fedora\\shimx64.efi')
+  await boot(machine, 'disk')
+  expect(machine.firstBoot()).toMatchObject({ disk: '/dev/sdb' })
+  await boot(machine, 'ramdisk')
+  expect(await sh(machine, 'efibootmgr')).not.toContain('BootCurrent')
+})
+
+test('a disk that cannot be read is passed over', async () => {
+  const probe = new Probe()
+  await using l = await lab({ probe })
+  const machine = await l.machines.create(spec({ kind: 'described' }))
+  await install(machine, null)
+  using _broken = probe.attach((point, next) =>
+    point.kind === 'disk-read' ? Promise.reject(Object.assign(new Error('bad sector'), { code: 'EIO' })) : next(),
+  )
+  expect(await boot(machine, 'disk')).toMatchObject({ outcome: 'no bootable device' })
+})
+
+test('an installation survives the death of the process: the disk boots in the next one', async () => {
+  await using before = await lab()
+  const machine = await before.machines.create(spec({ kind: 'file' }))
+  await install(machine, CONFIG)
+  await using after = await lab({ seed: 2 })
+  const same = after.machines.get('m1')!
+  expect(await boot(same, 'disk')).toMatchObject({ outcome: 'disk' })
+  expect(after.told).toMatchObject([{ hostname: 'node-0' }])
+})
+
+describe('coreos-installer on a machine', () => {
+  const imageFile = fileURLToPath(new URL('../../images/coreos-metal.raw.xz', import.meta.url))
+  const start = async (machine: Machine) => {
+    await machine.executor.files.write('/tmp/ironic.ign', Buffer.from(CONFIG), { mode: 0o600 })
+    const argv = ['coreos-installer', 'install', '--offline', '--ignition-file', '/tmp/ironic.ign', '/dev/sda'] as const
+    return machine.executor.start({ argv: [...argv], effect: 'writes', id: 'install' })
+  }
+
+  test('installs what the machine then boots', async () => {
+    await using l = await lab()
+    const machine = await l.machines.create({ ...spec({ kind: 'file' }), liveImage: imageFile })
+    await boot(machine, 'ramdisk')
+    const run = await start(machine)
+    let text = ''
+    for await (const { bytes } of run.output) text += Buffer.from(bytes).toString()
+    expect([await run.exit, text]).toEqual([{ kind: 'exited', code: 0 }, expect.stringContaining('Install complete.')])
+    expect(await boot(machine, 'disk')).toMatchObject({ outcome: 'disk' })
+    expect(machine.firstBoot()).toMatchObject({ hostname: 'node-0', failure: null })
+  })
+
+  test('loses power on the way, and leaves a disk that does not boot', async () => {
+    const probe = new Probe()
+    await using l = await lab({ probe })
+    const machine = await l.machines.create({ ...spec({ kind: 'file' }), liveImage: imageFile })
+    await boot(machine, 'ramdisk')
+    let off: Promise<void> | undefined
+    using _cut = probe.attach((point, next) => {
+      if (point.kind === 'disk-write' && (point['offset'] as number) >= 8 * MIB) off ??= machine.setPower('off')
+      return next()
+    })
+    const run = await start(machine)
+    expect(await run.exit).toEqual({ kind: 'unknown', why: 'm1 lost power' })
+    await off
+    expect(machine.power()).toBe('off')
+    expect(await boot(machine, 'disk')).toMatchObject({ outcome: 'no bootable device' })
+  })
+})

@@ -1,0 +1,177 @@
+import { fileError } from '../file-tree.js'
+import type { BlockDevice } from './block-device.js'
+
+export interface FatEntry {
+  name: string
+  kind: 'file' | 'directory'
+  size: number
+  /** Of its first byte; 0 for an empty file. */
+  cluster: number
+}
+
+/** From the BIOS parameter block (Microsoft's FAT specification 1.03, section 3). Offsets and lengths in bytes. */
+interface Layout {
+  bits: 12 | 16 | 32
+  table: Buffer
+  clusterSize: number
+  /** Of cluster 2, the first one. */
+  dataOffset: number
+  /** FAT12 and FAT16 keep the root folder in front of the clusters. */
+  rootOffset: number
+  rootLength: number
+  /** FAT32 keeps it in clusters. */
+  rootCluster: number
+}
+
+type Read = (offset: number, length: number) => Promise<Buffer>
+
+const DIRECTORY = 0x10
+const VOLUME_LABEL = 0x08
+const LONG_NAME = 0x0f
+const ENTRY = 32
+
+/**
+ * A FAT filesystem, to look into: an EFI system partition is one. Case does not matter in paths.
+ *
+ * @throws an error with code EINVAL when there is none, ENOENT, ENOTDIR, EISDIR as node does
+ */
+export class FatVolume {
+  readonly #read: Read
+  readonly #layout: Layout
+
+  private constructor(read: Read, layout: Layout) {
+    this.#read = read
+    this.#layout = layout
+  }
+
+  /** @param offset of the filesystem on the disk */
+  static async open(device: BlockDevice, offset: number): Promise<FatVolume> {
+    const read: Read = async (at, length) => Buffer.from(await device.read(offset + at, length))
+    return new FatVolume(read, await readLayout(read))
+  }
+
+  /** @returns undefined when there is nothing of that name */
+  async find(path: string): Promise<FatEntry | undefined> {
+    let found: FatEntry = { name: '', kind: 'directory', size: 0, cluster: this.#layout.rootCluster }
+    for (const part of path.split('/').filter((step) => step !== '')) {
+      if (found.kind !== 'directory') return undefined
+      const next = (await this.#entries(found)).find(({ name }) => name.toLowerCase() === part.toLowerCase())
+      if (!next) return undefined
+      found = next
+    }
+    return found
+  }
+
+  async list(path: string): Promise<string[]> {
+    const entry = await this.#get(path)
+    if (entry.kind !== 'directory') throw fileError('ENOTDIR', path)
+    return (await this.#entries(entry)).map(({ name }) => name).sort()
+  }
+
+  async read(path: string): Promise<Buffer> {
+    const entry = await this.#get(path)
+    if (entry.kind === 'directory') throw fileError('EISDIR', path)
+    return (await this.#chain(entry.cluster)).subarray(0, entry.size)
+  }
+
+  async #get(path: string): Promise<FatEntry> {
+    const entry = await this.find(path)
+    if (!entry) throw fileError('ENOENT', path)
+    return entry
+  }
+
+  async #entries({ cluster }: FatEntry): Promise<FatEntry[]> {
+    const { rootOffset, rootLength } = this.#layout
+    return parseFolder(cluster === 0 ? await this.#read(rootOffset, rootLength) : await this.#chain(cluster))
+  }
+
+  async #chain(first: number): Promise<Buffer> {
+    const { clusterSize, dataOffset, table, bits } = this.#layout
+    const parts: Buffer[] = []
+    const most = (table.length * 8) / bits
+    // A table that a disk error bent into a circle must not be followed forever.
+    for (let cluster = first; cluster >= 2 && cluster < most && parts.length <= most; cluster = this.#next(cluster))
+      parts.push(await this.#read(dataOffset + (cluster - 2) * clusterSize, clusterSize))
+    return Buffer.concat(parts)
+  }
+
+  #next(cluster: number): number {
+    const { table, bits } = this.#layout
+    switch (bits) {
+      case 12: {
+        const pair = table.readUInt16LE(Math.floor(cluster * 1.5))
+        return cluster % 2 === 0 ? pair & 0xfff : pair >> 4
+      }
+      case 16:
+        return table.readUInt16LE(cluster * 2)
+      case 32:
+        return table.readUInt32LE(cluster * 4) & 0x0fffffff
+    }
+  }
+}
+
+async function readLayout(read: Read): Promise<Layout> {
+  const sector = await read(0, 512)
+  const bytesPerSector = sector.length === 512 ? sector.readUInt16LE(11) : 0
+  const clusterSize = bytesPerSector * (sector[13] ?? 0)
+  if (clusterSize === 0 || sector.readUInt16LE(510) !== 0xaa55)
+    throw Object.assign(new Error('this is no FAT filesystem'), { code: 'EINVAL' })
+  const reserved = sector.readUInt16LE(14)
+  const tables = sector[16]!
+  const rootLength = Math.ceil((sector.readUInt16LE(17) * ENTRY) / bytesPerSector) * bytesPerSector
+  const sectors = sector.readUInt16LE(19) || sector.readUInt32LE(32)
+  const tableSectors = sector.readUInt16LE(22) || sector.readUInt32LE(36)
+  const rootOffset = (reserved + tables * tableSectors) * bytesPerSector
+  const dataOffset = rootOffset + rootLength
+  const clusters = Math.floor((sectors * bytesPerSector - dataOffset) / clusterSize)
+  // The specification decides the type by the number of clusters and by nothing else.
+  const bits = clusters < 4085 ? 12 : clusters < 65525 ? 16 : 32
+  return {
+    bits,
+    table: await read(reserved * bytesPerSector, tableSectors * bytesPerSector),
+    clusterSize,
+    dataOffset,
+    rootOffset,
+    rootLength,
+    rootCluster: bits === 32 ? sector.readUInt32LE(44) : 0,
+  }
+}
+
+function parseFolder(bytes: Buffer): FatEntry[] {
+  const entries: FatEntry[] = []
+  let long = ''
+  for (let at = 0; at + ENTRY <= bytes.length && bytes[at] !== 0; at += ENTRY) {
+    const entry = bytes.subarray(at, at + ENTRY)
+    const attributes = entry[11]!
+    if (entry[0] === 0xe5) long = ''
+    else if ((attributes & LONG_NAME) === LONG_NAME) long = longPart(entry) + long
+    else if ((attributes & VOLUME_LABEL) === 0) {
+      const name = long === '' ? shortName(entry) : long.replace(/\0.*$/s, '')
+      long = ''
+      if (name === '.' || name === '..') continue
+      entries.push({
+        name,
+        kind: (attributes & DIRECTORY) !== 0 ? 'directory' : 'file',
+        size: entry.readUInt32LE(28),
+        cluster: (entry.readUInt16LE(20) << 16) | entry.readUInt16LE(26),
+      })
+    }
+  }
+  return entries
+}
+
+/** Thirteen UTF-16 letters in three pieces; the parts of a name stand last one first. */
+const longPart = (entry: Buffer): string =>
+  [entry.subarray(1, 11), entry.subarray(14, 26), entry.subarray(28, 32)]
+    .map((part) => part.toString('utf16le'))
+    .join('')
+
+/** Byte 12 says what Windows NT wrote in lower case. */
+function shortName(entry: Buffer): string {
+  const text = (from: number, to: number, lower: number) => {
+    const part = entry.toString('latin1', from, to).trimEnd()
+    return (entry[12]! & lower) !== 0 ? part.toLowerCase() : part
+  }
+  const extension = text(8, 11, 0x10)
+  return text(0, 8, 0x08) + (extension === '' ? '' : `.${extension}`)
+}

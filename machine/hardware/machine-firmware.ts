@@ -1,0 +1,282 @@
+import { UserError } from '../../runtime/index.js'
+import { factorySettings, settingProblem, type BiosAttribute, type BiosValue } from './firmware-settings.js'
+import type { MachineSpec } from '../machine.js'
+
+export interface FirmwareVersion {
+  component: string
+  version: string
+  vendor: string | null
+  model: string | null
+  serial: string | null
+}
+
+/** As the BMC tells it: what is set, which a change of a BIOS setting is only after the next boot. */
+export interface FirmwareReport {
+  bootMode: 'uefi' | 'bios'
+  secureBoot: boolean
+  vendor: string
+  health: 'OK' | 'Warning' | 'Critical'
+  bios: BiosAttribute[]
+  firmware: FirmwareVersion[]
+}
+
+export type MediaDevice = 'cdrom' | 'floppy' | 'disk'
+
+export interface VirtualMedium {
+  media_types: string[]
+  inserted: boolean
+  image: string | null
+}
+
+export interface EventSubscription {
+  Id: string
+  Context: string
+  Protocol: string
+  Destination: string
+  EventTypes: string[]
+}
+
+/** What is kept of a machine's firmware and BMC; what is missing is as it left the factory. */
+export interface FirmwareState {
+  bootMode?: 'uefi' | 'bios'
+  secureBoot?: boolean
+  health?: FirmwareReport['health']
+  settings?: Record<string, BiosValue>
+  /** For the next boot; null goes back to the factory's. */
+  pending?: Record<string, BiosValue> | null
+  versions?: Record<string, string>
+  media?: Partial<Record<MediaDevice, string>>
+  /** The CD is one that the running system was booted from, on a machine that holds such. */
+  held?: boolean
+  indicators?: Record<string, string>
+  subscriptions?: EventSubscription[]
+  nextSubscription?: number
+  volumes?: Record<string, unknown>[]
+}
+
+/** Slots for virtual media, by the names that Redfish gives their types. */
+const SLOTS: readonly { device: MediaDevice; types: string[] }[] = [
+  { device: 'cdrom', types: ['CD', 'DVD'] },
+  { device: 'floppy', types: ['Floppy'] },
+  { device: 'disk', types: ['USBStick'] },
+]
+
+const INDICATORS = { chassis: ['LED'], system: ['LED'] }
+const INDICATOR_STATES = ['blinking', 'off', 'on']
+
+/** Firmware and BMC of one machine, beyond its power: changes are kept when they resolve. */
+export class MachineFirmware {
+  readonly #spec: MachineSpec
+  readonly #state: FirmwareState
+  readonly #keep: () => Promise<void>
+  readonly #report: (what: string, attributes: Record<string, unknown>) => void
+
+  constructor(
+    spec: MachineSpec,
+    state: FirmwareState,
+    keep: () => Promise<void>,
+    report: (what: string, attributes: Record<string, unknown>) => void = () => {},
+  ) {
+    this.#spec = spec
+    this.#state = state
+    this.#keep = keep
+    this.#report = report
+  }
+
+  get bootMode(): 'uefi' | 'bios' {
+    return this.#state.bootMode ?? this.#spec.firmware
+  }
+
+  /** The RAID volumes that the controller was told to make; the disks that programs see stay what they are. */
+  get volumes(): readonly Record<string, unknown>[] {
+    return this.#state.volumes ?? []
+  }
+
+  report(): FirmwareReport {
+    const settings = this.#state.settings ?? {}
+    return {
+      bootMode: this.bootMode,
+      secureBoot: this.#state.secureBoot ?? false,
+      vendor: this.#spec.manufacturer,
+      health: this.#state.health ?? 'OK',
+      bios: factorySettings(this.#spec).map((each) => ({ ...each, value: settings[each.name] ?? each.value })),
+      firmware: this.#versions(),
+    }
+  }
+
+  #versions(): FirmwareVersion[] {
+    const { nics, serial, manufacturer, product } = this.#spec
+    const flashed = this.#state.versions ?? {}
+    const component = (name: string, version: string, more: Partial<FirmwareVersion> = {}): FirmwareVersion => ({
+      ...{ component: name, version: flashed[name] ?? version, vendor: null, model: null, serial: null },
+      ...more,
+    })
+    return [
+      component('bios', '1.0.0'),
+      component('bmc', '2.0.0', { model: `${product} BMC` }),
+      ...nics.map((_, index) => {
+        const nic = `NIC-${serial}-${index + 1}`
+        return component(`nic:${nic}`, '3.0.0', { vendor: manufacturer, model: 'Simulated NIC', serial: nic })
+      }),
+    ]
+  }
+
+  async setBootMode(mode: 'uefi' | 'bios'): Promise<void> {
+    this.#state.bootMode = mode
+    if (mode === 'bios') this.#state.secureBoot = false
+    await this.#keep()
+  }
+
+  /** @throws UserError when the machine starts by BIOS */
+  async setSecureBoot(on: boolean): Promise<void> {
+    if (on && this.bootMode === 'bios')
+      throw new UserError('secure-boot', `${this.#spec.id} boots by BIOS, which knows no secure boot`)
+    this.#state.secureBoot = on
+    await this.#keep()
+  }
+
+  /**
+   * Sets BIOS settings for the next boot.
+   *
+   * @throws UserError for one that the firmware does not have or that cannot have this value; then none is set
+   */
+  async setBios(settings: Readonly<Record<string, BiosValue>>): Promise<void> {
+    const known = new Map(factorySettings(this.#spec).map((each) => [each.name, each]))
+    const problems = Object.entries(settings).flatMap(
+      ([name, value]) => settingProblem(name, value, known.get(name)) ?? [],
+    )
+    if (problems.length > 0) throw new UserError('bios-setting', problems.join('; '))
+    this.#state.pending = { ...this.#state.pending, ...settings }
+    await this.#keep()
+  }
+
+  async resetBios(): Promise<void> {
+    this.#state.pending = null
+    await this.#keep()
+  }
+
+  /** A boot begins: what waited for it takes effect. The caller keeps the state. */
+  booting(): void {
+    const { pending } = this.#state
+    if (pending === undefined) return
+    this.#state.settings = pending === null ? {} : { ...this.#state.settings, ...pending }
+    delete this.#state.pending
+  }
+
+  /**
+   * Flashes a component. The new version is the one that the image's file name has, or the next one.
+   *
+   * @throws UserError for a component that the machine does not have
+   */
+  async flash(component: string, url: string): Promise<void> {
+    const current = this.#versions().find((each) => each.component === component)
+    if (!current) throw new UserError('firmware-component', `${this.#spec.id} has no firmware component ${component}`)
+    const named = /\d+(?:\.\d+)+/.exec(url.split(/[?#]/)[0]!.split('/').at(-1)!)?.[0]
+    const version = named ?? current.version.replace(/\d+$/, (last) => String(Number(last) + 1))
+    this.#state.versions = { ...this.#state.versions, [component]: version }
+    await this.#keep()
+  }
+
+  media(): VirtualMedium[] {
+    return SLOTS.map(({ device, types }) => {
+      const image = this.#state.media?.[device] ?? null
+      return { image, inserted: image !== null, media_types: [...types] }
+    })
+  }
+
+  /** What a slot holds. */
+  inserted(device: MediaDevice): string | undefined {
+    return this.#state.media?.[device]
+  }
+
+  async insert(device: MediaDevice, url: string): Promise<void> {
+    this.#state.media = { ...this.#state.media, [device]: url }
+    await this.#keep()
+  }
+
+  /** The CD that is booted whatever the firmware was told to boot; undefined for none. */
+  get heldMedium(): string | undefined {
+    return this.#state.held ? this.inserted('cdrom') : undefined
+  }
+
+  /** The machine boots from its CD. */
+  async hold(): Promise<void> {
+    if (!this.#spec.holdsBootMedia || this.inserted('cdrom') === undefined) return
+    this.#state.held = true
+    await this.#keep()
+  }
+
+  /** The running system ejects the CD. */
+  async release(): Promise<void> {
+    delete this.#state.held
+    await this.eject(['cdrom'])
+  }
+
+  /** Null ejects all; what is empty stays so, and what the machine holds is still there. */
+  async eject(devices: readonly MediaDevice[] | null): Promise<void> {
+    const left = Object.entries(this.#state.media ?? {}).filter(
+      ([device]) =>
+        (devices !== null && !devices.includes(device as MediaDevice)) || (device === 'cdrom' && this.#state.held),
+    )
+    this.#state.media = Object.fromEntries(left)
+    await this.#keep()
+  }
+
+  indicators(): Record<string, Record<string, { readonly: boolean; states: string[] }>> {
+    return Object.fromEntries(
+      Object.entries(INDICATORS).map(([component, names]) => [
+        component,
+        Object.fromEntries(names.map((name) => [name, { readonly: false, states: [...INDICATOR_STATES] }])),
+      ]),
+    )
+  }
+
+  indicator(component: string, name: string): string {
+    return this.#state.indicators?.[`${name}@${component}`] ?? 'off'
+  }
+
+  /** @throws UserError for a state that it cannot have */
+  async setIndicator(component: string, name: string, state: string): Promise<void> {
+    if (!INDICATOR_STATES.includes(state))
+      throw new UserError('indicator-state', `an indicator is ${INDICATOR_STATES.join(' or ')}, not ${state}`)
+    this.#state.indicators = { ...this.#state.indicators, [`${name}@${component}`]: state }
+    await this.#keep()
+  }
+
+  subscriptions(): readonly EventSubscription[] {
+    return this.#state.subscriptions ?? []
+  }
+
+  async subscribe(wanted: Omit<EventSubscription, 'Id'>): Promise<EventSubscription> {
+    const { Context, Protocol, Destination, EventTypes } = wanted
+    const number = this.#state.nextSubscription ?? 1
+    const made = { Id: String(number), Context, Protocol, Destination, EventTypes: [...EventTypes] }
+    this.#state.nextSubscription = number + 1
+    this.#state.subscriptions = [...this.subscriptions(), made]
+    await this.#keep()
+    return made
+  }
+
+  /** @throws UserError when there is none of this id */
+  async unsubscribe(id: string): Promise<void> {
+    const left = this.subscriptions().filter((each) => each.Id !== id)
+    if (left.length === this.subscriptions().length)
+      throw new UserError('subscription', `${this.#spec.id} has no event subscription ${id}`)
+    this.#state.subscriptions = left
+    await this.#keep()
+  }
+
+  async setVolumes(volumes: readonly Record<string, unknown>[]): Promise<void> {
+    this.#state.volumes = volumes.map((each) => ({ ...each }))
+    await this.#keep()
+  }
+
+  /** What only an observer sees: a non-maskable interrupt, a reset of the BMC, bytes sent to it. */
+  signal(what: 'nmi' | 'bmc reset' | 'raw', attributes: Record<string, unknown> = {}): void {
+    this.#report(what, attributes)
+  }
+}
+
+/** Of a machine that nobody has switched on or changed yet. */
+export const factoryFirmware = (spec: MachineSpec): MachineFirmware =>
+  new MachineFirmware(spec, {}, () => Promise.resolve())

@@ -1,0 +1,66 @@
+import { findNode, type BlockNode } from './block-nodes.js'
+import type { Process } from '../program.js'
+import { tool, ToolFailure } from '../tool.js'
+
+const PIECE = 256 * 1024 * 1024
+const RANDOM_PIECE = 1024 * 1024
+
+/** From the end: a file that nothing is in any more behind a place can be cut there, instead of being read. */
+async function zero({ clock, pace, signal }: Process, node: BlockNode, from: number, length: number): Promise<void> {
+  for (let end = from + length; end > from; end -= PIECE) {
+    signal.throwIfAborted()
+    const piece = Math.min(PIECE, end - from)
+    await node.device.discard(node.offset + end - piece, piece)
+    if (pace.writeRate > 0) await clock.sleep((piece / pace.writeRate) * 1000, { signal })
+  }
+}
+
+/** Of several passes only the last leaves anything behind, so only that one is carried out; all of them take time. */
+export const shred = tool(
+  'shred',
+  { force: 'f', zero: 'z', verbose: 'v', iterations: 'n=', size: 's=', exact: 'x', remove: 'u' },
+  async (process, options) => {
+    const { inside, clock, pace, signal, random, stderr } = process
+    const rounds = Number(options.value('iterations') ?? 3)
+    if (!Number.isInteger(rounds) || rounds < 0)
+      throw new ToolFailure(`invalid number of passes: '${options.value('iterations')!}'`)
+    if (options.rest.length === 0) throw new ToolFailure('missing file operand')
+    for (const path of options.rest) {
+      const node = await findNode(inside, path)
+      if (!node) throw new ToolFailure(`${path}: failed to open for writing: No such file or directory`)
+      const passes = rounds + (options.has('zero') ? 1 : 0)
+      for (let pass = 1; pass <= passes; pass++) {
+        const kind = pass === passes && options.has('zero') ? '000000' : 'random'
+        if (options.has('verbose')) stderr(`shred: ${path}: pass ${pass}/${passes} (${kind})...\n`)
+        if (pass < passes && pace.writeRate > 0) await clock.sleep((node.length / pace.writeRate) * 1000, { signal })
+      }
+      if (options.has('zero')) await zero(process, node, 0, node.length)
+      else if (rounds > 0)
+        for (let at = 0; at < node.length; at += RANDOM_PIECE) {
+          signal.throwIfAborted()
+          const piece = Math.min(RANDOM_PIECE, node.length - at)
+          await node.device.write(node.offset + at, random.bytes(piece))
+          if (pace.writeRate > 0) await clock.sleep((piece / pace.writeRate) * 1000, { signal })
+        }
+      await node.device.flush()
+    }
+  },
+)
+
+export const blkdiscard = tool(
+  'blkdiscard',
+  { force: 'f', secure: 's', zeroout: 'z', verbose: 'v', offset: 'o=', length: 'l=', step: 'p=' },
+  async (process, options) => {
+    const path = options.rest[0]
+    if (path === undefined) throw new ToolFailure('no device specified')
+    const node = await findNode(process.inside, path)
+    if (!node) throw new ToolFailure(`cannot open ${path}: No such file or directory`)
+    const offset = Number(options.value('offset') ?? 0)
+    const length = Number(options.value('length') ?? node.length - offset)
+    if (!(offset >= 0 && length > 0 && offset + length <= node.length))
+      throw new ToolFailure(`${path}: offset is greater than device size`)
+    await zero(process, node, offset, length)
+    await node.device.flush()
+    if (options.has('verbose')) process.stdout(`${path}: Discarded ${length} bytes from the offset ${offset}\n`)
+  },
+)

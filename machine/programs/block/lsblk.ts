@@ -1,0 +1,222 @@
+import { diskNames } from '../../hardware/hardware-names.js'
+import { blockNodes, findNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
+import { levelName } from './md-arrays.js'
+import type { Inside } from '../program.js'
+import { columns, tool, ToolFailure, utilLinuxJson } from '../tool.js'
+
+type Cell = string | number | boolean | null | (string | null)[]
+
+/** `raw`: with -b. Only SIZE makes a difference. */
+type Column = (node: BlockNode, inside: Inside, raw: boolean) => Cell
+
+const ofDisk =
+  (value: (node: BlockNode, inside: Inside) => Cell): Column =>
+  (node, inside) =>
+    node.kind === 'disk' ? value(node, inside) : null
+
+/** Columns of util-linux 2.40, as far as simulated hardware has something to say. */
+const COLUMNS: Readonly<Record<string, Column>> = {
+  NAME: (node) => node.name,
+  KNAME: (node) => node.name,
+  PATH: (node) => `/dev/${node.name}`,
+  PKNAME: (node) => (node.kind === 'part' ? node.disk.name : null),
+  'MAJ:MIN': (node, inside) => majorMinor(node, inside),
+  RM: (node) => node.disk.transport === 'usb',
+  SIZE: (node, _, raw) => (raw ? node.length : humanSize(node.length)),
+  START: (node) => (node.kind === 'part' ? node.offset / 512 : null),
+  RO: () => false,
+  TYPE: (node) => (node.kind === 'raid' && 'array' in node ? raidType(node as BlockDiskNode) : node.kind),
+  MOUNTPOINT: (node, inside) => mountPoints(inside, node)[0] ?? null,
+  MOUNTPOINTS: (node, inside) => {
+    const points = mountPoints(inside, node)
+    return points.length === 0 ? [null] : points
+  },
+  FSTYPE: (node) => node.filesystem?.type ?? null,
+  LABEL: (node) => node.filesystem?.label ?? null,
+  UUID: (node) => node.filesystem?.uuid ?? null,
+  PTTYPE: (node) => node.table,
+  PTUUID: (node) => node.diskGuid,
+  PARTTYPE: (node) => node.gpt?.type ?? null,
+  PARTUUID: (node) => node.gpt?.guid ?? null,
+  PARTLABEL: (node) => node.gpt?.name || null,
+  PARTN: (node) => node.number,
+  MODEL: ofDisk((node) => node.disk.model),
+  // sysfs pads vendors to eight characters, and lsblk prints them so.
+  VENDOR: ofDisk((node) => (node.disk.transport === 'nvme' ? null : node.disk.vendor.padEnd(8))),
+  SERIAL: ofDisk((node) => node.disk.serial),
+  WWN: (node) => node.disk.wwn || null,
+  HCTL: ofDisk((node, inside) => diskNames(inside.spec, node.disk).hctl),
+  TRAN: ofDisk((node) => node.disk.transport),
+  REV: ofDisk(() => '1.0'),
+  STATE: ofDisk(() => 'running'),
+  ROTA: (node) => node.disk.rotational,
+  'LOG-SEC': (node) => node.disk.sectorSize,
+  'PHY-SEC': () => 4096,
+  'MIN-IO': () => 4096,
+  'OPT-IO': () => 0,
+  ALIGNMENT: () => 0,
+  HOTPLUG: (node) => node.disk.transport === 'usb',
+  SUBSYSTEMS: (node) => (node.disk.transport === 'nvme' ? 'block:nvme:pci' : 'block:scsi:pci'),
+  OWNER: () => 'root',
+  GROUP: () => 'disk',
+  MODE: () => 'brw-rw----',
+}
+
+const DEFAULT = ['NAME', 'MAJ:MIN', 'RM', 'SIZE', 'RO', 'TYPE', 'MOUNTPOINTS']
+const FILESYSTEMS = ['NAME', 'FSTYPE', 'LABEL', 'UUID', 'MOUNTPOINTS']
+const RIGHT = new Set([
+  'RM',
+  'SIZE',
+  'RO',
+  'ROTA',
+  'LOG-SEC',
+  'PHY-SEC',
+  'START',
+  'PARTN',
+  'MIN-IO',
+  'OPT-IO',
+  'ALIGNMENT',
+])
+
+export const lsblk = tool(
+  'lsblk',
+  {
+    all: 'a',
+    ascii: 'i',
+    bytes: 'b',
+    fs: 'f',
+    json: 'J',
+    list: 'l',
+    nodeps: 'd',
+    noheadings: 'n',
+    output: 'o=',
+    'output-all': 'O',
+    pairs: 'P',
+    paths: 'p',
+    raw: 'r',
+    tree: 'T',
+    exclude: 'e=',
+    include: 'I=',
+  },
+  async ({ inside, stdout, stderr }, options) => {
+    const chosen = options.has('output-all')
+      ? Object.keys(COLUMNS)
+      : options.has('output')
+        ? options.values('output').flatMap((list) => list.split(',').map((name) => name.trim().toUpperCase()))
+        : options.has('fs')
+          ? FILESYSTEMS
+          : DEFAULT
+    const unknown = chosen.find((name) => COLUMNS[name] === undefined)
+    if (unknown !== undefined) throw new ToolFailure(`unknown column: ${unknown}`)
+
+    const all = await blockNodes(inside)
+    const roots: (BlockNode | BlockDiskNode)[] = []
+    let exitCode = 0
+    for (const path of options.rest) {
+      const node = await findNode(inside, path)
+      if (node) roots.push(node)
+      else {
+        stderr(`lsblk: ${path}: not a block device\n`)
+        exitCode = 32
+      }
+    }
+    if (options.rest.length === 0) roots.push(...all.filter(({ kind }) => kind === 'disk' || options.has('nodeps')))
+
+    const cells = (node: BlockNode): Cell[] =>
+      chosen.map((name) => {
+        const cell = COLUMNS[name]!(node, inside, options.has('bytes'))
+        return options.has('paths') && /^P?K?NAME$/.test(name) && cell !== null ? `/dev/${String(cell)}` : cell
+      })
+    // An array stands below each of its members.
+    const children = (node: BlockNode | BlockDiskNode): (BlockNode | BlockDiskNode)[] =>
+      options.has('nodeps')
+        ? []
+        : [
+            ...('partitions' in node ? node.partitions : []),
+            ...all.filter(({ array }) => array?.members.some((member) => member?.name === node.name)),
+          ]
+    // Without NAME there is no column to draw the tree in, in JSON neither.
+    const asTree = (options.has('tree') || chosen.includes('NAME')) && !options.has('list')
+
+    const flat = (node: BlockNode | BlockDiskNode): (BlockNode | BlockDiskNode)[] => [
+      node,
+      ...children(node).flatMap(flat),
+    ]
+    if (options.has('json')) {
+      const object = (node: BlockNode): Record<string, unknown> =>
+        Object.fromEntries(cells(node).map((cell, index) => [chosen[index]!.toLowerCase(), cell]))
+      const tree = (node: BlockNode | BlockDiskNode): Record<string, unknown> => {
+        const below = children(node)
+        return { ...object(node), ...(below.length > 0 && { children: below.map(tree) }) }
+      }
+      const devices = asTree ? roots.map(tree) : unique(roots.flatMap(flat)).map(object)
+      stdout(utilLinuxJson({ blockdevices: devices }))
+      return exitCode
+    }
+    if (roots.length === 0) return exitCode
+    const [through, branchTo, lastTo, blank] = options.has('ascii')
+      ? ['| ', '|-', '`-', '  ']
+      : ['│ ', '├─', '└─', '  ']
+    const drawTree = (node: BlockNode | BlockDiskNode, indent: string, branch: string): Row[] => {
+      const below = children(node)
+      const inner = branch === '' ? '' : indent + (branch === lastTo ? blank! : through!)
+      return [
+        { branch: indent + branch, cells: cells(node).map(text) },
+        ...below.flatMap((child, index) => drawTree(child, inner, index === below.length - 1 ? lastTo! : branchTo!)),
+      ]
+    }
+    const rows = asTree
+      ? roots.flatMap((root) => drawTree(root, '', ''))
+      : unique(roots.flatMap(flat)).map((node) => ({ branch: '', cells: cells(node).map(text) }))
+    if (options.has('pairs'))
+      stdout(rows.map((row) => `${row.cells.map((cell, index) => `${chosen[index]!}="${cell}"`).join(' ')}\n`).join(''))
+    else if (options.has('raw')) {
+      const heading = options.has('noheadings') ? [] : [chosen]
+      const escaped = rows.map((row) => row.cells.map((cell) => cell.replaceAll(' ', '\\x20')))
+      stdout([...heading, ...escaped].map((row) => `${row.join(' ')}\n`).join(''))
+    } else {
+      const drawn = rows.map(({ branch, cells }) =>
+        cells.map((cell, index) => (chosen[index] === 'NAME' ? branch + cell : cell)),
+      )
+      const right = new Set(chosen.flatMap((name, index) => (RIGHT.has(name) ? [index] : [])))
+      stdout(columns(options.has('noheadings') ? drawn : [chosen, ...drawn], right))
+    }
+    return exitCode
+  },
+)
+
+interface Row {
+  branch: string
+  cells: string[]
+}
+
+/** In a list an array is named once, however many members it has. */
+const unique = (nodes: BlockNode[]): BlockNode[] =>
+  nodes.filter((node, index) => nodes.findIndex(({ name }) => name === node.name) === index)
+
+const raidType = ({ array }: BlockDiskNode) => (array ? levelName(array.superblock.level) : 'raid')
+
+function text(cell: Cell): string {
+  if (cell === null) return ''
+  if (Array.isArray(cell)) return cell.map((item) => item ?? '').join(',')
+  if (typeof cell === 'boolean') return cell ? '1' : '0'
+  return String(cell)
+}
+
+/** SCSI disks have 16 minors each; NVMe namespaces live in the extended block range. */
+function majorMinor(node: BlockNode, inside: Inside): string {
+  if (/^md/.test(node.disk.name)) return node.kind === 'raid' ? `9:${node.name.slice(2)}` : `259:${node.number!}`
+  const index = inside.spec.disks.indexOf(node.disk)
+  const major = node.disk.transport === 'nvme' ? 259 : 8
+  return `${major}:${index * 16 + (node.number ?? 0)}`
+}
+
+/** As util-linux: one decimal where it is not zero, powers of 1024. */
+export function humanSize(bytes: number): string {
+  const units = ['B', 'K', 'M', 'G', 'T', 'P']
+  let value = bytes
+  let unit = 0
+  for (; value >= 1024 && unit < units.length - 1; unit++) value /= 1024
+  const rounded = Math.round(value * 10) / 10
+  return `${Number.isInteger(rounded) ? rounded : rounded.toFixed(1)}${units[unit]!}`
+}

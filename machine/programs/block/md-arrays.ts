@@ -1,0 +1,148 @@
+import { mdDevice, runnable } from '../../disk/md-device.js'
+import {
+  MD_SUPERBLOCK_LENGTH,
+  MD_SUPERBLOCK_OFFSET,
+  mdUuid,
+  parseMdSuperblock,
+  type MdSuperblock,
+} from '../../disk/md-superblock.js'
+import type { BlockDevice } from '../../disk/block-device.js'
+import { blockNodes, readNode, type BlockNode } from './block-nodes.js'
+import type { Inside } from '../program.js'
+
+/** An array as its members' superblocks describe it. */
+export interface MdArray {
+  /** `md127` */
+  name: string
+  superblock: MdSuperblock
+  /** In the order of their roles; undefined where one is missing. */
+  members: (BlockNode | undefined)[]
+  state: 'running' | 'stopped'
+  /** Set when it runs. */
+  device: BlockDevice | undefined
+}
+
+/** mdadm's own record of the arrays that run: `md127 1.2 UUID PATH`. In the ramdisk's files, so it is gone at a boot. */
+const MAP = '/run/mdadm/map'
+/** Arrays that were stopped in this boot: udev does not assemble them again. */
+const STOPPED = '/run/mdadm/stopped'
+
+const uuidOf = ({ arrayUuid }: MdSuperblock) => mdUuid(arrayUuid)
+
+export async function readMdSuperblock(node: BlockNode): Promise<MdSuperblock | undefined> {
+  return parseMdSuperblock(await readNode(node, MD_SUPERBLOCK_OFFSET, MD_SUPERBLOCK_LENGTH))
+}
+
+/**
+ * The arrays whose members are among these disks and partitions. As udev's rules assemble an array the moment its
+ * members appear, one that nobody has named yet gets the highest free number, and keeps it for this boot.
+ */
+export async function findArrays(inside: Inside, nodes: readonly BlockNode[]): Promise<MdArray[]> {
+  const found = new Map<string, { superblock: MdSuperblock; members: (BlockNode | undefined)[] }>()
+  for (const node of nodes) {
+    if (node.filesystem?.type !== 'linux_raid_member') continue
+    const superblock = await readMdSuperblock(node)
+    if (!superblock || superblock.role >= superblock.members) continue
+    const uuid = uuidOf(superblock)
+    const array = found.get(uuid) ?? { superblock, members: Array<undefined>(superblock.members).fill(undefined) }
+    array.members[superblock.role] = node
+    found.set(uuid, array)
+  }
+  if (found.size === 0) return []
+  const names = namesOf(inside, [...found.keys()])
+  const stopped = lines(inside, STOPPED)
+  return [...found].map(([uuid, { superblock, members }]) => {
+    const name = names.get(uuid)!
+    const { level, chunk, memberSize, dataOffset } = superblock
+    const running = runnable({ level, members: members.map(toMember(dataOffset)) }) && !stopped.includes(uuid)
+    return {
+      name,
+      superblock,
+      members,
+      state: running ? 'running' : 'stopped',
+      device: running
+        ? mdDevice({
+            ...{ name, level, chunk, memberSize },
+            sectorSize: Math.max(...members.flatMap((member) => member?.device.sectorSize ?? [])),
+            members: members.map(toMember(dataOffset)),
+          })
+        : undefined,
+    }
+  })
+}
+
+const toMember = (dataOffset: number) => (node: BlockNode | undefined) =>
+  node && { device: node.device, offset: node.offset + dataOffset }
+
+function namesOf(inside: Inside, uuids: readonly string[]): Map<string, string> {
+  const map = lines(inside, MAP).map((line) => line.split(' '))
+  const names = new Map(map.map(([name, , uuid]) => [uuid!, name!]))
+  for (const uuid of [...uuids].sort()) {
+    if (names.has(uuid)) continue
+    let number = 127
+    while ([...names.values()].includes(`md${number}`)) number--
+    names.set(uuid, `md${number}`)
+    nameArray(inside, uuid, `md${number}`)
+  }
+  return names
+}
+
+/** Gives an array its name for this boot. */
+export function nameArray(inside: Inside, uuid: string, name: string): void {
+  const others = lines(inside, MAP).filter((line) => line.split(' ')[2] !== uuid)
+  put(inside, MAP, [...others, `${name} 1.2 ${uuid} /dev/${name}`])
+}
+
+export function setStopped(inside: Inside, uuid: string, stopped: boolean): void {
+  const others = lines(inside, STOPPED).filter((line) => line !== uuid)
+  put(inside, STOPPED, stopped ? [...others, uuid] : others)
+}
+
+/** Frees the name of an array that is no more. */
+export function forgetArray(inside: Inside, uuid: string): void {
+  put(
+    inside,
+    MAP,
+    lines(inside, MAP).filter((line) => line.split(' ')[2] !== uuid),
+  )
+  setStopped(inside, uuid, false)
+}
+
+const lines = ({ files }: Inside, path: string): string[] =>
+  files.exists(path)
+    ? Buffer.from(files.read(path))
+        .toString()
+        .split('\n')
+        .filter((line) => line !== '')
+    : []
+
+function put({ files }: Inside, path: string, content: readonly string[]): void {
+  if (content.length > 0 || files.exists(path)) {
+    files.mkdir('/run/mdadm')
+    files.write(path, Buffer.from(content.map((line) => `${line}\n`).join('')))
+  }
+}
+
+export const levelName = (level: number): string => `raid${level}`
+
+/** What /proc/mdstat says right now. */
+export async function mdstat(inside: Inside): Promise<string> {
+  const running = (await blockNodes(inside)).flatMap(({ array }) => (array ? [array] : []))
+  const levels = [...new Set(running.map(({ superblock }) => `[${levelName(superblock.level)}]`))].sort()
+  const blocks = running.map(({ name, superblock, members, device }) => {
+    const { level, chunk } = superblock
+    const present = members.flatMap((member, role) => (member ? [`${member.name}[${role}]`] : [])).reverse()
+    const count = members.filter((member) => member !== undefined).length
+    const health = `[${members.length}/${count}] [${members.map((member) => (member ? 'U' : '_')).join('')}]`
+    const details = [
+      `${device!.size / 1024} blocks super 1.2`,
+      level === 5 || level === 6 ? `level ${level},` : '',
+      level === 1 ? '' : `${chunk / 1024}${level === 10 ? 'K' : 'k'} chunks`,
+      level === 10 ? '2 near-copies' : '',
+      level === 5 || level === 6 ? 'algorithm 2' : '',
+      level === 0 ? '' : health,
+    ].filter((word) => word !== '')
+    return `${name} : active ${levelName(level)} ${present.join(' ')}\n      ${details.join(' ')}\n      \n`
+  })
+  return `Personalities : ${levels.map((level) => `${level} `).join('')}\n${blocks.join('')}unused devices: <none>\n`
+}

@@ -1,0 +1,80 @@
+import { basename } from 'node:path'
+import { findNode, mountPoints, readNode, type BlockNode } from './block-nodes.js'
+import { columns, tool, ToolFailure } from '../tool.js'
+
+interface Signature {
+  type: string
+  offset: number
+  magic: Buffer
+}
+
+/** Where the formats that a CoreOS disk may carry put their magic bytes. */
+const FILESYSTEMS: readonly Signature[] = [
+  { type: 'linux_raid_member', offset: 0x1000, magic: Buffer.from([0xfc, 0x4e, 0x2b, 0xa9]) },
+  { type: 'ext', offset: 0x438, magic: Buffer.from([0x53, 0xef]) },
+  { type: 'xfs', offset: 0, magic: Buffer.from('XFSB') },
+  { type: 'swap', offset: 0xff6, magic: Buffer.from('SWAPSPACE2') },
+  { type: 'vfat', offset: 0x52, magic: Buffer.from('FAT32   ') },
+  { type: 'vfat', offset: 0x36, magic: Buffer.from('FAT16   ') },
+  { type: 'vfat', offset: 0x36, magic: Buffer.from('FAT12   ') },
+]
+const GPT = Buffer.from('EFI PART')
+const BOOT_SIGNATURE = Buffer.from([0x55, 0xaa])
+
+/** Signatures of a disk or partition, in the order in which wipefs erases them. */
+export async function signatures(node: BlockNode): Promise<Signature[]> {
+  const sector = node.device.sectorSize
+  const found: Signature[] = []
+  const look = async (signature: Signature) => {
+    if (signature.offset < 0) return false
+    const bytes = await readNode(node, signature.offset, signature.magic.length)
+    if (Buffer.compare(bytes, signature.magic) !== 0) return false
+    found.push(signature)
+    return true
+  }
+  for (const candidate of FILESYSTEMS)
+    await look(candidate.type === 'ext' ? { ...candidate, type: node.filesystem?.type ?? 'ext4' } : candidate)
+  const primary = await look({ type: 'gpt', offset: sector, magic: GPT })
+  const backup = await look({ type: 'gpt', offset: node.length - sector, magic: GPT })
+  const isFat = found.some(({ type }) => type === 'vfat')
+  await look({ type: primary || backup ? 'PMBR' : isFat ? 'vfat' : 'dos', offset: 0x1fe, magic: BOOT_SIGNATURE })
+  return found
+}
+
+const hex = (value: number, width: number) => `0x${value.toString(16).padStart(width, '0')}`
+
+/** Lists signatures, or erases them from the disk's bytes with `--all`. */
+export const wipefs = tool(
+  'wipefs',
+  { all: 'a', force: 'f', 'no-act': 'n', quiet: 'q', types: 't=', json: 'J', noheadings: 'i' },
+  async ({ inside, stdout }, options) => {
+    if (options.rest.length === 0) throw new ToolFailure('no device specified')
+    const rows: string[][] = []
+    for (const path of options.rest) {
+      const node = await findNode(inside, path)
+      if (!node) throw new ToolFailure(`error: ${path}: probing initialization failed: No such file or directory`)
+      const busy = mountPoints(inside, node).length > 0
+      if (options.has('all') && busy && !options.has('force'))
+        throw new ToolFailure(`error: ${path}: probing initialization failed: Device or resource busy`)
+      const wanted = options.value('types')?.split(',')
+      const found = (await signatures(node)).filter(({ type }) => !wanted || wanted.includes(type))
+      if (!options.has('all')) {
+        for (const { type, offset } of found) {
+          const own = type === node.filesystem?.type ? node.filesystem : undefined
+          const uuid = type === 'gpt' ? node.diskGuid : own?.uuid
+          rows.push([basename(path), hex(offset, 0), type, uuid ?? '', own?.label ?? ''])
+        }
+        continue
+      }
+      for (const { type, offset, magic } of found) {
+        if (!options.has('no-act')) await node.device.write(node.offset + offset, Buffer.alloc(magic.length))
+        const erased = [...magic].map((byte) => byte.toString(16).padStart(2, '0')).join(' ')
+        if (!options.has('quiet'))
+          stdout(`${path}: ${magic.length} bytes were erased at offset ${hex(offset, 8)} (${type}): ${erased}\n`)
+      }
+      const table = found.some(({ type }) => type === 'gpt' || type === 'PMBR' || type === 'dos')
+      if (table && !options.has('quiet')) stdout(`${path}: calling ioctl to re-read partition table: Success\n`)
+    }
+    if (rows.length > 0) stdout(columns([['DEVICE', 'OFFSET', 'TYPE', 'UUID', 'LABEL'], ...rows]))
+  },
+)

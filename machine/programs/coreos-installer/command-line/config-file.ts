@@ -1,0 +1,193 @@
+import {
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  type Document,
+  type Node,
+  type Scalar,
+} from 'yaml'
+import { readNested } from '../../../../runtime/index.js'
+import type { FileTree } from '../../program.js'
+import { parseInstall } from './arguments.js'
+import { UsageError, type OptionSpec } from './clap.js'
+import { during, Failure } from '../failure.js'
+import { DEFAULTS, INSTALL_OPTIONS, type InstallOptions } from './options.js'
+
+/** What a config file may say, in the order in which its settings become arguments. */
+const FIELDS: readonly OptionSpec[] = [
+  ...INSTALL_OPTIONS.filter((option) => option.long !== 'config-file' && option.long !== 'firstboot-args'),
+  { long: 'dest-device', kind: 'value', placeholder: 'DEST_DEVICE' },
+]
+
+/**
+ * Options of the YAML files named by `--config-file`, under those of the command line: everything is written out as an
+ * argument list, files first, shown on stdout and parsed again, as coreos-installer does.
+ */
+export async function expandConfigFiles(
+  given: InstallOptions,
+  files: FileTree,
+  stdout: (text: string) => void,
+): Promise<InstallOptions> {
+  if (given.configFile.length === 0) return given
+  const args: string[] = []
+  for (const path of given.configFile) {
+    const bytes = await during(`opening config file ${path}`, () => {
+      if (files.exists(path) && files.stat(path).kind === 'directory') return undefined
+      return files.read(path)
+    })
+    const settings = await during(`parsing config file ${path}`, () => readSettings(bytes))
+    args.push(...serialise(settings))
+  }
+  args.push(...serialise(fromOptions(given)))
+  stdout(`Running with arguments: ${args.join(' ')}\n`)
+  try {
+    const options = parseInstall(args)
+    if (typeof options === 'string') throw new Failure('the arguments ask for help')
+    return { ...options, configFile: [] }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    throw new Failure('reprocessing command-line arguments', new Failure(error.text))
+  }
+}
+
+type Settings = Map<string, string | string[] | true>
+
+/** Errors are those of serde_yaml 0.9, as recorded; only what is no YAML is told in the words of another parser. */
+function readSettings(bytes: Uint8Array | undefined): Settings {
+  // The file is opened first and read later.
+  if (!bytes) throw new Failure('Is a directory (os error 21)')
+  const lines = new LineCounter()
+  const text = Buffer.from(bytes).toString()
+  const parse = (each: string) => parseAllDocuments(each, { lineCounter: lines, uniqueKeys: false })
+  const documents = readNested(text, 'the config file', parse)
+  const [document] = documents
+  if (!Array.isArray(documents) || !document) return new Map()
+  const settings = new Reader(document, text, lines).read()
+  if (documents.length > 1)
+    throw new Failure('deserializing from YAML containing more than one document is not supported')
+  const [error] = document.errors
+  if (error) throw new Failure(error.message.split('\n')[0]!.replace(/:$/, ''))
+  return settings
+}
+
+class Reader {
+  constructor(
+    readonly document: Document,
+    readonly text: string,
+    readonly lines: LineCounter,
+  ) {}
+
+  read(): Settings {
+    const settings: Settings = new Map()
+    const { contents } = this.document
+    if (contents === null || (isScalar(contents) && contents.value === null && !contents.source)) return settings
+    if (!isMap(contents))
+      throw new Failure(`invalid type: ${typeName(contents)}, expected struct InstallConfig${this.#at(contents)}`)
+    const seen = new Set<string>()
+    for (const { key: written, value } of contents.items.filter(isPair)) {
+      const key = this.#resolved(written)
+      if (!isScalar(key)) throw new Failure(`invalid type: ${typeName(key)}, expected field identifier${this.#at(key)}`)
+      const name = textOf(key)
+      const field = FIELDS.find(({ long }) => long === name)
+      if (!field) {
+        const known = FIELDS.map(({ long }) => `\`${long}\``).join(', ')
+        throw new Failure(`unknown field \`${name}\`, expected one of ${known}${this.#at(key)}`)
+      }
+      if (seen.has(name)) throw new Failure(`duplicate field \`${name}\`${this.#at(contents)}`)
+      seen.add(name)
+      const setting = this.#setting(field, this.#resolved(value))
+      if (setting !== undefined) settings.set(name, setting)
+    }
+    return settings
+  }
+
+  #resolved(node: unknown): Node | null {
+    const alias = node as { source?: string; resolve?: (document: Document) => Node | undefined } | null
+    return alias && typeof alias.resolve === 'function' ? (alias.resolve(this.document) ?? null) : (node as Node | null)
+  }
+
+  #setting(field: OptionSpec, node: Node | null): string | string[] | true | undefined {
+    switch (field.kind) {
+      case 'flag': {
+        const value = isScalar(node) ? node.value : undefined
+        if (typeof value === 'boolean') return value || undefined
+        throw this.#wrongType(field.long, node, 'a boolean')
+      }
+      case 'value':
+        if (isScalar(node) && node.value === null) return undefined
+        return this.#text(field, field.long, node)
+      case 'list':
+        if (!isSeq(node)) throw this.#wrongType(field.long, node, 'a sequence')
+        return node.items.map((item, index) => this.#text(field, `${field.long}[${index}]`, this.#resolved(item)))
+    }
+  }
+
+  #text(field: OptionSpec, path: string, node: Node | null): string {
+    if (!isScalar(node)) throw this.#wrongType(path, node, 'a string')
+    const text = textOf(node)
+    const wrong = field.kind === 'flag' ? undefined : field.check?.(text)
+    if (wrong !== undefined) throw new Failure(`${path}: ${wrong}${this.#at(node)}`)
+    return text
+  }
+
+  #wrongType(path: string, node: Node | null, expected: string): Failure {
+    return new Failure(`${path}: invalid type: ${typeName(node)}, expected ${expected}${this.#at(node)}`)
+  }
+
+  /** Where a node begins, with its tag and anchor; serde_yaml leaves out the very first place. */
+  #at(node: Node | null): string {
+    const value = node?.range?.[0]
+    if (value === undefined) return ''
+    const properties = /(?:[&!]\S*\s+)*$/.exec(this.text.slice(0, value))![0].length
+    if (value === properties) return ''
+    const { line, col } = this.lines.linePos(value - properties)
+    return ` at line ${line} column ${col}`
+  }
+}
+
+/** A plain scalar as it is written: 1.50 stays 1.50. */
+const textOf = (scalar: Scalar): string =>
+  scalar.type === 'PLAIN' && scalar.source !== undefined ? scalar.source : String(scalar.value)
+
+/** serde's words for what was found. */
+function typeName(node: unknown): string {
+  if (isMap(node)) return 'map'
+  if (isSeq(node)) return 'sequence'
+  if (!isScalar(node) || node.value === null) return 'unit value'
+  switch (typeof node.value) {
+    case 'boolean':
+      return `boolean \`${node.value}\``
+    case 'number':
+      return Number.isInteger(node.value) ? `integer \`${node.value}\`` : `floating point \`${node.value}\``
+    default:
+      return `string "${String(node.value)}"`
+  }
+}
+
+function fromOptions(options: InstallOptions): Settings {
+  const values = options as unknown as Record<string, boolean | string | string[] | undefined>
+  const settings: Settings = new Map()
+  for (const { long } of FIELDS) {
+    const value = values[long.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())]
+    if (value !== undefined && value !== false) settings.set(long, value)
+  }
+  return settings
+}
+
+function serialise(settings: Settings): string[] {
+  const args = FIELDS.flatMap((field) => {
+    const setting = settings.get(field.long)
+    if (setting === undefined || field.long === 'dest-device') return []
+    if (setting === true) return [`--${field.long}`]
+    if (DEFAULTS[field.long] === setting) return []
+    return [setting].flat().flatMap((item) => [`--${field.long}`, normalised(field, item)])
+  })
+  const device = settings.get('dest-device')
+  return typeof device === 'string' ? [...args, device] : args
+}
+
+const normalised = (field: OptionSpec, value: string): string =>
+  field.kind === 'flag' ? value : (field.normal?.(value) ?? value)

@@ -1,0 +1,26 @@
+import { parse } from '../command-line/clap.js'
+import type { InstallerProcess } from '../host.js'
+import { LIST_STREAM_HELP } from '../command-line/help.js'
+import { checkUrl } from '../command-line/option-values.js'
+import { fetchStream } from './stream.js'
+
+const STREAM = { long: 'stream', short: 's', kind: 'value', placeholder: 'name', once: true } as const
+const BASE = { long: 'stream-base-url', kind: 'value', placeholder: 'URL', once: true, check: checkUrl } as const
+
+/** `coreos-installer list-stream`: what can be downloaded, as a table. */
+export async function listStream(process: InstallerProcess, args: readonly string[]): Promise<void> {
+  const { clock, signal } = process
+  const given = parse({ command: 'coreos-installer list-stream', options: [STREAM, BASE], conflicts: [] }, args)
+  if (typeof given === 'string') return process.stdout(LIST_STREAM_HELP)
+  const formats = await fetchStream(
+    { stream: given.values.get(STREAM)?.at(-1), streamBaseUrl: given.values.get(BASE)?.at(-1) },
+    { clock, signal, retries: 0, print: (line) => process.stderr(`${line}\n`) },
+  )
+  const rows = [
+    ['Architecture', 'Platform', 'Format'],
+    ...formats.map(({ architecture, platform, format }) => [architecture, platform, format]),
+  ]
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)))
+  for (const [architecture, platform, format] of rows)
+    process.stdout(`${architecture!.padEnd(widths[0]!)}  ${platform!.padEnd(widths[1]!)}  ${format}\n`)
+}

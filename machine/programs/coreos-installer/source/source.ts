@@ -1,0 +1,74 @@
+import { fileSource, type ByteStream } from '../../../../bytes/index.js'
+import { during, Failure } from '../failure.js'
+import type { InstallerHost, InstallerProcess } from '../host.js'
+import type { Fetching } from './http.js'
+import type { InstallOptions } from '../command-line/options.js'
+import { openSigned, openStream } from './stream.js'
+
+/** An image ready to be read. */
+export interface ImageSource {
+  bytes: ByteStream
+  /** `none`: nobody signed it and none is needed. */
+  signature: { kind: 'none' } | { kind: 'missing' } | { kind: 'found'; bytes: Uint8Array }
+  /** A file of this process, whose contents may be had from the shelf. */
+  path: string | undefined
+}
+
+/** Finds the image as the options say, telling where from, and its signature. */
+export async function openSource(
+  { host, clock }: InstallerProcess,
+  options: InstallOptions,
+  sectorSize: number,
+  fetching: Fetching,
+): Promise<ImageSource> {
+  const { imageFile, imageUrl } = options
+  const { print } = fetching
+  if (imageFile !== undefined) {
+    print(`Copying image from ${imageFile}`)
+    print(`Reading signature from ${imageFile}.sig`)
+    const opened = await during('opening source image file', () => host.open(imageFile))
+    return { ...opened, signature: await readSignature(host, `${imageFile}.sig`, print) }
+  }
+  if (imageUrl !== undefined) {
+    const signatureUrl = new URL(imageUrl)
+    signatureUrl.pathname += '.sig'
+    print(`Downloading image from ${imageUrl}`)
+    print(`Downloading signature from ${signatureUrl.href}`)
+    return openSigned(imageUrl, signatureUrl.href, fetching)
+  }
+  const architecture = options.architecture ?? host.architecture
+  const { liveImage } = host
+  if (options.stream === undefined && liveImage !== null && architecture === host.architecture) {
+    print(`Installing ${imageTitle(liveImage)} ${architecture} (512-byte sectors)`)
+    const bytes = await during('opening osmet file', () => fileSource(liveImage, clock))
+    return { bytes, signature: { kind: 'none' }, path: liveImage }
+  }
+  if (options.offline) throw new Failure('cannot perform offline install; metadata missing')
+  if (![512, 4096].includes(sectorSize)) print(`Found non-standard sector size ${sectorSize} for ${options.destDevice}`)
+  const format = sectorSize === 4096 ? '4k.raw.xz' : 'raw.xz'
+  return openStream({ ...options, architecture, platform: 'metal', format }, fetching)
+}
+
+async function readSignature(
+  { files }: InstallerHost,
+  path: string,
+  print: (line: string) => void,
+): Promise<ImageSource['signature']> {
+  if (!files.exists(path)) {
+    print("Couldn't read signature file: No such file or directory (os error 2)")
+    return { kind: 'missing' }
+  }
+  return { kind: 'found', bytes: await during('reading signature file', () => files.read(path)) }
+}
+
+/** What an image calls itself, from its file name: `fedora-coreos-44.1-metal.x86_64.raw.xz` is Fedora CoreOS 44.1. */
+export function imageTitle(path: string): string {
+  const stem = path
+    .slice(path.lastIndexOf('/') + 1)
+    .replace(/\.(raw|img|bin)?(\.(xz|gz|zst))?$/, '')
+    .replace(/[.-](x86_64|aarch64|ppc64le|s390x)$/, '')
+    .replace(/[.-]metal(4k)?$/, '')
+  const words = stem.split(/[-_]/).filter((word) => word !== '')
+  const names: Record<string, string> = { coreos: 'CoreOS', rhcos: 'RHEL CoreOS', scos: 'CentOS Stream CoreOS' }
+  return words.map((word) => names[word] ?? word.charAt(0).toUpperCase() + word.slice(1)).join(' ') || 'CoreOS'
+}

@@ -1,0 +1,151 @@
+import type { Clock } from '../../../runtime/index.js'
+import { withBootVolume, type BootVolume } from '../../disk/boot-volume.js'
+import { FatVolume } from '../../disk/fat-volume.js'
+import { fileError, normalPath } from '../../file-tree.js'
+import { findNode } from '../block/block-nodes.js'
+import { mdstat } from '../block/md-arrays.js'
+import type { Inside } from '../program.js'
+
+export interface FileStat {
+  kind: 'file' | 'directory' | 'block device'
+  mode: number
+  uid: number
+  gid: number
+  size: number
+}
+
+/** What open(2) and its friends see on the machine: the ramdisk's files, mounted filesystems, device nodes. */
+export interface FileView {
+  read(path: string): Promise<Uint8Array>
+  /** Creates parent folders. */
+  write(path: string, bytes: Uint8Array, options?: { mode?: number }): Promise<void>
+  /** Creates parent folders; no error when it exists. */
+  mkdir(path: string, options?: { mode?: number }): Promise<void>
+  /** With everything in it. */
+  remove(path: string): Promise<void>
+  exists(path: string): Promise<boolean>
+  list(path: string): Promise<string[]>
+  stat(path: string): Promise<FileStat>
+}
+
+/** Files below a mount point are read from and written to the filesystem on the disk, each time. */
+export function fileView(inside: Inside, clock: Clock): FileView {
+  const on = async <T>(
+    path: string,
+    access: { writes: boolean },
+    tree: (path: string) => T | Promise<T>,
+    volume: (volume: BootVolume, path: string) => Promise<T>,
+  ): Promise<T> => {
+    const normal = normalPath(path)
+    const point = mountOf(inside, normal)
+    if (point === undefined) return tree(normal)
+    const mount = inside.mounts.get(point)!
+    if (access.writes && mount.readOnly) throw fileError('EROFS', path)
+    const node = await findNode(inside, mount.device)
+    if (!node) throw fileError('EIO', path)
+    const inner = normal.slice(point === '/' ? 0 : point.length) || '/'
+    if (node.filesystem?.type === 'vfat')
+      return volume(readOnlyFat(await FatVolume.open(node.device, node.offset)), inner)
+    return withBootVolume(node.device, node.offset, clock, (mounted) => volume(mounted, inner), {
+      readOnly: !access.writes,
+    })
+  }
+  const READS = { writes: false }
+  const WRITES = { writes: true }
+
+  const view: FileView = {
+    read: (path) =>
+      on(
+        path,
+        READS,
+        // The kernel makes it up whenever it is read.
+        async (at) => (at === '/proc/mdstat' ? Buffer.from(await mdstat(inside)) : inside.files.read(at)),
+        (volume, at) => volume.read(at),
+      ),
+    write: (path, bytes, options) =>
+      on(
+        path,
+        WRITES,
+        (at) => inside.files.write(at, bytes, options),
+        async (volume, at) => {
+          await makeFolders(volume, at.slice(0, at.lastIndexOf('/')))
+          await volume.write(at, bytes, options)
+        },
+      ),
+    mkdir: (path, options) =>
+      on(
+        path,
+        WRITES,
+        (at) => inside.files.mkdir(at, options),
+        (volume, at) => makeFolders(volume, at, options),
+      ),
+    remove: (path) => on(path, WRITES, (at) => inside.files.remove(at), removeTree),
+    exists: async (path) =>
+      (await on(
+        path,
+        READS,
+        (at) => inside.files.exists(at),
+        (volume, at) => volume.exists(at),
+      )) || (await findNode(inside, normalPath(path))) !== undefined,
+    list: (path) =>
+      on(
+        path,
+        READS,
+        (at) => inside.files.list(at),
+        (volume, at) => volume.list(at),
+      ),
+    stat: async (path) => {
+      if (await findNode(inside, normalPath(path)))
+        return { kind: 'block device', mode: 0o660, uid: 0, gid: 6, size: 0 }
+      return on<FileStat>(
+        path,
+        READS,
+        (at) => ({ ...inside.files.stat(at), uid: 0, gid: 0 }),
+        async (volume, at) => {
+          const { kind, ...stat } = await volume.stat(at)
+          return { ...stat, kind: kind === 'directory' ? 'directory' : 'file' }
+        },
+      )
+    },
+  }
+  return view
+}
+
+/** What Linux makes of FAT, which knows no owners and modes. mount(8) lets it be mounted read-only here, nothing else. */
+function readOnlyFat(fat: FatVolume): BootVolume {
+  const refuse = (path: string) => Promise.reject(fileError('EROFS', path))
+  return {
+    read: (path) => fat.read(path),
+    list: (path) => fat.list(path),
+    exists: async (path) => (await fat.find(path)) !== undefined,
+    stat: async (path) => {
+      const entry = await fat.find(path)
+      if (!entry) throw fileError('ENOENT', path)
+      return { kind: entry.kind, mode: 0o755, uid: 0, gid: 0, size: entry.size }
+    },
+    readlink: (path) => Promise.reject(fileError('ENOENT', path)),
+    write: refuse,
+    create: refuse,
+    mkdir: refuse,
+    remove: refuse,
+  }
+}
+
+/** The deepest mount point that the path is in. */
+function mountOf(inside: Inside, path: string): string | undefined {
+  return [...inside.mounts.keys()]
+    .filter((point) => path === point || path.startsWith(point === '/' ? '/' : `${point}/`))
+    .sort((a, b) => b.length - a.length)[0]
+}
+
+async function makeFolders(volume: BootVolume, path: string, options?: { mode?: number }): Promise<void> {
+  if (path === '' || path === '/' || (await volume.exists(path))) return
+  await makeFolders(volume, path.slice(0, path.lastIndexOf('/')))
+  await volume.mkdir(path, options)
+}
+
+async function removeTree(volume: BootVolume, path: string): Promise<void> {
+  if ((await volume.stat(path, { follow: false })).kind === 'directory')
+    for (const name of await volume.list(path)) await removeTree(volume, `${path === '/' ? '' : path}/${name}`)
+  await volume.remove(path)
+}

@@ -1,0 +1,236 @@
+import { nicNames } from '../../hardware/hardware-names.js'
+import type { NicSpec } from '../../machine.js'
+import type { Inside, Program } from '../program.js'
+import { tool, ToolFailure } from '../tool.js'
+
+const FOREVER = 4294967295
+
+interface Address {
+  family: 'inet' | 'inet6'
+  local: string
+  prefixlen: number
+  broadcast?: string
+  scope: 'host' | 'global' | 'link'
+  label?: string
+  valid_life_time: number
+  preferred_life_time: number
+}
+
+/** A link as iproute2's JSON has it. */
+interface Link {
+  ifindex: number
+  ifname: string
+  flags: string[]
+  mtu: number
+  qdisc: string
+  operstate: string
+  linkmode?: string
+  group: string
+  txqlen: number
+  link_type: string
+  address: string
+  broadcast: string
+  addr_info: Address[]
+}
+
+const lifetime = { valid_life_time: FOREVER, preferred_life_time: FOREVER }
+
+/** Taken down by hand, which the next boot forgets. */
+const isDown = (files: Inside['files'], nic: NicSpec): boolean => !files.exists(`/sys/class/net/${nic.name}/carrier`)
+
+function links({ spec, files }: Inside): Link[] {
+  const lo: Link = {
+    ifindex: 1,
+    ifname: 'lo',
+    flags: ['LOOPBACK', 'UP', 'LOWER_UP'],
+    mtu: 65536,
+    qdisc: 'noqueue',
+    operstate: 'UNKNOWN',
+    group: 'default',
+    txqlen: 1000,
+    link_type: 'loopback',
+    address: '00:00:00:00:00:00',
+    broadcast: '00:00:00:00:00:00',
+    addr_info: [
+      { family: 'inet', local: '127.0.0.1', prefixlen: 8, scope: 'host', label: 'lo', ...lifetime },
+      { family: 'inet6', local: '::1', prefixlen: 128, scope: 'host', ...lifetime },
+    ],
+  }
+  return [
+    lo,
+    ...spec.nics.map((nic, index) => ({
+      ifindex: index + 2,
+      ifname: nic.name,
+      flags: isDown(files, nic)
+        ? ['BROADCAST', 'MULTICAST']
+        : nic.carrier
+          ? ['BROADCAST', 'MULTICAST', 'UP', 'LOWER_UP']
+          : ['NO-CARRIER', 'BROADCAST', 'MULTICAST', 'UP'],
+      mtu: 1500,
+      qdisc: 'fq_codel',
+      operstate: nic.carrier && !isDown(files, nic) ? 'UP' : 'DOWN',
+      group: 'default',
+      txqlen: 1000,
+      link_type: 'ether',
+      address: nic.mac,
+      broadcast: 'ff:ff:ff:ff:ff:ff',
+      addr_info: nic.carrier && !isDown(files, nic) ? addresses(nic) : [],
+    })),
+  ]
+}
+
+function addresses(nic: NicSpec): Address[] {
+  const v6: Address = { family: 'inet6', local: linkLocal(nic.mac), prefixlen: 64, scope: 'link', ...lifetime }
+  if (nic.ipv4 === null) return [v6]
+  const broadcast = nic.ipv4.replace(/\.\d+$/, '.255')
+  return [
+    { family: 'inet', local: nic.ipv4, prefixlen: 24, broadcast, scope: 'global', label: nic.name, ...lifetime },
+    v6,
+  ]
+}
+
+/** The EUI-64 address that the kernel gives itself (RFC 4291, appendix A). */
+function linkLocal(mac: string): string {
+  const bytes = mac.split(':').map((byte) => Number.parseInt(byte, 16))
+  const id = [bytes[0]! ^ 2, bytes[1]!, bytes[2]!, 0xff, 0xfe, bytes[3]!, bytes[4]!, bytes[5]!]
+  const groups = [0, 2, 4, 6].map((at) => ((id[at]! << 8) | id[at + 1]!).toString(16))
+  return `fe80::${groups.join(':')}`
+}
+
+/** `address`, `link` and `route`, by any beginning of the word; options have one dash, also the long ones. */
+export const ip: Program = async ({ inside, stdout, stderr, argv }) => {
+  const words = argv.slice(1).filter((word) => !word.startsWith('-'))
+  const json = argv.some((word) => word === '-j' || word === '-json')
+  const family = argv.includes('-4') ? 'inet' : argv.includes('-6') ? 'inet6' : undefined
+  const [object = '', ...rest] = words
+  const is = (name: string) => object !== '' && name.startsWith(object)
+  if (is('route')) return route(inside, rest, json, stdout, stderr)
+  if (!is('address') && !is('link')) {
+    stderr(`Object "${object}" is unknown, try "ip help".\n`)
+    return 1
+  }
+  if (is('link') && rest[0] === 'set') return setLink(inside, rest, stderr)
+  const name = rest.includes('dev')
+    ? rest[rest.indexOf('dev') + 1]
+    : rest.find((word) => !['show', 'list', 'ls', 'up'].includes(word))
+  const shown = links(inside).filter((link) => name === undefined || link.ifname === name)
+  if (shown.length === 0) {
+    stderr(`Device "${name!}" does not exist.\n`)
+    return 1
+  }
+  const chosen = shown.map((link) => ({
+    ...link,
+    addr_info: link.addr_info.filter((address) => family === undefined || address.family === family),
+  }))
+  if (json) stdout(`${JSON.stringify(chosen.map((link) => (is('address') ? link : withoutAddresses(link))))}\n`)
+  else stdout(chosen.map((link) => describe(link, is('address'))).join(''))
+  return 0
+}
+
+/** `ip link set [dev] NAME up|down`. The kernel does not read the carrier of an interface that is down. */
+function setLink({ spec, files }: Inside, words: readonly string[], stderr: (text: string) => void): number {
+  const state = words.find((word) => word === 'up' || word === 'down')
+  const name = words.slice(1).find((word) => !['dev', 'up', 'down'].includes(word))
+  const nic = spec.nics.find((candidate) => candidate.name === name)
+  if (!nic || state === undefined) {
+    stderr(nic ? 'Not enough information: "up" or "down" is required.\n' : `Cannot find device "${name ?? ''}"\n`)
+    return nic ? 255 : 1
+  }
+  const sys = `/sys/class/net/${nic.name}`
+  const up = state === 'up' && nic.carrier
+  files.write(`${sys}/operstate`, Buffer.from(up ? 'up\n' : 'down\n'))
+  if (state === 'down') files.remove(`${sys}/carrier`)
+  else files.write(`${sys}/carrier`, Buffer.from(nic.carrier ? '1\n' : '0\n'))
+  return 0
+}
+
+function withoutAddresses({ addr_info: _, group, txqlen, link_type, address, broadcast, ...link }: Link): object {
+  return { ...link, linkmode: 'DEFAULT', group, txqlen, link_type, address, broadcast }
+}
+
+function describe(link: Link, withAddresses: boolean): string {
+  const { ifindex, ifname, flags, mtu, qdisc, operstate, group, txqlen, link_type, address, broadcast } = link
+  const lines = [
+    `${ifindex}: ${ifname}: <${flags.join(',')}> mtu ${mtu} qdisc ${qdisc} state ${operstate} group ${group} qlen ${txqlen}`,
+    `    link/${link_type} ${address} brd ${broadcast}`,
+  ]
+  if (withAddresses)
+    for (const { family, local, prefixlen, broadcast: brd, scope, label } of link.addr_info)
+      lines.push(
+        `    ${family} ${local}/${prefixlen}${brd ? ` brd ${brd}` : ''} scope ${scope}${label ? ` ${label}` : ''}`,
+        '       valid_lft forever preferred_lft forever',
+      )
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+/** `ip route get ADDRESS`: every address is reached through the first NIC that has one of its own. */
+function route(
+  { spec }: Inside,
+  words: readonly string[],
+  json: boolean,
+  stdout: (text: string) => void,
+  stderr: (text: string) => void,
+): number {
+  const nic = spec.nics.find(({ ipv4, carrier }) => ipv4 !== null && carrier)
+  if (words[0] !== 'get') {
+    const gateway = nic?.ipv4?.replace(/\.\d+$/, '.254')
+    const entry = nic && {
+      dst: 'default',
+      gateway,
+      dev: nic.name,
+      protocol: 'dhcp',
+      prefsrc: nic.ipv4,
+      metric: 100,
+      flags: [],
+    }
+    if (json) stdout(`${JSON.stringify(entry ? [entry] : [])}\n`)
+    else if (entry) stdout(`default via ${gateway} dev ${entry.dev} proto dhcp src ${entry.prefsrc} metric 100\n`)
+    return 0
+  }
+  const dst = words[1] ?? ''
+  const local = dst.startsWith('127.')
+  if (!nic && !local) {
+    stderr('RTNETLINK answers: Network is unreachable\n')
+    return 2
+  }
+  const dev = local ? 'lo' : nic!.name
+  const source = local ? '127.0.0.1' : nic!.ipv4!
+  if (json) stdout(`${JSON.stringify([{ dst, dev, prefsrc: source, flags: [], uid: 0, cache: [] }])}\n`)
+  else stdout(`${local ? 'local ' : ''}${dst} dev ${dev} src ${source} uid 0 \n    cache \n`)
+  return 0
+}
+
+export const ethtool = tool('ethtool', { 'show-permaddr': 'P=', driver: 'i=' }, ({ inside, stdout }, options) => {
+  const name = options.value('show-permaddr') ?? options.value('driver') ?? options.rest[0]
+  const nic = inside.spec.nics.find((candidate) => candidate.name === name)
+  if (!nic) throw new ToolFailure(`cannot get device information for ${name ?? ''}: No such device`, 71)
+  const names = nicNames(inside.spec, nic)
+  if (options.has('show-permaddr')) return stdout(`Permanent address: ${nic.mac}\n`)
+  if (options.has('driver'))
+    return stdout(`driver: ${names.driver}\nversion: 1.0.0\nfirmware-version: \nbus-info: ${names.pciAddress}\n`)
+  stdout(
+    `Settings for ${nic.name}:\n\tSpeed: ${nic.carrier ? `${names.speed}Mb/s` : 'Unknown!'}\n\tDuplex: ${nic.carrier ? 'Full' : 'Unknown! (255)'}\n\tLink detected: ${nic.carrier ? 'yes' : 'no'}\n`,
+  )
+})
+
+/** The BMC as its own host sees it, over the system interface. */
+export const ipmitool = tool('ipmitool', {}, ({ inside, stdout }, { rest }) => {
+  const { bmc } = inside.spec
+  if (!bmc)
+    throw new ToolFailure(
+      'Could not open device at /dev/ipmi0 or /dev/ipmi/0 or /dev/ipmidev/0: No such file or directory',
+    )
+  const [object, verb] = rest
+  const address = /(?:^|\/\/)(\d+\.\d+\.\d+\.\d+)/.exec(bmc.address)?.[1] ?? '0.0.0.0'
+  if (object === 'lan' && verb === 'print') {
+    stdout(
+      `IP Address Source       : Static Address\nIP Address              : ${address}\nSubnet Mask             : 255.255.255.0\n`,
+    )
+    return
+  }
+  if (object === 'lan6' && verb === 'print') {
+    stdout('IPv6 Static Address 0:\n    Enabled:        no\n    Address:        ::/0\n')
+    return
+  }
+  throw new ToolFailure(`Invalid command: ${rest.join(' ')}`)
+})

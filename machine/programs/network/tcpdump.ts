@@ -1,0 +1,58 @@
+import type { Program } from '../program.js'
+
+const LLDP_MULTICAST = '0180c200000e'
+
+/**
+ * `tcpdump -i NIC ... -w - 'ether proto 0x88cc'`: the one thing it is asked for here is to catch what the switch says of
+ * itself. Every NIC with a link is plugged in to a port of its own of one switch, which speaks at once.
+ */
+export const tcpdump: Program = async ({ argv, inside, clock, signal, stdout, stderr }) => {
+  const name = argv[argv.indexOf('-i') + 1]
+  const index = inside.spec.nics.findIndex((nic) => nic.name === name)
+  const nic = inside.spec.nics[index]
+  if (!nic || !argv.includes('-i')) {
+    stderr(`tcpdump: ${name ?? ''}: No such device exists\n`)
+    return 1
+  }
+  if (argv.at(-1) !== 'ether proto 0x88cc' || !argv.includes('-w')) {
+    stderr('tcpdump: this one catches LLDP only: -w - "ether proto 0x88cc"\n')
+    return 1
+  }
+  stderr(`tcpdump: listening on ${nic.name}, link-type EN10MB (Ethernet), snapshot length 262144 bytes\n`)
+  // Nobody speaks on a cable that leads nowhere.
+  if (!nic.carrier || !inside.files.exists(`/sys/class/net/${nic.name}/carrier`))
+    await clock.sleep(2 ** 31 - 1, { signal, weak: true })
+  const frame = announcement(index + 1)
+  const seconds = Math.floor(clock.now() / 1000)
+  stdout(
+    Buffer.concat([words(0xa1b2c3d4, 0x00040002, 0, 0, 262_144, 1), words(seconds, 0, frame.length, frame.length)]),
+  )
+  stdout(frame)
+  return 0
+}
+
+/** Little-endian, as pcap files of common machines are. */
+function words(...values: number[]): Buffer {
+  const buffer = Buffer.alloc(values.length * 4)
+  values.forEach((value, index) => buffer.writeUInt32LE(value >>> 0, index * 4))
+  return buffer
+}
+
+/** An Ethernet frame with LLDP: chassis, port, time to live, name of the switch. */
+function announcement(port: number): Buffer {
+  const chassis = '02005e005301'
+  return Buffer.concat([
+    Buffer.from(`${LLDP_MULTICAST}${chassis}88cc`, 'hex'),
+    tlv(1, Buffer.from(`04${chassis}`, 'hex')),
+    tlv(2, Buffer.concat([Buffer.of(5), Buffer.from(`Ethernet1/${port}`)])),
+    tlv(3, Buffer.of(0, 120)),
+    tlv(5, Buffer.from('switch-1')),
+    tlv(0, Buffer.alloc(0)),
+  ])
+}
+
+function tlv(type: number, value: Uint8Array): Buffer {
+  const head = Buffer.alloc(2)
+  head.writeUInt16BE((type << 9) | value.length)
+  return Buffer.concat([head, value])
+}

@@ -1,0 +1,112 @@
+import { findNode } from '../block/block-nodes.js'
+import type { EfiEntry, Inside } from '../program.js'
+import { tool, ToolExit, ToolFailure } from '../tool.js'
+
+/** Where efibootmgr gives up on a variable. */
+const VARIABLE_FAILED = 5
+
+/** The table as efibootmgr 18 prints it: device paths always, after a tab. */
+function table({ efi }: Inside): string {
+  const entries = [...efi.entries].sort((a, b) => a.number.localeCompare(b.number))
+  return [
+    ...(efi.current === null ? [] : [`BootCurrent: ${efi.current}`]),
+    'Timeout: 0 seconds',
+    ...(efi.order.length === 0
+      ? ['No BootOrder is set; firmware will attempt recovery']
+      : [`BootOrder: ${efi.order.join(',')}`]),
+    ...entries.map(({ number, active, label, path }) => `Boot${number}${active ? '*' : ' '} ${label}\t${path}`),
+  ]
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+/** Numbers are read as hex of any length: `1` is `0001`. */
+function entryOf({ efi }: Inside, given: string | undefined): EfiEntry {
+  const number = (given ?? '').toUpperCase().padStart(4, '0')
+  const entry = efi.entries.find((candidate) => candidate.number === number)
+  if (entry) return entry
+  throw new ToolFailure(`Boot entry ${given ?? '(none)'} not found`, VARIABLE_FAILED)
+}
+
+async function create(
+  inside: Inside,
+  options: { disk: string; part: number; label: string; loader: string },
+): Promise<EfiEntry> {
+  const disk = await findNode(inside, options.disk)
+  const partition =
+    disk && 'partitions' in disk ? disk.partitions.find(({ number }) => number === options.part) : undefined
+  if (!disk || !partition?.gpt)
+    throw new ToolFailure('Could not prepare Boot variable: No such file or directory', VARIABLE_FAILED)
+  const sector = disk.device.sectorSize
+  const hex = (bytes: number) => `0x${(bytes / sector).toString(16)}`
+  const where = `HD(${options.part},GPT,${partition.gpt.guid},${hex(partition.offset)},${hex(partition.length)})`
+  return {
+    number: freeNumber(inside),
+    label: options.label,
+    active: true,
+    path: `${where}/File(${options.loader.replaceAll('/', '\\')})`,
+  }
+}
+
+function freeNumber({ efi }: Inside): string {
+  for (let number = 0; ; number++) {
+    const name = number.toString(16).toUpperCase().padStart(4, '0')
+    if (!efi.entries.some((entry) => entry.number === name)) return name
+  }
+}
+
+export const efibootmgr = tool(
+  'efibootmgr',
+  {
+    active: 'a',
+    inactive: 'A',
+    bootnum: 'b=',
+    'delete-bootnum': 'B',
+    create: 'c',
+    'create-only': 'C',
+    disk: 'd=',
+    label: 'L=',
+    loader: 'l=',
+    bootorder: 'o=',
+    'delete-bootorder': 'O',
+    part: 'p=',
+    quiet: 'q',
+    verbose: 'v',
+    'write-signature': 'w',
+    'remove-dups': 'D',
+  },
+  async ({ inside, stdout, stderr }, options) => {
+    const { efi } = inside
+    if (inside.spec.firmware === 'bios') {
+      stderr('EFI variables are not supported on this system.\n')
+      throw new ToolExit(2)
+    }
+    if (options.has('delete-bootnum')) {
+      const { number } = entryOf(inside, options.value('bootnum'))
+      efi.entries = efi.entries.filter((entry) => entry.number !== number)
+      efi.order = efi.order.filter((entry) => entry !== number)
+    } else if (options.has('active') || options.has('inactive'))
+      entryOf(inside, options.value('bootnum')).active = options.has('active')
+    if (options.has('delete-bootorder')) efi.order = []
+    if (options.has('bootorder'))
+      efi.order = options
+        .value('bootorder')!
+        .split(',')
+        .map((number) => entryOf(inside, number).number)
+    if (options.has('create') || options.has('create-only')) {
+      const label = options.value('label') ?? 'Linux'
+      const twin = efi.entries.find((entry) => entry.label === label)
+      if (twin) stderr(`efibootmgr: ** Warning ** : Boot${twin.number} has same label ${label}\n`)
+      const entry = await create(inside, {
+        disk: options.value('disk') ?? '/dev/sda',
+        part: Number(options.value('part') ?? 1),
+        label,
+        loader: options.value('loader') ?? '\\EFI\\fedora\\grubx64.efi',
+      })
+      efi.entries.push(entry)
+      if (options.has('create')) efi.order.unshift(entry.number)
+    }
+    await inside.keep()
+    if (!options.has('quiet')) stdout(table(inside))
+  },
+)

@@ -1,0 +1,83 @@
+import type { Inside, Program } from '../program.js'
+
+/**
+ * Images that the machine can reach, a line each: `REFERENCE [EXIT-CODE [OUTPUT]]`. A registry is not rehearsed: what is
+ * not named here cannot be pulled.
+ */
+const REACHABLE = '/etc/containers/simulated-images'
+/** What was pulled, and what was run: kept until the next boot. */
+const PULLED = '/run/containers/images'
+const RAN = '/run/containers/runs'
+
+/** podman's own failures, as against those of what runs in a container. */
+const PODMAN_FAILED = 125
+
+const lines = ({ files }: Inside, path: string): string[] =>
+  files.exists(path)
+    ? Buffer.from(files.read(path))
+        .toString()
+        .split('\n')
+        .filter((line) => line.trim() !== '')
+    : []
+
+const add = (inside: Inside, path: string, line: string): void =>
+  inside.files.write(path, Buffer.from([...lines(inside, path), line].map((text) => `${text}\n`).join('')))
+
+/** `docker://host/image:tag` and `host/image:tag` are the same. */
+const plain = (reference: string) => reference.replace(/^[a-z]+:\/\//, '')
+
+/** pull, run, images, ps, version: only state is kept, nothing is executed. */
+export const podman: Program = (process) => Promise.resolve(run(process))
+
+function run({ argv, inside, stdout, stderr }: Parameters<Program>[0]): number {
+  const [, verb, ...words] = argv
+  const failed = (message: string): number => {
+    stderr(`Error: ${message}\n`)
+    return PODMAN_FAILED
+  }
+  const known = (reference: string) => {
+    const line = lines(inside, REACHABLE).find((candidate) => plain(candidate.split(/\s+/)[0]!) === plain(reference))
+    const [, code = '0', ...output] = line?.split(/\s+/) ?? []
+    return line === undefined ? undefined : { code: Number(code), output: output.join(' ') }
+  }
+  const pull = (reference: string): number => {
+    if (!known(reference))
+      return failed(
+        `initializing source docker://${plain(reference)}: pinging container registry: the image is not known to this machine`,
+      )
+    if (!lines(inside, PULLED).includes(plain(reference))) add(inside, PULLED, plain(reference))
+    return 0
+  }
+  switch (verb) {
+    case 'version':
+    case '--version':
+      stdout('podman version 5.0.0\n')
+      return 0
+    case 'images':
+      for (const image of lines(inside, PULLED)) stdout(`${image}\n`)
+      return 0
+    case 'ps':
+      for (const line of lines(inside, RAN)) stdout(`${line}\n`)
+      return 0
+    case 'pull': {
+      const reference = words.at(-1)
+      if (reference === undefined || reference.startsWith('-')) return failed('requires at least 1 arg(s)')
+      const code = pull(reference)
+      if (code === 0) stdout(`${plain(reference)}\n`)
+      return code
+    }
+    case 'run': {
+      // Values of options cannot be told from images without podman's table; an image is what the machine knows.
+      const reference = words.find((word) => known(word)) ?? words.at(-1)
+      if (reference === undefined) return failed('requires at least 1 arg(s)')
+      const code = pull(reference)
+      if (code !== 0) return code
+      add(inside, RAN, words.join(' '))
+      const { code: exit, output } = known(reference)!
+      if (output !== '') stdout(`${output}\n`)
+      return exit
+    }
+    default:
+      return failed(`unrecognized command \`podman ${verb ?? ''}\``)
+  }
+}

@@ -1,0 +1,214 @@
+import { commandLine } from '../../ramdisk/ramdisk-tree.js'
+import type { Inside, Process, Program } from '../program.js'
+import { tool, ToolExit, ToolFailure } from '../tool.js'
+import { hasUnitFile, setStarted, unitState, type UnitState } from './units.js'
+
+const text = (inside: Inside, path: string): string => new TextDecoder().decode(inside.files.read(path)).trim()
+const HOSTNAME = '/proc/sys/kernel/hostname'
+
+/** Units of the live image; what was stopped is remembered in the ramdisk's files. */
+const UNITS = ['NetworkManager', 'chronyd', 'dbus', 'ironic-agent', 'sshd', 'systemd-journald', 'systemd-udevd']
+const stopped = (unit: string) => `/run/systemd/stopped/${unit}`
+const unitName = (given: string): string => given.replace(/\.service$/, '')
+const isKnown = (inside: Inside, unit: string): boolean => UNITS.includes(unit) || hasUnitFile(inside, unit)
+
+/** Flushes the disks, as the OS does before it lets go of them. */
+async function goDown({ inside }: Process, action: 'power off' | 'reboot'): Promise<number> {
+  for (const disk of inside.disks.values()) await disk.flush()
+  inside.request(action)
+  return 0
+}
+
+/** util-linux's, for the one optical drive that there may be. */
+export const eject: Program = async ({ argv, inside, stderr }) => {
+  const device = argv.slice(1).find((word) => !word.startsWith('-')) ?? 'cdrom'
+  if (inside.eject && ['cdrom', '/dev/cdrom', 'sr0', '/dev/sr0'].includes(device)) {
+    await inside.eject()
+    return 0
+  }
+  stderr(`eject: unable to find or open device for: \`${device.replace(/^\/dev\//, '')}'\n`)
+  return 1
+}
+
+export const poweroff: Program = (process) => goDown(process, 'power off')
+export const reboot: Program = (process) => goDown(process, 'reboot')
+
+export const systemctl = tool(
+  'systemctl',
+  { force: 'f', quiet: 'q', now: '', 'no-block': '', 'no-wall': '', 'no-pager': '', property: 'p=', value: '' },
+  (process, options) => {
+    const { inside, clock, stdout, stderr } = process
+    const [verb, ...given] = options.rest
+    const units = given.map(unitName)
+    const missing = units.find((unit) => !isKnown(inside, unit))
+    const stateOf = (unit: string): UnitState => {
+      if (hasUnitFile(inside, unit)) return unitState(inside, unit, clock.now())
+      const active = UNITS.includes(unit) && !inside.files.exists(stopped(unit))
+      return { activeState: active ? 'active' : 'inactive', result: 'success' }
+    }
+    const isActive = (unit: string) => stateOf(unit).activeState === 'active'
+    switch (verb) {
+      case 'poweroff':
+      case 'halt':
+        return goDown(process, 'power off')
+      case 'reboot':
+        return goDown(process, 'reboot')
+      case 'is-system-running':
+        return stdout('running\n')
+      case 'daemon-reload':
+        return
+      case 'is-active': {
+        if (!options.has('quiet')) for (const unit of units) stdout(`${stateOf(unit).activeState}\n`)
+        return units.some(isActive) ? 0 : 3
+      }
+      case 'show': {
+        const wanted = options.value('property')?.split(',')
+        for (const unit of units) {
+          const { activeState, result } = stateOf(unit)
+          const properties = { Id: `${unit}.service`, LoadState: isKnown(inside, unit) ? 'loaded' : 'not-found' }
+          for (const [name, value] of Object.entries({ ...properties, ActiveState: activeState, Result: result }))
+            if (!wanted || wanted.includes(name)) stdout(options.has('value') ? `${value}\n` : `${name}=${value}\n`)
+        }
+        return
+      }
+      case 'start':
+      case 'restart':
+      case 'stop':
+        if (missing !== undefined) {
+          stderr(
+            `Failed to ${verb} ${missing}.service: Unit ${missing}.service not ${verb === 'stop' ? 'loaded' : 'found'}.\n`,
+          )
+          throw new ToolExit(5)
+        }
+        for (const unit of units) {
+          if (hasUnitFile(inside, unit)) setStarted(inside, unit, verb === 'stop' ? null : clock.now())
+          else if (verb === 'stop') inside.files.write(stopped(unit), new Uint8Array())
+          else if (!isActive(unit)) inside.files.remove(stopped(unit))
+        }
+        return
+      default:
+        stderr(`Unknown command verb '${verb ?? ''}'.\n`)
+        return 1
+    }
+  },
+)
+
+export const sync: Program = async ({ inside }) => {
+  for (const disk of inside.disks.values()) await disk.flush()
+  return 0
+}
+
+export const hostname = tool('hostname', { short: 's', fqdn: 'f', all: 'A' }, ({ inside, stdout }, { rest }) => {
+  if (rest[0] !== undefined) inside.files.write(HOSTNAME, Buffer.from(`${rest[0]}\n`))
+  else stdout(`${text(inside, HOSTNAME)}\n`)
+})
+
+export const hostnamectl = tool(
+  'hostnamectl',
+  { static: '', transient: '', pretty: '' },
+  ({ inside, stdout }, options) => {
+    const [verb = 'status', name] = options.rest
+    switch (verb) {
+      case 'set-hostname':
+      case 'hostname': {
+        if (name === undefined) return stdout(`${text(inside, HOSTNAME)}\n`)
+        if (!options.has('transient')) inside.files.write('/etc/hostname', Buffer.from(`${name}\n`))
+        if (!options.has('static')) inside.files.write(HOSTNAME, Buffer.from(`${name}\n`))
+        return
+      }
+      case 'status':
+        return stdout(
+          [
+            ` Static hostname: ${text(inside, '/etc/hostname')}`,
+            `      Machine ID: ${text(inside, '/etc/machine-id')}`,
+            `         Boot ID: ${inside.boot.id.replaceAll('-', '')}`,
+            'Operating System: Fedora CoreOS (simulated live image)',
+            `    Architecture: ${inside.spec.architecture === 'x86_64' ? 'x86-64' : 'arm64'}`,
+            ` Hardware Vendor: ${inside.spec.manufacturer}`,
+            `  Hardware Model: ${inside.spec.product}`,
+          ]
+            .map((line) => `${line}\n`)
+            .join(''),
+        )
+      default:
+        throw new ToolFailure(`Unknown command verb '${verb}'.`)
+    }
+  },
+)
+
+/** The kernel's and systemd's first lines; times are since boot, as `-o short-monotonic` prints them. */
+export const journalctl = tool(
+  'journalctl',
+  { boot: 'b', unit: 'u=', output: 'o=', lines: 'n=', root: '=', full: 'l', 'no-pager': '', since: '=', dmesg: 'k' },
+  ({ inside, stdout }, options) => {
+    const host = text(inside, HOSTNAME)
+    const { spec } = inside
+    const lines: [unit: string, line: string][] = [
+      ['kernel', `Command line: ${commandLine(spec, inside.boot)}`],
+      ['kernel', `DMI: ${spec.manufacturer} ${spec.product}`],
+      ...spec.disks.map((disk): [string, string] => [
+        'kernel',
+        `${disk.name}: ${disk.size / disk.sectorSize} ${disk.sectorSize}-byte logical blocks`,
+      ]),
+      ...spec.nics.map((nic): [string, string] => [
+        'NetworkManager',
+        `device (${nic.name}): carrier: ${nic.carrier ? 'link connected' : 'no link'}`,
+      ]),
+      ['systemd', `Hostname set to <${host}>.`],
+    ]
+    const unit = options.value('unit')
+    const wanted = options.has('dmesg') ? 'kernel' : unit === undefined ? undefined : unitName(unit)
+    const shown = lines.filter(([from]) => wanted === undefined || from === wanted)
+    if (shown.length === 0) return stdout('-- No entries --\n')
+    for (const [from, line] of shown.slice(-Number(options.value('lines') ?? shown.length)))
+      stdout(`[    0.000000] ${host} ${from}: ${line}\n`)
+  },
+)
+
+export const uname = tool(
+  'uname',
+  {
+    all: 'a',
+    machine: 'm',
+    processor: 'p',
+    'kernel-name': 's',
+    nodename: 'n',
+    'kernel-release': 'r',
+    'kernel-version': 'v',
+    'operating-system': 'o',
+  },
+  ({ inside, stdout }, options) => {
+    const parts: [string, string][] = [
+      ['kernel-name', 'Linux'],
+      ['nodename', text(inside, HOSTNAME)],
+      ['kernel-release', `6.12.0-simulated.${inside.spec.architecture}`],
+      ['kernel-version', '#1 SMP PREEMPT_DYNAMIC'],
+      ['machine', inside.spec.architecture],
+      ['processor', inside.spec.architecture],
+      ['operating-system', 'GNU/Linux'],
+    ]
+    const all = options.has('all')
+    const asked = parts.filter(([name]) => (all && name !== 'processor') || options.has(name))
+    stdout(`${(asked.length === 0 ? parts.slice(0, 1) : asked).map(([, value]) => value).join(' ')}\n`)
+  },
+)
+
+/** Waits on the machine's clock. */
+export const sleep: Program = async ({ argv, clock, signal, stderr }) => {
+  const seconds = Number(/^(\d+(?:\.\d+)?)s?$/.exec(argv[1] ?? '')?.[1] ?? NaN)
+  if (Number.isNaN(seconds)) {
+    stderr(`sleep: invalid time interval '${argv[1] ?? ''}'\n`)
+    return 1
+  }
+  await clock.sleep(seconds * 1000, { signal })
+  return 0
+}
+
+export const echo: Program = async ({ argv, stdout }) => {
+  const bare = argv[1] === '-n'
+  stdout(argv.slice(bare ? 2 : 1).join(' ') + (bare ? '' : '\n'))
+  return 0
+}
+
+export const succeed: Program = () => Promise.resolve(0)
+export const fail: Program = () => Promise.resolve(1)

@@ -1,0 +1,139 @@
+import { diskNames } from '../../hardware/hardware-names.js'
+import { mdUuid } from '../../disk/md-superblock.js'
+import type { DiskSpec } from '../../machine.js'
+import { blockNodes, findNode, flatNodes, type BlockDiskNode, type BlockNode } from '../block/block-nodes.js'
+import { levelName } from '../block/md-arrays.js'
+import type { Inside, Program } from '../program.js'
+import { tool, ToolFailure } from '../tool.js'
+
+/** Properties that udev's rules give a disk or partition. */
+export function udevProperties(inside: Inside, node: BlockNode): Record<string, string> {
+  const { disk, filesystem, gpt } = node
+  const bus = disk.name.startsWith('md') ? 'virtual' : 'pci0000:00'
+  const properties: Property[] = [
+    ['DEVPATH', `/devices/${bus}/block/${disk.name}${node.kind === 'part' ? `/${node.name}` : ''}`],
+    ['DEVNAME', `/dev/${node.name}`],
+    ['DEVTYPE', node.kind === 'part' ? 'partition' : 'disk'],
+    ['PARTN', node.number],
+    ['PARTNAME', gpt?.name],
+    ['SUBSYSTEM', 'block'],
+    ['DEVLINKS', node.links.join(' ')],
+    ...(bus === 'virtual' ? arrayProperties(node) : hardwareProperties(inside, disk)),
+    ['ID_PART_TABLE_TYPE', node.table],
+    ['ID_PART_TABLE_UUID', node.diskGuid],
+    ['ID_PART_ENTRY_SCHEME', gpt && 'gpt'],
+    ['ID_PART_ENTRY_NAME', gpt?.name],
+    ['ID_PART_ENTRY_UUID', gpt?.guid],
+    ['ID_PART_ENTRY_TYPE', gpt?.type],
+    ['ID_PART_ENTRY_NUMBER', gpt && node.number],
+    ['ID_FS_LABEL', filesystem?.label],
+    ['ID_FS_UUID', filesystem?.uuid],
+    ['ID_FS_TYPE', filesystem?.type],
+  ]
+  return Object.fromEntries(
+    properties.flatMap(([name, value]) =>
+      value === null || value === undefined || value === false || value === '' ? [] : [[name, String(value)]],
+    ),
+  )
+}
+
+type Property = [string, string | number | null | undefined | false]
+
+function hardwareProperties(inside: Inside, disk: DiskSpec): Property[] {
+  const names = diskNames(inside.spec, disk)
+  return [
+    ['ID_ATA', names.bus === 'ata' && '1'],
+    ['ID_ATA_ROTATION_RATE_RPM', names.bus === 'ata' && (disk.rotational ? '7200' : '0')],
+    ['ID_BUS', names.bus],
+    ['ID_TYPE', 'disk'],
+    ['ID_MODEL', disk.model.trim().replaceAll(/\s+/g, '_')],
+    ['ID_VENDOR', names.bus !== 'ata' && names.bus !== 'nvme' && disk.vendor.trim()],
+    ['ID_SERIAL', serial(disk.model, disk.serial)],
+    ['ID_SERIAL_SHORT', disk.serial],
+    ['ID_WWN', disk.wwn],
+    ['ID_WWN_WITH_EXTENSION', disk.transport !== 'nvme' && disk.wwn],
+    ['ID_PATH', names.byPath],
+    ['ID_PATH_TAG', names.byPath.replaceAll(/[^A-Za-z0-9-]+/g, '_')],
+  ]
+}
+
+/** As mdadm's rules take them from `mdadm --detail --export`. */
+function arrayProperties(node: BlockNode | BlockDiskNode): Property[] {
+  const superblock = 'array' in node ? node.array?.superblock : undefined
+  return [
+    ['MD_LEVEL', superblock && levelName(superblock.level)],
+    ['MD_DEVICES', superblock?.members],
+    ['MD_METADATA', superblock && '1.2'],
+    ['MD_UUID', superblock && mdUuid(superblock.arrayUuid)],
+    ['MD_NAME', superblock?.name],
+  ]
+}
+
+const serial = (model: string, short: string) => `${model.trim().replaceAll(/\s+/g, '_')}_${short}`
+
+const info = tool(
+  'udevadm',
+  { query: 'q=', name: 'n=', path: 'p=', property: '=', value: '', root: 'r', 'export-db': 'e', export: 'x' },
+  async ({ inside, stdout }, options) => {
+    if (options.has('export-db')) {
+      for (const node of flatNodes(await blockNodes(inside))) stdout(`${database(udevProperties(inside, node))}\n`)
+      return
+    }
+    const given = options.value('name') ?? options.value('path') ?? options.rest.at(-1)
+    if (given === undefined) throw new ToolFailure('A device name or path is required')
+    const path = given.startsWith('/sys/')
+      ? `/dev/${given.split('/').at(-1)!}`
+      : given.startsWith('/dev/')
+        ? given
+        : `/dev/${given}`
+    const node = await findNode(inside, path)
+    if (!node) throw new ToolFailure(`Unknown device "${given}": No such device`)
+    const properties = udevProperties(inside, node)
+    switch (options.value('query')) {
+      case 'name':
+        return stdout(`${node.name}\n`)
+      case 'symlink':
+        return stdout(`${node.links.map((link) => link.slice('/dev/'.length)).join(' ')}\n`)
+      case 'path':
+        return stdout(`${properties['DEVPATH']!}\n`)
+      case 'property': {
+        const only = options.value('property')?.split(',')
+        for (const [name, value] of Object.entries(properties))
+          if (!only || only.includes(name))
+            stdout(options.has('value') ? `${value}\n` : `${name}=${options.has('export') ? `'${value}'` : value}\n`)
+        return
+      }
+      default:
+        return stdout(database(properties))
+    }
+  },
+)
+
+const database = (properties: Record<string, string>): string =>
+  [
+    `P: ${properties['DEVPATH']!}`,
+    `N: ${properties['DEVNAME']!.slice('/dev/'.length)}`,
+    ...(properties['DEVLINKS'] ?? '').split(' ').map((link) => `S: ${link.slice('/dev/'.length)}`),
+    ...Object.entries(properties).map(([name, value]) => `E: ${name}=${value}`),
+  ]
+    .map((line) => `${line}\n`)
+    .join('')
+
+/** Events are never under way: device nodes follow the disks at once. */
+export const udevadm: Program = async (process) => {
+  const [, verb, ...rest] = process.argv
+  switch (verb) {
+    case 'info':
+      return info({ ...process, argv: ['udevadm', ...rest] })
+    case 'settle':
+    case 'trigger':
+    case 'control':
+      return 0
+    case undefined:
+      process.stderr('udevadm: missing or unknown command\n')
+      return 1
+    default:
+      process.stderr(`udevadm: Unknown command verb '${verb}'.\n`)
+      return 1
+  }
+}

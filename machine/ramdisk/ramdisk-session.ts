@@ -1,0 +1,310 @@
+import {
+  errorChain,
+  uuid,
+  type Clock,
+  type Logger,
+  type Probe,
+  type ProbePoint,
+  type Random,
+} from '../../runtime/index.js'
+import type { Command, Exit, Files, Run } from '../../targets/index.js'
+import type { BlockDevice } from '../disk/block-device.js'
+import { MemoryFileTree, type TreeNode } from '../file-tree.js'
+import type { Boot, MachinePace, MachineSpec } from '../machine.js'
+import type { MachineStore } from '../machine-store.js'
+import { fileView } from '../programs/files/file-view.js'
+import { installed } from '../programs/installed.js'
+import type { Inside, Process } from '../programs/program.js'
+import { ramdiskTree } from './ramdisk-tree.js'
+import { RunLog, type RunRecord } from './run-log.js'
+
+/** A command about to run on a simulated machine, as interceptors see it. `next()` gives a {@link CommandEnd}. */
+export interface CommandPoint extends ProbePoint {
+  readonly kind: 'command'
+  /** Id of the machine. */
+  readonly machine: string
+  readonly argv: readonly [string, ...string[]]
+}
+
+/**
+ * How a command ended. An interceptor decides it by what it returns: without calling `next()` the program does not run
+ * at all; after it, the program has run and only its end is told differently. One that throws has cut the connection to
+ * the machine: the run ends as `unknown`.
+ */
+export interface CommandEnd {
+  exitCode: number
+  /** Printed after everything that the program itself printed. */
+  stderr?: string
+}
+
+/** How a file of the tree is kept; `null` in place of a node says that the base's file is gone. */
+export type FileRecord = { kind: 'file'; mode: number; base64: string } | Exclude<TreeNode, { kind: 'file' }> | null
+
+/** The machine is off, has lost power, or runs something else than the ramdisk. */
+export class MachineUnreachable extends Error {
+  override name = 'MachineUnreachable'
+  readonly code = 'EHOSTUNREACH'
+}
+
+/** The reason with which a cancelled program is aborted. */
+class Cancelled extends Error {
+  override name = 'Cancelled'
+}
+
+export interface SessionParts {
+  spec: MachineSpec
+  boot: Boot
+  efi: Inside['efi']
+  mounts: Inside['mounts']
+  disks: (signal: AbortSignal) => ReadonlyMap<string, BlockDevice>
+  store: MachineStore
+  clock: Clock
+  random: Random
+  probe: Probe
+  pace: MachinePace
+  logger: Logger
+  /** By path there, the file of this process. */
+  staged: ReadonlyMap<string, string>
+  /** Keeps firmware variables and mounts. */
+  keep(): Promise<void>
+  /** Opens the tray of its CD; absent where there is none in it. */
+  eject?(): Promise<void>
+  request(action: 'power off' | 'reboot'): void
+  /** What an earlier process had kept of this boot. */
+  restored?: { files: Iterable<[string, FileRecord]>; runs: Iterable<[string, RunRecord]> }
+}
+
+interface RunEntry {
+  log: RunLog
+  /** Kills the program. */
+  controller: AbortController
+  program?: Promise<unknown>
+}
+
+/** Ended runs whose id the caller did not choose; nobody else can ask for them. */
+const ANONYMOUS_RUNS = 4
+
+/** One boot of the ramdisk, from the moment it is up: its files and the programs that run in it. */
+export class RamdiskSession {
+  readonly files: Files
+  readonly inside: Inside
+  readonly #parts: SessionParts
+  readonly #power = new AbortController()
+  readonly #runs = new Map<string, RunEntry>()
+  readonly #programs = new Set<Promise<unknown>>()
+  #anonymous: string[] = []
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+    const { spec, store } = parts
+    const tree = new MemoryFileTree(
+      () => ramdiskTree(spec, parts.boot),
+      [...(parts.restored?.files ?? [])].map(([path, record]) => [path, fromRecord(record)]),
+      (path, node) => store.put(spec.id, 'file', path, () => toRecord(node)),
+    )
+    this.inside = {
+      spec,
+      boot: parts.boot,
+      files: tree,
+      disks: parts.disks(this.#power.signal),
+      efi: parts.efi,
+      mounts: parts.mounts,
+      staged: parts.staged,
+      keep: () => parts.keep(),
+      ...(parts.eject ? { eject: () => parts.eject!() } : {}),
+      request: (action) => void (this.#requested = action),
+    }
+    for (const [id, record] of parts.restored?.runs ?? [])
+      this.#runs.set(id, { log: RunLog.restore(id, record), controller: new AbortController() })
+    this.files = this.#openFiles()
+  }
+
+  #requested: 'power off' | 'reboot' | undefined
+
+  async start(command: Command): Promise<Run> {
+    const known = command.id === undefined ? undefined : this.#runs.get(command.id)
+    if (known) return this.#follow(known, 0)
+    const id = command.id ?? uuid(this.#parts.random)
+    const entry: RunEntry = { log: this.#newLog(id, command), controller: new AbortController() }
+    this.#runs.set(id, entry)
+    // Kept before it starts: whoever finds the id again must not start it twice.
+    if (command.id !== undefined) await this.#parts.store.flush()
+    void this.#run(command, entry)
+    return this.#follow(entry, 0)
+  }
+
+  attach(id: string, offset: number): Promise<Run> {
+    const known = this.#runs.get(id)
+    return known
+      ? Promise.resolve(this.#follow(known, offset))
+      : Promise.reject(
+          Object.assign(new Error(`no run ${id} in this boot of ${this.#parts.spec.id}`), { code: 'ENOENT' }),
+        )
+  }
+
+  /** Ends the boot: programs are told at once and no longer reach disks. Resolves when all of them have ended. */
+  async end(why: string): Promise<void> {
+    const reason = new MachineUnreachable(`${this.#parts.spec.id} ${why}`)
+    this.#power.abort(reason)
+    for (const { log, controller } of this.#runs.values()) {
+      log.finish({ kind: 'unknown', why: reason.message })
+      controller.abort(reason)
+    }
+    await Promise.all(this.#programs)
+  }
+
+  /** Ends the process's part only: the programs are killed with it, as a later process will find. */
+  async abandon(): Promise<void> {
+    const reason = new MachineUnreachable('ironstage is closing')
+    this.#power.abort(reason)
+    for (const { controller } of this.#runs.values()) controller.abort(reason)
+    await Promise.all(this.#programs)
+  }
+
+  #newLog(id: string, command: Command): RunLog {
+    const { store, spec } = this.#parts
+    if (command.id === undefined) return new RunLog(id, command.argv)
+    let queued = false
+    const keep = () => {
+      if (queued || this.#power.signal.aborted) return
+      queued = true
+      store.put(spec.id, 'run', id, () => {
+        queued = false
+        return log.record()
+      })
+    }
+    const log: RunLog = new RunLog(id, command.argv, keep)
+    keep()
+    return log
+  }
+
+  #follow(entry: RunEntry, offset: number): Run {
+    return entry.log.follow(offset, async () => {
+      if (entry.log.ended) return
+      entry.controller.abort(new Cancelled('cancelled'))
+      // Not before it really has ended: until then it may still be writing.
+      await entry.program
+      entry.log.finish({ kind: 'signalled', signal: 'SIGTERM' })
+      await this.#parts.store.flush()
+    })
+  }
+
+  async #run(command: Command, entry: RunEntry): Promise<void> {
+    const { log, controller } = entry
+    const { probe, spec, store } = this.#parts
+    let exit: Exit
+    try {
+      const point: CommandPoint = { kind: 'command', machine: spec.id, argv: command.argv }
+      const end = await probe.around<CommandEnd>(point, () => this.#program(command, entry))
+      if (end.stderr !== undefined) log.write('stderr', Buffer.from(end.stderr))
+      exit = { kind: 'exited', code: end.exitCode }
+    } catch (error) {
+      exit =
+        controller.signal.reason instanceof Cancelled
+          ? { kind: 'signalled', signal: 'SIGTERM' }
+          : { kind: 'unknown', why: errorChain(error).join(': ') }
+    }
+    // The end is kept before anybody is told of it, unless the boot is over and took the run with it.
+    if (!log.ended && !this.#power.signal.aborted && command.id !== undefined) {
+      const record = { ...log.record(), exit }
+      store.put(spec.id, 'run', log.id, () => record)
+    }
+    await store.flush()
+    if (this.#power.signal.aborted && !log.ended) exit = { kind: 'signalled', signal: 'SIGKILL' }
+    log.finish(exit)
+    if (command.id === undefined) this.#forgetAnonymous(log.id)
+    this.#actOnRequest()
+  }
+
+  async #program(command: Command, entry: RunEntry): Promise<CommandEnd> {
+    const { log } = entry
+    const { signal } = entry.controller
+    const name = command.argv[0].split('/').at(-1)!
+    const program = installed.get(name)
+    if (!program) return { exitCode: 127, stderr: `${command.argv[0]}: command not found\n` }
+    if (signal.aborted) throw signal.reason
+    const { clock, random, pace, logger, spec } = this.#parts
+    const print = (stream: 'stdout' | 'stderr') => (text: string | Uint8Array) => {
+      const bytes = typeof text === 'string' ? Buffer.from(text) : text
+      if (command.tty) log.write('stdout', throughTerminal(bytes))
+      else log.write(stream, bytes)
+    }
+    const process: Process = {
+      argv: command.argv,
+      stdin: command.stdin ?? new Uint8Array(),
+      tty: command.tty ?? false,
+      inside: this.inside,
+      clock,
+      random,
+      pace,
+      signal,
+      stdout: print('stdout'),
+      stderr: print('stderr'),
+    }
+    const running = Promise.resolve()
+      .then(() => program(process))
+      .catch((error: unknown) => {
+        if (!signal.aborted) logger('error', `${name} on ${spec.id} broke: ${errorChain(error).join(': ')}`, { error })
+        throw error
+      })
+    const tracked = running.catch(() => {}).finally(() => this.#programs.delete(tracked))
+    this.#programs.add(tracked)
+    entry.program = tracked
+    return { exitCode: await running }
+  }
+
+  #forgetAnonymous(id: string): void {
+    this.#anonymous.push(id)
+    if (this.#anonymous.length > ANONYMOUS_RUNS) this.#runs.delete(this.#anonymous.shift()!)
+  }
+
+  #actOnRequest(): void {
+    const action = this.#requested
+    if (action === undefined || this.#power.signal.aborted) return
+    this.#requested = undefined
+    this.#parts.request(action)
+  }
+
+  #openFiles(): Files {
+    const view = fileView(this.inside, this.#parts.clock)
+    const { store } = this.#parts
+    const powered = async <T>(work: () => Promise<T>): Promise<T> => {
+      if (this.#power.signal.aborted) throw this.#power.signal.reason
+      return work()
+    }
+    return {
+      read: (path) => powered(() => view.read(path)),
+      write: (path, bytes, options) =>
+        powered(async () => {
+          await view.write(path, bytes, options)
+          await store.flush()
+        }),
+      remove: (path) =>
+        powered(async () => {
+          if (await view.exists(path)) await view.remove(path)
+          await store.flush()
+        }),
+      exists: (path) => powered(() => view.exists(path)),
+      list: (path) => powered(() => view.list(path)),
+    }
+  }
+}
+
+/** A pseudo-terminal writes CR LF for every LF (ONLCR). */
+function throughTerminal(bytes: Uint8Array): Uint8Array {
+  return Buffer.from(Buffer.from(bytes).toString('latin1').replaceAll('\n', '\r\n'), 'latin1')
+}
+
+const toRecord = (node: TreeNode | undefined): FileRecord =>
+  node === undefined
+    ? null
+    : node.kind === 'file'
+      ? { kind: 'file', mode: node.mode, base64: Buffer.from(node.bytes).toString('base64') }
+      : node
+
+const fromRecord = (record: FileRecord): TreeNode | undefined =>
+  record === null
+    ? undefined
+    : record.kind === 'file'
+      ? { kind: 'file', mode: record.mode, bytes: Buffer.from(record.base64, 'base64') }
+      : record

@@ -1,0 +1,88 @@
+import type { Exit, OutputChunk, Run } from '../../targets/index.js'
+
+/** A run as it is kept in the state folder. */
+export interface RunRecord {
+  argv: readonly string[]
+  /** Output in order; base64 bytes. */
+  output: [stream: OutputChunk['stream'], bytes: string][]
+  /** null: it was running when this was written. */
+  exit: Exit | null
+}
+
+/** A program's output and end, kept for everybody who follows the run, now or later. */
+export class RunLog {
+  readonly id: string
+  readonly argv: readonly string[]
+  /** Settled with {@link finish}. */
+  readonly exit: Promise<Exit>
+  readonly #chunks: OutputChunk[] = []
+  readonly #changed: () => void
+  #ended: Exit | undefined
+  #end!: (exit: Exit) => void
+  #waiting: (() => void)[] = []
+
+  /** @param changed told of everything that makes {@link record} different */
+  constructor(id: string, argv: readonly string[], changed: () => void = () => {}) {
+    this.id = id
+    this.argv = argv
+    this.#changed = changed
+    this.exit = new Promise((resolve) => (this.#end = resolve))
+  }
+
+  /** A run of an earlier process. What ran when that died is gone with it: reported as killed. */
+  static restore(id: string, record: RunRecord): RunLog {
+    const log = new RunLog(id, record.argv)
+    for (const [stream, bytes] of record.output) log.write(stream, Buffer.from(bytes, 'base64'))
+    log.finish(record.exit ?? { kind: 'signalled', signal: 'SIGKILL' })
+    return log
+  }
+
+  get ended(): Exit | undefined {
+    return this.#ended
+  }
+
+  write(stream: OutputChunk['stream'], bytes: Uint8Array): void {
+    if (this.#ended || bytes.length === 0) return
+    this.#chunks.push({ stream, bytes })
+    this.#wake()
+  }
+
+  /** The first end counts. */
+  finish(exit: Exit): void {
+    if (this.#ended) return
+    this.#ended = exit
+    this.#end(exit)
+    this.#wake()
+  }
+
+  record(): RunRecord {
+    return {
+      argv: this.argv,
+      output: this.#chunks.map(({ stream, bytes }) => [stream, Buffer.from(bytes).toString('base64')]),
+      exit: this.#ended ?? null,
+    }
+  }
+
+  /** Follows the run from a byte of its merged output. */
+  follow(offset: number, cancel: () => Promise<void>): Run {
+    return { id: this.id, output: this.#from(offset), exit: this.exit, cancel }
+  }
+
+  async *#from(offset: number): AsyncGenerator<OutputChunk> {
+    let skip = offset
+    for (let next = 0; ; next++) {
+      while (next === this.#chunks.length) {
+        if (this.#ended) return
+        await new Promise<void>((resolve) => this.#waiting.push(resolve))
+      }
+      const chunk = this.#chunks[next]!
+      if (skip < chunk.bytes.length) yield skip === 0 ? chunk : { ...chunk, bytes: chunk.bytes.subarray(skip) }
+      skip = Math.max(0, skip - chunk.bytes.length)
+    }
+  }
+
+  #wake(): void {
+    this.#changed()
+    for (const wake of this.#waiting.splice(0)) wake()
+  }
+}

@@ -1,0 +1,122 @@
+import { maskedAddress } from '../bytes/index.js'
+import { UserError } from '../runtime/index.js'
+import type { JsonObject } from '../wire/index.js'
+
+/** How BareMetal Operator tells Ironic to reach a BMC, of what `spec.bmc` says. */
+export interface BmcAccess {
+  scheme: string
+  driver: 'ipmi' | 'redfish' | 'idrac'
+  /** With the account. */
+  driverInfo: JsonObject
+  /** The interfaces that it names, `raid_interface` among them; what it does not name is the driver's own choice. */
+  interfaces: Readonly<Record<string, string>>
+  /** Whether it boots an ISO, as a virtual drive or by UEFI HTTP. */
+  takesIso: boolean
+  needsMac: boolean
+}
+
+export interface BmcAccount {
+  username: string
+  password: string
+  disableCertificateVerification?: boolean
+}
+
+interface Address {
+  transport: 'http' | 'https'
+  /** IPv6 in brackets. */
+  host: string
+  port: string | undefined
+  path: string
+  query: URLSearchParams
+}
+
+type Kind = Omit<BmcAccess, 'scheme' | 'driverInfo'> & { info: (address: Address, account: BmcAccount) => JsonObject }
+
+const IPMI: Kind = {
+  driver: 'ipmi',
+  interfaces: { boot_interface: 'ipxe', raid_interface: 'no-raid' },
+  takesIso: false,
+  needsMac: false,
+  info: ({ host, port, query }, account) => ({
+    ipmi_port: port ?? '623',
+    ipmi_username: account.username,
+    ipmi_password: account.password,
+    ipmi_address: host.replace(/^\[|\]$/g, ''),
+    ipmi_priv_level: query.get('privilegelevel') ?? 'ADMINISTRATOR',
+    ...(account.disableCertificateVerification ? { ipmi_verify_ca: false } : {}),
+  }),
+}
+
+const redfish = (boot: string, more: Partial<Kind> = {}): Kind => ({
+  driver: 'redfish',
+  interfaces: { boot_interface: boot, firmware_interface: 'redfish', raid_interface: 'redfish' },
+  takesIso: boot !== 'ipxe',
+  needsMac: false,
+  info: (address, account) => redfishInfo(address, account, boot === 'redfish-https'),
+  ...more,
+})
+
+const idrac = (boot: string): Kind =>
+  redfish(boot, {
+    driver: 'idrac',
+    interfaces: {
+      ...{ boot_interface: boot, firmware_interface: 'redfish', raid_interface: 'idrac-redfish' },
+      ...{ bios_interface: 'idrac-redfish', management_interface: 'idrac-redfish' },
+      ...{ power_interface: 'idrac-redfish', vendor_interface: 'idrac-redfish' },
+    },
+  })
+
+/** By the scheme of an address, without what comes after a plus. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  ipmi: IPMI,
+  libvirt: { ...IPMI, needsMac: true },
+  redfish: redfish('ipxe'),
+  'ilo5-redfish': redfish('ipxe'),
+  'redfish-virtualmedia': redfish('redfish-virtual-media'),
+  'ilo5-virtualmedia': redfish('redfish-virtual-media'),
+  'redfish-uefihttp': redfish('redfish-https'),
+  'idrac-redfish': idrac('ipxe'),
+  'idrac-virtualmedia': idrac('idrac-redfish-virtual-media'),
+}
+
+/** Scheme, transport, host, port, path, query. */
+const ADDRESS =
+  /^([a-z][a-z0-9-]*)(?:\+(\w+))?:\/\/(\[[0-9a-f:.]+\]|[^:/?#[\]@\s]+)(?::(\d+))?(\/[^?#\s]*)?(?:\?(\S*))?$/i
+
+/**
+ * Reads `spec.bmc.address`: the scheme chooses driver and interfaces, `+http` and `+https` after it how Redfish is spoken.
+ *
+ * @throws UserError (usage) for an address that is none, and for a scheme that BareMetal Operator does not know
+ */
+export function bmcAccess(address: string, account: BmcAccount): BmcAccess {
+  // Without a scheme it is a host that speaks IPMI.
+  const match = ADDRESS.exec(address.includes('://') ? address : `ipmi://${address}`)
+  if (!match) throw wrongAddress(address, 'it is no SCHEME://HOST[:PORT][/PATH]')
+  const [, scheme = '', transport = 'https', host = '', port, path = '', query = ''] = match
+  const kind = KINDS[scheme]
+  if (!kind) throw wrongAddress(address, `its scheme is none of ${Object.keys(KINDS).join(', ')}`)
+  if (transport !== 'http' && transport !== 'https')
+    throw wrongAddress(address, `after the plus comes http or https, not ${transport}`)
+  const { info, ...access } = kind
+  const driverInfo = info({ transport, host, port, path, query: new URLSearchParams(query) }, account)
+  return { ...access, scheme, driverInfo }
+}
+
+function redfishInfo({ transport, host, port, path }: Address, account: BmcAccount, alwaysSystem: boolean): JsonObject {
+  const system = path.replace(/^\/+|\/+$/g, '')
+  // Without a system Redfish takes the only one there is.
+  const isNamed = system !== '' && system !== 'redfish/v1'
+  return {
+    redfish_address: `${transport}://${host}${port === undefined ? '' : `:${port}`}`,
+    redfish_username: account.username,
+    redfish_password: account.password,
+    ...(isNamed || alwaysSystem ? { redfish_system_id: path } : {}),
+    ...(account.disableCertificateVerification ? { redfish_verify_ca: false } : {}),
+  }
+}
+
+const wrongAddress = (address: string, what: string): UserError =>
+  new UserError('bmc-address', `the BMC address ${JSON.stringify(maskedAddress(address))} cannot be used: ${what}`, {
+    kind: 'usage',
+    remedy: 'write it as in redfish-virtualmedia+https://10.0.0.1/redfish/v1/Systems/1',
+  })

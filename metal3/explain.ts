@@ -1,0 +1,228 @@
+import type { FindImage } from '../ironic-mock/index.js'
+import { UserError } from '../runtime/index.js'
+import {
+  defineStep,
+  managersWith,
+  standardManagers,
+  type HardwareManager,
+  type Step,
+  type StepContext,
+} from '../steps/index.js'
+import type { IronicRelease } from '../wire/index.js'
+import { createLab, type Lab } from '../lab/index.js'
+import { Unexpected } from './calls.js'
+import { ExplainedCalls, type ExplainedCall } from './explained-calls.js'
+import { cleanSteps, type Host, type HostStatus, type RamdiskSource } from './host.js'
+import { BareMetalOperator } from './operator.js'
+import type { WantedHost } from './wanted-hosts.js'
+
+/** A BareMetalHost's `status.provisioning.state`. */
+export type HostState =
+  | 'registering'
+  | 'inspecting'
+  | 'preparing'
+  | 'available'
+  | 'externally provisioned'
+  | 'provisioning'
+  | 'provisioned'
+  | 'deprovisioning'
+  | 'powering off before delete'
+  | 'deleting'
+
+export interface ExplainedState {
+  state: HostState
+  why: string
+  calls: ExplainedCall[]
+  /** What becomes of the host where Ironic refuses or fails. */
+  error: string | null
+}
+
+export interface HostExplanation {
+  /** `NAMESPACE/NAME`. */
+  name: string
+  file: string
+  /** Counted from 1. */
+  document: number
+  bmcAddress: string | null
+  notes: string[]
+  states: ExplainedState[]
+  /** Whether it got through all of its states. */
+  ok: boolean
+}
+
+export interface ExplainOptions {
+  release?: IronicRelease
+  ramdisk?: RamdiskSource
+}
+
+interface Phase {
+  state: HostState
+  why: string
+  act: (operator: BareMetalOperator, host: Host) => Promise<HostStatus | void>
+}
+
+/**
+ * Takes a host through its life with an Ironic and a machine of this process, by the requests of BareMetal Operator, and
+ * tells what they were. The agent's steps do nothing: what they would find on the real hardware nobody knows here.
+ */
+export async function explainHost(wanted: WantedHost, options: ExplainOptions = {}): Promise<HostExplanation> {
+  const { name, file, document, bmcAddress, host } = wanted
+  const states: ExplainedState[] = []
+  const told = (ok: boolean, ...more: string[]): HostExplanation => ({
+    ...{ name, file, document, bmcAddress, notes: [...wanted.notes, ...more], states, ok },
+  })
+  if (!host) return told(true, 'without spec.bmc it is unmanaged: no call until its BMC is known')
+
+  const ironic = { profile: 'metal3', ...(options.release ? { release: options.release } : {}) } as const
+  await using lab = await createLab({ ironic, managers: idleManagers(host), findImage: believed, disks: 'described' })
+  const calls = new ExplainedCalls(wanted.labels)
+  const operator: BareMetalOperator = new BareMetalOperator(lab, {
+    ...(options.ramdisk ? { ramdisk: options.ramdisk } : {}),
+    onCall: (call) => {
+      calls.add(call, operator.statusOf(host).id)
+      // A deployment whose failure the host does not show is asked for again for ever.
+      if (calls.deployments > 1) operator.halt()
+    },
+  })
+  for (const phase of phasesOf(wanted, host)) {
+    const { state, why } = phase
+    const explained: ExplainedState = { state, why, calls: calls.begin(), error: null }
+    states.push(explained)
+    const error = await failureOf(phase, operator, host, lab)
+    if (error === undefined) continue
+    const { id } = operator.statusOf(host)
+    explained.error = calls.sentence(error, id)
+    if (state !== 'preparing' || id === undefined) return told(false, ...notesOf(wanted, host, options))
+    explained.error += ' (the simulated one; what follows is of hardware that can do it)'
+    await lab.wait(prepareAnyway(lab, id))
+  }
+  return told(true, ...notesOf(wanted, host, options))
+}
+
+const wantsInstance = ({ isOnline, isExternal }: WantedHost, { image, customDeploy }: Host): boolean =>
+  isOnline && !isExternal && (image !== undefined || customDeploy !== undefined)
+
+function notesOf(wanted: WantedHost, host: Host, { ramdisk }: ExplainOptions): string[] {
+  const { isOnline, isExternal } = wanted
+  const { customDeploy } = host
+  const isKnown = customDeploy === undefined || stepNames().has(customDeploy.method)
+  return [
+    ...(ramdisk
+      ? []
+      : [
+          'URLs of the ramdisk are made up: BareMetal Operator has them in DEPLOY_ISO_URL, or DEPLOY_KERNEL_URL and ' +
+            'DEPLOY_RAMDISK_URL, which are taken from the environment here too',
+        ]),
+    ...(!isOnline && !isExternal && (host.image || customDeploy) ? ['online is false: it is not provisioned'] : []),
+    ...(isKnown ? [] : [`the ramdisk must bring the deploy step ${customDeploy.method}: ironstage's own has none`]),
+    ...(host.bootMac === undefined ? ['MAC addresses of ports are those of the simulated machine'] : []),
+    ...(host.disablePowerOff ? ['power off is disabled: it is not switched off before it goes'] : []),
+  ]
+}
+
+function phasesOf(wanted: WantedHost, host: Host): Phase[] {
+  const { isOnline, isExternal, isInspected } = wanted
+  const phase = (state: HostState, why: string, act: Phase['act']): Phase => ({ state, why, act })
+  const power: Phase['act'] = (operator) => (isOnline ? operator.powerOn(host) : operator.powerOff(host))
+  const isInstance = wantsInstance(wanted, host)
+  const before = isExternal
+    ? [
+        phase('externally provisioned', 'it runs already, and only its power is looked after', async (operator) =>
+          orError(await operator.adopt(host), () => power(operator, host)),
+        ),
+      ]
+    : [
+        ...(isInspected
+          ? [phase('inspecting', 'the ramdisk looks what the hardware is', (operator) => operator.inspect(host))]
+          : []),
+        phase(
+          'preparing',
+          cleanSteps(host).length > 0
+            ? 'RAID, BIOS settings and firmware become what the spec says'
+            : 'nothing is to be configured',
+          (operator) => operator.prepare(host),
+        ),
+        ...(isInstance ? [] : [phase('available', 'it waits for something to run', power)]),
+      ]
+  const instance = [
+    phase('provisioning', 'spec.image or spec.customDeploy is there', (operator) => operator.provision(host)),
+    phase('provisioned', 'it runs; its power is as spec.online says', power),
+    phase('deprovisioning', 'spec.image and spec.customDeploy are taken out, or the host is deleted', (operator) =>
+      operator.deprovision(host),
+    ),
+  ]
+  return [
+    phase('registering', 'Ironic learns of the host and looks whether its BMC answers', (operator) =>
+      operator.register(host),
+    ),
+    ...before,
+    ...(isInstance ? instance : []),
+    ...(host.disablePowerOff
+      ? []
+      : [phase('powering off before delete', 'the host is deleted', (operator) => operator.powerOff(host))]),
+    phase('deleting', 'Ironic forgets it', (operator) => operator.delete(host)),
+  ]
+}
+
+const orError = (status: HostStatus, next: () => Promise<HostStatus | void>) =>
+  status.errorMessage === undefined ? next() : Promise.resolve(status)
+
+/** How a phase ends that does not come to its end. */
+async function failureOf(
+  { act }: Phase,
+  operator: BareMetalOperator,
+  host: Host,
+  lab: Lab,
+): Promise<string | undefined> {
+  try {
+    const status = await act(operator, host)
+    if (!operator.isHalted) return status?.errorMessage
+    const node = await lab.client.node(operator.statusOf(host).id!)
+    return `${node.last_error}. BareMetal Operator asks for it again and again, and shows no error on the host`
+  } catch (error) {
+    if (error instanceof Unexpected) return `Ironic answers ${error.status}: ${error.sentence}`
+    if (error instanceof UserError) return error.message
+    throw error
+  }
+}
+
+const standardSteps = (): Step[] => standardManagers.flatMap(({ steps }) => steps)
+const stepNames = (): ReadonlySet<string> => new Set(standardSteps().map(({ name }) => name))
+const stepNamed = (wanted: string): Step => standardSteps().find(({ name }) => name === wanted)!
+
+/** Images are taken to be what the manifest says; nobody is asked for them. */
+const believed: FindImage = (url) => Promise.resolve({ url, format: null, sha256: null })
+
+/** Steps of which Ironic, or the firmware, looks at what they have done. */
+const DONE: Readonly<Record<string, (context: StepContext) => unknown>> = {
+  create_configuration: ({ node }) => node['target_raid_config'],
+  // Whatever the image is, it is taken for one that boots.
+  write_image: (context) => {
+    const node = { ...context.node, instance_info: {}, properties: {} }
+    return stepNamed('install_coreos').run({ ...context, node }, {})
+  },
+}
+
+/** What every agent offers and the step that the host asks for, with nothing done. */
+function idleManagers({ customDeploy }: Host): HardwareManager[] {
+  // The second is asked for where an image is a container.
+  const wanted = new Set([customDeploy?.method, 'execute_bootc_install'])
+  const own = [...wanted]
+    .filter((name): name is string => name !== undefined && !stepNames().has(name))
+    .map((name) => defineStep({ name, interface: 'deploy', on: ['deploy'], run: () => Promise.resolve() }))
+  return managersWith(...own).map((manager) => ({
+    ...manager,
+    steps: manager.steps.map((step) => ({
+      ...step,
+      run: async (context: StepContext) => (await DONE[step.name]?.(context)) ?? null,
+    })),
+  }))
+}
+
+/** As if cleaning had come to a good end, unseen by BareMetal Operator. */
+async function prepareAnyway({ client }: Lab, node: string): Promise<void> {
+  const { maintenance, provision_state: state } = await client.node(node)
+  if (maintenance) await client.setMaintenance(node, false)
+  if (state === 'clean failed') await client.provision(node, 'manage')
+  await client.waitFor(node, ['manageable', 'available'])
+}

@@ -1,0 +1,63 @@
+import { parse } from 'yaml'
+import { readNested } from '../runtime/index.js'
+import type { JsonObject } from '../wire/index.js'
+import type { ReadManifest } from './read-manifests.js'
+import type { SecretManifest } from './manifest-types.js'
+
+export interface ReadSecret {
+  secret: SecretManifest
+  read: ReadManifest
+}
+
+/** The values of a Secret; null for one that is no base64. */
+export function secretValues({ data = {}, stringData = {} }: SecretManifest): Record<string, string | null> {
+  const decoded = Object.entries(data).map(([key, text]) => [key, decode(text)] as const)
+  return { ...Object.fromEntries(decoded), ...stringData }
+}
+
+function decode(text: string): string | null {
+  const packed = text.replaceAll(/\s/g, '')
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(packed) && packed.length % 4 === 0
+    ? Buffer.from(packed, 'base64').toString()
+    : null
+}
+
+/** Why a Secret's value cannot be used. */
+export class BadSecret extends Error {
+  override name = 'BadSecret'
+  readonly path: (string | number)[]
+
+  constructor(path: (string | number)[], message: string) {
+    super(message)
+    this.path = path
+  }
+}
+
+/**
+ * One value, by the first of the keys that is there.
+ *
+ * @throws BadSecret for one that is missing or no base64
+ */
+export function secretValue(secret: SecretManifest, keys: readonly string[]): string {
+  const values = secretValues(secret)
+  const key = keys.find((name) => Object.hasOwn(values, name))
+  if (key === undefined) throw new BadSecret([], `it has no key ${keys.join(' or ')}`)
+  const value = values[key]
+  if (value === null || value === undefined)
+    throw new BadSecret(['data', key], 'it is no base64; plain text belongs into stringData')
+  return value
+}
+
+/** The same, of a value that is a set of keys and values in YAML or JSON. */
+export function secretObject(secret: SecretManifest, keys: readonly string[]): JsonObject {
+  let value: unknown
+  try {
+    value = readNested(secretValue(secret, keys), 'the value', parse)
+  } catch (error) {
+    if (error instanceof BadSecret) throw error
+    // What the parser says shows the place, and with it what is secret.
+    throw new BadSecret([], `its ${keys[0]} is neither YAML nor JSON`)
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  throw new BadSecret([], `its ${keys[0]} is no set of keys and values`)
+}

@@ -1,0 +1,207 @@
+import type { ApiNode, JsonObject } from '../wire/index.js'
+import { Unexpected } from './calls.js'
+import {
+  capabilitiesWith,
+  cleanSteps,
+  configdrive,
+  instanceOf,
+  properties,
+  raidInterface,
+  type Host,
+  type HostStatus,
+} from './host.js'
+import { later, soon, type NodeRequests, type Outcome } from './requests.js'
+
+/** What is done in each state of a host when its node is found in this state or that. */
+export class Phases {
+  readonly #requests: NodeRequests
+  readonly #statusOf: (host: Host) => HostStatus
+  readonly #prepared = new Set<Host>()
+
+  constructor(requests: NodeRequests, statusOf: (host: Host) => HostStatus) {
+    this.#requests = requests
+    this.#statusOf = statusOf
+  }
+
+  async inspect(host: Host, node: ApiNode): Promise<Outcome> {
+    switch (node.provision_state) {
+      case 'available':
+        return this.#requests.ask(node, 'manage')
+      case 'inspecting':
+      case 'inspect wait':
+        return later
+      case 'inspect failed':
+        return node.last_error?.includes('aborted')
+          ? this.#beginInspection(host, node)
+          : { error: node.last_error ?? 'Inspection failed' }
+      case 'manageable': {
+        const why = 'was it inspected? 404 until it was'
+        const found = await this.#requests.calls.find<JsonObject>(why, `/nodes/${node.uuid}/inventory`)
+        if (!found) return this.#beginInspection(host, node)
+        this.#statusOf(host).hardware = found
+        return 'done'
+      }
+      default:
+        throw new Error(`unexpected provision state ${node.provision_state}`)
+    }
+  }
+
+  async #beginInspection(host: Host, before: ApiNode): Promise<Outcome> {
+    const node = await this.#requests.patch('what the inspection goes by', before, {
+      '/properties/capabilities': capabilitiesWith(before.properties['capabilities'], host),
+      '/properties/cpu_arch': properties(host).cpu_arch,
+      '/inspect_interface': 'agent',
+    })
+    return this.#requests.ask(node, 'inspect')
+  }
+
+  async prepare(host: Host, before: ApiNode): Promise<Outcome> {
+    const clean_steps = cleanSteps(host)
+    switch (before.provision_state) {
+      case 'manageable': {
+        if (clean_steps.length === 0 || this.#prepared.has(host)) return 'done'
+        const node = host.raid ? await this.#wantRaid(host, before) : before
+        this.#prepared.add(host)
+        return this.#requests.ask(node, 'clean', { clean_steps })
+      }
+      case 'available':
+        return clean_steps.length === 0 || this.#prepared.has(host) ? 'done' : this.#requests.ask(before, 'manage')
+      case 'clean failed':
+        return { error: before.last_error! }
+      default:
+        return later
+    }
+  }
+
+  /** Who is to make the volumes, and which: without any, those that are there only go. */
+  async #wantRaid(host: Host, before: ApiNode): Promise<ApiNode> {
+    const wanted = { '/raid_interface': raidInterface(host) }
+    const node = await this.#requests.patch('who is to make the volumes', before, wanted)
+    const logical_disks = host.raid!.logicalDisks
+    if (logical_disks.length > 0)
+      await this.#requests.calls.call('the volumes that are to be made', 'PUT', `/nodes/${node.uuid}/states/raid`, {
+        logical_disks,
+      })
+    return node
+  }
+
+  async provision(host: Host, node: ApiNode): Promise<Outcome> {
+    switch (node.provision_state) {
+      case 'manageable':
+        return this.#requests.ask(node, 'provide')
+      case 'clean failed':
+        if (node.maintenance)
+          await this.#requests.calls.call('it is to be used again', 'DELETE', `/nodes/${node.uuid}/maintenance`)
+        return this.#requests.ask(node, 'manage')
+      case 'deploy failed': {
+        const { image_source: source, boot_iso: iso } = node.instance_info
+        const isSame = host.image !== undefined && [source, iso].includes(host.image.url)
+        if (!isSame) return this.#deploy(host, node)
+        return { error: `Image provisioning failed (${host.image!.url}): ${node.last_error}` }
+      }
+      case 'available':
+        return this.#deploy(host, node)
+      case 'active':
+        return 'done'
+      default:
+        return later
+    }
+  }
+
+  async #deploy(host: Host, before: ApiNode): Promise<Outcome> {
+    const node = await this.#requests.patch('what is to be deployed, and on which disk', before, instanceOf(host))
+    type Checked = Record<'boot' | 'deploy', { result: boolean; reason?: string }>
+    const why = 'can Ironic boot and deploy that? Only boot and deploy are looked at'
+    const { boot, deploy } = await this.#requests.calls.call<Checked>(why, 'GET', `/nodes/${node.uuid}/validate`)
+    if (!boot.result || !deploy.result)
+      return { error: `host validation error: ${boot.reason ?? ''}${deploy.reason ?? ''}` }
+    const { method: step, args = {} } = host.customDeploy ?? {}
+    const steps = step === undefined ? {} : { deploy_steps: [{ interface: 'deploy', step, args, priority: 80 }] }
+    return this.#requests.ask(node, 'active', { configdrive: configdrive(host), ...steps })
+  }
+
+  async deprovision(host: Host, node: ApiNode): Promise<Outcome> {
+    switch (node.provision_state) {
+      case 'available':
+        return 'done'
+      case 'active':
+      case 'deploy failed':
+      case 'wait call-back':
+        this.#prepared.delete(host)
+        delete this.#statusOf(host).hasInstance
+        await this.#requests.patch('whether it is cleaned', node, {
+          '/automated_clean': host.automatedCleaning ?? true,
+        })
+        return this.#requests.ask(node, 'deleted')
+      case 'clean failed':
+      case 'error':
+        return { error: node.last_error! }
+      default:
+        return later
+    }
+  }
+
+  async adopt(node: ApiNode): Promise<Outcome> {
+    switch (node.provision_state) {
+      case 'manageable':
+        return this.#requests.ask(node, 'adopt')
+      case 'adopt failed':
+        return { error: node.last_error! }
+      case 'active':
+        return 'done'
+      default:
+        return soon
+    }
+  }
+
+  async power(node: ApiNode, target: 'power on' | 'power off'): Promise<Outcome> {
+    if (node.target_provision_state !== null) return soon
+    if (node.target_power_state !== null) return soon
+    if (node.power_state === target) return 'done'
+    if (node.last_error) return { error: node.last_error }
+    const path = `/nodes/${node.uuid}/states/power`
+    if (target === 'power on') await this.#requests.calls.call('the host is to be on', 'PUT', path, { target })
+    else {
+      const softly = { target: 'soft power off', timeout: 180 }
+      await this.#requests.calls
+        .call('the host is to be off: its system is asked to shut down', 'PUT', path, softly)
+        .catch(async (error: unknown) => {
+          if (!(error instanceof Unexpected && error.status === 400)) throw error
+          await this.#requests.calls.call('it cannot be asked: it is switched off', 'PUT', path, { target })
+        })
+    }
+    return soon
+  }
+
+  async remove(node: ApiNode): Promise<Outcome> {
+    switch (node.provision_state) {
+      case 'enroll':
+        break
+      case 'manageable':
+      case 'available':
+        await this.#requests.patch('no instance is left', node, { '/instance_uuid': undefined })
+        break
+      case 'verifying':
+      case 'deploying':
+      case 'cleaning':
+      case 'inspecting':
+      case 'servicing':
+      case 'deleting':
+        return soon
+      case 'wait call-back':
+        return this.#requests.ask(node, this.#requests.calls.version >= 110 ? 'abort' : 'deleted')
+      case 'inspect wait':
+      case 'clean wait':
+      case 'service wait':
+        return this.#requests.ask(node, 'abort')
+      default: {
+        const reason = 'forcing deletion in baremetal-operator'
+        const why = 'it cannot go from this state otherwise'
+        await this.#requests.calls.call(why, 'PUT', `/nodes/${node.uuid}/maintenance`, { reason })
+      }
+    }
+    await this.#requests.calls.call('the node goes, and its ports with it', 'DELETE', `/nodes/${node.uuid}`)
+    // It looks until the node is gone.
+    return soon
+  }
+}

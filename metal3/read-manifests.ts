@@ -1,0 +1,169 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { isMap, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml'
+import { checkNesting, readNested, UserError } from '../runtime/index.js'
+import { MANIFEST_SCHEMAS, type ManifestKind } from './manifest-schema.js'
+import type { Manifest } from './manifest-types.js'
+
+/** Something that is wrong in a file, or worth knowing of it. */
+export interface ManifestFinding {
+  kind: 'error' | 'note'
+  file: string
+  /** Counted from 1; null for the file as a whole. */
+  document: number | null
+  /** As in `spec.raid.hardwareRAIDVolumes[0].level`; empty for the document itself. */
+  path: string
+  line: number | null
+  column: number | null
+  message: string
+}
+
+/** One document of a file, and how to tell where in it something is. */
+export interface ReadManifest {
+  file: string
+  document: number
+  manifest: Manifest
+  finding(kind: ManifestFinding['kind'], path: readonly (string | number)[], message: string): ManifestFinding
+}
+
+const validators = new Map<ManifestKind, ValidateFunction<Manifest>>()
+
+function validatorOf(kind: ManifestKind): ValidateFunction<Manifest> {
+  const known = validators.get(kind)
+  if (known) return known
+  const ajv = new Ajv({
+    allErrors: true,
+    strict: false,
+    formats: { uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i },
+  })
+  const made = ajv.compile<Manifest>(MANIFEST_SCHEMAS[kind])
+  validators.set(kind, made)
+  return made
+}
+
+/** Reads the Kubernetes objects of a file: those that matter here, and what is wrong with any. */
+export function readManifests(file: string, text: string): { manifests: ReadManifest[]; findings: ManifestFinding[] } {
+  const manifests: ReadManifest[] = []
+  const findings: ManifestFinding[] = []
+  const lines = new LineCounter()
+  const whole = (message: string): ManifestFinding => ({
+    ...{ kind: 'error', file, document: null, path: '', line: null, column: null },
+    message,
+  })
+  const parsed = readable(() => readNested(text, 'it', (each) => parseAllDocuments(each, { lineCounter: lines })))
+  if ('problem' in parsed) return { manifests, findings: [whole(parsed.problem)] }
+  const { value: documents } = parsed
+  if (!Array.isArray(documents)) return { manifests, findings }
+  for (const [index, document] of documents.entries()) {
+    const finding: ReadManifest['finding'] = (kind, path, message) => {
+      const place = placeOf(document, path, lines)
+      return { kind, file, document: index + 1, path: pathText(path), ...place, message }
+    }
+    if (document.errors.length > 0) {
+      for (const { message, pos } of document.errors) {
+        const { line, col } = lines.linePos(pos[0])
+        const what = message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
+        findings.push({ ...finding('error', [], `this is no YAML: ${what}`), line, column: col })
+      }
+      continue
+    }
+    const read = readable(() => {
+      const value = readNested('', 'it', () => document.toJS() as unknown)
+      checkNesting(value, 'it')
+      return value
+    })
+    if ('problem' in read) {
+      findings.push(finding('error', [], read.problem))
+      continue
+    }
+    const { value } = read
+    if (value === null) continue
+    const kind = kindOf(value)
+    if (kind === undefined) findings.push(finding('error', [], 'this is no Kubernetes object: it has no kind'))
+    else if (!isKnown(kind)) findings.push(finding('note', ['kind'], `a ${kind} leads to no call and is left out`))
+    else {
+      const isRight = validatorOf(kind)
+      if (isRight(value)) manifests.push({ file, document: index + 1, manifest: value, finding })
+      else for (const [path, message] of wrong(isRight.errors ?? [])) findings.push(finding('error', path, message))
+    }
+  }
+  return { manifests, findings }
+}
+
+/** What was read, or why it is not read at all. */
+function readable<T>(read: () => T): { value: T } | { problem: string } {
+  try {
+    return { value: read() }
+  } catch (error) {
+    if (error instanceof UserError) return { problem: error.message }
+    throw error
+  }
+}
+
+const kindOf = (value: unknown): string | undefined =>
+  typeof value === 'object' && value !== null && 'kind' in value && typeof value.kind === 'string'
+    ? value.kind
+    : undefined
+
+const isKnown = (kind: string): kind is ManifestKind => Object.hasOwn(MANIFEST_SCHEMAS, kind)
+
+const pathText = (path: readonly (string | number)[]): string =>
+  path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
+    '',
+  )
+
+/** Where a value is; where it is missing, what should have it. */
+function placeOf(document: Document, path: readonly (string | number)[], lines: LineCounter) {
+  for (let length = path.length; length >= 0; length--) {
+    const start = startOf(document, path.slice(0, length))
+    if (start === undefined) continue
+    const { line, col } = lines.linePos(start)
+    return { line, column: col }
+  }
+  return { line: null, column: null }
+}
+
+function startOf(document: Document, path: readonly (string | number)[]): number | undefined {
+  if (path.length === 0) return document.contents?.range?.[0]
+  const holder = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
+  // The key stands where one looks for it, its value maybe lines below.
+  const pair = isMap(holder) ? holder.items.find(({ key }) => String(key) === path.at(-1)) : undefined
+  const node = pair ? (pair.key as Node) : (document.getIn(path, true) as Node | undefined)
+  return node?.range?.[0]
+}
+
+function wrong(errors: readonly ErrorObject[]): [path: (string | number)[], message: string][] {
+  return errors.map((error) => {
+    const path = error.instancePath
+      .split('/')
+      .slice(1)
+      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+      .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+    const params = error.params as Record<string, unknown>
+    switch (error.keyword) {
+      case 'additionalProperties':
+        return [[...path, params['additionalProperty'] as string], 'this field is not known']
+      case 'required':
+        return [path, `the field ${params['missingProperty'] as string} is missing`]
+      case 'enum':
+        return [path, `it must be one of ${(params['allowedValues'] as string[]).join(', ')}`]
+      case 'const':
+        return [path, `it must be ${JSON.stringify(params['allowedValue'])}`]
+      case 'type':
+        return [path, `it must be of type ${[params['type']].flat().join(' or ')}`]
+      case 'pattern':
+        return [path, `it must look like ${params['pattern'] as string}`]
+      case 'format':
+        return [path, `it must be a ${params['format'] as string}`]
+      default:
+        return [path, `it ${error.message ?? 'is wrong'}`]
+    }
+  })
+}
+
+/** `host.yaml: document 2, spec.online (line 4 col 3): it must be of type boolean` */
+export function manifestFindingLine({ kind, file, document, path, line, column, message }: ManifestFinding): string {
+  const where = [document === null ? '' : `document ${document}`, path].filter((part) => part !== '').join(', ')
+  const place = line === null ? '' : ` (line ${line} col ${column})`
+  return [file, ...(kind === 'note' ? ['note'] : []), ...(where === '' ? [] : [`${where}${place}`]), message].join(': ')
+}

@@ -1,0 +1,115 @@
+import type { ApiNode, JsonObject } from '../wire/index.js'
+import type { Calls } from './calls.js'
+import {
+  capabilitiesWith,
+  nodeName,
+  properties,
+  ramdiskOf,
+  registration,
+  type Host,
+  type HostStatus,
+  type RamdiskSource,
+} from './host.js'
+import { soon, type NodeRequests, type Outcome } from './requests.js'
+
+/** A comma that is part of a value, as gophercloud writes it. */
+const PORT_FIELDS = 'fields=node_uuid%2Cuuid%2Caddress'
+type Ports = { ports: { node_uuid: string; address: string }[] }
+
+/** The node of a host by all that it may be known by: its id, its names, its MAC address. */
+export async function findNode(calls: Calls, host: Host, status: HostStatus): Promise<ApiNode | undefined> {
+  const { id } = status
+  for (const name of [...(id ? [id] : []), nodeName(host), host.name]) {
+    const why = name === id ? 'how is the node?' : 'is there a node of this name already?'
+    const node = await calls.find<ApiNode>(why, `/nodes/${name}`)
+    if (node) return node
+  }
+  if (host.bootMac === undefined) return undefined
+  const [port] = await portsOf(calls, host.bootMac, 'or one that boots from this MAC address?')
+  return port && calls.call<ApiNode>('what is it?', 'GET', `/nodes/${port.node_uuid}`)
+}
+
+async function portsOf(calls: Calls, mac: string, why: string): Promise<Ports['ports']> {
+  const path = `/ports?address=${encodeURIComponent(mac)}&${PORT_FIELDS}`
+  return (await calls.call<Ports>(why, 'GET', path)).ports
+}
+
+/** In these it is busy with what was asked before, and nothing of it is changed. */
+const BUSY: ReadonlySet<string> = new Set(['clean wait', 'cleaning', 'wait call-back', 'deploying', 'inspecting'])
+
+/** Before all else on every look: a host that is not known is registered, one that differs is changed. */
+export async function registered(
+  requests: NodeRequests,
+  host: Host,
+  status: HostStatus,
+  ramdisk: RamdiskSource,
+): Promise<ApiNode | { outcome: Outcome }> {
+  const { calls } = requests
+  const found = await findNode(calls, host, status)
+  const fresh = (): Promise<ApiNode> =>
+    calls.call<ApiNode>(
+      'Ironic does not know the host, so it is registered',
+      'POST',
+      '/nodes',
+      registration(host, status),
+    )
+  let node = found ?? (await fresh())
+  status.id = node.uuid
+  if (/^(enroll|manageable|available|active|error|.* failed)$/.test(node.provision_state))
+    await ensurePorts(calls, host, node, status)
+  if (found)
+    node = await requests.patch('what differs from the spec', node, {
+      '/name': nodeName(host),
+      '/disable_power_off': host.disablePowerOff ?? false,
+      ...(host.preprovisioningNetworkData ? { '/network_data': host.preprovisioningNetworkData } : {}),
+    })
+  if (node.provision_state === 'enroll') {
+    if (node.last_error) return { outcome: { error: node.last_error } }
+    if (node.target_provision_state === null) await requests.ask(node, 'manage')
+    return { outcome: soon }
+  }
+  if (node.provision_state === 'verifying') return { outcome: soon }
+  if (BUSY.has(node.provision_state)) return node
+  const patched = await requests.patch('the ramdisk to boot, and what else the spec settles', node, {
+    ...ramdiskOf(host, ramdisk),
+    '/automated_clean': host.automatedCleaning ?? true,
+    '/properties/capabilities': capabilitiesWith(node.properties['capabilities'], host),
+    '/properties/cpu_arch': properties(host).cpu_arch,
+  })
+  await calls.find('which firmware is on it, for HostFirmwareComponents', `/nodes/${node.uuid}/firmware`)
+  return patched
+}
+
+interface Nic {
+  name: string
+  mac_address: string
+}
+
+/** Of the boot NIC, and of every other that an inspection found. */
+async function ensurePorts(calls: Calls, host: Host, { uuid }: ApiNode, { hardware }: HostStatus): Promise<void> {
+  const path = `/ports?${PORT_FIELDS}&node_uuid=${uuid}`
+  const { ports } = await calls.call<Ports>('which ports does it have?', 'GET', path)
+  const seen = new Set(ports.map(({ address }) => address.toLowerCase()))
+  for (const [address, pxe] of macsOf(host, hardware)) {
+    if (seen.has(address)) continue
+    const [elsewhere] = await portsOf(calls, address, 'does another node have this MAC address?')
+    if (elsewhere) throw new Error(`port ${address} belongs to node ${elsewhere.node_uuid}`)
+    const body = { node_uuid: uuid, address, pxe_enabled: pxe }
+    await calls.call(`the NIC ${address} becomes a port`, 'POST', '/ports', body)
+  }
+}
+
+function macsOf({ bootMac }: Host, hardware: JsonObject | undefined): Map<string, boolean> {
+  const inventory = hardware?.['inventory'] as { interfaces?: Nic[] } | undefined
+  const { all_interfaces: known = {} } = (hardware?.['plugin_data'] ?? {}) as {
+    all_interfaces?: Record<string, { pxe_enabled?: boolean }>
+  }
+  const macs = new Map(
+    (inventory?.interfaces ?? []).map(({ name, mac_address: mac }) => [
+      mac.toLowerCase(),
+      known[name]?.pxe_enabled ?? false,
+    ]),
+  )
+  if (bootMac !== undefined) macs.set(bootMac.toLowerCase(), true)
+  return macs
+}

@@ -1,0 +1,84 @@
+import { maskedText } from '../lab/index.js'
+import type { Host } from './host.js'
+import { secretLabel } from './manifest-host.js'
+import type { BareMetalHostManifest } from './manifest-types.js'
+
+/** What stands for the values of a body's keys that are secret. */
+export interface SecretLabels {
+  keys: Readonly<Record<string, string>>
+  /** The keys of a config drive's meta_data that come out of a Secret. */
+  metaData: Readonly<Record<string, string>>
+  /** What is secret itself, which Ironic may repeat when it refuses. */
+  texts: readonly string[]
+}
+
+/** Which keys of requests have what comes out of a host's Secrets. */
+export function secretLabels({ spec }: BareMetalHostManifest, host: Host | null): SecretLabels {
+  const { bmc, image, userData, networkData, preprovisioningNetworkDataName: preprovisioning } = spec
+  const network = networkData?.name ?? preprovisioning
+  const account = bmc?.credentialsName ?? ''
+  const [username, password] = [secretLabel(account, 'username'), secretLabel(account, 'password')]
+  const config = userData && secretLabel(userData.name, 'userData')
+  const metaData = spec.metaData && secretLabel(spec.metaData.name, 'metaData')
+  const keys = {
+    ...{ redfish_username: username, redfish_password: password, ipmi_username: username, ipmi_password: password },
+    ...(config ? { user_data: config, ignition: config } : {}),
+    ...(network === undefined ? {} : { network_data: secretLabel(network, 'networkData') }),
+    ...(preprovisioning === undefined ? {} : { '/network_data': secretLabel(preprovisioning, 'networkData') }),
+    image_pull_secret: secretLabel(image?.ociAuthSecretName ?? '', 'registry account'),
+  }
+  const labelled = Object.keys(host?.metaData ?? {}).map((key) => [key, metaData ?? ''])
+  return {
+    keys,
+    metaData: Object.fromEntries(labelled) as Record<string, string>,
+    texts: host ? secretTexts(host) : [],
+  }
+}
+
+/** Shorter ones are in every other sentence. */
+const SHORTEST = 4
+
+function secretTexts({ bmc, userData, networkData, preprovisioningNetworkData, metaData }: Host): string[] {
+  const password = Object.entries(bmc.driverInfo).find(([key]) => key.endsWith('_password'))?.[1]
+  const texts = [password, userData, networkData, preprovisioningNetworkData, metaData].flatMap(textsIn)
+  return texts.filter(({ length }) => length >= SHORTEST).sort((a, b) => b.length - a.length)
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+/** A sentence of Ironic's as it may be shown. */
+export const shownSentence = (sentence: string, { texts }: SecretLabels): string =>
+  texts.reduce((shown, secret) => shown.replaceAll(secret, '******'), maskedText(sentence))
+
+/** A body as it may be shown: secrets by their labels, and whatever else `named` makes of a text. */
+export function shownBody(body: unknown, { keys, metaData }: SecretLabels, named: (text: string) => string): unknown {
+  const show = (value: unknown, key: string): unknown => {
+    const label = Object.hasOwn(keys, key) ? keys[key] : undefined
+    if (label !== undefined && value !== '') return label
+    if (typeof value === 'string') return named(maskedText(value))
+    if (Array.isArray(value)) return value.map((one) => show(one, ''))
+    if (typeof value !== 'object' || value === null) return value
+    if ('op' in value && 'path' in value && 'value' in value) return showOperation(value as Operation)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [
+        name,
+        key === 'meta_data' && Object.hasOwn(metaData, name) ? metaData[name] : show(inner, name),
+      ]),
+    )
+  }
+  const showOperation = (operation: Operation): unknown => {
+    const { path, value } = operation
+    const key = Object.hasOwn(keys, path) ? path : path.split('/').at(-1)!
+    return { ...operation, path, value: show(value, key) }
+  }
+  return show(body, '')
+}
+
+interface Operation {
+  op: string
+  path: string
+  value: unknown
+}

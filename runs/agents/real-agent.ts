@@ -1,0 +1,107 @@
+import { clientTls, IPA_PACE, readSettings, startAgent, type AgentPace, type AgentProgress } from '../../agent/index.js'
+import type { ConfigFile } from '../../runtime/index.js'
+import {
+  opening,
+  Probe,
+  withFields,
+  withoutRepeats,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../runtime/index.js'
+import { standardManagers, type HardwareManager } from '../../steps/index.js'
+import { HttpTransport, probed, probedDispatch } from '../../wire/index.js'
+import { namedFile, openAgentListener } from './agent-address.js'
+import { keptOnTarget, onPortOf } from './kept-on-target.js'
+import type { RealTarget } from '../targets/real-target.js'
+
+export interface RealAgentOptions {
+  on: RealTarget
+  /** Tells one start of the agent in the same boot from another. */
+  start?: number
+  /** Whom the agent belongs to: an Ironic, or nobody but whoever has the token. */
+  serves: { ironicUrl?: string; nodeUuid?: string } | { token: string }
+  parameters?: Readonly<Record<string, string>>
+  configFiles?: readonly ConfigFile[]
+  listen?: { host: string; port: number }
+  /**
+   * Go on as the agent of an earlier process did in this boot: with its commands, token, address and certificate. What that
+   * takes is kept on the target, in memory. Without, all is gone with this process.
+   */
+  resume?: boolean
+  managers?: readonly HardwareManager[]
+  pace?: AgentPace
+  clock: Clock
+  random: Random
+  logger: Logger
+  onProgress?: (progress: AgentProgress) => void
+}
+
+/** An agent at work on a machine that is not simulated. */
+export interface RealAgent extends AsyncDisposable {
+  readonly callbackUrl: string
+  /** The Ironic that it works for; undefined when it has none. */
+  readonly ironicUrl: string | undefined
+}
+
+/**
+ * Starts an agent on a real target.
+ *
+ * @throws UserError when it cannot listen, or parameters or files cannot be used
+ */
+export async function openRealAgent(options: RealAgentOptions): Promise<RealAgent> {
+  const { on, start = 0, serves, clock, random, onProgress = () => {} } = options
+  const logger = withoutRepeats(options.logger, clock)
+  return opening(async (scope) => {
+    const parameters = {
+      ...options.parameters,
+      ...('ironicUrl' in serves && serves.ironicUrl !== undefined ? { 'ipa-api-url': serves.ironicUrl } : {}),
+    }
+    const configFiles = options.configFiles ?? []
+    const settings = readSettings(parameters, {
+      files: configFiles,
+      standalone: 'token' in serves ? serves : undefined,
+    })
+    const tls = await clientTls(settings, (path) => namedFile(path, clock))
+    const transport = scope.use(new HttpTransport({ clock, tls, timeoutMs: settings.requestTimeout }))
+    const kept = options.resume ? await keptOnTarget(on.target, whoseAgent(options, settings.apiUrls[0]), logger) : null
+    const listening = (listen: RealAgentOptions['listen']) => openAgentListener(settings, { listen, clock, logger })
+    const { listen = { host: '127.0.0.1', port: 0 } } = options
+    const free = options.listen ? listen.port === 0 : settings.listen.host === null && settings.listen.port === null
+    const listener = scope.use(
+      kept !== null && free
+        ? await onPortOf(kept, logger, (port) => listening({ ...listen, port }))
+        : await listening(options.listen),
+    )
+    const probe = new Probe()
+    const callbackUrl = listener.urlOf(null)
+    let held: unknown
+    const agent = startAgent({
+      target: on.target,
+      managers: options.managers ?? standardManagers,
+      boot: { id: `${await on.target.boot()}.${start}`, parameters },
+      environment: {},
+      callbackUrl,
+      transport: probed(transport, probe, { from: 'agent', to: 'ironic' }),
+      saved: kept ?? { read: () => held, write: (value) => Promise.resolve(void (held = value)) },
+      ...{ configFiles, clock, random, probe, onProgress, pace: options.pace ?? IPA_PACE },
+      logger: withFields(logger, { room: 'agent' }),
+      tls: listener.tls({ random, settings: settings.server }),
+      ...('token' in serves ? { standalone: serves } : {}),
+      ...('nodeUuid' in serves && serves.nodeUuid !== undefined ? { nodeUuid: serves.nodeUuid } : {}),
+    })
+    scope.use(listener.mount(null, probedDispatch(agent.dispatch, probe, { from: 'ironic', to: 'agent' })))
+    scope.onClose(() => agent.stop())
+    return {
+      callbackUrl,
+      ironicUrl: settings.apiUrls[0],
+      [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+    }
+  })
+}
+
+/** An agent with another Ironic, node or disk is another agent. */
+function whoseAgent({ on, serves }: RealAgentOptions, ironicUrl: string | undefined): string {
+  const whom = 'token' in serves ? ['token', serves.token] : ['ironic', ironicUrl, serves.nodeUuid]
+  return JSON.stringify([...whom, on.disk.number])
+}

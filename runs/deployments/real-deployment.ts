@@ -1,0 +1,238 @@
+import { PROMPT_PACE } from '../../agent/index.js'
+import { checkImage } from '../../machine/index.js'
+import { errorChain, Mutex, UserError, uuid, type Random } from '../../runtime/index.js'
+import { readPartitions } from '../../steps/index.js'
+import { withBootNonce } from './boot-nonce.js'
+import { clearedAfterBoot } from './cleared-after-boot.js'
+import { readBack, type DeploymentReport } from './deployment-report.js'
+import type { DeploymentRequest } from './deployment-request.js'
+import { givenIgnition } from './given-ignition.js'
+import { REHEARSAL_IMAGE } from '../../lab/index.js'
+import { stagedFile } from '../../lab/index.js'
+import { openRealAgent, type RealAgent } from '../agents/real-agent.js'
+import type { RealTarget } from '../targets/real-target.js'
+import { serveImage } from './served-image.js'
+import { afterBoot, chosenDisk, rebooted } from './real-first-boot.js'
+import { stage } from '../../lab/index.js'
+import { Way } from './way.js'
+
+export interface RealDeploymentOptions extends DeploymentRequest {
+  on: RealTarget
+  /**
+   * File of this host or http(s) URL of a metal image; without, the rehearsal image, or on a machine behind SSH the one
+   * that its live system carries.
+   */
+  image?: string
+  /** What an image from a URL must be: the SHA-256 of what is served, hex. */
+  imageSha256?: string
+  /**
+   * Wait until the machine has booted what was installed, and look whether it is that. Needs SSH, and that rebooting is
+   * allowed.
+   */
+  verifyBoot?: boolean
+}
+
+/** A ramdisk comes up when Ironic begins to wait for its agent, and is there as long as it has the agent at work. */
+const WAITING = /^(wait call-back|clean wait)$/
+const AT_WORK = /^(wait call-back|deploying|clean wait|cleaning)$/
+
+/**
+ * Takes a real machine through an Ironic of its own to a disk with CoreOS on it. The node has no BMC: its power is only
+ * what Ironic believes it to be, and nothing switches the machine.
+ *
+ * @throws UserError for input that cannot be used, before anything is written; for a deployment that failed, with
+ *   Ironic's `last_error` in the message
+ */
+export async function runRealDeployment(options: RealDeploymentOptions): Promise<DeploymentReport> {
+  const { clock, random, logger, managers, onEvent, verifyBoot = false } = options
+  const given = givenIgnition(options.ignition, options.checkIgnition ?? true, logger)
+  const reboots = rebootsOf(options)
+  const { config, nonce } = verifyBoot ? withBootNonce(given, random) : { config: given, nonce: null }
+  const image = options.image ?? (options.on.ssh ? null : REHEARSAL_IMAGE)
+  const isFile = image !== null && !/^https?:\/\//.test(image)
+  if (isFile) refuseLarge(image, (await checkImage(image, clock)).size, options.on)
+  await using served = isFile ? await serveImage(image, clock) : undefined
+  const put = options.on.ssh?.put
+  const on = served && isFile && put ? bringing(options.on, { url: served.url, file: image }, put) : options.on
+  await using lent = served && on.ssh && !put ? await on.ssh.shell.lend(Number(new URL(served.url).port)) : undefined
+  await using own = await stage({
+    ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
+    ...(managers ? { managers } : {}),
+  })
+  const clean = on.target.has('cleaning')
+  await using agents = new AgentOfNode({ ...options, on }, own.url, reboots)
+  own.events.listen((event) => {
+    if (event.kind === 'node') agents.follow(event.node)
+  })
+  const imageUrl = served ? withPort(served.url, lent?.port) : image
+  const way = new Way({
+    ...options,
+    client: own.client,
+    url: own.url,
+    config,
+    ...(imageUrl === null ? {} : { imageUrl }),
+  })
+  const before = on.ssh && { identity: on.ssh.shell.identity, hostKey: on.ssh.shell.hostKey }
+  const enroll = async () => {
+    const { uuid: made } = await own.client.createNode({
+      ...{ uuid: uuid(random), name: 'real', deploy_interface: 'custom-agent', inspect_interface: 'no-inspect' },
+      ...(reboots ? BY_ITS_AGENT : BY_NOBODY),
+      properties: { root_device: { name: on.disk.path }, cpu_arch: 'x86_64' },
+      automated_clean: clean,
+    })
+    // Ironic's generic boot interfaces want to know a NIC.
+    if (reboots) await own.client.createPort({ node_uuid: made, address: await macOf(on, random) })
+    return made
+  }
+  const disk = await chosenDisk(on)
+  const { appendKargs = [], deleteKargs = [] } = options
+  const going = way.go({
+    ...{ enroll, inspect: false, clean },
+    finish: async (_, __, hostname) => {
+      const asked = { ignition: config, hostname, appendKargs, deleteKargs, image: isFile ? image : null }
+      if (on.file !== null) return readBack(on.file, hostname, asked, undefined, way.seconds, clock)
+      if (!reboots) return told(on, hostname, way.seconds)
+      const verified = await way.stage('first boot', () => rebooted(options, before!, disk, { ...asked, nonce }))
+      return afterBoot(on, hostname, way.seconds, verified)
+    },
+  })
+  const confined = going.then((report) => ({ ...report, confinement: on.target.confinement }))
+  return await confined.catch(async (error: unknown) => {
+    if (way.seconds.deploy === undefined && !options.signal.aborted) await clearedAfterBoot(on, logger)
+    throw error
+  })
+
+  function refuseLarge(file: string, size: number, { disk }: RealTarget): void {
+    onEvent({ event: 'disk', path: disk.path, size: disk.size, model: disk.model })
+    if (size <= disk.size) return
+    throw new UserError('disk-too-small', `the image ${file} needs ${size} bytes, and ${disk.path} has ${disk.size}`, {
+      kind: 'usage',
+      remedy: 'choose a larger disk; nothing was written',
+    })
+  }
+}
+
+/** The file that stands behind a URL is brought there instead. */
+function bringing(
+  on: RealTarget,
+  { url, file }: { url: string; file: string },
+  put: NonNullable<NonNullable<RealTarget['ssh']>['put']>,
+): RealTarget {
+  return { ...on, target: { ...on.target, stage: stagedFile(on.target.stage, { url, file }, put) } }
+}
+
+/** Ironic then ends with the power that it believes in, and never asks the agent to switch the machine off. */
+const BY_NOBODY = {
+  ...{ driver: 'fake-hardware', power_interface: 'fake', driver_info: { deploy_forces_oob_reboot: true } },
+}
+/** Ironic's way with a machine that has no BMC: its agent reboots it, nobody switches it off. */
+const BY_ITS_AGENT = { driver: 'manual-management', power_interface: 'agent', disable_power_off: true }
+
+function rebootsOf({ on, verifyBoot = false }: RealDeploymentOptions): boolean {
+  const usage = (message: string, remedy: string) => new UserError('verify-boot', message, { kind: 'usage', remedy })
+  if (verifyBoot && !on.ssh) throw usage('--verify-boot is for a machine behind SSH', 'leave it out')
+  if (verifyBoot && !on.target.has('reboot'))
+    throw usage('--verify-boot reboots the machine, which was not allowed', 'say --allow reboot')
+  const reboots = on.ssh !== undefined && on.target.has('reboot')
+  if (reboots && on.target.has('cleaning'))
+    throw usage(
+      'a machine without a BMC is rebooted after cleaning, and then is no longer in the system that we are logged in to',
+      'allow either cleaning or reboot',
+    )
+  return reboots
+}
+
+/** Of the machine's first NIC; one that is made up where it has none. */
+async function macOf({ target: { executor } }: RealTarget, random: Random): Promise<string> {
+  const folder = '/sys/class/net'
+  for (const name of await executor.files.list(folder).catch(() => [])) {
+    const bytes = await executor.files.read(`${folder}/${name}/address`).catch(() => new Uint8Array())
+    const address = Buffer.from(bytes).toString('utf8').trim()
+    if (/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/.test(address) && address !== '00:00:00:00:00:00') return address
+  }
+  return ['02', ...[...random.bytes(5)].map((byte) => byte.toString(16).padStart(2, '0'))].join(':')
+}
+
+function withPort(url: string, port: number | undefined): string {
+  if (port === undefined) return url
+  const there = new URL(url)
+  there.port = String(port)
+  return there.href
+}
+
+/** The agent comes with what Ironic takes for a boot of the ramdisk, and goes with its end. */
+class AgentOfNode implements AsyncDisposable {
+  readonly #options: RealDeploymentOptions
+  readonly #ironicUrl: string
+  readonly #turn = new Mutex()
+  #agent: RealAgent | undefined
+  #wanted = false
+  #starts = 0
+
+  /** @param stays an agent that boots its machine has to outlive Ironic's work on the node */
+  constructor(
+    options: RealDeploymentOptions,
+    ironicUrl: string,
+    private readonly stays: boolean,
+  ) {
+    this.#options = options
+    this.#ironicUrl = ironicUrl
+  }
+
+  follow({ uuid: nodeUuid, provision_state: state }: { uuid: string; provision_state: string }): void {
+    const wanted = (this.#wanted ? AT_WORK : WAITING).test(state)
+    if (wanted === this.#wanted || (this.#wanted && this.stays)) return
+    this.#wanted = wanted
+    void this.#turn
+      .run(() => this.#switch(nodeUuid, wanted))
+      .catch((error: unknown) => {
+        this.#options.logger('error', `the agent does not start: ${errorChain(error).join(': ')}`)
+      })
+  }
+
+  async #switch(nodeUuid: string, wanted: boolean): Promise<void> {
+    await this.#agent?.[Symbol.asyncDispose]()
+    this.#agent = undefined
+    if (!wanted) return
+    const { on, managers, clock, random, logger, onEvent } = this.#options
+    this.#agent = await openRealAgent({
+      ...{ on, start: this.#starts++, serves: { ironicUrl: this.#ironicUrl, nodeUuid }, pace: PROMPT_PACE },
+      ...{ clock, random, logger, ...(managers ? { managers } : {}) },
+      onProgress: (progress) => {
+        const { step } = progress
+        if (progress.kind === 'stage') onEvent({ event: 'progress', step, stage: progress.name })
+        else if (progress.kind === 'percent') onEvent({ event: 'progress', step, percent: progress.value })
+        else onEvent({ event: 'progress', step, line: progress.text })
+      },
+    })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#wanted = false
+    return this.#turn.run(() => this.#switch('', false))
+  }
+}
+
+/** What the target's own programs tell of a disk whose contents the step has held against what was asked. */
+async function told(on: RealTarget, node: string, seconds: DeploymentReport['seconds']): Promise<DeploymentReport> {
+  const { path, size } = on.disk
+  const { type, partitions } = await readPartitions(on.target, path)
+  const boot = partitions.find(({ label }) => label === 'boot')
+  const checks = [
+    {
+      what: 'partition table',
+      ok: type === 'gpt',
+      found: type === null ? 'none' : `${type}, ${partitions.length} partitions`,
+    },
+    { what: 'boot filesystem', ok: boot !== undefined, found: boot === undefined ? 'none' : boot.name },
+    { what: 'Ignition config and kernel arguments', ok: true, found: 'read back by install_coreos' },
+  ]
+  return {
+    node,
+    disk: { file: path, size, table: type, guid: null },
+    partitions: partitions.map(({ number, partitionLabel, filesystem, label }) => ({
+      ...{ number: number ?? 0, name: partitionLabel, filesystem, label, offset: 0, length: 0 },
+    })),
+    ...{ ignition: null, kernel_arguments: [], seconds, checks, ok: checks.every(({ ok }) => ok) },
+  }
+}

@@ -1,0 +1,50 @@
+import { writeFile } from 'node:fs/promises'
+import { join, parse } from 'node:path'
+import { IGNITION_FILE, liveKernelArguments, openLiveIso, wrapFiles, type BootImage } from '../../coreos/index.js'
+import { openFileSource } from '../../bytes/index.js'
+import { held, UserError } from '../../runtime/index.js'
+import { downloadArtifacts, type DownloadOptions } from './downloads.js'
+
+export interface BootImageOptions extends DownloadOptions {
+  /** A config for the live system: embedded into an ISO, wrapped into an archive of its own for a network boot. */
+  ignition?: Uint8Array
+}
+
+export interface GeneratedFiles {
+  paths: string[]
+  /** That a network boot needs; null for others. */
+  kargs: string | null
+}
+
+/**
+ * Fetches the files of a boot image, checked, and lets them do what is wanted.
+ *
+ * @throws UserError as {@link downloadArtifacts}; `boot-image-ignition` for an image that takes no config
+ */
+export async function generateBootImage(
+  image: BootImage & { kind: 'files' },
+  options: BootImageOptions,
+): Promise<GeneratedFiles> {
+  const { ignition, folder, clock } = options
+  const live = image.format === 'iso' || image.format === 'pxe'
+  if (ignition && !live)
+    throw new UserError('boot-image-ignition', `an image of format ${image.format} takes no Ignition config`, {
+      remedy: 'generate baremetal-iso or baremetal-pxe, or give the config to the machine',
+      kind: 'usage',
+    })
+  const paths = (await downloadArtifacts(Object.values(image.files), options)).map(({ path }) => path)
+  const [first] = paths
+  if (image.format === 'pxe') {
+    const kargs = liveKernelArguments({ ignition: ignition !== undefined })
+    if (!ignition || first === undefined) return { paths, kargs }
+    const wrapped = join(folder, `${parse(first).name}-ignition.img`.replace('-live-kernel', '-live'))
+    const archive = await wrapFiles(new Map([[IGNITION_FILE, Buffer.from(ignition)]]), clock)
+    await held(clock, `writing ${wrapped}`, () => writeFile(wrapped, archive))
+    return { paths: [...paths, wrapped], kargs }
+  }
+  if (!ignition || first === undefined) return { paths, kargs: null }
+  await using file = await openFileSource(first, clock, true)
+  const iso = await openLiveIso(file, clock)
+  await file.replace([await iso.embed(new Map([[IGNITION_FILE, Buffer.from(ignition)]]))])
+  return { paths, kargs: null }
+}

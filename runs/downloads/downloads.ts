@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { constants, createReadStream } from 'node:fs'
+import { copyFile, mkdir, open, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Artifact } from '../../coreos/index.js'
+import { decodedFile } from '../../bytes/index.js'
+import { held, temporaryFolder, UserError, type Clock, type Logger, type TemporaryFolder } from '../../runtime/index.js'
+import type { Asset } from '../../targets/index.js'
+import type { CachedImage, ImageCache } from '../../steps/index.js'
+import { openImageCache, type ImageCacheRequest } from '../../lab/index.js'
+import { allowed, placed, type Reach } from '../../coreos/index.js'
+
+export interface DownloadOptions extends Reach {
+  /** Where the files go; made if need be. */
+  folder: string
+  /** Without `.gz` or `.xz`, and without what that stands for. */
+  decompress?: boolean
+  cache: ImageCacheRequest
+  clock: Clock
+  logger: Logger
+  signal: AbortSignal
+  onProgress?: (artifact: Artifact, received: number, total: number | null) => void
+}
+
+export interface Download {
+  path: string
+  /** Of the file at `path`. */
+  sha256: string
+  /** Who signed what was published; null where nobody did. */
+  signedBy: string | null
+  /** Nothing had to be done: the file was there, whole. */
+  already: boolean
+}
+
+/**
+ * Fetches published files, or takes them out of the image cache, checks digest and signature, and puts them into a folder
+ * by their own names. Broken connections are resumed; a file is there whole, or not at all.
+ *
+ * @throws UserError as {@link ImageCache.get}; image-digest, image-signature, offline, outside-mirror, http-refused
+ */
+export async function downloadArtifacts(artifacts: readonly Artifact[], options: DownloadOptions): Promise<Download[]> {
+  const { cache: request, clock, logger } = options
+  await using temporary = request.folder === null ? await temporaryBeside(options) : null
+  const folder = request.folder ?? temporary!.path
+  const own = { ...request, folder, as: 'fetched' as const, allow: allowed(options) }
+  const cache = await openImageCache(own, { clock, logger })
+  const done: Download[] = []
+  for (const artifact of artifacts) done.push(await downloadOne(artifact, cache, options))
+  return done
+}
+
+async function temporaryBeside({ folder }: DownloadOptions): Promise<TemporaryFolder> {
+  await mkdir(folder, { recursive: true })
+  return temporaryFolder(folder)
+}
+
+async function downloadOne(artifact: Artifact, cache: ImageCache, options: DownloadOptions): Promise<Download> {
+  const { folder, decompress = false, clock, signal, insecure = false, onProgress } = options
+  const name = fileName(artifact.location)
+  const packed = decompress && /(?<!\.tar)\.(gz|xz)$/.test(name)
+  const path = join(folder, packed ? name.replace(/\.(gz|xz)$/, '') : name)
+  const wanted = packed ? artifact['uncompressed-sha256'] : artifact.sha256
+  if (!artifact.signature && wanted !== undefined && (await digestOf(path, clock, signal)) === wanted)
+    return { path, sha256: wanted, signedBy: null, already: true }
+  const asset: Asset = {
+    url: placed(artifact.location, options),
+    sha256: artifact.sha256,
+    signature: artifact.signature && !insecure ? 'required' : 'where present',
+    ...(artifact.signature ? { signatureUrl: placed(artifact.signature, options) } : {}),
+    of: 'anything',
+  }
+  const progress = (received: number, total: number | null) => onProgress?.(artifact, received, total)
+  await using image = await cache.get(asset, { signal, onProgress: progress })
+  const signedBy = image.record.verified.signed?.by ?? null
+  if (wanted !== undefined && (await digestOf(path, clock, signal)) === wanted)
+    return { path, sha256: wanted, signedBy, already: true }
+  await mkdir(folder, { recursive: true })
+  await using beside = await temporaryFolder(folder)
+  const part = join(beside.path, 'part')
+  const found = packed ? await unpack(image, part, options) : await copy(image, part, options)
+  if (wanted !== undefined && found !== wanted)
+    throw new UserError(
+      'image-digest',
+      `checksum mismatch for ${artifact.location}; expected=${wanted} found=${found}`,
+      { remedy: 'look for damage with: ironstage cache verify' },
+    )
+  await held(clock, `naming ${path}`, () => rename(part, path))
+  return { path, sha256: found, signedBy, already: false }
+}
+
+/** @throws UserError `metadata-schema` for a place that names no file */
+export function fileName(location: string): string {
+  const name = decodeURIComponent(new URL(location).pathname.split('/').at(-1) ?? '')
+  if (/^[^/\0]+$/.test(name) && name !== '.' && name !== '..') return name
+  throw new UserError('metadata-schema', `${location} names no file`, { remedy: 'correct the stream metadata' })
+}
+
+async function copy({ path, record }: CachedImage, to: string, options: DownloadOptions): Promise<string> {
+  if (record.transcoded)
+    throw new UserError('image-transcoded', `the cache keeps ${record.sources[0] ?? record.sha256} as zstd only`, {
+      remedy: 'name another folder with --cache-dir, or keep none with --no-cache',
+    })
+  await held(options.clock, `copying ${path}`, () => copyFile(path, to, constants.COPYFILE_FICLONE))
+  return (await digestOf(to, options.clock, options.signal)) ?? ''
+}
+
+async function unpack({ path }: CachedImage, to: string, { clock, signal }: DownloadOptions): Promise<string> {
+  const hash = createHash('sha256')
+  const file = await open(to, 'w')
+  try {
+    for await (const part of decodedFile(path, clock)) {
+      signal.throwIfAborted()
+      hash.update(part)
+      await held(clock, `writing ${to}`, () => file.writeFile(part))
+    }
+  } finally {
+    await file.close()
+  }
+  return hash.digest('hex')
+}
+
+/** Null for what is not there. */
+export async function digestOf(path: string, clock: Clock, signal: AbortSignal): Promise<string | null> {
+  const hash = createHash('sha256')
+  try {
+    await held(clock, `reading ${path}`, () =>
+      pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), hash, { signal }),
+    )
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+  return hash.digest('hex')
+}

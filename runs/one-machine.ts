@@ -1,0 +1,44 @@
+import {
+  defaultMachineSpec,
+  withHardware,
+  type Machine,
+  type MachineHardware,
+  type Machines,
+} from '../machine/index.js'
+import { UserError } from '../runtime/index.js'
+import { REHEARSAL_IMAGE } from '../lab/index.js'
+import type { StateFolder } from '../lab/index.js'
+
+/** A machine that is gone when its process ends. */
+export interface NewMachine {
+  /** Of the NIC that it boots from. */
+  mac?: string
+  liveImage?: string
+  hardware?: MachineHardware
+}
+
+/** @throws UserError when the folder has no such machine */
+export function machineOfFolder(machines: Machines, { folder, id }: { folder: StateFolder; id: string }): Machine {
+  const machine = machines.get(id)
+  if (machine) return machine
+  const known = machines.list().map(({ spec }) => spec.id)
+  throw new UserError('no-machine', `the state folder ${folder.path} has no machine ${id}`, {
+    remedy: known.length === 0 ? 'it has none: make some with ironstage up --nodes' : `it has ${known.join(', ')}`,
+    kind: 'usage',
+  })
+}
+
+/**
+ * Makes one, without a BMC: there is nobody to reach it.
+ *
+ * @param id the same one always gives the same machine; null for the first that is counted
+ */
+export function newMachine(
+  machines: Machines,
+  id: string | null,
+  { mac, liveImage = REHEARSAL_IMAGE, hardware = {} }: NewMachine = {},
+): Promise<Machine> {
+  const spec = withHardware(defaultMachineSpec(id === null ? 1 : { id }), hardware)
+  const nics = spec.nics.map((nic) => (nic.pxe && mac !== undefined ? { ...nic, mac } : nic))
+  return machines.create({ ...spec, bmc: null, nics, liveImage })
+}

@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { errorChain, UserError } from '../../runtime/index.js'
+import { managersWith, type HardwareManager, type Step } from '../../steps/index.js'
+
+/**
+ * The managers of agents that shall offer what files of steps export, besides the standard ones. A file, in TypeScript
+ * or JavaScript, or a package exports steps, hardware managers, or lists of them, by default or by name; everything else
+ * that it exports is left alone. `import ... from 'ironstage'` in it gets the ironstage that runs, wherever either is
+ * installed.
+ *
+ * @param folder from where paths and packages are looked for
+ * @throws UserError (usage) for a file that is not there, cannot be loaded or has nothing of use; for names taken twice
+ */
+export async function loadManagers(
+  files: readonly string[],
+  folder = process.cwd(),
+): Promise<readonly HardwareManager[]> {
+  const found: (Step | HardwareManager)[] = []
+  for (const file of files) found.push(...(await loadFile(file, folder)))
+  // A file that is named twice, or exports what another one has, gives each thing once.
+  return managersWith(...new Set(found))
+}
+
+async function loadFile(file: string, folder: string): Promise<(Step | HardwareManager)[]> {
+  const path = resolve(folder, file)
+  const isFile = existsSync(path)
+  if (!isFile && (/^[./~]/.test(file) || /\.[cm]?[jt]s$/.test(file)))
+    throw unusable(`the steps file ${file} is not there`, `looked for ${path}; make one with ironstage step new`)
+  // Only whoever has steps of their own waits for the compiler to load.
+  const { createJiti } = await import('jiti')
+  const jiti = createJiti(join(folder, 'steps'), {
+    virtualModules: { ironstage: await import('../../public/index.js') },
+    fsCache: false,
+    interopDefault: false,
+  })
+  let exported: unknown
+  try {
+    exported = await jiti.import(isFile ? path : file)
+  } catch (error) {
+    throw notLoaded(file, isFile, error)
+  }
+  return usable(file, exported)
+}
+
+function notLoaded(file: string, isFile: boolean, error: unknown): UserError {
+  if (error instanceof UserError) return unusable(`${file}: ${error.message}`, error.remedy ?? 'correct the file')
+  const [first = '', ...causes] = errorChain(error)
+  if (!isFile && first.startsWith(`Cannot find module '${file}'`))
+    return unusable(
+      `there is neither a steps file nor a package ${file}`,
+      'name a file as in ./my-steps.ts, or install the package in this folder',
+    )
+  // Of the compiler's and the module loader's several lines the first ones say what is wrong, and where.
+  const lines = first.split('\n').map((line) => line.trim())
+  const said = lines[0]!.replace(/^ParseError: /, '')
+  const at = /^\S+:\d+:\d+$/.exec(lines[1] ?? '')?.[0] ?? placeOf(error)
+  return unusable(
+    `the steps file ${file} cannot be loaded`,
+    at === undefined ? 'correct the file' : `look at ${at}`,
+    new Error([said, ...causes].join(': ')),
+  )
+}
+
+/** Where in somebody's own file an error was thrown: `FILE:LINE:COLUMN`. */
+export function placeOf(error: unknown): string | undefined {
+  const frames = error instanceof Error ? (error.stack ?? '').split('\n') : []
+  return frames
+    .flatMap((frame) => /^\s+at .*?\(?((?:file:\/\/)?\/[^()]+:\d+:\d+)\)?$/.exec(frame)?.[1] ?? [])
+    .filter((place) => !/\/node_modules\/|\/dist\//.test(place))[0]
+    ?.replace(/^file:\/\//, '')
+}
+
+function usable(file: string, exported: unknown): (Step | HardwareManager)[] {
+  const named = Object.entries(exported as Record<string, unknown>)
+  const found = named.flatMap(([name, value]) =>
+    (Array.isArray(value) ? (value as unknown[]) : [value]).flatMap((one) => {
+      if (isStep(one) || isManager(one)) return [one]
+      if (looksLikeStep(one))
+        throw unusable(`${file}: its export ${name} looks like a step, but is none`, 'make it with defineStep({ ... })')
+      return []
+    }),
+  )
+  if (found.length === 0)
+    throw unusable(
+      `the steps file ${file} exports neither a step nor a hardware manager`,
+      "export what defineStep returns: export const wipe = defineStep({ name: 'wipe', ... })",
+    )
+  return found
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+const isStep = (value: unknown): value is Step =>
+  isObject(value) &&
+  typeof value['name'] === 'string' &&
+  typeof value['run'] === 'function' &&
+  typeof value['advertise'] === 'function' &&
+  Array.isArray(value['on'])
+
+const isManager = (value: unknown): value is HardwareManager =>
+  isObject(value) &&
+  ['className', 'name', 'version'].every((key) => typeof value[key] === 'string') &&
+  typeof value['support'] === 'function' &&
+  Array.isArray(value['steps']) &&
+  value['steps'].every(isStep)
+
+/** The definition itself, or a manager with parts missing. */
+const looksLikeStep = (value: unknown): boolean =>
+  isObject(value) && (typeof value['run'] === 'function' || Array.isArray(value['steps']))
+
+const unusable = (message: string, remedy: string, cause?: unknown): UserError =>
+  new UserError('steps-file', message, { remedy, kind: 'usage', ...(cause === undefined ? {} : { cause }) })

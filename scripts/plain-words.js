@@ -1,0 +1,55 @@
+/**
+ * ESLint rule: names and comments in the words of CONTRIBUTING's vocabulary. It refuses the words of the list below in
+ * identifiers, and comments that hide who does what.
+ */
+const BANNED_IN_NAMES = ['told', 'given', 'kept', 'said', 'way', 'world', 'turn', 'turns', 'sheet', 'sheets', 'driven']
+const BANNED_IN_COMMENTS = ['whoever', 'whatever', 'whichever', 'nobody', 'somebody', 'anybody', 'everybody']
+const BANNED_STARTS = ['of', 'what', 'who', 'whose', 'whether it is']
+
+const wordsOf = (name) =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .split(/[\s_$]+/)
+    .map((word) => word.toLowerCase())
+
+export const plainWords = {
+  meta: {
+    type: 'suggestion',
+    schema: [],
+    messages: {
+      name: '"{{word}}" in the name {{name}} says too little: see the vocabulary in CONTRIBUTING.md.',
+      comment: 'Say who: "{{word}}" is a caller, a client, a process or a user.',
+      start: 'Begin the comment with a noun or a verb, not with "{{word}}".',
+    },
+  },
+  create(context) {
+    const declared = (node) => {
+      if (node?.type !== 'Identifier') return
+      const word = wordsOf(node.name).find((word) => BANNED_IN_NAMES.includes(word))
+      if (word) context.report({ node, messageId: 'name', data: { word, name: node.name } })
+    }
+    return {
+      Program() {
+        for (const comment of context.sourceCode.getAllComments()) {
+          const text = comment.value.replace(/^[\s*/]+/, '')
+          if (/^eslint|^@ts-/.test(text)) continue
+          const start = BANNED_STARTS.find((word) => new RegExp(`^${word}\\b`, 'i').test(text))
+          if (start) context.report({ loc: comment.loc, messageId: 'start', data: { word: start } })
+          const word = BANNED_IN_COMMENTS.find((word) => new RegExp(`\\b${word}\\b`, 'i').test(text))
+          if (word) context.report({ loc: comment.loc, messageId: 'comment', data: { word } })
+        }
+      },
+      VariableDeclarator: ({ id }) => declared(id),
+      ':function': ({ id, params }) => {
+        declared(id)
+        for (const param of params) declared(param.type === 'AssignmentPattern' ? param.left : param)
+      },
+      ClassDeclaration: ({ id }) => declared(id),
+      TSInterfaceDeclaration: ({ id }) => declared(id),
+      TSTypeAliasDeclaration: ({ id }) => declared(id),
+      TSPropertySignature: ({ key }) => declared(key),
+      PropertyDefinition: ({ key }) => declared(key),
+      MethodDefinition: ({ key }) => declared(key),
+    }
+  },
+}

@@ -1,0 +1,62 @@
+import { UserError } from '../../runtime/index.js'
+import { standardManagers } from '../hardware-managers.js'
+import type { HardwareManager, Step } from './step.js'
+
+/** Class name of the manager that loose steps are put into. */
+export const CUSTOM_MANAGER = 'CustomHardwareManager'
+
+/** As OpenShift's manager for install_coreos: a service provider's own. */
+const SUPPORT = 3
+
+/**
+ * The managers of an agent that shall offer more than the standard ones: managers as they are, loose steps in one of
+ * class `CustomHardwareManager` with support 3. They come before the standard ones, so a step of theirs takes the place
+ * of a generic one of the same name.
+ *
+ * ```ts
+ * await using lab = await createLab({ managers: managersWith(wipeNvme) })
+ * ```
+ *
+ * @throws UserError when two steps of a manager, or two managers, have the same name
+ */
+export function managersWith(...added: readonly (Step | HardwareManager)[]): readonly HardwareManager[] {
+  const loose = added.filter((one): one is Step => !('steps' in one))
+  const managers = added.filter((one): one is HardwareManager => 'steps' in one)
+  const custom: HardwareManager = {
+    className: CUSTOM_MANAGER,
+    name: 'custom_hardware_manager',
+    version: '1',
+    support: () => Promise.resolve(SUPPORT),
+    steps: loose,
+  }
+  const all = [...managers, ...(loose.length > 0 ? [custom] : []), ...standardManagers]
+  refuseTwice(
+    all.map(({ className }) => className),
+    (name) => `there are two hardware managers of class ${name}`,
+    'name one of them differently',
+  )
+  for (const { className, steps } of all)
+    refuseTwice(
+      steps.map(({ name }) => name),
+      (name) => `there are two steps ${name} in ${className}`,
+      'name one of them differently, or load only one of them',
+    )
+  refuseHidden(loose)
+  return all
+}
+
+function refuseTwice(names: readonly string[], sentence: (name: string) => string, remedy: string): void {
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new UserError('steps-twice', sentence(twice), { remedy, kind: 'usage' })
+}
+
+/** Of two steps with the same name and support an agent offers the one whose class comes first: never the custom one. */
+function refuseHidden(loose: readonly Step[]): void {
+  const own = standardManagers.find(({ className }) => className === 'CoreOSInstallHardwareManager')
+  const hidden = loose.find(({ name }) => own?.steps.some((step) => step.name === name))
+  if (hidden)
+    throw new UserError('step-taken', `the step ${hidden.name} is already there, in ${own?.className}`, {
+      remedy: 'name yours differently, or export a hardware manager with a support above 3 that has it',
+      kind: 'usage',
+    })
+}

@@ -1,0 +1,143 @@
+import type { ErrorObject } from 'ajv'
+import type { AdvertisedStep, ArgsInfo, JsonObject, StepInterface, StepKind } from '../../wire/index.js'
+import type { ArgsOf, ArgsSchema } from './arg-types.js'
+import { checkDefinition } from './check-definition.js'
+import { stepHardware } from '../hardware/step-hardware.js'
+import { schemaCheck } from './schema-check.js'
+import { BadStepArguments, type Step, type StepContext } from './step.js'
+
+export type { ArgSchema, ArgsSchema } from './arg-types.js'
+
+export interface StepDefinition<Args> {
+  name: string
+  interface: StepInterface
+  /** The kinds of work that it can be part of. */
+  on: readonly StepKind[]
+  /** Advertised priority by kind, 0 where absent: then only a user who asks for it gets it. */
+  priority?: Partial<Record<StepKind, number>>
+  args?: ArgsSchema
+  /** Whether Ironic may give up waiting for it when cleaning or servicing is aborted. Default false. */
+  abortable?: boolean
+  /**
+   * The kinds of work for which it is advertised whether it is abortable; Ironic takes its absence for no. Default
+   * cleaning and service: a deployment is always abortable in wait (recording agent-full-lifecycle).
+   */
+  abortableOn?: readonly StepKind[]
+  /**
+   * How its arguments are advertised: as they are, or as some of upstream's steps do it, which name none of theirs or
+   * say explicitly that there is none (recording agent-api-direct). Default `derived`.
+   */
+  argsinfo?: 'derived' | 'absent' | 'empty'
+  /** Whether Ironic reboots the machine after it. Default false. */
+  rebootRequested?: boolean
+  /** Does the work. What it throws becomes a failure of the step; its value travels back to Ironic. */
+  run(context: StepContext, args: Args): Promise<unknown>
+}
+
+/**
+ * Makes a step. `argsinfo` is derived from the arguments' schema; arguments are checked before `run` sees them, so bad
+ * ones are refused before anything is touched. An argument that has a `default` gets it when it is not given.
+ *
+ * The type of `args` comes from the schema; where it cannot (a schema that is put together elsewhere), say it:
+ * `defineStep<MyArgs>({ ... })`.
+ *
+ * ```ts
+ * const wait = defineStep({
+ *   name: 'wait', interface: 'deploy', on: ['clean'],
+ *   args: { properties: { seconds: { type: 'number', description: 'How long.' } }, required: ['seconds'] },
+ *   run: ({ clock, signal }, { seconds }) => clock.sleep(seconds * 1000, { signal }),
+ * })
+ * ```
+ *
+ * @throws UserError for a definition that makes no step: without a name, on no kind of work, an argument undescribed
+ */
+export function defineStep<const S extends ArgsSchema = { properties: Record<never, never> }>(
+  definition: Omit<StepDefinition<ArgsOf<S>>, 'args'> & { args?: S },
+): Step
+export function defineStep<Args>(definition: StepDefinition<Args>): Step
+export function defineStep<Args>(definition: StepDefinition<Args>): Step {
+  checkDefinition(definition)
+  const { name, args = { properties: {} }, priority = {}, abortable = false, rebootRequested = false } = definition
+  const { abortableOn = ['clean', 'service'] } = definition
+  const accepts = checker<Args>(name, args)
+  const argsinfo = advertised(args, definition.argsinfo ?? 'derived')
+  return {
+    name,
+    interface: definition.interface,
+    on: definition.on,
+    priority,
+    abortable,
+    rebootRequested,
+    args,
+    advertise(kind): AdvertisedStep {
+      return {
+        step: name,
+        priority: priority[kind] ?? 0,
+        interface: definition.interface,
+        reboot_requested: rebootRequested,
+        ...(abortableOn.includes(kind) && { abortable }),
+        ...(argsinfo && { argsinfo }),
+      }
+    },
+    run: async (context, given) =>
+      definition.run({ ...context, hardware: stepHardware(context.target, context.node) }, accepts(given)),
+  }
+}
+
+function advertised(args: ArgsSchema, how: 'derived' | 'absent' | 'empty'): ArgsInfo | undefined {
+  switch (how) {
+    case 'derived':
+      return argsInfo(args)
+    case 'absent':
+      return undefined
+    case 'empty':
+      return {}
+  }
+}
+
+function argsInfo({ properties, required = [] }: ArgsSchema): ArgsInfo | undefined {
+  const names = Object.keys(properties)
+  if (names.length === 0) return undefined
+  return Object.fromEntries(
+    names.map((arg) => [arg, { description: properties[arg]!.description, required: required.includes(arg) }]),
+  )
+}
+
+function checker<Args>(step: string, args: ArgsSchema): (given: JsonObject) => Args {
+  const schema = schemaCheck<Args>({
+    type: 'object',
+    additionalProperties: false,
+    properties: args.properties,
+    required: args.required ?? [],
+  })
+  const withDefault = Object.entries(args.properties).filter(([, property]) => property['default'] !== undefined)
+  const defaults = Object.fromEntries(withDefault.map(([arg, property]) => [arg, property['default'] as unknown]))
+  return (given) => {
+    // A null is how several clients write "not given".
+    const present: unknown = {
+      ...defaults,
+      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)),
+    }
+    if (schema.accepts(present)) return present
+    throw new BadStepArguments(complaint(step, args, schema.errors()))
+  }
+}
+
+/** Ironic's own sentences where it has one (recording agent-manual-clean); never the value, which may be a secret. */
+function complaint(step: string, args: ArgsSchema, errors: readonly ErrorObject[]): string {
+  const unexpected = errors.filter((e) => e.keyword === 'additionalProperties' && e.instancePath === '')
+  if (unexpected.length > 0)
+    return `step ${step} has these unexpected arguments: ${unexpected
+      .map((e) => String((e.params as { additionalProperty: string }).additionalProperty))
+      .join(', ')}`
+  const missing = errors.filter((e) => e.keyword === 'required' && e.instancePath === '')
+  if (missing.length > 0)
+    return `step ${step} is missing these required arguments: ${missing
+      .map((e) => String((e.params as { missingProperty: string }).missingProperty))
+      .map((arg) => `${arg} (${args.properties[arg]?.description ?? ''})`)
+      .join(', ')}`
+  const [error] = errors
+  const [, arg = '', ...inside] = (error?.instancePath ?? '').split('/')
+  const place = inside.length > 0 ? ` at ${inside.join('.')}` : ''
+  return `argument ${arg} of step ${step} is not valid: it ${error?.message ?? 'has the wrong shape'}${place}`
+}

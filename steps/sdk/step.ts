@@ -1,0 +1,101 @@
+import type { Clock, Logger } from '../../runtime/index.js'
+import type { AdvertisedStep, JsonObject, StepInterface, StepKind } from '../../wire/index.js'
+import type { Target } from '../../targets/index.js'
+import type { ArgsSchema } from './arg-types.js'
+import type { StepHardware } from '../hardware/step-hardware.js'
+
+/** Where a running step is, for people and progress bars. */
+export interface Progress {
+  /** A stage of the step has begun: `finding the root device`, `writing the image`. */
+  stage(name: string): void
+  /** How far the current stage is, 0 to 100, where that is known. */
+  percent(value: number): void
+  /** A line that a program of the step printed. */
+  line(text: string): void
+}
+
+/** What whoever runs a step gives it. */
+export interface StepSurroundings {
+  readonly target: Target
+  /** The node as Ironic sent it: its database record, configdrive in clear for deploy steps only. */
+  readonly node: JsonObject
+  readonly ports: readonly JsonObject[]
+  /** What the agent was started with: `IPA_COREOS_IP_OPTIONS`, `IPA_COREOS_COPY_NETWORK` ... */
+  readonly environment: Readonly<Record<string, string>>
+  readonly progress: Progress
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Aborted when the agent is stopped. */
+  readonly signal: AbortSignal
+  /** What Ironic lets be made of images; absent where none has said. */
+  readonly images?: ImageRules
+  /** Asks Ironic for the node again; null when it does not tell. Absent where there is no Ironic to ask. */
+  readonly nodeAgain?: () => Promise<JsonObject | null>
+}
+
+/** As Ironic tells its agents when they look their node up. */
+export interface ImageRules {
+  /** Whether an MD5 checksum is good enough. */
+  readonly md5: boolean
+  /** Formats that may be written, in Ironic's words (`raw`, `gpt`, `qcow2` ...); null when it does not matter. */
+  readonly formats: readonly string[] | null
+}
+
+/** Everything a step may use. */
+export interface StepContext extends StepSurroundings {
+  /** The machine's disks and how it was booted, read from the target. */
+  readonly hardware: StepHardware
+}
+
+/** A step with its arguments' JSON Schema. Made by {@link defineStep}. */
+export interface Step {
+  readonly name: string
+  readonly interface: StepInterface
+  readonly on: readonly StepKind[]
+  /** Advertised priority by kind of work; 0 means that only a user who asks for it gets it. */
+  readonly priority: Readonly<Partial<Record<StepKind, number>>>
+  readonly abortable: boolean
+  readonly rebootRequested: boolean
+  /** What it takes, for people: agents advertise less of it. */
+  readonly args?: ArgsSchema
+  advertise(kind: StepKind): AdvertisedStep
+  /**
+   * Checks the arguments, then runs. Its value becomes `deploy_result` (`clean_result`, `service_result`).
+   *
+   * @throws BadStepArguments before anything is touched; StepError for failures of the step itself
+   */
+  run(context: StepSurroundings, args: JsonObject): Promise<unknown>
+}
+
+/** A named set of steps, as IPA's hardware managers are. */
+export interface HardwareManager {
+  /** Class name: the key of its steps in `get_*_steps`. */
+  readonly className: string
+  /** Key in `hardware_manager_version`. */
+  readonly name: string
+  readonly version: string
+  /** 0 none, 1 generic, 2 mainline, 3 service provider; the highest one wins a step's name. */
+  support(target: Target): Promise<number>
+  readonly steps: readonly Step[]
+}
+
+/**
+ * A step's failure as it reaches Ironic: `details` becomes `last_error`. `type` is IPA's class name; the agent fills in
+ * DeploymentError, CleaningError or ServicingError when none is given.
+ */
+export class StepError extends Error {
+  override name = 'StepError'
+  readonly type: string | undefined
+  readonly details: string
+
+  constructor(details: string, options: { type?: string; cause?: unknown } = {}) {
+    super(details, options.cause === undefined ? {} : { cause: options.cause })
+    this.type = options.type
+    this.details = details
+  }
+}
+
+/** Arguments that a step does not take. Nothing has been touched. */
+export class BadStepArguments extends StepError {
+  override name = 'BadStepArguments'
+}

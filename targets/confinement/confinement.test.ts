@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { systemClock, systemRandom, type LogLevel } from '../../runtime/index.js'
+import { localShell } from '../supervised/local-shell.js'
+import { SupervisedExecutor } from '../supervised/supervised-executor.js'
+import { cellText } from './cell-script.js'
+import { describeConfinement, findConfinement } from './confinement.js'
+import { policyFunctions } from './device-policy.js'
+import { LEAST } from './needs.js'
+
+const SHELLS = [['/bin/sh'], ['/bin/bash'], ['/usr/bin/busybox', 'sh']].filter(([path]) => existsSync(path!))
+const clock = systemClock()
+
+let place: string
+beforeEach(async () => {
+  place = await mkdtemp(join(tmpdir(), 'ironstage-confinement-'))
+})
+afterEach(() => rm(place, { recursive: true, force: true }))
+
+async function program(name: string, text: string): Promise<void> {
+  await writeFile(join(place, name), `#!/bin/sh\n${text}\n`)
+  await chmod(join(place, name), 0o755)
+}
+
+describe('a target', () => {
+  const logged: [LogLevel, string][] = []
+  async function found(unguarded: boolean) {
+    const shell = localShell(clock, { HOME: place, PATH: `${place}:${process.env['PATH']}` })
+    await using host = new SupervisedExecutor({ shell, clock, random: systemRandom, folder: join(place, 'runs') })
+    logged.length = 0
+    const logger = (level: LogLevel, message: string) => void logged.push([level, message])
+    return await findConfinement({ host, name: 'lab-7', unguarded, logger })
+  }
+
+  test('on which nothing can confine is refused, unless that was allowed', async () => {
+    await program('id', '[ "$1" != -u ] || echo 1000')
+    await expect(found(false)).rejects.toMatchObject({
+      code: 'unguarded',
+      message: 'nothing on lab-7 keeps a command to the disk that was named: it is not worked on as root',
+      remedy: expect.stringContaining('--allow unguarded'),
+    })
+    expect(await found(true)).toBeNull()
+    expect(logged).toEqual([
+      ['warn', 'commands on lab-7 are not confined, as was allowed: it is not worked on as root'],
+    ])
+  })
+
+  test('whose kernel makes no namespaces is refused with what it said', async () => {
+    await program('id', 'echo 0')
+    await program('unshare', "echo 'unshare: unshare failed: Operation not permitted' >&2; exit 1")
+    await expect(found(false)).rejects.toThrow('it makes no namespaces (Operation not permitted)')
+  })
+
+  test('is said to be confined by what holds', () => {
+    expect(describeConfinement({ devices: 'systemd' })).toBe(
+      'namespaces and capabilities; devices by a scope of systemd with a closed device policy',
+    )
+    expect(describeConfinement(null)).toBe('none: commands are only judged by their words')
+  })
+})
+
+describe('a device policy of systemd', () => {
+  test('is a scope that names each device by its number, and is told of later ones and of those that are gone', async () => {
+    await program('systemctl', `printf '%s|' "$@" >>${place}/told; echo >>${place}/told`)
+    const script = `d=/run/ironstage/run-1
+${policyFunctions('systemd')}
+policy_open rw 'loop0:7:0 loop0p1:259:3'
+policy_character 10:5
+printf '%s\\n' "$policy_words"
+policy_devices rw 'loop0:7:0 loop0p1:259:4'
+cat ${place}/told; rm ${place}/told`
+    for (const [shell, ...more] of SHELLS) {
+      const env = { HOME: place, PATH: `${place}:${process.env['PATH']}` }
+      const { stdout, stderr } = spawnSync(shell!, [...more, '-c', script], { encoding: 'utf8', env })
+      expect(stderr).toBe('')
+      expect(stdout.split('\n')).toEqual([
+        ...['systemd-run', '--quiet', '--scope', '--collect', '--unit=ironstage-cell-run-1.scope'],
+        ...['--property=DevicePolicy=closed', '--property=DeviceAllow=/dev/block/7:0 rwm'],
+        ...['--property=DeviceAllow=/dev/block/259:3 rwm', '--property=DeviceAllow=/dev/char/10:5 rwm'],
+        'set-property|--runtime|ironstage-cell-run-1.scope|DeviceAllow=|',
+        'set-property|--runtime|ironstage-cell-run-1.scope|DeviceAllow=/dev/block/7:0 rwm|',
+        'set-property|--runtime|ironstage-cell-run-1.scope|DeviceAllow=/dev/block/259:4 rwm|',
+        '',
+      ])
+    }
+  })
+})
+
+describe('what a command is started in', () => {
+  const text = (needs: Partial<typeof LEAST>, root = '') =>
+    cellText({ policy: 'none', needs: { ...LEAST, ...needs }, resolve: '', root, links: false })
+
+  test.each(['', '/mnt/coreos'])('is text that every shell reads, with the tree in %j', (root) => {
+    const { open, watch, close } = text({ partitions: true, network: true, devices: ['ipmi[0-9]'] }, root)
+    for (const [shell, ...more] of SHELLS)
+      for (const part of [open, watch, close]) {
+        const { stderr, status } = spawnSync(shell!, [...more, '-n'], { encoding: 'utf8', input: part })
+        expect([stderr, status]).toEqual(['', 0])
+      }
+  })
+
+  test('has the capabilities that it needs, and the network only when it is named', () => {
+    const least = text({}).open
+    expect(least).toContain('--bounding-set=-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid ')
+    expect(least).toContain('--net setpriv')
+    expect(least).toContain('policy_open r ')
+    const most = text({ capabilities: ['sys_admin'], network: true, writesDisk: true }).open
+    expect(most).toContain('+setuid,+sys_admin ')
+    expect(most).not.toContain('--net setpriv')
+    expect(most).toContain('policy_open rw ')
+  })
+})

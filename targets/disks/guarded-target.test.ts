@@ -1,0 +1,102 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock, systemRandom } from '../../runtime/index.js'
+import type { Capability } from '../executor.js'
+import { finish } from '../../steps/sdk/run-command.js'
+import { localShell } from '../supervised/local-shell.js'
+import { guardedTarget, type GuardedTargetOptions } from './guarded-target.js'
+
+const clock = systemClock()
+let place: string
+beforeAll(async () => {
+  place = await mkdtemp(join(tmpdir(), 'ironstage-guarded-'))
+  await mkdir(join(place, 'bin'))
+  const programs = {
+    chroot: 'echo "in $1"; shift; exec "$@"',
+    'coreos-installer': 'echo "installs $*"',
+    reboot: `touch ${place}/rebooted; echo rebooting`,
+    wipefs: `touch ${place}/wiped`,
+    // As a host with two disks would answer.
+    lsblk: `echo '{"blockdevices":[{"kname":"nosuchdisk","type":"disk"},{"kname":"other","type":"disk"}]}'`,
+  }
+  for (const [name, text] of Object.entries(programs)) {
+    await writeFile(join(place, 'bin', name), `#!/bin/sh\n${text}\n`)
+    await chmod(join(place, 'bin', name), 0o755)
+  }
+})
+afterAll(() => rm(place, { recursive: true, force: true }))
+
+const target = (more: Partial<GuardedTargetOptions> = {}) =>
+  guardedTarget({
+    ...{
+      name: 'local:x',
+      disks: [{ kind: 'identity', value: 'no-such-serial' }],
+      allow: [],
+      disposable: false,
+      confinement: null,
+    },
+    ...{ clock, random: systemRandom, folder: join(place, 'runs') },
+    shell: localShell(clock, { ...process.env, PATH: `${place}/bin:${process.env['PATH']}` }),
+    ...more,
+  })
+const exists = (path: string) =>
+  readFile(path).then(
+    () => true,
+    () => false,
+  )
+
+describe('a target that may write one disk', () => {
+  test('runs nothing that writes while the disk is not there, and lists none', async () => {
+    await using one = target()
+    const wiping = finish(one.executor, ['wipefs', '--all', '/dev/null0'], { effect: 'writes' })
+    await expect(wiping).rejects.toThrow(
+      'wipefs is not run on local:x: there is no disk with the serial number, WWN or by-id name no-such-serial',
+    )
+    await expect(one.findDisks()).rejects.toThrow('there is no disk with')
+    await expect(finish(one.executor, ['lsblk', '--json'], { effect: 'reads' })).rejects.toThrow(
+      'there is no disk with',
+    )
+    expect(one.disks.mayWrite({ name: '/dev/sda', serial: null, wwn: null })).toBe(false)
+    expect(await exists(`${place}/wiped`)).toBe(false)
+  })
+
+  test.each<[Capability[], boolean]>([
+    [[], false],
+    [['power'], false],
+    [['reboot'], true],
+  ])('is rebooted with %j allowed: %s', async (allow, runs) => {
+    await rm(`${place}/rebooted`, { force: true })
+    await using one = target({ allow, disks: [] })
+    expect(one.has('reboot')).toBe(runs)
+    const rebooting = finish(one.executor, ['reboot'], { effect: 'writes' })
+    if (runs) expect((await rebooting).stdout).toBe('rebooting\n')
+    else await expect(rebooting).rejects.toThrow('it was not allowed to use reboot')
+    expect(await exists(`${place}/rebooted`)).toBe(runs)
+  })
+
+  test('has no file of its own changed, unless it is disposable', async () => {
+    await using one = target({ disks: [] })
+    const write = (path: string) => one.executor.files.write(path, Buffer.from('x'))
+    await expect(write(`${place}/file`)).rejects.toThrow('no part of the disk that was named')
+    await expect(one.executor.files.remove('/etc/hostname')).rejects.toThrow('no part of the disk')
+    await expect(write('/run/ironstage/mnt/link/x')).rejects.toThrow('no part of the disk')
+    await expect(write('/run/ironstage/../../etc/x')).rejects.toThrow('no part of the disk')
+    await using other = target({ disks: [], disposable: true })
+    await other.executor.files.write(`${place}/file`, Buffer.from('x'))
+    expect(await readFile(`${place}/file`, 'utf8')).toBe('x')
+  })
+
+  test('may be a machine whose own tree is below a folder: programs run there, files are translated', async () => {
+    await using one = target({
+      ...{ disks: [], root: '/mnt/coreos', disposable: true },
+      programs: { 'coreos-installer': { before: ['env'], program: `${place}/bin/coreos-installer` } },
+    })
+    expect(one.scratch).toBe('/mnt/coreos/run/ironstage')
+    expect(one.hostPath('/mnt/coreos/run/ironstage/x.ign')).toBe('/run/ironstage/x.ign')
+    expect(one.hostPath('/sys/fs')).toBe('/sys/fs')
+    const { stdout } = await finish(one.executor, ['coreos-installer', 'install', '/dev/null'], { effect: 'reads' })
+    expect(stdout).toBe('in /mnt/coreos\ninstalls install /dev/null\n')
+  })
+})

@@ -1,0 +1,194 @@
+import { UserError, type Clock } from '../../runtime/index.js'
+import type { Capability, Command, DiskPolicy, Executor, Target } from '../executor.js'
+import { SupervisedExecutor, type PreparedCommand, type SupervisedOptions } from '../supervised/supervised-executor.js'
+import { RunRefused } from '../supervised/supervised-run.js'
+import { cellText } from '../confinement/cell-script.js'
+import { describeConfinement, type Confinement } from '../confinement/confinement.js'
+import type { CellNeeds } from '../confinement/needs.js'
+import { disksScript, guardScript, holdScript, quietResolveScript } from './guard-script.js'
+import { hiding, type Visible } from './hidden.js'
+import { judge, type Allowances } from './judge.js'
+import { isBelow } from './operands.js'
+import { describeSelector, type DiskSelector } from './selector.js'
+
+export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' | 'allowPath'> {
+  /** For people: `local:/dev/disk/by-id/...`. */
+  name: string
+  /** The disks that may be written; all others are hidden, and refused whatever is said. */
+  disks: readonly DiskSelector[]
+  /** What may be done beside writing these disks. */
+  allow: readonly Capability[]
+  /** Whether nothing on the machine itself matters; it then also may run programs whose effect cannot be told. */
+  disposable: boolean
+  /** Folder under which the machine's own tree is, where programs are run in it by chroot: `/mnt/coreos`. */
+  root?: string
+  /** Programs to run in place of those that steps name, after the words of `before`, which are run outside of `root`. */
+  programs?: Readonly<Record<string, { before: readonly string[]; program: string }>>
+  /** What confines its commands; null where nothing does, and they are only judged by their words. */
+  confinement: Confinement | null
+  clock: Clock
+}
+
+/** A disk of the policy as it was found. */
+export interface FoundDisk {
+  /** `/dev/sda` */
+  path: string
+  /** MAJOR:MINOR */
+  number: string
+  /** Bytes. */
+  size: number
+  model: string | null
+  /** Why it must not be written now; null when it may. */
+  inUse: string | null
+}
+
+/** A target on which nothing is written but the disks that were named. */
+export interface GuardedTarget extends Target, AsyncDisposable {
+  /**
+   * Looks for the disks of the policy, writing nothing.
+   *
+   * @throws UserError when one is not there, or not the one that was meant
+   */
+  findDisks(): Promise<FoundDisk[]>
+  /** Programs that go on by themselves there when this is closed now, and the folders that tell how they end. */
+  unfinished(): Promise<{ program: string; folder: string }[]>
+  /** What confines its commands, for people. */
+  readonly confinement: string
+  /** Its boot, by the id that the kernel gives it. */
+  boot(): Promise<string>
+}
+
+/**
+ * Puts a policy around a real target. Every command is confined by the kernel to what it needs; before that, it is judged
+ * by its words here, and by the devices that they name there, in the script that runs it.
+ */
+export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
+  const { name, disks, allow, disposable, confinement, clock, root = '', programs = {}, ...rest } = options
+  const scratch = `${root}/run/ironstage`
+  let own: string | undefined
+  const allowances: Allowances = { has: (capability) => allow.includes(capability), disposable, folders: [] }
+  const folders = () => [scratch, ...(own === undefined ? [] : [own])]
+
+  const prepare = (command: Command): PreparedCommand => {
+    const judgement = judge(command, allowances)
+    if (judgement.kind === 'refuse') throw refused(name, command, judgement.why)
+    const { operands, cell } = judgement
+    const argv = inPlace(withMountOptions(command.argv, judgement), programs, root)
+    // Ignition configs; the step's own are below this folder.
+    const secrets = command.argv.filter((word) => word.endsWith('.ign') && isBelow(`${root}${word}`, scratch))
+    return {
+      argv,
+      secrets: secrets.map((word) => `${root}${word}`),
+      ...(operands === null
+        ? {}
+        : { guard: guardScript(disks, operands, { root, resolve: cell !== null || operands.devices.length > 0 }) }),
+      ...(cell === null || confinement === null
+        ? {}
+        : { cell: confined(command, cell, operands === null, confinement) }),
+    }
+  }
+  const confined = ({ argv }: Command, needs: CellNeeds, unresolved: boolean, { devices }: Confinement) =>
+    cellText({
+      ...{ policy: devices, needs, root, links: argv.some((word) => word.includes('/dev/disk/')) },
+      resolve: (unresolved ? quietResolveScript(disks) : '') + holdScript(disks),
+    })
+  const allowPath = (path: string): void => {
+    // Commands write below `mnt`: a link that one of them has made there leads anywhere.
+    if (disposable || folders().some((folder) => isBelow(path, folder) && !isBelow(path, `${folder}/mnt`))) return
+    throw new UserError('path-refused', `${path} is not written: it is no part of the disk that was named`, {
+      remedy: 'files of the target itself are only written where it was said to be disposable',
+    })
+  }
+  const supervised = new SupervisedExecutor({ ...rest, clock, prepare, allowPath })
+  const standIns = new Map(disks.flatMap((disk) => (disk.kind === 'loop' ? [[disk.name, disk.serial] as const] : [])))
+
+  const look = async () => {
+    own ??= (await supervised.facts()).folder
+    const lines = await supervised.lines(disksScript(disks))
+    const wrong = lines.find(({ letter }) => letter === 'w')
+    if (wrong)
+      throw new UserError('no-disk', `${name}: ${wrong.text}`, {
+        remedy: `nothing was written; the disk was named as ${disks.map(describeSelector).join(', ')}`,
+      })
+    return lines
+  }
+  let names: ReadonlySet<string> = new Set()
+  const visible = async (): Promise<Visible> => {
+    const lines = await look()
+    names = new Set(lines.flatMap(({ letter, text }) => (letter === 'v' ? [text] : [])))
+    return { names, standIns }
+  }
+  const policy: DiskPolicy = { mayWrite: ({ name: path }) => names.has(path.replace(/^\/dev\//, '')) }
+
+  return {
+    name,
+    clock,
+    disks: policy,
+    executor: forPeople(hiding(supervised, visible), name),
+    hostPath: (path) => (isBelow(path, root) ? path.slice(root.length) : path),
+    has: (capability) => allowances.has(capability),
+    unfinished: () => supervised.unfinished(),
+    boot: async () => (await supervised.facts()).boot,
+    scratch,
+    confinement: describeConfinement(confinement),
+    findDisks: async () => {
+      const lines = await look()
+      return lines.flatMap(({ letter, text }) => {
+        const found = letter === 'd' ? /^(\S+) (\S+) (\d+) (.*)$/.exec(text) : null
+        if (!found) return []
+        const why = lines.find((line) => line.letter === 'i' && line.text.startsWith(`${found[1]} `))
+        return {
+          path: `/dev/${found[1]}`,
+          number: found[2]!,
+          size: Number(found[3]),
+          model: found[4]!.trim() || null,
+          inUse: why ? why.text.slice(found[1]!.length + 1) : null,
+        }
+      })
+    },
+    [Symbol.asyncDispose]: () => supervised[Symbol.asyncDispose](),
+  }
+}
+
+/** What is mounted holds what was written to the disk: nothing of it is a program or a device of the target. */
+function withMountOptions(argv: Command['argv'], { cell }: { cell: CellNeeds | null }): Command['argv'] {
+  if (argv[0] !== 'mount' || cell !== null) return argv
+  const [program, option, access, ...more] = argv
+  return [program, option!, `${access},nosuid,nodev,noexec`, ...more]
+}
+
+/** The machine's own programs may be in another tree than the one that the login shell sees. */
+function inPlace(
+  argv: Command['argv'],
+  programs: NonNullable<GuardedTargetOptions['programs']>,
+  root: string,
+): PreparedCommand['argv'] {
+  const [program, ...more] = argv
+  const replaced = programs[program]
+  const chroot = root === '' ? [] : ['chroot', root]
+  const [first, ...others] = [...(replaced?.before ?? []), ...chroot, replaced?.program ?? program, ...more]
+  return [first!, ...others]
+}
+
+const refused = (name: string, { argv }: Command, why: string) =>
+  new UserError('command-refused', `${argv[0]} is not run on ${name}: ${why}`, {
+    remedy: 'say --allow for what it needs, or --target-is-disposable where nothing on the target matters',
+  })
+
+/** What the target refused is told as what was refused here. */
+function forPeople(executor: Executor, name: string): Executor {
+  return {
+    files: executor.files,
+    attach: (id, offset) => executor.attach(id, offset),
+    start: async (command) => {
+      try {
+        return await executor.start(command)
+      } catch (error) {
+        if (!(error instanceof RunRefused)) throw error
+        throw new UserError('disk-refused', `${command.argv[0]} is not run on ${name}: ${error.message}`, {
+          remedy: 'nothing was opened or written',
+        })
+      }
+    },
+  }
+}

@@ -1,0 +1,132 @@
+import { delayed, opening, UserError, type Clock, type Logger, type Random, type Scope } from '../../runtime/index.js'
+import type { Capability } from '../executor.js'
+import { findConfinement } from '../confinement/confinement.js'
+import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
+import { diskSelector, type DiskSelector } from '../disks/selector.js'
+import { SupervisedExecutor } from '../supervised/supervised-executor.js'
+import { localShell } from '../supervised/local-shell.js'
+import { findInstaller } from './installer.js'
+import { GRACE, sayUnfinished } from '../supervised/grace.js'
+import { attachLoop } from './loop-device.js'
+
+export interface LocalTargetOptions {
+  /** A path below /dev, or the file that shall be the disk. */
+  where: string
+  /** For a kernel name: the serial number or WWN that the disk must have. */
+  yesErase?: string | undefined
+  allow?: readonly Capability[]
+  /** Nothing on this host matters. */
+  disposable?: boolean
+  /** Path of coreos-installer; on `PATH` without. */
+  installer?: string | undefined
+  /** The machine's own tree, where this runs in a container on it: `/mnt/coreos`. */
+  root?: string
+  /** Whether the installer prints to a terminal, where that can be; it does unless told otherwise. */
+  terminal?: boolean
+  /** Nothing is written, not even what a step would; a file is attached for reading only. */
+  readOnly?: boolean
+  /** `PATH` and `HOME` of what is run. */
+  environment: Readonly<Record<string, string | undefined>>
+  clock: Clock
+  random: Random
+  logger: Logger
+  /** Ends what is under way, with its reason; what has to be cleared up gets a moment for that. */
+  signal?: AbortSignal
+}
+
+/** One disk of this host, or a file in its place. */
+export interface LocalTarget extends AsyncDisposable {
+  readonly target: GuardedTarget
+  readonly disk: FoundDisk
+  /** Path of the installer that is used; null when nothing is to be written and there is none. */
+  readonly installer: string | null
+}
+
+/** They would change this host, whatever disk was named. */
+const OF_THE_HOST: readonly Capability[] = ['power', 'reboot', 'efi-variables', 'hostname', 'burn-in', 'hand-over']
+
+/**
+ * Opens a disk of this host, or a file as one, to be written by steps.
+ *
+ * @throws UserError (usage) for a disk that is not named so that it is surely the one that is meant, and for what would
+ *   change this host itself without its having been called disposable; UserError when disk or installer are not there
+ */
+export async function openLocalTarget(options: LocalTargetOptions): Promise<LocalTarget> {
+  return opening((scope) => open(options, scope))
+}
+
+async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTarget> {
+  const { where, yesErase, allow = [], disposable = false, root, readOnly = false, clock, random, logger } = options
+  refuseHostActions(allow, disposable)
+  const named = where.startsWith('/dev/') ? diskSelector(where, yesErase) : null
+  const shell = localShell(clock, options.environment)
+  const cut = delayed(options.signal, GRACE, clock)
+  const host = scope.use(new SupervisedExecutor({ shell, clock, random }))
+  const installer = await findInstaller(host, { named: options.installer, ...options, root: root ?? '' }).catch(
+    (error: unknown) => {
+      if (readOnly) return null
+      throw error
+    },
+  )
+  await tellGptParser(host, logger)
+  options.signal?.throwIfAborted()
+  const selector = named ?? (await fileSelector(options, host, scope))
+  const confinement = await findConfinement({
+    host,
+    name: shell.name,
+    unguarded: readOnly || allow.includes('unguarded'),
+    logger,
+  })
+  const target = scope.use(
+    guardedTarget({
+      ...{ name: `local:${where}`, disks: [selector], allow, disposable, confinement },
+      ...{ shell, clock, random, logger, signal: cut },
+      ...(root === undefined ? {} : { root }),
+      ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
+    }),
+  )
+  const [disk] = await target.findDisks()
+  if (!disk) throw new UserError('no-disk', `${where} is not there`)
+  return {
+    target,
+    disk,
+    installer: installer?.program ?? null,
+    [Symbol.asyncDispose]: async () => {
+      if (options.signal?.aborted) await sayUnfinished(target, logger)
+      await scope[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function refuseHostActions(allow: readonly Capability[], disposable: boolean): void {
+  const ofHost = allow.find((capability) => OF_THE_HOST.includes(capability))
+  if (ofHost === undefined || disposable) return
+  throw new UserError('host-action', `--allow ${ofHost} on a local target would act on this host`, {
+    kind: 'usage',
+    remedy: 'say --target-is-disposable if nothing on this host matters, or leave it out',
+  })
+}
+
+async function fileSelector(
+  { where, readOnly = false, clock, logger, signal }: LocalTargetOptions,
+  host: SupervisedExecutor,
+  scope: Scope,
+): Promise<DiskSelector> {
+  const loop = scope.use(await attachLoop({ file: where, readOnly, host, owner: process.pid, clock, logger, signal }))
+  return { kind: 'loop', name: loop.name, file: loop.file, serial: `ironstage-${loop.name}` }
+}
+
+/** Without it the kernel drops the partitions that the installer has written, and the installer finds none. */
+async function tellGptParser(host: SupervisedExecutor, logger: Logger): Promise<void> {
+  const lines = await host.lines(
+    `{ gzip -dc /proc/config.gz || cat "/boot/config-$(uname -r)" "/lib/modules/$(uname -r)/config"; } 2>/dev/null |
+  grep -q '^# CONFIG_EFI_PARTITION is not set' && printf 'm\\n'`,
+  )
+  if (lines.some(({ letter }) => letter === 'm'))
+    logger(
+      'warn',
+      'the kernel of this host cannot read GPT partition tables (CONFIG_EFI_PARTITION), so coreos-installer will not find ' +
+        'the partitions that it wrote; help it with a udevadm earlier on PATH that runs partx --update on the disk before ' +
+        'it hands over to the real one',
+    )
+}

@@ -1,0 +1,134 @@
+import { realpath, stat } from 'node:fs/promises'
+import { held, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
+import { FILE_FUNCTIONS, FILE_REMEDIES } from '../disks/file-users.js'
+import { GRACE } from '../supervised/grace.js'
+import { quoted } from '../supervised/sh.js'
+
+/** A file as a disk of this host. Detached when disposed, whatever happened to it. */
+export interface LoopDevice extends AsyncDisposable {
+  /** `loop0` */
+  readonly name: string
+  /** Where the kernel says that its bytes are. */
+  readonly file: string
+}
+
+export interface AttachOptions {
+  file: string
+  readOnly: boolean
+  /** Reaches this host as a user who may attach devices. */
+  host: SupervisedExecutor
+  /** Of the process that the device belongs to: who finds it gone may free the device. */
+  owner: number
+  clock: Clock
+  logger: Logger
+  /** Once aborted, nobody waits long for the device to be free. */
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Attaches a file to a loop device whose partitions the kernel looks for. Devices that an ironstage left behind when it
+ * was killed are freed first: those that our own journal tells of, and whose owner is gone; no others.
+ *
+ * @throws UserError when it is no regular file, is in use under any of its names, or cannot be attached
+ */
+export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
+  const { file, readOnly, host, owner, clock, logger, signal } = options
+  const path = await diskFile(file, clock)
+  const lines = await host.lines(attachScript(path, readOnly, owner))
+  const [, kind = '', why] = /^(\w+) (.*)$/.exec(lines.find(({ letter }) => letter === 'u')?.text ?? '') ?? []
+  if (why !== undefined)
+    throw new UserError('disk-in-use', `${file} is not touched: ${why}`, {
+      remedy: FILE_REMEDIES[kind] ?? 'name another file',
+    })
+  const wrong = lines.find(({ letter }) => letter === 'w')
+  const name = lines.find(({ letter }) => letter === 'l')?.text
+  if (wrong || name === undefined || !/^loop\d+$/.test(name))
+    throw new UserError('loop-device', `${file} cannot be used as a disk: ${wrong?.text ?? 'losetup said nothing'}`, {
+      remedy: 'loop devices need root, and losetup of util-linux; look at losetup --list',
+    })
+  return {
+    name,
+    file: path,
+    [Symbol.asyncDispose]: async () => {
+      const detached = host.lines(detachScript(name, path, signal?.aborted ? HURRIED : PATIENT))
+      const late = signal?.aborted && clock.sleep(GRACE, { weak: true }).then(() => null)
+      const lines = await (late ? Promise.race([detached, late]) : detached)
+      detached.catch(() => {})
+      const left = lines?.find(({ letter }) => letter === 'w')
+      if (lines === null)
+        logger('warn', `${path} stays attached to ${name}: the next ironstage that uses a file here frees it`)
+      // The kernel has been told: the last one who closes it frees it.
+      else if (left)
+        logger('warn', `${path} stays attached to ${name} for now: ${left.text}; it is freed when that has ended`)
+    },
+  }
+}
+
+async function diskFile(file: string, clock: Clock): Promise<string> {
+  const usage = (message: string, remedy: string, cause?: unknown) =>
+    new UserError('disk-file', message, { kind: 'usage', remedy, ...(cause === undefined ? {} : { cause }) })
+  const path = await held(clock, `looking at ${file}`, () => realpath(file)).catch((cause: unknown) => {
+    throw usage(`there is no file ${file}`, 'make one first, as in truncate -s 10G FILE', cause)
+  })
+  const { size, ...there } = await held(clock, `looking at ${file}`, () =>
+    stat(path).then((s) => ({ size: s.size, file: s.isFile() })),
+  )
+  if (!there.file)
+    throw usage(`${file} is no regular file`, 'a disk of this host is named as local:/dev/disk/by-id/...')
+  if (size < MIB) throw usage(`${file} has ${size} bytes, too few for a disk`, 'make it larger with truncate -s')
+  if (/[\n\\]/.test(path)) throw usage(`${file} has a name that losetup does not tell as it is`, 'give it another name')
+  return path
+}
+
+const MIB = 2 ** 20
+/** Tries to free a device, a twentieth of a second apart. */
+const [PATIENT, HURRIED] = [100, 6]
+
+const FUNCTIONS = `
+started() { read -r s 2>/dev/null <"/proc/$1/stat" || return 1; s=\${s##*) }; set -- $s; shift 19; echo "$1"; }
+attached() { for f in /sys/block/loop*/loop/backing_file; do
+  [ -r "$f" ] && [ "$(cat "$f" 2>/dev/null)" = "$1" ] && { l=\${f%/loop/backing_file}; printf '%s\\n' "\${l##*/}"; }
+done; }
+# Partitions may be looked at by others for a moment, and one of ours may still be mounted.
+free() {
+  sed -n "s,^/dev/$1p[0-9]* \\(/run/ironstage/[^ ]*\\) .*,\\1,p" /proc/self/mounts | while read -r m; do umount "$m" 2>/dev/null; done
+  i=0
+  while [ "$(cat "/sys/block/$1/loop/backing_file" 2>/dev/null)" = "$2" ] && [ "$i" -lt "\${tries:-100}" ]; do
+    losetup --detach "/dev/$1" 2>/dev/null
+    [ "$(cat "/sys/block/$1/loop/backing_file" 2>/dev/null)" != "$2" ] || sleep 0.05
+    i=$((i + 1))
+  done
+}
+forget() { for j in "$base"/loops/*; do [ -f "$j" ] && { read -r o; read -r x; } <"$j" && [ "$x" = "$1" ] && rm -f "$j"; done; }
+`
+
+/** The journal is written before the device is made, so that no moment is left in which it would be nobody's. */
+const attachScript = (path: string, readOnly: boolean, owner: number): string => `${FUNCTIONS}${FILE_FUNCTIONS}
+file=${quoted(path)}
+mkdir -p "$base/loops"
+for j in "$base"/loops/*; do
+  [ -f "$j" ] || continue
+  { read -r whose since; read -r stale; } <"$j"
+  [ "$(started "$whose")" != "$since" ] || continue
+  for l in $(attached "$stale"); do free "$l" "$stale"; printf 's %s\\n' "$l"; done
+  [ -n "$(attached "$stale")" ] || rm -f "$j"
+done
+used=$(file_in_use "$file")
+if [ -n "$used" ]; then printf 'u %s\\n' "$used"
+else
+  printf '%s %s\\n%s\\n' ${owner} "$(started ${owner})" "$file" >"$base/loops/${owner}-$$"
+  if l=$(losetup --find --show --partscan ${readOnly ? '--read-only ' : ''}"$file" 2>&1); then
+    # Somebody else may have attached it at the same time, by another name.
+    used=$(file_in_use "$file" "\${l##*/}")
+    if [ -z "$used" ]; then printf 'l %s\\n' "\${l##*/}"
+    else losetup --detach "$l"; rm -f "$base/loops/${owner}-$$"; printf 'u %s\\n' "$used"; fi
+  else rm -f "$base/loops/${owner}-$$"; printf 'w %s\\n' "$(echo $l)"; fi
+fi`
+
+const detachScript = (name: string, path: string, tries: number): string => `${FUNCTIONS}
+tries=${tries}
+file=${quoted(path)}
+free ${quoted(name)} "$file"
+if [ "$(cat /sys/block/${quoted(name)}/loop/backing_file 2>/dev/null)" = "$file" ]; then printf 'w %s\\n' 'something on this host keeps it open'
+else forget "$file"; fi`

@@ -1,0 +1,63 @@
+import { UserError } from '../../runtime/index.js'
+
+/** What was named; everything that was left out may come from `~/.ssh/config`. */
+export interface SshAddress {
+  host: string
+  user: string | null
+  port: number | null
+}
+
+const usage = (text: string, why: string, remedy: string) =>
+  new UserError('ssh-address', `${text} cannot be used as an SSH target: ${why}`, { kind: 'usage', remedy })
+
+/**
+ * Of `ssh://user@host[:port]`; an IPv6 address stands in brackets.
+ *
+ * @throws UserError (usage); it never repeats a password
+ */
+export function parseSshTarget(text: string): SshAddress {
+  const shown = text.replace(/:[^/@]*@/, '@')
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw usage(shown, 'it is not a URL', 'write it as ssh://user@host or ssh://user@host:port')
+  }
+  if (url.password !== '')
+    throw usage(
+      shown,
+      'a password on a command line can be read by everybody on this host',
+      'leave it out: you are asked for it, or it is in IRONSTAGE_SSH_PASSWORD',
+    )
+  if (url.protocol !== 'ssh:' || url.hostname === '' || !/^\/?$/.test(url.pathname) || url.search || url.hash)
+    throw usage(shown, 'it is more or less than a user, a host and a port', 'write it as ssh://user@host:port')
+  return checked(shown, {
+    host: decodeURIComponent(url.hostname).replace(/^\[|\]$/g, ''),
+    user: url.username === '' ? null : decodeURIComponent(url.username),
+    port: url.port === '' ? null : Number(url.port),
+  })
+}
+
+/** Of a host as `ProxyJump` lists them: `[user@]host[:port]`, or a whole `ssh://` URL. */
+export function parseJump(text: string): SshAddress {
+  if (text.startsWith('ssh://')) return parseSshTarget(text)
+  const [, user, bracketed, plain, port] = /^(?:(.*)@)?(?:\[([^\]]+)\]|([^:@]+))(?::(\d+))?$/.exec(text) ?? []
+  const host = bracketed ?? plain
+  if (host === undefined) throw usage(text, 'it names no host', 'write ProxyJump as user@host:port')
+  return checked(text, { host, user: user ?? null, port: port === undefined ? null : Number(port) })
+}
+
+function checked(text: string, address: SshAddress): SshAddress {
+  // ssh(1) refuses these as well: they would be options to programs that they are handed to.
+  if (/^-|[\s\0]/.test(address.host) || (address.user !== null && /^-|[\s\0]/.test(address.user)))
+    throw usage(text, 'neither a host nor a user begins with a dash or has blanks', 'correct it')
+  if (address.port !== null && (address.port < 1 || address.port > 65_535))
+    throw usage(text, `there is no port ${address.port}`, 'name one from 1 to 65535')
+  return address
+}
+
+/** As people write it. */
+export function shownAddress({ host, user, port }: { host: string; user: string; port: number }): string {
+  const bracketed = host.includes(':') ? `[${host}]` : host
+  return `${user}@${bracketed}${port === 22 ? '' : `:${port}`}`
+}

@@ -1,0 +1,65 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join } from 'node:path'
+import { held, UserError, type Clock } from '../../runtime/index.js'
+
+const DEEPEST = 16
+
+/**
+ * An ssh_config file with the files that it includes in place of its `Include` lines; empty where there is none.
+ *
+ * @param folder what relative names are relative to: `~/.ssh` for a user's, `/etc/ssh` for the system's
+ * @throws UserError when a file is there and cannot be read
+ */
+export async function configText(file: string, folder: string, home: string, clock: Clock): Promise<string> {
+  return expand(file, folder, home, clock, 0)
+}
+
+async function expand(file: string, folder: string, home: string, clock: Clock, depth: number): Promise<string> {
+  let text: string
+  try {
+    text = await held(clock, 'reading an SSH configuration', () => readFile(file, 'utf8'))
+  } catch (cause) {
+    if (['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '')) return ''
+    throw new UserError('ssh-config', `${file} cannot be read`, { cause, remedy: 'correct its permissions' })
+  }
+  const lines: string[] = []
+  for (const line of text.split(/\r?\n/)) {
+    // Neither asks name servers nor runs programs by itself.
+    if (/^\s*canonical/i.test(line)) continue
+    const [, patterns] = /^\s*include[\s=]+(.*)$/i.exec(line) ?? []
+    if (patterns === undefined) {
+      lines.push(line)
+      continue
+    }
+    if (depth === DEEPEST)
+      throw new UserError('ssh-config', `${file} includes files more than ${DEEPEST} deep`, {
+        remedy: 'look for one that includes itself',
+      })
+    for (const pattern of wordsOf(patterns))
+      for (const included of await filesOf(pattern, folder, home, clock))
+        lines.push(await expand(included, folder, home, clock, depth + 1))
+  }
+  return lines.join('\n')
+}
+
+const wordsOf = (text: string): string[] =>
+  [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
+
+/** Patterns are understood in the last part of a path, where people have them (`config.d/*.conf`). */
+async function filesOf(pattern: string, folder: string, home: string, clock: Clock): Promise<string[]> {
+  const named = pattern.replace(/^~(?=\/)/, home)
+  const path = isAbsolute(named) ? named : join(folder, named)
+  const last = path.slice(path.lastIndexOf('/') + 1)
+  if (!/[*?]/.test(last)) return [path]
+  const matching = new RegExp(
+    `^${last
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+  )
+  const names = await held(clock, 'listing a folder', () => readdir(dirname(path))).catch(() => [])
+  return names
+    .filter((name) => matching.test(name) && (!name.startsWith('.') || last.startsWith('.')))
+    .sort()
+    .map((name) => join(dirname(path), name))
+}

@@ -1,0 +1,156 @@
+import SSHConfig from 'ssh-config'
+import { join } from 'node:path'
+import { seconds, UserError, type Clock } from '../../runtime/index.js'
+import { parseJump, type SshAddress } from './address.js'
+import { algorithmsOf, type Algorithms } from './algorithms.js'
+import { configText } from './config-text.js'
+
+/** What ssh(1) would take from its surroundings. */
+export interface SshSurroundings {
+  /** The user's home folder on this host. */
+  home: string
+  /** Who that user is, which is who logs in where nobody else is named. */
+  userName: string
+  /** `SSH_AUTH_SOCK` */
+  agentSocket: string | null
+  /** Instead of `~/.ssh/config`; null reads none, not even the system's. */
+  configFile?: string | null
+}
+
+/** All there is to know of a host before it is spoken to. */
+export interface HostSettings {
+  host: string
+  port: number
+  user: string
+  /** By what name its keys are looked up. */
+  knownAs: { host: string; port: number }
+  knownHostsFiles: string[]
+  keyFiles: { path: string; /** Named by the user, not one of the usual ones. */ named: boolean }[]
+  certificateFiles: string[]
+  /** Offer only keys of {@link keyFiles}, not everything that the agent has. */
+  onlyTheseKeys: boolean
+  agent: string | null
+  /** Whether each is wanted at all; tried in OpenSSH's order. */
+  methods: { publickey: boolean; keyboardInteractive: boolean; password: boolean }
+  /** Hosts to go through, the first first. */
+  jumps: SshAddress[]
+  /** In milliseconds; an interval of 0 is none. */
+  keepalive: { interval: number; count: number }
+  connectTimeout: number
+  algorithms: Algorithms
+}
+
+/** ssh(1) sends none unless told to; an installation must not hang on a link that is gone. */
+const KEEPALIVE = seconds(15)
+const CONNECT_TIMEOUT = seconds(20)
+const USUAL_KEYS = ['id_rsa', 'id_ecdsa', 'id_ed25519']
+
+/**
+ * Reads `~/.ssh/config` and the system's for one host, as ssh(1) does: the first value of anything counts.
+ *
+ * @throws UserError for what is configured and cannot be done here
+ */
+export async function hostSettings(
+  address: SshAddress,
+  surroundings: SshSurroundings,
+  clock: Clock,
+): Promise<HostSettings> {
+  const { home, userName, agentSocket } = surroundings
+  const found = await configured(address, surroundings, clock)
+  const one = (name: string): string | undefined => [found[name]].flat()[0]
+  const list = (name: string): string[] => [found[name] ?? []].flat()
+  const yes = (name: string, otherwise: boolean): boolean => {
+    const value = one(name)?.toLowerCase()
+    return value === undefined ? otherwise : value === 'yes' || value === 'true'
+  }
+
+  const user = address.user ?? one('user') ?? userName
+  const port = address.port ?? (one('port') === undefined ? 22 : Number(one('port')))
+  const host = (one('hostname') ?? address.host).replace(/%([h%])/g, (_, t) => (t === 'h' ? address.host : '%'))
+  const tokens: Record<string, string> = {
+    ...{ '%': '%', h: host, n: address.host, p: String(port), r: user, u: userName, d: home },
+    k: one('hostkeyalias') ?? address.host,
+  }
+  const path = (text: string) =>
+    text
+      .replace(/^~(?=\/|$)/, home)
+      .replace(/\$\{HOME\}/g, home)
+      .replace(/%(.)/g, (whole, token: string) => tokens[token] ?? whole)
+  refuse(one('proxycommand'), address.host)
+
+  const alias = one('hostkeyalias')
+  const paths = (name: string, otherwise: string[]) => {
+    const words = list(name)
+      .flatMap((value) => value.split(/\s+/))
+      .filter((word) => word !== '' && word !== 'none')
+    return (found[name] === undefined ? otherwise : words).map(path)
+  }
+  const keys = list('identityfile').filter((file) => file !== 'none')
+  const ssh = join(home, '.ssh')
+  const agent = one('identityagent')
+  const jump = one('proxyjump')
+  return {
+    ...{ host, port, user },
+    knownAs: alias === undefined ? { host, port } : { host: alias, port: 22 },
+    knownHostsFiles: [
+      ...paths('userknownhostsfile', [join(ssh, 'known_hosts'), join(ssh, 'known_hosts2')]),
+      ...paths('globalknownhostsfile', ['/etc/ssh/ssh_known_hosts', '/etc/ssh/ssh_known_hosts2']),
+    ],
+    keyFiles:
+      found['identityfile'] === undefined
+        ? USUAL_KEYS.map((name) => ({ path: join(ssh, name), named: false }))
+        : keys.map((file) => ({ path: path(file), named: true })),
+    certificateFiles: list('certificatefile').map(path),
+    onlyTheseKeys: yes('identitiesonly', false),
+    agent: agent === undefined || agent === 'SSH_AUTH_SOCK' ? agentSocket : agent === 'none' ? null : path(agent),
+    methods: {
+      publickey: yes('pubkeyauthentication', true),
+      keyboardInteractive: yes('kbdinteractiveauthentication', yes('challengeresponseauthentication', true)),
+      password: yes('passwordauthentication', true),
+    },
+    jumps:
+      jump === undefined || jump.toLowerCase() === 'none' ? [] : jump.split(',').map((one) => parseJump(one.trim())),
+    keepalive: {
+      interval: one('serveraliveinterval') === undefined ? KEEPALIVE : seconds(Number(one('serveraliveinterval'))),
+      count: Number(one('serveralivecountmax') ?? 3),
+    },
+    connectTimeout: one('connecttimeout') === undefined ? CONNECT_TIMEOUT : seconds(Number(one('connecttimeout'))),
+    algorithms: algorithmsOf({
+      kex: one('kexalgorithms'),
+      serverHostKey: one('hostkeyalgorithms'),
+      cipher: one('ciphers'),
+      hmac: one('macs'),
+    }),
+  }
+}
+
+async function configured(
+  { host, user }: SshAddress,
+  { home, configFile }: SshSurroundings,
+  clock: Clock,
+): Promise<Record<string, string | string[]>> {
+  if (configFile === null) return {}
+  const folder = join(home, '.ssh')
+  const own = await configText(configFile ?? join(folder, 'config'), folder, home, clock)
+  // ssh(1) passes over the system's when it is given another file.
+  const system = configFile === undefined ? await configText('/etc/ssh/ssh_config', '/etc/ssh', home, clock) : ''
+  try {
+    // Either text begins outside any section, whatever the other one ended in.
+    const parsed = SSHConfig.parse(`${own}\nMatch all\n${system}`)
+    // What `Match exec` names is not run: a target should not depend on what a program says.
+    const query = user === null ? { Host: host } : { Host: host, User: user }
+    return parsed.compute(query, { ignoreCase: true, matchExec: false })
+  } catch (cause) {
+    throw new UserError('ssh-config', 'the SSH configuration cannot be read', {
+      cause,
+      remedy: 'correct ~/.ssh/config; ssh -G HOST says what ssh makes of it',
+    })
+  }
+}
+
+function refuse(proxyCommand: string | undefined, host: string): void {
+  if (proxyCommand === undefined || proxyCommand.toLowerCase() === 'none') return
+  throw new UserError('ssh-config', `the SSH configuration has a ProxyCommand for ${host}, which is not supported`, {
+    remedy: 'use ProxyJump',
+  })
+}

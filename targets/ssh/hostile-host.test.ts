@@ -1,0 +1,205 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import ssh2, { type ParsedKey } from 'ssh2'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Home, newKey, SshHost, type SshHostOptions } from '../../test/kit/ssh-host.js'
+import { errorChain, systemClock, systemRandom, UserError, VirtualClock, type Logger } from '../../runtime/index.js'
+import { finish } from '../../steps/sdk/run-command.js'
+import { LinkLost, type LoginShell } from '../supervised/login-shell.js'
+import { localShell } from '../supervised/local-shell.js'
+import { SupervisedExecutor, type SupervisedOptions } from '../supervised/supervised-executor.js'
+import { parseSshTarget } from './address.js'
+import { openSshShell } from './ssh-shell.js'
+import { sshDiskSelector } from './ssh-target.js'
+import { asRoot } from './sudo.js'
+
+/** Machines whose shells say too much, nothing, or anything but what they were asked. */
+
+const MIB = 2 ** 20
+const clock = systemClock()
+const hostKey = newKey().private
+let home: Home
+beforeEach(async () => {
+  home = await Home.make()
+  const key = (ssh2.utils.parseKey(hostKey) as ParsedKey).getPublicSSH().toString('base64')
+  await home.write('known_hosts', `* ssh-ed25519 ${key}\n`)
+})
+afterEach(() => home[Symbol.asyncDispose]())
+
+const logged: string[] = []
+const logger: Logger = (level, message) => void (level === 'warn' && logged.push(message))
+beforeEach(() => void (logged.length = 0))
+
+/** What a person is told when work on a host fails. */
+async function told(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => new Error('it went well'),
+    (error: unknown) => error,
+  )
+  expect(error).toBeInstanceOf(UserError)
+  return [...errorChain(error), (error as UserError).remedy ?? ''].join(' | ')
+}
+
+async function opened(options: SshHostOptions, work: (shell: LoginShell & AsyncDisposable) => Promise<unknown>) {
+  await using host = await SshHost.open({ hostKeys: [hostKey], ...options })
+  await using shell = await openSshShell({
+    address: parseSshTarget(`ssh://core@127.0.0.1:${host.port}`),
+    surroundings: { home: home.path, userName: 'me', agentSocket: null },
+    pins: { live: [], installed: [] },
+    secrets: { ask: () => Promise.resolve(null) },
+    ...{ clock, random: systemRandom, logger },
+  })
+  await work(shell)
+}
+
+const executorOn = (shell: LoginShell, more: Partial<SupervisedOptions> = {}) =>
+  new SupervisedExecutor({ shell, clock, random: systemRandom, folder: `${home.path}/runs`, logger, ...more })
+
+/** This host's shell behind a login script. */
+const behind = (loginScript: string): LoginShell => {
+  const plain = localShell(clock, process.env)
+  return { ...plain, name: 'lab-7', open: (line, options) => plain.open(`${loginScript}\n${line}`, options) }
+}
+
+describe('a login shell that prints without an end', () => {
+  const endless = 'while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done'
+
+  test('is left when it is asked which machine it is', async () => {
+    const flood = { answer: (script: string) => (script.includes('identity') ? 'noise\n'.repeat(MIB) : null) }
+    expect(await told(opened(flood, async () => {}))).toMatch(
+      /^core@127.0.0.1:\d+ sent more than 1 MiB when it was asked which machine it is \| look at what logging in there prints/,
+    )
+  })
+
+  test.each([
+    ['in lines', endless, 'lab-7 sent more than 1 MiB before it ran a script'],
+    ['in one line', 'cat /dev/zero', 'lab-7 sent more than 1 MiB without a line break'],
+  ])('is left when a script is sent to it: %s', async (_, loginScript, sentence) => {
+    await using executor = executorOn(behind(loginScript))
+    const before = process.memoryUsage().rss
+    expect(await told(executor.facts())).toContain(sentence)
+    expect(process.memoryUsage().rss - before).toBeLessThan(200 * MIB)
+  })
+
+  test('as sudo', async () => {
+    const bin = `${home.path}/bin`
+    await mkdir(bin)
+    await writeFile(`${bin}/sudo`, '#!/bin/sh\nexec cat /dev/zero >&2\n', { mode: 0o755 })
+    expect(await told(opened({ identity: { uid: 1000 }, path: bin }, async () => {}))).toContain(
+      "sent more than 256 KiB before root's shell answered",
+    )
+  })
+})
+
+test('a program that prints without an end is ended, and the target is named', async () => {
+  await using executor = executorOn(behind(':'))
+  const before = process.memoryUsage().rss
+  expect(await told(finish(executor, ['cat', '/dev/zero'], { effect: 'reads' }))).toContain(
+    'cat printed more than 32 MiB on lab-7',
+  )
+  expect(process.memoryUsage().rss - before).toBeLessThan(300 * MIB)
+})
+
+test('a program whose output nobody reads ends all the same', async () => {
+  await using executor = executorOn(behind(':'))
+  const run = await executor.start({ argv: ['head', '-c', String(20 * MIB), '/dev/zero'], effect: 'reads' })
+  expect(await run.exit).toEqual({ kind: 'exited', code: 0 })
+})
+
+test('a file without an end is refused', async () => {
+  await using executor = executorOn(behind(':'))
+  await expect(executor.files.read('/dev/zero')).rejects.toMatchObject({ code: 'EFBIG', message: /on lab-7$/ })
+})
+
+test.each([
+  ['binary bytes', `printf '\\377\\000\\033]0;x\\007\\n\\n\\200'`],
+  ['words of our own', `echo ironstage-script; echo 'x 0'; echo 'f it is broken'; printf 'o 99999999\\n'`],
+  ['text on both outputs, without a last line break', `echo motd; echo err >&2; printf 'more '`],
+])('a login script that prints %s changes nothing', async (_, loginScript) => {
+  await using executor = executorOn(behind(loginScript))
+  expect((await finish(executor, ['echo', 'hello'], { effect: 'reads' })).stdout).toBe('hello\n')
+})
+
+test('a target without room for a run says so, and runs nothing', async () => {
+  const plain = behind(':')
+  // The file system takes folders, and files up to a size.
+  const full: LoginShell = {
+    ...plain,
+    open: (line, options) => plain.open(`ulimit -f 1; trap '' XFSZ; ${line}`, options),
+  }
+  await using executor = executorOn(full)
+  const stdin = Buffer.alloc(20_000, 'x')
+  expect(await told(executor.start({ argv: ['cat'], effect: 'reads', stdin }))).toMatch(
+    /lab-7 cannot be worked on: there is no room for the run in .*\/runs \| make room there/,
+  )
+  expect(await told(executor.start({ argv: ['cat'], effect: 'reads', stdin: Buffer.alloc(MIB) }))).toMatch(
+    /lab-7 does not take 1048576 bytes \| .+ \| make room there/,
+  )
+})
+
+test('a link that freezes says what is waited for and until when, and ends then', async () => {
+  const time = new VirtualClock()
+  const frozen: LoginShell = {
+    name: 'lab-7',
+    alive: () => Promise.resolve(false),
+    open: (_line, { signal } = {}) =>
+      Promise.resolve({
+        stdout: (async function* () {
+          await new Promise((resolve) => signal?.addEventListener('abort', resolve))
+        })(),
+        stderr: (async function* () {})(),
+        exit: new Promise((_resolve, reject) =>
+          signal?.addEventListener('abort', () => reject(new LinkLost('the link was cut'))),
+        ),
+        cut: () => {},
+      }),
+  }
+  await using executor = executorOn(frozen, { clock: time })
+  const facts = told(executor.facts())
+  const since = time.now()
+  await time.advance(12_000)
+  const end = new Date(since + 600_000).toISOString().slice(11, 19)
+  const sentence = (silent: number) =>
+    `no answer from lab-7 for ${silent} s while it was asked which boot it is in; giving up at ${end} UTC`
+  expect(logged).toEqual([sentence(10)])
+  await time.advance(60_000)
+  expect(logged).toEqual([sentence(10), sentence(70)])
+  await time.advance(600_000)
+  expect(await facts).toMatch(/^lab-7 has not answered for 10 minutes while it was asked which boot it is in/)
+})
+
+test('a sudo that never answers is left', async () => {
+  const time = new VirtualClock()
+  let cut = false
+  const nothing = (): AsyncIterable<Uint8Array> => ({
+    [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }),
+  })
+  const channel = { stdout: nothing(), stderr: nothing(), exit: new Promise<never>(() => {}), write() {}, end() {} }
+  const asked = told(
+    asRoot(
+      {
+        ...{ name: 'core@lab-7', clock: time, random: systemRandom, wrong: () => {} },
+        exec: () => Promise.resolve({ ...channel, cut: () => (cut = true) }),
+        password: () => Promise.resolve(null),
+      },
+      'exec /bin/sh',
+      new Uint8Array(),
+    ),
+  )
+  await time.advance(60_000)
+  expect(await asked).toBe('sudo on core@lab-7 has not answered for 60 s | see that sudo true works there')
+  expect(cut).toBe(true)
+})
+
+test.each(['/a\nb', '/a\0b', '/a\\b', `/${'x'.repeat(5000)}`, 'A\nB', "it's", 'x'.repeat(300)])(
+  'what names a disk is refused at once when it is %j',
+  (text) => {
+    expect(() => sshDiskSelector('/dev/loop0', text)).toThrow(UserError)
+    try {
+      sshDiskSelector('/dev/loop0', text)
+    } catch (error) {
+      expect((error as UserError).kind).toBe('usage')
+      expect((error as UserError).message).not.toMatch(/[\n\0]/)
+      expect((error as UserError).message.length).toBeLessThan(300)
+    }
+  },
+)

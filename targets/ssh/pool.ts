@@ -1,0 +1,113 @@
+import { UserError, type Clock } from '../../runtime/index.js'
+import { NoRoom, type Channel, type SshConnection } from './connection.js'
+
+/** sshd lets ten sessions into a connection unless told otherwise (MaxSessions); a few are left for what comes between. */
+const CHANNELS = 8
+const CONNECTIONS = 4
+/** Between two tries that failed, in milliseconds; many may want the same host at once. */
+const PAUSES = [0, 100, 250, 500, 1000, 2000, 5000]
+
+interface Member {
+  connection: SshConnection
+  channels: number
+  room: number
+}
+
+/** The connections to one host: made when they are needed, several where one has no room, made anew when they go. */
+export class ConnectionPool implements AsyncDisposable {
+  readonly #open: (signal: AbortSignal) => Promise<SshConnection>
+  readonly #clock: Clock
+  readonly #name: string
+  readonly #closing = new AbortController()
+  readonly #freed = new Set<() => void>()
+  #members: Member[] = []
+  #opening: Promise<void> | undefined
+  #failures = 0
+
+  constructor(name: string, clock: Clock, open: (signal: AbortSignal) => Promise<SshConnection>) {
+    this.#name = name
+    this.#clock = clock
+    this.#open = open
+  }
+
+  /** @throws LinkLost; whatever making a connection throws; Error once it is closed */
+  async exec(line: string): Promise<Channel> {
+    for (;;) {
+      this.#closing.signal.throwIfAborted()
+      this.#members = this.#members.filter(({ connection }) => connection.alive)
+      const member = this.#members.find(({ channels, room }) => channels < room)
+      if (member) {
+        const channel = await this.#on(member, line)
+        if (channel) return channel
+      } else if (this.#members.length < CONNECTIONS) await this.#another()
+      else await new Promise<void>((resolve) => this.#freed.add(resolve))
+    }
+  }
+
+  /** Makes a connection when there is none. */
+  async ready(): Promise<void> {
+    if (!this.#members.some(({ connection }) => connection.alive)) await this.#another()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // Not a lost link: nobody shall wait for it to come back.
+    this.#closing.abort(new Error(`the connection to ${this.#name} is closed`))
+    this.#wake()
+    await this.#opening?.catch(() => {})
+    await Promise.all(this.#members.map(({ connection }) => connection[Symbol.asyncDispose]()))
+  }
+
+  async #on(member: Member, line: string): Promise<Channel | null> {
+    member.channels++
+    const free = () => {
+      member.channels--
+      this.#wake()
+      // More than one is for a rush.
+      if (member.channels === 0 && this.#members.length > 1) {
+        this.#members = this.#members.filter((other) => other !== member)
+        void member.connection[Symbol.asyncDispose]()
+      }
+    }
+    try {
+      const channel = await member.connection.exec(line)
+      channel.exit.catch(() => {}).finally(free)
+      return channel
+    } catch (error) {
+      const others = member.channels - 1
+      free()
+      if (!(error instanceof NoRoom)) throw error
+      if (others === 0)
+        throw new UserError('ssh-no-commands', `${this.#name} lets us open no session`, {
+          cause: error,
+          remedy: 'look at MaxSessions in its sshd_config',
+        })
+      member.room = others
+      return null
+    }
+  }
+
+  #another(): Promise<void> {
+    return (this.#opening ??= this.#connect().finally(() => (this.#opening = undefined)))
+  }
+
+  async #connect(): Promise<void> {
+    const { signal } = this.#closing
+    try {
+      await this.#clock.sleep(PAUSES[Math.min(this.#failures, PAUSES.length - 1)]!, { signal })
+      const connection = await this.#open(signal)
+      this.#failures = 0
+      this.#members.push({ connection, channels: 0, room: CHANNELS })
+      void connection.closed.then(() => this.#wake())
+      if (signal.aborted) await connection[Symbol.asyncDispose]()
+    } catch (error) {
+      this.#failures++
+      throw error
+    }
+  }
+
+  #wake(): void {
+    const waiting = [...this.#freed]
+    this.#freed.clear()
+    for (const wake of waiting) wake()
+  }
+}

@@ -1,0 +1,95 @@
+import { connect, type Socket } from 'node:net'
+import { errorChain, UserError, userError, minutes, type Clock } from '../../runtime/index.js'
+import { LinkLost } from '../supervised/login-shell.js'
+import { shownAddress } from './address.js'
+import type { Authentication } from './authentication.js'
+import type { HostSettings } from './host-settings.js'
+
+/** A server that lets in nobody for so long has another fault than a person who looks for a password. */
+export const AUTHENTICATION = minutes(2)
+
+/** A TCP connection to a host, which may have several addresses. */
+export async function connected(
+  { host, port, ...settings }: HostSettings,
+  expired: Promise<never>,
+  signal: AbortSignal | undefined,
+  over: AbortSignal,
+): Promise<Socket> {
+  const name = shownAddress({ host, port, ...settings })
+  const socket = connect({ host, port, noDelay: true })
+  try {
+    await Promise.race([
+      new Promise<void>((resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true, signal: over })
+        socket.once('connect', resolve)
+        socket.once('error', (cause) => reject(new LinkLost(`${name} cannot be reached`, { cause: plainCause(cause) })))
+      }),
+      expired.catch(() => {
+        throw new LinkLost(`${name} does not answer`)
+      }),
+    ])
+    return socket
+  } catch (error) {
+    socket.on('error', () => {})
+    socket.destroy()
+    throw error
+  }
+}
+
+/** Of several addresses that were tried, node tells nothing but that there were several. */
+const plainCause = (error: Error): Error =>
+  error instanceof AggregateError && error.errors.length > 0 ? (error.errors[0] as Error) : error
+
+/** What came to nothing, and whether another try may go better. */
+export function asLost(
+  error: Error & { level?: string },
+  name: string,
+  authentication: Authentication | undefined,
+): Error {
+  const known = userError(error)
+  if (known) return known
+  if (error.level === 'client-authentication') return refused(name, authentication)
+  if (/no matching|Handshake failed/i.test(error.message))
+    return new UserError('ssh-algorithms', `${name} and ironstage have no algorithm in common`, {
+      cause: error,
+      remedy: 'look at the KexAlgorithms, HostKeyAlgorithms, Ciphers and MACs of both sides',
+    })
+  return new LinkLost(`${name} cannot be reached`, { cause: new Error(errorChain(error).join(': ')) })
+}
+
+function refused(name: string, authentication: Authentication | undefined): UserError {
+  const { takes = [], notes = [] } = authentication ?? {}
+  const said = notes.length > 0 ? `: ${[...new Set(notes)].join('; ')}` : ''
+  return new UserError('ssh-authentication', `${name} does not let us in${said}`, {
+    remedy: `it takes ${takes.join(', ') || 'no method that it named'}; see that ssh ${name.replace(/:(\d+)$/, ' -p $1')} works`,
+  })
+}
+
+/** A limit that moves on, and stands still while a person is asked. */
+export function limiting(clock: Clock, signal: AbortSignal, first: number) {
+  let current = new AbortController()
+  let expire = (_: Error): void => {}
+  const expired = new Promise<never>((_, reject) => (expire = reject))
+  expired.catch(() => {})
+  const arm = (ms: number) => {
+    current.abort()
+    current = new AbortController()
+    clock.sleep(ms, { weak: true, signal: AbortSignal.any([signal, current.signal]) }).then(
+      () => expire(new Error('expired')),
+      () => {},
+    )
+  }
+  arm(first)
+  return {
+    expired,
+    extend: arm,
+    pausedFor: async <T>(question: () => Promise<T>): Promise<T> => {
+      current.abort()
+      try {
+        return await question()
+      } finally {
+        arm(AUTHENTICATION)
+      }
+    },
+  }
+}

@@ -1,0 +1,127 @@
+import { readFile, stat } from 'node:fs/promises'
+import ssh2, { type BaseAgent, type ParsedKey } from 'ssh2'
+import { held, type Clock } from '../../runtime/index.js'
+import { certifiedKey } from './certificate.js'
+import type { HostSettings } from './host-settings.js'
+import type { SecretSource } from './secrets.js'
+
+/** Why a key is not offered; for whoever is told that nothing helped. */
+export type Note = (text: string) => void
+
+const { utils, OpenSSHAgent } = ssh2
+
+/**
+ * Keys of files, each with its certificate first where there is one. A passphrase is asked for only when the key's turn
+ * has come.
+ */
+export async function* keysOfFiles(
+  { keyFiles, certificateFiles }: HostSettings,
+  secrets: SecretSource,
+  note: Note,
+  clock: Clock,
+): AsyncGenerator<ParsedKey> {
+  for (const { path, named } of keyFiles) {
+    const key = await keyOfFile(path, named, secrets, note, clock)
+    if (!key) continue
+    for (const file of [`${path}-cert.pub`, ...certificateFiles]) {
+      const line = await held(clock, 'reading a certificate', () => readFile(file, 'utf8')).catch(() => null)
+      const withCertificate = line === null ? null : certifiedKey(key, line)
+      if (withCertificate) yield withCertificate
+    }
+    yield key
+  }
+}
+
+async function keyOfFile(
+  path: string,
+  named: boolean,
+  secrets: SecretSource,
+  note: Note,
+  clock: Clock,
+): Promise<ParsedKey | null> {
+  let bytes: Buffer
+  try {
+    const { mode } = await held(clock, 'looking at a key', () => stat(path))
+    // As ssh(1): a key that others can read is no secret.
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      note(`${path} can be read by others (mode ${(mode & 0o777).toString(8)})`)
+      return null
+    }
+    bytes = await held(clock, 'reading a key', () => readFile(path))
+  } catch (error) {
+    if (named) note(`${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`)
+    return null
+  }
+  const plain = parsed(bytes)
+  if (!(plain instanceof Error)) return usable(plain, path, note)
+  if (!/passphrase|encrypted/i.test(plain.message)) {
+    note(`${path} is no key that can be used (${plain.message})`)
+    return null
+  }
+  const passphrase = await secrets.ask({ kind: 'passphrase', about: `passphrase of ${path}`, echo: false })
+  if (passphrase === null) {
+    note(`${path} needs its passphrase (IRONSTAGE_SSH_PASSPHRASE, or load it into ssh-agent)`)
+    return null
+  }
+  const opened = parsed(bytes, passphrase)
+  if (!(opened instanceof Error)) return usable(opened, path, note)
+  note(`the passphrase for ${path} is wrong`)
+  return null
+}
+
+function parsed(bytes: Buffer, passphrase?: string): ParsedKey | Error {
+  const found: unknown = utils.parseKey(bytes, passphrase)
+  return (Array.isArray(found) ? found[0] : found) as ParsedKey | Error
+}
+
+function usable(key: ParsedKey, path: string, note: Note): ParsedKey | null {
+  if (key.isPrivateKey()) return key
+  note(`${path} is a public key`)
+  return null
+}
+
+/** The keys of ssh-agent, one agent for each: ssh2 tells an agent's keys apart only in failure. */
+export async function agentsByKey(settings: HostSettings, note: Note, clock: Clock): Promise<BaseAgent[]> {
+  const { agent: socket, onlyTheseKeys, keyFiles } = settings
+  if (socket === null) return []
+  const agent = new OpenSSHAgent(socket)
+  const keys = await held(
+    clock,
+    'asking ssh-agent',
+    () =>
+      new Promise<ParsedKey[]>((resolve) =>
+        agent.getIdentities((error, found) => {
+          if (error) note(`ssh-agent at ${socket} does not answer (${error.message})`)
+          resolve(error ? [] : (found ?? []).map(asParsed).filter((key) => key !== null))
+        }),
+      ),
+  )
+  const wanted = onlyTheseKeys ? await publicKeys(keyFiles, clock) : null
+  return keys
+    .filter((key) => !wanted || wanted.has(key.getPublicSSH().toString('base64')))
+    .map((key) => one(agent, key))
+}
+
+function one(agent: InstanceType<typeof OpenSSHAgent>, key: ParsedKey): BaseAgent {
+  const single: unknown = Object.create(agent, {
+    getIdentities: { value: (done: (error: null, keys: ParsedKey[]) => void) => done(null, [key]) },
+  })
+  return single as BaseAgent
+}
+
+function asParsed(key: unknown): ParsedKey | null {
+  const found = utils.parseKey(key as Buffer) as ParsedKey | Error | ParsedKey[]
+  const first = Array.isArray(found) ? found[0] : found
+  return first === undefined || first instanceof Error ? null : first
+}
+
+async function publicKeys(files: HostSettings['keyFiles'], clock: Clock): Promise<Set<string>> {
+  const found = new Set<string>()
+  for (const { path } of files)
+    for (const file of [`${path}.pub`, path]) {
+      const text = await held(clock, 'reading a public key', () => readFile(file, 'utf8')).catch(() => '')
+      const base64 = /^(?:ssh|ecdsa)-\S+ (\S+)/m.exec(text)?.[1]
+      if (base64 !== undefined) found.add(base64)
+    }
+  return found
+}

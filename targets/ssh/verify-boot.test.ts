@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import ssh2, { type AuthContext, type ParsedKey } from 'ssh2'
+import { errorChain, silent, systemClock, systemRandom } from '../../runtime/index.js'
+import { Home, newKey, SshHost } from '../../test/kit/ssh-host.js'
+import { parseSshTarget } from './address.js'
+import { NO_PINS, parsePins } from './host-keys.js'
+import { fingerprint } from './known-hosts.js'
+import { openSshShell, type SshShellOptions } from './ssh-shell.js'
+import { verifyBoot, type ExpectedBoot, type VerifyBootOptions } from './verify-boot.js'
+
+const clock = systemClock()
+const [liveKey, installedKey] = [newKey().private, newKey().private]
+const print = (key: string) => fingerprint((ssh2.utils.parseKey(key) as ParsedKey).getPublicSSH())
+const SECRET = 'n0nce'
+
+let home: Home
+beforeEach(async () => {
+  home = await Home.make()
+})
+afterEach(() => home[Symbol.asyncDispose]())
+
+const EXPECTED: ExpectedBoot = {
+  nonce: { path: '/etc/ironstage/boot-nonce', secret: SECRET },
+  disk: { serial: 'S1', wwn: '0xABC' },
+  hostname: 'node-1',
+  appendKargs: ['a=b'],
+  deleteKargs: ['quiet'],
+}
+
+const installed = (more: Record<string, string> = {}) => {
+  const said = {
+    ...{ nonce: SECRET, hostname: 'node-1', cmdline: 'ro a=b', system: 'Fedora CoreOS', root: '/dev/sdb4' },
+    ...{ disk: 'NAME="sdb" TYPE="disk" SERIAL="S1" WWN="0xabc"', end: 'yes' },
+    ...more,
+  }
+  return Object.entries(said)
+    .map(([name, value]) => `ironstage-boot ${name} ${value}\n`)
+    .join('')
+}
+
+const ssh = (port: number, more: Partial<SshShellOptions> = {}): VerifyBootOptions['ssh'] => ({
+  address: parseSshTarget(`ssh://core@127.0.0.1:${port}`),
+  surroundings: { home: home.path, userName: 'me', agentSocket: null },
+  pins: parsePins([print(liveKey)]),
+  secrets: { ask: () => Promise.resolve('password') },
+  ...{ clock, random: systemRandom, logger: silent },
+  ...more,
+})
+
+/** A machine that is rebooted a moment after it was looked at, into something else. */
+async function rebooted(after: Parameters<typeof SshHost.open>[0] | null, more: Partial<VerifyBootOptions> = {}) {
+  await using live = await SshHost.open({ hostKeys: [liveKey], identity: { dmi: 'd1' } })
+  const { port } = live
+  await using shell = await openSshShell(ssh(port))
+  const before = { identity: shell.identity, hostKey: shell.hostKey }
+  const verified = verifyBoot({
+    ...{ ssh: ssh(port), before, expected: EXPECTED, every: 10, patience: 15_000 },
+    ...{ clock, logger: silent, signal: new AbortController().signal },
+    ...more,
+  })
+  verified.catch(() => {})
+  if (after === null) return await verified
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await live[Symbol.asyncDispose]()
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  await using _ = await SshHost.open({
+    ...{ hostKeys: [installedKey], port, answer: (script) => (script.includes('ironstage-boot') ? installed() : null) },
+    ...after,
+    identity: { machine: 'b'.repeat(32), boot: 'boot-2', dmi: 'd1', ...after?.identity },
+  })
+  return await verified
+}
+
+const answering = (more: Record<string, string>) => ({
+  answer: (script: string) => (script.includes('ironstage-boot') ? installed(more) : null),
+})
+
+async function why(verifying: Promise<unknown>): Promise<string> {
+  try {
+    await verifying
+    return 'it was verified'
+  } catch (error) {
+    return [(error as { code?: string }).code, ...errorChain(error)].join(' | ')
+  }
+}
+
+describe('after a reboot', () => {
+  test('what was installed is waited for and looked at', async () => {
+    const { bootId, system, checks } = await rebooted({})
+    expect({ bootId, system }).toEqual({ bootId: 'boot-2', system: 'Fedora CoreOS, root on /dev/sdb4' })
+    expect(checks.map(({ what, ok }) => [what, ok])).toEqual([
+      ...[
+        ['nonce', true],
+        ['hardware', true],
+        ['root', true],
+        ['hostname', true],
+      ],
+      ...[
+        ['kernel arguments', true],
+        ['kernel arguments', true],
+      ],
+    ])
+  })
+
+  test.each<[string, Parameters<typeof SshHost.open>[0], string]>([
+    [
+      'the old system',
+      answering({ nonce: '' }),
+      'there is no /etc/ironstage/boot-nonce, so what runs is not what was installed but Fedora CoreOS, root on /dev/sdb4',
+    ],
+    ['an earlier installation', answering({ nonce: 'other' }), 'boot-nonce is of another installation'],
+    [
+      'another disk',
+      answering({ disk: 'NAME="sda" TYPE="disk" SERIAL="S0" WWN="0xdef"' }),
+      'root /dev/sdb4 is on sda (serial S0, WWN 0xdef) instead of the disk that was chosen (serial S1, WWN 0xABC)',
+    ],
+    ['another name', answering({ hostname: 'localhost' }), 'the hostname is localhost instead of node-1'],
+    [
+      'other kernel arguments',
+      answering({ cmdline: 'ro quiet' }),
+      'the kernel argument a=b is missing; the kernel argument quiet is still there',
+    ],
+    ['another machine', { identity: { dmi: 'd2' } }, 'it is the machine d2 instead of d1'],
+  ])('%s is told exactly', async (_, after, expected) => {
+    const said = await why(rebooted(after))
+    expect(said).toContain('boot-not-verified')
+    expect(said).toContain(expected)
+    expect(said).not.toContain(SECRET)
+  })
+
+  test('a machine that was not booted is a failure', async () => {
+    const said = await why(rebooted(null, { patience: 500 }))
+    expect(said).toContain('the system from before still answers (boot id boot-1)')
+  })
+
+  test('a machine on which the same system was only started again is one too', async () => {
+    const said = await why(rebooted({ hostKeys: [liveKey], identity: { boot: 'boot-1' } }, { patience: 1500 }))
+    expect(said).toContain('the system from before still answers')
+  })
+
+  test('a machine that stays away is one', async () => {
+    const said = await why(rebooted({ authenticate: (context: AuthContext) => context.reject() }, { patience: 1500 }))
+    expect(said).toContain('did not answer within')
+    expect(said).toContain('does not let us in')
+  })
+
+  test('a system whose key is another than the pinned one is not asked', async () => {
+    const pins = parsePins([print(liveKey), `installed=${print(newKey().private)}`])
+    const said = await why(
+      (async () => {
+        await using live = await SshHost.open({ hostKeys: [installedKey] })
+        const before = {
+          identity: { machineId: 'x', dmiUuid: null, bootId: 'b', hostname: null, uid: 0 },
+          hostKey: print(liveKey),
+        }
+        await verifyBoot({
+          ...{ ssh: ssh(live.port, { pins }), before, expected: EXPECTED, clock, logger: silent },
+          signal: new AbortController().signal,
+        })
+      })(),
+    )
+    expect(said).toContain('host-key-changed')
+  })
+
+  test('a system that has to prove itself gets no password before it has', async () => {
+    const methods: string[] = []
+    await rebooted(
+      {
+        authenticate: (context) => {
+          methods.push(context.method)
+          context.reject(['password', 'keyboard-interactive'])
+        },
+      },
+      { patience: 300 },
+    ).catch(() => {})
+    expect([...new Set(methods)]).toEqual(['none'])
+    expect(NO_PINS.installed).toEqual([])
+  })
+})

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import type { Clock } from '../../runtime/index.js'
+import { LinkLost, type LoginShell, type ShellChannel } from './login-shell.js'
+
+/**
+ * This host's own shell. What ironstage was started with stays out of it: only `PATH` and `HOME` are handed on.
+ *
+ * @param environment `PATH` and `HOME` are taken from it
+ * @param program the shell; `/bin/sh` unless told otherwise
+ */
+export function localShell(
+  clock: Clock,
+  environment: Readonly<Record<string, string | undefined>> = {},
+  program: readonly [string, ...string[]] = ['/bin/sh'],
+): LoginShell {
+  const { PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME = '/' } = environment
+  return {
+    name: 'this host',
+    alive: () => Promise.resolve(true),
+    open: (line, { stdin, signal } = {}) => {
+      signal?.throwIfAborted()
+      const [command, ...more] = program
+      const child = spawn(command, [...more, '-c', line], { env: { PATH, HOME }, stdio: ['pipe', 'pipe', 'pipe'] })
+      const hold = clock.hold('a command on this host')
+      let cut = false
+      const channel: ShellChannel = {
+        stdout: child.stdout,
+        stderr: child.stderr,
+        exit: new Promise((resolve, reject) => {
+          child.once('error', (cause) => reject(new LinkLost(`${command} could not be started`, { cause })))
+          child.once('close', (code) => (cut ? reject(new LinkLost('the shell was cut off')) : resolve(code)))
+        }),
+        cut: () => {
+          if (child.exitCode !== null || child.signalCode !== null) return
+          cut = true
+          child.kill('SIGKILL')
+          // Programs that it started may have the pipes; a lost link would not wait for them either.
+          for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
+        },
+      }
+      const abort = () => channel.cut()
+      const over = () => {
+        hold[Symbol.dispose]()
+        signal?.removeEventListener('abort', abort)
+      }
+      channel.exit.then(over, over)
+      // A shell that is gone takes no more input; how it ended says so.
+      child.stdin.on('error', () => {})
+      child.stdin.end(stdin ?? new Uint8Array())
+      signal?.addEventListener('abort', abort, { once: true })
+      return Promise.resolve(channel)
+    },
+  }
+}

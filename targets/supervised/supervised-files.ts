@@ -1,0 +1,113 @@
+import { posix } from 'node:path'
+import { UserError } from '../../runtime/index.js'
+import type { Files } from '../executor.js'
+import type { Conversation } from './conversation.js'
+import { LIMITS } from './limits.js'
+import { printed, quoted } from './sh.js'
+
+/** Larger files are handed over apart from the script that puts them in place. */
+const INLINE = 256 * 1024
+
+/**
+ * Files of a target, by scripts.
+ *
+ * @param allow told each path before it is changed; throws where it must not be
+ */
+export function supervisedFiles(conversation: Conversation, allow: (path: string) => void): Files {
+  return {
+    read: async (path) => {
+      let bytes: Uint8Array | undefined
+      await ask(conversation, 'open', path, READ, (record) => {
+        if (record.kind === 'output') bytes = record.bytes
+      })
+      return bytes ?? new Uint8Array()
+    },
+    write: async (path, bytes, { mode = 0o644 } = {}) => {
+      allow(path)
+      const staged = bytes.length > INLINE ? await conversation.stage(bytes) : null
+      const input =
+        staged === null ? `{\n${printed(bytes)}\n} >"$t"` : `mv -f ${quoted(staged)} "$t" 2>/dev/null || [ -f "$t" ]`
+      await ask(conversation, 'write', path, writeScript(path, input, bytes.length, mode))
+    },
+    remove: async (path) => {
+      allow(path)
+      await ask(conversation, 'unlink', path, REMOVE)
+    },
+    exists: async (path) => {
+      let there = false
+      await ask(conversation, 'stat', path, EXISTS, (record) => {
+        if (record.kind === 'line' && record.letter === 'y') there = true
+      })
+      return there
+    },
+    list: async (path) => {
+      let listing = ''
+      await ask(conversation, 'scandir', path, LIST, (record) => {
+        if (record.kind === 'output') listing = Buffer.from(record.bytes).toString('utf8')
+      })
+      return listing.split('\n').filter(Boolean).sort()
+    },
+  }
+}
+
+type Heard = Parameters<Parameters<Conversation['ask']>[1]>[0]
+
+async function ask(
+  conversation: Conversation,
+  what: string,
+  path: string,
+  body: string,
+  take: (record: Heard) => void = () => {},
+): Promise<void> {
+  let failure: string | undefined
+  const doing = `${path} was asked for (${what})`
+  await conversation.ask(
+    () => `f=${quoted(path)}\nfail() { printf 'z %s\\n' "$1"; exit 0; }\n${body}\nprintf 'k\\n'`,
+    (record) => {
+      if (record.kind === 'line' && record.letter === 'z') failure = record.text
+      else take(record)
+      return record.kind === 'line' && (record.letter === 'k' || record.letter === 'z')
+    },
+    doing,
+  )
+  if (failure !== undefined) throw new UserError(failure, `${failure}: ${what} ${path} on ${conversation.name}`)
+}
+
+const CHECK_READ = `[ -e "$f" ] || fail ENOENT
+[ ! -d "$f" ] || fail EISDIR
+[ -r "$f" ] || fail EACCES`
+
+/** Files of sysfs tell their length only to who has read them, and those of procfs change between two looks. */
+const READ = `${CHECK_READ}
+mkdir -p "$base/.read" && t=$base/.read/$$
+head -c ${LIMITS.record + 1} "$f" >"$t" 2>/dev/null || { rm -f "$t"; fail EIO; }
+[ "$(($(wc -c <"$t")))" -le ${LIMITS.record} ] || { rm -f "$t"; fail EFBIG; }
+printf 'o %d\\n' "$(($(wc -c <"$t")))"
+cat "$t"
+rm -f "$t"`
+
+/** Replaced by a rename, so that nobody ever sees half of it, and sending it again does no harm. */
+const writeScript = (path: string, input: string, length: number, mode: number): string => `
+mkdir -p ${quoted(posix.dirname(path))} 2>/dev/null || fail EACCES
+[ ! -d "$f" ] || fail EISDIR
+t=${quoted(`${posix.dirname(path)}/.${posix.basename(path)}.ironstage`)}
+( ${input} ) 2>/dev/null || fail EIO
+[ "$(($(wc -c <"$t")))" -eq ${length} ] || { rm -f "$t"; fail EIO; }
+chmod ${mode.toString(8)} "$t" && mv -f "$t" "$f" || { rm -f "$t"; fail EIO; }`
+
+const REMOVE = `
+[ -e "$f" ] || [ -L "$f" ] || { printf 'k\\n'; exit 0; }
+[ ! -d "$f" ] || fail EISDIR
+rm -f "$f" 2>/dev/null || fail EACCES`
+
+const EXISTS = `if [ -e "$f" ] || [ -L "$f" ]; then printf 'y\\n'; fi`
+
+const LIST = `
+[ -e "$f" ] || fail ENOENT
+[ -d "$f" ] || fail ENOTDIR
+[ -r "$f" ] || fail EACCES
+mkdir -p "$base/.read" && t=$base/.read/$$
+ls -1A "$f" >"$t" 2>/dev/null
+printf 'o %d\\n' "$(($(wc -c <"$t")))"
+cat "$t"
+rm -f "$t"`

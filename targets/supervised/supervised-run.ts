@@ -1,0 +1,212 @@
+import { errorChain, UserError } from '../../runtime/index.js'
+import type { Exit, OutputChunk, Run, RunId } from '../executor.js'
+import { TargetRebooted, type Conversation } from './conversation.js'
+import { LIMITS } from './limits.js'
+import { LinkLost } from './login-shell.js'
+import type { Record } from './records.js'
+import { attachScript, cancelScript } from './scripts.js'
+
+/** How far into a run's two outputs a reader has come, in bytes. */
+export interface Position {
+  stdout: number
+  stderr: number
+}
+
+/** A run that was refused on the target, before its command was started. */
+export class RunRefused extends Error {
+  override readonly name = 'RunRefused'
+}
+
+/** The target does not know a run. */
+export class UnknownRun extends UserError {
+  override readonly name = 'UnknownRun'
+
+  constructor(message: string) {
+    super('unknown-run', message)
+  }
+}
+
+interface RunPlace {
+  at?: Position
+  skip?: number
+  /** For people, what is waited for. */
+  doing?: string
+}
+
+/** A run as it is followed: over lost links, from where it was. */
+export class SupervisedRun implements Run {
+  readonly output: AsyncIterable<OutputChunk>
+  readonly exit: Promise<Exit>
+  readonly #conversation: Conversation
+  readonly #chunks = new Chunks()
+  readonly #at: Position
+  readonly #doing: string
+  #skip: number
+  #exit: Exit | undefined
+  #refused: string | undefined
+  #there = (): void => {}
+  #notThere = (_: unknown): void => {}
+  /** Resolves when the target has the run; rejects when it has not, or its guard refused the command. */
+  readonly confirmed: Promise<void>
+
+  /**
+   * @param first what is sent first; without, the run has to be there
+   * @param options.at where to begin; `skip` then leaves out so many bytes of what comes
+   */
+  constructor(
+    conversation: Conversation,
+    readonly id: RunId,
+    first: ((nonce: string) => string) | null,
+    { at = { stdout: 0, stderr: 0 }, skip = 0, doing = `the run ${id} is awaited` }: RunPlace = {},
+  ) {
+    this.#doing = doing
+    this.#conversation = conversation
+    this.#at = { ...at }
+    this.#skip = skip
+    this.output = this.#chunks
+    this.confirmed = new Promise((resolve, reject) => {
+      this.#there = resolve
+      this.#notThere = reject
+    })
+    this.confirmed.catch(() => {})
+    this.exit = this.#follow(first)
+    this.exit.catch(() => {})
+  }
+
+  async cancel(): Promise<void> {
+    await this.#conversation.ask(
+      () => cancelScript(this.id),
+      (record) => record.kind === 'line' && record.letter === 'k',
+    )
+  }
+
+  async #follow(first: ((nonce: string) => string) | null): Promise<Exit> {
+    let sent = first
+    let confirmed = false
+    try {
+      await this.#conversation.ask(
+        (nonce) => (sent ? sent(nonce) : attachScript(this.id, this.#at.stdout, this.#at.stderr)),
+        (record) => {
+          if (record.kind === 'line' && record.letter === 'r') {
+            // From now on it is only followed: whatever happens, it is not started again.
+            sent = null
+            confirmed = true
+          }
+          return this.#take(record)
+        },
+        this.#doing,
+      )
+    } catch (error) {
+      if (!confirmed) {
+        this.#notThere(error)
+        throw error
+      }
+      this.#exit = { kind: 'unknown', why: whyUnknown(error) }
+    } finally {
+      this.#chunks.end()
+    }
+    if (this.#refused !== undefined) this.#notThere(new RunRefused(this.#refused))
+    this.#there()
+    return this.#exit!
+  }
+
+  /** True for the last word. */
+  async #take(record: Record): Promise<boolean> {
+    if (record.kind === 'output') {
+      this.#there()
+      this.#at[record.stream] += record.bytes.length
+      const bytes = record.bytes.subarray(Math.min(this.#skip, record.bytes.length))
+      this.#skip -= record.bytes.length - bytes.length
+      if (bytes.length > 0) await this.#chunks.push({ stream: record.stream, bytes })
+      return false
+    }
+    switch (record.letter) {
+      case 'n':
+        throw new UnknownRun(`${this.#conversation.name} does not know the run ${this.id}`)
+      case 's':
+        throw new Restage()
+      case 'w':
+        this.#refused = record.text
+        return false
+      case 'x':
+        this.#exit = exitOf(Number(record.text))
+        return true
+      case 'g':
+        this.#exit = { kind: 'unknown', why: 'its supervisor on the target was killed' }
+        return true
+      case 'c':
+        this.#there()
+        return false
+      default:
+        return false
+    }
+  }
+}
+
+/** What was handed over for a run is no longer there. */
+export class Restage extends Error {}
+
+function whyUnknown(error: unknown): string {
+  if (error instanceof TargetRebooted) return 'the target was booted again while it ran'
+  if (error instanceof LinkLost) return 'the link to the target went and did not come back'
+  if (error instanceof UnknownRun) return 'the target no longer knows it'
+  return errorChain(error).join(': ')
+}
+
+/** As a shell tells it: 128 and the number of the signal. */
+function exitOf(code: number): Exit {
+  const signal = SIGNALS[code - 128]
+  return signal === undefined ? { kind: 'exited', code } : { kind: 'signalled', signal }
+}
+
+const SIGNALS: { readonly [number: number]: string } = {
+  ...{ 1: 'SIGHUP', 2: 'SIGINT', 3: 'SIGQUIT', 4: 'SIGILL', 6: 'SIGABRT', 7: 'SIGBUS', 8: 'SIGFPE', 9: 'SIGKILL' },
+  ...{ 10: 'SIGUSR1', 11: 'SIGSEGV', 12: 'SIGUSR2', 13: 'SIGPIPE', 14: 'SIGALRM', 15: 'SIGTERM', 24: 'SIGXCPU' },
+}
+
+/**
+ * Output between the link and its reader. A slow reader holds the link back; without any reader the oldest is dropped, so
+ * that the end of the run is known all the same.
+ */
+class Chunks implements AsyncIterable<OutputChunk> {
+  readonly #waiting: OutputChunk[] = []
+  #ended = false
+  #held = 0
+  #read = false
+  #wake = (): void => {}
+  #room = (): void => {}
+
+  async push(chunk: OutputChunk): Promise<void> {
+    this.#waiting.push(chunk)
+    this.#held += chunk.bytes.length
+    this.#wake()
+    while (this.#held > LIMITS.waiting && !this.#ended)
+      if (this.#read) await new Promise<void>((resolve) => (this.#room = resolve))
+      else this.#held -= this.#waiting.shift()!.bytes.length
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#wake()
+    this.#room()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<OutputChunk> {
+    this.#read = true
+    try {
+      for (;;) {
+        const chunk = this.#waiting.shift()
+        if (chunk) {
+          this.#held -= chunk.bytes.length
+          this.#room()
+          yield chunk
+        } else if (this.#ended) return
+        else await new Promise<void>((resolve) => (this.#wake = resolve))
+      }
+    } finally {
+      // A reader that has enough holds nothing back.
+      this.#read = false
+      this.#room()
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { open } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { held, UserError, type Clock } from '../../runtime/index.js'
+import { linesOf, type Conversation } from './conversation.js'
+import { quoted } from './sh.js'
+
+/** A file of this host on the target, until it is disposed of. */
+export interface Uploaded extends AsyncDisposable {
+  /** As the target's login shell sees it. */
+  readonly path: string
+}
+
+export interface UploadOptions {
+  /** Of this host. */
+  file: string
+  /** Folder of the target, in memory; made when it is not there. */
+  folder: string
+  /** Last part of its name there: tells by its end how it is compressed. */
+  name: string
+  clock: Clock
+  signal: AbortSignal
+  onProgress?: ((sent: number, total: number) => void) | undefined
+}
+
+const MIB = 2 ** 20
+/** Large enough that asking for each costs nothing beside it, small enough that a link that goes costs little. */
+const PART = 8 * MIB
+/** A live system works in the same memory. */
+const SPARE = 512 * MIB
+
+/**
+ * Brings a file to the target whole, over any number of lost links: each part is put in its place again until that was told
+ * to be done. What has arrived is held against what was sent.
+ *
+ * @throws UserError when there is no room for it, or it arrived damaged
+ */
+export async function upload(conversation: Conversation, options: UploadOptions): Promise<Uploaded> {
+  const { file, folder, name, clock, signal, onProgress } = options
+  await using source = await held(clock, `opening ${file}`, () => open(file))
+  const { size } = await source.stat()
+  const path = `${folder}/${conversation.nonce()}-${name.replaceAll(/[^\w.-]/g, '_')}`
+  await makeRoom(conversation, folder, path, size)
+  const uploaded = { path, [Symbol.asyncDispose]: () => removed(conversation, path) }
+  try {
+    const hash = createHash('sha256')
+    const part = Buffer.alloc(PART)
+    for (let at = 0; at < size;) {
+      signal.throwIfAborted()
+      const { bytesRead } = await held(clock, `reading ${file}`, () => source.read(part, 0, PART, at))
+      if (bytesRead === 0) throw new UserError('upload', `${file} became shorter while it was read`)
+      const bytes = part.subarray(0, bytesRead)
+      hash.update(bytes)
+      await conversation.put(path, at / MIB, bytes)
+      at += bytesRead
+      onProgress?.(at, size)
+    }
+    const [found] = await linesOf(conversation, `printf 'd %s\\n' "$(sha256sum <${quoted(path)})"`)
+    if (!found?.text.startsWith(hash.digest('hex')))
+      throw new UserError('upload', `${file} arrived damaged on ${conversation.name}`, { remedy: 'try it again' })
+    return uploaded
+  } catch (error) {
+    await removed(conversation, path).catch(() => {})
+    throw error
+  }
+}
+
+async function makeRoom(conversation: Conversation, folder: string, path: string, size: number): Promise<void> {
+  const found = await linesOf(
+    conversation,
+    `mkdir -p ${quoted(folder)} && : >${quoted(path)}
+set -- $(df -Pk ${quoted(folder)} | tail -n 1)
+printf 'r %s\\n' "$4"
+printf 'm %s\\n' "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminfo)"`,
+  )
+  const kib = (letter: string) => Number(found.find((line) => line.letter === letter)?.text || NaN) * 1024
+  const [room, memory] = [kib('r'), kib('m') - SPARE]
+  // What does not say how much it has is asked for it.
+  const least = Math.min(...[room, memory].filter((value) => !Number.isNaN(value)))
+  if (least >= size) return
+  await removed(conversation, path)
+  throw new UserError(
+    'no-room',
+    `${conversation.name} has room for ${Math.max(0, least)} bytes in memory, not ${size}`,
+    {
+      remedy: 'leave --stage-image out: the image is then given to the installer while it runs',
+    },
+  )
+}
+
+const removed = async (conversation: Conversation, path: string): Promise<void> =>
+  void (await linesOf(conversation, `rm -f ${quoted(path)} ${quoted(`${path}.part`)}`))

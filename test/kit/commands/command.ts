@@ -1,0 +1,63 @@
+import { Readable } from 'node:stream'
+import { run, Stopped, type Environment } from '../../../cli/index.js'
+
+export interface CommandRun {
+  stdout: string
+  stderr: string
+  /** Resolves with the exit code. */
+  ended: Promise<number>
+  /** Resolves once standard output matches. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>
+  /** As a signal does. */
+  stop(): void
+}
+
+/** Runs `ironstage ARGV` in this process. */
+export function command(
+  argv: readonly string[],
+  {
+    variables = {},
+    stdin = '',
+    isTTY = false,
+  }: { variables?: Record<string, string>; stdin?: string; isTTY?: boolean } = {},
+): CommandRun {
+  const controller = new AbortController()
+  const watchers = new Set<() => void>()
+  const started: CommandRun = {
+    stdout: '',
+    stderr: '',
+    ended: Promise.resolve(0),
+    printed: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const found = pattern.exec(started.stdout)
+          if (!found) return
+          watchers.delete(look)
+          resolve(found)
+        }
+        watchers.add(look)
+        look()
+        void started.ended.then((code) =>
+          reject(new Error(`ended with ${code} before printing ${pattern}: ${started.stdout}${started.stderr}`)),
+        )
+      }),
+    stop: () => controller.abort(new Stopped('SIGTERM')),
+  }
+  const environment: Environment = {
+    argv,
+    variables,
+    stdout: {
+      isTTY,
+      columns: 100,
+      write(text) {
+        started.stdout += text
+        for (const look of watchers) look()
+      },
+    },
+    stderr: { write: (text) => void (started.stderr += text) },
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stopped: controller.signal,
+  }
+  started.ended = run(environment)
+  return started
+}

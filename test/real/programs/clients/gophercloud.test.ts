@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { IronicRelease } from '../../../../wire/index.js'
+import { gophercloud } from './gophercloud.js'
+import { INSTALLATION, served, type ServedIronic } from './served.js'
+
+let ironic: ServedIronic
+beforeAll(async () => {
+  ironic = await served()
+  await gophercloud(['ready'], { IRONIC_ENDPOINT: ironic.url })
+}, INSTALLATION)
+afterAll(() => ironic?.[Symbol.asyncDispose]())
+
+const scenario = (name: string, at: ServedIronic = ironic) => gophercloud([name], { IRONIC_ENDPOINT: `${at.url}/v1/` })
+
+/** What an Ironic of a release lets BareMetal Operator have. */
+const CHOSEN: readonly [IronicRelease, string][] = [
+  ['2024.2', '1.93'],
+  ['2025.1', '1.95'],
+  ['2025.2', '1.95'],
+  ['2026.1', '1.110'],
+  ['master', '1.110'],
+]
+
+const said = (text: string) => ({ error_message: expect.stringContaining(text) })
+
+describe.concurrent('gophercloud', () => {
+  test('finds the API with and without its version in the endpoint', async () => {
+    const expected = [
+      { chosen: '1.110', newest: 115, oldest: 1 },
+      { drivers: ['fake-hardware', 'idrac', 'ipmi', 'manual-management', 'redfish'] },
+    ]
+    for (const suffix of ['', '/', '/v1', '/v1/'])
+      expect(await gophercloud(['ready'], { IRONIC_ENDPOINT: ironic.url + suffix })).toEqual(expected)
+  })
+
+  test.each(CHOSEN)('takes a host through its life by an Ironic of %s at %s', async (release, chosen) => {
+    await using released = await served({ release })
+    const [ladder, ...told] = await scenario('lifecycle', released)
+    expect(ladder).toMatchObject({ chosen, oldest: 1 })
+    const rest = { error: '' }
+    expect(told).toMatchObject([
+      { state: 'enroll', ...rest },
+      { state: 'manageable', power: 'power off', ...rest },
+      { status: 404 },
+      { state: 'manageable', ...rest },
+      {
+        ...{ mac: '52:54:00:c3:00:01', frequency: expect.stringMatching(/^[\d.]+$/), interfaces: expect.any(Number) },
+        ...{ cpus: expect.any(Number), memory: expect.any(Number), disks: expect.any(Number) },
+      },
+      { state: 'manageable', ...rest },
+      { state: 'available', ...rest },
+      { boot: { result: true }, deploy: { result: true } },
+      { state: 'active', power: 'power on', ...rest },
+      { state: 'available', ...rest },
+      { status: 404 },
+    ])
+  })
+
+  test('adopts, services and rebuilds an instance', async () => {
+    const [, ...told] = await scenario('instance')
+    expect(told).toEqual(Array.from({ length: 3 }, () => ({ state: 'active', power: expect.any(String), error: '' })))
+  })
+
+  test('works power, boot device, media, BIOS, firmware, subscriptions and VIFs', async () => {
+    const [, ...told] = await scenario('hardware')
+    expect(told).toMatchObject([
+      { asked: 'power on', power: 'power on', error: '' },
+      { asked: 'soft rebooting', power: 'power on', error: '' },
+      { asked: 'rebooting', power: 'power on', error: '' },
+      { asked: 'soft power off', power: 'power off', error: '' },
+      { device: 'cdrom', persistent: true, supported: expect.arrayContaining(['pxe', 'disk', 'cdrom']) },
+      { media: expect.arrayContaining([expect.objectContaining({ inserted: true, image: expect.any(String) })]) },
+      {
+        setting: { name: expect.any(String), value: expect.any(String), attribute_type: expect.any(String) },
+        components: expect.arrayContaining(['bios', 'bmc']),
+      },
+      { methods: ['POST'], destination: 'https://events.invalid/', members: 1 },
+      { vifs: 0 },
+    ])
+  })
+
+  test('keeps nodes, ports and allocations, and reads drivers and conductors', async () => {
+    const [, ...told] = await scenario('records')
+    expect(told).toMatchObject([
+      { names: ['metal3~records'], class: 'gopher', driver: 'redfish' },
+      { owner: true, pxe: false, ports: 1 },
+      { state: 'active', node: true, allocations: 1 },
+      { conductor: 'ironstage', alive: true, drivers: 5 },
+      { driver: 'redfish', boot: 'ipxe', address: true, level: true },
+      { status: 404 },
+    ])
+  })
+
+  test('is refused in Ironic’s words, and reads what a failed deployment left', async () => {
+    const [, ...told] = await scenario('refused')
+    expect(told).toMatchObject([
+      { status: 404, body: said('Node nowhere could not be found.') },
+      { status: 400, body: said('No conductor service registered which supports driver no-driver') },
+      { status: 409, body: said('A node with name metal3~refused already exists.') },
+      { status: 409, body: said('A port with MAC address 52:54:00:c3:00:03 already exists.') },
+      { status: 400, body: said('The requested action \\"provide\\" can not be performed on node') },
+      { status: 400, body: said('no_such_field') },
+      { state: 'deploy failed', error: expect.stringContaining('node does not support this deploy step') },
+      { node: { provision_state: 'deploy failed' } },
+    ])
+  })
+})

@@ -1,0 +1,101 @@
+import { fork } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keepOriginals, originals, type Mutant } from '../../kit/mutated/corpus.js'
+import type { Trial } from '../../kit/mutated/trial.js'
+import type { Batch } from './mutated/process.js'
+
+/** As many as CI has time for; `MUTANTS=2000` for a long run, `MUTANTS_FROM=1234 MUTANTS=1` for one again. */
+const COUNT = Number(process.env['MUTANTS'] ?? 250)
+const FROM = Number(process.env['MUTANTS_FROM'] ?? 0)
+/** A process takes so many, so that what one image leaves behind is seen. */
+const BATCH = 40
+const SECONDS = 10
+/** Whatever else this machine is doing. */
+const PATIENCE = 60
+const MEBIBYTES = 300
+
+const main = fileURLToPath(new URL('../../../dist/test/real/programs/mutated/process.js', import.meta.url))
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ironstage-mutated-'))
+  await keepOriginals(await originals(), folder)
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+type Told =
+  { ready: true } | { trying: Mutant } | { trial: Trial; mebibytes: number } | { failed: string } | { done: Batch }
+
+/** What is wrong with an image's trial, by the image. */
+interface Finding extends Partial<Mutant> {
+  command?: string
+  why: string
+}
+
+/** Tries a batch in a process of its own, which is killed where an image holds it up. */
+async function tryBatch(batch: Batch, worker: number): Promise<{ tried: number; findings: Finding[]; peak: number }> {
+  const child = fork(main, [folder, join(folder, `${worker}`)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    execArgv: ['--expose-gc'],
+  })
+  const findings: Finding[] = []
+  let [tried, peak] = [0, 0]
+  let now: Mutant | undefined
+  let late: NodeJS.Timeout | undefined
+  await new Promise<void>((resolve) => {
+    const wait = () => {
+      clearTimeout(late)
+      late = setTimeout(() => {
+        findings.push({ ...now, why: `nothing came of it within ${PATIENCE} s` })
+        child.kill('SIGKILL')
+      }, PATIENCE * 1000)
+    }
+    wait()
+    child.on('message', (told: Told) => {
+      if ('trying' in told) {
+        now = told.trying
+        wait()
+      } else if ('trial' in told) {
+        tried++
+        const { trial, mebibytes } = told
+        const { format, seed, command, seconds } = trial
+        if (trial.defect !== undefined) findings.push({ format, seed, command, why: trial.defect || 'no sentence' })
+        if (seconds > SECONDS) findings.push({ format, seed, command, why: `it took ${seconds} s` })
+        if (mebibytes > MEBIBYTES && peak <= MEBIBYTES)
+          findings.push({ format, seed, command, why: `it took ${mebibytes} MiB` })
+        peak = Math.max(peak, mebibytes)
+        wait()
+      } else if ('failed' in told) findings.push({ ...now, why: told.failed })
+      else if ('done' in told) child.disconnect()
+    })
+    child.once('exit', (code, signal) => {
+      clearTimeout(late)
+      if (code !== 0 && signal !== 'SIGKILL') findings.push({ ...now, why: `the process ended with ${code ?? signal}` })
+      resolve()
+    })
+    child.send(batch)
+  })
+  return { tried, findings, peak }
+}
+
+test(`${COUNT} damaged images end within ${SECONDS} s in a sentence, under ${MEBIBYTES} MiB`, async () => {
+  const waiting: Batch[] = []
+  for (let from = FROM; from < FROM + COUNT; from += BATCH)
+    waiting.push({ from, to: Math.min(from + BATCH, FROM + COUNT) })
+  const findings: Finding[] = []
+  let tried = 0
+  const work = async (worker: number) => {
+    for (let batch = waiting.shift(); batch; batch = waiting.shift()) {
+      const done = await tryBatch(batch, worker)
+      findings.push(...done.findings)
+      tried += done.tried
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, (_, worker) => work(worker)))
+  expect(findings).toEqual([])
+  expect(tried).toBe(COUNT)
+}, 1_200_000)

@@ -1,0 +1,43 @@
+import { keptOriginals, mutants } from '../../../kit/mutated/corpus.js'
+import { trials } from '../../../kit/mutated/trial.js'
+
+/** What a process is told to try, and tells. */
+export interface Batch {
+  from: number
+  to: number
+}
+
+const [kept, folder] = process.argv.slice(2)
+const told = (message: unknown): void => void process.send!(message)
+
+await using tried = await trials(await keptOriginals(kept!), folder!)
+for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+  process.on(event, (error: unknown) => {
+    told({ failed: `${event}: ${error instanceof Error ? error.stack : String(error)}` })
+    process.exit(1)
+  })
+told({ ready: true })
+for await (const batch of batches()) {
+  for (const mutant of mutants(batch.from, batch.to)) {
+    // So that nobody pays for what others left.
+    globalThis.gc?.()
+    told({ trying: mutant })
+    told({ trial: await tried.run(mutant), mebibytes: Math.ceil(process.resourceUsage().maxRSS / 1024) })
+  }
+  told({ done: batch })
+}
+
+async function* batches(): AsyncGenerator<Batch> {
+  const waiting: Batch[] = []
+  let wake = () => {}
+  process.on('message', (batch: Batch) => {
+    waiting.push(batch)
+    wake()
+  })
+  process.once('disconnect', () => process.exit(0))
+  for (;;) {
+    const next = waiting.shift()
+    if (next) yield next
+    else await new Promise<void>((resolve) => (wake = resolve))
+  }
+}

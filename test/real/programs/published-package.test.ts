@@ -1,0 +1,117 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { blocks } from '../../kit/guide.js'
+import { tool } from '../peers.js'
+
+/** The package as `npm publish` would send it, in the folder of somebody who follows `docs/in-a-test.md`. */
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+/** The types of another Node.js than the one that ironstage is built with: two versions of them do not go together. */
+const INSTALLED = ['@types/jest@30.0.0', '@types/node@22.20.5', 'jest@30.5.2', 'ts-jest@29.4.15', 'typescript@5.9.3']
+
+interface Packed {
+  filename: string
+  files: { path: string }[]
+}
+
+let place: string
+let packed: Packed
+let folder: string
+
+/** Runs a program in the reader's folder, where it must succeed. */
+async function inFolder(...argv: string[]): Promise<string> {
+  const { code, stdout, stderr } = await tool('env', '-C', folder, ...argv)
+  expect({ argv, code }, `${stdout}\n${stderr}`).toEqual({ argv, code: 0 })
+  return stdout + stderr
+}
+
+beforeAll(async () => {
+  place = await mkdtemp(join(tmpdir(), 'ironstage-published-'))
+  folder = join(place, 'reader')
+  await mkdir(folder)
+  // Other files use dist/ meanwhile, so it is packed as it is, without a build of its own.
+  const pack = await tool('env', '-C', ROOT, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', place)
+  expect(pack.code, pack.stderr).toBe(0)
+  packed = (JSON.parse(pack.stdout) as [Packed])[0]
+  for (const { name, text } of blocks('docs/in-a-test.md')) if (name) await writeFile(join(folder, name), text)
+  await writeFile(join(folder, 'package.json'), '{ "name": "reader", "private": true, "type": "module" }')
+  const quick = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
+  await inFolder('npm', 'install', '--save-exact', ...quick, join(place, packed.filename), ...INSTALLED)
+})
+afterAll(() => rm(place, { recursive: true, force: true }))
+
+test('the package has the program, its declarations, guides and images, and nothing of the build or the tests', async () => {
+  const paths = packed.files.map(({ path }) => path)
+  expect(paths).toContain('dist/cli/main.js')
+  expect(paths).toContain('dist/public/index.d.ts')
+  expect(paths.filter((path) => path.startsWith('dist/') && !/\.(js|d\.ts)$/.test(path))).toEqual([])
+  expect(
+    paths.filter((path) => /(^|\/)(test|tests|soak|bench)\/|\.test\.|tsconfig|\.map$|\.tsbuildinfo$/.test(path)),
+  ).toEqual([])
+  const rest = paths.filter((path) => !path.startsWith('dist/'))
+  expect(rest.filter((path) => !/^(docs\/|images\/|[A-Z]+(\.md)?$|package\.json$)/.test(path))).toEqual([])
+})
+
+test('no file of the package names a source map that is not in it', async () => {
+  const installed = join(folder, 'node_modules/ironstage/dist')
+  const naming: string[] = []
+  for (const path of await readdir(installed, { recursive: true }))
+    if (/\.(js|ts)$/.test(path) && /^\/\/# sourceMappingURL=/m.test(await readFile(join(installed, path), 'utf8')))
+      naming.push(path)
+  expect(naming, 'files of an earlier build go with `npm run clean && npm run build`').toEqual([])
+})
+
+test('its declarations hold under skipLibCheck: false, with the types of Node.js once', async () => {
+  expect(await readFile(join(folder, 'tsconfig.json'), 'utf8')).toContain('"skipLibCheck": false')
+  // A step of one's own and a real target reach further into the declarations than a test of a deployment does.
+  await writeFile(join(folder, 'step.ts'), STEP)
+  // Also without what other packages bring by themselves.
+  await writeFile(join(folder, 'bare.json'), BARE)
+  for (const project of ['tsconfig.json', 'bare.json'])
+    await inFolder('npx', '--no-install', 'tsc', '--project', project)
+
+  const found = await inFolder('find', 'node_modules', '-path', '*/@types/node/package.json')
+  expect(found.trim()).toBe('node_modules/@types/node/package.json')
+})
+
+test('a lab runs in Jest as the guide says', async () => {
+  const command = blocks('docs/in-a-test.md')
+    .find(({ language }) => language === 'sh')!
+    .text.trim()
+  const printed = await inFolder('bash', '-c', command.replace('npx jest', 'npx --no-install jest'))
+  expect(printed).toMatch(/Tests: +1 passed, 1 total/)
+})
+
+test('npx runs the command of the package', async () => {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+  const { stdout } = await tool('env', '-C', folder, 'npx', '--no-install', 'ironstage', '--version')
+  expect(stdout.trim()).toBe(version)
+})
+
+/** A project that takes in no types by itself. */
+const BARE = JSON.stringify({
+  compilerOptions: { target: 'ES2022', module: 'NodeNext', strict: true, noEmit: true, types: [] },
+  files: ['step.ts'],
+})
+
+const STEP = `import { createLab, defineStep, openRealTarget, runCommand, type RealTargetOptions } from 'ironstage'
+
+export const touch = defineStep({
+  name: 'touch',
+  interface: 'deploy',
+  on: ['deploy'],
+  args: { properties: { path: { type: 'string', default: '/run/touched', description: 'File to touch.' } } },
+  run: async ({ target, signal }, { path }) => {
+    await runCommand(target.executor, ['touch', path], { effect: 'writes', signal })
+    return { path: path.toUpperCase() }
+  },
+})
+
+// @ts-expect-error: its types are not merely any.
+export const wrong = () => createLab({ seed: 'x' })
+
+export const open = (options: RealTargetOptions) => openRealTarget(options)
+`

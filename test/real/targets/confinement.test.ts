@@ -1,0 +1,191 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { silent, systemClock, systemRandom } from '../../../runtime/index.js'
+import { finish } from '../../../steps/index.js'
+import {
+  openLocalTarget,
+  openSshTarget,
+  parsePins,
+  parseSshTarget,
+  type Capability,
+  type Executor,
+} from '../../../targets/index.js'
+import { COMMAND_ATTACKS, SHELL_ATTACKS } from './attacks.js'
+import { AttackedHost } from './attacked-host.js'
+import { realBinary } from '../coreos-installer.js'
+import { debianProgram, tool } from '../peers.js'
+import { SshMachine } from '../ssh-machine.js'
+
+/**
+ * Attacks on everything but the disk that was named: none of them changes a byte of another disk, or anything else of the
+ * host, on this host and behind SSH. Needs root.
+ */
+
+const run = promisify(execFile)
+const clock = systemClock()
+let place: string
+let installer: string
+beforeAll(async () => {
+  place = await mkdtemp(join(tmpdir(), 'ironstage-confined-'))
+  await writeFile(join(place, 'named.img'), '')
+  await truncate(join(place, 'named.img'), 16 * 2 ** 20)
+  installer = await realBinary()
+  // The attack that writes a partition table needs it.
+  await debianProgram('sfdisk', 'fdisk')
+})
+afterAll(() => rm(place, { recursive: true, force: true }))
+
+async function local(more: { allow?: Capability[]; disposable?: boolean; path?: string } = {}) {
+  const { path = '', ...rest } = more
+  const environment = { ...process.env, PATH: `${path}:${process.env['PATH']}:/usr/sbin:/sbin` }
+  const where = join(place, 'named.img')
+  return openLocalTarget({ where, installer, environment, clock, random: systemRandom, logger: silent, ...rest })
+}
+
+/** Which attacks got what they must not have, by name. */
+async function attacked(executor: Executor, host: AttackedHost, named: string): Promise<string[]> {
+  const script = await host.script(named)
+  const { stdout, stderr, exit } = await finish(executor, ['sh', script], { effect: 'reads' })
+  expect([stdout.split('\n').at(-2), exit], stdout + stderr).toEqual(['all done', { kind: 'exited', code: 0 }])
+  return got(stdout)
+}
+
+const got = (stdout: string) => [
+  ...new Set([...stdout.matchAll(/^(\d+) GOT/gm)].map(([, n]) => SHELL_ATTACKS[Number(n) - 100]!.name)),
+]
+
+/** Runs the command lines of the table; how many were refused before anything was started. */
+async function commanded(executor: Executor, host: AttackedHost, named: string): Promise<number> {
+  const words = host.words(named)
+  const filled = (text: string) =>
+    text.replaceAll(/\$\{(\w+)#\/\}|\$(\w+)/g, (_, bare: string, name: string) =>
+      bare ? words[bare]!.slice(1) : words[name]!,
+    )
+  let refused = 0
+  for (const { argv, effect, stdin } of COMMAND_ATTACKS) {
+    const [program, ...more] = argv.map(filled)
+    const options = { effect, ...(stdin === undefined ? {} : { stdin: Buffer.from(stdin) }) }
+    await finish(executor, [program!, ...more], options).catch(() => refused++)
+  }
+  return refused
+}
+
+test('the corpus has what was seen to hurt, and more', () => {
+  expect(SHELL_ATTACKS.length + COMMAND_ATTACKS.length).toBeGreaterThanOrEqual(100)
+  expect(new Set(SHELL_ATTACKS.map(({ name }) => name)).size).toBe(SHELL_ATTACKS.length)
+})
+
+describe('on this host', () => {
+  let host: AttackedHost
+  beforeAll(async () => {
+    await mkdir(join(place, 'local'))
+    host = await AttackedHost.open(place, join(place, 'local'))
+  })
+  afterAll(() => host?.[Symbol.asyncDispose]())
+
+  test('each attack hurts where nothing guards, as far as it can be tried', async () => {
+    const harmless: string[] = []
+    const before = await host.state()
+    for (const attack of SHELL_ATTACKS.filter(({ bare }) => bare === 'hurts')) {
+      const script = await host.script('/dev/null', [attack])
+      const { stdout } = await tool('unshare', '--mount', 'sh', '-c', `TMPDIR=${place} exec sh ${script}`)
+      expect(stdout).toContain('all done')
+      const changed = (await host.state()) !== before
+      if (!changed && !stdout.includes('GOT')) harmless.push(attack.name)
+      if (changed) await host.restore()
+      if (changed) expect([attack.name, await host.state()]).toEqual([attack.name, before])
+    }
+    expect(harmless).toEqual([])
+  })
+
+  test('none changes anything through the guard', async () => {
+    const before = await host.state()
+    await using opened = await local({ path: join(host.folder, 'bin') })
+    const { executor } = opened.target
+    expect(opened.target.confinement).toMatch(/^namespaces and capabilities; devices by (?!a \/dev)/)
+    expect(await attacked(executor, host, opened.disk.path)).toEqual([])
+    expect(await host.state()).toBe(before)
+    expect(await commanded(executor, host, opened.disk.path)).toBeGreaterThan(10)
+    expect(await host.state()).toBe(before)
+    await rm('/run/ironstage/mnt/evil', { force: true })
+    await rm('/run/ironstage/mnt/folder', { recursive: true, force: true })
+  })
+
+  test('what is written to the disk that was named arrives, and its partitions appear', async () => {
+    await using opened = await local()
+    const { executor } = opened.target
+    const { path } = opened.disk
+    const writes = (...argv: [string, ...string[]]) => finish(executor, argv, { effect: 'writes' })
+    expect((await writes('sgdisk', '--new=1:2048:+4M', path)).exit).toEqual({ kind: 'exited', code: 0 })
+    // This kernel may be one that reads no GPT by itself.
+    await writes('partx', '--update', path)
+    expect((await writes('mke2fs', '-q', `${path}p1`)).exit).toEqual({ kind: 'exited', code: 0 })
+    const folder = '/run/ironstage/mnt/confined'
+    await writes('mkdir', '-p', folder)
+    expect((await writes('mount', '-o', 'rw', `${path}p1`, folder)).exit).toEqual({ kind: 'exited', code: 0 })
+    await finish(executor, ['dd', `of=${folder}/file`], { effect: 'writes', stdin: Buffer.from('written') })
+    expect((await finish(executor, ['cat', `${folder}/file`], { effect: 'reads' })).stdout).toBe('written')
+    expect((await writes('umount', folder)).exit).toEqual({ kind: 'exited', code: 0 })
+    await rm(folder, { recursive: true })
+  })
+
+  test('a disk is kept by the device policy alone where nothing else matters', async () => {
+    const before = await host.state()
+    await using opened = await local({ disposable: true })
+    const { VICTIM: victim = '', NAME: name = '', NUMBER: number = '' } = host.words('')
+    const text = `echo x >${victim}; T=$(mktemp -d); mount -t devtmpfs none $T && echo mounted; echo x >$T/${name}; [ -b $T/${name} ] && echo seen
+mknod $T/node b ${number.replace(':', ' ')}; echo x >$T/node; losetup -d $T/${name}; umount $T; rmdir $T`
+    // In a file: what names another disk is refused at once.
+    await writeFile(join(place, 'disposable'), text)
+    const argv = ['sh', join(place, 'disposable')] as const
+    const { stdout } = await finish(opened.target.executor, argv, { effect: 'writes' })
+    // The devices are there to be seen, and are not opened.
+    expect(stdout).toBe('mounted\nseen\n')
+    expect(await host.state()).toBe(before)
+  })
+})
+
+describe('behind SSH', () => {
+  let loop: string
+  let machine: SshMachine
+  let host: AttackedHost
+  beforeAll(async () => {
+    await writeFile(join(place, 'ssh.img'), '')
+    await truncate(join(place, 'ssh.img'), 16 * 2 ** 20)
+    loop = (await run('losetup', ['--find', '--show', '--partscan', join(place, 'ssh.img')])).stdout.trim()
+    machine = await SshMachine.open({ disk: loop })
+    await mkdir(join(place, 'ssh'))
+    host = await AttackedHost.open(join(place, 'ssh'), machine.shared)
+  })
+  afterAll(async () => {
+    await host?.[Symbol.asyncDispose]()
+    await machine?.[Symbol.asyncDispose]()
+    if (loop) await run('losetup', ['--detach', loop])
+    if (machine) await rm(machine.keys.folder, { recursive: true, force: true })
+  })
+
+  test('none changes anything through the guard', async () => {
+    const before = await host.state()
+    const home = join(place, 'home')
+    await mkdir(join(home, '.ssh'), { recursive: true, mode: 0o700 })
+    await symlink(machine.keys.key, join(home, '.ssh/id_ed25519'))
+    await using opened = await openSshTarget({
+      address: parseSshTarget(`ssh://root@127.0.0.1:${machine.ports.any}`),
+      surroundings: { home, userName: 'me', agentSocket: null },
+      pins: parsePins([await machine.hostKey()]),
+      secrets: { ask: () => Promise.resolve(null) },
+      ...{ clock, random: systemRandom, logger: silent },
+      ...{ device: loop, yesErase: join(place, 'ssh.img') },
+    })
+    const { executor, confinement } = opened.target
+    expect(confinement).toMatch(/^namespaces and capabilities; devices by (?!a \/dev)/)
+    expect(await attacked(executor, host, loop)).toEqual([])
+    expect(await host.state()).toBe(before)
+    expect(await commanded(executor, host, loop)).toBeGreaterThan(10)
+    expect(await host.state()).toBe(before)
+  })
+})
