@@ -2,7 +2,7 @@ import type { Store } from '../ironic-mock/index.js'
 import type { Machines, MachineSpec } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
 import type { IronicClient } from '../wire/index.js'
-import type { BmcAccount } from './bmc-accounts.js'
+import type { BmcAccount } from './bmcs/bmc-accounts.js'
 
 export interface EnrollParts {
   client: IronicClient

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../runtime/index.js'
 import { HttpTransport, IronicClient } from '../../wire/index.js'
-import { command } from '../kit/command.js'
+import { command } from '../kit/commands/command.js'
 
 /** Accounts of BMCs under `ironstage up`, through restarts on one state folder. */
 

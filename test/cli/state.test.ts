@@ -2,8 +2,8 @@ import { cp, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { command } from '../kit/command.js'
-import { UpProcess } from '../kit/up-process.js'
+import { command } from '../kit/commands/command.js'
+import { UpProcess } from '../kit/commands/up-process.js'
 
 /** `ironstage state`, on folders of an `ironstage up` that was stopped or killed. */
 
