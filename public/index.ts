@@ -1,5 +1,5 @@
 /// <reference types="node" preserve="true" />
-/** What the package exports as `ironstage`: labs, their nodes, faults, events and clock, and the writing of steps. */
+/** The package's exports, as `ironstage`: labs, their nodes, faults, events and clock, and the writing of steps. */
 export {
   errorChain,
   hours,
