@@ -6,6 +6,7 @@ import {
   temporaryFolder,
   UserError,
   type Clock,
+  type Logger,
   type Probe,
   type TemporaryFolder,
 } from '../runtime/index.js'
@@ -53,7 +54,14 @@ export class MachineDisks implements AsyncDisposable {
   readonly #devices: Map<string, BlockDevice>
   readonly #files: FileBacked[]
 
-  constructor(spec: MachineSpec, folder: DiskFolder, clock: Clock, probe: Probe) {
+  readonly #logger: Logger
+
+  constructor(
+    spec: MachineSpec,
+    folder: DiskFolder,
+    { clock, probe, logger }: { clock: Clock; probe: Probe; logger: Logger },
+  ) {
+    this.#logger = logger
     this.#files = []
     this.#devices = new Map(
       spec.disks.map((disk) => {
@@ -88,7 +96,11 @@ export class MachineDisks implements AsyncDisposable {
       case 'file': {
         const { file: given } = disk.backing
         const path = given ?? (async () => join(await folder.of(spec.id), `${disk.name}.img`))
-        const file = new FileBacked(disk, path, clock, { ours: given === undefined })
+        const file = new FileBacked(disk, path, clock, {
+          ours: given === undefined,
+          hostIsFull: (file) =>
+            this.#logger('error', `${spec.id}: ${disk.name} cannot be written, since the disk of ${file} is full`),
+        })
         this.#files.push(file)
         return file
       }
@@ -104,16 +116,23 @@ class FileBacked implements BlockDevice {
   readonly #path: string | (() => Promise<string>)
   readonly #clock: Clock
   readonly #ours: boolean
+  readonly #hostIsFull: (file: string) => void
   #opened: Promise<BlockDevice> | undefined
 
   /** @param ours whether the file is one of the state folder, which nobody else touches */
-  constructor(disk: DiskSpec, path: string | (() => Promise<string>), clock: Clock, { ours }: { ours: boolean }) {
+  constructor(
+    disk: DiskSpec,
+    path: string | (() => Promise<string>),
+    clock: Clock,
+    { ours, hostIsFull }: { ours: boolean; hostIsFull: (file: string) => void },
+  ) {
     this.name = disk.name
     this.size = disk.size
     this.sectorSize = disk.sectorSize
     this.#path = path
     this.#clock = clock
     this.#ours = ours
+    this.#hostIsFull = hostIsFull
   }
 
   async path(): Promise<string> {
@@ -157,7 +176,10 @@ class FileBacked implements BlockDevice {
 
   async #openFile(): Promise<BlockDevice> {
     const path = await this.path()
-    const options = { path, name: this.name, sectorSize: this.sectorSize, clock: this.#clock, mayCut: this.#ours }
+    const options = {
+      ...{ path, name: this.name, sectorSize: this.sectorSize, clock: this.#clock, mayCut: this.#ours },
+      hostIsFull: () => this.#hostIsFull(path),
+    }
     const size = await held(this.#clock, `looking for ${path}`, () => fileSize(path))
     if (size === undefined) {
       await held(this.#clock, `making the folder of ${path}`, () => mkdir(dirname(path), { recursive: true }))

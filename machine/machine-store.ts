@@ -1,5 +1,15 @@
 import Database from 'libsql'
-import { checkRows, held, jsonProblem, openSound, type Clock, type DatabaseForm } from '../runtime/index.js'
+import {
+  checkRows,
+  closeWithoutLog,
+  held,
+  isDiskFull,
+  jsonProblem,
+  openSound,
+  UserError,
+  type Clock,
+  type DatabaseForm,
+} from '../runtime/index.js'
 import { defaultMachineSpec } from './hardware/default-spec.js'
 
 /**
@@ -69,13 +79,17 @@ type Change =
 
 /**
  * `machines.db`. WAL with synchronous NORMAL: what was flushed survives the death of the process, not of the host. All
- * that machines change in one turn of the event loop goes into one transaction.
+ * that machines change in one turn of the event loop goes into one transaction. What could not be written, since the disk
+ * is full, is written with the next change.
+ *
+ * @param most pages of the file, as if the disk were full beyond
  */
-export function openMachineStore(file: string, clock: Clock): MachineStore {
+export function openMachineStore(file: string, clock: Clock, most?: number): MachineStore {
   const db = openSound(file, () => {
     const opened = new Database(file)
     try {
       opened.exec(SCHEMA)
+      if (most !== undefined) opened.exec(`PRAGMA max_page_count = ${most}`)
       checkRows(opened, MACHINE_DATABASE)
       return opened
     } catch (error) {
@@ -90,16 +104,30 @@ export function openMachineStore(file: string, clock: Clock): MachineStore {
   let queue: Change[] = []
   let flushing: Promise<void> | undefined
 
-  const write = db.transaction((changes: Change[]) => {
-    for (const change of changes)
-      if ('put' in change) insert.run(...change.put, JSON.stringify(change.value()))
-      else removals[change.remove.length - 1]!.run(...change.remove)
-  })
+  const write = (changes: readonly Change[]) => {
+    db.exec('BEGIN')
+    try {
+      for (const change of changes)
+        if ('put' in change) insert.run(...change.put, JSON.stringify(change.value()))
+        else removals[change.remove.length - 1]!.run(...change.remove)
+      db.exec('COMMIT')
+    } catch (error) {
+      // SQLite has ended it already when the disk is full.
+      if (db.inTransaction) db.exec('ROLLBACK')
+      throw error
+    }
+  }
   const commit = () => {
     flushing = undefined
     const changes = queue
     queue = []
-    if (changes.length > 0) write(changes)
+    if (changes.length === 0) return
+    try {
+      write(changes)
+    } catch (error) {
+      queue = [...changes, ...queue]
+      throw isDiskFull(error) ? full(file, error) : error
+    }
   }
   const flush = () =>
     queue.length === 0
@@ -129,9 +157,17 @@ export function openMachineStore(file: string, clock: Clock): MachineStore {
     remove: (...key) => void queue.push({ remove: key.filter((part) => part !== undefined) }),
     flush,
     [Symbol.asyncDispose]: async () => {
-      await flush()
-      db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-      db.close()
+      try {
+        await flush()
+      } finally {
+        closeWithoutLog(db)
+      }
     },
   }
 }
+
+const full = (file: string, cause: unknown): UserError =>
+  new UserError('state-full', `the disk of ${file} is full: what the machines did last is not kept`, {
+    cause,
+    remedy: 'make room there',
+  })

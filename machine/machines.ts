@@ -146,7 +146,7 @@ class SimulatedMachines implements Machines {
 
   #add(spec: MachineSpec, state: MachineState): SimulatedMachine {
     const { clock, random, probe, logger, pace, events, stage, network, registry } = this.#options
-    const disks = new MachineDisks(spec, this.#folder, clock, probe)
+    const disks = new MachineDisks(spec, this.#folder, { clock, probe, logger })
     const machine = new SimulatedMachine(spec, state, {
       disks,
       store: this.#store,

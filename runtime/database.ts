@@ -2,7 +2,7 @@ import type Database from 'libsql'
 import { isUtf8 } from 'node:buffer'
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { UserError } from './error.js'
+import { isDiskFull, UserError } from './error.js'
 
 /** A database of a state folder: how an empty one is made, and what its rows must be like. */
 export interface DatabaseForm {
@@ -40,8 +40,33 @@ export function openSound<T>(path: string, open: () => T): T {
     closeToOthers(path)
     return open()
   } catch (cause) {
-    if (cause instanceof UserError || !isDamage(cause)) throw cause
-    throw damaged(path, cause)
+    if (cause instanceof UserError) throw cause
+    if (isDamage(cause)) throw damaged(path, cause)
+    throw unusableDatabase(path, cause)
+  }
+}
+
+/** A disk that is full, or cannot be read or written, in a sentence; other errors as they are. */
+export function unusableDatabase(path: string, cause: unknown): unknown {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const [sentence, remedy] = isDiskFull(cause)
+    ? [`there is no space left for ${path}`, 'make some']
+    : [`${path} cannot be read or written`, 'see to the space and the health of the disk that it is on']
+  if (!isDiskFull(cause) && !/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM)|^E(IO|ROFS|ACCES|PERM)$/.test(code)) return cause
+  return new UserError('state-folder', sentence, {
+    cause,
+    remedy: `${remedy}, or name another folder with --state-dir`,
+  })
+}
+
+/** Closes a database with its log written back; on a full disk the log stays, and the next start reads it. */
+export function closeWithoutLog(db: Database.Database): void {
+  try {
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    if (!isDiskFull(error)) throw error
+  } finally {
+    db.close()
   }
 }
 

@@ -49,8 +49,14 @@ export function isDiskFull(error: unknown): boolean {
   return false
 }
 
-/** The first {@link UserError} in the chain of causes. */
+/** The first {@link UserError} in the chain of causes; of several errors the first one's, when all have one. */
 export function userError(error: unknown): UserError | undefined {
-  for (let e = error; e instanceof Error; e = e.cause) if (e instanceof UserError) return e
+  for (let e = error; e instanceof Error; e = e.cause) {
+    if (e instanceof UserError) return e
+    if (e instanceof AggregateError) {
+      const found = e.errors.map(userError)
+      if (found.length > 0 && !found.includes(undefined)) return found[0]
+    }
+  }
   return undefined
 }

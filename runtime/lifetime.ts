@@ -73,7 +73,8 @@ export async function opening<T>(open: (scope: Scope) => Promise<T>): Promise<T>
   try {
     return await open(scope)
   } catch (error) {
-    await scope[Symbol.asyncDispose]()
+    // What then fails to close is most often a consequence, and never as telling.
+    await scope[Symbol.asyncDispose]().catch(() => {})
     throw error
   }
 }

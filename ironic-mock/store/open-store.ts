@@ -1,5 +1,5 @@
 import Database from 'libsql'
-import { checkRows, isDiskFull, openSound, type Clock } from '../../runtime/index.js'
+import { checkRows, closeWithoutLog, isDiskFull, openSound, type Clock } from '../../runtime/index.js'
 import type {
   JsonObject,
   NodeRecord,
@@ -251,8 +251,7 @@ class SqliteStore implements Store, StoreView {
     this.#flush()
     this.#closed = true
     // The log has what was overwritten since; statements that are still known keep it from going by itself.
-    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-    this.#db.close()
+    closeWithoutLog(this.#db)
     return Promise.resolve()
   }
 

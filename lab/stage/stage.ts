@@ -39,7 +39,15 @@ import {
   type Scope,
 } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
-import { HttpTransport, InProcessTransport, IronicClient, probed, serveHttp, type Transport } from '../../wire/index.js'
+import {
+  HttpTransport,
+  InProcessTransport,
+  IronicClient,
+  IronicRefused,
+  probed,
+  serveHttp,
+  type Transport,
+} from '../../wire/index.js'
 import { openAccess } from './access.js'
 import { Agents, inProcessAddresses, listenerAddresses, type AgentAddresses } from './agents.js'
 import { bootNetwork } from './boot-network.js'
@@ -61,7 +69,7 @@ import { openLiveImages, type LiveImages, type LiveImagesRequest } from '../live
 import { observedStore } from './observed-store.js'
 import { REHEARSAL_IMAGE } from '../paths.js'
 import { SimulatedRegistry } from './registry.js'
-import type { StateFolder } from '../state/state-folder.js'
+import { unusable, type StateFolder } from '../state/state-folder.js'
 import { Turns } from './turns.js'
 
 /** The conductor's name: `reservation` of a locked node, `conductor` in the API. */
@@ -322,7 +330,10 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     },
     ...(access.guard ? { guard: access.guard } : {}),
   })
-  await enrollFirst(options.machines ?? [])
+  await enrollFirst(options.machines ?? []).catch((error: unknown) => {
+    const full = folder && error instanceof IronicRefused && error.status === 507
+    throw full ? unusable(folder.path, Object.assign(new Error(error.message), { code: 'ENOSPC' })) : error
+  })
   front.open(dispatch)
   // Close the listener before its handlers.
   scope.use(server)

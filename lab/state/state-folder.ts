@@ -1,7 +1,7 @@
 import Database from 'libsql'
 import { access, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { closeToOthers as closeFileToOthers, UserError } from '../../runtime/index.js'
+import { dirname, join, resolve } from 'node:path'
+import { closeToOthers as closeFileToOthers, isDiskFull, UserError } from '../../runtime/index.js'
 
 /** Raised when the layout of the folder changes so that an older ironstage could not read it. */
 const LAYOUT = 1
@@ -27,11 +27,11 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
   try {
     const [missing] = await missingLogs(path, lock)
     if (missing !== undefined) throw withoutLog(path, missing)
+    setInUse(lock, true)
   } catch (error) {
     release(lock)
-    throw error
+    throw unusable(path, error)
   }
-  setInUse(lock, true)
   return {
     path,
     ironicDb: join(path, 'ironic.db'),
@@ -39,8 +39,14 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
       (lock.prepare('SELECT value FROM remembered WHERE name = ?').get(name) as { value: string } | undefined)?.value,
     remember: (name, value) => void lock.prepare('INSERT OR REPLACE INTO remembered VALUES (?, ?)').run(name, value),
     [Symbol.dispose]: () => {
-      setInUse(lock, false)
-      release(lock)
+      try {
+        setInUse(lock, false)
+      } catch (error) {
+        // That it stays in use only has its logs looked for at the next start.
+        if (!isDiskFull(error)) throw error
+      } finally {
+        release(lock)
+      }
     },
   }
 }
@@ -107,7 +113,7 @@ export async function lockStateFolder(path: string): Promise<LockedFolder> {
 async function prepared(path: string): Promise<Database.Database> {
   try {
     // 0700: the databases hold BMC passwords and agent tokens.
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    await makeFolder(path)
     await checkVersion(path)
     await closeToOthers(path)
     await writable(path)
@@ -115,6 +121,25 @@ async function prepared(path: string): Promise<Database.Database> {
   } catch (error) {
     throw unusable(path, error)
   }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    // Node says the same of a folder on a read-only file system; without `recursive` it says which it is.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') await mkdir(await firstMissing(path))
+    throw error
+  }
+}
+
+async function firstMissing(path: string): Promise<string> {
+  const parent = dirname(resolve(path))
+  const isThere = await stat(parent).then(
+    () => true,
+    () => false,
+  )
+  return isThere ? path : firstMissing(parent)
 }
 
 /** A folder that can be read alone would fail at some later write, one by one. */
@@ -135,6 +160,7 @@ export function unusable(path: string, error: unknown): unknown {
   const folder = `the state folder ${path}`
   const known: [string[], string, string, string][] = [
     [BUSY, 'locked-folder', `${folder} is in use by another ironstage`, 'stop that one'],
+    [['SQLITE_IOERR'], 'state-folder', `${folder} cannot be read or written`, 'see to its disk'],
     [NO_SPACE, 'state-folder', `there is no space left for ${folder}`, 'make some'],
     [['EROFS'], 'state-folder', `${folder} is on a read-only filesystem`, 'mount it writable'],
     [['EACCES', 'EPERM'], 'state-folder', `${folder} may not be written by this user`, 'run as its owner'],

@@ -1,6 +1,6 @@
 import { ftruncateSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { held, type Clock } from '../../runtime/index.js'
+import { held, isDiskFull, type Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { DiskError } from './disk-error.js'
 import { bufferOf, isZero, zeroRuns } from '../../bytes/index.js'
@@ -23,6 +23,11 @@ export interface FileDiskOptions {
    * process that dies in between leaves a shorter file: only for who knows how long it has to be.
    */
   mayCut?: boolean
+  /**
+   * Reports that the file system of the file is full; the write then fails with EIO, as on a thin volume without space.
+   * Without, with the error itself.
+   */
+  hostIsFull?: (error: unknown) => void
 }
 
 /**
@@ -64,6 +69,7 @@ class FileDisk implements BlockDevice {
   readonly #clock: Clock
   readonly #durable: boolean
   readonly #mayCut: boolean
+  readonly #hostIsFull: FileDiskOptions['hostIsFull']
   /** By chunk: 1 where the file may hold something else than zeros. */
   readonly #used: Uint8Array
   #closed: Promise<void> | undefined
@@ -76,6 +82,7 @@ class FileDisk implements BlockDevice {
     this.#clock = options.clock
     this.#durable = options.durable ?? false
     this.#mayCut = options.mayCut ?? false
+    this.#hostIsFull = options.hostIsFull
     this.#used = new Uint8Array(Math.ceil(size / CHUNK)).fill(fresh ? 0 : 1)
   }
 
@@ -149,8 +156,14 @@ class FileDisk implements BlockDevice {
   async #put(offset: number, bytes: Uint8Array): Promise<void> {
     const buffer = bufferOf(bytes)
     let written = 0
-    while (written < buffer.length)
-      written += (await this.#handle.write(buffer, written, buffer.length - written, offset + written)).bytesWritten
+    try {
+      while (written < buffer.length)
+        written += (await this.#handle.write(buffer, written, buffer.length - written, offset + written)).bytesWritten
+    } catch (error) {
+      if (!this.#hostIsFull || !isDiskFull(error)) throw error
+      this.#hostIsFull(error)
+      throw new DiskError('EIO', this.name, offset + written)
+    }
   }
 
   #mark(offset: number, length: number): void {

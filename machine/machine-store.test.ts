@@ -1,0 +1,35 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { systemClock } from '../runtime/index.js'
+import { defaultMachineSpec } from './hardware/default-spec.js'
+import { openMachineStore } from './machine-store.js'
+
+test('a full disk is a sentence; what did not fit is kept once there is room', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-machines-'))
+  const file = join(folder, 'machines.db')
+  const clock = systemClock()
+  const put = (store: ReturnType<typeof openMachineStore>, n: number, filler = '') =>
+    store.put(`machine-${n}`, 'spec', '', () => ({ ...defaultMachineSpec(n), filler }))
+  const store = openMachineStore(file, clock, 10)
+  put(store, 1)
+  await store.flush()
+  let filler = 'x'.repeat(100_000)
+  store.put('machine-2', 'spec', '', () => ({ ...defaultMachineSpec(2), filler }))
+  await expect(store.flush()).rejects.toMatchObject({
+    code: 'state-full',
+    message: `the disk of ${file} is full: what the machines did last is not kept`,
+  })
+  put(store, 3)
+  await expect(store.flush()).rejects.toMatchObject({ code: 'state-full' })
+  // Room, as far as this store can have it.
+  filler = ''
+  await store.flush()
+  expect(store.load().map(({ machine }) => machine)).toEqual(['machine-1', 'machine-2', 'machine-3'])
+  put(store, 4, 'x'.repeat(100_000))
+  await expect(store[Symbol.asyncDispose]()).rejects.toMatchObject({ code: 'state-full' })
+  await using again = openMachineStore(file, clock)
+  expect(again.load().map(({ machine }) => machine)).toEqual(['machine-1', 'machine-2', 'machine-3'])
+  await rm(folder, { recursive: true })
+})
