@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -6,6 +7,7 @@ import { HttpClient } from '../../bytes/index.js'
 import { IgnitionLog } from '../../machine/ignition/ignition-log.js'
 import { Resources } from '../../machine/ignition/resources.js'
 import { errorChain, Probe, silent, systemClock, userError } from '../../runtime/index.js'
+import { downloadArtifacts } from '../../runs/index.js'
 import { ImageCache } from '../../steps/images/image-cache.js'
 import { fetchStreamText } from '../../steps/images/stream-image.js'
 import { stageImage } from '../../steps/write-image/image-source.js'
@@ -72,6 +74,27 @@ const PLACES: Place[] = [
       const limits = { http: LIMITS, largest: LARGEST, retries: 1 }
       await using image = await stageImage(stepContext(new FakeTarget(clock), { clock, signal }), [url], limits)
       return image.size
+    },
+  },
+  {
+    name: 'a file of download',
+    codes: /^image-/,
+    fetch: async (url) => {
+      const to = join(folder, `download-${caches++}`)
+      const sha256 = createHash('sha256').update(STRANGE_BODY).digest('hex')
+      const cache = { folder: join(to, 'cache'), limits: LIMITS, limit: LARGEST, attempts: 1 }
+      const files = () => readdir(join(to, 'files')).catch(() => [])
+      try {
+        const [done] = await downloadArtifacts([{ location: url, sha256 }], {
+          ...{ folder: join(to, 'files'), cache, clock, logger: silent, signal, insecure: true },
+        })
+        expect(done).toMatchObject({ sha256, already: false })
+        expect(await files()).toEqual(['file'])
+        return (await stat(done!.path)).size
+      } catch (error) {
+        expect(await files()).toEqual([])
+        throw error
+      }
     },
   },
   {
