@@ -6,6 +6,7 @@ export default defineConfig({
     exclude: ['node_modules', 'dist', 'test/real', 'test/soak'],
     // Tests are for what is right, not for how fast this computer is at the moment.
     testTimeout: 60_000,
+    expect: { requireAssertions: true },
     reporters: ['default', './test/kit/slowest-files.ts'],
     globalSetup: ['test/kit/own-temporary-folder.ts'],
     setupFiles: ['test/kit/steady-properties.ts', 'test/kit/equal-bytes.ts'],

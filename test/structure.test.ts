@@ -1,82 +1,81 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { importCircles, importsOf, roomOf, sourceFiles } from './kit/source-tree.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const LONGEST_FILE = 350
+const LARGEST_FOLDER = 40
+/** To become 3. */
+const LARGEST_CIRCLE = 42
+/** Files that are still to be split. */
+const STILL_LONGER = new Set([
+  'cli/options/option-table.ts',
+  'ironic-mock/conductor/core/react.properties.test.ts',
+  'ironic-mock/conductor/power/power-and-agents.test.ts',
+  'ironic-mock/store/store.test.ts',
+  'lab/stage/stage.ts',
+  'machine/programs/programs.test.ts',
+  'steps/images/image-cache.ts',
+  'targets/ssh/ssh-shell.test.ts',
+  'targets/supervised/conversation.ts',
+  'test/cli/bmh.test.ts',
+  'test/cli/step.test.ts',
+  'test/kit/conductor/scripted.ts',
+  'test/real/installer/cases.ts',
+  'test/real/programs/ignition/configs.ts',
+  'test/real/programs/ignition/hand-written.ts',
+])
 
-/** The design: which rooms a room may import from. */
-const ROOMS: Record<string, string[]> = {
-  runtime: [],
-  bytes: ['runtime'],
-  wire: ['runtime', 'bytes'],
-  ignition: ['runtime'],
-  coreos: ['runtime', 'bytes', 'ignition'],
-  targets: ['runtime'],
-  steps: ['runtime', 'bytes', 'wire', 'ignition', 'targets'],
-  machine: ['runtime', 'bytes', 'ignition', 'coreos', 'targets'],
-  agent: ['runtime', 'bytes', 'wire', 'targets', 'steps'],
-  'ironic-mock': ['runtime', 'bytes', 'wire'],
-  lab: ['runtime', 'bytes', 'wire', 'ignition', 'coreos', 'targets', 'steps', 'machine', 'agent', 'ironic-mock'],
-  metal3: ['runtime', 'bytes', 'wire', 'steps', 'ironic-mock', 'lab'],
-  public: ['runtime', 'wire', 'targets', 'steps', 'machine', 'ironic-mock', 'lab'],
-  runs: [
-    'runtime',
-    'bytes',
-    'wire',
-    'ignition',
-    'coreos',
-    'targets',
-    'steps',
-    'machine',
-    'agent',
-    'ironic-mock',
-    'lab',
-    'public',
-  ],
-  cli: [
-    'runtime',
-    'bytes',
-    'wire',
-    'ignition',
-    'coreos',
-    'targets',
-    'steps',
-    'machine',
-    'ironic-mock',
-    'lab',
-    'metal3',
-    'runs',
-  ],
+/** CONTRIBUTING's table: the rooms in their order, and the rooms that each may import. */
+const rooms: [room: string, allowed: string[]][] = []
+for (const line of readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').split('\n')) {
+  const [, room, imports] = /^\| `([\w-]+)\/`\s*\|.*\| ([^|]+?)\s*\|$/.exec(line) ?? []
+  if (!room || !imports || room === 'test') continue
+  const above = rooms.map(([name]) => name)
+  rooms.push([room, imports === 'all above' ? above : imports === '-' ? [] : imports.split(', ')])
 }
 
-const rooms = Object.entries(ROOMS)
+const files = sourceFiles(root)
+const graph = new Map(files.map((file) => [file, importsOf(root, file)]))
+const isSource = (file: string): boolean => !file.endsWith('.test.ts') && rooms.some(([room]) => room === roomOf(file))
 
-const sources = (room: string): string[] =>
-  readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-    .map((file) => join(root, room, file))
+test('a room of the table imports only rooms above it', () => {
+  expect(rooms.length).toBeGreaterThan(10)
+  for (const [index, [room, allowed]] of rooms.entries()) {
+    const above = rooms.slice(0, index).map(([name]) => name)
+    expect({ room, below: allowed.filter((other) => !above.includes(other)) }).toEqual({ room, below: [] })
+  }
+})
 
-/** Paths that a file imports, relative to the root, from other rooms. */
-const imports = (file: string): string[] =>
-  [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) =>
-    relative(root, resolve(file, '..', path!)),
-  )
-
-test.each(rooms)('%s imports only from the rooms above it, by their doors', (room, allowed) => {
-  const doors = allowed.map((other) => `${other}/index.js`)
-  const elsewhere = sources(room).flatMap((file) =>
-    imports(file)
-      .filter((path) => !path.startsWith(`${room}/`))
-      .map((path) => `${relative(root, file)} -> ${path}`),
-  )
-  expect(elsewhere.filter((arrow) => !doors.includes(arrow.split(' -> ')[1]!))).toEqual([])
+test.each(rooms)('%s imports only the rooms that the table names, by their doors', (room, allowed) => {
+  const doors = allowed.map((other) => `${other}/index.ts`)
+  const refused = files
+    .filter((file) => roomOf(file) === room && isSource(file))
+    .flatMap((file) => graph.get(file)!.map((target) => [file, target] as const))
+    .filter(([, target]) => roomOf(target) !== room && !doors.includes(target))
+  expect(refused).toEqual([])
 })
 
 test.each(rooms)('the compiler knows what %s may import', (room, allowed) => {
   const { references = [] } = JSON.parse(readFileSync(join(root, room, 'tsconfig.json'), 'utf8')) as {
     references?: { path: string }[]
   }
-  const referenced = references.map(({ path }) => path.slice(3))
-  expect(referenced).toEqual(allowed)
+  expect(references.map(({ path }) => path.slice(3))).toEqual(allowed)
+})
+
+test(`no file has more than ${LONGEST_FILE} lines`, () => {
+  const lines = files.map((file) => [file, readFileSync(join(root, file), 'utf8').split('\n').length - 1] as const)
+  expect(lines.filter(([file, count]) => count > LONGEST_FILE && !STILL_LONGER.has(file))).toEqual([])
+})
+
+test(`no folder has more than ${LARGEST_FOLDER} files`, () => {
+  const counts = new Map<string, number>()
+  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  expect([...counts].filter(([, count]) => count > LARGEST_FOLDER)).toEqual([])
+})
+
+test(`no circle of imports has more than ${LARGEST_CIRCLE} files`, () => {
+  expect(importCircles(graph).filter((circle) => circle.length > LARGEST_CIRCLE)).toEqual([])
 })

@@ -77,7 +77,7 @@ describe('row 13: what a boot image is generated of', () => {
     ['aws-snapshot', 'vmdk.gz', ['disk']],
     ['baremetal-iso', 'iso', ['disk']],
     ['baremetal-pxe', 'pxe', ['kernel', 'initramfs', 'rootfs']],
-  ])('%s: %s', (platform, format, files) => {
+  ])('the boot image of %s is %s', (platform, format, files) => {
     const image = bootImageFor(stream, 'x86_64', platform)
     expect(image).toMatchObject({ kind: 'files', format, release: '10.2.20260715-0' })
     if (image.kind !== 'files') throw new Error('it has files')

@@ -102,7 +102,7 @@ test('abort says so, which Ironic does not', async () => {
 })
 
 test.each([['no-rescue', 'Driver redfish does not support rescue (disabled or not implemented).']])(
-  '%s refuses',
+  'the rescue interface %s refuses a rescue with 400',
   async (rescue_interface, reason) => {
     const { lab, uuid } = await active(rescue_interface)
     await expect(lab.conductor.provision(uuid, { target: 'rescue', ...PASSWORD })).rejects.toMatchObject({
