@@ -22,10 +22,6 @@ const STILL_LONGER = new Set([
   'targets/supervised/conversation.ts',
   'test/cli/bmh.test.ts',
   'test/cli/step.test.ts',
-  'test/kit/conductor/scripted.ts',
-  'test/real/installer/cases.ts',
-  'test/real/programs/ignition/configs.ts',
-  'test/real/programs/ignition/hand-written.ts',
 ])
 
 /** CONTRIBUTING's table: the rooms in their order, and the rooms that each may import. */

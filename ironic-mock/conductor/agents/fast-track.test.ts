@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ERASE, ScriptedLab } from '../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
+import { ERASE } from '../../../test/kit/conductor/scripted-machine.js'
 
 const INSTALL = { interface: 'deploy', step: 'install_coreos', args: {}, priority: 80 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ScriptedLab } from '../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import type { Commit } from '../../store/store.js'
 
 const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ScriptedLab } from '../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 
 const FAKE = { driver: 'fake-hardware', deploy_interface: 'fake', inspect_interface: 'fake', rescue_interface: 'fake' }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ScriptedLab } from '../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import { seededRandom } from '../../../runtime/index.js'
 import { IronicError, type JsonObject, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ScriptedLab } from '../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 
 const STEP = { interface: 'deploy', step: 'install_coreos', priority: 80, args: {} }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ScriptedLab } from '../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 
 const mac = (n: number) => `52:54:00:00:00:0${n}`
 

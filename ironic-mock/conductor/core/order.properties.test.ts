@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { minutes, seconds } from '../../../runtime/index.js'
+import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import {
   CommandFailure,
   ERASE,
   INSTALL_COREOS,
-  ScriptedLab,
   type ScriptedMachine,
-} from '../../../test/kit/conductor/scripted.js'
+} from '../../../test/kit/conductor/scripted-machine.js'
 import { brokenInvariants } from '../../../test/kit/fuzz/invariants.js'
 import { IronicError, type JsonObject } from '../../../wire/index.js'
 import type { Policy } from './policy.js'

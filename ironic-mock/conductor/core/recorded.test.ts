@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { CommandFailure, INSTALL_COREOS, ScriptedLab } from '../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
+import { CommandFailure, INSTALL_COREOS } from '../../../test/kit/conductor/scripted-machine.js'
 import { IronicError, type JsonObject, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
 
 /**

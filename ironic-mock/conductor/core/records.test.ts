@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ScriptedLab } from '../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import type { NewNode } from './conductor.js'
 
 describe('creating a node', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ScriptedLab } from '../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import type { JsonObject } from '../../../wire/index.js'
 import { bmcError, BmcRefused } from '../../drivers/bmc-error.js'
 import type { Heartbeat } from '../core/conductor.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { minutes } from '../../../runtime/index.js'
-import { ScriptedLab } from '../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import type { HardwareReport } from '../../drivers/hardware.js'
 
 async function manageable(policy = {}) {

@@ -1,28 +1,7 @@
 import { DISK } from '../coreos-installer.js'
+import { M, config, from, image, install, on, type Case } from './case.js'
 import type { DiskBefore } from './disks.js'
 import { HOST } from './server.js'
-
-/** Something that a coreos-installer is asked for. In arguments `@` stands for the folder with images and configs. */
-export interface Case {
-  args: string[]
-  disk?: DiskBefore
-  /** Whether it has a terminal. */
-  tty?: boolean
-  /** Files of the folder that this case needs. */
-  files?: Record<string, string>
-  /** What is known to differ on the disk: the cell of docs/fidelity.md that says so. */
-  explained?: string
-}
-
-const M = ['-f', '@/m.raw.xz', '--insecure']
-const image = (name: string) => ['-f', `@/${name}`, '--insecure']
-const from = (behaviour: string, name = 'm.raw.xz') => ['-u', `${HOST}/${behaviour}/${name}`, '--insecure']
-const install = (...args: string[]): Case => ({ args: ['install', DISK, ...args] })
-const on = (disk: DiskBefore, ...args: string[]): Case => ({ ...install(...args), disk })
-const config = (text: string, ...args: string[]): Case => ({
-  args: ['install', '-c', '@/options.yaml', ...args],
-  files: { 'options.yaml': text },
-})
 
 const KEPT: DiskBefore = {
   table: [
@@ -32,114 +11,15 @@ const KEPT: DiskBefore = {
     [9, 'Other thing', 62, 1],
   ],
 }
-/** With something where the image goes. */
-const IN_THE_WAY: DiskBefore = {
+/** A partition to keep lies where the image goes. */
+const UNDER_THE_IMAGE: DiskBefore = {
   table: [
     [1, 'low', 10, 2],
     [5, 'data1', 50, 2],
   ],
 }
 
-/** Command lines that are refused, or asked for help: no disk is looked at. */
-export const USAGE: Record<string, string[]> = Object.fromEntries(
-  [
-    ...[[], ['--help'], ['-h'], ['--version'], ['-V'], ['help'], ['bogus'], ['--bogus'], ['-x'], ['instal'], ['i']],
-    ...[
-      ['list'],
-      ['pac'],
-      ['--versio'],
-      ['install'],
-      ['install', '-h'],
-      ['install', '--help'],
-      ['install', '--version'],
-    ],
-    ...[
-      ['download', '--help'],
-      ['list-stream', '-h'],
-      ['list-stream', '--frob'],
-      ['list-stream', '--stream-bas', 'x'],
-    ],
-    ...[
-      ['list-stream', '-s', 'a', '-s', 'b'],
-      ['list-stream', 'x'],
-      ['list-stream', '--stream-base-url', 'x'],
-    ],
-    ...[
-      'a b',
-      'a b --frob',
-      'a --frob',
-      'a -x',
-      '--frob a',
-      '-n=1 a',
-      '-n1 a',
-      '-nf x -q',
-      '---',
-      '--=x',
-      '--frobnicate=3 a',
-      'a --insecure=1',
-      '--insecure= a',
-      'a --image-file',
-      'a --image-file --insecure',
-      'a --append-karg -x',
-      '--append-karg -- x',
-      '-u --frob',
-      '-u --insecure --frob',
-      '-u x --frob',
-      '/nowhere --save-partindex --insecure',
-      '/nowhere --save-partindex -5',
-      '-u x --insecure --frob',
-      '-u x --insecure=1',
-      'a -u x b',
-      '-u x --help',
-      '--insecure',
-      '--firstboot-args a --image-file x',
-      '--append-karg x --insecure a --append-karg y --frob',
-      '-fx -n -c y --frob',
-      '--firstboot-args x a --frob',
-      'a --image-fil x',
-      'a --imag x',
-      '--ignitio c',
-      '--firstboot-arg x',
-      '--save x',
-      '--secure a',
-      '--helpp',
-      '--partlabel',
-      '--copy-netwrok',
-      '--url x',
-      'a -s s -u http://x/',
-      'a -s s -u http://x/ -f y',
-      '-f q -u http://x -s s a',
-      'a -I http://x -i x --insecure --append-karg x',
-      '-f a -u http://x',
-      '-c x --image-url http://a --image-file b',
-      ...['x', 'http:', '/a', 'http://[x', 'http://x:99999'].map((url) => `a -u ${url}`),
-      ...['x', 'md5-00', 'sha256-00', 'sha512-zz', 'SHA256-00'].map((hash) => `a --ignition-hash ${hash}`),
-      ...['x', '-1', '1.5', '4294967296', '0x1', '='].map((retries) => `a --fetch-retries ${retries}`),
-      ...['tty1', 'console=ttyS0', '/dev/ttyS0', 'ttyS0,9600x', 'ttyS0,', 'ttyS0,99999999999'].map(
-        (c) => `a --console ${c}`,
-      ),
-    ].map((line) => ['install', ...line.split(' ')]),
-    ['install', '/nowhere'],
-    ['install', '--', '-x'],
-    ['install', ''],
-    ['install', '-'],
-    ['install', '/dev/null'],
-    ['install', '/proc'],
-    ['install', '-c', '/nowhere'],
-    ['install', '/nowhere', '-i', '/nowhere.ign'],
-    ['install', '/nowhere', '-I', 'http://127.0.0.1:1/c.ign'],
-    ['install', '/nowhere', '-I', 'ftp://127.0.0.1/c.ign'],
-    ['install', '/nowhere', '-I', 'http://127.0.0.1:1/c.ign', '--insecure-ignition'],
-    ...['x', '0', '9-7', '-', '--', '1-2-3', ',', '1,x', '99999999999', ' 5', '1-0'].map((index) => [
-      'install',
-      '/nowhere',
-      `--save-partindex=${index}`,
-    ]),
-    ...['***', '[', '[a', 'a**b', '[]', 'a/**b'].map((glob) => ['install', '/nowhere', '--save-partlabel', glob]),
-  ].map((args) => [args.map((arg) => JSON.stringify(arg)).join(' ') || 'nothing', args]),
-)
-
-/** What a disk is given for. */
+/** Command lines that open the disk. */
 export const CASES: Record<string, Case> = {
   // Everything that changes the boot filesystem.
   'nothing but an image': install(...M),
@@ -308,8 +188,8 @@ export const CASES: Record<string, Case> = {
   'kept by the empty label': on(KEPT, ...M, '--save-partlabel', ''),
   'nothing to keep': on(KEPT, ...M, '--save-partlabel', 'x', '--save-partindex', '100'),
   'nothing to keep on an empty disk': install(...M, '--save-partindex', '5'),
-  'kept in the way': on(IN_THE_WAY, ...M, '--save-partindex', '1-'),
-  'kept in the way, table kept': on(IN_THE_WAY, ...M, '--save-partindex', '-5', '--preserve-on-error'),
+  'kept in the way': on(UNDER_THE_IMAGE, ...M, '--save-partindex', '1-'),
+  'kept in the way, table kept': on(UNDER_THE_IMAGE, ...M, '--save-partindex', '-5', '--preserve-on-error'),
   'kept through a failure': on(KEPT, ...image('short.raw.gz'), '--save-partlabel', '*'),
   'kept for an image without a table': on(KEPT, ...image('blob.raw'), '--save-partlabel', '*'),
   'kept on sectors of 4096 bytes': on({ ...KEPT, sectorSize: 4096 }, ...image('4k.raw.gz'), '--save-partindex', '5'),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ERASE, ScriptedLab } from '../../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
+import { ERASE } from '../../../../test/kit/conductor/scripted-machine.js'
 import type { JsonObject } from '../../../../wire/index.js'
 
 const SHRED = { ...ERASE, step: 'shred', priority: 0 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { hours } from '../../../../runtime/index.js'
-import { CommandFailure, ERASE, ScriptedLab } from '../../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
+import { CommandFailure, ERASE } from '../../../../test/kit/conductor/scripted-machine.js'
 import type { JsonObject } from '../../../../wire/index.js'
 
 const SLEEP = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ScriptedLab } from '../../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
 import type { JsonObject, NodeRecord } from '../../../../wire/index.js'
 import { deployImages, ramdiskSource } from './deploy-images.js'
 import { UPSTREAM_POLICY, type Policy } from '../../core/policy.js'

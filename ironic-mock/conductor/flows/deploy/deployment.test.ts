@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { CommandFailure, INSTALL_COREOS, ScriptedLab } from '../../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
+import { CommandFailure, INSTALL_COREOS } from '../../../../test/kit/conductor/scripted-machine.js'
 import { minutes } from '../../../../runtime/index.js'
 import type { JsonObject } from '../../../../wire/index.js'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ScriptedLab } from '../../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
 import type { Policy } from '../../core/policy.js'
 import { shaCrypt } from './sha-crypt.js'
 

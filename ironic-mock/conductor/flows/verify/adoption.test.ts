@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ScriptedLab } from '../../../../test/kit/conductor/scripted.js'
+import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
 import type { JsonObject } from '../../../../wire/index.js'
 
 /** As a real Ironic 39.0.0 answers, to which test/real/conductors/differential/adoption.test.ts compares. */
