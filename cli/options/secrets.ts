@@ -54,7 +54,8 @@ function typed({ stdin, stderr, stopped }: Environment, question: string, echo: 
       for (const character of String(chunk)) {
         if (character === ENTER || character === NEW_LINE) return done(answer)
         if (character === INTERRUPT) {
-          done(null)
+          // The signal stops the command, and the question with it: an answer before that would be taken for one.
+          stdin.off('data', take)
           return void process.kill(process.pid, 'SIGINT')
         }
         if (character === END) return done(answer === '' ? null : answer)

@@ -170,7 +170,7 @@ export class ImageCache {
     const key = CacheFolder.keyOf(url)
     const byDigest = sha256 === null ? null : await this.#kept(sha256, asset)
     if (byDigest) return this.#ready(byDigest, signal)
-    const onWait = () => logger('info', `another process fetches ${maskedUrl(url)}`)
+    const onWait = () => logger('warn', `another process fetches ${maskedUrl(url)}: waiting for it`)
     using _ = await takeLock(this.#folder.lockOf(`url-${key}`), 'exclusive', { clock, signal, onWait })
     const after = sha256 === null ? null : await this.#kept(sha256, asset)
     if (after) return await this.#ready(after, signal)
