@@ -69,6 +69,10 @@ describe('the version that a machine gets', () => {
   })
 
   test('no header breaks it', () => {
-    fc.assert(fc.property(fc.string(), (header) => void negotiate(header, of('3.0.0'))))
+    fc.assert(
+      fc.property(fc.string(), (header) => {
+        expect(() => negotiate(header, of('3.0.0'))).not.toThrow()
+      }),
+    )
   })
 })

@@ -117,7 +117,12 @@ describe('the probe', () => {
   test('a report disturbs nobody', async () => {
     const probe = new Probe()
     using _ = probe.attach(() => Promise.reject(new Error('observer failed')))
+    const unhandled: unknown[] = []
+    const note = (error: unknown) => void unhandled.push(error)
+    process.on('unhandledRejection', note)
     probe.report({ kind: 'node', state: 'active' })
     await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
   })
 })

@@ -73,7 +73,8 @@ describe('reading what starts the agent', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), fc.string({ unit: 'binary', maxLength: 60 }), (pieces, conf) => {
         const found = agentOf(unit(pieces.join('')), (path) => (path === CONF ? Buffer.from(conf) : undefined))
-        if (found) for (const text of Object.values(found.environment)) expect(text).toBeTypeOf('string')
+        const texts = Object.values(found?.environment ?? {})
+        expect(texts.filter((text) => typeof text !== 'string')).toEqual([])
       }),
       { numRuns: 1000 },
     )

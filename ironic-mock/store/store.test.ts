@@ -400,7 +400,7 @@ describe('on disk', () => {
     db.exec('DROP TABLE resources; DROP TABLE resource_ids; PRAGMA user_version = 1')
     db.close()
     const again = open(path)
-    await again.createResource('chassis', chassis('c'))
+    expect(await again.createResource('chassis', chassis('c'))).toMatchObject({ uuid: 'c' })
     await again[Symbol.asyncDispose]()
   })
 

@@ -51,7 +51,7 @@ test('the type of args is what the schema accepts, and that is what arrives', as
 })
 
 test('an explicit type still decides, and a step without arguments has none', () => {
-  defineStep<{ seconds: number }>({
+  const explicit = defineStep<{ seconds: number }>({
     ...{ name: 'explicit', interface: 'deploy', on: ['clean'] },
     args: { properties: { seconds: { type: 'number', description: 'How long.' } }, required: ['seconds'] },
     run: (_, args) => {
@@ -59,13 +59,14 @@ test('an explicit type still decides, and a step without arguments has none', ()
       return Promise.resolve()
     },
   })
-  defineStep({
+  const none = defineStep({
     ...{ name: 'none', interface: 'deploy', on: ['clean'] },
     run: (_, args) => {
       expectTypeOf(args).toEqualTypeOf<Record<never, never>>()
       return Promise.resolve()
     },
   })
+  expect([explicit.name, none.name]).toEqual(['explicit', 'none'])
   expectTypeOf<SchemaType<{ type: ['string', 'null'] }>>().toEqualTypeOf<string | null>()
 })
 

@@ -213,7 +213,7 @@ describe('host keys', () => {
     await using host = await SshHost.open({ hostKeys: [hostKey, ecdsa] })
     const line = `[127.0.0.1]:${host.port} ecdsa-sha2-nistp256 ${publicOf(ecdsa).toString('base64')}\n`
     await home.write('known_hosts', line)
-    await using _ = await reach(host, { pins: NO_PINS })
+    expect(await why(reach(host, { pins: NO_PINS }))).toBe('it was reached')
   })
 
   test('a host that will prove itself later gets no password', async () => {
@@ -265,7 +265,7 @@ describe('logging in', () => {
           : context.reject(['publickey']),
     })
     await home.write('id_rsa', rsa.private)
-    await using _ = await reach(host)
+    expect(await why(reach(host))).toBe('it was reached')
   })
 
   test('with a key whose file is named in the configuration, and its passphrase', async () => {
@@ -348,7 +348,7 @@ describe('logging in', () => {
       })(),
     })
     await home.write('id_ed25519', key.private)
-    await using _ = await reach(host, { answers: { password: 'right' } })
+    expect(await why(reach(host, { answers: { password: 'right' } }))).toBe('it was reached')
   })
 })
 

@@ -133,7 +133,7 @@ describe('IRONIC_USE_COREOS_IPA', () => {
     const up = command(['up', '--port', '0', '--live-iso', REHEARSAL_LIVE_ISO])
     await up.printed(/live images, which nodes boot on request:[^]*deploy_iso +http:\/\/127\.0\.0\.1/)
     up.stop()
-    await up.ended
+    expect(await up.ended).toBe(0)
   })
 
   test('a word that is neither yes nor no is refused', async () => {

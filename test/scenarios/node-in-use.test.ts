@@ -134,6 +134,14 @@ describe('a BMC', () => {
     const spec = lab.spec(1)
     const node = await lab.enroll({
       machine: { ...spec, bmc: { ...spec.bmc!, username: 'root', password: 'right' } },
+      fields: {
+        driver_info: {
+          redfish_address: `http://${spec.bmc!.address}`,
+          redfish_system_id: `/redfish/v1/Systems/${spec.bmc!.systemId}`,
+          redfish_username: 'root',
+          redfish_password: 'wrong',
+        },
+      },
     })
     await node.provision('manage')
     expect(await node.settled()).toMatchObject({

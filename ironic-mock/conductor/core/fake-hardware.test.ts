@@ -136,9 +136,8 @@ test('a clean step that it does not have, and the way back', async () => {
 test('a deploy step that it does not have is passed over, as recorded', async () => {
   const { lab, uuid } = await manageable()
   await lab.provision(uuid, 'provide', 'available')
-  await lab.provision(uuid, 'active', 'active', {
-    deploy_steps: [{ interface: 'raid', step: 'nosuch', priority: 60, args: {} }],
-  })
+  const deploy_steps = [{ interface: 'raid', step: 'nosuch', priority: 60, args: {} }]
+  expect(await lab.provision(uuid, 'active', 'active', { deploy_steps })).toMatchObject({ last_error: null })
 })
 
 test('adoption takes a machine over as it is', async () => {

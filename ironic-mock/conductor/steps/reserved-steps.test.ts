@@ -42,7 +42,7 @@ describe('in a deployment', () => {
   test('a hold before the ramdisk is booted goes on as soon as it is let go', async () => {
     const { lab, uuid } = await available()
     await lab.provision(uuid, 'active', 'deploy hold', { deploy_steps: [INSTALL, reserved('hold', 110)] })
-    await lab.provision(uuid, 'unhold', 'active')
+    expect(await lab.provision(uuid, 'unhold', 'active')).toMatchObject({ last_error: null })
   })
 
   test('a held deployment can be aborted', async () => {
@@ -72,7 +72,7 @@ describe('in a deployment', () => {
     await lab.clock.until(lab.conductor.provision(uuid, { target: 'active', deploy_steps }))
     await lab.until(uuid, (node) => node.deploy_step.step === 'wait' && node.reservation === null)
     await machine.heartbeat()
-    await lab.until(uuid, 'active')
+    expect(await lab.until(uuid, 'active')).toMatchObject({ deploy_step: {} })
   })
 
   test('after a reboot the next step is sent when the new ramdisk reports', async () => {

@@ -187,7 +187,7 @@ test('heartbeats of a step that takes its time put the time limit off', async ()
       await machine.heartbeat()
     }
   }
-  await lab.provision(uuid, 'active', 'active', { deploy_steps: [STEP] })
+  expect(await lab.provision(uuid, 'active', 'active', { deploy_steps: [STEP] })).toMatchObject({ last_error: null })
 })
 
 test('an agent with an empty list in the middle of a step: the next step, and a warning; refused when strict', async () => {
