@@ -9,7 +9,7 @@ import { rescueFailedOff, rescueHeartbeat } from '../flows/rescue/rescue.js'
 import { serviceFailed } from '../flows/service/servicing-failure.js'
 import { SERVICING } from '../flows/service/servicing.js'
 import { stepHeartbeat } from '../steps/step-flow.js'
-import type { Turn } from '../core/turn.js'
+import type { NodeTask } from '../core/node-task.js'
 import { HEARTBEAT_STATES } from '../core/transitions.js'
 
 /**
@@ -17,63 +17,63 @@ import { HEARTBEAT_STATES } from '../core/transitions.js'
  *
  * @throws IronicError 400, or 409 when the node is reserved and its agent not known yet
  */
-export function receiveHeartbeat(turn: Turn, heartbeat: Heartbeat): void {
-  check(turn, heartbeat)
-  if (!turn.resting && turn.info.agent_url === undefined)
-    throw ironicErrors.nodeLocked(turn.uuid, turn.node.reservation ?? turn.situation.host)
+export function receiveHeartbeat(task: NodeTask, heartbeat: Heartbeat): void {
+  check(task, heartbeat)
+  if (!task.resting && task.info.agent_url === undefined)
+    throw ironicErrors.nodeLocked(task.uuid, task.node.reservation ?? task.situation.host)
   // Elsewhere upstream says 202 and forgets it.
-  if (!HEARTBEAT_STATES.includes(turn.node.provision_state) && !fastTrackable(turn)) return
-  turn.setInfo({
+  if (!HEARTBEAT_STATES.includes(task.node.provision_state) && !fastTrackable(task)) return
+  task.setInfo({
     agent_url: heartbeat.callback_url,
     agent_version: heartbeat.agent_version,
-    agent_last_heartbeat: turn.now,
+    agent_last_heartbeat: task.now,
     ...(heartbeat.agent_verify_ca === undefined ? {} : { agent_verify_ca: heartbeat.agent_verify_ca }),
     ...(heartbeat.agent_status === undefined ? {} : { agent_status: heartbeat.agent_status }),
     ...(heartbeat.agent_status_message === undefined ? {} : { agent_status_message: heartbeat.agent_status_message }),
   })
-  followHeartbeat(turn)
+  followHeartbeat(task)
 }
 
 /**
  * What a heartbeat sets going. Upstream skips one that comes while the node is reserved, and the agent's next is minutes
  * away; here it waits for the end of the reservation.
  */
-export function followHeartbeat(turn: Turn): void {
-  turn.heartbeatWaits(!turn.resting)
-  if (!turn.resting) return
-  if (turn.info.agent_url === undefined) return
-  if (turn.node.maintenance) return heartbeatInMaintenance(turn)
-  switch (turn.node.provision_state) {
+export function followHeartbeat(task: NodeTask): void {
+  task.heartbeatWaits(!task.resting)
+  if (!task.resting) return
+  if (task.info.agent_url === undefined) return
+  if (task.node.maintenance) return heartbeatInMaintenance(task)
+  switch (task.node.provision_state) {
     case 'clean wait':
-      return stepHeartbeat(CLEANING, turn)
+      return stepHeartbeat(CLEANING, task)
     case 'rescue wait':
-      return rescueHeartbeat(turn)
+      return rescueHeartbeat(task)
     case 'service wait':
-      return stepHeartbeat(SERVICING, turn)
+      return stepHeartbeat(SERVICING, task)
     case 'wait call-back':
-      return deploymentHeartbeat(turn)
+      return deploymentHeartbeat(task)
     default:
   }
 }
 
 /** Work waits until the node is in service again, unless the operator wants it to fail. */
-function heartbeatInMaintenance(turn: Turn): void {
-  if (turn.policy.allowProvisioningInMaintenance) return
+function heartbeatInMaintenance(task: NodeTask): void {
+  if (task.policy.allowProvisioningInMaintenance) return
   const aborted = (what: string): string => `${what} aborted as node is in maintenance mode`
-  switch (turn.node.provision_state) {
+  switch (task.node.provision_state) {
     case 'clean wait':
-      return cleanFailed(turn, aborted('Cleaning'))
+      return cleanFailed(task, aborted('Cleaning'))
     case 'wait call-back':
-      return deployFailedOff(turn, aborted('Deploy'))
+      return deployFailedOff(task, aborted('Deploy'))
     case 'rescue wait':
-      return rescueFailedOff(turn, aborted('Rescue'))
+      return rescueFailedOff(task, aborted('Rescue'))
     case 'service wait':
-      return serviceFailed(turn, aborted('Service'))
+      return serviceFailed(task, aborted('Service'))
     default:
   }
 }
 
-function check({ info, policy }: Turn, heartbeat: Heartbeat): void {
+function check({ info, policy }: NodeTask, heartbeat: Heartbeat): void {
   const { callback_url, agent_token, agent_status, agent_version, agent_verify_ca } = heartbeat
   // One-way heartbeats name none.
   if (callback_url !== '' && !callback_url.split(':')[0]?.includes('http')) throw ironicErrors.callbackUrl()

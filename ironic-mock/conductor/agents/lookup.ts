@@ -2,21 +2,21 @@ import { ironicErrors, type JsonObject } from '../../../wire/index.js'
 import { fastTrackEnabled } from './fast-track.js'
 import type { Policy } from '../core/policy.js'
 import { LOOKUP_STATES, LOOKUP_STATES_FAST_TRACK } from '../core/transitions.js'
-import type { Turn } from '../core/turn.js'
+import type { NodeTask } from '../core/node-task.js'
 
 /**
  * An agent asks who it is. Its token is made at the first call of a boot and said once (Ironic's source).
  *
  * @throws IronicError 404 in states where no agent is expected, 409 while the node is reserved and has no token yet
  */
-export function answerLookup(turn: Turn, token: string | null): void {
-  const { node, policy } = turn
+export function answerLookup(task: NodeTask, token: string | null): void {
+  const { node, policy } = task
   const allowed = fastTrackEnabled(node, policy) ? LOOKUP_STATES_FAST_TRACK : LOOKUP_STATES
   if (policy.restrictLookup && !allowed.includes(node.provision_state)) throw ironicErrors.resourceNotFound()
   // Only making a token needs the lock: an agent that asks again in the middle of a step is told (recording agent-deploy-failures).
-  if (token === null || turn.info.agent_secret_token !== undefined) return
+  if (token === null || task.info.agent_secret_token !== undefined) return
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
-  turn.setInfo({ agent_secret_token: token })
+  task.setInfo({ agent_secret_token: token })
 }
 
 /**

@@ -4,7 +4,7 @@ import type { StoreView } from '../../store/open-store.js'
 import type { Commit, HistoryEntry, StoredEffect } from '../../store/store.js'
 import { newPort } from '../records/new-records.js'
 import { stamp } from './stamp.js'
-import type { Reaction } from './turn.js'
+import type { Reaction } from './node-task.js'
 
 /** Stands among the stored deadlines without being one: a heartbeat that waits for the end of the reservation. */
 export const WAITING_HEARTBEAT = 'heartbeat'

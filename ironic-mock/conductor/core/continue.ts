@@ -71,7 +71,7 @@ import {
   type StepFlow,
 } from '../steps/step-flow.js'
 import { teardownOff } from '../flows/teardown/teardown.js'
-import type { Turn } from './turn.js'
+import type { NodeTask } from './node-task.js'
 import { verificationPower } from '../flows/verify/verification.js'
 
 /** What each flow remembers over its work outside; whoever starts the work writes it. */
@@ -94,24 +94,24 @@ interface Memos {
 }
 
 type Continuations = {
-  [T in Then]: (turn: Turn, outcome: Outcome, memo: T extends keyof Memos ? Memos[T] : JsonObject) => void
+  [T in Then]: (task: NodeTask, outcome: Outcome, memo: T extends keyof Memos ? Memos[T] : JsonObject) => void
 }
 
-type Proceed = (turn: Turn, outcome: Outcome) => void
+type Proceed = (task: NodeTask, outcome: Outcome) => void
 const of =
-  (flow: StepFlow, proceed: (flow: StepFlow, turn: Turn, outcome: Outcome) => void): Proceed =>
-  (turn, outcome) =>
-    proceed(flow, turn, outcome)
+  (flow: StepFlow, proceed: (flow: StepFlow, task: NodeTask, outcome: Outcome) => void): Proceed =>
+  (task, outcome) =>
+    proceed(flow, task, outcome)
 
 const CONTINUATIONS: Continuations = {
   'adoption.prepared': adoptionPrepared,
   'cleaning.aborted': cleaningAborted,
   'cleaning.booted': cleaningBooted,
   'cleaning.cleaned': cleaningCleaned,
-  'cleaning.driven': (turn, outcome, memo) => driverStepDriven(driven(CLEANING), turn, outcome, memo),
+  'cleaning.driven': (task, outcome, memo) => driverStepDriven(driven(CLEANING), task, outcome, memo),
   'cleaning.failed': cleaningFailedOff,
-  'cleaning.logged': (turn, _, memo) => cleaningLogged(turn, memo),
-  'cleaning.paused': (turn) => stepPaused(CLEANING, turn),
+  'cleaning.logged': (task, _, memo) => cleaningLogged(task, memo),
+  'cleaning.paused': (task) => stepPaused(CLEANING, task),
   'cleaning.planned': cleaningPlanned,
   'cleaning.polled': of(CLEANING, stepPolled),
   'cleaning.rebooted': of(CLEANING, stepRebooted),
@@ -124,15 +124,15 @@ const CONTINUATIONS: Continuations = {
   'deployment.boot-set': deploymentBootSet,
   'deployment.booted': deploymentBooted,
   'deployment.collected': switchAgentOff,
-  'deployment.driven': (turn, outcome, memo) => driverStepDriven(DRIVEN_DEPLOYMENT, turn, outcome, memo),
-  'deployment.logged': (turn, _, memo) => deploymentLogged(turn, memo),
+  'deployment.driven': (task, outcome, memo) => driverStepDriven(DRIVEN_DEPLOYMENT, task, outcome, memo),
+  'deployment.logged': (task, _, memo) => deploymentLogged(task, memo),
   'deployment.partitions': deploymentPartitions,
   'deployment.paused': deploymentPaused,
   'deployment.polled': deploymentPolled,
   'deployment.prepared': deploymentPrepared,
   'deployment.rebooted': deploymentRebooted,
   'deployment.refreshed': deploymentRefreshed,
-  'deployment.refused': (turn, _, memo) => deployFailed(turn, memo.error),
+  'deployment.refused': (task, _, memo) => deployFailed(task, memo.error),
   'deployment.sent': deploymentSent,
   'deployment.stepped': deploymentStepped,
   'deployment.steps': deploymentSteps,
@@ -158,13 +158,13 @@ const CONTINUATIONS: Continuations = {
   'rescue.failed': rescueFailedEnd,
   'rescue.finalized': rescueFinalized,
   'rescue.off': rescueOff,
-  'servicing.driven': (turn, outcome, memo) => driverStepDriven(driven(SERVICING), turn, outcome, memo),
+  'servicing.driven': (task, outcome, memo) => driverStepDriven(driven(SERVICING), task, outcome, memo),
   'servicing.aborted': servicingAborted,
   'servicing.booted': servicingBooted,
   'servicing.failed': servicingFailedOff,
-  'servicing.logged': (turn, _, memo) => servicingLogged(turn, memo),
+  'servicing.logged': (task, _, memo) => servicingLogged(task, memo),
   'servicing.off': servicingOff,
-  'servicing.paused': (turn) => stepPaused(SERVICING, turn),
+  'servicing.paused': (task) => stepPaused(SERVICING, task),
   'servicing.planned': servicingPlanned,
   'servicing.polled': of(SERVICING, stepPolled),
   'servicing.rebooted': of(SERVICING, stepRebooted),
@@ -180,11 +180,11 @@ const CONTINUATIONS: Continuations = {
 }
 
 /** Work outside has ended: the next of its chain, or the flow that began it. */
-export function continueJob(turn: Turn, job: Job, outcome: Outcome): void {
-  applyPower(turn, job.effect, outcome)
-  if (outcome.ok && outcome.kind === 'hardware-report' && outcome.value) applyReport(turn, outcome.value)
+export function continueJob(task: NodeTask, job: Job, outcome: Outcome): void {
+  applyPower(task, job.effect, outcome)
+  if (outcome.ok && outcome.kind === 'hardware-report' && outcome.value) applyReport(task, outcome.value)
   const [next, ...rest] = job.rest
-  if (outcome.ok && next) return turn.run([next, ...rest], job.then, job.memo)
-  const proceed = CONTINUATIONS[job.then] as (turn: Turn, outcome: Outcome, memo: JsonObject) => void
-  proceed(turn, outcome, job.memo)
+  if (outcome.ok && next) return task.run([next, ...rest], job.then, job.memo)
+  const proceed = CONTINUATIONS[job.then] as (task: NodeTask, outcome: Outcome, memo: JsonObject) => void
+  proceed(task, outcome, job.memo)
 }

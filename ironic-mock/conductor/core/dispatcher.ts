@@ -23,7 +23,7 @@ import type { Policy } from './policy.js'
 import { react } from './react.js'
 import { SHORTEST_WAIT, TimeLimits } from './time-limits.js'
 import { STUCK_STATES } from './transitions.js'
-import type { Situation } from './turn.js'
+import type { Situation } from './node-task.js'
 
 export interface DispatcherOptions {
   store: Store & StoreView

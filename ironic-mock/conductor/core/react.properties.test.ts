@@ -10,7 +10,7 @@ import { UPSTREAM_POLICY, type Policy } from './policy.js'
 import type { SeenPower } from '../power/power-sync.js'
 import { react } from './react.js'
 import { STABLE_STATES, STUCK_STATES, TRANSITIONS, VERBS } from './transitions.js'
-import type { Reaction } from './turn.js'
+import type { Reaction } from './node-task.js'
 
 /** What a test draws; made into an event that fits the node. */
 type Draw =

@@ -10,7 +10,7 @@ import { powerRecovered, powerSeen } from '../power/power-sync.js'
 import { startPowerChange } from '../power/power.js'
 import { recover } from './restart.js'
 import { deadlinePassed } from './timeouts.js'
-import { Turn, type Reaction, type Situation } from './turn.js'
+import { NodeTask, type Reaction, type Situation } from './node-task.js'
 import { applyVerb } from './verbs.js'
 import { ironicErrors } from '../../../wire/index.js'
 
@@ -21,43 +21,43 @@ import { ironicErrors } from '../../../wire/index.js'
  * @throws IronicError when a client asked for something that is not possible; then nothing changes
  */
 export function react(situation: Situation, event: ConductorEvent): Reaction {
-  const turn = new Turn(situation)
-  apply(turn, event)
-  warnOfMissingPort(turn)
-  return turn.reaction()
+  const task = new NodeTask(situation)
+  apply(task, event)
+  warnOfMissingPort(task)
+  return task.reaction()
 }
 
-function apply(turn: Turn, event: ConductorEvent): void {
-  const { node } = turn
+function apply(task: NodeTask, event: ConductorEvent): void {
+  const { node } = task
   switch (event.kind) {
     case 'verb':
-      return applyVerb(turn, event.request)
+      return applyVerb(task, event.request)
     case 'power':
       if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
-      return startPowerChange(turn, event.target, event.timeout)
+      return startPowerChange(task, event.target, event.timeout)
     case 'maintenance':
-      return setMaintenance(turn, event.on, event.reason)
+      return setMaintenance(task, event.on, event.reason)
     case 'lookup':
-      return answerLookup(turn, event.token)
+      return answerLookup(task, event.token)
     case 'heartbeat':
-      return receiveHeartbeat(turn, event.heartbeat)
+      return receiveHeartbeat(task, event.heartbeat)
     case 'inventory':
       if (node.provision_state !== 'inspect wait') throw ironicErrors.resourceNotFound()
       if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
-      return receiveInventory(turn, event.data, event.token)
+      return receiveInventory(task, event.data, event.token)
     case 'hardware':
-      return startHardwareChange(turn, event.request)
+      return startHardwareChange(task, event.request)
     case 'outcome':
-      return continueJob(turn, event.job, event.outcome)
+      return continueJob(task, event.job, event.outcome)
     case 'deadline':
-      return deadlinePassed(turn, event.deadline)
+      return deadlinePassed(task, event.deadline)
     case 'released':
-      return followHeartbeat(turn)
+      return followHeartbeat(task)
     case 'restarted':
-      return recover(turn, event.job)
+      return recover(task, event.job)
     case 'power-seen':
-      return powerSeen(turn, event)
+      return powerSeen(task, event)
     case 'power-recovered':
-      return powerRecovered(turn, event.power)
+      return powerRecovered(task, event.power)
   }
 }

@@ -1,6 +1,6 @@
 import type { Job } from './effects.js'
 import { STUCK_STATES } from './transitions.js'
-import type { Turn } from './turn.js'
+import type { NodeTask } from './node-task.js'
 import { wipeCleaningPlan, wipeDeploymentPlan, wipeServicing } from '../flows/teardown/wipe.js'
 
 /**
@@ -8,24 +8,24 @@ import { wipeCleaningPlan, wipeDeploymentPlan, wipeServicing } from '../flows/te
  * cannot be resumed has failed, an agent that is waited for is still waited for. What is left of other work (the tail
  * of an abort) is done again.
  */
-export function recover(turn: Turn, job: Job | null): void {
-  const { node } = turn
+export function recover(task: NodeTask, job: Job | null): void {
+  const { node } = task
   const { provision_state: state } = node
-  turn.dropJobs()
+  task.dropJobs()
   if (STUCK_STATES.includes(state)) {
     node.target_power_state = null
-    turn.fail(`The ${state} state can't be resumed by conductor ${turn.situation.host}. Moving to fail state.`, state)
-    turn.process('fail')
+    task.fail(`The ${state} state can't be resumed by conductor ${task.situation.host}. Moving to fail state.`, state)
+    task.process('fail')
     // Where the work stood is of no use to the next attempt, which begins anew.
-    if (state === 'deploying') wipeDeploymentPlan(turn)
-    if (state === 'cleaning') wipeCleaningPlan(turn)
-    if (state === 'servicing') wipeServicing(turn)
-    return turn.rest()
+    if (state === 'deploying') wipeDeploymentPlan(task)
+    if (state === 'cleaning') wipeCleaningPlan(task)
+    if (state === 'servicing') wipeServicing(task)
+    return task.rest()
   }
-  if (job && job.then !== 'power.changed') return turn.run([job.effect, ...job.rest], job.then, job.memo)
+  if (job && job.then !== 'power.changed') return task.run([job.effect, ...job.rest], job.then, job.memo)
   if (node.target_power_state !== null) {
     node.target_power_state = null
     node.last_error = 'Pending power operation was aborted due to conductor restart'
   }
-  turn.rest()
+  task.rest()
 }

@@ -12,7 +12,7 @@ import { startTeardown } from '../flows/teardown/teardown.js'
 import { abortService } from '../flows/service/servicing-failure.js'
 import { startService } from '../flows/service/servicing.js'
 import { VERBS } from './transitions.js'
-import type { Turn } from './turn.js'
+import type { NodeTask } from './node-task.js'
 import { startVerification } from '../flows/verify/verification.js'
 
 /**
@@ -21,8 +21,8 @@ import { startVerification } from '../flows/verify/verification.js'
  * @throws IronicError 400 for a verb that the state does not know, 409 while the node is reserved, 403 for a protected
  *   node, 400 in maintenance
  */
-export function applyVerb(turn: Turn, request: ProvisionRequest): void {
-  const { node } = turn
+export function applyVerb(task: NodeTask, request: ProvisionRequest): void {
+  const { node } = task
   const { target } = request
   const verb = VERBS[target]
   const deploys = verb?.event === 'deploy' || verb?.event === 'rebuild'
@@ -34,30 +34,30 @@ export function applyVerb(turn: Turn, request: ProvisionRequest): void {
 
   switch (verb.event) {
     case 'manage':
-      return node.provision_state === 'enroll' ? startVerification(turn) : manage(turn)
+      return node.provision_state === 'enroll' ? startVerification(task) : manage(task)
     case 'provide':
-      return startProvide(turn)
+      return startProvide(task)
     case 'inspect':
-      return startInspection(turn)
+      return startInspection(task)
     case 'clean':
-      return startManualCleaning(turn, request.clean_steps ?? [], request.disable_ramdisk ?? false)
+      return startManualCleaning(task, request.clean_steps ?? [], request.disable_ramdisk ?? false)
     case 'adopt':
-      return startAdoption(turn)
+      return startAdoption(task)
     case 'deploy':
     case 'rebuild':
-      return startDeployment(turn, verb.event, request)
+      return startDeployment(task, verb.event, request)
     case 'delete':
-      return startTeardown(turn)
+      return startTeardown(task)
     case 'abort':
-      return abort(turn)
+      return abort(task)
     case 'rescue':
-      return startRescue(turn, request)
+      return startRescue(task, request)
     case 'unrescue':
-      return startUnrescue(turn)
+      return startUnrescue(task)
     case 'unhold':
-      return unhold(turn)
+      return unhold(task)
     case 'service':
-      return startService(turn, request.service_steps ?? [], request.disable_ramdisk ?? null)
+      return startService(task, request.service_steps ?? [], request.disable_ramdisk ?? null)
     case 'done':
     case 'fail':
     case 'hold':
@@ -71,31 +71,31 @@ export const protectedNode = (uuid: string): IronicError =>
   new IronicError(403, `Node ${uuid} is protected and cannot be undeployed, rebuilt or deleted`)
 
 /** `manage` where there is nothing to do but to move. The error of a failure stays to be read, as recorded. */
-function manage(turn: Turn): void {
-  turn.process('manage')
+function manage(task: NodeTask): void {
+  task.process('manage')
 }
 
-function abort(turn: Turn): void {
-  const { node } = turn
+function abort(task: NodeTask): void {
+  const { node } = task
   switch (node.provision_state) {
     case 'inspect wait':
-      return abortInspection(turn)
+      return abortInspection(task)
     case 'clean wait':
     case 'clean hold':
       if (postponed(node.clean_step)) node.clean_step = { ...node.clean_step, abort_after: true }
-      else abortCleaning(turn)
+      else abortCleaning(task)
       return
     case 'wait call-back':
     case 'deploy hold':
       if (postponed(node.deploy_step)) node.deploy_step = { ...node.deploy_step, abort_after: true }
-      else abortDeployment(turn)
+      else abortDeployment(task)
       return
     case 'rescue wait':
-      return abortRescue(turn)
+      return abortRescue(task)
     case 'service wait':
     case 'service hold':
       if (postponed(node.service_step)) node.service_step = { ...node.service_step, abort_after: true }
-      else abortService(turn)
+      else abortService(task)
       return
     case 'service failed':
       if (node.maintenance)
@@ -103,7 +103,7 @@ function abort(turn: Turn): void {
           409,
           `Can not abort service on node "${node.uuid}" while it is in maintenance mode. Please remove the node from maintenance prior to issuing the request to abort the service operation.`,
         )
-      return abortService(turn)
+      return abortService(task)
     default:
       throw ironicErrors.invalidStateRequested('abort', node.uuid, node.provision_state)
   }
@@ -113,14 +113,14 @@ function abort(turn: Turn): void {
  * Cleaning and deploying go on with the agent's next heartbeat, servicing at once. Where there is no agent nobody would
  * report, and upstream waits in vain.
  */
-function unhold(turn: Turn): void {
-  turn.process('unhold')
-  const { node, info } = turn
-  if (node.provision_state === 'wait call-back') return unholdDeployment(turn)
+function unhold(task: NodeTask): void {
+  task.process('unhold')
+  const { node, info } = task
+  if (node.provision_state === 'wait call-back') return unholdDeployment(task)
   if (node.provision_state === 'service wait') {
     node.last_error = null
-    turn.run([{ kind: 'proceed' }], 'servicing.paused')
-  } else if (info.agent_url === undefined) turn.run([{ kind: 'proceed' }], 'cleaning.paused')
+    task.run([{ kind: 'proceed' }], 'servicing.paused')
+  } else if (info.agent_url === undefined) task.run([{ kind: 'proceed' }], 'cleaning.paused')
 }
 
 /** A step that must not be interrupted is let to its end first; one that says nothing must not (as upstream reads it). */

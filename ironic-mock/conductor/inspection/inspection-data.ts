@@ -6,7 +6,7 @@ import type { InspectionHook } from './inspection-policy.js'
 import { applyRules } from './inspection-rules.js'
 import type { Found } from '../flows/inspect/inspection.js'
 import type { ApiCall } from './rule-actions.js'
-import type { Turn } from '../core/turn.js'
+import type { NodeTask } from '../core/node-task.js'
 
 const draftOf = (port: PortRecord): DraftPort => ({
   address: port.address,
@@ -20,54 +20,54 @@ const draftOf = (port: PortRecord): DraftPort => ({
 
 /** Runs hooks and writes down what they change of node and ports, also when one fails. */
 export function hookData(
-  turn: Turn,
+  task: NodeTask,
   { taken, before }: Pick<InspectionFacts, 'taken' | 'before'>,
   { inventory, pluginData }: Found,
   hooks: readonly InspectionHook[],
 ): { problem: string | undefined; found: Found } {
   const inspected: Inspected = {
-    uuid: turn.uuid,
-    policy: turn.policy.inspection,
+    uuid: task.uuid,
+    policy: task.policy.inspection,
     inventory,
     before,
     taken: new Set(taken),
     pluginData: structuredClone(pluginData),
-    properties: { ...turn.node.properties },
-    ports: turn.situation.ports.map(draftOf),
+    properties: { ...task.node.properties },
+    ports: task.situation.ports.map(draftOf),
     warnings: [],
   }
   const problem = runHooks(hooks, inspected)
-  turn.node.properties = inspected.properties
-  for (const port of inspected.ports) settle(turn, port)
-  for (const warning of inspected.warnings) turn.warn(warning)
+  task.node.properties = inspected.properties
+  for (const port of inspected.ports) settle(task, port)
+  for (const warning of inspected.warnings) task.warn(warning)
   return { problem, found: { inventory, pluginData: inspected.pluginData } }
 }
 
-function settle(turn: Turn, { kept, removed, ...port }: DraftPort): void {
+function settle(task: NodeTask, { kept, removed, ...port }: DraftPort): void {
   if (kept === null) {
     const { physical_network, extra, local_link_connection, ...rest } = port
-    turn.createPorts.push({ ...rest, extra, local_link_connection, physical_network })
-  } else if (removed) turn.removePorts.push(kept.uuid)
+    task.createPorts.push({ ...rest, extra, local_link_connection, physical_network })
+  } else if (removed) task.removePorts.push(kept.uuid)
   else if (JSON.stringify({ ...kept, ...port }) !== JSON.stringify(kept))
-    turn.updatePorts.push({ ...kept, ...port, updated_at: turn.now })
+    task.updatePorts.push({ ...kept, ...port, updated_at: task.now })
 }
 
 /** Applies the rules to what was found, which they may change; gives why the inspection fails by them. */
 export function ruleProblem(
-  turn: Turn,
+  task: NodeTask,
   rules: readonly InspectionRuleRecord[],
   found: Found,
 ): { problem: string | undefined; calls: ApiCall[] } {
-  const ports = turn.situation.ports.map((port) => ({ ...draftOf(port), uuid: port.uuid }))
+  const ports = task.situation.ports.map((port) => ({ ...draftOf(port), uuid: port.uuid }))
   const log: string[] = []
   const calls: ApiCall[] = []
-  const subject = { node: turn.node, ports, inventory: found.inventory, pluginData: found.pluginData, log, calls }
-  const problem = applyRules(rules, turn.policy.inspection, subject)
-  for (const { uuid: _, ...port } of ports) settle(turn, port)
-  for (const sentence of log) turn.warn(`an inspection rule says of node ${turn.uuid}: ${sentence}`)
+  const subject = { node: task.node, ports, inventory: found.inventory, pluginData: found.pluginData, log, calls }
+  const problem = applyRules(rules, task.policy.inspection, subject)
+  for (const { uuid: _, ...port } of ports) settle(task, port)
+  for (const sentence of log) task.warn(`an inspection rule says of node ${task.uuid}: ${sentence}`)
   return { problem, calls }
 }
 
-export function keepFound(turn: Turn, { inventory, pluginData }: Found): void {
-  turn.inventory = { inventory, plugin_data: pluginData }
+export function keepFound(task: NodeTask, { inventory, pluginData }: Found): void {
+  task.inventory = { inventory, plugin_data: pluginData }
 }

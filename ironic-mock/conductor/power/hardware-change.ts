@@ -3,7 +3,7 @@ import type { BmcChange, BootMode } from '../../drivers/hardware.js'
 import { managementProblem, type ManagementCall } from '../../drivers/management.js'
 import { powerProblem } from '../../drivers/requirements.js'
 import type { EffectBody, Outcome } from '../core/effects.js'
-import type { Turn } from '../core/turn.js'
+import type { NodeTask } from '../core/node-task.js'
 
 /** What a client has changed of the hardware in the background: answered at once, told by `last_error` when it fails. */
 export type HardwareRequest =
@@ -21,8 +21,8 @@ export type HardwareRequest =
  * @throws IronicError 409 while the node is reserved; 400 when the BMC cannot be reached as the node is; 503 after a
  *   power failure
  */
-export function startHardwareChange(turn: Turn, request: HardwareRequest): void {
-  const { node } = turn
+export function startHardwareChange(task: NodeTask, request: HardwareRequest): void {
+  const { node } = task
   if (request.do === 'console' && node.console_enabled === request.on) return
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
   const invalid = request.do === 'console' ? undefined : powerProblem(node)
@@ -30,12 +30,12 @@ export function startHardwareChange(turn: Turn, request: HardwareRequest): void 
   const media = request.do === 'attach' || request.do === 'detach'
   if (media && node.maintenance && node.fault === 'power failure')
     throw new IronicError(503, `Unable to ${request.do} virtual media for node ${node.uuid} due to power failure state`)
-  if (request.do !== 'vendor') turn.forgetError()
+  if (request.do !== 'vendor') task.forgetError()
   const change = changeFor(request)
-  const impossible = problemOf(turn, request)
+  const impossible = problemOf(task, request)
   const effect: EffectBody =
     change === null || impossible !== undefined ? { kind: 'proceed' } : { kind: 'bmc-change', change }
-  turn.run([effect], 'hardware.changed', { request, impossible: impossible ?? null })
+  task.run([effect], 'hardware.changed', { request, impossible: impossible ?? null })
 }
 
 function changeFor(request: HardwareRequest): BmcChange | null {
@@ -62,8 +62,8 @@ const CALLS: Partial<Record<HardwareRequest['do'], ManagementCall>> = {
   detach: 'detach_virtual_media',
 }
 
-function problemOf(turn: Turn, request: HardwareRequest): string | undefined {
-  const { node } = turn
+function problemOf(task: NodeTask, request: HardwareRequest): string | undefined {
+  const { node } = task
   const call = CALLS[request.do]
   const problem = call && managementProblem(node, call)
   // The image is published before anybody asks whether it can be attached.
@@ -76,25 +76,25 @@ function problemOf(turn: Turn, request: HardwareRequest): string | undefined {
 }
 
 export function hardwareChanged(
-  turn: Turn,
+  task: NodeTask,
   outcome: Outcome,
   { request, impossible }: { request: HardwareRequest; impossible: string | null },
 ): void {
   const error = impossible ?? (outcome.ok ? null : outcome.error)
-  if (error === null) applied(turn, request)
-  else failed(turn, request, error)
-  turn.rest()
+  if (error === null) applied(task, request)
+  else failed(task, request, error)
+  task.rest()
 }
 
-function applied({ node }: Turn, request: HardwareRequest): void {
+function applied({ node }: NodeTask, request: HardwareRequest): void {
   if (request.do === 'boot mode') node.boot_mode = request.mode
   if (request.do === 'secure boot') node.secure_boot = request.on
   if (request.do === 'console') node.console_enabled = request.on
 }
 
 /** The apostrophe that is missing is upstream's. */
-function failed(turn: Turn, request: HardwareRequest, error: string): void {
-  const { node } = turn
+function failed(task: NodeTask, request: HardwareRequest, error: string): void {
+  const { node } = task
   switch (request.do) {
     case 'boot mode':
       node.last_error = `Failed to change boot mode to '${request.mode}: ${error}`
@@ -103,15 +103,15 @@ function failed(turn: Turn, request: HardwareRequest, error: string): void {
       node.last_error = `Failed to change secure_boot state to '${pythonRepr(request.on)}': ${error}`
       return
     case 'attach':
-      return turn.fail(`Could not attach device ${request.device} to node ${node.uuid}: ${error}`, 'UNKNOWN')
+      return task.fail(`Could not attach device ${request.device} to node ${node.uuid}: ${error}`, 'UNKNOWN')
     case 'detach':
-      return turn.fail(
+      return task.fail(
         `Could not detach device(s) ${pythonRepr(request.devices)} from node ${node.uuid}: ${error}`,
         'UNKNOWN',
       )
     case 'console':
     case 'vendor':
-      return turn.warn(`a ${request.do} request of node ${node.uuid} failed: ${error}`)
+      return task.warn(`a ${request.do} request of node ${node.uuid} failed: ${error}`)
   }
 }
 

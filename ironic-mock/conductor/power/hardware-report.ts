@@ -3,7 +3,7 @@ import type { BiosSettingRecord, FirmwareComponentRecord, NodeRecord } from '../
 import type { BiosAttribute, FirmwareVersion, HardwareReport } from '../../drivers/hardware.js'
 import { readsBios, readsFirmware, readsModes } from '../../drivers/management.js'
 import type { EffectBody } from '../core/effects.js'
-import type { Turn } from '../core/turn.js'
+import type { NodeTask } from '../core/node-task.js'
 
 /**
  * The look at a machine's firmware that goes with verifying, cleaning, servicing and inspecting; nothing for nodes whose
@@ -22,16 +22,16 @@ export const lookedAt = (
 }
 
 /** Keeps what a BMC told, as far as the node's interfaces read it. */
-export function applyReport(turn: Turn, report: HardwareReport): void {
-  const { node } = turn
-  applyModes(turn, report)
-  if (readsBios(node)) turn.setSheet('bios', mergedBios(turn.sheet('bios'), report.bios, turn.now))
-  if (readsFirmware(node)) turn.setSheet('firmware', mergedFirmware(turn.sheet('firmware'), report.firmware, turn.now))
+export function applyReport(task: NodeTask, report: HardwareReport): void {
+  const { node } = task
+  applyModes(task, report)
+  if (readsBios(node)) task.setSheet('bios', mergedBios(task.sheet('bios'), report.bios, task.now))
+  if (readsFirmware(node)) task.setSheet('firmware', mergedFirmware(task.sheet('firmware'), report.firmware, task.now))
 }
 
 /** What changes of itself: the periodic look at the power keeps this part only. */
-export function applyModes(turn: Turn, report: HardwareReport): void {
-  const { node, policy } = turn
+export function applyModes(task: NodeTask, report: HardwareReport): void {
+  const { node, policy } = task
   if (!readsModes(node)) return
   node.boot_mode = report.bootMode
   node.secure_boot = report.secureBoot

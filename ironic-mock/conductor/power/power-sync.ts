@@ -2,7 +2,7 @@ import type { ProvisionState } from '../../../wire/index.js'
 import type { EffectBody, Outcome } from '../core/effects.js'
 import type { ConductorEvent } from '../core/events.js'
 import { applyModes } from './hardware-report.js'
-import type { Turn } from '../core/turn.js'
+import type { NodeTask } from '../core/node-task.js'
 
 /** What a look at a machine showed; `error` is why it showed nothing. */
 export type SeenPower = { power: 'power on' | 'power off' } | { power: 'error' | null; error: string }
@@ -11,7 +11,7 @@ export type SeenPower = { power: 'power on' | 'power off' } | { power: 'error' |
 const SYNC_EXCLUDED: readonly ProvisionState[] = ['wait call-back', 'clean wait', 'enroll', 'adopt failed']
 
 /** Whether the periodic look may touch the node at all. */
-export const mayBeSynced = ({ node }: Pick<Turn, 'node'>): boolean =>
+export const mayBeSynced = ({ node }: Pick<NodeTask, 'node'>): boolean =>
   !SYNC_EXCLUDED.includes(node.provision_state) &&
   !node.maintenance &&
   node.target_power_state === null &&
@@ -25,56 +25,56 @@ type PowerSeen = Extract<ConductorEvent, { kind: 'power-seen' }>
  *
  * @param attempt counts looks that found something wrong, from 1
  */
-export function powerSeen(turn: Turn, { seen, attempt, report }: PowerSeen): void {
-  const { node, policy } = turn
-  if (!mayBeSynced(turn)) return
+export function powerSeen(task: NodeTask, { seen, attempt, report }: PowerSeen): void {
+  const { node, policy } = task
+  if (!mayBeSynced(task)) return
   const last = attempt > policy.powerSyncMaxRetries
   if ('error' in seen) {
-    if (last) return powerFailed(turn, seen.power, seen.error)
-    return turn.warn(
-      `During sync_power_state, could not get power state for node ${turn.uuid}, attempt ${attempt} of ${policy.powerSyncMaxRetries}. Error: ${seen.error}.`,
+    if (last) return powerFailed(task, seen.power, seen.error)
+    return task.warn(
+      `During sync_power_state, could not get power state for node ${task.uuid}, attempt ${attempt} of ${policy.powerSyncMaxRetries}. Error: ${seen.error}.`,
     )
   }
-  if (report) applyModes(turn, report)
+  if (report) applyModes(task, report)
   const { power } = seen
   if (node.power_state === null) node.power_state = power
   if (node.power_state === power) {
-    if (policy.nodeHistory) turn.forgetError()
+    if (policy.nodeHistory) task.forgetError()
     return
   }
-  if (last) return powerFailed(turn, power)
+  if (last) return powerFailed(task, power)
   if (policy.forcePowerDuringSync && !node.disable_power_off) {
     const target = node.power_state === 'power off' ? 'power off' : 'power on'
-    turn.warn(`node ${turn.uuid} was found with ${power} and is set to ${target}, as it should be`)
-    return turn.run([{ kind: 'power', target } satisfies EffectBody], 'power.synced')
+    task.warn(`node ${task.uuid} was found with ${power} and is set to ${target}, as it should be`)
+    return task.run([{ kind: 'power', target } satisfies EffectBody], 'power.synced')
   }
-  turn.warn(`node ${turn.uuid} was found with ${power}, where ${node.power_state} was known; the record follows`)
+  task.warn(`node ${task.uuid} was found with ${power}, where ${node.power_state} was known; the record follows`)
   node.power_state = power
 }
 
-function powerFailed(turn: Turn, actual: 'power on' | 'power off' | 'error' | null, error?: string): void {
-  const { node } = turn
+function powerFailed(task: NodeTask, actual: 'power on' | 'power off' | 'error' | null, error?: string): void {
+  const { node } = task
   const shown = actual ?? 'None'
   const message =
     `During sync_power_state, max retries exceeded for node ${node.uuid}, node state ${shown} does not match expected state '${node.power_state ?? 'None'}'. Updating DB state to '${shown}' Switching node to maintenance mode.` +
     (error === undefined ? '' : ` Error: ${error}`)
   node.power_state = actual
-  turn.fail(message, 'monitoring')
+  task.fail(message, 'monitoring')
   node.maintenance = true
   node.maintenance_reason = message
   node.fault = 'power failure'
 }
 
 /** The machine was set to what was recorded, or was not: the next look shows. */
-export function powerSynced(turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok) turn.warn(`the power of node ${turn.uuid} could not be set right: ${outcome.error}`)
-  turn.rest()
+export function powerSynced(task: NodeTask, outcome: Outcome): void {
+  if (!outcome.ok) task.warn(`the power of node ${task.uuid} could not be set right: ${outcome.error}`)
+  task.rest()
 }
 
 /** A node that is out of service for its power only comes back by itself once the power can be read. */
-export function powerRecovered(turn: Turn, power: 'power on' | 'power off'): void {
-  const { node } = turn
-  if (node.fault !== 'power failure' || !node.maintenance || !turn.resting || node.target_power_state !== null) return
+export function powerRecovered(task: NodeTask, power: 'power on' | 'power off'): void {
+  const { node } = task
+  if (node.fault !== 'power failure' || !node.maintenance || !task.resting || node.target_power_state !== null) return
   node.power_state = power
   node.maintenance = false
   node.maintenance_reason = null

@@ -1,7 +1,7 @@
 import { IronicError, ironicErrors } from '../../../wire/index.js'
 import { powerProblem } from '../../drivers/requirements.js'
 import { valueOf, type EffectBody, type Outcome, type PowerTarget } from '../core/effects.js'
-import type { Turn } from '../core/turn.js'
+import type { NodeTask } from '../core/node-task.js'
 import { wipeAgent } from '../flows/teardown/wipe.js'
 
 const TARGETS: readonly string[] = ['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting']
@@ -13,8 +13,8 @@ export const isPowerTarget = (target: string): target is PowerTarget => TARGETS.
  *
  * @throws IronicError 400 while cleaning, or when the node may not be powered off
  */
-export function startPowerChange(turn: Turn, target: PowerTarget, timeout: number | null): void {
-  const { node } = turn
+export function startPowerChange(task: NodeTask, target: PowerTarget, timeout: number | null): void {
+  const { node } = task
   if (['cleaning', 'clean wait'].includes(node.provision_state))
     throw ironicErrors.invalidStateRequested(target, node.uuid, node.provision_state)
   if (node.disable_power_off && (target === 'power off' || target === 'soft power off'))
@@ -22,15 +22,15 @@ export function startPowerChange(turn: Turn, target: PowerTarget, timeout: numbe
   const problem = powerProblem(node)
   if (problem !== undefined) throw new IronicError(400, problem)
 
-  turn.forgetError()
+  task.forgetError()
   node.target_power_state = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
   const effect: EffectBody = timeout === null ? { kind: 'power', target } : { kind: 'power', target, timeout }
-  turn.run([effect], 'power.changed', { target })
+  task.run([effect], 'power.changed', { target })
 }
 
-export function powerChanged(turn: Turn, outcome: Outcome, memo: { target: string }): void {
-  if (!outcome.ok) turn.node.last_error = powerError(memo.target, outcome.error)
-  turn.rest()
+export function powerChanged(task: NodeTask, outcome: Outcome, memo: { target: string }): void {
+  if (!outcome.ok) task.node.last_error = powerError(memo.target, outcome.error)
+  task.rest()
 }
 
 const powerError = (target: string, error: string): string => {
@@ -42,17 +42,17 @@ const powerError = (target: string, error: string): string => {
  * What every finished change of power leaves on the node, whichever flow asked for it. The ramdisk of a machine that
  * was off in between is gone, and with it what was known of its agent.
  */
-export function applyPower(turn: Turn, effect: EffectBody, outcome: Outcome): void {
+export function applyPower(task: NodeTask, effect: EffectBody, outcome: Outcome): void {
   if (effect.kind !== 'power' && effect.kind !== 'await-power-off') return
-  turn.node.target_power_state = null
+  task.node.target_power_state = null
   if (!outcome.ok) {
     // The flow that asked says in last_error what that means for it; the history has both.
     const target = effect.kind === 'power' ? effect.target : 'power off'
-    return turn.record('ERROR', powerError(target, outcome.error), 'UNKNOWN')
+    return task.record('ERROR', powerError(target, outcome.error), 'UNKNOWN')
   }
   const power = valueOf(outcome, effect.kind)
-  if (effect.kind === 'await-power-off' && turn.node.power_state !== power)
-    turn.setInfo({ last_power_state_change: turn.now })
-  turn.node.power_state = power
-  if (effect.kind === 'await-power-off' || effect.target !== 'power on') wipeAgent(turn)
+  if (effect.kind === 'await-power-off' && task.node.power_state !== power)
+    task.setInfo({ last_power_state_change: task.now })
+  task.node.power_state = power
+  if (effect.kind === 'await-power-off' || effect.target !== 'power on') wipeAgent(task)
 }

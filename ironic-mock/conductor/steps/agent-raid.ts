@@ -1,8 +1,8 @@
 import { pythonRepr, textOf, type CommandResult, type JsonObject, type StepKind } from '../../../wire/index.js'
 import { withCapabilities } from '../inspection/inspection-context.js'
-import type { Turn } from '../core/turn.js'
+import type { NodeTask } from '../core/node-task.js'
 
-const isRaid = ({ node }: Turn, step: JsonObject): boolean =>
+const isRaid = ({ node }: NodeTask, step: JsonObject): boolean =>
   step.interface === 'raid' && node.raid_interface === 'agent'
 
 const disksOf = (config: JsonObject): JsonObject[] => (config.logical_disks ?? []) as JsonObject[]
@@ -11,9 +11,9 @@ const disksOf = (config: JsonObject): JsonObject[] => (config.logical_disks ?? [
  * What the `agent` RAID interface does before the agent is told: the configuration that the node is to have, less what the
  * step leaves out. Gives what is wrong with it.
  */
-export function prepareRaid(turn: Turn, kind: StepKind, step: JsonObject): string | undefined {
-  if (kind !== 'clean' || !isRaid(turn, step) || step.step !== 'create_configuration') return undefined
-  const { node } = turn
+export function prepareRaid(task: NodeTask, kind: StepKind, step: JsonObject): string | undefined {
+  if (kind !== 'clean' || !isRaid(task, step) || step.step !== 'create_configuration') return undefined
+  const { node } = task
   const args = (step.args ?? {}) as { create_root_volume?: boolean; create_nonroot_volumes?: boolean }
   if (Object.keys(node.target_raid_config).length === 0) return `Node ${node.uuid} has no target RAID configuration.`
   const root = args.create_root_volume ?? true
@@ -23,14 +23,14 @@ export function prepareRaid(turn: Turn, kind: StepKind, step: JsonObject): strin
     const left = [...(root ? [] : ['skipping root volume']), ...(others ? [] : ['skipping non-root volumes'])]
     return `Node ${node.uuid} has empty target RAID configuration after ${left.join(' and ')}.`
   }
-  turn.setInfo({ target_raid_config: { ...node.target_raid_config, logical_disks: disks } })
+  task.setInfo({ target_raid_config: { ...node.target_raid_config, logical_disks: disks } })
   return undefined
 }
 
 /** What the node has once the agent is done; gives what is wrong with the agent's answer. */
-export function finishRaid(turn: Turn, kind: StepKind, step: JsonObject, last: CommandResult): string | undefined {
-  if (!isRaid(turn, step) || kind === 'service') return undefined
-  const { node } = turn
+export function finishRaid(task: NodeTask, kind: StepKind, step: JsonObject, last: CommandResult): string | undefined {
+  if (!isRaid(task, step) || kind === 'service') return undefined
+  const { node } = task
   const name = textOf(step.step)
   if (kind === 'clean' && name === 'delete_configuration') {
     const { root_device: _, ...properties } = node.properties
@@ -42,14 +42,14 @@ export function finishRaid(turn: Turn, kind: StepKind, step: JsonObject, last: C
   const result = (last.command_result as JsonObject | null)?.[`${kind}_result`] as JsonObject | null | undefined
   if (!result || Object.keys(result).length === 0)
     return `For node ${node.uuid}, post ${kind} step hook _create_configuration_final failed for ${kind} step ${pythonRepr(step)}.IronicException: Agent ramdisk didn't return a proper command result while building RAID on ${node.uuid}. It returned '${pythonRepr(last)}' after command execution.`
-  keepRaid(turn, result)
+  keepRaid(task, result)
   return undefined
 }
 
 /** The root volume, if there is one, is what is deployed to. */
-function keepRaid(turn: Turn, config: JsonObject): void {
-  const { node } = turn
-  node.raid_config = { ...config, last_updated: turn.now.replace('T', ' ') }
+function keepRaid(task: NodeTask, config: JsonObject): void {
+  const { node } = task
+  node.raid_config = { ...config, last_updated: task.now.replace('T', ' ') }
   const root = disksOf(config).find((disk) => disk.is_root_volume === true)
   if (!root) return
   node.properties = {

@@ -2,7 +2,7 @@ import { pythonRepr, textOf, type BiosSettingRecord, type JsonObject } from '../
 import type { BiosValue } from '../../drivers/hardware.js'
 import type { StepWork } from './driver-step-work.js'
 import { byName } from '../power/hardware-report.js'
-import type { Turn } from '../core/turn.js'
+import type { NodeTask } from '../core/node-task.js'
 
 interface Setting {
   name: string
@@ -41,21 +41,21 @@ const shown = (value: unknown): string | null =>
   value === null ? null : typeof value === 'string' ? value : pythonRepr(value)
 
 /** The fake interface has exactly the settings that it was told last. */
-export function fakeBios(turn: Turn, settings: unknown): StepWork {
+export function fakeBios(task: NodeTask, settings: unknown): StepWork {
   const read = readSettings(settings)
   if ('error' in read) return { do: 'fail', error: read.error }
-  const known = new Map(turn.sheet('bios').map((setting) => [setting.name, setting]))
+  const known = new Map(task.sheet('bios').map((setting) => [setting.name, setting]))
   const kept = new Map<string, BiosSettingRecord>()
   for (const { name, value } of read) {
     const before = known.get(name)
     const text = shown(value)
     kept.set(name, {
       ...UNKNOWN,
-      ...{ name, value: text, created_at: before?.created_at ?? turn.now },
-      updated_at: before && before.value !== text ? turn.now : (before?.updated_at ?? null),
+      ...{ name, value: text, created_at: before?.created_at ?? task.now },
+      updated_at: before && before.value !== text ? task.now : (before?.updated_at ?? null),
     })
   }
-  turn.setSheet('bios', byName([...kept.values()]))
+  task.setSheet('bios', byName([...kept.values()]))
   return { do: 'nothing' }
 }
 
@@ -72,16 +72,16 @@ const UNKNOWN = {
 }
 
 /** Settings for the firmware, held against what is known of it; nothing when all of them are so already. */
-export function biosChange(turn: Turn, settings: unknown): StepWork {
+export function biosChange(task: NodeTask, settings: unknown): StepWork {
   const read = readSettings(settings)
   if ('error' in read) return { do: 'fail', error: read.error }
-  const known = new Map(turn.sheet('bios').map((setting) => [setting.name, setting]))
+  const known = new Map(task.sheet('bios').map((setting) => [setting.name, setting]))
   const converted = read.map((setting) => ({ setting, value: fitting(setting.value, known.get(setting.name)) }))
   const invalid = converted.filter(({ value }) => value === undefined).map(({ setting }) => setting.name)
   if (invalid.length > 0)
     return {
       do: 'fail',
-      error: `Redfish BIOS apply_configuration failed for node ${turn.uuid}: invalid value for setting(s): ${invalid.join(', ')}`,
+      error: `Redfish BIOS apply_configuration failed for node ${task.uuid}: invalid value for setting(s): ${invalid.join(', ')}`,
     }
   const same = converted.every(({ setting, value }) => known.get(setting.name)?.value === shown(value))
   if (same) return { do: 'nothing' }
@@ -114,10 +114,10 @@ function fitting(value: BiosValue, known: BiosSettingRecord | undefined): BiosVa
 }
 
 /** Whether the settings have become what was asked for; the sentence when they have not. */
-export function biosVerdict(turn: Turn, settings: unknown): string | undefined {
+export function biosVerdict(task: NodeTask, settings: unknown): string | undefined {
   const read = readSettings(settings)
   if ('error' in read) return read.error
-  const known = new Map(turn.sheet('bios').map((setting) => [setting.name, setting]))
+  const known = new Map(task.sheet('bios').map((setting) => [setting.name, setting]))
   const left = read.filter(({ name, value }) => {
     const now = known.get(name)
     return now?.value !== shown(fitting(value, now))

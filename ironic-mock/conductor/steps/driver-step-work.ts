@@ -4,7 +4,7 @@ import { biosChange, biosVerdict, fakeBios } from './bios-steps.js'
 import type { EffectBody, Outcome } from '../core/effects.js'
 import { lookAtHardware } from '../power/hardware-report.js'
 import { bootRamdisk } from '../agents/ramdisk.js'
-import type { Turn } from '../core/turn.js'
+import type { NodeTask } from '../core/node-task.js'
 
 /** A flow that runs steps of the node's interfaces among others. */
 export interface DrivenFlow {
@@ -12,9 +12,9 @@ export interface DrivenFlow {
   /** Prefix of its continuations and of its marks in `driver_internal_info`. */
   readonly name: 'cleaning' | 'servicing' | 'deployment'
   /** Whether an agent runs the other steps, so that the machine has to be back in its ramdisk afterwards. */
-  hasAgent(turn: Turn): boolean
-  next(turn: Turn): void
-  fail(turn: Turn, error: string): void
+  hasAgent(task: NodeTask): boolean
+  next(task: NodeTask): void
+  fail(task: NodeTask, error: string): void
 }
 
 /** What a step comes to. */
@@ -29,23 +29,23 @@ export type StepWork =
  *
  * @returns whether there is something to wait for
  */
-export function runDriverStep(flow: DrivenFlow, turn: Turn, step: JsonObject): boolean {
-  const work = workOf(turn, step)
+export function runDriverStep(flow: DrivenFlow, task: NodeTask, step: JsonObject): boolean {
+  const work = workOf(task, step)
   switch (work.do) {
     case 'nothing':
       return false
     case 'fail':
-      flow.fail(turn, work.error)
+      flow.fail(task, work.error)
       return true
     case 'change': {
       const changes = work.changes.map((change): EffectBody => ({ kind: 'bmc-change', change }))
       const reboot: EffectBody[] = !work.reboot
         ? []
-        : flow.hasAgent(turn)
-          ? bootRamdisk(turn)
+        : flow.hasAgent(task)
+          ? bootRamdisk(task)
           : [{ kind: 'power', target: 'rebooting' }]
       const [first, ...rest] = [...changes, ...reboot]
-      turn.run([first!, ...rest], `${flow.name}.driven`, { phase: 'changed', reboot: work.reboot })
+      task.run([first!, ...rest], `${flow.name}.driven`, { phase: 'changed', reboot: work.reboot })
       return true
     }
   }
@@ -58,45 +58,50 @@ export interface DrivenMemo {
 }
 
 /** What was changed has taken effect, or was refused. */
-export function driverStepDriven(flow: DrivenFlow, turn: Turn, outcome: Outcome, { phase, reboot }: DrivenMemo): void {
-  const step = turn.node[`${flow.kind}_step`]
-  if (!outcome.ok) return flow.fail(turn, refusal(turn, step, outcome.error))
+export function driverStepDriven(
+  flow: DrivenFlow,
+  task: NodeTask,
+  outcome: Outcome,
+  { phase, reboot }: DrivenMemo,
+): void {
+  const step = task.node[`${flow.kind}_step`]
+  if (!outcome.ok) return flow.fail(task, refusal(task, step, outcome.error))
   if (phase === 'changed') {
     // As upstream's, which leaves the node to its periodic look at the BMC.
-    if (reboot) turn.process('wait')
-    const look = lookAtHardware(turn.node)[0] ?? { kind: 'proceed' }
-    return turn.run([look], `${flow.name}.driven`, { phase: 'looked at', reboot })
+    if (reboot) task.process('wait')
+    const look = lookAtHardware(task.node)[0] ?? { kind: 'proceed' }
+    return task.run([look], `${flow.name}.driven`, { phase: 'looked at', reboot })
   }
-  const problem = finished(turn, step)
-  if (problem !== undefined) return flow.fail(turn, problem)
-  if (!reboot) return flow.next(turn)
-  if (flow.hasAgent(turn)) {
-    turn.setInfo({ [`${flow.name}_reboot`]: true })
-    return turn.rest()
+  const problem = finished(task, step)
+  if (problem !== undefined) return flow.fail(task, problem)
+  if (!reboot) return flow.next(task)
+  if (flow.hasAgent(task)) {
+    task.setInfo({ [`${flow.name}_reboot`]: true })
+    return task.rest()
   }
-  turn.process('resume')
-  flow.next(turn)
+  task.process('resume')
+  flow.next(task)
 }
 
 const argsOf = (step: JsonObject): JsonObject => (step.args ?? {}) as JsonObject
 const isFake = (node: Readonly<NodeRecord>, step: JsonObject): boolean =>
   node[`${textOf(step.interface)}_interface` as 'bios_interface'] === 'fake'
 
-function workOf(turn: Turn, step: JsonObject): StepWork {
+function workOf(task: NodeTask, step: JsonObject): StepWork {
   const args = argsOf(step)
   switch (`${textOf(step.interface)}.${textOf(step.step)}`) {
     case 'bios.apply_configuration':
-      return isFake(turn.node, step) ? fakeBios(turn, args.settings) : biosChange(turn, args.settings)
+      return isFake(task.node, step) ? fakeBios(task, args.settings) : biosChange(task, args.settings)
     case 'bios.factory_reset':
-      if (!isFake(turn.node, step)) return change({ change: 'bios defaults' }, { reboot: true })
-      turn.setSheet('bios', [])
+      if (!isFake(task.node, step)) return change({ change: 'bios defaults' }, { reboot: true })
+      task.setSheet('bios', [])
       return { do: 'nothing' }
     case 'firmware.update':
-      return isFake(turn.node, step) ? { do: 'nothing' } : firmwareUpdate(args.settings)
+      return isFake(task.node, step) ? { do: 'nothing' } : firmwareUpdate(args.settings)
     case 'raid.apply_configuration':
-      return volumes(turn, (args.raid_config ?? {}) as JsonObject, args)
+      return volumes(task, (args.raid_config ?? {}) as JsonObject, args)
     case 'raid.create_configuration':
-      return volumes(turn, turn.node.target_raid_config, args)
+      return volumes(task, task.node.target_raid_config, args)
     case 'raid.delete_configuration':
       return change({ change: 'volumes', volumes: [] })
     case 'vendor.send_raw':
@@ -113,7 +118,7 @@ const change = (first: BmcChange, { reboot = false }: { reboot?: boolean } = {})
 })
 
 /** A BMC's refusal in upstream's words, as far as they say more than the BMC's. */
-function refusal({ uuid }: Turn, step: JsonObject, error: string): string {
+function refusal({ uuid }: NodeTask, step: JsonObject, error: string): string {
   const what: Readonly<Record<string, string>> = {
     'bios.apply_configuration': `Redfish BIOS apply configuration failed for node ${uuid}. Error: `,
     'bios.factory_reset': `Redfish BIOS factory reset failed for node ${uuid}. Error: `,
@@ -124,28 +129,28 @@ function refusal({ uuid }: Turn, step: JsonObject, error: string): string {
 }
 
 /** What is left to settle once the machine was looked at; gives what has not become as it should. */
-function finished(turn: Turn, step: JsonObject): string | undefined {
+function finished(task: NodeTask, step: JsonObject): string | undefined {
   const args = argsOf(step)
   switch (`${textOf(step.interface)}.${textOf(step.step)}`) {
     case 'bios.apply_configuration':
-      return biosVerdict(turn, args.settings)
+      return biosVerdict(task, args.settings)
     case 'raid.apply_configuration':
-      turn.node.raid_config = made(turn, (args.raid_config ?? {}) as JsonObject, args)
+      task.node.raid_config = made(task, (args.raid_config ?? {}) as JsonObject, args)
       return undefined
     case 'raid.create_configuration':
-      turn.node.raid_config = made(turn, turn.node.target_raid_config, args)
+      task.node.raid_config = made(task, task.node.target_raid_config, args)
       return undefined
     case 'raid.delete_configuration':
-      turn.node.raid_config = {}
+      task.node.raid_config = {}
       return undefined
     default:
       return undefined
   }
 }
 
-function volumes(turn: Turn, config: JsonObject, args: JsonObject): StepWork {
+function volumes(task: NodeTask, config: JsonObject, args: JsonObject): StepWork {
   const disks = wanted(config, args)
-  if (disks.length === 0) return { do: 'fail', error: `Node ${turn.uuid} has no target RAID configuration.` }
+  if (disks.length === 0) return { do: 'fail', error: `Node ${task.uuid} has no target RAID configuration.` }
   return change({ change: 'volumes', volumes: disks })
 }
 
@@ -158,9 +163,9 @@ function wanted(
   return disks.filter((disk) => (disk.is_root_volume === true ? create_root_volume : create_nonroot_volumes))
 }
 
-const made = (turn: Turn, config: JsonObject, args: JsonObject): JsonObject => ({
+const made = (task: NodeTask, config: JsonObject, args: JsonObject): JsonObject => ({
   logical_disks: wanted(config, args),
-  last_updated: turn.now,
+  last_updated: task.now,
 })
 
 const COMPONENT = /^(bios|bmc|nic:.*)$/

@@ -2,34 +2,34 @@ import { textOf } from '../../../../wire/index.js'
 import { outOfBandSteps } from '../../steps/driver-steps.js'
 import { automatedCleanSteps, checkUserSteps, type PlannedStep } from '../../steps/plan-steps.js'
 import { isReserved } from '../../steps/reserved-steps.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 
 /** Cleaning with the user's steps ends where it began and says so all the way. */
-export const isManual = (turn: Turn): boolean => turn.node.target_provision_state === 'manageable'
+export const isManual = (task: NodeTask): boolean => task.node.target_provision_state === 'manageable'
 
 /** Settles `clean_steps`; gives what is wrong with those that somebody named. */
-export function planCleaning(turn: Turn): string | undefined {
-  const { node, policy, info } = turn
+export function planCleaning(task: NodeTask): string | undefined {
+  const { node, policy, info } = task
   if (info.declarative_cleaning !== true) {
-    const steps = automatedCleanSteps(node, policy).filter((step) => allowed(turn, step))
-    turn.setInfo({ clean_steps: steps, clean_step_index: null })
+    const steps = automatedCleanSteps(node, policy).filter((step) => allowed(task, step))
+    task.setInfo({ clean_steps: steps, clean_step_index: null })
     return undefined
   }
   const wanted = (info.clean_steps ?? []) as PlannedStep[]
   const disableRamdisk = info.cleaning_disable_ramdisk === true
   const { errors, steps } = checkUserSteps(node, 'clean', wanted, { policy, skipMissing: false, disableRamdisk })
   // Also refused ones are kept, with what is known of them, as recorded.
-  turn.setInfo({ clean_steps: steps.filter((step) => allowed(turn, step)) })
+  task.setInfo({ clean_steps: steps.filter((step) => allowed(task, step)) })
   if (errors.length > 0) return errors.join('; ')
-  turn.setInfo({ clean_step_index: null })
+  task.setInfo({ clean_step_index: null })
   return undefined
 }
 
-const allowed = ({ policy }: Turn, step: PlannedStep): boolean =>
+const allowed = ({ policy }: NodeTask, step: PlannedStep): boolean =>
   !policy.disallowCleanSteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`)
 
 /** Whether the node's own interfaces do all of it, so that no ramdisk has to boot. */
-export function allWithoutRamdisk({ node, info }: Turn): boolean {
+export function allWithoutRamdisk({ node, info }: NodeTask): boolean {
   const known = outOfBandSteps(node, 'clean')
   const steps = (info.clean_steps ?? []) as PlannedStep[]
   return (

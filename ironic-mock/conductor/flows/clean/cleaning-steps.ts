@@ -6,15 +6,15 @@ import type { EffectBody, Outcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { lookedAt } from '../../power/hardware-report.js'
 import { recordEnd, type StepFlow } from '../../steps/step-flow.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 import { wipeCleaning } from '../teardown/wipe.js'
 
 export const CLEANING: StepFlow = {
   kind: 'clean',
   name: 'cleaning',
-  title: (turn) => (isManual(turn) ? 'manual cleaning' : 'automated cleaning'),
+  title: (task) => (isManual(task) ? 'manual cleaning' : 'automated cleaning'),
   plan: planCleaning,
-  failStart: (turn, problem) => cleanFailed(turn, `Node failed to start the first cleaning step: ${problem}`),
+  failStart: (task, problem) => cleanFailed(task, `Node failed to start the first cleaning step: ${problem}`),
   failRun: cleanFailedLogged,
   failWatch: cleanFailed,
   failStep: cleanFailedLogged,
@@ -22,28 +22,28 @@ export const CLEANING: StepFlow = {
   abortAfter: abortCleaningAfter,
 }
 
-function finish(turn: Turn): void {
-  const { node } = turn
-  const booted = usesAgent(node) && turn.info.cleaning_disable_ramdisk !== true
-  const kept = fastTracked(turn)
+function finish(task: NodeTask): void {
+  const { node } = task
+  const booted = usesAgent(node) && task.info.cleaning_disable_ramdisk !== true
+  const kept = fastTracked(task)
   node.clean_step = {}
-  wipeCleaning(turn)
-  turn.run(lookedAt(node, booted && !kept ? tearDown(turn) : { kind: 'proceed' }), 'cleaning.cleaned')
+  wipeCleaning(task)
+  task.run(lookedAt(node, booted && !kept ? tearDown(task) : { kind: 'proceed' }), 'cleaning.cleaned')
 }
 
 /** What ends a ramdisk: off, or where that is not allowed anew, into whatever the machine has. */
-const tearDown = ({ node }: Turn): EffectBody =>
+const tearDown = ({ node }: NodeTask): EffectBody =>
   node.disable_power_off
     ? { kind: 'power', target: 'rebooting', boot: { kind: 'disk' } }
     : { kind: 'power', target: 'power off' }
 
-export function cleaningCleaned(turn: Turn, outcome: Outcome): void {
+export function cleaningCleaned(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) {
-    const error = `Failed to tear down from cleaning for node ${turn.uuid}, reason: ${outcome.error}`
-    return cleanFailed(turn, error, { tearDown: false })
+    const error = `Failed to tear down from cleaning for node ${task.uuid}, reason: ${outcome.error}`
+    return cleanFailed(task, error, { tearDown: false })
   }
-  recordEnd(CLEANING, turn)
-  restoreDeployInterface(turn)
-  turn.process(isManual(turn) || turn.node.retired ? 'manage' : 'done')
-  turn.rest()
+  recordEnd(CLEANING, task)
+  restoreDeployInterface(task)
+  task.process(isManual(task) || task.node.retired ? 'manage' : 'done')
+  task.rest()
 }

@@ -15,7 +15,7 @@ import { rememberSteps } from '../../steps/in-band-steps.js'
 import type { PlannedStep } from '../../steps/plan-steps.js'
 import { bootRamdisk } from '../../agents/ramdisk.js'
 import { recordStart, runSteps } from '../../steps/step-flow.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 import { wipeCleaning } from '../teardown/wipe.js'
 
 /**
@@ -23,17 +23,17 @@ import { wipeCleaning } from '../teardown/wipe.js'
  *
  * @throws IronicError 400 for a retired node, or one in maintenance where that is not allowed
  */
-export function startProvide(turn: Turn): void {
-  const { node, policy } = turn
+export function startProvide(task: NodeTask): void {
+  const { node, policy } = task
   if (node.maintenance && !policy.allowProvisioningInMaintenance)
     throw ironicErrors.nodeInMaintenance('providing', node.uuid)
   if (node.retired)
     throw new IronicError(400, `The providing operation can't be performed on node ${node.uuid} because it is retired.`)
-  const wanted = wantedCleaning(turn)
+  const wanted = wantedCleaning(task)
   // Upstream says 500: nobody meant it to get that far.
   if (wanted.problem !== undefined) throw new IronicError(400, wanted.problem)
-  turn.begin('provide')
-  automatedCleaning(turn, wanted)
+  task.begin('provide')
+  automatedCleaning(task, wanted)
 }
 
 /**
@@ -41,88 +41,88 @@ export function startProvide(turn: Turn): void {
  *
  * @throws IronicError 400 in maintenance, for a node that cannot be cleaned or a step that the operator forbids
  */
-export function startManualCleaning(turn: Turn, steps: readonly PlannedStep[], disableRamdisk: boolean): void {
-  const { node, policy } = turn
+export function startManualCleaning(task: NodeTask, steps: readonly PlannedStep[], disableRamdisk: boolean): void {
+  const { node, policy } = task
   if (node.maintenance) throw ironicErrors.nodeInMaintenance('cleaning', node.uuid)
   const problem = powerProblem(node) ?? networkProblem(node)
-  if (problem !== undefined) throw new IronicError(400, validationFailed(turn, problem))
+  if (problem !== undefined) throw new IronicError(400, validationFailed(task, problem))
   const disallowed = disallowedStep('clean', steps, policy.disallowCleanSteps)
   if (disallowed) throw disallowed
-  turn.begin('clean')
-  wipeCleaning(turn)
-  switchDeployInterface(turn)
-  keepWanted(turn, steps, disableRamdisk)
-  prepare(turn)
+  task.begin('clean')
+  wipeCleaning(task)
+  switchDeployInterface(task)
+  keepWanted(task, steps, disableRamdisk)
+  prepare(task)
 }
 
 /** Cleaning that nobody asked for by name, after `provide` and after tear-down. The node is in `cleaning` already. */
-export function automatedCleaning(turn: Turn, { steps, disableRamdisk }: WantedCleaning): void {
-  const { node, policy } = turn
+export function automatedCleaning(task: NodeTask, { steps, disableRamdisk }: WantedCleaning): void {
+  const { node, policy } = task
   if (!(node.automated_clean ?? policy.automatedClean)) {
     node.clean_step = {}
-    restoreDeployInterface(turn)
+    restoreDeployInterface(task)
     // Also of a retired node, which only cleaning keeps from being available.
-    turn.process('done')
-    return turn.rest()
+    task.process('done')
+    return task.rest()
   }
   if (node.maintenance && !policy.allowProvisioningInMaintenance)
-    return cleanFailed(turn, 'Cleaning a node in maintenance mode is not allowed', { tearDown: false })
-  switchDeployInterface(turn)
+    return cleanFailed(task, 'Cleaning a node in maintenance mode is not allowed', { tearDown: false })
+  switchDeployInterface(task)
   const problem = powerProblem(node) ?? (disableRamdisk ? undefined : networkProblem(node))
-  if (problem !== undefined) return cleanFailed(turn, validationFailed(turn, problem))
-  wipeCleaning(turn)
-  if (steps && steps.length > 0) keepWanted(turn, steps, disableRamdisk)
-  prepare(turn)
+  if (problem !== undefined) return cleanFailed(task, validationFailed(task, problem))
+  wipeCleaning(task)
+  if (steps && steps.length > 0) keepWanted(task, steps, disableRamdisk)
+  prepare(task)
 }
 
 /** Somebody has chosen the steps. What is wrong with them now may be right once the agent has said what it can do. */
-function keepWanted(turn: Turn, steps: readonly PlannedStep[], disableRamdisk: boolean): void {
-  turn.setInfo({ clean_steps: steps, cleaning_disable_ramdisk: disableRamdisk, declarative_cleaning: true })
-  if (!disableRamdisk && planCleaning(turn) === undefined && allWithoutRamdisk(turn))
-    turn.setInfo({ cleaning_disable_ramdisk: true })
+function keepWanted(task: NodeTask, steps: readonly PlannedStep[], disableRamdisk: boolean): void {
+  task.setInfo({ clean_steps: steps, cleaning_disable_ramdisk: disableRamdisk, declarative_cleaning: true })
+  if (!disableRamdisk && planCleaning(task) === undefined && allWithoutRamdisk(task))
+    task.setInfo({ cleaning_disable_ramdisk: true })
 }
 
-const validationFailed = (turn: Turn, problem: string): string =>
-  `Validation of node ${turn.uuid} for cleaning failed: ${problem}`
+const validationFailed = (task: NodeTask, problem: string): string =>
+  `Validation of node ${task.uuid} for cleaning failed: ${problem}`
 
-function prepare(turn: Turn): void {
-  if (!usesAgent(turn.node) || turn.info.cleaning_disable_ramdisk === true)
-    return turn.run(lookedAt(turn.node, { kind: 'proceed' }), 'cleaning.planned')
-  turn.setInfo(ERASE_PARAMETERS)
-  if (fastTracked(turn)) return turn.run([{ kind: 'agent-steps', of: 'clean' }], 'cleaning.tracked')
-  turn.setInfo({ agent_start_attempted: true })
-  turn.run(lookedAt(turn.node, ...bootRamdisk(turn)), 'cleaning.booted')
+function prepare(task: NodeTask): void {
+  if (!usesAgent(task.node) || task.info.cleaning_disable_ramdisk === true)
+    return task.run(lookedAt(task.node, { kind: 'proceed' }), 'cleaning.planned')
+  task.setInfo(ERASE_PARAMETERS)
+  if (fastTracked(task)) return task.run([{ kind: 'agent-steps', of: 'clean' }], 'cleaning.tracked')
+  task.setInfo({ agent_start_attempted: true })
+  task.run(lookedAt(task.node, ...bootRamdisk(task)), 'cleaning.booted')
 }
 
-export function cleaningBooted(turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok) return cleanFailed(turn, `Failed to prepare node ${turn.uuid} for cleaning: ${outcome.error}`)
-  turn.process('wait')
-  turn.rest()
+export function cleaningBooted(task: NodeTask, outcome: Outcome): void {
+  if (!outcome.ok) return cleanFailed(task, `Failed to prepare node ${task.uuid} for cleaning: ${outcome.error}`)
+  task.process('wait')
+  task.rest()
 }
 
 /**
  * An agent that should still be there was asked at once; one that does not answer is waited for, unless its machine is
  * off: what is kept of its power may be older than a restart of ours.
  */
-export function cleaningTracked(turn: Turn, outcome: Outcome): void {
+export function cleaningTracked(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok && outcome.reason === 'agent unreachable') {
-    if (turn.info.agent_url === undefined) return cleaningBooted(turn, { ok: true, kind: 'proceed', value: null })
-    return turn.run([{ kind: 'read-power' }], 'cleaning.tracked')
+    if (task.info.agent_url === undefined) return cleaningBooted(task, { ok: true, kind: 'proceed', value: null })
+    return task.run([{ kind: 'read-power' }], 'cleaning.tracked')
   }
   if (outcome.ok && outcome.kind === 'read-power') {
-    if (outcome.value === 'power on') return cleaningBooted(turn, { ok: true, kind: 'proceed', value: null })
-    turn.setInfo({ agent_start_attempted: true })
-    return turn.run(bootRamdisk(turn), 'cleaning.booted')
+    if (outcome.value === 'power on') return cleaningBooted(task, { ok: true, kind: 'proceed', value: null })
+    task.setInfo({ agent_start_attempted: true })
+    return task.run(bootRamdisk(task), 'cleaning.booted')
   }
-  if (!outcome.ok) return cleanFailed(turn, `Failed to prepare node ${turn.uuid} for cleaning: ${outcome.error}`)
-  rememberSteps(turn, 'clean', valueOf(outcome, 'agent-steps'))
-  cleaningPlanned(turn)
+  if (!outcome.ok) return cleanFailed(task, `Failed to prepare node ${task.uuid} for cleaning: ${outcome.error}`)
+  rememberSteps(task, 'clean', valueOf(outcome, 'agent-steps'))
+  cleaningPlanned(task)
 }
 
 /** Without a ramdisk to wait for all steps are known at once. */
-export function cleaningPlanned(turn: Turn): void {
-  const problem = planCleaning(turn)
-  if (problem !== undefined) return cleanFailed(turn, `Cannot clean node ${turn.uuid}: ${problem}`)
-  recordStart(CLEANING, turn)
-  runSteps(CLEANING, turn, 0)
+export function cleaningPlanned(task: NodeTask): void {
+  const problem = planCleaning(task)
+  if (problem !== undefined) return cleanFailed(task, `Cannot clean node ${task.uuid}: ${problem}`)
+  recordStart(CLEANING, task)
+  runSteps(CLEANING, task, 0)
 }

@@ -1,6 +1,6 @@
 import type { NodeRecord, PortRecord, ProvisionState } from '../../../../wire/index.js'
 import { usesAgent } from '../../steps/driver-steps.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 
 const WAITING: readonly ProvisionState[] = [
   'inspect wait',
@@ -23,9 +23,9 @@ export function missingPort(node: Readonly<NodeRecord>, ports: readonly Pick<Por
 }
 
 /** Upstream waits in silence; the log tells why as soon as a node begins to. */
-export function warnOfMissingPort(turn: Turn): void {
-  const { situation, node } = turn
+export function warnOfMissingPort(task: NodeTask): void {
+  const { situation, node } = task
   if (node.provision_state === situation.node.provision_state) return
   const why = missingPort(node, situation.ports)
-  if (why !== null) turn.warn(why)
+  if (why !== null) task.warn(why)
 }

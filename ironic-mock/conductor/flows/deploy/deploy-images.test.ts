@@ -3,7 +3,7 @@ import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
 import type { JsonObject, NodeRecord } from '../../../../wire/index.js'
 import { deployImages, ramdiskSource } from './deploy-images.js'
 import { UPSTREAM_POLICY, type Policy } from '../../core/policy.js'
-import { Turn } from '../../core/turn.js'
+import { NodeTask } from '../../core/node-task.js'
 
 const FETCHED = { fetchBootImages: true }
 const API = 'ipa-api-url=http://ironic.test:6385'
@@ -94,8 +94,8 @@ describe('configured images', () => {
 })
 
 describe('who goes first', () => {
-  const turn = (fields: Partial<NodeRecord>, served = true): Turn =>
-    new Turn({
+  const task = (fields: Partial<NodeRecord>, served = true): NodeTask =>
+    new NodeTask({
       node: {
         ...{ uuid: 'n', provision_state: 'cleaning', boot_interface: 'redfish-virtual-media', properties: {} },
         ...{ driver_info: {}, instance_info: {}, driver_internal_info: {} },
@@ -107,16 +107,16 @@ describe('who goes first', () => {
     })
   const RESCUE = { rescue_iso: 'http://h/rescue.iso', deploy_iso: 'http://h/own.iso' }
 
-  test.each<[string, Turn, string]>([
-    ['its own', turn({ driver_info: { deploy_iso: 'http://h/own.iso' } }), 'http://h/own.iso'],
-    ['the one that is served for it', turn({}), 'http://h/served.iso'],
-    ['the configured one', turn({}, false), 'http://h/configured.iso'],
-    ['to rescue, its own for that', turn({ driver_info: RESCUE, provision_state: 'rescuing' }), 'http://h/rescue.iso'],
-    ['to deploy, the other', turn({ driver_info: RESCUE, provision_state: 'deploying' }), 'http://h/own.iso'],
+  test.each<[string, NodeTask, string]>([
+    ['its own', task({ driver_info: { deploy_iso: 'http://h/own.iso' } }), 'http://h/own.iso'],
+    ['the one that is served for it', task({}), 'http://h/served.iso'],
+    ['the configured one', task({}, false), 'http://h/configured.iso'],
+    ['to rescue, its own for that', task({ driver_info: RESCUE, provision_state: 'rescuing' }), 'http://h/rescue.iso'],
+    ['to deploy, the other', task({ driver_info: RESCUE, provision_state: 'deploying' }), 'http://h/own.iso'],
   ])('%s', (_, given, iso) => expect(deployImages(given)).toEqual({ iso }))
 
   test('nothing outside is asked for a token where no token can be told', () => {
-    const given = turn({})
+    const given = task({})
     expect(ramdiskSource(given, { a: 'b' })).toEqual({ kind: 'iso', url: 'http://h/served.iso' })
     expect(given.info).toEqual({})
   })

@@ -1,7 +1,7 @@
 import { textOf, type NodeRecord } from '../../../../wire/index.js'
 import type { BootSource } from '../../../drivers/bmc.js'
 import type { Policy } from '../../core/policy.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 
 /** What a node's ramdisk is booted from. */
 export type DeployImages =
@@ -25,7 +25,7 @@ export const bootsIso = ({ boot_interface }: Pick<NodeRecord, 'boot_interface'>)
  * The images of a node's ramdisk: those in its driver_info, those that are served for it, those that are configured.
  * Undefined when there is nothing of the sort, or images are not to be fetched.
  */
-export function deployImages({ node, policy, situation }: Turn): DeployImages | undefined {
+export function deployImages({ node, policy, situation }: NodeTask): DeployImages | undefined {
   if (!policy.fetchBootImages) return undefined
   const rescuing = node.provision_state.includes('rescu')
   return (
@@ -56,17 +56,17 @@ function configuredImages(node: Readonly<NodeRecord>, policy: Policy): DeployIma
  * a token into it. A kernel and its ramdisk get the parameters on their command line; built into an ISO, where nobody
  * listens in on the way, also the agent's token (Ironic's source).
  */
-export function ramdiskSource(turn: Turn, parameters: Record<string, string>): BootSource {
-  const images = deployImages(turn)
+export function ramdiskSource(task: NodeTask, parameters: Record<string, string>): BootSource {
+  const images = deployImages(task)
   if (!images) return { kind: 'ramdisk', parameters }
   if ('iso' in images) return { kind: 'iso', url: images.iso }
-  const { node, policy, situation } = turn
+  const { node, policy, situation } = task
   const media = VIRTUAL_MEDIA.includes(node.boot_interface)
   const given = { ...parameters }
   if (media) {
     const token = situation.newToken?.()
     if (token !== undefined) {
-      turn.setInfo({ agent_secret_token: token, agent_secret_token_pregenerated: true })
+      task.setInfo({ agent_secret_token: token, agent_secret_token_pregenerated: true })
       given['ipa-agent-token'] = token
     }
     given['boot_method'] = 'vmedia'

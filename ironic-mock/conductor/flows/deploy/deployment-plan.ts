@@ -5,7 +5,7 @@ import { withImageType } from './image-deployment.js'
 import { instanceTraitsProblem, templatesFailed, templateSteps } from '../../steps/deploy-templates.js'
 import { checkUserSteps, type PlannedStep } from '../../steps/plan-steps.js'
 import type { Policy } from '../../core/policy.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 
 /** From where the steps of a deployment come, besides the driver and the agent. */
 export interface StepSources {
@@ -15,7 +15,7 @@ export interface StepSources {
 }
 
 /** Of this node, with the user's steps. */
-export const stepSources = ({ node, situation }: Turn, user: readonly PlannedStep[]): StepSources => ({
+export const stepSources = ({ node, situation }: NodeTask, user: readonly PlannedStep[]): StepSources => ({
   ...{ node, user },
   templates: situation.templates ?? [],
 })

@@ -4,7 +4,7 @@ import type { FoundImage } from '../../../drivers/images.js'
 import { textOf } from '../../../../wire/index.js'
 import type { JsonObject, NodeRecord, RequestedStep } from '../../../../wire/index.js'
 import type { EffectBody } from '../../core/effects.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 
 /** Names of `image_info` that only an image of a single partition has (recorded of real Ironic's agent driver). */
 const PARTITION_LABELS = [
@@ -26,16 +26,16 @@ export function withImageType(info: JsonObject): JsonObject {
 }
 
 /** Writes down what the image is of, before a deployment and before an adoption. */
-export function keepImageType(turn: Turn): void {
-  const { node } = turn
+export function keepImageType(task: NodeTask): void {
+  const { node } = task
   const whole = isWholeDisk(node.instance_info)
   if (whole === undefined) return
   node.instance_info = withImageType(node.instance_info)
-  turn.setInfo({ is_whole_disk_image: whole })
+  task.setInfo({ is_whole_disk_image: whole })
 }
 
 /** Looks whether the image is there. Of a file without a checksum one is made, so that an agent has what to verify it by. */
-export function findImage({ node }: Turn): EffectBody {
+export function findImage({ node }: NodeTask): EffectBody {
   const { image_source, image_checksum, image_os_hash_value } = node.instance_info
   return { kind: 'find-image', url: textOf(image_source), digest: !image_checksum && !image_os_hash_value }
 }
@@ -45,7 +45,7 @@ export function findImage({ node }: Turn): EffectBody {
  *
  * @returns what is wrong with it in upstream's words; undefined when nothing is
  */
-export function keepFoundImage({ node }: Turn, found: FoundImage): string | undefined {
+export function keepFoundImage({ node }: NodeTask, found: FoundImage): string | undefined {
   const info: JsonObject = { ...node.instance_info, image_url: found.url }
   if (info.image_source !== found.url) info.image_source = found.url
   if (found.format !== null) info.image_disk_format = found.format
@@ -72,12 +72,12 @@ function layoutOf({ root_gb, swap_mb, ephemeral_gb, ephemeral_format, preserve_e
 }
 
 /** The agent's step behind `write_image`; the configdrive is added when it is sent. */
-export function writeImageStep({ node }: Turn): RequestedStep {
+export function writeImageStep({ node }: NodeTask): RequestedStep {
   return { interface: 'deploy', step: 'write_image', args: { image_info: imageInfo(node), configdrive: null } }
 }
 
 /** The agent's step behind `execute_bootc_install`; the configdrive is added when it is sent. */
-export function bootcStep({ node }: Turn): RequestedStep {
+export function bootcStep({ node }: NodeTask): RequestedStep {
   const { image_source, image_pull_secret: secret } = node.instance_info
   return {
     interface: 'deploy',
@@ -122,7 +122,7 @@ const partitionInfo = (node: Readonly<NodeRecord>): JsonObject => ({
 })
 
 /** An image is about to get the configdrive: one that is given in its parts learns which node it is for, and keeps that. */
-export function nameConfigDrive({ node }: Turn): void {
+export function nameConfigDrive({ node }: NodeTask): void {
   const { configdrive } = node.instance_info
   if (typeof configdrive !== 'object' || configdrive === null) return
   node.instance_info = { ...node.instance_info, configdrive: completeConfigDrive(node, configdrive as JsonObject) }

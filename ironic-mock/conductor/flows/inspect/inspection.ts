@@ -9,7 +9,7 @@ import { hookData, keepFound, ruleProblem } from '../../inspection/inspection-da
 import { reportedInventory } from '../../inspection/inspection-report.js'
 import { startInspectionRamdisk } from '../../agents/ramdisk.js'
 import type { ApiCall } from '../../inspection/rule-actions.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgent, wipeAgentAccess } from '../teardown/wipe.js'
 
 /** The history's word for it. */
@@ -21,74 +21,74 @@ const MARKS = ['inspector_manage_boot', 'lookup_bmc_addresses']
  *
  * @throws IronicError 400 when the node's interfaces cannot
  */
-export function startInspection(turn: Turn): void {
-  const { node } = turn
-  const problem = powerProblem(node) ?? inspectProblem(node, turn.policy.inspection)
+export function startInspection(task: NodeTask): void {
+  const { node } = task
+  const problem = powerProblem(node) ?? inspectProblem(node, task.policy.inspection)
   if (problem !== undefined) throw new IronicError(400, problem)
-  turn.begin('inspect')
+  task.begin('inspect')
   // No inspection goes on with an agent that is there already, not even in fast track.
-  wipeAgentAccess(turn)
+  wipeAgentAccess(task)
   switch (node.inspect_interface) {
     case 'fake':
-      return turn.run([{ kind: 'proceed' }], 'inspection.fake')
+      return task.run([{ kind: 'proceed' }], 'inspection.fake')
     case 'agent':
-      return startInBand(turn)
+      return startInBand(task)
     default:
-      return turn.run([{ kind: 'bmc-system' }], 'inspection.reported')
+      return task.run([{ kind: 'bmc-system' }], 'inspection.reported')
   }
 }
 
-function startInBand(turn: Turn): void {
-  const { node, policy } = turn
-  wipeAgent(turn)
+function startInBand(task: NodeTask): void {
+  const { node, policy } = task
+  wipeAgent(task)
   // Ironic leaves it to the environment what the machine boots from the network (Ironic's source).
-  turn.setInfo({ inspector_manage_boot: false })
+  task.setInfo({ inspector_manage_boot: false })
   const addresses = bmcAddresses(node.driver_info)
-  if (addresses.length > 0) turn.setInfo({ lookup_bmc_addresses: addresses })
+  if (addresses.length > 0) task.setInfo({ lookup_bmc_addresses: addresses })
   const redfish = node.management_interface === 'redfish' || node.management_interface === 'idrac-redfish'
-  if (policy.inspection.preCreatePorts && redfish) turn.run([{ kind: 'bmc-system' }], 'inspection.nics')
-  else bootInBand(turn)
+  if (policy.inspection.preCreatePorts && redfish) task.run([{ kind: 'bmc-system' }], 'inspection.nics')
+  else bootInBand(task)
 }
 
 /** The BMC knows the NICs before any ramdisk does; one that does not tell is no reason to stop. */
-export function inspectionNics(turn: Turn, outcome: Outcome): void {
+export function inspectionNics(task: NodeTask, outcome: Outcome): void {
   const nics = outcome.ok ? (valueOf(outcome, 'bmc-system')?.report.nics ?? []) : []
   const taken = outcome.ok ? (valueOf(outcome, 'bmc-system')?.taken ?? []) : []
   for (const mac of new Set(nics.map((nic) => nic.mac)))
-    if (!taken.includes(mac)) turn.createPorts.push({ address: mac, pxe_enabled: true })
-  bootInBand(turn)
+    if (!taken.includes(mac)) task.createPorts.push({ address: mac, pxe_enabled: true })
+  bootInBand(task)
 }
 
-function bootInBand(turn: Turn): void {
-  const start = startInspectionRamdisk(turn)
-  turn.run(
-    turn.node.disable_power_off ? [{ ...start, target: 'rebooting' }] : [{ kind: 'power', target: 'power off' }, start],
+function bootInBand(task: NodeTask): void {
+  const start = startInspectionRamdisk(task)
+  task.run(
+    task.node.disable_power_off ? [{ ...start, target: 'rebooting' }] : [{ kind: 'power', target: 'power off' }, start],
     'inspection.booted',
   )
 }
 
-export function inspectionFake(turn: Turn): void {
-  turn.process('done')
-  turn.rest()
+export function inspectionFake(task: NodeTask): void {
+  task.process('done')
+  task.rest()
 }
 
-export function inspectionBooted(turn: Turn, outcome: Outcome): void {
+export function inspectionBooted(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
-    return inspectionFailed(turn, `Failed to inspect hardware. Reason: unable to start inspection: ${outcome.error}`)
-  turn.process('wait')
-  turn.rest()
+    return inspectionFailed(task, `Failed to inspect hardware. Reason: unable to start inspection: ${outcome.error}`)
+  task.process('wait')
+  task.rest()
 }
 
 /** The agent has posted what it found. It is answered now; the work on it follows. */
-export function receiveInventory(turn: Turn, data: JsonObject, token: string | null): void {
-  turn.process('resume')
-  turn.setInfo({ agent_last_heartbeat: turn.now })
-  if (token !== null && turn.info.agent_secret_token === undefined) turn.setInfo({ agent_secret_token: token })
+export function receiveInventory(task: NodeTask, data: JsonObject, token: string | null): void {
+  task.process('resume')
+  task.setInfo({ agent_last_heartbeat: task.now })
+  if (token !== null && task.info.agent_secret_token === undefined) task.setInfo({ agent_secret_token: token })
   // Logs can be huge and are kept apart.
   const { logs: _, inventory, ...pluginData } = data
   const interfaces = (inventory as { interfaces?: { mac_address?: unknown }[] } | undefined)?.interfaces ?? []
   const addresses = interfaces.map(({ mac_address }) => textOf(mac_address).toLowerCase().replaceAll('-', ':'))
-  turn.run([{ kind: 'inspection-facts', addresses }], 'inspection.hooks', { inventory: inventory ?? {}, pluginData })
+  task.run([{ kind: 'inspection-facts', addresses }], 'inspection.hooks', { inventory: inventory ?? {}, pluginData })
 }
 
 export interface Found {
@@ -96,22 +96,22 @@ export interface Found {
   pluginData: JsonObject
 }
 
-export function inspectionHooks(turn: Turn, outcome: Outcome, memo: Found): void {
+export function inspectionHooks(task: NodeTask, outcome: Outcome, memo: Found): void {
   // What the data asked for is gone from here on, also when it is of no use.
-  turn.dropInfo(...MARKS)
-  if (!outcome.ok) return inspectionFailed(turn, `Failed to finish inspection: ${outcome.error}`)
+  task.dropInfo(...MARKS)
+  if (!outcome.ok) return inspectionFailed(task, `Failed to finish inspection: ${outcome.error}`)
   const facts = valueOf(outcome, 'inspection-facts')
-  const hooks = hookData(turn, facts, memo, turn.policy.inspection.hooks)
-  if (hooks.problem === undefined) return end(turn, hooks.found)
+  const hooks = hookData(task, facts, memo, task.policy.inspection.hooks)
+  if (hooks.problem === undefined) return end(task, hooks.found)
   const reason = `failed to run inspection hooks: ${hooks.problem}`
-  turn.node.last_error = reason
-  end(turn, { ...hooks.found, error: `Failed to inspect hardware. Reason: ${reason}` })
+  task.node.last_error = reason
+  end(task, { ...hooks.found, error: `Failed to inspect hardware. Reason: ${reason}` })
 }
 
 /** Whether the machine is switched off when inspection is over. */
-const goesOff = ({ node, policy }: Turn): boolean => policy.inspectionPowerOff && !fastTrackEnabled(node, policy)
+const goesOff = ({ node, policy }: NodeTask): boolean => policy.inspectionPowerOff && !fastTrackEnabled(node, policy)
 
-const off = ({ node }: Turn): EffectBody =>
+const off = ({ node }: NodeTask): EffectBody =>
   node.disable_power_off
     ? { kind: 'power', target: 'rebooting', boot: { kind: 'disk' } }
     : { kind: 'power', target: 'power off' }
@@ -120,83 +120,83 @@ interface Ended extends Found {
   error?: string
 }
 
-function end(turn: Turn, memo: Ended): void {
-  const last: EffectBody = goesOff(turn) ? off(turn) : { kind: 'proceed' }
-  turn.run([last, { kind: 'inspection-facts', addresses: [] }], 'inspection.ended', { ...memo })
+function end(task: NodeTask, memo: Ended): void {
+  const last: EffectBody = goesOff(task) ? off(task) : { kind: 'proceed' }
+  task.run([last, { kind: 'inspection-facts', addresses: [] }], 'inspection.ended', { ...memo })
 }
 
-export function inspectionEnded(turn: Turn, outcome: Outcome, memo: Ended): void {
+export function inspectionEnded(task: NodeTask, outcome: Outcome, memo: Ended): void {
   if (!outcome.ok && outcome.kind === 'power')
-    return inspectionFailed(turn, `Inspection clean up failed: unable to power off the node: ${outcome.error}`)
-  if (!outcome.ok) return inspectionFailed(turn, `Failed to finish inspection: ${outcome.error}`)
-  if (memo.error !== undefined) return unfinished(turn, memo.error)
-  const { problem, calls } = ruleProblem(turn, valueOf(outcome, 'inspection-facts').rules, memo)
-  if (problem !== undefined) return unfinished(turn, problem)
+    return inspectionFailed(task, `Inspection clean up failed: unable to power off the node: ${outcome.error}`)
+  if (!outcome.ok) return inspectionFailed(task, `Failed to finish inspection: ${outcome.error}`)
+  if (memo.error !== undefined) return unfinished(task, memo.error)
+  const { problem, calls } = ruleProblem(task, valueOf(outcome, 'inspection-facts').rules, memo)
+  if (problem !== undefined) return unfinished(task, problem)
   const { inventory, pluginData } = memo
   // Some BMCs know their NICs' firmware only once the machine has been on.
-  finish(turn, { inventory, pluginData }, calls, readsFirmware(turn.node) ? lookAtHardware(turn.node) : [])
+  finish(task, { inventory, pluginData }, calls, readsFirmware(task.node) ? lookAtHardware(task.node) : [])
 }
 
 /** Whoever a rule wants to be told is told before the inspection counts as done; then comes a last look. */
-function finish(turn: Turn, found: Found, calls: readonly ApiCall[], look: readonly EffectBody[] = []): void {
-  keepFound(turn, found)
+function finish(task: NodeTask, found: Found, calls: readonly ApiCall[], look: readonly EffectBody[] = []): void {
+  keepFound(task, found)
   const [first, ...rest] = [...calls.map((of): EffectBody => ({ kind: 'api-call', ...of })), ...look]
-  if (first) return turn.run([first, ...rest], 'inspection.called')
-  turn.process('done')
-  turn.rest()
+  if (first) return task.run([first, ...rest], 'inspection.called')
+  task.process('done')
+  task.rest()
 }
 
-export function inspectionCalled(turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok) return unfinished(turn, `Inspection rule action execution failed. Reason: ${outcome.error}`)
-  turn.process('done')
-  turn.rest()
+export function inspectionCalled(task: NodeTask, outcome: Outcome): void {
+  if (!outcome.ok) return unfinished(task, `Inspection rule action execution failed. Reason: ${outcome.error}`)
+  task.process('done')
+  task.rest()
 }
 
 /**
  * Upstream's history and `last_error` differ here: switching off forgets the error, and the worker that dies of it writes
  * its own (recorded).
  */
-function unfinished(turn: Turn, error: string): void {
+function unfinished(task: NodeTask, error: string): void {
   const sentence = `Failed to finish inspection: ${error}`
-  turn.fail(sentence, EVENT_TYPE)
-  if (goesOff(turn)) turn.node.last_error = `Async execution of continue_inspection failed with error: ${error}`
-  wipeAgentAccess(turn)
-  turn.process('fail')
-  turn.rest()
+  task.fail(sentence, EVENT_TYPE)
+  if (goesOff(task)) task.node.last_error = `Async execution of continue_inspection failed with error: ${error}`
+  wipeAgentAccess(task)
+  task.process('fail')
+  task.rest()
 }
 
 /** Inspection by what the BMC tells: no ramdisk, nothing is switched. */
-export function inspectionReported(turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok) return inspectionFailed(turn, outcome.error)
+export function inspectionReported(task: NodeTask, outcome: Outcome): void {
+  if (!outcome.ok) return inspectionFailed(task, outcome.error)
   const system = valueOf(outcome, 'bmc-system')
-  if (system === null) return inspectionFailed(turn, `the BMC of node ${turn.uuid} does not tell about its system`)
-  const { inventory, properties } = reportedInventory(turn.node, system.report)
-  const hooks = hookData(turn, system, { inventory, pluginData: {} }, turn.policy.inspection.redfishHooks)
-  if (hooks.problem !== undefined) return inspectionFailed(turn, hooks.problem)
-  const { problem, calls } = ruleProblem(turn, system.rules, hooks.found)
-  if (problem !== undefined) return inspectionFailed(turn, problem)
-  turn.node.properties = { ...turn.node.properties, ...properties }
-  finish(turn, hooks.found, calls)
+  if (system === null) return inspectionFailed(task, `the BMC of node ${task.uuid} does not tell about its system`)
+  const { inventory, properties } = reportedInventory(task.node, system.report)
+  const hooks = hookData(task, system, { inventory, pluginData: {} }, task.policy.inspection.redfishHooks)
+  if (hooks.problem !== undefined) return inspectionFailed(task, hooks.problem)
+  const { problem, calls } = ruleProblem(task, system.rules, hooks.found)
+  if (problem !== undefined) return inspectionFailed(task, problem)
+  task.node.properties = { ...task.node.properties, ...properties }
+  finish(task, hooks.found, calls)
 }
 
-export function inspectionFailed(turn: Turn, error: string): void {
-  turn.fail(error, EVENT_TYPE)
-  turn.dropInfo(...MARKS)
-  wipeAgentAccess(turn)
-  turn.process('fail')
-  turn.rest()
+export function inspectionFailed(task: NodeTask, error: string): void {
+  task.fail(error, EVENT_TYPE)
+  task.dropInfo(...MARKS)
+  wipeAgentAccess(task)
+  task.process('fail')
+  task.rest()
 }
 
 /** Nobody posted anything: the state says so at once, the machine is switched off after. */
-export function timeOutInspection(turn: Turn, error: string): void {
-  inspectionFailed(turn, error)
-  if (goesOff(turn)) turn.run([off(turn)], 'inspection.timed-out')
+export function timeOutInspection(task: NodeTask, error: string): void {
+  inspectionFailed(task, error)
+  if (goesOff(task)) task.run([off(task)], 'inspection.timed-out')
 }
 
-export function inspectionTimedOut(turn: Turn, outcome: Outcome): void {
+export function inspectionTimedOut(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
-    turn.warn(`node ${turn.uuid} could not be switched off after its inspection timed out: ${outcome.error}`)
-  turn.rest()
+    task.warn(`node ${task.uuid} could not be switched off after its inspection timed out: ${outcome.error}`)
+  task.rest()
 }
 
 /**
@@ -204,17 +204,17 @@ export function inspectionTimedOut(turn: Turn, outcome: Outcome): void {
  *
  * @throws IronicError 400 where the interface was changed meanwhile to one that never waits
  */
-export function abortInspection(turn: Turn): void {
-  if (turn.node.inspect_interface !== 'agent') throw new IronicError(400, unsupported(turn.node, 'abort'))
-  turn.run([goesOff(turn) ? off(turn) : { kind: 'proceed' }], 'inspection.aborted')
+export function abortInspection(task: NodeTask): void {
+  if (task.node.inspect_interface !== 'agent') throw new IronicError(400, unsupported(task.node, 'abort'))
+  task.run([goesOff(task) ? off(task) : { kind: 'proceed' }], 'inspection.aborted')
 }
 
-export function inspectionAborted(turn: Turn, outcome: Outcome): void {
+export function inspectionAborted(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
-    turn.warn(`node ${turn.uuid} could not be switched off after its inspection was aborted: ${outcome.error}`)
-  turn.fail('Inspection was aborted by request.', EVENT_TYPE)
-  turn.dropInfo(...MARKS)
-  wipeAgentAccess(turn)
-  turn.process('abort')
-  turn.rest()
+    task.warn(`node ${task.uuid} could not be switched off after its inspection was aborted: ${outcome.error}`)
+  task.fail('Inspection was aborted by request.', EVENT_TYPE)
+  task.dropInfo(...MARKS)
+  wipeAgentAccess(task)
+  task.process('abort')
+  task.rest()
 }

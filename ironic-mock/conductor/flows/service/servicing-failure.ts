@@ -2,7 +2,7 @@ import { restoreDeployInterface } from '../verify/autodetect.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
 import { bootInstance } from '../../agents/ramdisk.js'
 import { stepName } from '../../steps/step-name.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgentAccess, wipeFlags, wipeServicing } from '../teardown/wipe.js'
 
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
@@ -13,8 +13,8 @@ interface Leaving {
 }
 
 /** The end of a service that went wrong; with a step begun the node goes out of service as it is. */
-export function serviceFailed(turn: Turn, error: string, { tearDown }: Leaving = { tearDown: true }): void {
-  const { node, policy } = turn
+export function serviceFailed(task: NodeTask, error: string, { tearDown }: Leaving = { tearDown: true }): void {
+  const { node, policy } = task
   const begun = node.service_step.step !== undefined
   if (begun) {
     node.fault = 'service failure'
@@ -22,92 +22,92 @@ export function serviceFailed(turn: Turn, error: string, { tearDown }: Leaving =
     node.maintenance_reason ??= error
   }
   const memo = { error }
-  if (policy.powerOffInServiceFail) return turn.run([OFF], 'servicing.failed', memo)
-  if (tearDown && !begun && turn.info.agent_start_attempted === true)
-    return turn.run(bootInstance(turn), 'servicing.failed', memo)
-  settle(turn, memo)
+  if (policy.powerOffInServiceFail) return task.run([OFF], 'servicing.failed', memo)
+  if (tearDown && !begun && task.info.agent_start_attempted === true)
+    return task.run(bootInstance(task), 'servicing.failed', memo)
+  settle(task, memo)
 }
 
 interface Failed {
   error: string
 }
 
-export function servicingFailedOff(turn: Turn, outcome: Outcome, memo: Failed): void {
+export function servicingFailedOff(task: NodeTask, outcome: Outcome, memo: Failed): void {
   const also = outcome.ok ? '' : '. Also failed to tear down servicing.'
-  settle(turn, { error: memo.error + also })
+  settle(task, { error: memo.error + also })
 }
 
-function settle(turn: Turn, { error }: Failed): void {
-  const { node } = turn
+function settle(task: NodeTask, { error }: Failed): void {
+  const { node } = task
   if (['servicing', 'service wait', 'service failed'].includes(node.provision_state)) {
     node.service_step = {}
-    wipeFlags(turn, 'service')
-    wipeAgentAccess(turn)
+    wipeFlags(task, 'service')
+    wipeAgentAccess(task)
   }
-  turn.fail(error, 'servicing')
-  restoreDeployInterface(turn)
-  if (node.provision_state === 'servicing' || node.provision_state === 'service wait') turn.process('fail')
-  turn.rest()
+  task.fail(error, 'servicing')
+  restoreDeployInterface(task)
+  if (node.provision_state === 'servicing' || node.provision_state === 'service wait') task.process('fail')
+  task.rest()
 }
 
 /** What the conductor could not do; the agent's logs are fetched where there is an agent. */
-export function serviceFailedLogged(turn: Turn, error: string): void {
-  if (turn.info.service_disable_ramdisk === true) return serviceFailed(turn, error)
-  turn.run([{ kind: 'agent-logs' }], 'servicing.logged', { error, own: true })
+export function serviceFailedLogged(task: NodeTask, error: string): void {
+  if (task.info.service_disable_ramdisk === true) return serviceFailed(task, error)
+  task.run([{ kind: 'agent-logs' }], 'servicing.logged', { error, own: true })
 }
 
 /**
  * What the agent says has failed. Upstream's handler is that of deployments, so the node keeps its step and its agent and
  * does not go into maintenance, as recorded.
  */
-export function serviceStepFailed(turn: Turn, error: string): void {
-  turn.run([{ kind: 'agent-logs' }], 'servicing.logged', { error, own: false })
+export function serviceStepFailed(task: NodeTask, error: string): void {
+  task.run([{ kind: 'agent-logs' }], 'servicing.logged', { error, own: false })
 }
 
-export function servicingLogged(turn: Turn, memo: { error: string; own: boolean }): void {
-  if (memo.own) return serviceFailed(turn, memo.error)
-  turn.fail(memo.error, 'deploying')
-  turn.process('fail')
-  turn.rest()
+export function servicingLogged(task: NodeTask, memo: { error: string; own: boolean }): void {
+  if (memo.own) return serviceFailed(task, memo.error)
+  task.fail(memo.error, 'deploying')
+  task.process('fail')
+  task.rest()
 }
 
 /** Nobody reported: the state says so at once. */
-export function timeOutService(turn: Turn, error: string): void {
-  turn.node.last_error = error
-  turn.process('fail')
-  serviceFailed(turn, error)
+export function timeOutService(task: NodeTask, error: string): void {
+  task.node.last_error = error
+  task.process('fail')
+  serviceFailed(task, error)
 }
 
-function abortError(turn: Turn): string {
-  const step = turn.node.service_step
+function abortError(task: NodeTask): string {
+  const step = task.node.service_step
   const during = step.step ? ` during or after the completion of step "${stepName(step)}"` : ''
   return `By request, the service operation was aborted${during}`
 }
 
 /** `abort`: back to the instance. From a waiting state the node passes through `service failed`. */
-export function abortService(turn: Turn): void {
-  if (turn.node.provision_state !== 'service failed') turn.process('fail')
-  turn.begin('abort')
-  bringBack(turn)
+export function abortService(task: NodeTask): void {
+  if (task.node.provision_state !== 'service failed') task.process('fail')
+  task.begin('abort')
+  bringBack(task)
 }
 
 /** A step has ended that could not be interrupted: the node stays in `service failed`. */
-export function abortServiceAfter(turn: Turn): void {
-  turn.node.last_error = abortError(turn)
-  turn.process('fail')
-  bringBack(turn)
+export function abortServiceAfter(task: NodeTask): void {
+  task.node.last_error = abortError(task)
+  task.process('fail')
+  bringBack(task)
 }
 
-function bringBack(turn: Turn): void {
-  const booted = turn.info.agent_start_attempted === true
-  turn.run(booted ? bootInstance(turn) : [{ kind: 'proceed' }], 'servicing.aborted')
+function bringBack(task: NodeTask): void {
+  const booted = task.info.agent_start_attempted === true
+  task.run(booted ? bootInstance(task) : [{ kind: 'proceed' }], 'servicing.aborted')
 }
 
-export function servicingAborted(turn: Turn, outcome: Outcome): void {
+export function servicingAborted(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
-    return serviceFailed(turn, 'Failed to tear down service after aborting the operation', { tearDown: false })
-  turn.node.last_error = abortError(turn)
-  wipeServicing(turn)
-  restoreDeployInterface(turn)
-  turn.rest()
+    return serviceFailed(task, 'Failed to tear down service after aborting the operation', { tearDown: false })
+  task.node.last_error = abortError(task)
+  wipeServicing(task)
+  restoreDeployInterface(task)
+  task.rest()
 }

@@ -5,7 +5,7 @@ import { automatedCleaning } from '../clean/cleaning.js'
 import { wantedCleaning } from '../clean/cleaning-runbook.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 import { wipeDeployment } from './wipe.js'
 
 /**
@@ -13,49 +13,49 @@ import { wipeDeployment } from './wipe.js'
  *
  * @throws IronicError 400 when the node's power cannot be controlled
  */
-export function startTeardown(turn: Turn): void {
-  const { node } = turn
+export function startTeardown(task: NodeTask): void {
+  const { node } = task
   const problem = powerProblem(node)
   if (problem !== undefined)
     throw new IronicError(400, `Failed to validate power driver interface. Can not delete instance. Error: ${problem}`)
-  turn.begin('delete')
-  turn.dropInfo('agent_url')
-  switchDeployInterface(turn)
+  task.begin('delete')
+  task.dropInfo('agent_url')
+  switchDeployInterface(task)
   // Nothing of the instance is to be booted any more.
   const forget: EffectBody = { kind: 'boot', source: { kind: 'disk' } }
   const off: EffectBody = { kind: 'power', target: node.disable_power_off ? 'rebooting' : 'power off' }
   const live = node.deploy_interface === 'ramdisk'
-  turn.run(!usesAgent(node) ? [{ kind: 'proceed' }] : live ? [forget, off] : [off], 'teardown.off')
+  task.run(!usesAgent(node) ? [{ kind: 'proceed' }] : live ? [forget, off] : [off], 'teardown.off')
 }
 
-export function teardownOff(turn: Turn, outcome: Outcome): void {
+export function teardownOff(task: NodeTask, outcome: Outcome): void {
   // Whatever came of it, the instance is gone.
-  forgetInstance(turn)
+  forgetInstance(task)
   if (!outcome.ok) {
-    turn.fail(`Failed to tear down: ${outcome.error}`, 'deleting')
-    turn.process('fail')
-    return turn.rest()
+    task.fail(`Failed to tear down: ${outcome.error}`, 'deleting')
+    task.process('fail')
+    return task.rest()
   }
-  const wanted = wantedCleaning(turn)
+  const wanted = wantedCleaning(task)
   if (wanted.problem !== undefined) {
     // Upstream's worker dies of it and leaves the node in deleting for ever.
-    turn.fail(wanted.problem, 'cleaning')
-    turn.process('fail')
-    return turn.rest()
+    task.fail(wanted.problem, 'cleaning')
+    task.process('fail')
+    return task.rest()
   }
-  turn.process('clean')
-  automatedCleaning(turn, wanted)
+  task.process('clean')
+  automatedCleaning(task, wanted)
 }
 
-function forgetInstance(turn: Turn): void {
-  const { node } = turn
+function forgetInstance(task: NodeTask): void {
+  const { node } = task
   node.instance_info = {}
   node.instance_uuid = null
   node.instance_name = null
   // Of a node that was waiting for its agent the step stays: a deploy step until the next deployment (recorded), a
   // service step until the next servicing (ironic 39.0.0 conductor/manager.py _do_node_tear_down).
   const { deploy_step } = node
-  wipeDeployment(turn)
+  wipeDeployment(task)
   node.deploy_step = deploy_step
-  turn.dropInfo('instance', 'root_uuid_or_disk_id', 'is_whole_disk_image', 'is_source_a_path', 'deploy_boot_mode')
+  task.dropInfo('instance', 'root_uuid_or_disk_id', 'is_whole_disk_image', 'is_source_a_path', 'deploy_boot_mode')
 }

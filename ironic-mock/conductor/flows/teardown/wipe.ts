@@ -1,64 +1,64 @@
 import type { StepKind } from '../../../../wire/index.js'
 import { fastTrackable } from '../../agents/fast-track.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 
 /** What was known of the ramdisk that is gone now (Ironic's source). */
-export function wipeAgent(turn: Turn): void {
+export function wipeAgent(task: NodeTask): void {
   // What was told to the ramdisk before it booted, it still knows after the next boot.
-  if (!turn.info.agent_secret_token_pregenerated) turn.dropInfo('agent_secret_token')
-  turn.dropInfo(
+  if (!task.info.agent_secret_token_pregenerated) task.dropInfo('agent_secret_token')
+  task.dropInfo(
     'agent_url',
     'agent_cached_deploy_steps',
     'agent_cached_clean_steps',
     'agent_verify_ca',
     'agent_start_attempted',
   )
-  turn.heartbeatWaits(false)
+  task.heartbeatWaits(false)
 }
 
 /** Forgets how to reach the agent and keeps what it could do, as recorded of a failed cleaning step. */
-export function wipeAgentAccess(turn: Turn): void {
-  turn.dropInfo('agent_secret_token', 'agent_secret_token_pregenerated', 'agent_url', 'agent_verify_ca')
-  turn.heartbeatWaits(false)
+export function wipeAgentAccess(task: NodeTask): void {
+  task.dropInfo('agent_secret_token', 'agent_secret_token_pregenerated', 'agent_url', 'agent_verify_ca')
+  task.heartbeatWaits(false)
 }
 
 /** The marks that a kind of work leaves while it goes on. */
-export function wipeFlags(turn: Turn, kind: StepKind): void {
+export function wipeFlags(task: NodeTask, kind: StepKind): void {
   const rebooted = { deploy: 'deployment', clean: 'cleaning', service: 'servicing' }[kind]
-  turn.dropInfo(`${rebooted}_reboot`, `${rebooted}_polling`, `skip_current_${kind}_step`, `${kind}_step_index`)
+  task.dropInfo(`${rebooted}_reboot`, `${rebooted}_polling`, `skip_current_${kind}_step`, `${kind}_step_index`)
 }
 
-export function wipeDeployment(turn: Turn): void {
-  wipeDeploymentPlan(turn)
-  wipeAgent(turn)
+export function wipeDeployment(task: NodeTask): void {
+  wipeDeploymentPlan(task)
+  wipeAgent(task)
 }
 
-export function wipeDeploymentPlan(turn: Turn): void {
-  turn.node.deploy_step = {}
-  turn.setInfo({ deploy_steps: null })
-  turn.dropInfo('user_deploy_steps', 'steps_validated')
-  wipeFlags(turn, 'deploy')
+export function wipeDeploymentPlan(task: NodeTask): void {
+  task.node.deploy_step = {}
+  task.setInfo({ deploy_steps: null })
+  task.dropInfo('user_deploy_steps', 'steps_validated')
+  wipeFlags(task, 'deploy')
 }
 
 /** An agent that the next operation may use stays known. */
-export function wipeCleaning(turn: Turn): void {
-  if (!fastTrackable(turn)) wipeAgentAccess(turn)
-  wipeCleaningPlan(turn)
+export function wipeCleaning(task: NodeTask): void {
+  if (!fastTrackable(task)) wipeAgentAccess(task)
+  wipeCleaningPlan(task)
 }
 
-export function wipeCleaningPlan(turn: Turn): void {
-  turn.node.clean_step = {}
-  turn.setInfo({ clean_steps: null })
-  turn.dropInfo('cleaning_disable_ramdisk', 'declarative_cleaning', 'agent_cached_clean_steps', 'steps_validated')
-  turn.dropInfo('agent_start_attempted')
-  wipeFlags(turn, 'clean')
+export function wipeCleaningPlan(task: NodeTask): void {
+  task.node.clean_step = {}
+  task.setInfo({ clean_steps: null })
+  task.dropInfo('cleaning_disable_ramdisk', 'declarative_cleaning', 'agent_cached_clean_steps', 'steps_validated')
+  task.dropInfo('agent_start_attempted')
+  wipeFlags(task, 'clean')
 }
 
 /** No agent outlives servicing, so it is always forgotten. */
-export function wipeServicing(turn: Turn): void {
-  wipeAgentAccess(turn)
-  turn.node.service_step = {}
-  turn.setInfo({ service_steps: null })
-  turn.dropInfo('service_disable_ramdisk', 'agent_cached_service_steps', 'steps_validated', 'agent_start_attempted')
-  wipeFlags(turn, 'service')
+export function wipeServicing(task: NodeTask): void {
+  wipeAgentAccess(task)
+  task.node.service_step = {}
+  task.setInfo({ service_steps: null })
+  task.dropInfo('service_disable_ramdisk', 'agent_cached_service_steps', 'steps_validated', 'agent_start_attempted')
+  wipeFlags(task, 'service')
 }

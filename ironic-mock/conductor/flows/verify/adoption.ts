@@ -12,44 +12,44 @@ import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import { keepImageType } from '../deploy/image-deployment.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 
 /**
  * `adopt`: takes over a machine that is in use already. The image, the interfaces and the way it boots must be sound,
  * and the BMC is told to go on booting the disk; the machine itself is left alone. The power is not looked at (ironic
  * 39.0.0 conductor/manager.py _do_adoption).
  */
-export function startAdoption(turn: Turn): void {
-  turn.begin('adopt')
-  const { node, situation } = turn
+export function startAdoption(task: NodeTask): void {
+  task.begin('adopt')
+  const { node, situation } = task
   const image = node.instance_info.image_type ? undefined : imageSourceProblem(node.instance_info.image_source)
-  if (image !== undefined) return failed(turn, image)
-  keepImageType(turn)
+  if (image !== undefined) return failed(task, image)
+  keepImageType(task)
   const boot = node.deploy_interface === 'ramdisk' ? ramdiskBootProblem(node, situation.ports) : undefined
-  if (boot !== undefined) return failed(turn, boot)
-  switchDeployInterface(turn)
-  const problem = preparesBoot(turn) ? prepareProblem(turn) : undefined
-  if (problem !== undefined) return failed(turn, problem)
-  turn.run(preparesBoot(turn) ? prepareInstance(turn) : [{ kind: 'proceed' }], 'adoption.prepared')
+  if (boot !== undefined) return failed(task, boot)
+  switchDeployInterface(task)
+  const problem = preparesBoot(task) ? prepareProblem(task) : undefined
+  if (problem !== undefined) return failed(task, problem)
+  task.run(preparesBoot(task) ? prepareInstance(task) : [{ kind: 'proceed' }], 'adoption.prepared')
 }
 
-export function adoptionPrepared(turn: Turn, outcome: Outcome): void {
-  if (!outcome.ok) return failed(turn, outcome.error)
-  const { node } = turn
-  if (preparesBoot(turn) && bootModeSaid(node) === undefined)
-    turn.setInfo({ deploy_boot_mode: node.boot_mode ?? 'uefi' })
-  takeConsoleOver(turn)
+export function adoptionPrepared(task: NodeTask, outcome: Outcome): void {
+  if (!outcome.ok) return failed(task, outcome.error)
+  const { node } = task
+  if (preparesBoot(task) && bootModeSaid(node) === undefined)
+    task.setInfo({ deploy_boot_mode: node.boot_mode ?? 'uefi' })
+  takeConsoleOver(task)
   node.conductor_affinity = 1
-  turn.process('done')
-  turn.rest()
+  task.process('done')
+  task.rest()
 }
 
 /** The interfaces `fake`, `noop` and `ramdisk` leave the boot of an adopted node as it is. */
-const preparesBoot = ({ node }: Turn): boolean =>
+const preparesBoot = ({ node }: NodeTask): boolean =>
   usesAgent(node) && node.deploy_interface !== 'ramdisk' && node.boot_interface !== 'fake'
 
 /** What the validation of the management interface and the capabilities say. */
-function prepareProblem({ node }: Turn): string | undefined {
+function prepareProblem({ node }: NodeTask): string | undefined {
   const { capabilities = {} } = node.instance_info
   if (!isObject(typeof capabilities === 'string' ? parsed(capabilities) : capabilities))
     return `Error parsing capabilities from Node ${node.uuid} instance_info field. A dictionary or a "jsonified" dictionary is expected.`
@@ -60,7 +60,7 @@ function prepareProblem({ node }: Turn): string | undefined {
  * `prepare_instance` of the boot interfaces: modes are set as the record wants them, and the disk is booted, which also
  * ejects what Ironic inserted. PXE does not set the device of a node that is in use; its BMC is asked for the mode only.
  */
-function prepareInstance({ node }: Turn): [EffectBody, ...EffectBody[]] {
+function prepareInstance({ node }: NodeTask): [EffectBody, ...EffectBody[]] {
   if (!readsModes(node)) return [{ kind: 'proceed' }]
   const byRedfish = node.boot_interface.includes('redfish')
   const last: EffectBody = byRedfish ? { kind: 'boot', source: { kind: 'disk' } } : { kind: 'read-power' }
@@ -84,10 +84,10 @@ const wantedSecureBoot = ({ instance_info }: Readonly<NodeRecord>): BmcChange[] 
     : []
 
 /** A console that was on is started again; the adoption does not fail when it cannot be. */
-function takeConsoleOver(turn: Turn): void {
-  const { node } = turn
+function takeConsoleOver(task: NodeTask): void {
+  const { node } = task
   if (!node.console_enabled || !node.console_interface.startsWith('no-')) return
-  turn.fail(
+  task.fail(
     `Failed to start console while taking over the node ${node.uuid}: ${unsupported(node, 'console')}.`,
     'takeover',
   )
@@ -104,11 +104,11 @@ function parsed(text: string): unknown {
   }
 }
 
-function failed(turn: Turn, problem: string): void {
-  restoreDeployInterface(turn)
+function failed(task: NodeTask, problem: string): void {
+  restoreDeployInterface(task)
   // What was read of it is not to be trusted.
-  turn.node.power_state = null
-  turn.fail(`Error while attempting to adopt node ${turn.uuid}: ${problem}.`, 'adoption')
-  turn.process('fail')
-  turn.rest()
+  task.node.power_state = null
+  task.fail(`Error while attempting to adopt node ${task.uuid}: ${problem}.`, 'adoption')
+  task.process('fail')
+  task.rest()
 }

@@ -1,6 +1,6 @@
 import type { NodeRecord } from '../../../../wire/index.js'
 import type { Policy } from '../../core/policy.js'
-import type { Turn } from '../../core/turn.js'
+import type { NodeTask } from '../../core/node-task.js'
 
 /** Whether a deploy interface would say that it can do what `instance_info` asks for (Ironic's source). */
 const SUPPORTS: Readonly<Record<string, (instance: Readonly<NodeRecord['instance_info']>) => boolean>> = {
@@ -21,20 +21,20 @@ export function detectDeployInterface(
 }
 
 /** Work on the node begins: `autodetect` gives way to what it stands for, and is remembered. */
-export function switchDeployInterface(turn: Turn): void {
-  const { node } = turn
+export function switchDeployInterface(task: NodeTask): void {
+  const { node } = task
   if (node.deploy_interface !== 'autodetect') return
-  const { name, supported } = detectDeployInterface(node, turn.policy)
+  const { name, supported } = detectDeployInterface(node, task.policy)
   if (!supported && node.instance_info.image_source)
-    turn.warn(`no deploy interface supports the image of node ${turn.uuid}; autodetect takes ${name}`)
-  turn.setInfo({ original_deploy_interface: node.deploy_interface })
+    task.warn(`no deploy interface supports the image of node ${task.uuid}; autodetect takes ${name}`)
+  task.setInfo({ original_deploy_interface: node.deploy_interface })
   node.deploy_interface = name
 }
 
 /** The end of cleaning and servicing; a deployed node, or one whose deployment failed, keeps what it was deployed by. */
-export function restoreDeployInterface(turn: Turn): void {
-  const original = turn.info.original_deploy_interface
+export function restoreDeployInterface(task: NodeTask): void {
+  const original = task.info.original_deploy_interface
   if (typeof original !== 'string') return
-  turn.node.deploy_interface = original
-  turn.dropInfo('original_deploy_interface')
+  task.node.deploy_interface = original
+  task.dropInfo('original_deploy_interface')
 }

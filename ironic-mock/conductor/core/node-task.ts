@@ -94,7 +94,7 @@ const WAITING: Partial<Record<ProvisionState, { deadline: DeadlineKind; limit: (
  * One reaction being worked out. Flows read and change the node as if it were theirs; {@link reaction} tells what came
  * of it. Nothing outside is touched, so the whole is a function of situation and event.
  */
-export class Turn {
+export class NodeTask {
   readonly situation: Situation
   readonly node: NodeRecord
   #info: JsonObject | undefined
