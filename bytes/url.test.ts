@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { maskedAddress, withoutPasswords } from './url.js'
+import { maskedAddress, maskedAddresses, withoutPasswords } from './url.js'
 
 test.each([
   ['redfish://user:pass@host/x', 'redfish://******@host/x'],
@@ -10,6 +10,14 @@ test.each([
   ['https://host/a:b', 'https://host/a:b'],
 ])('%s is shown as %s', (address, shown) => {
   expect(maskedAddress(address)).toBe(shown)
+})
+
+test.each([
+  ['http://me:hush@a:6385,http://b:1', 'http://******@a:6385,http://b:1'],
+  ['http://me:hu,sh@a', 'http://******@a'],
+  ['a, b', 'a, b'],
+])('the list %s is shown as %s', (addresses, shown) => {
+  expect(maskedAddresses(addresses)).toBe(shown)
 })
 
 describe('a text with URLs', () => {

@@ -11,12 +11,19 @@ export function maskedUrl(url: string): string {
   return `${protocol}//${user}${host}${pathname}${query}`
 }
 
-/** A text in which URLs may occur, their passwords masked, also those that have an `@` of their own. */
+/** Masks the passwords of the URLs in a text, also passwords that contain an `@`. */
 export const withoutPasswords = (text: string): string => text.replace(/(\/\/[^/\s:@]*):[^/\s"'<>]*@/g, '$1:******@')
 
-/** An address that may be no URL, for messages: what stands before its last `@` masked. */
+/** An address that may be no URL, for messages: everything before its last `@` masked. */
 export const maskedAddress = (address: string): string =>
   address.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, (_, scheme: string | undefined) => `${scheme ?? ''}******@`)
+
+/** Addresses between commas, each as {@link maskedAddress}. A comma without a scheme after it may be part of a password. */
+export const maskedAddresses = (addresses: string): string =>
+  addresses
+    .split(/,(?=\s*[a-z][a-z\d+.-]*:\/\/)/i)
+    .map(maskedAddress)
+    .join(',')
 
 /** A URL without its user and password, and the Basic credentials that these make; null when it names no user. */
 export function splitCredentials(url: string | URL): { url: URL; authorization: string | null } {

@@ -1,5 +1,6 @@
 import type { MachineSpec } from '../machine/index.js'
 import { seededRandom, systemClock, VirtualClock, type Clock } from '../runtime/index.js'
+import type { InstallCoreosArgs } from '../steps/index.js'
 import type { RequestedStep } from '../wire/index.js'
 import { LabNode, type Deployment, type Wait } from './lab-node.js'
 import { sharedWait } from './shared-wait.js'
@@ -58,22 +59,6 @@ export async function createLab(options: LabOptions = {}): Promise<Lab> {
       return new LabNode(staged, uuid, wait, deployment)
     },
   }
-}
-
-/** Arguments of the `install_coreos` step, all optional. */
-export interface InstallCoreosArgs {
-  /** Ignition config: takes the place of the configdrive's user data. */
-  ignition?: unknown
-  append_karg?: readonly string[]
-  delete_karg?: readonly string[]
-  image_url?: string
-  image_sha256?: string
-  copy_network?: boolean
-  hostname?: string | false
-  /** False installs a config that Ignition will refuse at first boot. */
-  check_ignition?: boolean
-  /** The live system ejects what it was booted from: for servers that hold on to it. */
-  eject_media?: boolean
 }
 
 /** The deploy step as BareMetal Operator asks for it: priority 80. */

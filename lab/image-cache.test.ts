@@ -13,7 +13,8 @@ import {
   type Behaviour,
   type FileServer,
 } from '../test/kit/images/image-files.js'
-import { createLab, installCoreos, type InstallCoreosArgs } from './create-lab.js'
+import type { InstallCoreosArgs } from '../steps/index.js'
+import { createLab, installCoreos } from './create-lab.js'
 import type { ImageCacheRequest } from './image-staging.js'
 
 const ignition = { ignition: { version: '3.4.0' } }

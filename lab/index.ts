@@ -9,14 +9,7 @@ export {
   isLoopback,
 } from './addresses/own-address.js'
 export { machineOf } from './bmcs/bmcs.js'
-export {
-  createLab,
-  type EnrollOptions,
-  installCoreos,
-  type InstallCoreosArgs,
-  type Lab,
-  type LabOptions,
-} from './create-lab.js'
+export { createLab, type EnrollOptions, installCoreos, type Lab, type LabOptions } from './create-lab.js'
 export type { LabEvent } from './events.js'
 export { type Fault, type FaultEffect, type FaultMatch, Faults } from './faults/faults.js'
 export type { Phase } from './faults/phase.js'

@@ -39,4 +39,5 @@ export {
 export { systemClock } from './system-clock.js'
 export { systemRandom } from './system-random.js'
 export { sweepTemporaryFolders, temporaryFolder, type TemporaryFolder } from './temporary-folder.js'
+export { type Due, TimerHeap } from './timer-heap.js'
 export { NothingLeftToHappen, VirtualClock } from './virtual-clock.js'

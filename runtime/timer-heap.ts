@@ -1,32 +1,36 @@
-/** What a clock of the lab wakes. */
-export interface Timer {
+/** An instant at which something is due. */
+export interface Due {
   at: number
-  /** Timers of one instant fire in the order in which they were set. */
+  /** Entries of one instant are due in the order in which they were set. */
   order: number
+}
+
+/** A pending sleep of a clock. */
+export interface Timer extends Due {
   weak: boolean
   fire: () => void
 }
 
 /** A binary heap by time and order, so that a lab of thousands of heartbeats stays cheap. */
-export class TimerHeap {
-  #items: Timer[] = []
+export class TimerHeap<T extends Due = Timer> {
+  #items: T[] = []
 
-  peek(): Timer | undefined {
+  peek(): T | undefined {
     return this.#items[0]
   }
 
-  push(timer: Timer): void {
+  push(timer: T): void {
     this.#items.push(timer)
     this.#up(this.#items.length - 1)
   }
 
-  pop(): Timer | undefined {
+  pop(): T | undefined {
     const first = this.#items[0]
     if (first) this.#removeAt(0)
     return first
   }
 
-  remove(timer: Timer): boolean {
+  remove(timer: T): boolean {
     const index = this.#items.indexOf(timer)
     if (index < 0) return false
     this.#removeAt(index)

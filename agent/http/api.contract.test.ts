@@ -96,7 +96,7 @@ test('the agent answers as the recorded ironic-python-agent did', async () => {
 
     const expected = OTHERWISE[seq] ?? { status: recorded.status, answer: expectedOf(recorded.answer) }
     const { allow, location } = answer.headers
-    // The recording proxy left it out.
+    // Recordings leave out the header Server.
     expect.soft(answer.headers.server).toBe('ironic-python-agent')
     expect
       .soft({ seq, status: answer.status, type: answer.headers['content-type'], answer: answer.body })

@@ -48,7 +48,7 @@ const OPERATIONS = Object.entries(AGENT_OPERATIONS) as [AgentOperationId, AgentO
 const NOT_SERVING =
   '503 Service Unavailable: the agent is not at work: it has not been looked up yet, or its work is over.'
 
-/** As IPA names its server in every answer (ironic-python-agent 13.0.0 api/app.py). */
+/** The `server_name` of IPA's HTTP server, cheroot (since ironic-python-agent 11.0.0, api/app.py Application.start). */
 const signed = (answer: WireResponse): WireResponse => ({
   ...answer,
   headers: { ...answer.headers, server: 'ironic-python-agent' },

@@ -3,14 +3,13 @@ import { basename } from 'node:path'
 import {
   agentConfig,
   agentOf,
-  shownAddress,
   type AgentConfigOptions,
   type AgentOnCoreos,
   type AgentTemplate,
   type AgentTls,
   type Keyfile,
 } from '../../coreos/index.js'
-import { LiveImageError } from '../../bytes/index.js'
+import { LiveImageError, maskedAddresses } from '../../bytes/index.js'
 import { summarizeIgnition, parseIgnition } from '../../ignition/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { AGENT_CONFIG_SHAPES } from '../options/agent-config-options.js'
@@ -36,7 +35,7 @@ export async function ignitionAgentConfig(flags: AgentConfigFlags, environment: 
 
 /** What a live CoreOS with such a config does, without secrets. */
 export function agentLines({ unit, image, pull, options, restart }: AgentOnCoreos): string[] {
-  const told = (name: string, otherwise: string) => (options[name] ? shownAddress(options[name]) : otherwise)
+  const told = (name: string, otherwise: string) => (options[name] ? maskedAddresses(options[name]) : otherwise)
   const how = [
     ...(pull.authFile === null ? [] : ['with a pull secret']),
     ...(pull.tlsVerify ? [] : ["without a look at the registry's certificate"]),

@@ -239,7 +239,11 @@ describe('refused', () => {
   test.each([
     ['no address', { ironicUrls: [','] }, 'no Ironic to go to'],
     ['an address that is none', { ironicUrls: ['ftp://a'] }, '"ftp://a" is no address'],
-    ['an address with a password in it that is none', { ironicUrls: ['x://u:hunter2@a'] }, '"x://***@a" is no address'],
+    [
+      'an address with a password in it that is none',
+      { ironicUrls: ['x://u:hunter2@a'] },
+      '"x://******@a" is no address',
+    ],
     ['an image that would be two words', { image: 'a --privileged' }, 'the image "a --privileged"'],
     ['an image and a registry', { image: 'a/b', registry: 'c' }, 'both an image and a registry'],
     ['a host name that is a script', { hostname: 'a; reboot' }, 'the host name "a; reboot"'],

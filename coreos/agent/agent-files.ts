@@ -1,7 +1,7 @@
+import { maskedAddresses } from '../../bytes/index.js'
 import type { SpecFile } from '../../ignition/index.js'
 import type { AgentConfigOptions, AgentTls } from './agent-options.js'
 import { AGENT_CONF, AUTH_FILE } from './agent-unit.js'
-import { withoutPassword } from './service-urls.js'
 
 const CA_FILE = '/etc/pki/ca-trust/source/anchors/ca.crt'
 
@@ -86,7 +86,7 @@ function greetings(
   known: { image: string; ironic: readonly string[] },
 ) {
   // Anybody who logs in reads it.
-  const shown = (urls: readonly string[]) => urls.map(withoutPassword).join(', ')
+  const shown = (urls: readonly string[]) => urls.map(maskedAddresses).join(', ')
   const about = [
     `  Ironic       ${shown(known.ironic)}`,
     ...(inspectorUrls.length === 0 ? [] : [`  inspection   ${shown(inspectorUrls)}`]),

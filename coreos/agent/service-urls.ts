@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net'
+import { maskedAddress } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 
 /** Where Ironic listens, and where its inspector did. */
@@ -42,12 +43,9 @@ function taken(text: string, scheme: Scheme): { start: string; port: string | un
   const [, start, port, path = ''] =
     /^(https?:\/\/(?:[^@/\s]*@)?(?:\[[0-9a-f:.]+\]|[^:/?#[\]\s@]+))(?::([0-9]+))?(\/[^?#\s]*)?$/i.exec(whole) ?? []
   if (start === undefined || !URL.canParse(whole))
-    throw new UserError('agent-url', `${JSON.stringify(withoutPassword(text))} is no address of Ironic`, {
+    throw new UserError('agent-url', `${JSON.stringify(maskedAddress(text))} is no address of Ironic`, {
       kind: 'usage',
       remedy: 'give a URL like http://192.0.2.1:6385 or https://[2001:db8::1], or several between commas',
     })
   return { start, port, path: path.replace(/\/+$/, '') }
 }
-
-/** A URL as it may be shown. */
-export const withoutPassword = (text: string): string => text.replace(/\/\/[^/]*@/g, '//***@')

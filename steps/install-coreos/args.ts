@@ -1,19 +1,25 @@
-import type { ArgsSchema } from '../sdk/define-step.js'
+import type { ArgSchema, ArgsSchema } from '../sdk/arg-types.js'
 
-/** Arguments of `install_coreos`, all optional: without any, everything comes from configdrive and instance_info. */
-export interface InstallArgs {
+/** Arguments of the `install_coreos` step. Configdrive and instance_info supply what they leave out. */
+export interface InstallCoreosArgs {
+  /** Ignition config as an object or JSON text. Replaces the configdrive's user data. */
   ignition?: object | string
-  append_karg?: string | string[]
-  delete_karg?: string | string[]
+  append_karg?: string | readonly string[]
+  delete_karg?: string | readonly string[]
   image_url?: string
   image_sha256?: string
   copy_network?: boolean
   hostname?: string | false
+  /** Ignition platform ID of the installed system. Default `metal`. */
   platform?: string
-  console?: string | string[]
+  console?: string | readonly string[]
+  /** Whether an image from a URL may come without a signature. Default true. */
   insecure?: boolean
+  /** Leaves the partition table of a failed installation in place. */
   preserve_on_error?: boolean
+  /** False installs a config that Ignition will refuse at first boot. */
   check_ignition?: boolean
+  /** Ejects the virtual media that the live system was booted from, for servers that would boot them again. */
   eject_media?: boolean
 }
 
@@ -21,7 +27,7 @@ export interface InstallArgs {
 const word = { type: 'string', minLength: 1, pattern: '^[^\\u0000\\r\\n]+$' }
 const words = { anyOf: [word, { type: 'array', items: word }] }
 
-export const INSTALL_ARGS: ArgsSchema = {
+export const INSTALL_ARGS: ArgsSchema & { properties: Record<keyof InstallCoreosArgs, ArgSchema> } = {
   properties: {
     ignition: {
       type: ['object', 'string'],

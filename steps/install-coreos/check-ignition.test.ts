@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../wire/index.js'
-import type { InstallArgs } from './args.js'
+import type { InstallCoreosArgs } from './args.js'
 import { resolveInput } from './input.js'
 
-const resolve = (args: InstallArgs, user_data?: unknown, name?: string) =>
+const resolve = (args: InstallCoreosArgs, user_data?: unknown, name?: string) =>
   resolveInput({
     args,
     node: { instance_info: { configdrive: { user_data, meta_data: name ? { name } : {} } as JsonObject } },

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../wire/index.js'
-import type { InstallArgs } from './args.js'
+import type { InstallCoreosArgs } from './args.js'
 import { installerArgv } from './argv.js'
 import { resolveInput, type InstallInput } from './input.js'
 import { kernelArgumentDifferences } from './read-back.js'
 
 const config = { ignition: { version: '3.2.0' }, passwd: { users: [{ name: 'core' }] } }
 const resolve = (
-  args: InstallArgs,
+  args: InstallCoreosArgs,
   instance_info: JsonObject = {},
   environment: Record<string, string> = {},
   liveHostname: string | null = null,
@@ -53,7 +53,7 @@ describe('the name of the machine', () => {
 })
 
 describe('what cannot be installed is refused before anything is touched', () => {
-  test.each<[string, InstallArgs, JsonObject, string]>([
+  test.each<[string, InstallCoreosArgs, JsonObject, string]>([
     [
       'a configdrive in base64',
       {},
@@ -137,7 +137,7 @@ describe('the command line', () => {
 describe('kernel arguments read back', () => {
   const options =
     'rw mitigations=auto,nosmt ignition.platform.id=metal $ignition_firstboot console=ttyS0,9600n8 foo=bar x y'
-  test.each<[InstallArgs, string[]]>([
+  test.each<[InstallCoreosArgs, string[]]>([
     [{}, []],
     [{ append_karg: ['foo=bar', 'x y'], delete_karg: 'quiet', console: 'ttyS0', platform: 'metal' }, []],
     [{ append_karg: ['foo=ba'] }, ['the kernel argument foo=ba is missing']],

@@ -2,7 +2,7 @@ import { parseIgnition, withHostname, type IgnitionConfig } from '../../ignition
 import { UserError } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { StepError } from '../sdk/step.js'
-import type { InstallArgs } from './args.js'
+import type { InstallCoreosArgs } from './args.js'
 import { checkIgnition } from './check-ignition.js'
 
 /** What is to be installed, wherever it was said. */
@@ -30,7 +30,7 @@ export interface ImageDigest {
 }
 
 export interface InputSources {
-  args: InstallArgs
+  args: InstallCoreosArgs
   node: JsonObject
   environment: Readonly<Record<string, string>>
   /** Name of the running live system; null when it has none of its own. */
@@ -126,7 +126,7 @@ function metaHostname(metaData: JsonObject): string | undefined {
   return undefined
 }
 
-function imageFrom(args: InstallArgs, instance: JsonObject): InstallInput['image'] {
+function imageFrom(args: InstallCoreosArgs, instance: JsonObject): InstallInput['image'] {
   const url = args.image_url ?? instance['image_source']
   if (url === undefined || url === null || url === '') return null
   if (typeof url !== 'string' || !/^https?:\/\/\S+$/.test(url))
@@ -135,7 +135,7 @@ function imageFrom(args: InstallArgs, instance: JsonObject): InstallInput['image
 }
 
 /** An image that the arguments name is not the one that instance_info describes. */
-function digestFrom(args: InstallArgs, instance: JsonObject): ImageDigest | null {
+function digestFrom(args: InstallCoreosArgs, instance: JsonObject): ImageDigest | null {
   if (args.image_sha256 !== undefined) return { sha256: args.image_sha256.toLowerCase(), insisted: true }
   if (args.image_url !== undefined && args.image_url !== instance['image_source']) return null
   const hash =
@@ -180,8 +180,8 @@ const isEmpty = (value: JsonObject) => Object.keys(value).length === 0
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const list = (value: string | string[] | undefined): string[] =>
-  value === undefined ? [] : typeof value === 'string' ? [value] : value
+const list = (value: string | readonly string[] | undefined): string[] =>
+  value === undefined ? [] : typeof value === 'string' ? [value] : [...value]
 
 const refused = (why: string, cause?: unknown) =>
   new StepError(`install_coreos: ${why.replace(/\.$/, '')}. Nothing was written to any disk.`, { cause })

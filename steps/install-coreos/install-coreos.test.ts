@@ -5,7 +5,7 @@ import { scriptedTarget, type Answer, type Script, type ScriptedOptions } from '
 import { stepContext } from '../../test/kit/step-context.js'
 import { LSBLK } from '../hardware/block-devices.js'
 import type { StepContext } from '../sdk/step.js'
-import type { InstallArgs } from './args.js'
+import type { InstallCoreosArgs } from './args.js'
 import { installCoreos } from './install-coreos.js'
 
 const recorded = JSON.parse(
@@ -65,7 +65,7 @@ function machine(installer: Answer[] = [recorded['ok-xz']!], options: ScriptedOp
     ...options.script,
   }
   const target = scriptedTarget(script, options)
-  const run = async (args: InstallArgs = {}, context: Partial<StepContext> = {}) => {
+  const run = async (args: InstallCoreosArgs = {}, context: Partial<StepContext> = {}) => {
     const surroundings = stepContext(target, context)
     const ended = installCoreos.run(surroundings, { ...args }).then(
       (value) => ({ value, error: undefined }),
@@ -128,9 +128,9 @@ describe('an installation', () => {
 })
 
 describe('before anything is touched', () => {
-  test.each<[string, InstallArgs, object, RegExp]>([
+  test.each<[string, InstallCoreosArgs, object, RegExp]>([
     ['cloud-init user data', {}, { configdrive: { user_data: '#cloud-config\n' } }, /cloud-init.*Nothing was written/],
-    ['an argument that is none', { nosuch: 1 } as InstallArgs, {}, /unexpected arguments: nosuch/],
+    ['an argument that is none', { nosuch: 1 } as InstallCoreosArgs, {}, /unexpected arguments: nosuch/],
     ['a kernel argument of two lines', { append_karg: 'a\nb' }, {}, /argument append_karg .* not valid/],
     ['hints that match nothing', {}, { root_device: { serial: 'X' } }, /using these hints \{'serial': 'X'\}/],
   ])('%s ends the step', async (_, args, instance_info, sentence) => {

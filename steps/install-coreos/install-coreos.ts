@@ -13,7 +13,7 @@ import { deletableArrays, deleteArray, listRaidArrays, type RaidArray } from '..
 import type { StagedAsset } from '../../targets/index.js'
 import { finish } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
-import { INSTALL_ARGS, type InstallArgs } from './args.js'
+import { INSTALL_ARGS, type InstallCoreosArgs } from './args.js'
 import { installerArgv } from './argv.js'
 import { resolveInput, type InstallInput } from './input.js'
 import { stagedImage } from './staged-image.js'
@@ -27,7 +27,7 @@ import { makeUnbootable } from './unbootable.js'
  *
  * Gives null, as the shipped step does: Ironic keeps a step's result in its logs only.
  */
-export const installCoreos = defineStep<InstallArgs>({
+export const installCoreos = defineStep<InstallCoreosArgs>({
   name: 'install_coreos',
   interface: 'deploy',
   on: ['deploy'],

@@ -1,3 +1,4 @@
+import { withoutPasswords } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 
 /** What was named; everything that was left out may come from `~/.ssh/config`. */
@@ -16,7 +17,7 @@ const usage = (text: string, why: string, remedy: string) =>
  * @throws UserError (usage); it never repeats a password
  */
 export function parseSshTarget(text: string): SshAddress {
-  const shown = text.replace(/:[^/@]*@/, '@')
+  const shown = withoutPasswords(text)
   let url: URL
   try {
     url = new URL(text)

@@ -13,7 +13,7 @@ import {
   installCoreos,
   readHardware,
   readPartitions,
-  type InstallArgs,
+  type InstallCoreosArgs,
 } from '../../steps/index.js'
 import { stepContext } from '../kit/step-context.js'
 
@@ -52,7 +52,7 @@ async function up(machine: Machine): Promise<void> {
   while (!machine.boot()) await new Promise((resolve) => setImmediate(resolve))
 }
 
-const install = (machine: Machine, args: InstallArgs, node: Record<string, unknown> = {}) => {
+const install = (machine: Machine, args: InstallCoreosArgs, node: Record<string, unknown> = {}) => {
   const context = stepContext(machine.target, { node: { uuid: 'n1', ...node } })
   return installCoreos.run(context, { ...args }).catch((error: StepError) => error)
 }

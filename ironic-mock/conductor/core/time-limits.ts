@@ -1,14 +1,13 @@
-import { seconds, type Clock } from '../../../runtime/index.js'
+import { seconds, TimerHeap, type Clock, type Due } from '../../../runtime/index.js'
 
 /** A time limit is never shorter: one that set itself anew for the present would pass for ever without time passing. */
 export const SHORTEST_WAIT = seconds(1)
 
 const MOVED = new Error('the time limit was moved')
 
-interface Entry {
+interface Limit extends Due {
   node: string
   kind: string
-  at: number
 }
 
 /**
@@ -19,7 +18,8 @@ export class TimeLimits {
   readonly #clock: Clock
   readonly #passed: (node: string, kind: string) => void
   readonly #current = new Map<string, number>()
-  #heap: Entry[] = []
+  readonly #heap = new TimerHeap<Limit>()
+  #order = 0
   #armed: { at: number; cancel: AbortController } | undefined
   #closed = false
 
@@ -33,7 +33,7 @@ export class TimeLimits {
     if (at === null) this.#current.delete(key)
     else if (this.#current.get(key) !== at) {
       this.#current.set(key, at)
-      this.#push({ node, kind, at })
+      this.#heap.push({ node, kind, at, order: this.#order++ })
     }
     this.#arm()
   }
@@ -44,14 +44,14 @@ export class TimeLimits {
     this.#armed = undefined
   }
 
-  #valid({ node, kind, at }: Entry): boolean {
+  #valid({ node, kind, at }: Limit): boolean {
     return this.#current.get(`${node} ${kind}`) === at
   }
 
   #arm(): void {
     if (this.#closed) return
-    while (this.#heap[0] && !this.#valid(this.#heap[0])) this.#pop()
-    const first = this.#heap[0]
+    let first = this.#heap.peek()
+    for (; first && !this.#valid(first); first = this.#heap.peek()) this.#heap.pop()
     if (this.#armed?.at === first?.at) return
     this.#armed?.cancel.abort(MOVED)
     this.#armed = undefined
@@ -69,43 +69,14 @@ export class TimeLimits {
   #fire(): void {
     this.#armed = undefined
     const now = this.#clock.now()
-    while (this.#heap[0] && (this.#heap[0].at <= now || !this.#valid(this.#heap[0]))) {
-      const entry = this.#pop()
-      if (!this.#valid(entry)) continue
-      this.#current.delete(`${entry.node} ${entry.kind}`)
-      this.#passed(entry.node, entry.kind)
+    for (let limit = this.#heap.peek(); limit; limit = this.#heap.peek()) {
+      const valid = this.#valid(limit)
+      if (valid && limit.at > now) break
+      this.#heap.pop()
+      if (!valid) continue
+      this.#current.delete(`${limit.node} ${limit.kind}`)
+      this.#passed(limit.node, limit.kind)
     }
     this.#arm()
-  }
-
-  #push(entry: Entry): void {
-    const heap = this.#heap
-    let at = heap.push(entry) - 1
-    while (at > 0) {
-      const parent = (at - 1) >> 1
-      if (heap[parent]!.at <= heap[at]!.at) break
-      ;[heap[parent], heap[at]] = [heap[at]!, heap[parent]!]
-      at = parent
-    }
-  }
-
-  #pop(): Entry {
-    const heap = this.#heap
-    const first = heap[0]!
-    const last = heap.pop()!
-    if (heap.length > 0) {
-      heap[0] = last
-      let at = 0
-      for (;;) {
-        const left = 2 * at + 1
-        let least = at
-        if (left < heap.length && heap[left]!.at < heap[least]!.at) least = left
-        if (left + 1 < heap.length && heap[left + 1]!.at < heap[least]!.at) least = left + 1
-        if (least === at) break
-        ;[heap[at], heap[least]] = [heap[least]!, heap[at]!]
-        at = least
-      }
-    }
-    return first
   }
 }
