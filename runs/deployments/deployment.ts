@@ -103,8 +103,9 @@ async function deployHere(
 
 /** In an ironstage that runs already: a new node, whose BMC nobody has configured, gets a machine there. */
 async function deployThere(options: DeploymentOptions, url: string, config: IgnitionConfig): Promise<DeploymentReport> {
-  const { clock, random, access: { headers = {}, tls = {} } = {} } = options
-  await using transport = new HttpTransport({ clock, tls })
+  const { clock, random, signal, access: { headers = {}, tls = {} } = {} } = options
+  await using http = new HttpTransport({ clock, tls })
+  const transport: Transport = { send: (request) => http.send({ signal, ...request }) }
   const client = new IronicClient({ transport, endpoint: url, clock, headers })
   const name = `rehearsal-${uuid(random).slice(0, 8)}`
   const way = new Way({ ...options, ...installs(options.image), client, url, config })

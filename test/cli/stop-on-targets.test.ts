@@ -1,16 +1,13 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import ssh2, { type ParsedKey } from 'ssh2'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { stopped, STOP_TIME, type Ending } from '../kit/commands/stop-time.js'
 import { cuttableWay } from '../kit/cuttable-way.js'
 import { Home, newKey, SshHost, type SshHostOptions } from '../kit/ssh-host.js'
 import { IRONSTAGE } from '../kit/commands/up-process.js'
 
 /** SIGTERM and SIGINT end a command that works on a machine behind SSH, whatever that machine does not answer. */
-
-/** Twice what is promised, in milliseconds: a machine that does much else is slow to end processes. */
-const SOON = 4_000
 
 const hostKey = newKey().private
 let home: Home
@@ -27,7 +24,6 @@ class Command {
   stdout = ''
   stderr = ''
   readonly #child
-  readonly #ended: Promise<unknown[]>
 
   constructor(argv: readonly string[], variables: Record<string, string> = {}) {
     this.#child = spawn(process.execPath, [IRONSTAGE, ...argv], {
@@ -36,15 +32,10 @@ class Command {
     })
     this.#child.stdout.on('data', (bytes: Buffer) => (this.stdout += bytes.toString()))
     this.#child.stderr.on('data', (bytes: Buffer) => (this.stderr += bytes.toString()))
-    this.#ended = once(this.#child, 'close')
   }
 
-  /** How it ended, and after how many milliseconds. */
-  async stop(signal: NodeJS.Signals): Promise<{ code: number | null; took: number }> {
-    const since = performance.now()
-    this.#child.kill(signal)
-    await this.#ended
-    return { code: this.#child.exitCode, took: performance.now() - since }
+  async stop(signal: NodeJS.Signals): Promise<Ending> {
+    return stopped(this.#child, signal)
   }
 }
 
@@ -102,13 +93,13 @@ test.each<[string, NodeJS.Signals, string, () => ReturnType<typeof mute>]>([
   await using there = await open()
   const running = new Command([...words.split(' '), ...target(there.port)])
   await expect.poll(there.reached, { timeout: 20_000 }).toBe(true)
-  const { code, took } = await running.stop(signal)
+  const { code, unhindered } = await running.stop(signal)
   expect({ code, stdout: running.stdout, stderr: running.stderr }).toEqual({
     code: signal === 'SIGINT' ? 130 : 143,
     stdout: '',
     stderr: '',
   })
-  expect(took).toBeLessThan(SOON)
+  expect(unhindered).toBeLessThan(STOP_TIME)
 })
 
 test.each(['the host', 'the jump host'])(
@@ -125,9 +116,9 @@ test.each(['the host', 'the jump host'])(
     const running = new Command(['deploy', '--target', `ssh://core@${name}`, '--device', 'S3R1AL'])
     await expect.poll(there.reached, { timeout: 20_000 }).toBe(true)
     way.freeze()
-    const { code, took } = await running.stop('SIGTERM')
+    const { code, unhindered } = await running.stop('SIGTERM')
     expect({ code, stderr: running.stderr }).toEqual({ code: 143, stderr: '' })
-    expect(took).toBeLessThan(SOON)
+    expect(unhindered).toBeLessThan(STOP_TIME)
     expect(way.connections()).toBe(0)
   },
 )
