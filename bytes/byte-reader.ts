@@ -1,83 +1,80 @@
-import { LiveImageError } from './failure.js'
+import type { ByteStream } from './byte-stream.js'
+import { FormatError } from './format-error.js'
+import { bufferOf } from './zeros.js'
 
-/** Takes bytes from a stream in the amounts that a format has, looking ahead where it must. */
-export class ByteReader {
-  readonly #source: AsyncIterator<Uint8Array>
-  #ahead: Buffer = Buffer.alloc(0)
-  #ended = false
-  /** Bytes taken so far. */
-  position = 0
+/** The sentence of Rust's standard library when a read ends early. */
+const CUT_SHORT = 'failed to fill whole buffer'
 
-  constructor(source: AsyncIterable<Uint8Array>) {
-    this.#source = source[Symbol.asyncIterator]()
+/** A stream whose next bytes can be looked at, taken in exact amounts, and put back. */
+export class ByteReader implements ByteStream {
+  readonly length: number | undefined
+  readonly #source: ByteStream
+  #ahead: Uint8Array[] = []
+
+  constructor(source: ByteStream) {
+    this.#source = source
+    this.length = source.length
   }
 
-  /** The next bytes, at most `length` of them, without taking them. */
-  async peek(length: number): Promise<Uint8Array> {
-    await this.#fill(length)
-    return this.#ahead.subarray(0, length)
+  /** At least `length` bytes, unless the stream ends before; they are not taken. */
+  async peek(length: number): Promise<Buffer> {
+    let available = this.#ahead.reduce((sum, { length }) => sum + length, 0)
+    while (available < length) {
+      const bytes = await this.#source.next()
+      if (!bytes) break
+      this.#ahead.push(bytes)
+      available += bytes.length
+    }
+    const all = this.#ahead.length === 1 ? bufferOf(this.#ahead[0]!) : Buffer.concat(this.#ahead)
+    this.#ahead = all.length > 0 ? [all] : []
+    return all
   }
 
-  /** @throws LiveImageError when there are fewer */
-  async exactly(length: number): Promise<Uint8Array> {
-    await this.#fill(length)
-    if (this.#ahead.length < length) throw new LiveImageError('failed to fill whole buffer')
-    return this.#take(length)
+  /** The next piece, as large as the source has it. */
+  async next(): Promise<Uint8Array | undefined> {
+    return this.#ahead.shift() ?? (await this.#source.next())
   }
 
-  /** Passes by `length` bytes, without keeping them. */
-  async skip(length: number): Promise<void> {
+  /** Puts bytes back in front. */
+  unread(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.#ahead.unshift(bytes)
+  }
+
+  /** @throws FormatError with `sentence` when there are fewer bytes */
+  async exactly(length: number, sentence = CUT_SHORT): Promise<Buffer> {
+    const bytes = await this.peek(length)
+    if (bytes.length < length) throw new FormatError(sentence)
+    this.#ahead = []
+    this.unread(bytes.subarray(length))
+    return bytes.subarray(0, length)
+  }
+
+  /**
+   * Skips `length` bytes without buffering them.
+   *
+   * @throws FormatError with `sentence` when there are fewer
+   */
+  async skip(length: number, sentence = CUT_SHORT): Promise<void> {
     for (let left = length; left > 0;) {
-      if (!(await this.#fill(1))) throw new LiveImageError('failed to fill whole buffer')
-      left -= this.#take(Math.min(left, this.#ahead.length)).length
+      const bytes = await this.next()
+      if (!bytes) throw new FormatError(sentence)
+      if (bytes.length > left) this.unread(bytes.subarray(left))
+      left -= bytes.length
     }
   }
 
-  /** Passes by zeros; tells whether something is left. */
+  /** Skips zeros; returns whether anything follows them. */
   async skipZeros(): Promise<boolean> {
-    while (await this.#fill(1)) {
-      let zeros = 0
-      while (this.#ahead[zeros] === 0) zeros++
-      this.#take(zeros)
-      if (this.#ahead.length > 0) return true
+    for (let bytes = await this.next(); bytes; bytes = await this.next()) {
+      const start = bytes.findIndex((byte) => byte !== 0)
+      if (start < 0) continue
+      this.unread(bytes.subarray(start))
+      return true
     }
     return false
   }
 
-  /** What is there, a piece at a time. */
-  async next(): Promise<Uint8Array | undefined> {
-    return (await this.#fill(1)) ? this.#take(this.#ahead.length) : undefined
-  }
-
-  /** Gives back the last bytes that were taken. */
-  unread(bytes: Uint8Array): void {
-    this.#ahead = Buffer.concat([bytes, this.#ahead])
-    this.position -= bytes.length
-  }
-
-  async close(): Promise<void> {
-    await this.#source.return?.()
-  }
-
-  #take(length: number): Uint8Array {
-    const taken = this.#ahead.subarray(0, length)
-    this.#ahead = this.#ahead.subarray(length)
-    this.position += length
-    return taken
-  }
-
-  async #fill(length: number): Promise<boolean> {
-    const parts: Uint8Array[] = [this.#ahead]
-    let there = this.#ahead.length
-    while (there < length && !this.#ended) {
-      const { value, done } = await this.#source.next()
-      if (done) this.#ended = true
-      else {
-        parts.push(value)
-        there += value.length
-      }
-    }
-    if (parts.length > 1) this.#ahead = Buffer.concat(parts)
-    return this.#ahead.length > 0
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#source[Symbol.asyncDispose]()
   }
 }

@@ -1,20 +1,19 @@
 import { open } from 'node:fs/promises'
 import { held, type Clock } from '../runtime/index.js'
-import { bufferOf } from './zeros.js'
 
-/** Bytes of an image as they are stored or sent, compressed or not. */
+/** Bytes that are read once, from first to last. */
 export interface ByteStream extends AsyncDisposable {
-  /** How many there are in all; undefined when nobody said. */
+  /** How many there are in all; undefined when the source did not report it. */
   readonly length: number | undefined
-  /** The next bytes; undefined at the end, as often as it is asked. */
+  /** The next bytes; undefined at the end, however often it is called. */
   next(): Promise<Uint8Array | undefined>
 }
 
-/** What coreos-installer reads of a file at once (seen), so that its progress lines come at the same bytes. */
+/** Bytes of one read: coreos-installer 0.27.0 reads as many (measured), so progress lines come at the same positions. */
 export const READ = 256 * 1024
 
-/** A file of this host, read from its start. */
-export async function fileSource(path: string, clock: Clock): Promise<ByteStream> {
+/** Opens a file of this host as a stream. */
+export async function fileStream(path: string, clock: Clock): Promise<ByteStream> {
   const { handle, length } = await held(clock, `opening ${path}`, async () => {
     const handle = await open(path, 'r')
     return { handle, length: (await handle.stat()).size }
@@ -32,7 +31,7 @@ export async function fileSource(path: string, clock: Clock): Promise<ByteStream
 }
 
 /** Bytes in memory, in pieces of `size`. */
-export function memorySource(bytes: Uint8Array, size = READ): ByteStream {
+export function memoryStream(bytes: Uint8Array, size = READ): ByteStream {
   let at = 0
   return {
     length: bytes.length,
@@ -45,7 +44,7 @@ export function memorySource(bytes: Uint8Array, size = READ): ByteStream {
   }
 }
 
-/** Calls `seen` with the position after every read, also after the ones that find the end. */
+/** Calls `seen` with the position after every read, also after reads at the end. */
 export function counted(
   source: ByteStream,
   seen: (position: number, bytes: Uint8Array | undefined) => void,
@@ -63,39 +62,15 @@ export function counted(
   }
 }
 
-/** A source whose first bytes can be looked at without taking them. */
-export class PeekableSource implements ByteStream {
-  readonly length: number | undefined
-  #ahead: Uint8Array[] = []
-
-  constructor(readonly source: ByteStream) {
-    this.length = source.length
-  }
-
-  /** At least `length` bytes, unless the source ends before. */
-  async peek(length: number): Promise<Buffer> {
-    let have = this.#ahead.reduce((sum, { length }) => sum + length, 0)
-    while (have < length) {
-      const bytes = await this.source.next()
-      if (!bytes) break
-      this.#ahead.push(bytes)
-      have += bytes.length
-    }
-    const all = this.#ahead.length === 1 ? bufferOf(this.#ahead[0]!) : Buffer.concat(this.#ahead)
-    this.#ahead = all.length > 0 ? [all] : []
-    return all
-  }
-
-  /** Puts bytes back in front. */
-  unread(bytes: Uint8Array): void {
-    if (bytes.length > 0) this.#ahead.unshift(bytes)
-  }
-
-  async next(): Promise<Uint8Array | undefined> {
-    return this.#ahead.shift() ?? (await this.source.next())
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.source[Symbol.asyncDispose]()
+/** A generator as a stream; its length is unknown. */
+export function streamFrom(pieces: AsyncIterable<Uint8Array>): ByteStream {
+  const iterator = pieces[Symbol.asyncIterator]()
+  return {
+    length: undefined,
+    next: async () => {
+      const { value, done } = await iterator.next()
+      return done ? undefined : value
+    },
+    [Symbol.asyncDispose]: async () => void (await iterator.return?.()),
   }
 }

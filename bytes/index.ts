@@ -3,18 +3,24 @@ export { type ArchiveFile, cpio, readCpio } from './archives/cpio.js'
 export { type ArchiveEntry, ustar } from './archives/tar.js'
 export { ByteReader } from './byte-reader.js'
 export { type ByteSource, bytesSource, followedBy, overlay, type Patch, slice, streamOf } from './byte-source.js'
-export { type ByteStream, counted, fileSource, memorySource, PeekableSource, READ } from './byte-stream.js'
+export {
+  type ByteStream,
+  counted,
+  fileStream as fileSource,
+  memoryStream as memorySource,
+  READ,
+  streamFrom,
+} from './byte-stream.js'
 export { DecodeError, TRAILING_DATA } from './compression/decode-error.js'
 export { decodedFile } from './compression/decoded-file.js'
-export { compressionOf, decompressed } from './compression/decompress-members.js'
-export { unxzBlock } from './compression/decompress-xz.js'
-export { type Compression, decompress, sniff } from './compression/decompress.js'
+export { unxz, unxzBlock } from './compression/decompress-xz.js'
+export { type Compression, decompress, decompressMember, sniff } from './compression/decompress.js'
 export { readXzIndex, type XzBlock, type XzIndex } from './compression/xz-index.js'
 export { hasXzProgram, unxzByProgram } from './compression/xz-program.js'
-export { unxz, xz } from './compression/xz.js'
+export { xz } from './compression/xz-writer.js'
 export { loadZstd } from './compression/zstd-writer.js'
-export { doing, failureBlock, failureText, isSystemError, LiveImageError, systemSentence } from './failure.js'
-export { type FileSource, openFileSource } from './file-source.js'
+export { type FileSource, openFileSource as openFileSource } from './file-source.js'
+export { FormatError } from './format-error.js'
 export { exchange } from './http/exchange.js'
 export { FetchFailure, type FetchFailureCode } from './http/fetch-failure.js'
 export { type FileAnswer, HttpClient, type HttpClientOptions } from './http/http-client.js'

@@ -6,6 +6,8 @@ export { liveIpxeScript, type LivePxe, pxeAppendParams } from './agent/pxe.js'
 export { writtenFiles } from './agent/written-files.js'
 export { type ImageService, type LiveUrls, openImageService } from './image-service/image-service.js'
 export { findLiveImages, type LiveImageFiles } from './image-service/live-files.js'
+export { failureBlock, failureText, isSystemError, systemSentence } from './installer-failure.js'
+export { LiveImageError } from './live-image-error.js'
 export { consoleNote } from './live/console-note.js'
 export { checkConsole, type ConsoleSpec, normalConsole, parseConsole } from './live/console.js'
 export {

@@ -1,4 +1,4 @@
-import { doing, LiveImageError } from '../failure.js'
+import { FormatError } from '../format-error.js'
 import type { ByteReader } from '../byte-reader.js'
 
 /** A file of an archive. */
@@ -20,7 +20,7 @@ const LONGEST_NAME = 4096
  * An archive in the kernel's `newc` format: sorted by path, folders before what is in them, files 0600, owner root,
  * time 0, inodes counted from 0: byte for byte what coreos-installer 0.27.0 writes.
  *
- * @throws LiveImageError for a path that leads out of the archive
+ * @throws FormatError for a path that leads out of the archive
  */
 export function cpio(files: readonly ArchiveFile[]): Buffer {
   for (const { path } of files) checkPath(path)
@@ -45,7 +45,7 @@ export function cpio(files: readonly ArchiveFile[]): Buffer {
 function checkPath(path: string): void {
   const parts = path.split('/')
   if (path.includes('\0') || parts.some((part) => part === '' || part === '.' || part === '..'))
-    throw new LiveImageError(`${JSON.stringify(path)} is no path within an archive`)
+    throw new FormatError(`${JSON.stringify(path)} is no path within an archive`)
 }
 
 function record(path: string, mode: number, bytes: Uint8Array, inode: number): Uint8Array[] {
@@ -63,7 +63,7 @@ const padded = (bytes: Uint8Array): Buffer => Buffer.concat([bytes, Buffer.alloc
  * passed by, as coreos-installer does.
  *
  * @param largest bytes of a file that is wanted
- * @throws LiveImageError
+ * @throws FormatError
  */
 export async function readCpio(
   reader: ByteReader,
@@ -74,12 +74,14 @@ export async function readCpio(
   }: { wanted: (path: string) => boolean; largest: number; found: (file: ArchiveFile) => void },
 ): Promise<void> {
   for (;;) {
-    const { path, mode, size } = await doing('reading CPIO entry', () => readHeader(reader))
+    const { path, mode, size } = await FormatError.during('reading CPIO entry', () => readHeader(reader))
     const regular = (mode & KIND) === FILE
     if (regular && path !== TRAILER && wanted(path) && size > largest)
-      throw new LiveImageError(`${path} is too large: ${size} > ${largest}`)
-    await doing('finishing reading CPIO entry', async () => {
-      if (regular && path !== TRAILER && wanted(path)) found({ path, bytes: Buffer.from(await reader.exactly(size)) })
+      throw new FormatError(`${path} is too large: ${size} > ${largest}`)
+    const isWanted = regular && path !== TRAILER && wanted(path)
+    if (isWanted) await FormatError.during('reading CPIO entry contents', () => reader.peek(size))
+    await FormatError.during(`finishing reading CPIO ${path === TRAILER ? 'trailer' : 'entry'}`, async () => {
+      if (isWanted) found({ path, bytes: Buffer.from(await reader.exactly(size)) })
       else await reader.skip(size)
       await reader.skip(-size & 3)
     })
@@ -89,15 +91,15 @@ export async function readCpio(
 
 async function readHeader(reader: ByteReader): Promise<{ path: string; mode: number; size: number }> {
   const magic = Buffer.from(await reader.exactly(MAGIC)).toString('latin1')
-  if (magic !== '070701' && magic !== '070702') throw new LiveImageError('Invalid magic number')
+  if (magic !== '070701' && magic !== '070702') throw new FormatError('Invalid magic number')
   const header = magic + Buffer.from(await reader.exactly(HEADER - MAGIC)).toString('latin1')
   const field = (index: number): number => {
     const text = header.slice(6 + 8 * index, 14 + 8 * index)
-    if (!/^[0-9a-fA-F]{8}$/.test(text)) throw new LiveImageError('Invalid hex number')
+    if (!/^[0-9a-fA-F]{8}$/.test(text)) throw new FormatError('Invalid hex number')
     return parseInt(text, 16)
   }
   const nameLength = field(11)
-  if (nameLength === 0 || nameLength > LONGEST_NAME) throw new LiveImageError(`file name of ${nameLength} bytes`)
+  if (nameLength === 0 || nameLength > LONGEST_NAME) throw new FormatError(`file name of ${nameLength} bytes`)
   const path = Buffer.from(await reader.exactly(nameLength))
     .toString()
     .replace(/\0.*$/s, '')

@@ -1,18 +1,22 @@
-import type { ByteStream } from '../byte-stream.js'
+import type { ByteReader } from '../byte-reader.js'
+import { FormatError } from '../format-error.js'
 
-/** The image's bytes cannot be had from its compressed bytes. The message is what coreos-installer says. */
-export class DecodeError extends Error {
+/** Compressed bytes cannot be decompressed. The message is coreos-installer's sentence. */
+export class DecodeError extends FormatError {
   override name = 'DecodeError'
+
+  constructor(message: string, { cause }: { cause?: unknown } = {}) {
+    super(message, cause, 'compressed-data')
+  }
 }
 
 export const TRAILING_DATA = 'found trailing data after compressed stream'
 
 /**
- * Reads on until the end is seen `times` times, which is how often coreos-installer asks (its last progress line is
- * repeated each time).
+ * Reads at the end `times` times, as often as coreos-installer does: it repeats its last progress line each time.
  *
  * @throws DecodeError when there is more
  */
-export async function expectEnd(input: ByteStream, times: number): Promise<void> {
+export async function expectEnd(input: ByteReader, times: number): Promise<void> {
   for (let time = 0; time < times; time++) if (await input.next()) throw new DecodeError(TRAILING_DATA)
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/index.js'
-import { fileSource } from '../byte-stream.js'
+import { fileStream } from '../byte-stream.js'
 import { decompress } from './decompress.js'
 
 /**
@@ -8,7 +8,7 @@ import { decompress } from './decompress.js'
  * @throws DecodeError for a file that it would not take
  */
 export async function* decodedFile(path: string, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
-  const source = await fileSource(path, clock)
+  const source = await fileStream(path, clock)
   try {
     yield* decompress(source, clock)
   } finally {

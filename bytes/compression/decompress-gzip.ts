@@ -1,7 +1,7 @@
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib'
 import { held, type Clock } from '../../runtime/index.js'
-import type { PeekableSource } from '../byte-stream.js'
-import { DecodeError, expectEnd } from './decode-error.js'
+import type { ByteReader } from '../byte-reader.js'
+import { DecodeError } from './decode-error.js'
 
 /** Flags of RFC 1952, 2.3.1. */
 const FHCRC = 2
@@ -9,21 +9,24 @@ const FEXTRA = 4
 const FNAME = 8
 const FCOMMENT = 16
 const TRAILER = 8
-/** Nobody names a file longer. */
+const DEFLATE = 8
+const RESERVED = 0xe0
+/** Bytes of a name or a comment, as in flate2 1.1.10 gz/mod.rs read_to_nul. */
 const LONGEST_FIELD = 64 * 1024
 const OUTPUT_BUFFER = 256 * 1024
 
 /**
- * One gzip member. Node's own gunzip is not used: it goes on with the next member, and ignores what follows the last.
+ * The contents of one gzip member; the reader is left at the byte after it. Node's own gunzip does not serve: it
+ * continues with the next member, and ignores other bytes after the last.
  */
-export async function* gunzip(input: PeekableSource, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* gunzip(input: ByteReader, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
   await skipHeader(input)
   const inflater = new Inflater(createInflateRaw({ chunkSize: OUTPUT_BUFFER }), clock)
   let crc = 0
   let length = 0
   try {
-    let rest: Uint8Array | undefined
-    while (rest === undefined) {
+    let after: Uint8Array | undefined
+    while (after === undefined) {
       const chunk = await input.next()
       if (!chunk) throw new DecodeError('incomplete deflate stream')
       for await (const output of inflater.inflate(chunk)) {
@@ -31,9 +34,9 @@ export async function* gunzip(input: PeekableSource, clock: Clock): AsyncGenerat
         length += output.length
         yield output
       }
-      rest = inflater.rest
+      after = inflater.after
     }
-    input.unread(rest)
+    input.unread(after)
   } finally {
     inflater.close()
   }
@@ -41,18 +44,18 @@ export async function* gunzip(input: PeekableSource, clock: Clock): AsyncGenerat
   if (trailer.length < TRAILER) throw new DecodeError('unexpected end of file')
   if (trailer.readUInt32LE(0) !== crc || trailer.readUInt32LE(4) !== length % 2 ** 32)
     throw new DecodeError('corrupt gzip stream does not have a matching checksum')
-  await input.next()
-  input.unread(trailer.subarray(TRAILER))
-  await expectEnd(input, 1)
+  await input.exactly(TRAILER)
 }
 
-async function skipHeader(input: PeekableSource): Promise<void> {
+async function skipHeader(input: ByteReader): Promise<void> {
   const need = async (length: number): Promise<Buffer> => {
     const bytes = await input.peek(length)
     if (bytes.length < length) throw new DecodeError('unexpected end of file')
     return bytes
   }
-  const flags = (await need(10))[3]!
+  const fixed = await need(10)
+  const flags = fixed[3]!
+  if (fixed[2] !== DEFLATE || (flags & RESERVED) !== 0) throw new DecodeError('invalid gzip header')
   let at = 10
   if (flags & FEXTRA) at += 2 + (await need(at + 2)).readUInt16LE(at)
   for (const field of [FNAME, FCOMMENT]) {
@@ -66,15 +69,14 @@ async function skipHeader(input: PeekableSource): Promise<void> {
     at = end + 1
   }
   if (flags & FHCRC) at += 2
-  const header = await need(at)
-  await input.next()
-  input.unread(header.subarray(at))
+  await need(at)
+  await input.exactly(at)
 }
 
-/** A raw inflater that tells where its input ended. */
+/** A raw inflater that reports where its input ended. */
 class Inflater {
-  /** Input behind the end of the stream; undefined while there is no end. */
-  rest: Uint8Array | undefined
+  /** Input after the end of the stream; undefined until the end is found. */
+  after: Uint8Array | undefined
   readonly #stream: InflateRaw
   readonly #clock: Clock
   #fed = 0
@@ -110,7 +112,7 @@ class Inflater {
     }
     if (this.#error) throw new DecodeError('corrupt deflate stream', { cause: this.#error })
     const left = this.#fed - this.#stream.bytesWritten
-    if (left > 0) this.rest = chunk.subarray(chunk.length - left)
+    if (left > 0) this.after = chunk.subarray(chunk.length - left)
   }
 
   async #next(taken: () => boolean): Promise<Buffer | undefined> {

@@ -1,48 +1,21 @@
-import { createRequire } from 'node:module'
-import { XZ_MEMORY_LIMIT, XZ_TRUNCATED, xzSentence } from './xz.js'
+import { newXzCoder, XZ_MEMORY_LIMIT, XZ_TRUNCATED, xzSentence, type XzCoder } from './xz-coder.js'
 import { held, type Clock } from '../../runtime/index.js'
-import type { PeekableSource } from '../byte-stream.js'
-import { DecodeError, expectEnd } from './decode-error.js'
+import type { ByteReader } from '../byte-reader.js'
+import { DecodeError } from './decode-error.js'
 import { withoutLostTail } from './lost-tail.js'
 
-/** What of lzma-native is used: its native coder, below the package's stream, which joins xz streams together. */
-interface NativeCoder {
-  streamDecoder(options: object): void
-  setBufsize(bytes: number): void
-  resetUnderlying(): void
-  code(input: Uint8Array, asynchronous: true): void
-  /** Called with output; with null at the end of the xz stream or an error; with a count once input is used up. */
-  bufferHandler: (
-    output: Buffer | null | undefined,
-    processed: number | undefined,
-    error: (Error & { name: string }) | null | undefined,
-    totalIn: number | null,
-  ) => void
-}
-
 /**
- * The coder decodes all of what it is given before anything can be taken from it, and zeros are stored at 1 : 7000. So
- * it is fed in pieces that are expected to become about this much.
+ * The coder decodes a whole piece before its output can be taken, and stores zeros at 1 : 7000: a piece of this size
+ * becomes 14 MiB at most.
  */
-const WANTED_OUTPUT = 4 * 1024 * 1024
-const SMALLEST_PIECE = 1024
-const LARGEST_PIECE = 16 * 1024
+const PIECE = 2048
 const OUTPUT_BUFFER = 256 * 1024
 
-let makeCoder: (() => NativeCoder) | undefined
-
-function newCoder(): NativeCoder {
-  makeCoder ??= (() => {
-    const { Stream } = createRequire(import.meta.url)('lzma-native') as { Stream: new () => NativeCoder }
-    return () => new Stream()
-  })()
-  return makeCoder()
-}
-
-export const unxz = (input: PeekableSource, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> =>
+/** The contents of one xz stream; the reader is left at the byte after it. */
+export const unxz = (input: ByteReader, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> =>
   withoutLostTail(decodeStream(input, clock))
 
-async function* decodeStream(input: PeekableSource, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
+async function* decodeStream(input: ByteReader, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
   const decoder = new XzDecoder(clock)
   try {
     for (;;) {
@@ -55,7 +28,7 @@ async function* decodeStream(input: PeekableSource, clock: Clock): AsyncGenerato
         if (decoder.failure) throw decoder.failure
         if (decoder.ended) {
           input.unread(chunk.subarray(at - (decoder.fed - decoder.used)))
-          return await expectEnd(input, 2)
+          return
         }
       }
     }
@@ -102,23 +75,22 @@ async function* decodeBlock(
 }
 
 class XzDecoder {
-  /** Bytes given, and bytes that belonged to the stream. */
+  /** Bytes that were passed in, and those of them that belonged to the stream. */
   fed = 0
   used = 0
   /** Whether the stream's end was found. */
   ended = false
-  /** Why there is no more: what came before is output all the same. */
+  /** The failure that ended decoding; the output before it is valid. */
   failure: DecodeError | undefined
-  #size = SMALLEST_PIECE
   readonly #clock: Clock
-  readonly #coder: NativeCoder
+  readonly #coder: XzCoder
   #output: Uint8Array[] = []
   #error: (Error & { name: string }) | undefined
   #done: () => void = () => {}
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#coder = newCoder()
+    this.#coder = newXzCoder()
     this.#coder.streamDecoder({ memlimit: XZ_MEMORY_LIMIT })
     this.#coder.setBufsize(OUTPUT_BUFFER)
     this.#coder.bufferHandler = (output, processed, error, totalIn) => {
@@ -130,9 +102,9 @@ class XzDecoder {
     }
   }
 
-  /** Decodes the beginning of `bytes`, telling how much of it. */
+  /** Decodes the beginning of `bytes`; `taken` is how much of it. */
   decode(bytes: Uint8Array): Promise<{ output: Uint8Array[]; taken: number }> {
-    const piece = bytes.subarray(0, this.#size)
+    const piece = bytes.subarray(0, PIECE)
     return held(this.#clock, 'decompressing xz', async () => {
       this.fed += piece.length
       await new Promise<void>((resolve) => {
@@ -142,8 +114,6 @@ class XzDecoder {
       if (this.#error) this.failure = new DecodeError(xzSentence(this.#error), { cause: this.#error })
       const output = this.#output
       this.#output = []
-      const ratio = Math.max(1, output.reduce((sum, { length }) => sum + length, 0) / piece.length)
-      this.#size = Math.min(LARGEST_PIECE, Math.max(SMALLEST_PIECE, Math.floor(WANTED_OUTPUT / ratio)))
       return { output, taken: piece.length }
     })
   }

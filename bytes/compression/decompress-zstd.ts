@@ -1,7 +1,7 @@
 import { Decompress } from 'fzstd'
 import { LARGEST_ZSTD_WINDOW, LONGEST_ZSTD_HEADER, ZSTD_TOO_MUCH_MEMORY, zstdFrame } from './zstd-frame.js'
-import type { PeekableSource } from '../byte-stream.js'
-import { DecodeError, expectEnd, TRAILING_DATA } from './decode-error.js'
+import type { ByteReader } from '../byte-reader.js'
+import { DecodeError } from './decode-error.js'
 
 const MAGIC = 0xfd2fb528
 /** Sixteen magic numbers announce a frame to skip (RFC 8878, 3.1.2). */
@@ -16,20 +16,17 @@ export function isZstdFrame(start: Uint8Array): boolean {
 }
 
 /**
- * Frames one after the other. Their ends are found here, block by block, since the decoder does not tell where it
- * stopped; it is given one block at a time, 128 KiB of output at most.
+ * The contents of the frames that follow each other; the reader is left at the first byte that begins none. Frames are
+ * walked block by block here, since the decoder does not report where it stopped; it gets one block at a time, 128 KiB
+ * of output at most.
  */
-export async function* unzstd(input: PeekableSource): AsyncGenerator<Uint8Array, void, undefined> {
-  for (;;) {
-    const start = await input.peek(4)
-    if (start.length === 0) return expectEnd(input, 1)
-    if (!isZstdFrame(start)) throw new DecodeError(TRAILING_DATA)
+export async function* unzstd(input: ByteReader): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let start = await input.peek(4); isZstdFrame(start); start = await input.peek(4))
     if (start.readUInt32LE() === MAGIC) yield* frame(input)
-    else await skip(input, 8 + (await need(input, 8)).readUInt32LE(4))
-  }
+    else await skipFrame(input)
 }
 
-async function* frame(input: PeekableSource): AsyncGenerator<Uint8Array, void, undefined> {
+async function* frame(input: ByteReader): AsyncGenerator<Uint8Array, void, undefined> {
   const output: Uint8Array[] = []
   const decoder = new Decompress((bytes) => {
     if (bytes.length > 0) output.push(bytes)
@@ -58,29 +55,23 @@ async function* frame(input: PeekableSource): AsyncGenerator<Uint8Array, void, u
       yield part
     }
   }
-  // The decoder does not look at the checksum; the length it does give away.
+  // The decoder does not verify the checksum; a wrong length is detected here.
   if (header.contentSize !== undefined && header.contentSize !== length) throw new DecodeError(CORRUPT)
 }
 
-async function need(input: PeekableSource, length: number): Promise<Buffer> {
+async function need(input: ByteReader, length: number): Promise<Buffer> {
   const bytes = await input.peek(length)
   if (bytes.length < length) throw new DecodeError(TRUNCATED)
   return bytes
 }
 
-async function take(input: PeekableSource, length: number): Promise<Buffer> {
-  const bytes = await need(input, length)
-  await input.next()
-  input.unread(bytes.subarray(length))
-  return bytes.subarray(0, length)
+async function take(input: ByteReader, length: number): Promise<Buffer> {
+  await need(input, length)
+  return input.exactly(length)
 }
 
-/** Passes by, without keeping what may be 4 GiB. */
-async function skip(input: PeekableSource, length: number): Promise<void> {
-  for (let left = length; left > 0;) {
-    const bytes = await input.next()
-    if (!bytes) throw new DecodeError(TRUNCATED)
-    if (bytes.length > left) input.unread(bytes.subarray(left))
-    left -= bytes.length
-  }
+/** Skips without buffering: such a frame may hold 4 GiB. */
+async function skipFrame(input: ByteReader): Promise<void> {
+  const length = 8 + (await need(input, 8)).readUInt32LE(4)
+  await input.skip(length, TRUNCATED)
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import lzma from 'lzma-native'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { seededRandom, systemClock } from '../../runtime/index.js'
-import { counted, memorySource } from '../byte-stream.js'
+import { counted, memoryStream } from '../byte-stream.js'
 import { decompress, sniff } from './decompress.js'
 
 const plain = Buffer.concat([
@@ -16,7 +16,7 @@ const clock = systemClock()
 
 async function all(bytes: Uint8Array, pieces?: number): Promise<Buffer> {
   const parts: Uint8Array[] = []
-  for await (const part of decompress(memorySource(bytes, pieces), clock)) parts.push(part)
+  for await (const part of decompress(memoryStream(bytes, pieces), clock)) parts.push(part)
   return Buffer.concat(parts)
 }
 
@@ -64,7 +64,7 @@ describe.each(['gz', 'xz', 'zst'] as const)('%s', (format) => {
   test('after the end the source is asked again as often as coreos-installer asks', async () => {
     const { bytes } = compressed[format]
     const positions: number[] = []
-    const source = counted(memorySource(bytes), (position) => positions.push(position))
+    const source = counted(memoryStream(bytes), (position) => positions.push(position))
     for await (const part of decompress(source, clock)) void part
     const atEnd = positions.filter((position) => position === bytes.length)
     expect(atEnd.length).toBe(format === 'gz' ? 2 : 3)

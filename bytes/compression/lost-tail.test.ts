@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { XZ_TRUNCATED } from './xz.js'
+import { XZ_TRUNCATED } from './xz-coder.js'
 import { DecodeError, TRAILING_DATA } from './decode-error.js'
 import { withoutLostTail } from './lost-tail.js'
 

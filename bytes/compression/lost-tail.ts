@@ -1,4 +1,4 @@
-import { XZ_TRUNCATED } from './xz.js'
+import { XZ_TRUNCATED } from './xz-coder.js'
 import { DecodeError, TRAILING_DATA } from './decode-error.js'
 
 /** coreos-installer 0.27.0 lets liblzma decode into so many bytes at a time (io/xz.rs). */

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { pipeline } from 'node:stream/promises'
-import { XZ_MEMORY_LIMIT } from './xz.js'
+import { XZ_MEMORY_LIMIT } from './xz-coder.js'
 import { held, type Clock } from '../../runtime/index.js'
-import { fileSource } from '../byte-stream.js'
+import { fileStream } from '../byte-stream.js'
 import { DecodeError } from './decode-error.js'
 import { withoutLostTail } from './lost-tail.js'
 
@@ -84,7 +84,7 @@ async function feed(
   clock: Clock,
   read: (position: number) => void,
 ): Promise<void> {
-  const source = await fileSource(path, clock)
+  const source = await fileStream(path, clock)
   async function* bytes() {
     let position = 0
     for (let part = await source.next(); part; part = await source.next()) {

@@ -1,4 +1,4 @@
-import { LiveImageError, doing } from '../failure.js'
+import { FormatError } from '../format-error.js'
 import { slice, type ByteSource } from '../byte-source.js'
 
 const SECTOR = 2048
@@ -24,24 +24,24 @@ export interface IsoFilesystem {
   readonly volume: string
   /** @throws NotOnIso where it does not exist */
   find(path: string): Promise<IsoEntry>
-  /** @throws LiveImageError where the path is no folder */
+  /** @throws FormatError where the path is no folder */
   list(path: string): Promise<IsoEntry[]>
   /** The bytes of a file. */
   contents(entry: IsoEntry): ByteSource
 }
 
 /** A file or folder that an ISO does not have. */
-export class NotOnIso extends LiveImageError {
+export class NotOnIso extends FormatError {
   override name = 'NotOnIso'
 }
 
-/** @throws LiveImageError with the chain that coreos-installer reports */
+/** @throws FormatError with the chain that coreos-installer reports */
 export async function readIso9660(image: ByteSource): Promise<IsoFilesystem> {
-  return doing('parsing ISO9660 image', async () => {
+  return FormatError.during('parsing ISO9660 image', async () => {
     const primary = await primaryDescriptor(image)
-    if (primary.readUInt32LE(80) * SECTOR > image.size) throw new LiveImageError('ISO image is incomplete')
+    if (primary.readUInt32LE(80) * SECTOR > image.size) throw new FormatError('ISO image is incomplete')
     const root = readRecord(primary, 156, image.size)
-    if (!root) throw new LiveImageError('no root directory')
+    if (!root) throw new FormatError('no root directory')
     return filesystem(image, primary.toString('latin1', 40, 72).trimEnd(), root)
   })
 }
@@ -49,28 +49,30 @@ export async function readIso9660(image: ByteSource): Promise<IsoFilesystem> {
 async function primaryDescriptor(image: ByteSource): Promise<Buffer> {
   let primary: Buffer | undefined
   for (let number = 1; number <= MOST_DESCRIPTORS; number++) {
-    const descriptor = await doing(`getting volume descriptor #${number}`, () => readDescriptor(image, number))
+    const descriptor = await FormatError.during(`getting volume descriptor #${number}`, () =>
+      readDescriptor(image, number),
+    )
     const type = descriptor[0]
     if (type === 255) {
-      if (!primary) throw new LiveImageError("couldn't find primary volume descriptor")
+      if (!primary) throw new FormatError("couldn't find primary volume descriptor")
       return primary
     }
     if (type === 1) primary ??= descriptor
   }
-  throw new LiveImageError(`more than ${MOST_DESCRIPTORS} volume descriptors`)
+  throw new FormatError(`more than ${MOST_DESCRIPTORS} volume descriptors`)
 }
 
 async function readDescriptor(image: ByteSource, number: number): Promise<Buffer> {
   const read = Buffer.from(await image.read((15 + number) * SECTOR, SECTOR))
   if (read.length < SECTOR)
-    throw new LiveImageError('reading volume descriptor', new LiveImageError('failed to fill whole buffer'))
+    throw new FormatError('reading volume descriptor', new FormatError('failed to fill whole buffer'))
   const id = read.subarray(1, 6)
   if (id.toString('latin1') !== 'CD001') {
     const kind = { 0: 'boot', 1: 'primary' }[read[0]!]
-    const cause = new LiveImageError(`unknown descriptor ID: ${byteString(id)}`)
-    throw kind === undefined ? cause : new LiveImageError(`parsing ${kind} descriptor`, cause)
+    const cause = new FormatError(`unknown descriptor ID: ${byteString(id)}`)
+    throw kind === undefined ? cause : new FormatError(`parsing ${kind} descriptor`, cause)
   }
-  if (read[6] !== 1) throw new LiveImageError(`unknown descriptor version: ${read[6]}`)
+  if (read[6] !== 1) throw new FormatError(`unknown descriptor version: ${read[6]}`)
   return read
 }
 
@@ -89,9 +91,9 @@ function byteString(bytes: Uint8Array): string {
 function readRecord(bytes: Buffer, at: number, imageSize: number): IsoEntry | undefined {
   const length = bytes[at]
   if (length === undefined || length === 0) return undefined
-  if (length < 34 || at + length > bytes.length) throw new LiveImageError('directory record is truncated')
+  if (length < 34 || at + length > bytes.length) throw new FormatError('directory record is truncated')
   const nameLength = bytes[at + 32]!
-  if (33 + nameLength > length) throw new LiveImageError('directory record has a name that is too long')
+  if (33 + nameLength > length) throw new FormatError('directory record has a name that is too long')
   const offset = bytes.readUInt32LE(at + 2) * SECTOR
   const size = bytes.readUInt32LE(at + 10)
   const name = bytes
@@ -99,13 +101,13 @@ function readRecord(bytes: Buffer, at: number, imageSize: number): IsoEntry | un
     .replace(/;1$/, '')
     .replace(/\.$/, '')
   if (offset + size > imageSize)
-    throw new LiveImageError(`${JSON.stringify(name)} is not within the image: ${offset + size} > ${imageSize}`)
+    throw new FormatError(`${JSON.stringify(name)} is not within the image: ${offset + size} > ${imageSize}`)
   return { name, folder: (bytes[at + 25]! & 2) !== 0, offset, size }
 }
 
 function filesystem(image: ByteSource, volume: string, root: IsoEntry): IsoFilesystem {
   const children = async (folder: IsoEntry): Promise<IsoEntry[]> => {
-    if (folder.size > LARGEST_FOLDER) throw new LiveImageError(`directory of ${folder.size} bytes is too large`)
+    if (folder.size > LARGEST_FOLDER) throw new FormatError(`directory of ${folder.size} bytes is too large`)
     const bytes = Buffer.from(await image.read(folder.offset, folder.size))
     const found: IsoEntry[] = []
     for (let at = 0; at < bytes.length;) {
@@ -133,7 +135,7 @@ function filesystem(image: ByteSource, volume: string, root: IsoEntry): IsoFiles
         throw new NotOnIso(
           last ? `no record for ${part} in directory ${entry.name}` : `intermediate directory ${part} does not exist`,
         )
-      if (!last && !next.folder) throw new LiveImageError(`component ${part} is not a directory`)
+      if (!last && !next.folder) throw new FormatError(`component ${part} is not a directory`)
       entry = next
     }
     return entry
@@ -143,7 +145,7 @@ function filesystem(image: ByteSource, volume: string, root: IsoEntry): IsoFiles
     find,
     async list(path) {
       const entry = await find(path)
-      if (!entry.folder) throw new LiveImageError(`${path} is not a directory`)
+      if (!entry.folder) throw new FormatError(`${path} is not a directory`)
       return children(entry)
     },
     contents: ({ offset, size }) => slice(image, offset, size),

@@ -9,7 +9,7 @@ import {
   type AgentTls,
   type Keyfile,
 } from '../../coreos/index.js'
-import { LiveImageError, maskedAddresses } from '../../bytes/index.js'
+import { FormatError, maskedAddresses } from '../../bytes/index.js'
 import { summarizeIgnition, parseIgnition } from '../../ignition/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { AGENT_CONFIG_SHAPES } from '../options/agent-config-options.js'
@@ -126,7 +126,7 @@ async function fromNmstate(paths: readonly string[], variables: Variables): Prom
   try {
     return await keyfilesOfNmstate(paths, { variables })
   } catch (cause) {
-    if (!(cause instanceof LiveImageError)) throw cause
+    if (!(cause instanceof FormatError)) throw cause
     throw new UserError('agent-config-nmstate', 'no keyfiles can be made of the network states', {
       cause,
       kind: 'usage',

@@ -1,12 +1,4 @@
-import {
-  bytesSource,
-  doing,
-  LiveImageError,
-  openFileSource,
-  overlay,
-  type FileSource,
-  type Patch,
-} from '../../bytes/index.js'
+import { bytesSource, openFileSource, overlay, type FileSource, type Patch } from '../../bytes/index.js'
 import {
   customize,
   editLiveKargs,
@@ -15,12 +7,13 @@ import {
   keyfilesAt,
   keyfilesIn,
   keyfilesText,
+  LiveImageError,
+  type LiveIso,
   minimalIso,
   openLiveIso,
   pxeFiles,
   requireNetwork,
   withoutKeyfiles,
-  type LiveIso,
 } from '../../coreos/index.js'
 import { basename, extname } from 'node:path'
 import { wishesOf } from './customization.js'
@@ -50,7 +43,9 @@ async function changed(
   patches: (iso: LiveIso) => Promise<Patch[]> | Patch[],
 ): Promise<void> {
   refuseTerminal(output, environment)
-  await using image = await doing(`opening ${path}`, () => openFileSource(path, clock, output === undefined))
+  await using image = await LiveImageError.during(`opening ${path}`, () =>
+    openFileSource(path, clock, output === undefined),
+  )
   const found = await patches(await openLiveIso(image, clock))
   if (output === undefined) await image.replace(found)
   else await writeOutput(output, overlay(image, found), environment)
@@ -62,7 +57,7 @@ async function read<T>(
   { clock }: LiveCommand,
   use: (iso: LiveIso, image: FileSource) => Promise<T> | T,
 ): Promise<T> {
-  await using image = await doing(`opening ${path}`, () => openFileSource(path, clock))
+  await using image = await LiveImageError.during(`opening ${path}`, () => openFileSource(path, clock))
   return await use(await openLiveIso(image, clock), image)
 }
 
@@ -228,7 +223,7 @@ export async function extractMinimalIso(
     const minimal = await minimalIso(image, iso, { ...(rootfsUrl === undefined ? {} : { rootfsUrl }), clock, open })
     if (outputRootfs !== undefined) {
       const rootfs = 'IMAGES/PXEBOOT/ROOTFS.IMG'
-      const entry = await doing(`looking up '${rootfs}'`, () => iso.filesystem.find(rootfs))
+      const entry = await LiveImageError.during(`looking up '${rootfs}'`, () => iso.filesystem.find(rootfs))
       await writeNew(outputRootfs, iso.filesystem.contents(entry))
     }
     await writeOutput(output, minimal, environment)

@@ -1,7 +1,8 @@
-import { failureText, isSystemError, LiveImageError } from '../../bytes/index.js'
+import { FormatError } from '../../bytes/index.js'
 import { systemClock } from '../../runtime/index.js'
 import type { LiveCommand } from './live-files.js'
 import type { Action } from '../streams/metadata-commands.js'
+import { failureText, isSystemError } from '../../coreos/index.js'
 
 /** Work on live images as an action; it fails with coreos-installer's words and exit code. */
 export const live =
@@ -11,7 +12,7 @@ export const live =
       await work(operands as (string | undefined)[], options, { environment, clock: systemClock() })
       return 0
     } catch (error) {
-      if (!(error instanceof LiveImageError) && !isSystemError(error)) throw error
+      if (!(error instanceof FormatError) && !isSystemError(error)) throw error
       environment.stderr.write(failureText(error))
       return 1
     }

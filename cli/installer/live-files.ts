@@ -1,21 +1,23 @@
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { doing, LiveImageError, streamOf, type ByteSource } from '../../bytes/index.js'
-import type { Clock } from '../../runtime/index.js'
-import type { NamedFile } from '../../coreos/index.js'
-import { temporaryFolder } from '../../runtime/index.js'
+import { streamOf, type ByteSource } from '../../bytes/index.js'
+import { type Clock, temporaryFolder } from '../../runtime/index.js'
+import { LiveImageError, type NamedFile } from '../../coreos/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { readStandardInput } from '../options/standard-input.js'
 
 /** The bytes of a file, or of standard input where none is named. */
 export async function inputBytes(path: string | undefined, environment: Environment): Promise<Buffer> {
-  return path === undefined ? readStandardInput(environment) : doing(`reading ${path}`, () => readFile(path))
+  return path === undefined
+    ? readStandardInput(environment)
+    : LiveImageError.during(`reading ${path}`, () => readFile(path))
 }
 
 /** Files as they were named, in that order. */
 export async function namedFiles(paths: readonly string[] = []): Promise<NamedFile[]> {
   const files: NamedFile[] = []
-  for (const path of paths) files.push({ path, bytes: await doing(`reading ${path}`, () => readFile(path)) })
+  for (const path of paths)
+    files.push({ path, bytes: await LiveImageError.during(`reading ${path}`, () => readFile(path)) })
   return files
 }
 
@@ -37,11 +39,11 @@ export async function writeTo({ stdout, stopped }: Environment, source: ByteSour
 /** A new file, which is not there until it is whole; one that exists is never replaced. `-` is standard output. */
 export async function writeOutput(output: string, source: ByteSource, environment: Environment): Promise<void> {
   if (output === '-') return writeTo(environment, source)
-  await using folder = await doing('creating temporary file', () => temporaryFolder(dirname(output)))
+  await using folder = await LiveImageError.during('creating temporary file', () => temporaryFolder(dirname(output)))
   const whole = join(folder.path, 'whole')
   await writeNew(whole, source)
   // Unlike a rename, a link fails where something is.
-  await doing(`persisting output file to ${output}`, () => link(whole, output))
+  await LiveImageError.during(`persisting output file to ${output}`, () => link(whole, output))
 }
 
 /** As it is printed, with the folder as it was given. */
@@ -49,15 +51,16 @@ export const extractPath = (folder: string, name: string): string => `${folder.r
 
 /** Writes a new file into a folder, which is made. */
 export async function extractTo(folder: string, path: string, source: ByteSource): Promise<void> {
-  await doing(`creating directory ${folder}`, () => mkdir(folder, { recursive: true }))
+  await LiveImageError.during(`creating directory ${folder}`, () => mkdir(folder, { recursive: true }))
   await writeNew(path, source)
 }
 
 /** A file that must not be there; what was written of it goes when it cannot be completed. */
 export async function writeNew(path: string, source: ByteSource): Promise<void> {
-  const file = await doing(`opening ${path}`, () => open(path, 'wx'))
+  const file = await LiveImageError.during(`opening ${path}`, () => open(path, 'wx'))
   try {
-    for await (const part of streamOf(source)) await doing(`writing ${path}`, () => file.writeFile(part))
+    for await (const part of streamOf(source))
+      await LiveImageError.during(`writing ${path}`, () => file.writeFile(part))
     await file.datasync()
   } catch (error) {
     await rm(path, { force: true })

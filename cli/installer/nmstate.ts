@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
 import { parse } from 'yaml'
-import { doing, LiveImageError } from '../../bytes/index.js'
-import type { Keyfile } from '../../coreos/index.js'
+import { type Keyfile, LiveImageError } from '../../coreos/index.js'
 import type { Environment } from '../environment.js'
 
 /**
@@ -17,8 +16,10 @@ export async function keyfilesOfNmstate(
 ): Promise<Keyfile[]> {
   const keyfiles: Keyfile[] = []
   for (const path of paths) {
-    await doing('opening nmstate file', () => access(path, constants.R_OK))
-    const generated = await doing('generating configuration from nmstate', () => generate(path, variables['PATH']))
+    await LiveImageError.during('opening nmstate file', () => access(path, constants.R_OK))
+    const generated = await LiveImageError.during('generating configuration from nmstate', () =>
+      generate(path, variables['PATH']),
+    )
     keyfiles.push(...generated.map(([name, text]) => ({ name, bytes: Buffer.from(text) })))
   }
   return keyfiles

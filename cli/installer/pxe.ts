@@ -1,17 +1,18 @@
-import { bytesSource, doing, LiveImageError, openFileSource } from '../../bytes/index.js'
+import { bytesSource, openFileSource } from '../../bytes/index.js'
 import {
   customizePxe,
+  type Files,
   IGNITION_FILE,
   keyfileFiles,
   keyfilesAt,
   keyfilesIn,
+  LiveImageError,
   liveIpxeScript,
   liveKernelArguments,
+  type LivePxe,
   pxeAppendParams,
   readInitramfs,
   wrapFiles,
-  type Files,
-  type LivePxe,
 } from '../../coreos/index.js'
 import { writeFile } from 'node:fs/promises'
 import { wishesOf } from './customization.js'
@@ -23,12 +24,12 @@ async function wrap(files: Files, output: string | undefined, { environment, clo
   refuseTerminal(output ?? '-', environment)
   const image = await wrapFiles(files, clock)
   if (output === undefined || output === '-') return writeTo(environment, bytesSource(image))
-  await doing(`writing ${output}`, () => writeFile(output, image))
+  await LiveImageError.during(`writing ${output}`, () => writeFile(output, image))
 }
 
 async function unwrap(path: string | undefined, { environment, clock }: LiveCommand): Promise<Files> {
   if (path === undefined) return readInitramfs(await inputBytes(undefined, environment), clock)
-  await using image = await doing(`opening ${path}`, () => openFileSource(path, clock))
+  await using image = await LiveImageError.during(`opening ${path}`, () => openFileSource(path, clock))
   return await readInitramfs(image, clock)
 }
 
@@ -68,7 +69,7 @@ export async function pxeCustomize(
 ): Promise<void> {
   const { environment, clock } = command
   refuseTerminal(options.output, environment)
-  await using base = await doing(`opening ${path}`, () => openFileSource(path, clock))
+  await using base = await LiveImageError.during(`opening ${path}`, () => openFileSource(path, clock))
   const wishes = await wishesOf(options, command)
   const customized = await customizePxe(base, wishes, clock, (message) => environment.stderr.write(`${message}\n`))
   if (customized.files.has(IGNITION_FILE))

@@ -1,5 +1,5 @@
-import { LiveImageError } from '../../bytes/index.js'
 import { ipxeScript, liveKernelArguments, type IpxeBoot, type LiveSources } from '../live/kernel-arguments.js'
+import { LiveImageError } from '../live-image-error.js'
 
 /** What the kernel of a live CoreOS is told when Ironic boots it by PXE. */
 export interface LivePxe extends LiveSources {

@@ -1,6 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { dataUrlBytes } from '../../ignition/index.js'
-import type { SpecConfig, SpecResource } from '../../ignition/index.js'
+import { dataUrlBytes, type SpecConfig, type SpecResource } from '../../ignition/index.js'
 
 /** Looks up a file of the booted system; undefined when there is none. */
 export type FileAt = (path: string) => Uint8Array | undefined

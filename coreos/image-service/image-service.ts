@@ -1,17 +1,19 @@
 import { createHmac } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { opening } from '../../runtime/index.js'
-import { bytesSource } from '../../bytes/index.js'
-import { IGNITION_TYPE } from '../../ignition/index.js'
-import { negotiate } from '../../ignition/index.js'
+import {
+  bytesSource,
+  type FileServerOptions,
+  type Found,
+  type Headers,
+  type Representation,
+  serveFiles,
+} from '../../bytes/index.js'
+import { IGNITION_TYPE, negotiate, readIgnition } from '../../ignition/index.js'
 import { liveKernelArguments } from '../live/kernel-arguments.js'
-import { readIgnition } from '../../ignition/index.js'
-import type { Representation } from '../../bytes/index.js'
-import { serveFiles, type FileServerOptions, type Found } from '../../bytes/index.js'
 import { digest, openLiveImage, type LiveImageFiles, type LiveSet } from './live-files.js'
 import { customisedInitramfs, customisedIso, plainFile } from './overlays.js'
 import { oldRamdisk } from './old-ramdisk.js'
-import type { Headers } from '../../bytes/index.js'
 
 export interface ImageServiceOptions extends Omit<FileServerOptions, 'find'> {
   /** One live CoreOS an architecture. */

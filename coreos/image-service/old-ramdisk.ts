@@ -1,6 +1,4 @@
-import { bytesSource } from '../../bytes/index.js'
-import { cpio } from '../../bytes/index.js'
-import type { Representation } from '../../bytes/index.js'
+import { bytesSource, cpio, type Representation } from '../../bytes/index.js'
 import { digest } from './live-files.js'
 
 /** Of the day that the format was settled: these never change. */

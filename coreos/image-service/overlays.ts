@@ -1,8 +1,7 @@
 import type { Clock } from '../../runtime/index.js'
-import { followedBy, overlay } from '../../bytes/index.js'
+import { followedBy, overlay, type Representation } from '../../bytes/index.js'
 import { IGNITION_FILE } from '../live/contents.js'
 import { wrapFiles } from '../live/initramfs.js'
-import type { Representation } from '../../bytes/index.js'
 import { digest, type BaseFile, type LiveSet } from './live-files.js'
 
 const TYPES = { iso: 'application/x-iso9660-image', bytes: 'application/octet-stream' }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import { LiveImageError } from '../../bytes/index.js'
 import type { Files } from './initramfs.js'
+import { LiveImageError } from '../live-image-error.js'
 
 /** Where a booting live system looks for its Ignition config. */
 export const IGNITION_FILE = 'config.ign'

@@ -3,8 +3,8 @@ import { followedBy, type ByteSource } from '../../bytes/index.js'
 import { IGNITION_FILE, isKeyfile } from './contents.js'
 import { customize, type Customization, type Customized } from './customize.js'
 import { parseFeatures, type OsFeatures } from './features.js'
-import { doing, LiveImageError } from '../../bytes/index.js'
 import { readInitramfs, wrapFiles } from './initramfs.js'
+import { LiveImageError } from '../live-image-error.js'
 
 /** What every live initramfs of CoreOS has. */
 const MARK = 'etc/coreos-live-initramfs'
@@ -22,7 +22,7 @@ export async function customizePxe(
   clock: Clock,
   say?: (message: string) => void,
 ): Promise<Customized & { image: ByteSource }> {
-  const files = await doing('reading/copying input initrd', () =>
+  const files = await LiveImageError.during('reading/copying input initrd', () =>
     readInitramfs(initramfs, clock, (path) => [MARK, FEATURES, IGNITION_FILE].includes(path) || isKeyfile(path)),
   )
   if (!files.has(MARK)) throw new LiveImageError('not a CoreOS live initramfs image')

@@ -7,10 +7,10 @@ import { normalConsole } from './console.js'
 import { consoleNote } from './console-note.js'
 import { IGNITION_FILE, keyfileFiles, type Keyfile } from './contents.js'
 import { requireNetwork, type OsFeatures } from './features.js'
-import { LiveImageError } from '../../bytes/index.js'
 import type { Files } from './initramfs.js'
 import { checkInstallerConfig } from './installer-config.js'
 import { scriptName, scriptUnit, type InstallMoment } from './install-script.js'
+import { LiveImageError } from '../live-image-error.js'
 
 /** A file that somebody named, with its contents. */
 export interface NamedFile {

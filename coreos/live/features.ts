@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
-import { LiveImageError } from '../../bytes/index.js'
 import { parseJson } from './json-file.js'
+import { LiveImageError } from '../live-image-error.js'
 
 /** What a live image says that it understands (`coreos/features.json`); an old one says nothing. */
 export interface OsFeatures {

@@ -1,10 +1,18 @@
 import type { Clock } from '../../runtime/index.js'
-import { bytesSource, streamOf, type ByteSource } from '../../bytes/index.js'
-import { ByteReader } from '../../bytes/index.js'
-import { cpio, readCpio, type ArchiveFile } from '../../bytes/index.js'
-import { compressionOf, decompressed } from '../../bytes/index.js'
-import { doing, LiveImageError } from '../../bytes/index.js'
-import { xz } from '../../bytes/index.js'
+import {
+  type ArchiveFile,
+  ByteReader,
+  type ByteSource,
+  bytesSource,
+  cpio,
+  decompressMember,
+  readCpio,
+  sniff,
+  streamFrom,
+  streamOf,
+  xz,
+} from '../../bytes/index.js'
+import { LiveImageError } from '../live-image-error.js'
 
 /** What reading may cost; a few bytes of xz can become any number of them. */
 export interface Limits {
@@ -34,7 +42,7 @@ export async function readInitramfs(
   limits: Limits = LIMITS,
 ): Promise<Files> {
   const source = initramfs instanceof Uint8Array ? bytesSource(initramfs) : initramfs
-  const reader = new ByteReader(streamOf(source))
+  const reader = new ByteReader(streamFrom(streamOf(source)))
   const files = new Map<string, Uint8Array>()
   let kept = 0
   let unpacked = 0
@@ -53,28 +61,25 @@ export async function readInitramfs(
   }
   try {
     while (await reader.skipZeros()) {
-      const compression = await compressionOf(reader)
+      const compression = sniff(await reader.peek(6))
       const options = { wanted, largest: limits.kept, found }
-      if (compression === 'none') await readCpio(reader, options)
+      if (compression === 'raw') await readCpio(reader, options)
       else {
-        const inside = new ByteReader(counted(decompressed(reader, compression, clock)))
-        try {
-          await readCompressed(inside, options)
-        } finally {
-          await inside.close()
-        }
+        const contents = counted(decompressMember(reader, compression, clock))
+        await using inside = new ByteReader(streamFrom(contents))
+        await readCompressed(inside, options)
       }
     }
   } finally {
-    await reader.close()
+    await reader[Symbol.asyncDispose]()
   }
   return files
 }
 
 async function readCompressed(inside: ByteReader, options: Parameters<typeof readCpio>[1]): Promise<void> {
   await readCpio(inside, options)
-  // Reading on to the end also checks what the compression has for a checksum.
-  if (await doing('reading CPIO entry', () => inside.skipZeros()))
+  // Reading on to the end also verifies the checksum of the compressed data.
+  if (await LiveImageError.during('finishing reading compressed archive', () => inside.skipZeros()))
     throw new LiveImageError('found trailing garbage inside compressed archive')
 }
 

@@ -1,6 +1,6 @@
 import { parse } from 'yaml'
 import { readNested } from '../../runtime/index.js'
-import { LiveImageError } from '../../bytes/index.js'
+import { LiveImageError } from '../live-image-error.js'
 
 /** What coreos-installer's config file may say, in the order in which it writes its own. */
 const FIELDS = {

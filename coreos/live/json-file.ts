@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv'
-import { LiveImageError } from '../../bytes/index.js'
 import { NotOnIso, type IsoEntry, type IsoFilesystem } from '../../bytes/index.js'
+import { LiveImageError } from '../live-image-error.js'
 
 /** Those of real images have a few hundred bytes. */
 const LARGEST = 64 * 1024

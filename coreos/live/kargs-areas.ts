@@ -1,8 +1,7 @@
 import { Ajv } from 'ajv'
-import { doing, LiveImageError } from '../../bytes/index.js'
-import type { ByteSource, Patch } from '../../bytes/index.js'
-import type { IsoFilesystem } from '../../bytes/index.js'
+import type { ByteSource, IsoFilesystem, Patch } from '../../bytes/index.js'
 import { findOptional, readJsonFile } from './json-file.js'
+import { LiveImageError } from '../live-image-error.js'
 
 /** The kernel arguments of a live ISO: the same text at several places, one a boot loader. */
 export interface KargsAreas {
@@ -108,7 +107,7 @@ async function fromInfo(filesystem: IsoFilesystem): Promise<Found | undefined> {
   checkSize(info.size)
   const areas: Area[] = []
   for (const { path, offset, pad = '#', end = '\n' } of info.files) {
-    const file = await doing(`looking up '${path}'`, () => filesystem.find(path))
+    const file = await LiveImageError.during(`looking up '${path}'`, () => filesystem.find(path))
     if (offset + info.size > file.size)
       throw new LiveImageError(`karg embed area is not within ${path}: ${offset + info.size} > ${file.size}`)
     areas.push({ offset: file.offset + offset, pad, end })

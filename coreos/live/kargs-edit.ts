@@ -1,4 +1,4 @@
-import { LiveImageError } from '../../bytes/index.js'
+import { LiveImageError } from '../live-image-error.js'
 
 /** Changes of a kernel command line, applied in this order. */
 export interface LiveKargsEdit {

@@ -1,4 +1,4 @@
-import { LiveImageError } from '../../bytes/index.js'
+import { LiveImageError } from '../live-image-error.js'
 
 /** Where a live system that was booted by PXE finds what is not in its initramfs. */
 export interface LiveSources {

@@ -3,10 +3,11 @@ import { expect, test } from 'vitest'
 import { isoImage, LIVE_KARGS, liveFiles, type LiveFiles } from '../../test/kit/images/live-iso.js'
 import { systemClock } from '../../runtime/index.js'
 import { IGNITION_FILE, keyfileFiles } from './contents.js'
-import { failureText, LiveImageError } from '../../bytes/failure.js'
 import { bytesSource, overlay, streamOf, type ByteSource, type Patch } from '../../bytes/byte-source.js'
 import { openLiveIso } from './live-iso.js'
 import { pxeFiles } from './pxe-files.js'
+import { failureText } from '../installer-failure.js'
+import { FormatError } from '../../bytes/format-error.js'
 
 const clock = systemClock()
 const open = (image: Buffer) => openLiveIso(bytesSource(image), clock)
@@ -166,7 +167,7 @@ test('whatever is on it, an image is read or refused in words', async () => {
         const bytes = Buffer.from(image)
         for (const { offset, byte } of changes) bytes[offset] = byte
         await open(length === null ? bytes : bytes.subarray(0, length)).catch((error: unknown) =>
-          expect(error).toBeInstanceOf(LiveImageError),
+          expect(error).toBeInstanceOf(FormatError),
         )
       },
     ),

@@ -1,12 +1,11 @@
 import { Ajv } from 'ajv'
 import type { Clock } from '../../runtime/index.js'
 import { parseFeatures, type OsFeatures } from './features.js'
-import { doing, LiveImageError } from '../../bytes/index.js'
 import { readInitramfs, wrapFiles, type Files } from './initramfs.js'
-import type { ByteSource, Patch } from '../../bytes/index.js'
-import { readIso9660, type IsoFilesystem } from '../../bytes/index.js'
+import { type ByteSource, type IsoFilesystem, type Patch, readIso9660 } from '../../bytes/index.js'
 import { findOptional, readJsonFile } from './json-file.js'
 import { readKargsAreas, type KargsAreas } from './kargs-areas.js'
+import { LiveImageError } from '../live-image-error.js'
 
 /** A range of bytes of an image. */
 export interface Area {
@@ -63,10 +62,10 @@ const LARGEST_AREA = 64 * 1024 * 1024
  */
 export async function openLiveIso(image: ByteSource, clock: Clock): Promise<LiveIso> {
   const filesystem = await readIso9660(image)
-  const { area, files } = await doing('Unrecognized CoreOS ISO image.', async () => {
+  const { area, files } = await LiveImageError.during('Unrecognized CoreOS ISO image.', async () => {
     const area = await initramfsArea(filesystem)
     const bytes = await image.read(area.offset, area.size)
-    return { area, files: await doing('decoding initrd embed area', () => readInitramfs(bytes, clock)) }
+    return { area, files: await LiveImageError.during('decoding initrd embed area', () => readInitramfs(bytes, clock)) }
   })
   const kargs = await readKargsAreas(image, filesystem)
   checkApart([area, ...(kargs?.offsets ?? []).map((offset) => ({ offset, size: kargs!.size }))])
@@ -98,7 +97,7 @@ async function initramfsArea(filesystem: IsoFilesystem): Promise<Area> {
     ? await readJsonFile(filesystem, described, isIgnitionInfo, 'decoding igninfo')
     : { file: 'images/ignition.img' }
   const { file, offset = 0, length } = info
-  const entry = await doing('finding initrd embed area', () => filesystem.find(file))
+  const entry = await LiveImageError.during('finding initrd embed area', () => filesystem.find(file))
   const size = length ?? entry.size - offset
   if (size < 0 || offset + size > entry.size)
     throw new LiveImageError(`initrd embed area is not within ${file}: ${offset + size} > ${entry.size}`)

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { isoImage, liveFiles } from '../../test/kit/images/live-iso.js'
 import { systemClock } from '../../runtime/index.js'
-import { LiveImageError } from '../../bytes/failure.js'
-import { xz } from '../../bytes/compression/xz.js'
+import { xz } from '../../bytes/compression/xz-writer.js'
 import { bytesSource, streamOf, type ByteSource } from '../../bytes/byte-source.js'
 import { openLiveIso } from './live-iso.js'
 import { minimalIso } from './minimal-iso.js'
+import { LiveImageError } from '../live-image-error.js'
 
 const clock = systemClock()
 const open = (image: ByteSource) => openLiveIso(image, clock)

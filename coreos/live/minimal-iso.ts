@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../runtime/index.js'
-import { ByteReader } from '../../bytes/index.js'
-import { doing, LiveImageError } from '../../bytes/index.js'
-import { unxz } from '../../bytes/index.js'
-import { bytesSource, overlay, slice, streamOf, type ByteSource, type Patch } from '../../bytes/index.js'
+import {
+  ByteReader,
+  type ByteSource,
+  bytesSource,
+  memorySource,
+  overlay,
+  type Patch,
+  slice,
+  streamOf,
+  unxz,
+} from '../../bytes/index.js'
 import { KARGS_INFO, type KargsInfo } from './kargs-areas.js'
 import type { LiveIso } from './live-iso.js'
 import { findOptional } from './json-file.js'
+import { LiveImageError } from '../live-image-error.js'
 
 const MAGIC = 'MINISO\0\0'
 const SECTOR = 2048
@@ -43,7 +51,7 @@ export async function minimalIso(
     )
   const entry = await findOptional(iso.filesystem, 'COREOS/MINISO.DAT')
   if (!entry) throw new LiveImageError('This ISO image does not support extracting a minimal ISO.')
-  const data = await doing('reading miniso data file', async () => {
+  const data = await LiveImageError.during('reading miniso data file', async () => {
     const bytes = await full.read(entry.offset, Math.min(entry.size, LARGEST_DATA))
     return readData(Buffer.from(bytes), clock)
   })
@@ -55,7 +63,7 @@ export async function minimalIso(
     throw new LiveImageError(
       `wrong final digest: expected ${data.digest.toString('hex')}, found ${digest.toString('hex')}`,
     )
-  return doing('modifying miniso kernel args', async () =>
+  return LiveImageError.during('modifying miniso kernel args', async () =>
     overlay(minimal, await kargsPatches(minimal, await open(minimal), rootfsUrl)),
   )
 }
@@ -108,7 +116,7 @@ async function readData(bytes: Buffer, clock: Clock): Promise<MinimalData> {
   const packed = reader.take(reader.number())
   const gaps: Uint8Array[] = []
   let size = 0
-  for await (const part of unxz(new ByteReader(streamOf(bytesSource(packed))), clock)) {
+  for await (const part of unxz(new ByteReader(memorySource(packed)), clock)) {
     size += part.length
     if (size > LARGEST_GAPS) throw new LiveImageError(`more than ${LARGEST_GAPS} bytes between files`)
     gaps.push(part)

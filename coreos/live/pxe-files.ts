@@ -1,6 +1,5 @@
-import { doing, LiveImageError } from '../../bytes/index.js'
-import type { ByteSource } from '../../bytes/index.js'
-import type { IsoFilesystem } from '../../bytes/index.js'
+import type { ByteSource, IsoFilesystem } from '../../bytes/index.js'
+import { LiveImageError } from '../live-image-error.js'
 
 const FOLDER = 'IMAGES/PXEBOOT'
 
@@ -10,7 +9,7 @@ const FOLDER = 'IMAGES/PXEBOOT'
  * @throws LiveImageError for an image without them, and for a name that leads out of a folder
  */
 export async function pxeFiles(filesystem: IsoFilesystem): Promise<{ name: string; contents: ByteSource }[]> {
-  const entries = await doing('Unrecognized CoreOS ISO image.', () => filesystem.list(FOLDER))
+  const entries = await LiveImageError.during('Unrecognized CoreOS ISO image.', () => filesystem.list(FOLDER))
   return entries
     .filter(({ folder }) => !folder)
     .map((entry) => {

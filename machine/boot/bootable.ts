@@ -1,5 +1,4 @@
-import type { Clock, Logger } from '../../runtime/index.js'
-import { errorChain } from '../../runtime/index.js'
+import { type Clock, errorChain, type Logger } from '../../runtime/index.js'
 import type { BlockDevice } from '../disk/block-device.js'
 import { withBootVolume, type BootVolume } from '../disk/boot-volume.js'
 import { readLayout, type DiskLayout } from '../disk/partitions.js'

@@ -1,12 +1,17 @@
 import { UserError, type Clock } from '../../runtime/index.js'
-import { fileSource } from '../../bytes/index.js'
-import { DecodeError, TRAILING_DATA } from '../../bytes/index.js'
-import { decompress, sniff, type Compression } from '../../bytes/index.js'
+import {
+  type Compression,
+  DecodeError,
+  decompress,
+  fileSource,
+  readXzIndex,
+  sniff,
+  TRAILING_DATA,
+} from '../../bytes/index.js'
 import { readContents } from './described-disk.js'
 import { recogniseFilesystem, SUPERBLOCKS } from './filesystem-probe.js'
 import { gptSectorSize, NotAGpt, parseGpt, type Gpt, type GptPartition } from './gpt.js'
 import { ImageTooLarge, imageShelf, SMALL_IMAGE_FILE } from './image-contents.js'
-import { readXzIndex } from '../../bytes/index.js'
 
 const MIB = 1024 * 1024
 
@@ -241,7 +246,7 @@ function explained(path: string, error: unknown): unknown {
   if (error instanceof ImageTooLarge) return trailing(path, error)
   if (error instanceof DecodeError) {
     if (error.message === TRAILING_DATA) return trailing(path, error)
-    const truncated = /truncated|premature EOF|unexpected end/.test(error.message)
+    const truncated = /truncated|premature EOF|unexpected end|incomplete/.test(error.message)
     return truncated
       ? new UserError('image-truncated', `the image ${path} is truncated: ${error.message}`, { remedy, cause: error })
       : new UserError('image-corrupt', `the image ${path} is damaged: ${error.message}`, { remedy, cause: error })

@@ -1,12 +1,10 @@
 import type { Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
-import { fileSource } from '../../bytes/index.js'
-import { decompress } from '../../bytes/index.js'
+import { bufferOf, decompress, fileSource } from '../../bytes/index.js'
 import { readContents } from './described-disk.js'
 import { HEADER_OF_DISK, MBR_ENTRIES } from './gpt-setup.js'
 import { imageShelf, SMALL_IMAGE_FILE } from './image-contents.js'
 import { partitionsLabelled } from './partitions.js'
-import { bufferOf } from '../../bytes/index.js'
 
 const MIB = 1024 * 1024
 const BLOCK = 4096

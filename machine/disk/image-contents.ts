@@ -1,10 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { held, type Clock } from '../../runtime/index.js'
-import { counted, fileSource } from '../../bytes/index.js'
-import { decompress, sniff, type Compression } from '../../bytes/index.js'
+import { bufferOf, type Compression, counted, decompress, fileSource, isZero, sniff } from '../../bytes/index.js'
 import { PAGE, type ImageContents } from './described-disk.js'
 import { gptSectorSize, NotAGpt, parseGpt } from './gpt.js'
-import { bufferOf, isZero } from '../../bytes/index.js'
 
 const MIB = 1024 * 1024
 /** Non-zero bytes of one image that are kept besides its structures. */

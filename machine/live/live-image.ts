@@ -1,5 +1,5 @@
 import { IGNITION_FILE, openLiveIso, readInitramfs } from '../../coreos/index.js'
-import { LiveImageError, readIso9660, type ByteSource } from '../../bytes/index.js'
+import { type ByteSource, FormatError, readIso9660 } from '../../bytes/index.js'
 import { errorChain, type Clock } from '../../runtime/index.js'
 import type { BootNetwork } from './boot-network.js'
 import { kernelParameters } from './kernel-arguments.js'
@@ -63,7 +63,7 @@ export async function loadIso(url: string, loading: Loading): Promise<LiveImage>
     iso = await openLiveIso(image, clock)
   } catch (error) {
     signal.throwIfAborted()
-    if (!(error instanceof LiveImageError)) throw unreadable('the virtual medium', url, error)
+    if (!(error instanceof FormatError)) throw unreadable('the virtual medium', url, error)
     throw new BootFailed('no bootable device', `${url} is no live ISO that boots: ${chained(error)}`, error)
   }
   const { kargs, files, filesystem } = iso
@@ -109,7 +109,7 @@ export async function loadPxe(
     })
   } catch (error) {
     signal.throwIfAborted()
-    if (!(error instanceof LiveImageError)) throw unreadable('the initramfs', source.ramdisk, error)
+    if (!(error instanceof FormatError)) throw unreadable('the initramfs', source.ramdisk, error)
     const why = `the kernel cannot unpack ${source.ramdisk}: ${chained(error)}`
     throw new BootFailed('kernel panic', why, error)
   }

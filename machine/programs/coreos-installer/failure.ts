@@ -1,4 +1,4 @@
-import { failureBlock, systemSentence } from '../../../bytes/index.js'
+import { failureBlock, systemSentence } from '../../../coreos/index.js'
 
 /** A failure of coreos-installer; with causes it reads as a chain, outermost first. */
 export class Failure extends Error {

@@ -1,5 +1,4 @@
-import type { ByteStream } from '../../../bytes/index.js'
-import { fileSource, memorySource } from '../../../bytes/index.js'
+import { type ByteStream, fileSource, memorySource } from '../../../bytes/index.js'
 import type { BlockDevice } from '../../disk/block-device.js'
 import { partitionName, readLayout } from '../../disk/partitions.js'
 import type { Clock } from '../../../runtime/index.js'

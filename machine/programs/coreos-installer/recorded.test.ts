@@ -5,7 +5,7 @@ import { seededRandom, VirtualClock } from '../../../runtime/index.js'
 import { badImageServer, testImages, type TestImages } from '../../../test/kit/images/bad-images.js'
 import { insideWith, runInstaller } from '../../../test/kit/installer.js'
 import type { BlockDevice } from '../../disk/block-device.js'
-import { memorySource, type ByteStream } from '../../../bytes/byte-stream.js'
+import { memoryStream, type ByteStream } from '../../../bytes/byte-stream.js'
 import { withBootVolume } from '../../disk/boot-volume.js'
 import { describedDisk } from '../../disk/described-disk.js'
 import { readGpt } from '../../disk/gpt.js'
@@ -154,7 +154,7 @@ async function expectInstalled(disk: BlockDevice, wanted: Recorded): Promise<voi
 
 /** Bytes in pieces of 20 KiB, a tenth of a second between them. */
 function slowly(bytes: Uint8Array, clock: VirtualClock): ByteStream {
-  const source = memorySource(bytes, 20 * 1024)
+  const source = memoryStream(bytes, 20 * 1024)
   let asked = 0
   return {
     ...source,

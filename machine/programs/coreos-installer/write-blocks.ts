@@ -2,8 +2,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { held, type Clock } from '../../../runtime/index.js'
 import type { BlockDevice } from '../../disk/block-device.js'
-import { unxzBlock } from '../../../bytes/index.js'
-import type { XzBlock, XzIndex } from '../../../bytes/index.js'
+import { unxzBlock, type XzBlock, type XzIndex } from '../../../bytes/index.js'
 import type { Pacer } from './pacer.js'
 
 const READ = 128 * 1024

@@ -1,14 +1,20 @@
 import { stat } from 'node:fs/promises'
 import { held, type Clock, type Random } from '../../../runtime/index.js'
 import type { BlockDevice } from '../../disk/block-device.js'
-import { counted, fileSource, PeekableSource } from '../../../bytes/index.js'
-import { decompress } from '../../../bytes/index.js'
-import { DecodeError } from '../../../bytes/index.js'
+import {
+  ByteReader,
+  counted,
+  DecodeError,
+  decompress,
+  fileSource,
+  hasXzProgram,
+  readXzIndex,
+  unxzByProgram,
+  type XzIndex,
+} from '../../../bytes/index.js'
 import { canAdopt, readContents } from '../../disk/described-disk.js'
 import { gptSectorSize } from '../../disk/gpt.js'
 import { ImageTooLarge, imageShelf, SMALL_IMAGE_FILE, type LoadedImage } from '../../disk/image-contents.js'
-import { readXzIndex, type XzIndex } from '../../../bytes/index.js'
-import { hasXzProgram, unxzByProgram } from '../../../bytes/index.js'
 import { during, Failure } from './failure.js'
 import type { InstallerProcess } from './host.js'
 import { Pacer } from './pacer.js'
@@ -50,7 +56,7 @@ export async function writeImage(
       return await writeStream(process, device, decoded, saved)
     }
     if (xz && xz.index.blocks.length > 1 && !saved.any) return await writeLarge(process, device, xz, meter, saved)
-    const input = new PeekableSource(counted(source.bytes, read))
+    const input = new ByteReader(counted(source.bytes, read))
     await during('sniffing input', () => input.peek(6))
     await writeStream(process, device, decompress(input, clock), saved)
   } finally {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import lzma from 'lzma-native'
 import { seededRandom, systemClock } from '../../../runtime/index.js'
-import { memorySource } from '../../../bytes/byte-stream.js'
+import { memoryStream } from '../../../bytes/byte-stream.js'
 import { decompress } from '../../../bytes/compression/decompress.js'
 import { parseGpt } from '../../../machine/disk/gpt.js'
 import { readImage } from '../installer.js'
@@ -35,7 +35,7 @@ const xz = (bytes: Buffer): Promise<Buffer> =>
 
 export async function testImages(): Promise<TestImages> {
   const parts: Uint8Array[] = []
-  for await (const part of decompress(memorySource(readImage()), systemClock())) parts.push(part)
+  for await (const part of decompress(memoryStream(readImage()), systemClock())) parts.push(part)
   const whole = Buffer.concat(parts)
   const boot = parseGpt(whole, 512).partitions.find(({ name }) => name === 'boot')!
   const bootEnd = boot.offset + boot.length

@@ -4,12 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { createReadStream } from 'node:fs'
 import type { Clock } from '../../../runtime/index.js'
-import { fileSource } from '../../../bytes/byte-stream.js'
+import { fileStream } from '../../../bytes/byte-stream.js'
 import { decompress } from '../../../bytes/compression/decompress.js'
 
 /** The contents of an image file, as a lab has them read. */
 export async function* contentsOf(path: string, clock: Clock): AsyncGenerator<Uint8Array> {
-  const source = await fileSource(path, clock)
+  const source = await fileStream(path, clock)
   try {
     yield* decompress(source, clock)
   } finally {

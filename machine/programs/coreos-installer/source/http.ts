@@ -1,6 +1,5 @@
-import { FetchFailure, HttpClient, type FileAnswer } from '../../../../bytes/index.js'
+import { type ByteStream, FetchFailure, type FileAnswer, HttpClient } from '../../../../bytes/index.js'
 import { held, type Clock } from '../../../../runtime/index.js'
-import type { ByteStream } from '../../../../bytes/index.js'
 import { during, Failure } from '../failure.js'
 
 /** What a fetch needs besides its URL. */

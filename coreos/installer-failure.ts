@@ -1,26 +1,4 @@
-import { UserError } from '../runtime/index.js'
-
-/**
- * What coreos-installer would fail with, in its words; with causes it reads as a chain, outermost first.
- *
- * @see failureText
- */
-export class LiveImageError extends UserError {
-  override name = 'LiveImageError'
-
-  constructor(message: string, cause?: unknown) {
-    super('live-image', message, cause === undefined ? {} : { cause })
-  }
-}
-
-/** `work`, with what it was doing in front of what went wrong, as {@link LiveImageError}. */
-export async function doing<T>(what: string, work: () => Promise<T> | T): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    throw new LiveImageError(what, cause)
-  }
-}
+import { DecodeError, FormatError } from '../bytes/index.js'
 
 const SYSTEM_ERRORS: Record<string, string> = {
   ENOENT: 'No such file or directory (os error 2)',
@@ -37,13 +15,14 @@ const SYSTEM_ERRORS: Record<string, string> = {
   ELOOP: 'Too many levels of symbolic links (os error 40)',
 }
 
-/** What Rust's standard library prints for an errno; undefined for one that is not known here. */
+/** The text of Rust's standard library for an errno; undefined for one that the table lacks. */
 export const systemSentence = (code: string): string | undefined => SYSTEM_ERRORS[code]
 
-/** Whether an operating system call failed, which is nobody's defect. */
+/** Whether an operating system call failed. */
 export const isSystemError = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error
 
+/** The block that coreos-installer prints for an error and its causes. */
 export const failureText = (error: unknown): string => failureBlock(messages(error))
 
 /**
@@ -64,8 +43,8 @@ function messages(error: unknown): string[] {
   const chain: string[] = []
   for (let e = error; e !== undefined && e !== null; e = e instanceof Error ? e.cause : undefined) {
     chain.push(isSystemError(e) ? (systemSentence(e.code) ?? e.message) : e instanceof Error ? e.message : String(e))
-    // What is behind an errno, or a decoder's sentence, is ours and not the tool's.
-    if (!(e instanceof LiveImageError)) break
+    // The causes of an errno and of a decoder's sentence are this program's own.
+    if (!(e instanceof FormatError) || e instanceof DecodeError) break
   }
   return chain
 }

@@ -1,0 +1,10 @@
+import { FormatError } from '../bytes/index.js'
+
+/** A live image, or a request about one, that coreos-installer refuses; the message is its sentence. */
+export class LiveImageError extends FormatError {
+  override name = 'LiveImageError'
+
+  constructor(message: string, cause?: unknown) {
+    super(message, cause, 'live-image')
+  }
+}
