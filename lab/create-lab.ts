@@ -1,54 +1,46 @@
-import type { MachineSpec } from '../machine/index.js'
+import { IPA_PACE } from '../agent/index.js'
 import { seededRandom, systemClock, VirtualClock, type Clock } from '../runtime/index.js'
 import type { InstallCoreosArgs } from '../steps/index.js'
 import type { RequestedStep } from '../wire/index.js'
-import { LabNode, type Deployment, type Wait } from './lab-node.js'
+import type { EnrollOptions, Lab, LabOptions, Wait } from './lab.js'
+import { StagedNode } from './lab-node.js'
+import { REALISTIC_MACHINES } from './realistic.js'
 import { sharedWait } from './shared-wait.js'
 import { stage, type Stage, type StageOptions } from './stage/stage.js'
 
-export interface LabOptions extends Omit<StageOptions, 'clock' | 'random' | 'network' | 'folder'> {
-  /**
-   * `auto` jumps over every wait while somebody waits on the lab; `manual` moves by `clock.advance()` only; a number is
-   * a speed, 1 for wall time. Default `auto`.
-   */
-  clock?: 'auto' | 'manual' | number
-  /** The same seed gives the same ids, tokens and jitter. Default 1. */
-  seed?: number
-}
+/** Options of {@link createStagedLab}: those of a lab, and of the parts that it is composed of. */
+export interface StagedLabOptions
+  extends Omit<LabOptions, 'listen' | 'realistic'>, Omit<StageOptions, 'clock' | 'random' | 'network' | 'folder'> {}
 
-export interface EnrollOptions extends Deployment {
-  /** The machine; without, the next of the default profile. */
-  machine?: MachineSpec
-  /** More fields of the node. */
-  fields?: Record<string, unknown>
-}
-
-/** A whole lab in this process: no sockets, nothing on disk that outlives it. */
-export interface Lab<C extends Clock = Clock> extends Omit<Stage, 'clock' | 'enroll'> {
+/** A lab whose store, conductor and machines are within reach, for ironstage's own tests. */
+export interface StagedLab<C extends Clock = Clock> extends Omit<Stage, 'clock' | 'enroll'> {
   readonly clock: C
-  /** Registers a machine; {@link LabNode.deploy} takes it from there. */
-  enroll(options?: EnrollOptions): Promise<LabNode>
-  /** Waits for anything in lab time: an automatic clock jumps meanwhile. */
+  /** Registers a machine; {@link StagedNode.deploy} takes it from there. */
+  enroll(options?: EnrollOptions): Promise<StagedNode>
   wait: Wait
 }
 
-/**
- * Makes a lab for a test.
- *
- * @example
- * await using lab = await createLab({ seed: 7 })
- * const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })] })
- * await node.deploy()
- * expect(await node.settled()).toMatchObject({ provision_state: 'active' })
- */
-export function createLab(options?: LabOptions & { clock?: 'auto' | 'manual' }): Promise<Lab<VirtualClock>>
-export function createLab(options: LabOptions): Promise<Lab>
-export async function createLab(options: LabOptions = {}): Promise<Lab> {
+/** Composes a lab without sockets whose parts a test of ironstage may look into. */
+export function createStagedLab(
+  options?: StagedLabOptions & { clock?: 'auto' | 'manual' },
+): Promise<StagedLab<VirtualClock>>
+export function createStagedLab(options: StagedLabOptions): Promise<StagedLab>
+export function createStagedLab(options: StagedLabOptions = {}): Promise<StagedLab> {
+  return composeLab(options, null)
+}
+
+async function composeLab(options: StagedLabOptions, network: StageOptions['network']): Promise<StagedLab> {
   const { clock: mode = 'auto', seed = 1, ...rest } = options
   const virtual = typeof mode === 'number' ? undefined : new VirtualClock()
-  const clock: Clock = virtual ?? systemClock(mode as number)
-  const staged = await stage({ disks: 'described', ...rest, clock, random: seededRandom(seed) })
-  const wait: Wait = mode === 'auto' ? sharedWait(virtual!) : (awaited) => awaited
+  const clock = virtual ?? systemClock(mode as number)
+  const staged = await stage({
+    disks: 'described',
+    ...rest,
+    network: network ?? null,
+    clock,
+    random: seededRandom(seed),
+  })
+  const wait: Wait = virtual && mode === 'auto' ? sharedWait(virtual) : (awaited) => awaited
   let machines = 0
   return {
     ...staged,
@@ -56,12 +48,46 @@ export async function createLab(options: LabOptions = {}): Promise<Lab> {
     wait,
     enroll: async ({ machine, fields, ...deployment } = {}) => {
       const uuid = await wait(staged.enroll(machine ?? staged.spec(++machines), fields))
-      return new LabNode(staged, uuid, wait, deployment)
+      return new StagedNode(staged, uuid, wait, deployment)
     },
   }
 }
 
-/** The deploy step as BareMetal Operator asks for it: priority 80. */
+/**
+ * Makes a lab for a test: an Ironic, machines and their agents in this process. Nothing of it outlives the test.
+ *
+ * @throws UserError for an `ironic` that cannot be configured so, or an address to listen on that cannot be had
+ *
+ * @example
+ * import { createLab, installCoreos } from 'ironstage'
+ *
+ * await using lab = await createLab({ seed: 7 })
+ * const node = await lab.enroll({ deploySteps: [installCoreos({ append_karg: ['quiet'] })] })
+ * await node.deploy()
+ * const { provision_state, last_error } = await node.settled()
+ */
+export function createLab(options?: LabOptions & { clock?: 'auto' | 'manual' }): Promise<Lab<VirtualClock>>
+export function createLab(options: LabOptions): Promise<Lab>
+export async function createLab({ listen, realistic, ...options }: LabOptions = {}): Promise<Lab> {
+  const paces = realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}
+  const lab = await composeLab({ ...options, ...paces }, listen)
+  const { url, client, clock, events, faults, registry, spec, enroll, wait } = lab
+  return {
+    ...{ url, client, clock, events, faults, registry, spec, enroll, wait },
+    [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose](),
+  }
+}
+
+/**
+ * The `install_coreos` deploy step as BareMetal Operator asks for it: priority 80.
+ *
+ * @example
+ * import { createLab, installCoreos } from 'ironstage'
+ *
+ * await using lab = await createLab()
+ * const ignition = { ignition: { version: '3.4.0' } }
+ * const node = await lab.enroll({ deploySteps: [installCoreos({ ignition, copy_network: true })] })
+ */
 export function installCoreos(args: InstallCoreosArgs = {}): RequestedStep {
   return { interface: 'deploy', step: 'install_coreos', priority: 80, args: { ...args } }
 }

@@ -2,7 +2,7 @@ import type { RepeatedDeployment } from '../ironic-mock/index.js'
 import type { FirstBoot } from '../machine/index.js'
 import type { NodeRecord } from '../wire/index.js'
 
-/** What happens in a lab, as it happens. */
+/** Something that happened in a lab. */
 export type LabEvent =
   /** A commit changed the node. */
   | { kind: 'node'; node: Readonly<NodeRecord> }
@@ -11,7 +11,7 @@ export type LabEvent =
   | ({ kind: 'deployment-repeated' } & RepeatedDeployment)
   | { kind: 'ramdisk-up'; machine: string }
   | { kind: 'first-boot'; machine: string; report: FirstBoot }
-  /** A step got further: a stage of it began, a percentage changed, its program printed a line. */
+  /** A stage of a step began, its percentage changed, or its program printed a line. */
   | {
       kind: 'progress'
       machine: string
@@ -21,25 +21,31 @@ export type LabEvent =
 
 export type Listener = (event: LabEvent) => void
 
-/** Tells whoever listens; a listener that throws is its own problem, not the lab's. */
-export class Events {
+/** Events of a lab: commits of nodes, boots, progress of steps. */
+export interface LabEvents {
+  /** Calls `listener` with each event from now on, until what it returns is disposed of. */
+  listen(listener: Listener): Disposable
+}
+
+/** Calls the listeners of a lab; an error that one throws reaches neither the lab nor the other listeners. */
+export class Events implements LabEvents {
   readonly #listeners = new Set<Listener>()
-  /** Those who wait for one node: in a lab of a thousand most do, and each event concerns one of them. */
+  /** Listeners to one node: in a lab of a thousand nodes most are, and each event concerns one node. */
   readonly #ofNodes = new Map<string, Set<Listener>>()
   readonly #failed: (error: unknown) => void
 
-  /** @param failed told what a listener has thrown */
+  /** @param failed called with the error that a listener has thrown */
   constructor(failed: (error: unknown) => void = () => {}) {
     this.#failed = failed
   }
 
   emit(event: LabEvent): void {
     const node = event.kind === 'node' ? event.node.uuid : event.kind === 'node-gone' ? event.uuid : undefined
-    if (node !== undefined) for (const listener of this.#ofNodes.get(node) ?? []) this.#tell(listener, event)
-    for (const listener of this.#listeners) this.#tell(listener, event)
+    if (node !== undefined) for (const listener of this.#ofNodes.get(node) ?? []) this.#call(listener, event)
+    for (const listener of this.#listeners) this.#call(listener, event)
   }
 
-  #tell(listener: Listener, event: LabEvent): void {
+  #call(listener: Listener, event: LabEvent): void {
     try {
       listener(event)
     } catch (error) {
@@ -52,7 +58,7 @@ export class Events {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
-  /** Only what happens to one node's record: `node` and `node-gone`. */
+  /** Calls `listener` with the events of one node's record only: `node` and `node-gone`. */
   listenTo(node: string, listener: Listener): Disposable {
     const listeners = this.#ofNodes.get(node) ?? new Set()
     this.#ofNodes.set(node, listeners.add(listener))

@@ -14,7 +14,7 @@ import {
   type FileServer,
 } from '../test/kit/images/image-files.js'
 import type { InstallCoreosArgs } from '../steps/index.js'
-import { createLab, installCoreos } from './create-lab.js'
+import { createStagedLab, installCoreos } from './create-lab.js'
 import type { ImageCacheRequest } from './image-staging.js'
 
 const ignition = { ignition: { version: '3.4.0' } }
@@ -40,8 +40,8 @@ const cacheOn = (as: 'fetched' | 'zstd' = 'fetched'): ImageCacheRequest => ({
 })
 
 /** Nodes that install an image from the server, at once, and how they ended. */
-async function installed(count: number, args: Partial<InstallCoreosArgs>, as?: 'fetched' | 'zstd' | null) {
-  await using lab = await createLab(as === null ? {} : { imageCache: cacheOn(as) })
+async function installed(count: number, args: InstallCoreosArgs, as?: 'fetched' | 'zstd' | null) {
+  await using lab = await createStagedLab(as === null ? {} : { imageCache: cacheOn(as) })
   const step = installCoreos({ ignition, image_url: server.url('/coreos-metal.raw.xz'), ...args })
   const nodes = await Promise.all(Array.from({ length: count }, () => lab.enroll({ deploySteps: [step] })))
   await Promise.all(nodes.map((node) => node.deploy()))
@@ -72,7 +72,7 @@ test.each<[string, Behaviour, RegExp]>([
   ['sends a page', page, /is a web page and no image/],
 ])('a server that %s: the deployment fails with the cause, and no disk was touched', async (_, behaviour, words) => {
   server.behave('/coreos-metal.raw.xz', behaviour)
-  await using lab = await createLab({ imageCache: cacheOn() })
+  await using lab = await createStagedLab({ imageCache: cacheOn() })
   const step = installCoreos({ ignition, image_url: server.url('/coreos-metal.raw.xz') })
   const node = await lab.enroll({ deploySteps: [step] })
   const programs: string[] = []

@@ -1,4 +1,4 @@
-/** Ironic, machines, agents, clock and faults composed; what the package exports. */
+/** Ironic, machines, agents, clock and faults, composed. */
 export { onKeptPort } from './addresses/kept-port.js'
 export {
   addressForBmcs,
@@ -9,9 +9,9 @@ export {
   isLoopback,
 } from './addresses/own-address.js'
 export { machineOf } from './bmcs/bmcs.js'
-export { createLab, type EnrollOptions, installCoreos, type Lab, type LabOptions } from './create-lab.js'
-export type { LabEvent } from './events.js'
-export { type Fault, type FaultEffect, type FaultMatch, Faults } from './faults/faults.js'
+export { createLab, createStagedLab, installCoreos, type StagedLab, type StagedLabOptions } from './create-lab.js'
+export type { LabEvent, LabEvents } from './events.js'
+export { type Fault, type FaultEffect, type FaultMatch, type Faults } from './faults/faults.js'
 export type { Phase } from './faults/phase.js'
 export { ignitionFetch } from './ignition-fetch.js'
 export {
@@ -22,15 +22,16 @@ export {
   stagedFile,
   streamImage,
 } from './image-staging.js'
-export { type LabMachine, machineBehind } from './lab-api.js'
-export { type Deployment, LabNode } from './lab-node.js'
+export { machineBehind, type MachineReport } from './lab-api.js'
+export { StagedNode } from './lab-node.js'
+export type { Deployment, EnrollOptions, Lab, LabBoot, LabMachine, LabNode, LabOptions, Wait } from './lab.js'
 export type { LiveImagesRequest } from './live-images.js'
 export { masked, maskedText } from './masked.js'
 export { EXAMPLE_IGNITION, REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from './paths.js'
 export { REALISTIC_MACHINES } from './realistic.js'
 export { serve, type Served, type ServeOptions } from './serve.js'
 export { type AgentAddresses, Agents } from './stage/agents.js'
-export { type NodeImage, type RegistryFault, SimulatedRegistry } from './stage/registry.js'
+export { type NodeImage, type NodeImageRegistry, type RegistryFault, SimulatedRegistry } from './stage/registry.js'
 export { servedVersion } from './stage/served-version.js'
 export { CONDUCTOR_HOST, stage, type Stage, type StageOptions } from './stage/stage.js'
 export type { ImagesGate } from './stage/start-gate.js'

@@ -11,13 +11,13 @@ import { installedFiles } from './installed-files.js'
 const LAB = '/_lab'
 
 /** A machine as the lab's API shows it. */
-export interface LabMachine {
+export interface MachineReport {
   id: string
   bmc: { address: string; systemId: string } | null
   power: 'on' | 'off'
-  boot: LabBoot | null
+  boot: BootReport | null
   /** The same or, of a machine that is off, the one before. */
-  lastBoot: LabBoot | null
+  lastBoot: BootReport | null
   /** What the machine showed while it booted from served media, the last lines. */
   console: readonly string[]
   /** `file` on the host that ironstage runs on; null for a described disk. */
@@ -37,7 +37,7 @@ export interface LabMachine {
   waitsFor?: string | null
 }
 
-export interface LabBoot {
+export interface BootReport {
   id: string
   outcome: string
   from: MachineBootSource['kind']
@@ -113,23 +113,23 @@ export async function machineBehind(
   url: string,
   node: string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<LabMachine> {
+): Promise<MachineReport> {
   const address = `${url.replace(/\/+(v1\/*)?$/, '')}${LAB}/nodes/${node}/machine`
   const { status, body } = await transport.send({
     method: 'GET',
     url: address,
     headers: { accept: 'application/json', ...headers },
   })
-  if (status === 200) return JSON.parse(body ?? '') as LabMachine
+  if (status === 200) return JSON.parse(body ?? '') as MachineReport
   throw new UserError('no-lab', `${address} answered ${status}, so the disk of node ${node} cannot be found`, {
     remedy: 'deploy through an ironstage of this version: a real Ironic does not know where simulated disks are',
   })
 }
 
-async function shown(machine: Machine): Promise<LabMachine> {
+async function shown(machine: Machine): Promise<MachineReport> {
   const { spec } = machine
   const { firmware, architecture, cpus, memoryMib, manufacturer, product, serial } = spec
-  const bootOf = (boot: ReturnType<Machine['boot']>): LabBoot | null =>
+  const bootOf = (boot: ReturnType<Machine['boot']>): BootReport | null =>
     boot ? { id: boot.id, outcome: boot.outcome, from: boot.source.kind, failure: boot.live?.failure ?? null } : null
   return {
     id: spec.id,

@@ -1,21 +1,13 @@
 import { STABLE_STATES } from '../ironic-mock/index.js'
 import type { Machine } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
-import { ironicErrors, type ApiNode, type NodeRecord, type ProvisionState, type RequestedStep } from '../wire/index.js'
+import { ironicErrors, type ApiNode, type NodeRecord, type ProvisionState } from '../wire/index.js'
 import { machineOf } from './bmcs/bmcs.js'
+import type { Deployment, LabNode, Wait } from './lab.js'
 import type { Stage } from './stage/stage.js'
 
-/** Waits for something in lab time: an automatic clock jumps meanwhile, any other is left alone. */
-export type Wait = <T>(awaited: Promise<T>) => Promise<T>
-
-/** What {@link LabNode.deploy} asks for. */
-export interface Deployment {
-  deploySteps?: readonly RequestedStep[]
-  configdrive?: unknown
-}
-
-/** A node of a lab, as a scenario talks about it. */
-export class LabNode {
+/** A node of a lab, see {@link LabNode}; its machine is the whole one. */
+export class StagedNode implements LabNode {
   readonly uuid: string
   readonly #stage: Stage
   readonly #wait: Wait
@@ -28,23 +20,19 @@ export class LabNode {
     this.#deployment = deployment
   }
 
-  /** The node as the API shows it. */
   get(): Promise<ApiNode> {
     return this.#stage.client.node(this.uuid)
   }
 
-  /** The machine behind it; undefined before its first power-on when nobody had configured it. */
   async machine(): Promise<Machine | undefined> {
     const found = await this.#stage.store.node(this.uuid)
     return found && machineOf(found.node, this.#stage.machines)
   }
 
-  /** Asks for a verb; resolves once Ironic has accepted it. */
   provision(target: string, more: Parameters<Stage['client']['provision']>[2] = {}): Promise<void> {
     return this.#stage.client.provision(this.uuid, target, more)
   }
 
-  /** Takes the node to `manageable`, inspects it, cleans it: to `available`, from wherever on that way it is. */
   async makeAvailable(): Promise<void> {
     for (;;) {
       const { provision_state: state, inspection_finished_at: inspected } = await this.settled()
@@ -52,12 +40,10 @@ export class LabNode {
       if (state === 'enroll') await this.#through('manage', 'manageable')
       else if (state === 'manageable' && inspected === null) await this.#through('inspect', 'manageable')
       else if (state === 'manageable') await this.#through('provide', 'available')
-      else
-        throw new UserError('not-deployable', `node ${this.uuid} is ${state}: there is no way from there to available`)
+      else throw new UserError('not-deployable', `node ${this.uuid} is ${state}, which does not lead to available`)
     }
   }
 
-  /** Asks for the deployment that the node was enrolled for, making it available first. */
   async deploy(): Promise<void> {
     await this.makeAvailable()
     const { deploySteps, configdrive } = this.#deployment
@@ -67,12 +53,10 @@ export class LabNode {
     })
   }
 
-  /** The node once nothing goes on with it any more: in a stable or a failed state, nobody working on it. */
   settled(): Promise<ApiNode> {
     return this.until((node) => isAtRest(node))
   }
 
-  /** The node once `condition` holds, looked at after every commit. */
   async until(condition: (node: Readonly<NodeRecord>) => boolean): Promise<ApiNode> {
     await this.#wait(this.#holds(condition))
     return this.get()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { NothingLeftToHappen, VirtualClock } from '../runtime/index.js'
-import { createLab, installCoreos } from './create-lab.js'
+import { createStagedLab, installCoreos } from './create-lab.js'
 import { sharedWait } from './shared-wait.js'
 
 describe('several who wait on one clock', () => {
@@ -39,7 +39,7 @@ describe('several who wait on one clock', () => {
   })
 
   test('a node can be waited for before it is asked for anything', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: [installCoreos()] })
     const active = node.until(({ provision_state }) => provision_state === 'active')
     await node.deploy()

@@ -1,5 +1,5 @@
 import type { VirtualClock } from '../runtime/index.js'
-import type { Wait } from './lab-node.js'
+import type { Wait } from './lab.js'
 
 interface Waiter {
   /** Set once what it waits for is settled. */

@@ -9,7 +9,7 @@ import {
   type StepContext,
 } from '../steps/index.js'
 import type { IronicRelease } from '../wire/index.js'
-import { createLab, type Lab } from '../lab/index.js'
+import { createStagedLab, type StagedLab } from '../lab/index.js'
 import { Unexpected } from './calls.js'
 import { ExplainedCalls, type ExplainedCall } from './explained-calls.js'
 import { cleanSteps, type Host, type HostStatus, type RamdiskSource } from './host.js'
@@ -74,7 +74,12 @@ export async function explainHost(wanted: WantedHost, options: ExplainOptions = 
   if (!host) return told(true, 'without spec.bmc it is unmanaged: no call until its BMC is known')
 
   const ironic = { profile: 'metal3', ...(options.release ? { release: options.release } : {}) } as const
-  await using lab = await createLab({ ironic, managers: idleManagers(host), findImage: believed, disks: 'described' })
+  await using lab = await createStagedLab({
+    ironic,
+    managers: idleManagers(host),
+    findImage: believed,
+    disks: 'described',
+  })
   const calls = new ExplainedCalls(wanted.labels)
   const operator: BareMetalOperator = new BareMetalOperator(lab, {
     ...(options.ramdisk ? { ramdisk: options.ramdisk } : {}),
@@ -172,7 +177,7 @@ async function failureOf(
   { act }: Phase,
   operator: BareMetalOperator,
   host: Host,
-  lab: Lab,
+  lab: StagedLab,
 ): Promise<string | undefined> {
   try {
     const status = await act(operator, host)
@@ -220,7 +225,7 @@ function idleManagers({ customDeploy }: Host): HardwareManager[] {
 }
 
 /** As if cleaning had come to a good end, unseen by BareMetal Operator. */
-async function prepareAnyway({ client }: Lab, node: string): Promise<void> {
+async function prepareAnyway({ client }: StagedLab, node: string): Promise<void> {
   const { maintenance, provision_state: state } = await client.node(node)
   if (maintenance) await client.setMaintenance(node, false)
   if (state === 'clean failed') await client.provision(node, 'manage')

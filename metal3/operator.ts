@@ -1,5 +1,5 @@
 import type { ApiNode, JsonObject } from '../wire/index.js'
-import type { Lab } from '../lab/index.js'
+import type { StagedLab } from '../lab/index.js'
 import { Calls, Unexpected, type CallsOptions } from './calls.js'
 import { serviceSteps, type Host, type HostStatus, type RamdiskSource } from './host.js'
 import { Phases } from './phases.js'
@@ -23,14 +23,14 @@ const SOME_RAMDISK: Required<RamdiskSource> = {
  */
 export class BareMetalOperator {
   readonly calls: Calls
-  readonly #lab: Pick<Lab, 'transport' | 'url' | 'clock' | 'wait'>
+  readonly #lab: Pick<StagedLab, 'transport' | 'url' | 'clock' | 'wait'>
   readonly #ramdisk: RamdiskSource
   readonly #hosts = new Map<Host, HostStatus>()
   readonly #phases: Phases
   readonly #requests: NodeRequests
   #isHalted = false
 
-  constructor(lab: Pick<Lab, 'transport' | 'url' | 'clock' | 'wait'>, options: OperatorOptions = {}) {
+  constructor(lab: Pick<StagedLab, 'transport' | 'url' | 'clock' | 'wait'>, options: OperatorOptions = {}) {
     this.#lab = lab
     this.#ramdisk = options.ramdisk ?? SOME_RAMDISK
     this.calls = new Calls(lab, options)

@@ -2,7 +2,7 @@ import { UserError, type Clock, type Interceptor, type ProbePoint } from '../../
 import { DIAL_TIMEOUT, type PullProblem } from '../../machine/index.js'
 import type { Phase } from './phase.js'
 
-/** All given conditions must hold. */
+/** Where a {@link Fault} strikes: all conditions must hold. */
 export interface FaultMatch {
   /** A node's uuid. */
   node?: string
@@ -18,6 +18,7 @@ export interface FaultMatch {
   image?: string
 }
 
+/** How a {@link Fault} strikes. */
 export type FaultEffect =
   /** Nothing gets through between the agent and Ironic, in either direction. */
   | { kind: 'agent-silent' }
@@ -29,11 +30,12 @@ export type FaultEffect =
   | { kind: 'disk-error'; at: number }
   /** The exchange is not carried out; this is the answer. */
   | { kind: 'status'; status: number; body?: unknown }
-  /** The container of the agent cannot be pulled: `not-found` unless told; any other text is what the registry says. */
+  /** The container of the agent cannot be pulled. Default `not-found`; any other text is the registry's own sentence. */
   | { kind: 'pull-error'; reason?: PullProblem | (string & {}) }
-  /** What matches takes this much longer. */
+  /** Matching exchanges, commands, pulls and disk accesses take this much longer. */
   | { kind: 'delay'; ms: number }
 
+/** Something that goes wrong in a lab. */
 export interface Fault {
   match: FaultMatch
   effect: FaultEffect
@@ -41,15 +43,15 @@ export interface Fault {
   times?: number
 }
 
-/** What a lab knows about machines that a probe point does not say. */
-export interface FaultWorld {
+/** The lab's knowledge of machines that a probe point lacks. */
+export interface FaultContext {
   clock: Clock
   /** Machine behind a node, once there is one. */
   machineOf(node: string): string | undefined
   phaseOf(machine: string): Phase | undefined
 }
 
-/** How a fault makes the thing at a probe point fail; each room that reports points says what it understands. */
+/** The failures that faults cause, in the form that each room that reports probe points expects. */
 export interface FaultOutcomes {
   connectionLost(): Error
   answer(status: number, body: unknown): unknown
@@ -59,18 +61,29 @@ export interface FaultOutcomes {
   pullFailed(image: string, reason: string | undefined): Error
 }
 
-/** The faults of a lab. Attached to its probe once; adding and removing takes effect at once. */
-export class Faults {
+/** The faults of a lab. Adding and removing one takes effect at once. */
+export interface Faults {
+  /**
+   * Adds a fault; disposing of what it returns removes it.
+   *
+   * @throws UserError for a fault that could never strike
+   */
+  add(fault: Fault): Disposable
+  /** Removes all faults. */
+  clear(): void
+}
+
+/** Strikes at the probe that its {@link interceptor} is attached to. */
+export class FaultInjector implements Faults {
   readonly #faults = new Map<Fault, number>()
-  readonly #world: FaultWorld
+  readonly #context: FaultContext
   readonly #outcomes: FaultOutcomes
 
-  constructor(world: FaultWorld, outcomes: FaultOutcomes) {
-    this.#world = world
+  constructor(context: FaultContext, outcomes: FaultOutcomes) {
+    this.#context = context
     this.#outcomes = outcomes
   }
 
-  /** @throws UserError for a fault that could never strike */
   add(fault: Fault): Disposable {
     check(fault)
     this.#faults.set(fault, fault.times ?? Infinity)
@@ -99,10 +112,10 @@ export class Faults {
         case 'status':
           return this.#outcomes.answer(effect.status, effect.body) as T
         case 'pull-error':
-          if (effect.reason === 'timeout') await this.#world.clock.sleep(DIAL_TIMEOUT, { weak: true })
+          if (effect.reason === 'timeout') await this.#context.clock.sleep(DIAL_TIMEOUT, { weak: true })
           throw this.#outcomes.pullFailed(point['image'] as string, effect.reason)
         case 'delay':
-          await this.#world.clock.sleep(effect.ms)
+          await this.#context.clock.sleep(effect.ms)
       }
     }
     return next()
@@ -113,14 +126,14 @@ export class Faults {
   }
 
   #matches(match: FaultMatch, point: ProbePoint): boolean {
-    // Of a BMC it is known whose it is, also before its machine exists.
-    const machine = (point.kind === 'bmc' ? this.#world.machineOf(point['node'] as string) : point['machine']) as
+    // A BMC belongs to a node before its machine exists.
+    const machine = (point.kind === 'bmc' ? this.#context.machineOf(point['node'] as string) : point['machine']) as
       string | undefined
     if (match.machine !== undefined && match.machine !== machine) return false
     if (point.kind === 'bmc' && match.node !== undefined) return match.node === point['node']
-    if (match.node !== undefined && (machine === undefined || this.#world.machineOf(match.node) !== machine))
+    if (match.node !== undefined && (machine === undefined || this.#context.machineOf(match.node) !== machine))
       return false
-    if (match.phase !== undefined && (machine === undefined || this.#world.phaseOf(machine) !== match.phase))
+    if (match.phase !== undefined && (machine === undefined || this.#context.phaseOf(machine) !== match.phase))
       return false
     if (match.program !== undefined && programOf(point) !== match.program) return false
     if (match.disk !== undefined && point['disk'] !== match.disk) return false
@@ -173,5 +186,5 @@ function check({ match, effect }: Fault): void {
   if (match.image !== undefined && effect.kind !== 'pull-error' && effect.kind !== 'delay')
     throw wrong(`a fault of kind ${effect.kind} cannot match an image`, 'give it a pull-error, or a delay')
   if (effect.kind === 'delay' && Object.keys(match).length === 0)
-    throw wrong('a delay of everything there is would delay itself', 'match something')
+    throw wrong('a delay that matches everything would delay itself', 'match something')
 }

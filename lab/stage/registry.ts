@@ -6,11 +6,11 @@ import { PullFailure, type ImageRegistry, type NodeImageManifest } from '../../m
 export interface NodeImage {
   /** `quay.io/openshift/node` */
   repository: string
-  /** Of the OS: `9.2.20220510.1`. */
+  /** Version of the OS: `9.2.20220510.1`. */
   version: string
   /** Version of the base that it derives from. */
   base: string
-  /** What it adds: paths below /usr. The kubelet and its runtime unless told otherwise. */
+  /** Paths below /usr that it adds. Default: the kubelet and its runtime. */
   files?: readonly string[]
 }
 
@@ -21,11 +21,21 @@ const NODE_FILES = ['/usr/bin/kubelet', '/usr/bin/crio', '/usr/lib/systemd/syste
 const [BASE_SIZE, LAYER_SIZE] = [900 * 2 ** 20, 200 * 2 ** 20]
 const PATIENCE = minutes(2)
 
+/** The container registry of a lab, from which the systems on simulated machines pull node images. */
+export interface NodeImageRegistry {
+  /** Makes an image available; gives its pullspec, by digest. The same image twice is one. */
+  publish(image: NodeImage): string
+  /** Makes the next pulls of an image fail, `times` times. Default: all of them. */
+  fail(image: string, fault: RegistryFault, times?: number): void
+  /** Layers that were fetched, in order. */
+  readonly fetched: readonly { image: string; layer: string }[]
+}
+
 /**
  * A container registry with node images, from which the systems on simulated machines pull. Images are found by their
  * digest; what derives from one base shares the base's layer.
  */
-export class SimulatedRegistry implements ImageRegistry {
+export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
   readonly #clock: Clock
   readonly #images = new Map<string, Uint8Array>()
   readonly #faults = new Map<string, { fault: RegistryFault; left: number }>()
@@ -35,7 +45,6 @@ export class SimulatedRegistry implements ImageRegistry {
     this.#clock = clock
   }
 
-  /** Makes an image available; gives its pullspec, by digest. The same image twice is one. */
   publish({ repository, version, base, files = NODE_FILES }: NodeImage): string {
     const manifest: NodeImageManifest = {
       ...{ version, base, files: [...files] },
@@ -50,12 +59,10 @@ export class SimulatedRegistry implements ImageRegistry {
     return image
   }
 
-  /** The next pulls of an image fail, so many times; for ever unless told otherwise. */
   fail(image: string, fault: RegistryFault, times = Infinity): void {
     this.#faults.set(image, { fault, left: times })
   }
 
-  /** Layers that were fetched, in order. */
   get fetched(): readonly { image: string; layer: string }[] {
     return this.#fetched
   }

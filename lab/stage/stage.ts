@@ -59,7 +59,7 @@ import { enroll } from '../enroll.js'
 import { Events } from '../events.js'
 import { simulatedStage, type ImageCacheRequest } from '../image-staging.js'
 import { faultOutcomes } from '../faults/fault-outcomes.js'
-import { Faults } from '../faults/faults.js'
+import { FaultInjector } from '../faults/faults.js'
 import { openFront } from './front.js'
 import { phaseOf } from '../faults/phase.js'
 import { labApi } from '../lab-api.js'
@@ -131,7 +131,7 @@ export interface Stage extends AsyncDisposable {
   readonly registry: SimulatedRegistry
   readonly clock: Clock
   readonly events: Events
-  readonly faults: Faults
+  readonly faults: FaultInjector
   readonly probe: Probe
   /** The live images that are served, where there are some. */
   readonly images: LiveImages['service'] | null
@@ -290,7 +290,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   }
   turns.open()
 
-  const faults = new Faults(
+  const faults = new FaultInjector(
     {
       clock,
       machineOf: (uuid) => {

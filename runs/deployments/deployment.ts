@@ -8,7 +8,7 @@ import type { DeploymentRequest } from './deployment-request.js'
 import { givenIgnition } from './given-ignition.js'
 import { makeDiskFile } from './disk-file.js'
 import type { ImageCacheRequest } from '../../lab/index.js'
-import { machineBehind, type LabMachine } from '../../lab/index.js'
+import { machineBehind, type MachineReport } from '../../lab/index.js'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { REALISTIC_MACHINES } from '../../lab/index.js'
 import { stage } from '../../lab/index.js'
@@ -149,7 +149,7 @@ const finishing =
   }
 
 /** Ironic calls a node active once it is switched on; whether it boots shows only at the machine. */
-async function booted({ transport, url, clock, signal, access }: Finishing, uuid: string): Promise<LabMachine> {
+async function booted({ transport, url, clock, signal, access }: Finishing, uuid: string): Promise<MachineReport> {
   const limit = clock.now() + seconds(600)
   for (;;) {
     const machine = await machineBehind(transport, url, uuid, access?.headers)

@@ -1,4 +1,4 @@
-import { createLab, installCoreos } from '../../lab/index.js'
+import { createStagedLab, installCoreos } from '../../lab/index.js'
 import { timed, type Measured } from './measure.js'
 
 const NODES = 1000
@@ -7,7 +7,7 @@ const NODES = 1000
 export async function inVirtualTime(): Promise<Measured> {
   const ours = await timed(async () => {
     // As many at once as an operator of so many nodes would allow.
-    await using lab = await createLab({ policy: { maxConcurrentDeploy: NODES, maxConcurrentClean: NODES } })
+    await using lab = await createStagedLab({ policy: { maxConcurrentDeploy: NODES, maxConcurrentClean: NODES } })
     const deploySteps = [installCoreos({ ignition: { ignition: { version: '3.4.0' } } })]
     const ends = await lab.wait(
       Promise.all(

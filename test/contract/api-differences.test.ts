@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLab } from '../../lab/index.js'
+import { createStagedLab } from '../../lab/index.js'
 import { hours } from '../../runtime/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
@@ -53,7 +53,7 @@ describe('bodies beyond what a call takes', () => {
 })
 
 test('the conductor is alive however long it has run', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   await lab.clock.advance(hours(3))
   const { body } = await lab.transport.send({
     ...{ method: 'GET', url: `${lab.url}/v1/conductors` },

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { createLab, installCoreos, type Lab, type LabNode } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { IMAGE, ignition, imageServer, machineOf } from '../kit/deployed.js'
 
 /** What touched a machine since it began to be watched. */
-function watched(lab: Lab): { programs: string[]; writes: number } & Disposable {
+function watched(lab: StagedLab): { programs: string[]; writes: number } & Disposable {
   const touched = { programs: [] as string[], writes: 0 }
   const watching = lab.probe.attach((point, next) => {
     if (point.kind === 'command') touched.programs.push((point['argv'] as string[])[0]!)
@@ -17,7 +17,7 @@ function watched(lab: Lab): { programs: string[]; writes: number } & Disposable 
 }
 
 /** All that the image covers, and how much of the rest there is: hashing gigabytes of holes says no more. */
-async function contents(node: LabNode): Promise<{ digest: string; blocks: number; written: number }> {
+async function contents(node: StagedNode): Promise<{ digest: string; blocks: number; written: number }> {
   const file = (await (await machineOf(node)).diskFile('sda'))!
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file, { end: 64 * 2 ** 20 })) hash.update(chunk as Buffer)
@@ -26,7 +26,7 @@ async function contents(node: LabNode): Promise<{ digest: string; blocks: number
 }
 
 /** A node with real bytes on its disk, installed once. */
-async function installed(lab: Lab, image_source: string): Promise<LabNode> {
+async function installed(lab: StagedLab, image_source: string): Promise<StagedNode> {
   const node = await lab.enroll({
     deploySteps: [installCoreos({ ignition })],
     fields: { automated_clean: false, instance_info: { image_source } },
@@ -41,7 +41,7 @@ test.each([
   ['active, after an undeployment that cleans nothing', ['deleted', 'active']],
 ])('%s without deploy steps installs nothing and leaves the disk as it is', async (_, verbs) => {
   await using server = await imageServer({ '/coreos.raw.xz': await readFile(IMAGE) })
-  await using lab = await createLab({ disks: 'file' })
+  await using lab = await createStagedLab({ disks: 'file' })
   using asked = watched(lab)
   const node = await installed(lab, server.url('/coreos.raw.xz'))
   expect(asked.programs).toContain('coreos-installer')

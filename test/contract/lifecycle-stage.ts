@@ -1,4 +1,4 @@
-import { createLab, type Lab, type LabOptions } from '../../lab/index.js'
+import { createStagedLab, type StagedLab, type StagedLabOptions } from '../../lab/index.js'
 import type { ApiNode, NodeRecord, WireResponse } from '../../wire/index.js'
 import { isExchange, type ExchangePoint } from '../../wire/index.js'
 import { IPA_PACE } from '../../agent/index.js'
@@ -24,7 +24,7 @@ export interface Ran {
 
 /** A lab that remembers what its parties said to each other, what states its node went through and what was run. */
 export interface LifecycleStage extends AsyncDisposable {
-  readonly lab: Lab<VirtualClock>
+  readonly lab: StagedLab<VirtualClock>
   /** Of {@link node}. */
   uuid: string
   readonly seen: Seen[]
@@ -51,7 +51,7 @@ export const MOMENTARY = [
 ]
 
 /** Agents as slow as the recorded one, on machines that take a minute to boot. */
-export const AS_RECORDED: LabOptions = {
+export const AS_RECORDED: StagedLabOptions = {
   agentPace: IPA_PACE,
   machinePace: { ...NO_PACE, power: seconds(1), bootRamdisk: minutes(1) },
 }
@@ -60,14 +60,14 @@ const CONDUCTOR = {
   fakeHardwareMachines: true,
   eraseDevicesPriority: 0,
   eraseDevicesMetadataPriority: 10,
-} satisfies LabOptions['policy']
+} satisfies StagedLabOptions['policy']
 
 /**
  * The recordings' Ironic and machine: `fake-hardware` with two NICs, two disks and a BIOS; cleaning erases metadata
  * only. Where theirs only remembered what it was told of power, ours has a computer.
  */
-export async function openLifecycle(options: LabOptions = {}): Promise<LifecycleStage> {
-  const lab = await createLab({ seed: 7, ...options, clock: 'auto', policy: { ...CONDUCTOR, ...options.policy } })
+export async function openLifecycle(options: StagedLabOptions = {}): Promise<LifecycleStage> {
+  const lab = await createStagedLab({ seed: 7, ...options, clock: 'auto', policy: { ...CONDUCTOR, ...options.policy } })
   const [seen, ran, states]: [Seen[], Ran[], Readonly<NodeRecord>[]] = [[], [], []]
   lab.events.listen((event) => {
     if (event.kind === 'node') states.push(event.node)
@@ -113,7 +113,7 @@ export async function openLifecycle(options: LabOptions = {}): Promise<Lifecycle
 
 const MACS = ['52:54:00:aa:bb:01', '52:54:00:aa:bb:02']
 
-function recordedMachine(lab: Lab, uuid: string) {
+function recordedMachine(lab: StagedLab, uuid: string) {
   const spec = lab.spec({ id: uuid })
   return {
     ...spec,
@@ -124,7 +124,7 @@ function recordedMachine(lab: Lab, uuid: string) {
   }
 }
 
-async function holds(lab: Lab, uuid: string, condition: (node: Readonly<NodeRecord>) => boolean): Promise<void> {
+async function holds(lab: StagedLab, uuid: string, condition: (node: Readonly<NodeRecord>) => boolean): Promise<void> {
   const found = await lab.store.node(uuid)
   if (!found || condition(found.node)) return
   await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { PROMPT_PACE } from '../../agent/index.js'
-import type { LabOptions } from '../../lab/index.js'
+import type { StagedLabOptions } from '../../lab/index.js'
 import { IMAGE, imageServer } from '../kit/deployed.js'
 import { follow, type FollowOptions } from './follow.js'
 import { readLifecycle } from './lifecycle-recording.js'
@@ -11,7 +11,7 @@ const noPowerYet =
   'fake-hardware, whose power nobody knows yet, is switched off first; our machine knows that it is off'
 const heldBack = 'an agent without any pace does not talk into the lock that inspection holds'
 
-describe.each<{ pace: string; options: LabOptions; apart: FollowOptions }>([
+describe.each<{ pace: string; options: StagedLabOptions; apart: FollowOptions }>([
   { pace: 'at the recorded pace', options: AS_RECORDED, apart: {} },
   {
     pace: 'without any pace',

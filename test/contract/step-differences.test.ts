@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { createLab, installCoreos, type Lab } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab } from '../../lab/index.js'
 import { ignition } from '../kit/deployed.js'
 
 /** Differences of the steps from the shipped ones on purpose that show on a whole machine; rows of docs/fidelity.md. */
 
-function commandsOf(lab: Lab): string[] {
+function commandsOf(lab: StagedLab): string[] {
   const commands: string[] = []
   lab.probe.attach((point, next) => {
     if (point.kind === 'command') commands.push((point['argv'] as string[]).join(' '))
@@ -16,7 +16,7 @@ function commandsOf(lab: Lab): string[] {
 const isEntry = (line: string) => /^efibootmgr .*-c /.test(line)
 
 test('the EFI boot entry is made after the disk was read back', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const commands = commandsOf(lab)
   const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })] })
   await node.deploy()
@@ -33,7 +33,7 @@ test('the EFI boot entry is made after the disk was read back', async () => {
 })
 
 test('no EFI boot entry is made for a disk that is not as asked', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const commands = commandsOf(lab)
   const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })] })
   lab.faults.add({ match: { program: 'coreos-installer' }, effect: { kind: 'exit-code', code: 0 } })

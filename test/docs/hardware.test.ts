@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { format } from 'prettier'
 import { describe, expect, test } from 'vitest'
 import { readHardware } from '../../cli/options/hardware-file.js'
-import { createLab } from '../../lab/index.js'
+import { createStagedLab } from '../../lab/index.js'
 import { HARDWARE_SCHEMA } from '../../machine/index.js'
 
 const DOCS = new URL('../../docs/', import.meta.url).pathname
@@ -44,7 +44,7 @@ describe('docs/hardware.md', () => {
     expect(one).toMatchObject([
       { hardware: { cpus: 32, disks: [{ size: 480_000_000_000 - (480_000_000_000 % 2 ** 20) }, {}] } },
     ])
-    await using lab = await createLab({ hardware: fleet! })
+    await using lab = await createStagedLab({ hardware: fleet! })
     const nodes = []
     for (let n = 0; n < 8; n++) nodes.push(await lab.enroll())
     expect(lab.machines.list().map(({ spec }) => spec.cpus)).toEqual([16, 16, 16, 64, 16, 16, 16, 64])

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import type { Lab, LabNode } from '../../lab/index.js'
+import type { StagedLab, StagedNode } from '../../lab/index.js'
 import { inspectDisk, type DiskReport, type Machine } from '../../machine/index.js'
 import { readPartitions } from '../../steps/index.js'
 
@@ -27,14 +27,14 @@ export const configdrive = {
   user_data: JSON.stringify(ignition),
 }
 
-export async function machineOf(node: LabNode): Promise<Machine> {
+export async function machineOf(node: StagedNode): Promise<Machine> {
   const machine = await node.machine()
   if (!machine) throw new Error(`node ${node.uuid} has no machine`)
   return machine
 }
 
 /** A disk with a file, read from its bytes. */
-export async function readDisk(lab: Pick<Lab, 'clock'>, node: LabNode, name = 'sda'): Promise<DiskReport> {
+export async function readDisk(lab: Pick<StagedLab, 'clock'>, node: StagedNode, name = 'sda'): Promise<DiskReport> {
   const path = await (await machineOf(node)).diskFile(name)
   if (path === undefined) throw new Error(`${name} has no file yet`)
   return inspectDisk({ path }, lab.clock)
@@ -44,13 +44,13 @@ export async function readDisk(lab: Pick<Lab, 'clock'>, node: LabNode, name = 's
  * Names of the partitions on a disk as the running ramdisk sees them, by file system label or GPT name; `boot` must not be
  * among them after a failed installation.
  */
-export async function partitionsOf(node: LabNode, name = 'sda'): Promise<(string | null)[]> {
+export async function partitionsOf(node: StagedNode, name = 'sda'): Promise<(string | null)[]> {
   const { partitions } = await readPartitions((await machineOf(node)).target, `/dev/${name}`)
   return partitions.map(({ label, partitionLabel }) => label ?? partitionLabel)
 }
 
 /** Kernel arguments that the installed system was booted with. */
-export const bootArguments = async (node: LabNode): Promise<readonly string[]> =>
+export const bootArguments = async (node: StagedNode): Promise<readonly string[]> =>
   (await machineOf(node)).firstBoot()?.kernelArguments ?? []
 
 /** Serves files by path on loopback, as a web server of images would. */

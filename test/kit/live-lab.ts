@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLab, installCoreos, type Lab, type LabNode, type LabOptions } from '../../lab/index.js'
+import {
+  createStagedLab,
+  installCoreos,
+  type StagedLab,
+  type StagedNode,
+  type StagedLabOptions,
+} from '../../lab/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { configdrive, imageServer } from './deployed.js'
 import { rehearsalImage } from './images/rehearsal-image.js'
@@ -24,8 +30,11 @@ export async function liveWorld() {
     folder,
     files,
     server,
-    lab: ({ byDefault = true, ...more }: Partial<LabOptions> & { byDefault?: boolean } = {}): Promise<Lab> =>
-      createLab({ liveImages: { files: [{ architecture: 'x86_64', iso }], byDefault }, ...more }),
+    lab: ({
+      byDefault = true,
+      ...more
+    }: Partial<StagedLabOptions> & { byDefault?: boolean } = {}): Promise<StagedLab> =>
+      createStagedLab({ liveImages: { files: [{ architecture: 'x86_64', iso }], byDefault }, ...more }),
     /** An instance of one of the images, with its checksum. */
     instance: (path: string): JsonObject => ({
       ...{ image_source: server.url(path), image_os_hash_algo: 'sha256' },
@@ -39,5 +48,5 @@ export async function liveWorld() {
 }
 
 /** A node that deploys through `install_coreos`. */
-export const coreosNode = (lab: Lab, fields: JsonObject): Promise<LabNode> =>
+export const coreosNode = (lab: StagedLab, fields: JsonObject): Promise<StagedNode> =>
   lab.enroll({ fields, deploySteps: [installCoreos()], configdrive })

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  LabNode,
+  StagedNode,
   openStateFolder,
   stage,
   type Deployment,
@@ -16,7 +16,7 @@ import { seededRandom } from '../../runtime/index.js'
 /** One life of a lab on a state folder, as a process would lead it. */
 export interface Life extends Stage {
   readonly clock: VirtualClock
-  node(uuid: string, deployment?: Deployment): LabNode
+  node(uuid: string, deployment?: Deployment): StagedNode
   wait<T>(awaited: Promise<T>): Promise<T>
   /** Resolves when `moment` comes; from then on nothing of this life reaches anything any more, as if it were killed. */
   killedAt(moment: (event: LabEvent) => boolean): Promise<void>
@@ -47,7 +47,7 @@ export async function labFolder() {
       [Symbol.asyncDispose]: () => life[Symbol.asyncDispose](),
       clock,
       wait,
-      node: (uuid, deployment = {}) => new LabNode(life, uuid, wait, deployment),
+      node: (uuid, deployment = {}) => new StagedNode(life, uuid, wait, deployment),
       killedAt: async (moment) => {
         await new Promise<void>((resolve) => {
           const listening = life.events.listen((event) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Lab } from '../../lab/index.js'
+import type { StagedLab } from '../../lab/index.js'
 import { isExchange } from '../../wire/index.js'
 import { machineOf } from '../kit/deployed.js'
 import { liveWorld } from '../kit/live-lab.js'
@@ -13,13 +13,13 @@ afterAll(() => world[Symbol.asyncDispose]())
 const agent = { image: 'registry.example/team/ironic-agent:v1' }
 const MEDIA = { boot_interface: 'redfish-virtual-media' }
 
-const withAgent = (more: object = {}): Promise<Lab> => {
+const withAgent = (more: object = {}): Promise<StagedLab> => {
   const files = [{ architecture: 'x86_64', iso: world.iso }]
   return world.lab({ liveImages: { files, byDefault: true, agent: { ...agent, ...more } } })
 }
 
 /** Asks for an inspection; gives how the node came to rest, what its machine showed and whether an agent called. */
-async function inspected(lab: Lab, fields: object = {}) {
+async function inspected(lab: StagedLab, fields: object = {}) {
   let calls = 0
   lab.probe.attach((point, next) => {
     if (isExchange(point) && point.from === 'agent') calls++

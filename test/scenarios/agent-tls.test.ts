@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { seededRandom, systemClock } from '../../runtime/index.js'
 import { installCoreos } from '../../lab/index.js'
-import { LabNode } from '../../lab/lab-node.js'
+import { StagedNode } from '../../lab/lab-node.js'
 import { stage, type StageOptions } from '../../lab/stage/stage.js'
 import { configdrive } from '../kit/deployed.js'
 
@@ -15,7 +15,7 @@ async function strict(options: StageOptions) {
   })
   const uuid = await staged.enroll(staged.spec(1))
   const wait = <T>(awaited: Promise<T>) => awaited
-  return { staged, node: new LabNode(staged, uuid, wait, { deploySteps: [installCoreos()], configdrive }) }
+  return { staged, node: new StagedNode(staged, uuid, wait, { deploySteps: [installCoreos()], configdrive }) }
 }
 
 test('a whole lifecycle by TLS with certificates that the agents made, where TLS is required', async () => {

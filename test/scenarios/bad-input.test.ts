@@ -2,13 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLab, installCoreos, type EnrollOptions, type Lab } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type EnrollOptions, type StagedLab } from '../../lab/index.js'
 import type { RequestedStep } from '../../wire/index.js'
 import { testImages, type TestImages } from '../kit/images/bad-images.js'
 import { configdrive, GIB, ignition, imageServer, partitionsOf, readDisk } from '../kit/deployed.js'
 
 /** Deploys what cannot be deployed; gives the node as it was left, with the sentence behind Ironic's own words. */
-async function refused(lab: Lab, options: EnrollOptions) {
+async function refused(lab: StagedLab, options: EnrollOptions) {
   const ran: string[] = []
   lab.probe.attach((point, next) => {
     if (point.kind === 'command') ran.push((point['argv'] as string[])[0]!)
@@ -77,7 +77,7 @@ describe('refused by the step, before it looks at any disk', () => {
     ['an argument of the wrong type', withArgs({ copy_network: 'maybe' }), /argument copy_network .* must be boolean/],
     ['a kernel argument with a line break', withArgs({ append_karg: ['a\nb'] }), /argument append_karg/],
   ])('%s', async (_, options, sentence) => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const { node, why, ran } = await refused(lab, options)
     expect(why).toMatch(sentence)
     expect(why).not.toMatch(/\n|undefined|\[object/)
@@ -105,7 +105,7 @@ describe('refused by Ironic once the agent has told its steps', () => {
       /node does not support this deploy step/,
     ],
   ])('%s', async (_, step, sentence) => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const { failed, ran } = await refused(lab, { deploySteps: [step] })
     expect(failed.last_error).toMatch(sentence)
     expect(ran).not.toContain('coreos-installer')
@@ -130,7 +130,7 @@ describe('refused by the API before anything happens', () => {
     ['a configdrive that is neither URL nor base64', { configdrive: '#cloud-config' }, /configdrive/],
     ['an unknown member', { deploysteps: [] }, /Unexpected arguments: deploysteps|deploysteps/],
   ])('%s', async (_, body, sentence) => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll()
     await node.makeAvailable()
     await expect(node.provision('active', body)).rejects.toMatchObject({
@@ -150,7 +150,7 @@ describe('a root device hint', () => {
     ],
     ['that is no expression', { serial: '<or>' }, /<or>|serial/],
   ])('%s', async (_, root_device, sentence) => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const { why, ran, node } = await refused(lab, { fields: { instance_info: { root_device } } })
     expect(why).toMatch(sentence)
     expect(ran).not.toContain('coreos-installer')
@@ -162,7 +162,7 @@ test.each<[string, unknown, RegExp]>([
   ['of an unknown kind', { colour: 'red' }, /"colour"/],
   ['of the wrong type', { size: '>= many' }, /"size" is not an integer value/],
 ])('a root device hint %s is refused when the deployment is asked for', async (_, root_device, sentence) => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const node = await lab.enroll({ fields: { instance_info: { root_device } } })
   await node.makeAvailable()
   await expect(node.deploy()).rejects.toMatchObject({ status: 400, message: expect.stringMatching(sentence) })
@@ -179,7 +179,7 @@ describe('images that cannot be installed', () => {
   afterAll(() => rm(folder, { recursive: true }))
 
   test('one that is larger than the disk', async () => {
-    await using lab = await createLab({ disks: 'file' })
+    await using lab = await createStagedLab({ disks: 'file' })
     const spec = lab.spec(1)
     const machine = { ...spec, disks: [{ ...spec.disks[0]!, size: 32 * 2 ** 20 }] }
     const fields = { properties: { root_device: { name: '/dev/sda' } } }
@@ -189,7 +189,7 @@ describe('images that cannot be installed', () => {
   })
 
   test('a machine without any disk large enough', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const spec = lab.spec(1)
     const machine = { ...spec, disks: [{ ...spec.disks[0]!, size: GIB }] }
     const { why, ran } = await refused(lab, { machine })
@@ -205,7 +205,7 @@ describe('images that cannot be installed', () => {
   ])('%s', async (name, bytes, sentence) => {
     const liveImage = join(folder, `${name.replaceAll(' ', '-')}.raw.xz`)
     await writeFile(liveImage, bytes(images))
-    await using lab = await createLab({ disks: 'file', liveImage })
+    await using lab = await createStagedLab({ disks: 'file', liveImage })
     const { why, node, failed } = await refused(lab, {})
     expect(why).toMatch(sentence)
     expect(failed.last_error).not.toMatch(/install failed/)
@@ -215,7 +215,7 @@ describe('images that cannot be installed', () => {
 
   test('one that its server does not have', async () => {
     await using server = await imageServer({})
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const { why, node } = await refused(lab, {
       deploySteps: [installCoreos({ ignition, image_url: server.url('/gone.raw.xz') })],
     })
@@ -224,7 +224,7 @@ describe('images that cannot be installed', () => {
   })
 
   test('one whose server is not there, after three attempts', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const { why } = await refused(lab, {
       deploySteps: [installCoreos({ ignition, image_url: 'http://127.0.0.1:1/a.raw.xz' })],
     })
@@ -232,7 +232,7 @@ describe('images that cannot be installed', () => {
   })
 
   test('none at all, where the live system carries none', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const machine = { ...lab.spec(1), liveImage: null }
     const { why, node } = await refused(lab, { machine })
     expect(why).toMatch(/carries no image.*image_url/)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { BareMetalOperator, bmcAccess, wantedHosts, type Host } from '../../metal3/index.js'
-import { createLab, type Lab } from '../../lab/index.js'
+import { createStagedLab, type StagedLab } from '../../lab/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import { ignition, imageServer } from '../kit/deployed.js'
 import { rehearsalImage } from '../kit/images/rehearsal-image.js'
@@ -18,11 +18,11 @@ const host = (more: Partial<Host> = {}): Host => ({
 const custom = host({ customDeploy: { method: 'install_coreos' }, userData: JSON.stringify(ignition) })
 
 const opened = async (release: IronicRelease = 'master') => {
-  const lab = await createLab({ ironic: { profile: 'metal3', release }, disks: 'described' })
+  const lab = await createStagedLab({ ironic: { profile: 'metal3', release }, disks: 'described' })
   return { lab, operator: new BareMetalOperator(lab) }
 }
 
-const nodeOf = (lab: Lab, operator: BareMetalOperator, of: Host) => lab.client.node(operator.statusOf(of).id!)
+const nodeOf = (lab: StagedLab, operator: BareMetalOperator, of: Host) => lab.client.node(operator.statusOf(of).id!)
 
 /** Through all that comes before an instance. */
 async function prepared(operator: BareMetalOperator, of: Host): Promise<void> {
@@ -82,7 +82,7 @@ describe('BareMetal Operator takes a host', () => {
   })
 
   test.each([89, 93, 95, 109, 110])('at 1.%i, where it knows nothing newer', async (stopAt) => {
-    await using lab = await createLab({ ironic: {}, disks: 'described' })
+    await using lab = await createStagedLab({ ironic: {}, disks: 'described' })
     const operator = new BareMetalOperator(lab, { stopAt })
     if (stopAt < 95) {
       // It sends disable_power_off with every node, which is refused there: such an Ironic looks ready and is not.
@@ -155,7 +155,7 @@ describe('an instance', () => {
     const raw = await rehearsalImage()
     await using server = await imageServer({ '/disk.raw': raw })
     const checksum = createHash('sha256').update(raw).digest('hex')
-    await using lab = await createLab({ ironic: { profile: 'metal3' }, disks: 'file' })
+    await using lab = await createStagedLab({ ironic: { profile: 'metal3' }, disks: 'file' })
     const operator = new BareMetalOperator(lab)
     const imaged = host({ image: { url: server.url('/disk.raw'), checksum, checksumType: 'sha256', format: 'raw' } })
     await prepared(operator, imaged)
@@ -200,7 +200,7 @@ describe('an instance', () => {
     [95, 'deleted'],
     [110, 'abort'],
   ])('that waits for its agent is given up when its host is deleted: at 1.%i by %s', async (stopAt, verb) => {
-    await using lab = await createLab({ ironic: {}, disks: 'described' })
+    await using lab = await createStagedLab({ ironic: {}, disks: 'described' })
     const operator = new BareMetalOperator(lab, { stopAt })
     await prepared(operator, custom)
     const { id } = operator.statusOf(custom)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLab, type Lab, type LabOptions } from '../../lab/index.js'
+import { createStagedLab, type StagedLab, type StagedLabOptions } from '../../lab/index.js'
 
 const REDFISH = {
   driver: 'redfish',
@@ -18,8 +18,8 @@ const REFUSED = {
 }
 
 /** A node of a client's, and what the client does with it. */
-async function registered(registration: typeof REDFISH | typeof IPMI, options: LabOptions = {}) {
-  const lab: Lab = await createLab(options)
+async function registered(registration: typeof REDFISH | typeof IPMI, options: StagedLabOptions = {}) {
+  const lab: StagedLab = await createStagedLab(options)
   const { uuid } = await lab.client.createNode(registration)
   const path = `/driver_info/${registration.driver}_password`
   return {
@@ -33,7 +33,7 @@ async function registered(registration: typeof REDFISH | typeof IPMI, options: L
   }
 }
 
-async function free(lab: Lab, uuid: string) {
+async function free(lab: StagedLab, uuid: string) {
   await lab.wait(
     (async () => {
       while ((await lab.store.node(uuid))!.node.reservation !== null) await lab.clock.sleep(100)
@@ -43,7 +43,7 @@ async function free(lab: Lab, uuid: string) {
 }
 
 /** Until a periodic look has changed what is asked for. */
-const looked = (lab: Lab, uuid: string, maintenance: boolean) =>
+const looked = (lab: StagedLab, uuid: string, maintenance: boolean) =>
   lab.wait(
     (async () => {
       while ((await lab.store.node(uuid))!.node.maintenance !== maintenance) await lab.clock.sleep(10_000)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLab, type Lab, type LabNode } from '../../lab/index.js'
+import { createStagedLab, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { readPartitions } from '../../steps/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
 import { imageServer, machineOf, readDisk } from '../kit/deployed.js'
@@ -35,14 +35,14 @@ const image = (path: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 })
 
-async function available(lab: Lab, fields: JsonObject): Promise<LabNode> {
+async function available(lab: StagedLab, fields: JsonObject): Promise<StagedNode> {
   const node = await lab.enroll({ fields: { automated_clean: false, ...fields } })
   await node.makeAvailable()
   return node
 }
 
 /** Asks for a deployment and gives the node as it came to rest. */
-async function deployed(node: LabNode, more: Parameters<LabNode['provision']>[1] = {}) {
+async function deployed(node: StagedNode, more: Parameters<StagedNode['provision']>[1] = {}) {
   await node.provision('active', more)
   return node.settled()
 }
@@ -54,7 +54,7 @@ describe('direct', () => {
     ['raw', '/disk.raw'],
     ['qcow2', '/disk.qcow2'],
   ])('writes an image that is %s to the disk, which then boots', async (_, path) => {
-    await using lab = await createLab({ disks: 'file' })
+    await using lab = await createStagedLab({ disks: 'file' })
     const node = await available(lab, { deploy_interface: 'direct', instance_info: image(path) })
     const active = await deployed(node)
     expect(active).toMatchObject({ ...ACTIVE, deploy_interface: 'direct', deploy_step: {} })
@@ -76,7 +76,7 @@ describe('direct', () => {
       }),
     ],
   ])('takes the checksum %s', async (_, path, checksum) => {
-    await using lab = await createLab({ disks: 'file' })
+    await using lab = await createStagedLab({ disks: 'file' })
     const instance_info = { image_source: server.url(path), ...checksum() }
     const node = await available(lab, { deploy_interface: 'direct', instance_info })
     expect(await deployed(node)).toMatchObject(ACTIVE)
@@ -86,7 +86,7 @@ describe('direct', () => {
     await using folder = await temporaryFolder()
     const path = join(folder.path, 'disk.qcow2')
     await writeFile(path, files['/disk.qcow2']!)
-    await using lab = await createLab({ disks: 'file' })
+    await using lab = await createStagedLab({ disks: 'file' })
     const instance_info = { image_source: pathToFileURL(path).href }
     const node = await available(lab, { deploy_interface: 'direct', instance_info })
     expect(await deployed(node)).toMatchObject({
@@ -108,7 +108,7 @@ describe('direct', () => {
     ],
     ['a qcow2 that is said to be raw', { image_disk_format: 'raw' }, /said to be raw, but is qcow2/],
   ])('fails in the agent, with the disk untouched: %s', async (_, more, error) => {
-    await using lab = await createLab({ disks: 'file' })
+    await using lab = await createStagedLab({ disks: 'file' })
     const instance_info = image('/disk.qcow2', more)
     const node = await available(lab, { deploy_interface: 'direct', instance_info })
     const failed = await deployed(node)
@@ -122,7 +122,7 @@ describe('direct', () => {
   })
 
   test('an image that is not there is found before anything is booted', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const instance_info = image('/disk.raw', { image_source: server.url('/missing') })
     const node = await available(lab, { deploy_interface: 'direct', instance_info })
     const failed = await deployed(node)
@@ -135,7 +135,7 @@ describe('direct', () => {
   })
 
   test('rebuild writes the image again, undeploying forgets it', async () => {
-    await using lab = await createLab({ disks: 'file' })
+    await using lab = await createStagedLab({ disks: 'file' })
     const node = await available(lab, { deploy_interface: 'direct', instance_info: image('/disk.raw') })
     await deployed(node, { configdrive: { meta_data: { name: 'one' } } })
     const first = await readDisk(lab, node)
@@ -159,7 +159,7 @@ describe('a configdrive becomes a partition config-2', () => {
   const packed = (label: string) => gzipSync(Buffer.alloc(4096, label)).toString('base64')
 
   /** The bytes of the partition. */
-  async function written(lab: Lab, node: LabNode, length: number): Promise<Buffer> {
+  async function written(lab: StagedLab, node: StagedNode, length: number): Promise<Buffer> {
     const found = (await readDisk(lab, node)).partitions.find(({ name }) => name === 'config-2')
     if (!found) throw new Error('there is no partition config-2')
     const path = await (await machineOf(node)).diskFile('sda')
@@ -168,7 +168,7 @@ describe('a configdrive becomes a partition config-2', () => {
   }
 
   test('given in its parts: a filesystem with who the node is', async () => {
-    await using lab = await createLab({ disks: 'file' })
+    await using lab = await createStagedLab({ disks: 'file' })
     const node = await available(lab, { deploy_interface: 'direct', instance_info: image('/disk.raw') })
     let sent: string | undefined
     lab.probe.attach((point, next) => {
@@ -204,7 +204,7 @@ describe('a configdrive becomes a partition config-2', () => {
       [packed('as text '), 'as text '],
       [server.url('/drive'), 'by URL '],
     ] as const) {
-      await using lab = await createLab({ disks: 'file' })
+      await using lab = await createStagedLab({ disks: 'file' })
       const node = await available(lab, { deploy_interface: 'direct', instance_info: image('/disk.raw') })
       expect(await deployed(node, { configdrive })).toMatchObject(ACTIVE)
       expect((await written(lab, node, 4096)).equals(Buffer.alloc(4096, label))).toBe(true)
@@ -216,7 +216,7 @@ describe('ramdisk', () => {
   const live = { driver: 'redfish', deploy_interface: 'ramdisk', boot_interface: 'redfish-virtual-media' }
 
   test('boots an ISO from memory, the disk is left alone, and undeploying ends it', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const boot_iso = 'http://images.invalid/live.iso'
     const node = await available(lab, { ...live, instance_info: { boot_iso } })
     const active = await deployed(node)
@@ -236,7 +236,7 @@ describe('ramdisk', () => {
       "An 'image_source' and 'boot_iso' parameter may not be specified at the same time.",
     ],
   ])('is refused: %s', async (_, instance_info, problem) => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await available(lab, { ...live, instance_info })
     await expect(deployed(node)).rejects.toMatchObject({
       status: 400,
@@ -247,7 +247,7 @@ describe('ramdisk', () => {
 
 describe('autodetect', () => {
   test('an image is written by direct; cleaning brings autodetect back', async () => {
-    await using lab = await createLab({ disks: 'file' })
+    await using lab = await createStagedLab({ disks: 'file' })
     const node = await available(lab, { deploy_interface: 'autodetect', instance_info: image('/disk.raw') })
     expect(await deployed(node)).toMatchObject({
       ...ACTIVE,
@@ -261,7 +261,7 @@ describe('autodetect', () => {
   })
 
   test('an instance that wants nothing on the disk runs from memory', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const instance_info = { boot_iso: 'http://images.invalid/live.iso', ironic_ramdisk_deploy: true }
     const fields = { driver: 'redfish', boot_interface: 'redfish-virtual-media', deploy_interface: 'autodetect' }
     const node = await available(lab, { ...fields, instance_info })
@@ -270,7 +270,7 @@ describe('autodetect', () => {
   })
 
   test('without an image it is direct that misses one', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await available(lab, { deploy_interface: 'autodetect' })
     await expect(deployed(node)).rejects.toMatchObject({
       status: 400,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLab, installCoreos, type Lab, type LabNode } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { minutes } from '../../runtime/index.js'
 import { isExchange, type JsonObject, type RequestedStep } from '../../wire/index.js'
 import { configdrive, ignition, machineOf, readDisk } from '../kit/deployed.js'
@@ -8,7 +8,7 @@ const step = (name: string, priority: number, args: JsonObject = {}): RequestedS
   ...{ interface: 'deploy', step: name, priority, args },
 })
 
-async function send(lab: Lab, method: string, path: string, body?: unknown): Promise<JsonObject> {
+async function send(lab: StagedLab, method: string, path: string, body?: unknown): Promise<JsonObject> {
   const { status, body: text } = await lab.transport.send({
     ...{ method, url: lab.url + path, headers: { 'x-openstack-ironic-api-version': '1.115' } },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -17,14 +17,14 @@ async function send(lab: Lab, method: string, path: string, body?: unknown): Pro
   return text ? (JSON.parse(text) as JsonObject) : {}
 }
 
-async function available(lab: Lab, fields: JsonObject = {}): Promise<LabNode> {
+async function available(lab: StagedLab, fields: JsonObject = {}): Promise<StagedNode> {
   const node = await lab.enroll({ fields: { automated_clean: false, deploy_interface: 'custom-agent', ...fields } })
   await node.makeAvailable()
   return node
 }
 
 test('a template that the instance names by a trait installs, without steps in the request', async () => {
-  await using lab = await createLab({ disks: 'file' })
+  await using lab = await createStagedLab({ disks: 'file' })
   const node = await available(lab)
   const install = { ...installCoreos({ ignition, append_karg: ['from=template'] }) }
   await send(lab, 'POST', '/v1/deploy_templates', { name: 'CUSTOM_INSTALL', steps: [install] })
@@ -48,7 +48,7 @@ test('a template that the instance names by a trait installs, without steps in t
 })
 
 test('a deployment is held after the installation, looked at, and let go', async () => {
-  await using lab = await createLab({ disks: 'file' })
+  await using lab = await createStagedLab({ disks: 'file' })
   const node = await available(lab)
   await node.provision('active', { deploy_steps: [installCoreos(), step('hold', 70)], configdrive })
   const held = await node.until(({ provision_state, reservation }) => provision_state === 'deploy hold' && !reservation)
@@ -72,7 +72,7 @@ test('a deployment is held after the installation, looked at, and let go', async
 })
 
 test('a pause and a reboot between the steps', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const node = await available(lab)
   const boots: string[] = []
   lab.events.listen((event) => {
@@ -85,7 +85,7 @@ test('a pause and a reboot between the steps', async () => {
 })
 
 test('a runbook that the node is approved for cleans it', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const node = await lab.enroll({ fields: { automated_clean: false } })
   const executed: string[] = []
   lab.probe.attach((point, next) => {

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createLab, installCoreos, type EnrollOptions, type Lab } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type EnrollOptions, type StagedLab } from '../../lab/index.js'
 import { compareWithImage } from '../../machine/index.js'
 import { openFileDisk } from '../../machine/disk/file-disk.js'
 import { bootArguments, configdrive, ignition, IMAGE, imageServer, machineOf, readDisk } from '../kit/deployed.js'
 
 const ACTIVE = { provision_state: 'active', power_state: 'power on', last_error: null, reservation: null }
 
-async function deployed(lab: Lab, options: EnrollOptions) {
+async function deployed(lab: StagedLab, options: EnrollOptions) {
   const node = await lab.enroll(options)
   await node.deploy()
   expect(await node.settled()).toMatchObject(ACTIVE)
@@ -18,7 +18,7 @@ async function deployed(lab: Lab, options: EnrollOptions) {
 
 describe('what an installed system gets', () => {
   test('as BareMetal Operator asks: no arguments, everything in the configdrive', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const { firstBoot, machine } = await deployed(lab, { deploySteps: [installCoreos()], configdrive })
     expect(machine.boot()).toMatchObject({ outcome: 'disk' })
     expect(firstBoot).toMatchObject({
@@ -32,13 +32,13 @@ describe('what an installed system gets', () => {
   })
 
   test('its Ignition config from the arguments, without a configdrive', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const { firstBoot } = await deployed(lab, { deploySteps: [installCoreos({ ignition })] })
     expect(firstBoot).toMatchObject({ files: ['/etc/motd', '/etc/hostname'], hostname: 'machine-1' })
   })
 
   test('the config of the arguments where both are given, and the name of the configdrive', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const other = { ignition: { version: '3.1.0' }, storage: { files: [{ path: '/etc/other' }] } }
     const { firstBoot } = await deployed(lab, { deploySteps: [installCoreos({ ignition: other })], configdrive })
     expect(firstBoot).toMatchObject({ ignitionVersion: '3.1.0', files: ['/etc/other', '/etc/hostname'], users: [] })
@@ -46,20 +46,20 @@ describe('what an installed system gets', () => {
   })
 
   test('exactly the config that was given, when its name is to be left alone', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const { firstBoot } = await deployed(lab, { deploySteps: [installCoreos({ ignition, hostname: false })] })
     const digest = createHash('sha256').update(JSON.stringify(ignition)).digest('hex')
     expect(firstBoot).toMatchObject({ configDigest: digest, hostname: null })
   })
 
   test('no config but its name when nobody gives one', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const { firstBoot } = await deployed(lab, { deploySteps: [installCoreos()] })
     expect(firstBoot).toMatchObject({ files: ['/etc/hostname'], users: [], failure: null })
   })
 
   test('kernel arguments added and removed', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const before = await deployed(lab, { deploySteps: [installCoreos()] })
     const image = await bootArguments(before.node)
     const { node } = await deployed(lab, {
@@ -69,7 +69,7 @@ describe('what an installed system gets', () => {
   })
 
   test('kernel arguments from the metadata of the configdrive', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const meta_data = { ...configdrive.meta_data, coreos_append_karg: ['nosmt', 'x=1,y=2'] }
     const { node } = await deployed(lab, { deploySteps: [installCoreos()], configdrive: { ...configdrive, meta_data } })
     expect(await bootArguments(node)).toEqual(expect.arrayContaining(['nosmt', 'x=1,y=2']))
@@ -79,7 +79,7 @@ describe('what an installed system gets', () => {
 describe('where it comes from and goes to', () => {
   test('an image by URL', async () => {
     await using server = await imageServer({ '/coreos.raw.xz': await readFile(IMAGE) })
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const image_url = server.url('/coreos.raw.xz')
     const { firstBoot } = await deployed(lab, { deploySteps: [installCoreos({ ignition, image_url })] })
     expect(firstBoot).toMatchObject({ files: ['/etc/motd', '/etc/hostname'] })
@@ -88,7 +88,7 @@ describe('where it comes from and goes to', () => {
 
   test('an image by URL in instance_info', async () => {
     await using server = await imageServer({ '/coreos.raw.xz': await readFile(IMAGE) })
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const fields = { instance_info: { image_source: server.url('/coreos.raw.xz') } }
     await deployed(lab, { deploySteps: [installCoreos({ ignition })], fields })
     expect(server.requests).toContain('GET /coreos.raw.xz')
@@ -100,7 +100,7 @@ describe('where it comes from and goes to', () => {
     ['its size', () => ({ size: '>= 200' })],
     ['its name', () => ({ name: '/dev/sdb' })],
   ])('the disk that a root device hint names by %s', async (_, hint) => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const machine = lab.spec(1)
     const root_device = hint(machine.disks[1]!)
     const fields = { properties: { root_device, capabilities: 'boot_mode:uefi' } }
@@ -109,7 +109,7 @@ describe('where it comes from and goes to', () => {
   })
 
   test('the disk that instance_info names, before the one of the properties', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const fields = {
       properties: { root_device: { name: '/dev/sda' } },
       instance_info: { root_device: { name: 's== /dev/sdb' } },
@@ -119,14 +119,14 @@ describe('where it comes from and goes to', () => {
   })
 
   test('a machine with BIOS', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const machine = { ...lab.spec(1), firmware: 'bios' as const }
     const { firstBoot } = await deployed(lab, { deploySteps: [installCoreos({ ignition })], machine })
     expect(firstBoot).toMatchObject({ disk: '/dev/sda', failure: null })
   })
 
   test('a machine with NVMe disks of 4 KiB sectors is told apart from its image', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const spec = lab.spec(1)
     const disks = [{ ...spec.disks[0]!, name: 'nvme0n1', transport: 'nvme' as const, sectorSize: 4096 }]
     const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })], machine: { ...spec, disks } })
@@ -138,7 +138,7 @@ describe('where it comes from and goes to', () => {
 })
 
 test('the bytes on the disk are the image, the config and the arguments that were asked for', async () => {
-  await using lab = await createLab({ disks: 'file' })
+  await using lab = await createStagedLab({ disks: 'file' })
   const { node, machine } = await deployed(lab, { deploySteps: [installCoreos({ ignition, append_karg: ['foo'] })] })
   const { boot, table, partitions } = await readDisk(lab, node)
   expect(table).toBe('gpt')
@@ -154,7 +154,7 @@ test('the bytes on the disk are the image, the config and the arguments that wer
 })
 
 test('a machine is given back, cleaned, and deployed anew with another config', async () => {
-  await using lab = await createLab({ disks: 'file' })
+  await using lab = await createStagedLab({ disks: 'file' })
   const { node, machine } = await deployed(lab, { deploySteps: [installCoreos({ ignition })] })
   const first = machine.firstBoot()!.configDigest
   await node.provision('deleted')
@@ -167,7 +167,7 @@ test('a machine is given back, cleaned, and deployed anew with another config', 
 })
 
 test.each(['rebuild', 'active'] as const)('%s without deploy steps never installs', async (verb) => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   // A rebuild is refused where nothing says what to build (docs/fidelity.md).
   const fields = { instance_info: { image_source: 'http://images.invalid/a.raw' } }
   const node = await lab.enroll({ fields })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLab, installCoreos, type Lab, type LabNode } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { minutes, seconds } from '../../runtime/index.js'
 import { ignition, machineOf, partitionsOf, readDisk } from '../kit/deployed.js'
 
@@ -13,11 +13,11 @@ const DEPLOY_FAILED = {
   ...{ maintenance: false, fault: null, deploy_step: {}, reservation: null },
 }
 
-const stepFailed = (node: LabNode, why: string) =>
+const stepFailed = (node: StagedNode, why: string) =>
   `Deploy step deploy.install_coreos failed on node ${node.uuid}. coreos-installer failed with code 1: ${why}`
 
 /** The documented way back: ask for the deployment again. */
-async function deploysAgain(lab: Lab, node: LabNode): Promise<void> {
+async function deploysAgain(lab: StagedLab, node: StagedNode): Promise<void> {
   lab.faults.clear()
   await node.provision('active', { deploy_steps })
   expect(await node.settled()).toMatchObject(ACTIVE)
@@ -26,7 +26,7 @@ async function deploysAgain(lab: Lab, node: LabNode): Promise<void> {
 
 describe('coreos-installer', () => {
   test('fails: its first error is told, and the node deploys when asked again', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: deploy_steps })
     const stderr =
       'Error: reading image\n\nCaused by:\n    no such image\n\nResetting partition table\nError: install failed\n'
@@ -42,7 +42,7 @@ describe('coreos-installer', () => {
   })
 
   test('fails once for a reason that may pass: nobody notices', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: deploy_steps })
     const stderr =
       'Error: checking for exclusive access to /dev/sda\n\nCaused by:\n    EBUSY: Device or resource busy\n'
@@ -53,7 +53,7 @@ describe('coreos-installer', () => {
   })
 
   test('says it succeeded without having done anything: the disk is read back', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: deploy_steps })
     lab.faults.add({ match: { program: 'coreos-installer' }, effect: { kind: 'exit-code', code: 0 } })
     await node.deploy()
@@ -65,7 +65,7 @@ describe('coreos-installer', () => {
   })
 
   test('takes twice the callback timeout: heartbeats keep the deployment alive', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: deploy_steps })
     lab.faults.add({ match: { program: 'coreos-installer' }, effect: { kind: 'delay', ms: minutes(60) } })
     await node.deploy()
@@ -80,7 +80,7 @@ describe('a disk', () => {
     ['in the partition table', 1024],
     ['in the boot partition', 20 * 2 ** 20],
   ])('that is broken %s fails the deployment and holds nothing that boots', async (_, at) => {
-    await using lab = await createLab({ disks: 'file' })
+    await using lab = await createStagedLab({ disks: 'file' })
     const node = await lab.enroll({ deploySteps: deploy_steps })
     await node.makeAvailable()
     lab.faults.add({ match: { node: node.uuid, disk: 'sda' }, effect: { kind: 'disk-error', at } })
@@ -95,7 +95,7 @@ describe('a disk', () => {
   })
 
   test('that is broken while it is erased fails the cleaning; the node comes back by way of manageable', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll()
     await node.provision('manage')
     await node.settled()
@@ -130,7 +130,7 @@ describe('a route of Ironic', () => {
     ['POST /v1/heartbeat', 409],
     ['GET /', 503],
   ])('%s that answers %d for a while delays the agent', async (route, status) => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: deploy_steps })
     // Not the client: only the agents call these, but for the root.
     lab.faults.add({ match: { route, machine: 'machine-1' }, effect: { kind: 'status', status }, times: 3 })
@@ -139,7 +139,7 @@ describe('a route of Ironic', () => {
   })
 
   test('that stays unusable fails what waits for the agent', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: deploy_steps })
     await node.makeAvailable()
     const effect = { kind: 'status', status: 503 } as const
@@ -153,7 +153,7 @@ describe('a route of Ironic', () => {
   })
 
   test('continue_inspection that refuses leaves the inspection to its timeout', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll()
     await node.provision('manage')
     await node.settled()
@@ -169,7 +169,7 @@ describe('a route of Ironic', () => {
   })
 
   test('that is slow delays the agent', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: deploy_steps })
     lab.faults.add({ match: { route: '/v1/heartbeat', node: node.uuid }, effect: { kind: 'delay', ms: seconds(20) } })
     await node.deploy()
@@ -180,7 +180,7 @@ describe('a route of Ironic', () => {
 
 describe('commands to the agent', () => {
   test.each([1, 2])('that are lost %d times are sent again', async (times) => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: deploy_steps })
     await node.makeAvailable()
     lab.faults.add({ match: { node: node.uuid, route: 'POST /v1/commands' }, effect: { kind: 'agent-silent' }, times })
@@ -189,7 +189,7 @@ describe('commands to the agent', () => {
   })
 
   test('that are answered by something else than an agent fail the deployment, saying what came', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: deploy_steps })
     await node.makeAvailable()
     const effect = { kind: 'status', status: 502, body: '<html>Bad Gateway</html>' } as const

@@ -2,12 +2,12 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createLab, openStateFolder, stage, type Lab, type LabNode } from '../../lab/index.js'
+import { createStagedLab, openStateFolder, stage, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { ironicSentence, type JsonObject, type RequestedStep } from '../../wire/index.js'
 
 /** A call as any client makes it. */
 const caller =
-  ({ transport, url }: Pick<Lab, 'transport' | 'url'>, uuid: string) =>
+  ({ transport, url }: Pick<StagedLab, 'transport' | 'url'>, uuid: string) =>
   async (
     method: string,
     path: string,
@@ -27,8 +27,8 @@ const caller =
     }
   }
 
-async function manageable(): Promise<{ lab: Lab; node: LabNode; call: ReturnType<typeof caller> }> {
-  const lab = await createLab()
+async function manageable(): Promise<{ lab: StagedLab; node: StagedNode; call: ReturnType<typeof caller> }> {
+  const lab = await createStagedLab()
   const fields = {
     ...{ bios_interface: 'redfish', firmware_interface: 'redfish', raid_interface: 'redfish' },
     vendor_interface: 'redfish',

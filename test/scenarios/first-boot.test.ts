@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { createLab, installCoreos, type Lab, type LabNode, type LabOptions } from '../../lab/index.js'
+import {
+  createStagedLab,
+  installCoreos,
+  type StagedLab,
+  type StagedNode,
+  type StagedLabOptions,
+} from '../../lab/index.js'
 import { NoAnswer, type HttpAnswer, type IgnitionRequest } from '../../machine/index.js'
 import { machineOf } from '../kit/deployed.js'
 
@@ -9,8 +15,11 @@ const data = (text: string) => ({ source: `data:,${encodeURIComponent(text)}` })
 const answer = (body: string | Uint8Array, status = 200): HttpAnswer => ({ status, body: Buffer.from(body) })
 
 /** A lab whose machines find what their configs refer to at a server of ours. */
-async function lab(serve: (request: IgnitionRequest) => HttpAnswer = () => answer('', 404), options: LabOptions = {}) {
-  const made = await createLab({ seed: 3, ...options, clock: 'auto' })
+async function lab(
+  serve: (request: IgnitionRequest) => HttpAnswer = () => answer('', 404),
+  options: StagedLabOptions = {},
+) {
+  const made = await createStagedLab({ seed: 3, ...options, clock: 'auto' })
   const requests: IgnitionRequest[] = []
   made.probe.attach(<T>(point: { kind: string }, next: () => Promise<T>) => {
     if (point.kind !== 'ignition-request') return next()
@@ -20,7 +29,7 @@ async function lab(serve: (request: IgnitionRequest) => HttpAnswer = () => answe
   return { ...made, requests, [Symbol.asyncDispose]: () => made[Symbol.asyncDispose]() }
 }
 
-async function deploy(on: Lab, config: object): Promise<LabNode> {
+async function deploy(on: StagedLab, config: object): Promise<StagedNode> {
   const node = await on.enroll({ deploySteps: [installCoreos({ ignition: config, hostname: false })] })
   await node.deploy()
   expect(await node.settled()).toMatchObject({ provision_state: 'active' })
@@ -28,7 +37,7 @@ async function deploy(on: Lab, config: object): Promise<LabNode> {
   return node
 }
 
-async function booted(on: Lab, node: LabNode) {
+async function booted(on: StagedLab, node: StagedNode) {
   const machine = await machineOf(node)
   await on.wait(
     (async () => {
@@ -38,12 +47,12 @@ async function booted(on: Lab, node: LabNode) {
   return machine
 }
 
-async function read(node: LabNode, path: string): Promise<string | undefined> {
+async function read(node: StagedNode, path: string): Promise<string | undefined> {
   const bytes = (await machineOf(node)).rootFiles()?.read(path)
   return bytes && Buffer.from(bytes).toString()
 }
 
-const journal = async (node: LabNode): Promise<string[]> =>
+const journal = async (node: StagedNode): Promise<string[]> =>
   (await machineOf(node)).journal().map(({ from, message }) => `${from}: ${message}`)
 
 test('what the config says is on the root filesystem: files, links, users, units', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { installCoreos, type Lab } from '../../lab/index.js'
+import { installCoreos, type StagedLab } from '../../lab/index.js'
 import { machineOf } from '../kit/deployed.js'
 import { liveWorld } from '../kit/live-lab.js'
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 /** Row 25: a server as the ones of the HPE virtual media issue, deployed by virtual media. */
-async function deployed(lab: Lab, machine: { holdsBootMedia: boolean }, args: { eject_media?: boolean }) {
+async function deployed(lab: StagedLab, machine: { holdsBootMedia: boolean }, args: { eject_media?: boolean }) {
   const node = await lab.enroll({
     machine: { ...lab.spec(1), ...machine },
     fields: { boot_interface: 'redfish-virtual-media' },

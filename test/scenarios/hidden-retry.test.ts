@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLab, installCoreos, type Lab, type LabEvent, type LabNode } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab, type LabEvent, type StagedNode } from '../../lab/index.js'
 import { configdrive } from '../kit/deployed.js'
 
 /**
@@ -8,8 +8,8 @@ import { configdrive } from '../kit/deployed.js'
  * two are never the same (BareMetal Operator's source).
  */
 async function reconcile(
-  lab: Lab,
-  node: LabNode,
+  lab: StagedLab,
+  node: StagedNode,
   image: { url: string; checksum: string } | null,
 ): Promise<string | null> {
   const { provision_state: state, instance_info, last_error } = await node.get()
@@ -31,7 +31,9 @@ async function reconcile(
 
 async function failing() {
   const told: LabEvent[] = []
-  const lab = await createLab({ onEvent: (event) => void (event.kind === 'deployment-repeated' && told.push(event)) })
+  const lab = await createStagedLab({
+    onEvent: (event) => void (event.kind === 'deployment-repeated' && told.push(event)),
+  })
   const node = await lab.enroll()
   await node.makeAvailable()
   lab.faults.add({

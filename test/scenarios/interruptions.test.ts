@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLab, installCoreos, type Lab, type LabEvent, type LabNode } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab, type LabEvent, type StagedNode } from '../../lab/index.js'
 import { hours, minutes, seconds } from '../../runtime/index.js'
 import { configdrive, ignition, machineOf, readDisk } from '../kit/deployed.js'
 
@@ -7,7 +7,7 @@ const deploy_steps = [installCoreos({ ignition })]
 const ACTIVE = { provision_state: 'active', power_state: 'power on', last_error: null, reservation: null }
 
 /** Resolves when install_coreos has printed something: it is in the middle of writing. */
-const installing = (lab: Lab) =>
+const installing = (lab: StagedLab) =>
   new Promise<void>((resolve) => {
     const listening = lab.events.listen((event: LabEvent) => {
       if (event.kind !== 'progress' || event.step !== 'install_coreos' || !('line' in event.progress)) return
@@ -19,7 +19,7 @@ const installing = (lab: Lab) =>
 const SLOW = { power: 0, bootRamdisk: 0, bootDisk: 0, writeRate: 2 ** 20 }
 
 /** A node in the middle of its installation, which takes some minutes. */
-async function midInstall(lab: Lab): Promise<LabNode> {
+async function midInstall(lab: StagedLab): Promise<StagedNode> {
   const node = await lab.enroll({ deploySteps: deploy_steps, fields: { automated_clean: false } })
   const begun = installing(lab)
   await node.deploy()
@@ -30,7 +30,7 @@ async function midInstall(lab: Lab): Promise<LabNode> {
 
 describe('power lost in the middle of an installation', () => {
   test('is noticed by the timeout; the disk does not boot; the next deployment succeeds', async () => {
-    await using lab = await createLab({ disks: 'file', machinePace: SLOW })
+    await using lab = await createStagedLab({ disks: 'file', machinePace: SLOW })
     const node = await midInstall(lab)
     const machine = await machineOf(node)
     await machine.setPower('off')
@@ -48,7 +48,7 @@ describe('power lost in the middle of an installation', () => {
   })
 
   test('and back at once: the agent starts anew, and the disk still does not boot by itself', async () => {
-    await using lab = await createLab({ disks: 'file', machinePace: SLOW })
+    await using lab = await createStagedLab({ disks: 'file', machinePace: SLOW })
     const node = await midInstall(lab)
     await (await machineOf(node)).setPower('reboot')
     const settled = await node.settled()
@@ -59,7 +59,7 @@ describe('power lost in the middle of an installation', () => {
   })
 
   test('by Ironic itself, asked over its API', async () => {
-    await using lab = await createLab({ machinePace: SLOW })
+    await using lab = await createStagedLab({ machinePace: SLOW })
     const node = await midInstall(lab)
     await lab.client.power(node.uuid, 'power off')
     expect(await node.settled()).toMatchObject({ provision_state: 'deploy failed', power_state: 'power off' })
@@ -70,7 +70,7 @@ describe('power lost in the middle of an installation', () => {
 
 describe('in wait call-back', () => {
   test('abort fails the deployment; the installer is stopped with the machine by the next one', async () => {
-    await using lab = await createLab({ disks: 'file', machinePace: SLOW })
+    await using lab = await createStagedLab({ disks: 'file', machinePace: SLOW })
     const node = await midInstall(lab)
     await node.provision('abort')
     expect(await node.settled()).toMatchObject({
@@ -86,7 +86,7 @@ describe('in wait call-back', () => {
   })
 
   test('undeploy gives the machine back, off and without a bootable disk', async () => {
-    await using lab = await createLab({ disks: 'file', machinePace: SLOW })
+    await using lab = await createStagedLab({ disks: 'file', machinePace: SLOW })
     const node = await midInstall(lab)
     await node.provision('deleted')
     expect(await node.settled()).toMatchObject({
@@ -104,14 +104,14 @@ describe('in wait call-back', () => {
     ['manage', 400, /"manage" can not be performed/],
     ['rebuild', 400, /"rebuild" can not be performed/],
   ])('%s is refused and changes nothing', async (verb, status, message) => {
-    await using lab = await createLab({ machinePace: SLOW })
+    await using lab = await createStagedLab({ machinePace: SLOW })
     const node = await midInstall(lab)
     await expect(node.provision(verb)).rejects.toMatchObject({ status, message: expect.stringMatching(message) })
     expect(await node.settled()).toMatchObject(ACTIVE)
   })
 
   test('neither deletion nor changes are possible', async () => {
-    await using lab = await createLab({ machinePace: SLOW })
+    await using lab = await createStagedLab({ machinePace: SLOW })
     const node = await midInstall(lab)
     await expect(lab.client.deleteNode(node.uuid)).rejects.toMatchObject({
       status: 409,
@@ -125,7 +125,7 @@ describe('in wait call-back', () => {
   })
 
   test('a node in maintenance waits until it is out of it, and can be deleted', async () => {
-    await using lab = await createLab({ machinePace: SLOW })
+    await using lab = await createStagedLab({ machinePace: SLOW })
     const node = await midInstall(lab)
     await lab.client.setMaintenance(node.uuid, true, 'looking into it')
     await lab.wait(lab.clock.sleep(minutes(20)))
@@ -144,7 +144,7 @@ describe('in wait call-back', () => {
 })
 
 test('a node in maintenance is not deployed, and is once it is out of it', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const node = await lab.enroll({ deploySteps: deploy_steps })
   await node.makeAvailable()
   await lab.client.setMaintenance(node.uuid, true, 'broken fan')
@@ -159,7 +159,7 @@ test('a node in maintenance is not deployed, and is once it is out of it', async
 })
 
 test('a deployment that was asked for twice at once is one deployment', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const node = await lab.enroll({ deploySteps: deploy_steps })
   await node.makeAvailable()
   const asked = await Promise.allSettled([
@@ -174,7 +174,9 @@ test('a deployment that was asked for twice at once is one deployment', async ()
 })
 
 test('an inspection that is aborted can be begun anew', async () => {
-  await using lab = await createLab({ machinePace: { power: 0, bootRamdisk: minutes(3), bootDisk: 0, writeRate: 0 } })
+  await using lab = await createStagedLab({
+    machinePace: { power: 0, bootRamdisk: minutes(3), bootDisk: 0, writeRate: 0 },
+  })
   const node = await lab.enroll()
   await node.provision('manage')
   await node.settled()
@@ -190,7 +192,7 @@ test('an inspection that is aborted can be begun anew', async () => {
 })
 
 test('a cleaning that is aborted leaves the machine off; cleaning it again succeeds', async () => {
-  await using lab = await createLab({
+  await using lab = await createStagedLab({
     machinePace: { power: seconds(3), bootRamdisk: minutes(3), bootDisk: 0, writeRate: 0 },
   })
   const node = await lab.enroll()
@@ -213,7 +215,7 @@ test.each([
   ['is switched on again', true, 'power on'],
   ['is left off where the record is to follow', false, 'power off'],
 ] as const)('a machine switched off behind the back of an active node %s', async (_, forcePowerDuringSync, power) => {
-  await using lab = await createLab({ policy: { forcePowerDuringSync } })
+  await using lab = await createStagedLab({ policy: { forcePowerDuringSync } })
   const node = await lab.enroll({ deploySteps: deploy_steps })
   await node.deploy()
   await node.settled()

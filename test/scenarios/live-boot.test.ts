@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { installCoreos, type Lab, type LabNode } from '../../lab/index.js'
+import { installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
 import { machineOf } from '../kit/deployed.js'
 import { coreosNode, liveWorld } from '../kit/live-lab.js'
@@ -84,7 +84,7 @@ describe.each(WAYS)('%s', (_, way, kind, loaded) => {
 })
 
 /** Asks for an inspection; gives the node as it came to rest, and what its machine tells. */
-async function inspected(node: LabNode) {
+async function inspected(node: StagedNode) {
   await node.provision('manage')
   await node.settled()
   await node.provision('inspect')
@@ -102,7 +102,7 @@ const TIMED_OUT = {
 describe('what is wrong is wrong as in life: no agent calls, and the machine says why', () => {
   const media = (driver_info: JsonObject): JsonObject => ({ boot_interface: 'redfish-virtual-media', driver_info })
   const network = (driver_info: JsonObject): JsonObject => ({ boot_interface: 'ipxe', driver_info })
-  type Images = NonNullable<ReturnType<NonNullable<Lab['images']>['urls']>>
+  type Images = NonNullable<ReturnType<NonNullable<StagedLab['images']>['urls']>>
 
   const pxe = ({ pxe: served }: Images, more: JsonObject): JsonObject =>
     network({
@@ -216,7 +216,7 @@ describe('what is wrong is wrong as in life: no agent calls, and the machine say
 })
 
 /** A node's driver_info names its BMC too. */
-function withAddress(lab: Lab, fields: JsonObject): JsonObject {
+function withAddress(lab: StagedLab, fields: JsonObject): JsonObject {
   const { bmc } = lab.spec(1)
   const address = {
     redfish_address: `http://${bmc!.address}`,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { installCoreos, type Lab, type LabNode } from '../../lab/index.js'
+import { installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
 import { configdrive, machineOf } from '../kit/deployed.js'
 import { liveWorld } from '../kit/live-lab.js'
@@ -13,21 +13,21 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 const MEDIA = { boot_interface: 'redfish-virtual-media' }
 
-async function manageable(lab: Lab, fields: JsonObject): Promise<LabNode> {
+async function manageable(lab: StagedLab, fields: JsonObject): Promise<StagedNode> {
   const node = await lab.enroll({ fields })
   await node.provision('manage')
   await node.settled()
   return node
 }
 
-const call = (lab: Lab, method: string, path: string, body?: object) =>
+const call = (lab: StagedLab, method: string, path: string, body?: object) =>
   lab.transport.send({
     ...{ method, url: `${lab.url}${path}` },
     headers: { 'content-type': 'application/json', 'x-openstack-ironic-api-version': 'latest' },
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
 
-async function power(lab: Lab, node: LabNode, target: string) {
+async function power(lab: StagedLab, node: StagedNode, target: string) {
   await lab.client.power(node.uuid, target)
   await node.until(({ target_power_state: wanted, reservation }) => wanted === null && reservation === null)
   const machine = await machineOf(node)
@@ -128,7 +128,7 @@ describe('images of a node', () => {
 
 describe("the agent's token", () => {
   /** What agents get to know at their lookups. */
-  function tokensTold(lab: Lab): Set<unknown> {
+  function tokensTold(lab: StagedLab): Set<unknown> {
     const told = new Set<unknown>()
     lab.probe.attach(async (point, next) => {
       const answer = await next()

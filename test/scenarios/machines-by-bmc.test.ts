@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLab, installCoreos, type Lab } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab } from '../../lab/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import { configdrive, ignition } from '../kit/deployed.js'
 
@@ -13,7 +13,7 @@ interface Registration {
 }
 
 /** Registers a node as a client of Ironic's does, with nothing configured in the lab. */
-async function register(lab: Lab, { macs = MACS, ...fields }: Registration) {
+async function register(lab: StagedLab, { macs = MACS, ...fields }: Registration) {
   const node = await lab.client.createNode({ deploy_interface: 'custom-agent', inspect_interface: 'agent', ...fields })
   for (const [index, address] of macs.entries())
     await lab.client.createPort({ node_uuid: node.uuid, address, pxe_enabled: index === 0 })
@@ -23,12 +23,12 @@ async function register(lab: Lab, { macs = MACS, ...fields }: Registration) {
 const atRest = ({ reservation, provision_state: state }: Readonly<NodeRecord>) =>
   reservation === null && /^(enroll|manageable|available|active|.* failed)$/.test(state)
 
-async function through(lab: Lab, uuid: string, verb: string, more = {}) {
+async function through(lab: StagedLab, uuid: string, verb: string, more = {}) {
   await lab.client.provision(uuid, verb, more)
   return settled(lab, uuid)
 }
 
-async function settled(lab: Lab, uuid: string) {
+async function settled(lab: StagedLab, uuid: string) {
   await lab.wait(
     (async () => {
       while (!atRest((await lab.store.node(uuid))!.node)) await lab.clock.sleep(100)
@@ -69,7 +69,7 @@ describe('a node whose BMC no machine has gets a machine', () => {
       { address: '10.1.0.3', systemId: 'System.Embedded.1' },
     ],
   ])('%s', async (_, registration, bmc) => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const uuid = await register(lab, registration)
     expect(await through(lab, uuid, 'manage')).toMatchObject({ provision_state: 'manageable', last_error: null })
     expect(await through(lab, uuid, 'inspect')).toMatchObject({ provision_state: 'manageable', last_error: null })
@@ -89,14 +89,14 @@ describe('a node whose BMC no machine has gets a machine', () => {
 })
 
 test('nothing is made before the machine is switched on', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const uuid = await register(lab, redfish())
   expect(await through(lab, uuid, 'manage')).toMatchObject({ power_state: 'power off' })
   expect(lab.machines.list()).toEqual([])
 })
 
 test('a node without ports gets ports from its machine when it is inspected', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const uuid = await register(lab, { ...redfish(), macs: [] })
   await through(lab, uuid, 'manage')
   expect(await through(lab, uuid, 'inspect')).toMatchObject({ provision_state: 'manageable', last_error: null })
@@ -107,7 +107,7 @@ test('a node without ports gets ports from its machine when it is inspected', as
 })
 
 test('a node that is deleted and registered again finds the same machine, with what is on its disk', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const uuid = await register(lab, redfish())
   await through(lab, uuid, 'manage')
   await through(lab, uuid, 'provide')
@@ -125,7 +125,7 @@ test('a node that is deleted and registered again finds the same machine, with w
 })
 
 test('two systems behind one BMC are two machines', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const one = await register(lab, { ...redfish('1'), macs: [MACS[0]!] })
   const other = await register(lab, { ...redfish('2'), macs: [MACS[1]!] })
   for (const uuid of [one, other]) {
@@ -136,7 +136,7 @@ test('two systems behind one BMC are two machines', async () => {
 })
 
 test('a node without system id takes the only system there is', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const configured = lab.spec(1)
   await lab.machines.create(configured)
   const { redfish_system_id: _, ...driver_info } = redfish('', `http://${configured.bmc!.address}`).driver_info
@@ -147,7 +147,7 @@ test('a node without system id takes the only system there is', async () => {
 })
 
 test('a machine of the lab is found by its BMC, whoever registers it', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const configured = lab.spec(1)
   await lab.machines.create(configured)
   const { address, systemId } = configured.bmc!
@@ -158,7 +158,7 @@ test('a machine of the lab is found by its BMC, whoever registers it', async () 
 })
 
 test('fake-hardware never gets a machine', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const uuid = await register(lab, {
     ...{ driver: 'fake-hardware', driver_info: {}, deploy_interface: 'fake', inspect_interface: 'no-inspect' },
     ...{ power_interface: 'fake', boot_interface: 'fake' },
@@ -175,7 +175,7 @@ test.each([
   [{ driver: 'redfish', driver_info: {} }, /redfish_address/],
   [{ driver: 'ipmi', driver_info: {} }, /ipmi_address/],
 ])('a node whose BMC is not named stays in enroll: %j', async (registration, sentence) => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const uuid = await register(lab, registration)
   expect(await through(lab, uuid, 'manage')).toMatchObject({
     provision_state: 'enroll',

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { createLab, installCoreos, type Lab, type LabNode } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { isExchange } from '../../wire/index.js'
 import { configdrive, ignition, machineOf } from '../kit/deployed.js'
 
 const deploy_steps = [installCoreos({ ignition })]
 
-async function enrolled(lab: Lab, count: number): Promise<LabNode[]> {
-  const nodes: LabNode[] = []
+async function enrolled(lab: StagedLab, count: number): Promise<StagedNode[]> {
+  const nodes: StagedNode[] = []
   for (let n = 1; n <= count; n++) nodes.push(await lab.enroll({ deploySteps: deploy_steps }))
   return nodes
 }
 
 test('twenty machines are deployed at once, each with its own disk and name', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const nodes = await enrolled(lab, 20)
   await Promise.all(nodes.map((node) => node.deploy()))
   const settled = await Promise.all(nodes.map((node) => node.settled()))
@@ -26,13 +26,13 @@ test('a hundred machines that wait at the same time draw no warning from the pro
   const warned = (warning: Error) => void warnings.push(warning.message)
   process.on('warning', warned)
   try {
-    await using lab = await createLab({
+    await using lab = await createStagedLab({
       machinePace: { power: 3000, bootRamdisk: 60_000, bootDisk: 60_000, writeRate: 0 },
     })
-    const nodes: LabNode[] = []
+    const nodes: StagedNode[] = []
     for (let n = 1; n <= 110; n++)
       nodes.push(await lab.enroll({ deploySteps: deploy_steps, fields: { automated_clean: false } }))
-    const all = (act: (node: LabNode) => Promise<unknown>) => Promise.all(nodes.map(act))
+    const all = (act: (node: StagedNode) => Promise<unknown>) => Promise.all(nodes.map(act))
     await all((node) => node.provision('manage'))
     await all((node) => node.settled())
     await all((node) => node.provision('provide'))
@@ -49,7 +49,7 @@ test('a hundred machines that wait at the same time draw no warning from the pro
 }, 120_000)
 
 test('one that fails among many takes no other with it', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const nodes = await enrolled(lab, 8)
   lab.faults.add({ match: { node: nodes[3]!.uuid, phase: 'install' }, effect: { kind: 'agent-silent' } })
   lab.faults.add({
@@ -63,7 +63,7 @@ test('one that fails among many takes no other with it', async () => {
 
 /** A deployment, with every exchange in it as `METHOD TARGET STATUS`, in the order in which they ended. */
 async function transcript(seed: number): Promise<string[]> {
-  await using lab = await createLab({ seed })
+  await using lab = await createStagedLab({ seed })
   const lines: string[] = []
   lab.probe.attach(async (point, next) => {
     const answer = await next()

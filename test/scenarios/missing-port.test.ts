@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import { createLab } from '../../lab/index.js'
+import { createStagedLab } from '../../lab/index.js'
 
 const SENTENCE = /^node-3 has no port, so its ramdisk is not recognised: create one /
 
 test('a node without a port waits for its ramdisk as upstream, and the log and the lab say why', async () => {
   const warnings: string[] = []
-  await using lab = await createLab({ logger: (level, message) => void (level === 'warn' && warnings.push(message)) })
+  await using lab = await createStagedLab({
+    logger: (level, message) => void (level === 'warn' && warnings.push(message)),
+  })
   const { uuid } = await lab.client.createNode({
     ...{ name: 'node-3', driver: 'ipmi', deploy_interface: 'custom-agent' },
     driver_info: { ipmi_address: '10.1.0.3', ipmi_username: 'admin', ipmi_password: 'password' },

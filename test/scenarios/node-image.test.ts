@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { minutes } from '../../runtime/index.js'
-import { createLab, installCoreos, type Lab, type LabNode, type RegistryFault } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab, type StagedNode, type RegistryFault } from '../../lab/index.js'
 import { machineOf } from '../kit/deployed.js'
 import { labFolder } from '../kit/restarted-lab.js'
 
@@ -25,7 +25,7 @@ const bootstrap = (pullspec: string) => ({
   storage: { files: [{ path: '/etc/pivot/image-pullspec', contents: data(`${pullspec}\n`) }] },
 })
 
-async function deployed(lab: Lab, config: object): Promise<LabNode> {
+async function deployed(lab: StagedLab, config: object): Promise<StagedNode> {
   const node = await lab.enroll({ deploySteps: [installCoreos({ ignition: config })] })
   await node.deploy()
   expect(await node.settled()).toMatchObject({ provision_state: 'active' })
@@ -34,8 +34,8 @@ async function deployed(lab: Lab, config: object): Promise<LabNode> {
 
 /** Waits until the machine's OS is where `when` says. */
 async function os(
-  lab: Pick<Lab, 'wait' | 'clock'>,
-  node: LabNode,
+  lab: Pick<StagedLab, 'wait' | 'clock'>,
+  node: StagedNode,
   when: (os: NonNullable<ReturnType<Awaited<ReturnType<typeof machineOf>>['os']>>) => boolean,
 ) {
   const machine = await machineOf(node)
@@ -57,7 +57,7 @@ test.each([
 ])(
   'row 30: %s: a base image without the kubelet becomes the node image before the kubelet may start',
   async (_, config) => {
-    await using lab = await createLab({ seed: 5, clock: 'auto' })
+    await using lab = await createStagedLab({ seed: 5, clock: 'auto' })
     const pullspec = lab.registry.publish(image)
     const boots: string[] = []
     lab.probe.attach((point, next) => {
@@ -84,7 +84,7 @@ test.each([
 )
 
 test('a machine that no cluster wants anything of stays what its disk image brought', async () => {
-  await using lab = await createLab({ seed: 5, clock: 'auto' })
+  await using lab = await createStagedLab({ seed: 5, clock: 'auto' })
   const node = await deployed(lab, { ignition: { version: '3.4.0' } })
   expect(await os(lab, node, () => true)).toMatchObject({ pivot: null, kubelet: 'not installed' })
 })
@@ -98,7 +98,7 @@ test.each([
 ] satisfies [RegistryFault, RegExp][])(
   'row 30: a pull that fails (%s) keeps the base and is tried again',
   async (fault, why) => {
-    await using lab = await createLab({ seed: 5, clock: 'auto' })
+    await using lab = await createStagedLab({ seed: 5, clock: 'auto' })
     const pullspec = lab.registry.publish(image)
     lab.registry.fail(pullspec, fault, 3)
     const node = await deployed(lab, worker(pullspec))
@@ -118,7 +118,7 @@ test.each([
 )
 
 test('an image that is not named by its digest is not pulled', async () => {
-  await using lab = await createLab({ seed: 5, clock: 'auto' })
+  await using lab = await createStagedLab({ seed: 5, clock: 'auto' })
   const node = await deployed(lab, worker(`${REPOSITORY}:latest`))
   const now = await os(lab, node, ({ pivot }) => pivot!.attempts === 1)
   expect(now.pivot).toMatchObject({ lastError: 'the image is not named by its digest' })
@@ -126,7 +126,7 @@ test('an image that is not named by its digest is not pulled', async () => {
 })
 
 test('row 31: releases that share a base image fetch it once; the same build twice is one image', async () => {
-  await using lab = await createLab({ seed: 5, clock: 'auto' })
+  await using lab = await createStagedLab({ seed: 5, clock: 'auto' })
   const first = lab.registry.publish(image)
   expect(lab.registry.publish({ ...image })).toBe(first)
   const second = lab.registry.publish({ ...image, version: '9.2.20220601.0' })
@@ -140,7 +140,7 @@ test('row 31: releases that share a base image fetch it once; the same build twi
 })
 
 test('power that goes while it pulls costs the pull, not the machine', async () => {
-  await using lab = await createLab({ seed: 5, clock: 'auto' })
+  await using lab = await createStagedLab({ seed: 5, clock: 'auto' })
   const pullspec = lab.registry.publish(image)
   lab.registry.fail(pullspec, 'timeout', 1)
   const node = await deployed(lab, worker(pullspec))

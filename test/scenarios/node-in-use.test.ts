@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createLab, installCoreos, type Lab } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab } from '../../lab/index.js'
 import { minutes } from '../../runtime/index.js'
 import { machineOf } from '../kit/deployed.js'
 
 /** RAID is left to the agent, so that there is a service step in the ramdisk. */
-async function active(lab: Lab, fields: Record<string, unknown> = {}) {
+async function active(lab: StagedLab, fields: Record<string, unknown> = {}) {
   const node = await lab.enroll({ deploySteps: [installCoreos()], fields: { raid_interface: 'agent', ...fields } })
   await node.deploy()
   expect(await node.settled()).toMatchObject({ provision_state: 'active' })
@@ -13,7 +13,7 @@ async function active(lab: Lab, fields: Record<string, unknown> = {}) {
 
 describe('servicing', () => {
   test('by the agent of the ramdisk, then the installed system runs again', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await active(lab)
     const installed = (await machineOf(node)).firstBoot()
     await node.provision('service', { service_steps: [{ interface: 'raid', step: 'delete_configuration' }] })
@@ -28,7 +28,7 @@ describe('servicing', () => {
   })
 
   test('with a step that nobody has, and back by abort', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await active(lab)
     await node.provision('service', { service_steps: [{ interface: 'deploy', step: 'nosuch' }] })
     expect(await node.settled()).toMatchObject({
@@ -46,7 +46,7 @@ describe('servicing', () => {
   })
 
   test('an agent that is silent: failed after the callback timeout, 0 waits for ever', async () => {
-    await using lab = await createLab({ policy: { serviceCallbackTimeout: minutes(10) } })
+    await using lab = await createStagedLab({ policy: { serviceCallbackTimeout: minutes(10) } })
     const node = await active(lab)
     lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'agent-silent' } })
     await node.provision('service', { service_steps: [{ interface: 'raid', step: 'delete_configuration' }] })
@@ -54,7 +54,7 @@ describe('servicing', () => {
       provision_state: 'service failed',
       last_error: expect.stringContaining('Timeout reached while servicing the node') as string,
     })
-    await using patient = await createLab({ policy: { serviceCallbackTimeout: 0 } })
+    await using patient = await createStagedLab({ policy: { serviceCallbackTimeout: 0 } })
     const other = await active(patient)
     patient.faults.add({ match: { node: other.uuid }, effect: { kind: 'agent-silent' } })
     await other.provision('service', { service_steps: [{ interface: 'raid', step: 'delete_configuration' }] })
@@ -64,7 +64,7 @@ describe('servicing', () => {
 })
 
 test('rescue by the real agent: the machine is in the ramdisk with a password, then in its system again', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const node = await active(lab, { rescue_interface: 'agent' })
   await node.provision('rescue', { rescue_password: 'open sesame' })
   expect(await node.settled()).toMatchObject({ provision_state: 'rescue', last_error: null })
@@ -76,7 +76,7 @@ test('rescue by the real agent: the machine is in the ramdisk with a password, t
 })
 
 test('fast track: one boot of the ramdisk from inspection to deployment', async () => {
-  await using lab = await createLab({ policy: { fastTrack: true, inspectionPowerOff: false } })
+  await using lab = await createStagedLab({ policy: { fastTrack: true, inspectionPowerOff: false } })
   const booted: string[] = []
   lab.events.listen((event) => void (event.kind === 'ramdisk-up' && booted.push(event.machine)))
   const node = await active(lab)
@@ -85,7 +85,9 @@ test('fast track: one boot of the ramdisk from inspection to deployment', async 
 })
 
 test('fast track: a deployment that is asked for before the agent has reported after its inspection waits for it', async () => {
-  await using lab = await createLab({ policy: { fastTrack: true, inspectionPowerOff: false, automatedClean: false } })
+  await using lab = await createStagedLab({
+    policy: { fastTrack: true, inspectionPowerOff: false, automatedClean: false },
+  })
   const node = await lab.enroll({ deploySteps: [installCoreos()] })
   lab.faults.add({ match: { node: node.uuid, route: '/v1/heartbeat' }, effect: { kind: 'delay', ms: minutes(1) } })
   await node.makeAvailable()
@@ -95,7 +97,9 @@ test('fast track: a deployment that is asked for before the agent has reported a
 })
 
 test('fast track: an agent that was forgotten when a deployment was aborted is not waited for, its machine is booted anew', async () => {
-  await using lab = await createLab({ policy: { fastTrack: true, inspectionPowerOff: false, automatedClean: false } })
+  await using lab = await createStagedLab({
+    policy: { fastTrack: true, inspectionPowerOff: false, automatedClean: false },
+  })
   const node = await lab.enroll({ deploySteps: [installCoreos()] })
   await node.makeAvailable()
   const silence = lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'agent-silent' } })
@@ -112,7 +116,7 @@ test('fast track: an agent that was forgotten when a deployment was aborted is n
 
 describe('a BMC', () => {
   test('that does not answer takes the node out of service, and it comes back by itself', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await active(lab)
     const silence = lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'bmc-silent' } })
     await lab.wait(lab.clock.sleep(minutes(10)))
@@ -130,7 +134,7 @@ describe('a BMC', () => {
   })
 
   test('that does not know the password: the node stays in enroll, saying why', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const spec = lab.spec(1)
     const node = await lab.enroll({
       machine: { ...spec, bmc: { ...spec.bmc!, username: 'root', password: 'right' } },
@@ -152,7 +156,7 @@ describe('a BMC', () => {
 })
 
 test('out-of-band inspection leaves the machine off and knows its parts', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const node = await lab.enroll({ fields: { inspect_interface: 'redfish' } })
   await node.provision('manage')
   await node.settled()
@@ -167,7 +171,7 @@ test('out-of-band inspection leaves the machine off and knows its parts', async 
 
 describe('retired and protected', () => {
   test('a retired node does not become available, and goes to manageable when it is torn down', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await active(lab)
     await lab.client.patchNode(node.uuid, [{ op: 'add', path: '/retired', value: true }])
     await node.provision('deleted')
@@ -181,7 +185,7 @@ describe('retired and protected', () => {
   })
 
   test('a protected node is not torn down', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await active(lab)
     await lab.client.patchNode(node.uuid, [{ op: 'add', path: '/protected', value: true }])
     await expect(node.provision('deleted')).rejects.toMatchObject({ status: 403 })
@@ -192,7 +196,7 @@ describe('retired and protected', () => {
 })
 
 test('a machine that cannot be reached is not adopted', async () => {
-  await using lab = await createLab()
+  await using lab = await createStagedLab()
   const node = await lab.enroll()
   await node.provision('manage')
   await node.settled()

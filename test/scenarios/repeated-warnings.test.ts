@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { createLab, installCoreos } from '../../lab/index.js'
+import { createStagedLab, installCoreos } from '../../lab/index.js'
 import type { Logger } from '../../runtime/index.js'
 import { ignition } from '../kit/deployed.js'
 import { minutes } from '../../runtime/index.js'
 
 test('an agent whose token a failed deployment has dropped says so once, with the name of its node', async () => {
   const said: { level: Parameters<Logger>[0]; message: string; node: unknown }[] = []
-  await using lab = await createLab({
+  await using lab = await createStagedLab({
     policy: { powerOffAfterDeployFailure: false },
     logger: (level, message, { node } = {}) => void said.push({ level, message, node }),
   })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createLab, installCoreos } from '../../lab/index.js'
+import { createStagedLab, installCoreos } from '../../lab/index.js'
 import { minutes } from '../../runtime/index.js'
 import { ignition, partitionsOf } from '../kit/deployed.js'
 
 test('a node whose agent goes silent fails its deployment after the callback timeout', async () => {
-  await using lab = await createLab({ clock: 'auto', seed: 7 })
+  await using lab = await createStagedLab({ clock: 'auto', seed: 7 })
   const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })] })
   lab.faults.add({ match: { node: node.uuid, phase: 'install' }, effect: { kind: 'agent-silent' } })
 
@@ -19,7 +19,7 @@ test('a node whose agent goes silent fails its deployment after the callback tim
 
 describe('an agent that is silent from the beginning', () => {
   test('of an inspection: the node can be inspected again once it speaks', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll()
     const silence = lab.faults.add({ match: { node: node.uuid, phase: 'inspect' }, effect: { kind: 'agent-silent' } })
     await node.provision('manage')
@@ -39,7 +39,7 @@ describe('an agent that is silent from the beginning', () => {
   })
 
   test('of a cleaning: the node comes back by way of manageable', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll()
     await node.provision('manage')
     await node.settled()
@@ -65,7 +65,7 @@ describe('an agent that is silent from the beginning', () => {
   })
 
   test('of a deployment: the disk was not touched, and the next attempt succeeds', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })] })
     await node.makeAvailable()
     const silence = lab.faults.add({ match: { node: node.uuid, phase: 'deploy' }, effect: { kind: 'agent-silent' } })
@@ -87,7 +87,7 @@ describe('an agent that is silent from the beginning', () => {
 
 describe('an agent that falls silent while it works', () => {
   test('on a cleaning step: the node needs somebody to look at it', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll()
     await node.provision('manage')
     await node.settled()
@@ -106,7 +106,7 @@ describe('an agent that falls silent while it works', () => {
   })
 
   test('on an installation, for less than the timeout: the deployment goes on', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })] })
     const silence = lab.faults.add({ match: { node: node.uuid, phase: 'install' }, effect: { kind: 'agent-silent' } })
     await node.deploy()
@@ -118,7 +118,7 @@ describe('an agent that falls silent while it works', () => {
   })
 
   test('a node in maintenance waits for its agent without a limit', async () => {
-    await using lab = await createLab()
+    await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })] })
     lab.faults.add({ match: { node: node.uuid, phase: 'install' }, effect: { kind: 'agent-silent' } })
     await node.deploy()

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentConfig, openImageService } from '../../../coreos/index.js'
-import { createLab } from '../../../lab/index.js'
+import { createStagedLab } from '../../../lab/index.js'
 import { seededRandom, silent, systemClock } from '../../../runtime/index.js'
 import { imageServer, machineOf } from '../../kit/deployed.js'
 import { liveFiles, type LiveArchitecture } from '../../kit/images/live-iso.js'
@@ -60,7 +60,7 @@ test.each<LiveArchitecture>(['x86_64', 'aarch64', 'ppc64le', 's390x'])(
 test('a simulated machine boots an ISO that the real coreos-installer has customised', async () => {
   const iso = join(scratch, 'custom.iso')
   const config = join(scratch, 'agent.ign')
-  await using lab = await createLab({ policy: { fetchBootImages: true } })
+  await using lab = await createStagedLab({ policy: { fetchBootImages: true } })
   await writeFile(config, JSON.stringify(agentConfig({ ironicUrls: [lab.url] })))
   await run(real, ['iso', 'ignition', 'embed', '-i', config, '-o', iso, await xorriso('x86_64', 'published')])
   await run(real, ['iso', 'kargs', 'modify', '-a', 'console=ttyS0', iso])

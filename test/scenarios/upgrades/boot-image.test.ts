@@ -6,7 +6,7 @@ import {
   type ClusterRelease,
   type ClusterRole,
 } from '../../kit/cluster/cluster.js'
-import { createLab, type Lab, type LabNode } from '../../../lab/index.js'
+import { createStagedLab, type StagedLab, type StagedNode } from '../../../lab/index.js'
 import { imageServer, machineOf } from '../../kit/deployed.js'
 import { qcow2Image } from '../../kit/images/qcow2-image.js'
 import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
@@ -36,7 +36,7 @@ const release = (version: string, bootImage: BootImage, nodeImage: string | null
 })
 
 /** Has a machine provisioned as the cluster's operator does, and waits until its OS is up. */
-async function provision(lab: Lab, cluster: Cluster, role: ClusterRole = 'worker'): Promise<LabNode> {
+async function provision(lab: StagedLab, cluster: Cluster, role: ClusterRole = 'worker'): Promise<StagedNode> {
   const node = await lab.enroll()
   await node.makeAvailable()
   await provisionNode(lab.client, node.uuid, cluster.provisioning(role))
@@ -44,7 +44,7 @@ async function provision(lab: Lab, cluster: Cluster, role: ClusterRole = 'worker
   return node
 }
 
-async function settled(lab: Lab, node: LabNode): Promise<void> {
+async function settled(lab: StagedLab, node: StagedNode): Promise<void> {
   expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
   const machine = await machineOf(node)
   const done = () => machine.boot()?.outcome === 'disk' && (machine.os()?.pivot ?? { state: 'done' }).state === 'done'
@@ -55,11 +55,11 @@ async function settled(lab: Lab, node: LabNode): Promise<void> {
   )
 }
 
-const versionOf = async (node: LabNode) => (await machineOf(node)).os()?.booted.version
+const versionOf = async (node: StagedNode) => (await machineOf(node)).os()?.booted.version
 
 describe('row 15: a new boot image is withheld until the upgrade is complete', () => {
   test('the upgrade first: new machines are installed from the old image until it is complete, then from the new one', async () => {
-    await using lab = await createLab({ clock: 'auto' })
+    await using lab = await createStagedLab({ clock: 'auto' })
     const cluster = new Cluster(release('4.12.0', images[OLD]!))
     cluster.beginUpgrade(release('4.13.0', images[NEW]!))
     const during = await provision(lab, cluster)
@@ -71,7 +71,7 @@ describe('row 15: a new boot image is withheld until the upgrade is complete', (
   })
 
   test('the image first: it is refused while the upgrade is under way, and taken afterwards', async () => {
-    await using lab = await createLab({ clock: 'auto' })
+    await using lab = await createStagedLab({ clock: 'auto' })
     const cluster = new Cluster(release('4.12.0', images[OLD]!))
     cluster.beginUpgrade(release('4.13.0', images[NEW]!))
     expect(() => cluster.updateBootImage(images[NEW]!)).toThrow(
@@ -107,7 +107,7 @@ describe('row 15: a new boot image is withheld until the upgrade is complete', (
 
 describe('row 16: scale-up uses the newer image', () => {
   test('a machine that is added after the update installs and boots the new version, without a pull of the old one', async () => {
-    await using lab = await createLab({ clock: 'auto' })
+    await using lab = await createStagedLab({ clock: 'auto' })
     const node = (version: string) => lab.registry.publish({ repository: 'quay.io/x/node', version, base: version })
     const [first, second] = [node(OLD), node(NEW)]
     const cluster = new Cluster(release('4.12.0', images[OLD]!, first))
@@ -125,7 +125,7 @@ describe('row 16: scale-up uses the newer image', () => {
   test.each(['control plane', 'worker', 'bootstrap'] as const)(
     '%s nodes are re-provisioned in place from the updated boot image',
     async (role) => {
-      await using lab = await createLab({ clock: 'auto' })
+      await using lab = await createStagedLab({ clock: 'auto' })
       const cluster = new Cluster(release('4.12.0', images[OLD]!))
       const node = await provision(lab, cluster, role)
       expect(await versionOf(node)).toBe(OLD)
@@ -141,7 +141,7 @@ describe('row 16: scale-up uses the newer image', () => {
 
 describe('row 9: existing clusters keep their QCOW2 image, and can go back', () => {
   test('through an upgrade and a downgrade the machine sets install what they always did', async () => {
-    await using lab = await createLab({ clock: 'auto' })
+    await using lab = await createStagedLab({ clock: 'auto' })
     const cluster = new Cluster(release('4.9.0', qcow2), { pinned: true })
     for (const next of [release('4.10.0', images[NEW]!), release('4.9.0', qcow2)]) {
       cluster.beginUpgrade(next)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { installCoreos, type LabNode, type StageOptions } from '../../../lab/index.js'
+import { installCoreos, type StagedNode, type StageOptions } from '../../../lab/index.js'
 import { minutes } from '../../../runtime/index.js'
 import { rebootUnprovisioned } from '../../kit/cluster/unprovisioned-hosts.js'
 import { liveVersion, type Machine } from '../../../machine/index.js'
@@ -30,7 +30,7 @@ const serving = (version: string, more: Partial<StageOptions> = {}): Partial<Sta
 
 const MEDIA = { boot_interface: 'redfish-virtual-media' }
 
-async function enrolled(life: Life, number: number, state: 'manageable' | 'available' | 'active'): Promise<LabNode> {
+async function enrolled(life: Life, number: number, state: 'manageable' | 'available' | 'active'): Promise<StagedNode> {
   const uuid = await life.wait(life.enroll(life.spec(number), MEDIA))
   const node = life.node(uuid, { deploySteps: [installCoreos({ ignition: { ignition: { version: '3.4.0' } } })] })
   if (state === 'manageable') {
@@ -67,7 +67,7 @@ describe('row 7: image B is published, the image service is updated before Ironi
     await before[Symbol.asyncDispose]()
 
     const after = await disconnected.live(serving(B, { imagesGate: { version: B, patience: 0 } }))
-    const again = ({ uuid }: LabNode) => after.node(uuid)
+    const again = ({ uuid }: StagedNode) => after.node(uuid)
     expect((await rebootUnprovisioned(after.client)).sort()).toEqual([waiting.uuid, inspected.uuid].sort())
     for (const node of [waiting, inspected].map(again)) {
       await node.settled()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { StoreView } from '../../../ironic-mock/index.js'
-import { createLab, type FaultEffect } from '../../../lab/index.js'
+import { createStagedLab, type FaultEffect } from '../../../lab/index.js'
 import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
 import { follow } from './follow.js'
 import type { World } from './world.js'
@@ -34,7 +34,7 @@ export async function labWorld(seed: number): Promise<World> {
   await writeFile(image, await rehearsalImage())
   // Of ten sessions one is of this world, so the last digit says nothing.
   const profile = Math.floor(seed / 10) % 2 === 0 ? 'metal3' : 'upstream'
-  const lab = await createLab({ seed, ironic: { profile } })
+  const lab = await createStagedLab({ seed, ironic: { profile } })
   let made = 0
   return {
     view: () => lab.store as unknown as StoreView,
