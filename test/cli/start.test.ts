@@ -79,3 +79,31 @@ test('COLUMNS says how wide help is', async () => {
   expect(await widest('120')).toBeGreaterThan(100)
   expect(await widest('nonsense')).toBeLessThanOrEqual(80)
 })
+
+/** Prints the processor time of the process, in microseconds, when it ends. */
+const TIMING_HOOK = `data:text/javascript,${encodeURIComponent(
+  `import { writeSync } from 'node:fs'
+   process.on('exit', () => {
+     const { userCPUTime, systemCPUTime } = process.resourceUsage()
+     writeSync(2, 'processor ' + (userCPUTime + systemCPUTime) + '\\n')
+   })`,
+)}`
+
+/** The least processor time of several runs, in milliseconds: what others do on this machine only adds to it. */
+async function processorTime(...argv: string[]): Promise<number> {
+  const times: number[] = []
+  for (let run = 0; run < 5; run++) {
+    const { stderr } = await promisify(execFile)(process.execPath, ['--import', TIMING_HOOK, ...argv])
+    times.push(Number(/^processor (\d+)$/m.exec(stderr)![1]) / 1000)
+  }
+  return Math.min(...times)
+}
+
+test('--version and --help take little more than Node.js alone', async () => {
+  const most = 4 * (await processorTime('--eval', '0'))
+  const main = join(root, 'dist/cli/main.js')
+  for (const argument of ['--version', '--help']) expect(await processorTime(main, argument)).toBeLessThan(most)
+  // As much as they would take with all that a deployment loads.
+  const lab = `await import('${root}/dist/lab/index.js')`
+  expect(await processorTime('--input-type=module', '--eval', lab)).toBeGreaterThan(most)
+})
