@@ -113,3 +113,14 @@ test('steps of Redfish management are not known', async () => {
   const failed = await to('clean', { clean_steps: [{ interface: 'management', step: 'set_bmc_clock' }] })
   expect(failed.last_error).toContain('node does not support this clean step')
 })
+
+test.each(['states', 'states/console', 'management/boot_device'])(
+  'the ident may come last, as tempest puts it: GET /v1/nodes/%s/IDENT',
+  async (path) => {
+    await using stage = await openStage()
+    const { uuid } = await stage.client.createNode({ driver: 'fake-hardware' })
+    const usual = await ask(stage, 'GET', `/v1/nodes/${uuid}/${path}`)
+    expect(usual.status).toBe(200)
+    expect(await ask(stage, 'GET', `/v1/nodes/${path}/${uuid}`)).toMatchObject({ status: 200, body: usual.body })
+  },
+)
