@@ -2,15 +2,18 @@ import type { ByteSource } from '../byte-source.js'
 import { rangesOf, type ByteRange } from './byte-range.js'
 import { precondition, rangeApplies, type Headers, type Validators } from './preconditions.js'
 
-/** Something that can be downloaded. */
+/** A file that can be downloaded, whole or in part. */
 export interface Representation extends Validators {
   source: ByteSource
+  /** Media type. */
   type: string
   /** More headers. */
   headers?: Readonly<Record<string, string>>
+  /** Called once the answer has been sent or has failed. */
+  close?: () => Promise<void>
 }
 
-/** What to send: texts as they are, ranges out of the representation. */
+/** An answer to send: its body is of texts, and of ranges of the representation. */
 export interface Answer {
   status: 200 | 206 | 304 | 412 | 416
   headers: Record<string, string | number>
@@ -18,7 +21,7 @@ export interface Answer {
 }
 
 /**
- * The answer to a GET or HEAD of a representation, without its bytes. The body of a HEAD is left out by who sends it.
+ * The answer to a GET or HEAD of a representation, without its bytes. The server leaves out the body of a HEAD.
  *
  * @param boundary between the parts of an answer with several ranges; it must not be in the bytes
  */
@@ -46,9 +49,7 @@ export function answerTo(
   const asked = method === 'GET' && rangeApplies(headers, representation) ? headers['range'] : undefined
   const ranges = rangesOf(asked as string | undefined, size)
   if (ranges === 'unsatisfiable') {
-    const text = 'no such range\n'
-    const sent = { 'content-range': `bytes */${size}`, 'content-type': 'text/plain', 'content-length': text.length }
-    return { status: 416, headers: { ...known, ...sent }, body: [text] }
+    return { status: 416, headers: { ...known, 'content-range': `bytes */${size}`, 'content-length': 0 }, body: [] }
   }
   if (ranges === 'ignore')
     return {

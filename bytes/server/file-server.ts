@@ -8,14 +8,22 @@ import { streamOf } from '../byte-source.js'
 import { answerTo, type Answer, type Representation } from './answer.js'
 import type { Headers } from './preconditions.js'
 
-/** What is at a path; a refusal is answered with its status and sentence. */
-export type Found = Representation | { refused: 406; why: string } | undefined
+/** Contents that can only be read from their start, once for each request: no ranges. */
+export interface StreamedRepresentation {
+  /** Opens the contents; `signal` aborts when the client has gone. The body ends early when `bytes` fails. */
+  open: (signal: AbortSignal) => Promise<{ size: number; bytes: AsyncIterable<Uint8Array> }>
+  /** Called with the failure of an answer whose client is still there. */
+  failed: (error: unknown) => void
+}
+
+/** The resource at a path: a refusal has its HTTP status and a sentence, undefined is answered with 404. */
+export type Found = Representation | StreamedRepresentation | { refused: number; why: string } | undefined
 
 export interface FileServerOptions {
   host: string
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number
-  /** Looks a path up, without its query; undefined for what there is not. */
+  /** Looks up a path, which comes without its query. */
   find: (path: string, headers: Headers) => Promise<Found> | Found
   clock: Clock
   random: Random
@@ -25,17 +33,17 @@ export interface FileServerOptions {
 
 export interface FileServer extends AsyncDisposable {
   readonly port: number
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string
 }
 
-/** So much of one download is in memory: a few hundred readers cost tens of megabytes. */
+/** Bytes of one download in memory: a few hundred clients cost tens of megabytes. */
 const PIECE = 64 * 1024
 
 /**
  * Serves byte sources with ranges and conditions.
  *
- * @throws UserError `port-in-use` or `image-server` where it cannot listen
+ * @throws UserError `port-in-use` or `image-server` when it cannot listen
  */
 export async function serveFiles(options: FileServerOptions): Promise<FileServer> {
   const { host, port, clock, random, logger, onRequest } = options
@@ -47,7 +55,7 @@ export async function serveFiles(options: FileServerOptions): Promise<FileServer
     respond(request, response, path, options, boundary).catch((error: unknown) => {
       if (!response.headersSent) plain(response, 500, 'the file cannot be read\n')
       else response.destroy()
-      // Readers come and go; only what is wrong here is worth a line.
+      // Clients that leave early are normal; only failures of this side are logged.
       if (!isGone(error)) logger('warn', `serving ${path} failed: ${errorChain(error).join(': ')}`)
     })
   })
@@ -85,19 +93,56 @@ async function respond(
   const { method = 'GET', headers } = request
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD')
-    return plain(response, 405, 'only GET and HEAD are for images\n')
+    return plain(response, 405, 'only GET and HEAD are supported\n')
   }
   const hold = clock.hold('serving an image')
   try {
     const found = await find(path, headers)
     if (!found) return plain(response, 404, 'there is no such file\n')
     if ('refused' in found) return plain(response, found.refused, `${found.why}\n`)
-    const answer = answerTo({ method, headers }, found, boundary)
-    response.writeHead(answer.status, answer.headers)
-    if (method === 'HEAD' || answer.body.length === 0) return void response.end()
-    await pipeline(Readable.from(bytesOf(answer, found), { objectMode: false, highWaterMark: PIECE }), response)
+    if ('open' in found) return await sendStream(found, method, response)
+    try {
+      const answer = answerTo({ method, headers }, found, boundary)
+      response.writeHead(answer.status, answer.headers)
+      if (method === 'HEAD' || answer.body.length === 0) return void response.end()
+      await send(bytesOf(answer, found), response)
+    } finally {
+      await found.close?.()
+    }
   } finally {
     hold[Symbol.dispose]()
+  }
+}
+
+const send = (bytes: AsyncIterable<Uint8Array>, response: ServerResponse): Promise<void> =>
+  pipeline(Readable.from(bytes, { objectMode: false, highWaterMark: PIECE }), response)
+
+async function sendStream({ open, failed }: StreamedRepresentation, method: string, response: ServerResponse) {
+  const gone = new AbortController()
+  response.on('close', () => gone.abort(new Error('the client has closed the connection')))
+  const report = (error: unknown): never => {
+    if (!gone.signal.aborted) failed(error)
+    throw error
+  }
+  try {
+    const { size, bytes } = await open(gone.signal).catch(report)
+    response.writeHead(200, { 'content-length': size, 'content-type': 'application/octet-stream' })
+    if (method === 'HEAD') return void response.end()
+    response.flushHeaders()
+    await send(reporting(bytes, report), response)
+  } catch {
+    // The connection ends before the announced length, so the client knows that the body is incomplete.
+    if (response.headersSent) response.destroy()
+    else plain(response, 502, 'the file cannot be fetched\n')
+  }
+}
+
+/** `bytes`; a failure goes to `report` before the response is closed, when the client is still there. */
+async function* reporting(bytes: AsyncIterable<Uint8Array>, report: (error: unknown) => never) {
+  try {
+    yield* bytes
+  } catch (error) {
+    report(error)
   }
 }
 

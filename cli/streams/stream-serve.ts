@@ -1,6 +1,7 @@
 import { serveStreams } from '../../coreos/index.js'
-import { systemClock } from '../../runtime/index.js'
+import { systemClock, systemRandom } from '../../runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'
+import { logTo } from '../output/log.js'
 
 export interface ServeFlags {
   host: string
@@ -12,11 +13,19 @@ export interface ServeFlags {
 export async function streamServe(
   folder: string,
   { host, port, json = false }: ServeFlags,
-  { stdout, stopped }: Environment,
+  environment: Environment,
 ): Promise<number> {
+  const { stdout, stopped } = environment
   const print = (event: object, text: string) => void stdout.write(json ? `${JSON.stringify(event)}\n` : `${text}\n`)
   await using server = await serveStreams({
-    ...{ folder, host, port: Number(port), clock: systemClock() },
+    ...{
+      folder,
+      host,
+      port: Number(port),
+      clock: systemClock(),
+      random: systemRandom,
+      logger: logTo(environment, json),
+    },
     onRequest: (request) =>
       print({ event: 'request', ...request }, `${request.method} ${request.path} ${request.status}`),
   })

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../runtime/index.js'
+import { silent, systemClock, systemRandom } from '../../runtime/index.js'
 import { ARCHITECTURES, fedoraStream, rhelStream } from '../../test/kit/streams.js'
 import { documentText } from './document.js'
 import { disk } from './stream-lookup.js'
@@ -11,11 +11,12 @@ import { serveStreams, type StreamServer } from './stream-server.js'
 import { STREAM } from './stream.js'
 
 const clock = systemClock()
+const parts = { clock, random: systemRandom, logger: silent }
 let folder: string
 let server: StreamServer
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ironstage-streams-'))
-  server = await serveStreams({ folder, clock })
+  server = await serveStreams({ folder, ...parts })
 })
 afterEach(async () => {
   await server[Symbol.asyncDispose]()
@@ -77,6 +78,6 @@ describe('row 33: streams are served', () => {
 
   test('an address that is taken is said', async () => {
     const port = Number(new URL(server.url).port)
-    await expect(serveStreams({ folder, clock, port })).rejects.toMatchObject({ code: 'stream-server' })
+    await expect(serveStreams({ folder, ...parts, port })).rejects.toMatchObject({ code: 'stream-server' })
   })
 })

@@ -1,4 +1,4 @@
-import { FetchFailure, HttpClient, type FileAnswer } from '../../bytes/index.js'
+import { contentRange, FetchFailure, type FileAnswer, HttpClient } from '../../bytes/index.js'
 import { bytesSource, type ByteSource } from '../../bytes/index.js'
 import type { BootNetwork } from '../../machine/index.js'
 import { seconds, type Clock } from '../../runtime/index.js'
@@ -88,18 +88,20 @@ class RemoteFile implements ByteSource {
 
 /** @throws FetchFailure; Error that says what the server did */
 async function part(url: string, start: number, { http, signal }: Asking): Promise<Part> {
-  const range = `bytes=${start}-${start + BLOCK - 1}`
-  const answer = await http.get({ url, headers: { range }, signal })
+  const asked = `bytes=${start}-${start + BLOCK - 1}`
+  const answer = await http.get({ url, headers: { range: asked }, signal })
   try {
     const { status, headers } = answer
     if (status !== 200 && status !== 206) throw new Error(`the server answered ${status}`)
     if (status === 200) return { bytes: await wholeFile(answer), total: null, validator: undefined }
-    const [, from, to, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []
-    if (total === undefined) throw new Error('the server sent a part without saying which (Content-Range)')
+    const range = contentRange(headers['content-range'])
+    if (!range || range.size === null) throw new Error('the server sent a part without saying which (Content-Range)')
     const bytes = await answer.bytes(BLOCK)
-    if (Number(from) !== start || Number(to) !== start + bytes.length - 1)
-      throw new Error(`the server sent another part (bytes ${from}-${to}) than was asked for (from ${start})`)
-    return { bytes, total: Number(total), validator: headers['etag'] }
+    if (range.first !== start || range.last !== start + bytes.length - 1)
+      throw new Error(
+        `the server sent another part (bytes ${range.first}-${range.last}) than was asked for (from ${start})`,
+      )
+    return { bytes, total: range.size, validator: headers['etag'] }
   } finally {
     await answer.close()
   }

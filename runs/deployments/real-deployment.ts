@@ -51,7 +51,7 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   const image = options.image ?? (options.on.ssh ? null : REHEARSAL_IMAGE)
   const isFile = image !== null && !/^https?:\/\//.test(image)
   if (isFile) refuseLarge(image, (await checkImage(image, clock)).size, options.on)
-  await using served = isFile ? await serveImage(image, clock) : undefined
+  await using served = isFile ? await serveImage(image, { clock, random, logger }) : undefined
   const put = options.on.ssh?.put
   const on = served && isFile && put ? bringing(options.on, { url: served.url, file: image }, put) : options.on
   await using lent = served && on.ssh && !put ? await on.ssh.shell.lend(Number(new URL(served.url).port)) : undefined

@@ -2,7 +2,14 @@ import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { FetchFailure, maskedUrl, type FileAnswer, type HttpClient } from '../../bytes/index.js'
+import {
+  contentRange,
+  FetchFailure,
+  type FileAnswer,
+  type HttpClient,
+  maskedUrl,
+  unsatisfiedSize,
+} from '../../bytes/index.js'
 import { held, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'
 
@@ -83,8 +90,7 @@ async function attempt(options: DownloadOptions, file: PartialFile): Promise<Dow
     if (status === 304 && atHand) return { kind: 'unchanged' }
     if (status === 416) {
       // What there is, is all of it, or of something else.
-      const [, whole] = /^bytes \*\/(\d+)$/.exec(said['content-range'] ?? '') ?? []
-      if (Number(whole) === file.length) return await file.done()
+      if (unsatisfiedSize(said['content-range']) === file.length) return await file.done()
       await file.restart()
       throw new WrongAnswer('the server has another version of it now')
     }
@@ -107,8 +113,8 @@ async function begin(
   { status, headers }: FileAnswer,
 ): Promise<number | null> {
   if (status === 206) {
-    const [, start, whole] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? []
-    if (Number(start) === file.length) return whole === '*' ? null : Number(whole)
+    const part = contentRange(headers['content-range'])
+    if (part?.first === file.length) return part.size
     await file.restart()
     throw new WrongAnswer('the server sent another part than was asked for')
   }

@@ -16,7 +16,7 @@ import {
 } from '../../test/kit/images/image-files.js'
 import type { Asset } from '../../targets/asset.js'
 import { ImageCache } from './image-cache.js'
-import { ImageServer } from './image-server.js'
+import { openImageServer } from './image-server.js'
 import { stageFromCache, stageStreamed, type Reach } from './stage-image.js'
 
 const IMAGE = gzipSync(Buffer.concat([Buffer.alloc(2 ** 20), Buffer.from(seededRandom(3).bytes(400_000))]))
@@ -146,8 +146,8 @@ describe('streamed, without a cache', () => {
   })
 })
 
-test('nobody finds an image whose path was not told', async () => {
-  await using images = await ImageServer.open(parts)
+test('an image is served at its unguessable path only', async () => {
+  await using images = await openImageServer(parts)
   using _ = images.serve({ kind: 'file', path: import.meta.filename, digest: 'x' }, 'image.raw')
   expect((await fetch(`http://127.0.0.1:${images.port}/image.raw`)).status).toBe(404)
 })

@@ -4,7 +4,7 @@ import { opening, type Scope } from '../../runtime/index.js'
 import type { Asset, StageAsset, StagedAsset, StageOptions } from '../../targets/index.js'
 import { openCheckedStream } from './checked-stream.js'
 import type { ImageCache } from './image-cache.js'
-import { ImageServer, type Served } from './image-server.js'
+import { openImageServer, type Served } from './image-server.js'
 
 /** How a target's programs reach what is on this host. */
 export type Reach =
@@ -92,7 +92,7 @@ export function stageStreamed(
 }
 
 async function served(what: Served, name: string, { reach, ...parts }: StagingOptions, scope: Scope) {
-  const server = scope.use(await ImageServer.open(parts))
+  const server = scope.use(await openImageServer(parts))
   const { path } = scope.use(server.serve(what, name))
   const port = reach.kind === 'port' ? scope.use(await reach.lend(server.port)).port : server.port
   return { kind: 'url', url: `http://127.0.0.1:${port}${path}` } as const

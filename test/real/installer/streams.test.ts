@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { createMessage, generateKey, readPrivateKey, sign } from 'openpgp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { documentText, serveStreams, type StreamServer } from '../../../coreos/index.js'
-import { systemClock } from '../../../runtime/index.js'
+import { silent, systemClock, systemRandom } from '../../../runtime/index.js'
 import { command } from '../../kit/commands/command.js'
 import { sha256 } from '../../kit/images/image-files.js'
 import { BUILDS, published } from '../../kit/published.js'
@@ -41,7 +41,12 @@ beforeAll(async () => {
     if (path.includes('live-rootfs')) await put(`mirror${path}.sig`, 'no signature')
   }
   await trustToo(publicKey)
-  server = await serveStreams({ folder: join(home, 'mirror'), clock: systemClock() })
+  server = await serveStreams({
+    folder: join(home, 'mirror'),
+    clock: systemClock(),
+    random: systemRandom,
+    logger: silent,
+  })
 })
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]()

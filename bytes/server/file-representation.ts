@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { held, type Clock } from '../../runtime/index.js'
+import { openFileSource } from '../file-source.js'
+import type { Representation } from './answer.js'
+
+const TYPES: Readonly<Record<string, string>> = { '.json': 'application/json', '.txt': 'text/plain' }
+
+/**
+ * A file of this host for one answer; undefined where there is no regular file.
+ *
+ * @param etag strong, with its quotes; by default size, time and inode tell one version from another
+ */
+export async function fileRepresentation(
+  path: string,
+  clock: Clock,
+  etag?: string,
+): Promise<Representation | undefined> {
+  const found = await held(clock, `looking at ${path}`, () => stat(path).catch(missing))
+  if (!found?.isFile()) return undefined
+  const source = await openFileSource(path, clock)
+  const { size, mtimeMs, ino } = found
+  const version = createHash('sha256').update(`${size} ${mtimeMs} ${ino}`).digest('hex').slice(0, 32)
+  return {
+    source,
+    etag: etag ?? `"${version}"`,
+    modified: mtimeMs,
+    type: TYPES[extname(path)] ?? 'application/octet-stream',
+    close: async () => source[Symbol.asyncDispose](),
+  }
+}
+
+function missing(error: unknown): undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ENAMETOOLONG') throw error
+}
