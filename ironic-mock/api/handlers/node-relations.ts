@@ -1,6 +1,6 @@
 import { ironicErrors } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
-import type { VifInfo } from '../../conductor/records/network.js'
+import type { VifInfo } from '../../conductor/records/network-calls.js'
 import { findNode } from '../nodes/find-node.js'
 import { isLogicalName, isUuid } from '../formats.js'
 

@@ -3,12 +3,12 @@ import type { Heartbeat } from '../core/conductor.js'
 import { cleanFailed } from '../flows/clean/cleaning-failure.js'
 import { CLEANING } from '../flows/clean/cleaning-steps.js'
 import { deployFailedOff } from '../flows/deploy/deployment-failure.js'
-import { deploymentHeartbeat } from '../flows/deploy/deployment-steps.js'
+import { DEPLOYMENT } from '../flows/deploy/deployment-steps.js'
 import { fastTrackable } from './fast-track.js'
 import { rescueFailedOff, rescueHeartbeat } from '../flows/rescue/rescue.js'
 import { serviceFailed } from '../flows/service/servicing-failure.js'
 import { SERVICING } from '../flows/service/servicing.js'
-import { stepHeartbeat } from '../steps/step-flow.js'
+import { stepHeartbeat } from '../steps/step-outcomes.js'
 import type { NodeTask } from '../core/node-task.js'
 import { HEARTBEAT_STATES } from '../core/transitions.js'
 
@@ -51,7 +51,7 @@ export function followHeartbeat(task: NodeTask): void {
     case 'service wait':
       return stepHeartbeat(SERVICING, task)
     case 'wait call-back':
-      return deploymentHeartbeat(task)
+      return stepHeartbeat(DEPLOYMENT, task)
     default:
   }
 }

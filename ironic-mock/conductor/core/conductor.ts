@@ -8,7 +8,7 @@ import type {
 } from '../../../wire/index.js'
 import type { NodePatch, ResourcePatch } from '../../store/store.js'
 import type { HardwareCalls } from '../power/hardware.js'
-import type { NetworkCalls } from '../records/network.js'
+import type { NetworkCalls } from '../records/network-calls.js'
 
 /** What the API hands over of `PUT /v1/nodes/X/states/provision`, its form already checked. */
 export interface ProvisionRequest {

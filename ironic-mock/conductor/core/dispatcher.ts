@@ -14,7 +14,8 @@ import type { StoreView } from '../../store/open-store.js'
 import { Dangling, Duplicate, StaleRevision, type Store, type StoredEffect } from '../../store/store.js'
 import { commitOf, WAITING_HEARTBEAT } from './commit-of.js'
 import { templatesOf } from '../steps/deploy-templates.js'
-import type { EffectBody, EffectKind, Job, Outcome, Then } from './effects.js'
+import { isKnown } from './continue.js'
+import type { Job, Outcome } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './events.js'
 import { giveWay } from './give-way.js'
 import type { Subject } from '../agents/perform-agent.js'
@@ -72,7 +73,9 @@ export class Dispatcher {
     await Promise.all(
       left.map(({ record }) => {
         const queued = store.records.effects.get(record.uuid)?.[0]
-        return this.dispatch(record.uuid, { kind: 'restarted', job: queued ? jobOf(queued) : null }, { resumed: true })
+        // A job of an earlier version that this one has no continuation for is dropped, as work that is cut short.
+        const job = queued && isKnown(jobOf(queued)) ? jobOf(queued) : null
+        return this.dispatch(record.uuid, { kind: 'restarted', job }, { resumed: true })
       }),
     )
     for (const node of [...store.records.deadlines.keys()]) this.#takeWaitingHeartbeat(node)
@@ -259,6 +262,5 @@ const AGAIN = seconds(10)
 
 const STUCK = new Set<string>(STUCK_STATES)
 
-function jobOf({ payload }: StoredEffect): Job {
-  return payload as { effect: EffectBody & { kind: EffectKind }; rest: EffectBody[]; then: Then; memo: Job['memo'] }
-}
+/** The store keeps jobs as JSON: what is read is what {@link commitOf} wrote. */
+const jobOf = ({ payload }: StoredEffect): Job => payload as unknown as Job

@@ -9,6 +9,7 @@ import type {
   StepKind,
   AdvertisedStep,
 } from '../../../wire/index.js'
+import type { Continuation } from './continuation.js'
 import type { BootSource } from '../../drivers/bmc.js'
 import type { BmcChange, HardwareReport } from '../../drivers/hardware.js'
 import type { SystemReport } from '../../drivers/hardware.js'
@@ -112,89 +113,13 @@ export function valueOf<K extends EffectKind>(outcome: Outcome, kind: K): Effect
   return outcome.value as EffectValues[K]
 }
 
-/** Which part of which flow takes over when a chain of effects has ended. */
-export type Then =
-  | 'adoption.prepared'
-  | 'cleaning.aborted'
-  | 'cleaning.booted'
-  | 'cleaning.cleaned'
-  | 'cleaning.driven'
-  | 'cleaning.failed'
-  | 'cleaning.logged'
-  | 'cleaning.paused'
-  | 'cleaning.planned'
-  | 'cleaning.polled'
-  | 'cleaning.rebooted'
-  | 'cleaning.refreshed'
-  | 'cleaning.sent'
-  | 'cleaning.stepped'
-  | 'cleaning.steps'
-  | 'cleaning.tracked'
-  | 'deployment.agent-off'
-  | 'deployment.boot-set'
-  | 'deployment.collected'
-  | 'deployment.booted'
-  | 'deployment.driven'
-  | 'deployment.logged'
-  | 'deployment.partitions'
-  | 'deployment.polled'
-  | 'deployment.prepared'
-  | 'deployment.rebooted'
-  | 'deployment.refreshed'
-  | 'deployment.refused'
-  | 'deployment.sent'
-  | 'deployment.stepped'
-  | 'deployment.steps'
-  | 'deployment.switched-off'
-  | 'deployment.told-off'
-  | 'deployment.tracked'
-  | 'deployment.unheld'
-  | 'deployment.up'
-  | 'deployment.paused'
-  | 'hardware.changed'
-  | 'inspection.aborted'
-  | 'inspection.booted'
-  | 'inspection.called'
-  | 'inspection.ended'
-  | 'inspection.fake'
-  | 'inspection.hooks'
-  | 'inspection.nics'
-  | 'inspection.reported'
-  | 'inspection.timed-out'
-  | 'power.changed'
-  | 'power.synced'
-  | 'rescue.booted'
-  | 'rescue.done'
-  | 'rescue.failed'
-  | 'rescue.finalized'
-  | 'rescue.off'
-  | 'servicing.driven'
-  | 'servicing.aborted'
-  | 'servicing.booted'
-  | 'servicing.failed'
-  | 'servicing.logged'
-  | 'servicing.off'
-  | 'servicing.paused'
-  | 'servicing.planned'
-  | 'servicing.polled'
-  | 'servicing.rebooted'
-  | 'servicing.refreshed'
-  | 'servicing.sent'
-  | 'servicing.serviced'
-  | 'servicing.stepped'
-  | 'servicing.steps'
-  | 'teardown.off'
-  | 'unrescue.booted'
-  | 'unrescue.off'
-  | 'verification.power'
-
 /**
- * A queued effect: the first of a chain, the rest of the chain, who takes over after the last one or the first failure,
- * and what it has to remember. A node has one at most, exactly while it is reserved.
+ * A queued effect with the rest of its chain. The flow continues after the last effect or the first failure, with `memo`
+ * as its data. A node has one job at most, exactly while it is reserved.
  */
 export interface Job {
   effect: EffectBody
   rest: EffectBody[]
-  then: Then
+  then: Continuation
   memo: JsonObject
 }

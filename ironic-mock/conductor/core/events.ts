@@ -1,13 +1,15 @@
 import type { JsonObject } from '../../../wire/index.js'
 import type { Heartbeat, ProvisionRequest } from './conductor.js'
-import type { HardwareRequest } from '../power/hardware-change.js'
+import type { HardwareRequest } from '../power/hardware-request.js'
 import type { Job, Outcome, PowerTarget } from './effects.js'
 import type { HardwareReport } from '../../drivers/hardware.js'
-import type { SeenPower } from '../power/power-sync.js'
 
 /** Time limits that a node can be under. */
 export type DeadlineKind =
   'inspect callback' | 'clean callback' | 'deploy callback' | 'service callback' | 'rescue callback'
+
+/** The power of a machine as its BMC reports it; `error` says why it does not. */
+export type SeenPower = { power: 'power on' | 'power off' } | { power: 'error' | null; error: string }
 
 /** Everything that can happen to a node. */
 export type ConductorEvent =

@@ -12,7 +12,8 @@ import type {
 } from '../../../wire/index.js'
 import type { Deadline, NodePatch } from '../../store/store.js'
 import type { DeployImages } from '../flows/deploy/deploy-images.js'
-import type { EffectBody, Job, Then } from './effects.js'
+import type { Continuation, FlowMemos, FlowName } from './continuation.js'
+import type { EffectBody, Job } from './effects.js'
 import type { DeadlineKind } from './events.js'
 import type { Policy } from './policy.js'
 import { stamp, millis } from './stamp.js'
@@ -207,12 +208,21 @@ export class NodeTask {
     if (!failed) this.node.last_error = null
   }
 
-  /** Goes on with work outside; the node stays reserved until {@link rest}. */
-  run(effects: readonly [EffectBody, ...EffectBody[]], then: Then, memo: JsonObject = {}): void {
+  /** Queues effects; the node stays reserved until {@link rest}. */
+  run<Flow extends FlowName, After extends keyof FlowMemos[Flow]>(
+    effects: readonly [EffectBody, ...EffectBody[]],
+    then: Continuation & { flow: Flow; after: After },
+    ...[memo]: JsonObject extends FlowMemos[Flow][After] ? [] : [FlowMemos[Flow][After]]
+  ): void {
     const [effect, ...rest] = effects
-    this.#job = { effect, rest, then, memo }
+    this.runAgain({ effect, rest, then, memo: { ...memo } })
+  }
+
+  /** Queues a job that is there already. */
+  runAgain(job: Job): void {
+    this.#job = job
     this.node.reservation = this.situation.host
-    if (effect.kind === 'power') this.#announcePower(effect.target)
+    if (job.effect.kind === 'power') this.#announcePower(job.effect.target)
   }
 
   #announcePower(target: string): void {

@@ -12,8 +12,8 @@ import type { EffectBody, EffectKind, EffectValues, InspectionFacts, Outcome, Po
 import { AgentWork, agentFailure, type Subject } from '../agents/perform-agent.js'
 import { callApi } from './api-call.js'
 import { changed, reportOf } from '../power/perform-hardware.js'
+import type { SeenPower } from './events.js'
 import type { Policy } from './policy.js'
-import type { SeenPower } from '../power/power-sync.js'
 
 export interface WorldOptions {
   bmcs: Bmcs

@@ -22,7 +22,7 @@ export function recover(task: NodeTask, job: Job | null): void {
     if (state === 'servicing') wipeServicing(task)
     return task.rest()
   }
-  if (job && job.then !== 'power.changed') return task.run([job.effect, ...job.rest], job.then, job.memo)
+  if (job && job.then.after !== 'power-change') return task.runAgain(job)
   if (node.target_power_state !== null) {
     node.target_power_state = null
     node.last_error = 'Pending power operation was aborted due to conductor restart'

@@ -119,8 +119,8 @@ function unhold(task: NodeTask): void {
   if (node.provision_state === 'wait call-back') return unholdDeployment(task)
   if (node.provision_state === 'service wait') {
     node.last_error = null
-    task.run([{ kind: 'proceed' }], 'servicing.paused')
-  } else if (info.agent_url === undefined) task.run([{ kind: 'proceed' }], 'cleaning.paused')
+    task.run([{ kind: 'proceed' }], { flow: 'servicing', after: 'pause' })
+  } else if (info.agent_url === undefined) task.run([{ kind: 'proceed' }], { flow: 'cleaning', after: 'pause' })
 }
 
 /** A step that must not be interrupted is let to its end first; one that says nothing must not (as upstream reads it). */

@@ -4,7 +4,7 @@ import type { DraftPort, Inspected } from './inspection-context.js'
 import { runHooks } from './inspection-hooks.js'
 import type { InspectionHook } from './inspection-policy.js'
 import { applyRules } from './inspection-rules.js'
-import type { Found } from '../flows/inspect/inspection.js'
+import type { InspectionData } from '../core/continuation.js'
 import type { ApiCall } from './rule-actions.js'
 import type { NodeTask } from '../core/node-task.js'
 
@@ -22,9 +22,9 @@ const draftOf = (port: PortRecord): DraftPort => ({
 export function hookData(
   task: NodeTask,
   { taken, before }: Pick<InspectionFacts, 'taken' | 'before'>,
-  { inventory, pluginData }: Found,
+  { inventory, pluginData }: InspectionData,
   hooks: readonly InspectionHook[],
-): { problem: string | undefined; found: Found } {
+): { problem: string | undefined; found: InspectionData } {
   const inspected: Inspected = {
     uuid: task.uuid,
     policy: task.policy.inspection,
@@ -56,7 +56,7 @@ function settle(task: NodeTask, { kept, removed, ...port }: DraftPort): void {
 export function ruleProblem(
   task: NodeTask,
   rules: readonly InspectionRuleRecord[],
-  found: Found,
+  found: InspectionData,
 ): { problem: string | undefined; calls: ApiCall[] } {
   const ports = task.situation.ports.map((port) => ({ ...draftOf(port), uuid: port.uuid }))
   const log: string[] = []
@@ -68,6 +68,6 @@ export function ruleProblem(
   return { problem, calls }
 }
 
-export function keepFound(task: NodeTask, { inventory, pluginData }: Found): void {
+export function keepFound(task: NodeTask, { inventory, pluginData }: InspectionData): void {
   task.inventory = { inventory, plugin_data: pluginData }
 }

@@ -1,19 +1,12 @@
-import { IronicError, ironicErrors, pythonRepr, type JsonObject, type MediaDevice } from '../../../wire/index.js'
-import type { BmcChange, BootMode } from '../../drivers/hardware.js'
+import { IronicError, ironicErrors, pythonRepr } from '../../../wire/index.js'
+import type { BmcChange } from '../../drivers/hardware.js'
 import { managementProblem, type ManagementCall } from '../../drivers/management.js'
 import { powerProblem } from '../../drivers/requirements.js'
+import type { FlowMemos } from '../core/continuation.js'
+import type { Continuations } from '../core/continuations.js'
 import type { EffectBody, Outcome } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
-
-/** What a client has changed of the hardware in the background: answered at once, told by `last_error` when it fails. */
-export type HardwareRequest =
-  | { do: 'boot mode'; mode: BootMode }
-  | { do: 'secure boot'; on: boolean }
-  | { do: 'attach'; device: MediaDevice; url: string }
-  | { do: 'detach'; devices: MediaDevice[] | null }
-  | { do: 'console'; on: boolean }
-  /** A vendor method that does not wait; null where there is nothing outside to do. */
-  | { do: 'vendor'; change: BmcChange | null }
+import type { HardwareRequest } from './hardware-request.js'
 
 /**
  * Begins a change. What the interface cannot do is found out in the background too, as upstream does.
@@ -35,7 +28,7 @@ export function startHardwareChange(task: NodeTask, request: HardwareRequest): v
   const impossible = problemOf(task, request)
   const effect: EffectBody =
     change === null || impossible !== undefined ? { kind: 'proceed' } : { kind: 'bmc-change', change }
-  task.run([effect], 'hardware.changed', { request, impossible: impossible ?? null })
+  task.run([effect], { flow: 'hardware', after: 'bmc-change' }, { request, impossible: impossible ?? null })
 }
 
 function changeFor(request: HardwareRequest): BmcChange | null {
@@ -75,10 +68,10 @@ function problemOf(task: NodeTask, request: HardwareRequest): string | undefined
   return undefined
 }
 
-export function hardwareChanged(
+function afterBmcChange(
   task: NodeTask,
   outcome: Outcome,
-  { request, impossible }: { request: HardwareRequest; impossible: string | null },
+  { request, impossible }: FlowMemos['hardware']['bmc-change'],
 ): void {
   const error = impossible ?? (outcome.ok ? null : outcome.error)
   if (error === null) applied(task, request)
@@ -115,5 +108,4 @@ function failed(task: NodeTask, request: HardwareRequest, error: string): void {
   }
 }
 
-/** For {@link Memos}: a request is JSON. */
-export type HardwareMemo = JsonObject & { request: HardwareRequest; impossible: string | null }
+export const hardwareContinuations: Continuations<'hardware'> = { 'bmc-change': afterBmcChange }

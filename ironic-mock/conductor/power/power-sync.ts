@@ -1,11 +1,8 @@
 import type { ProvisionState } from '../../../wire/index.js'
-import type { EffectBody, Outcome } from '../core/effects.js'
+import type { Outcome } from '../core/effects.js'
 import type { ConductorEvent } from '../core/events.js'
 import { applyModes } from './hardware-report.js'
 import type { NodeTask } from '../core/node-task.js'
-
-/** What a look at a machine showed; `error` is why it showed nothing. */
-export type SeenPower = { power: 'power on' | 'power off' } | { power: 'error' | null; error: string }
 
 /** Where the power is somebody else's business just now; upstream's list. */
 const SYNC_EXCLUDED: readonly ProvisionState[] = ['wait call-back', 'clean wait', 'enroll', 'adopt failed']
@@ -46,7 +43,7 @@ export function powerSeen(task: NodeTask, { seen, attempt, report }: PowerSeen):
   if (policy.forcePowerDuringSync && !node.disable_power_off) {
     const target = node.power_state === 'power off' ? 'power off' : 'power on'
     task.warn(`node ${task.uuid} was found with ${power} and is set to ${target}, as it should be`)
-    return task.run([{ kind: 'power', target } satisfies EffectBody], 'power.synced')
+    return task.run([{ kind: 'power', target }], { flow: 'power', after: 'power-correction' })
   }
   task.warn(`node ${task.uuid} was found with ${power}, where ${node.power_state} was known; the record follows`)
   node.power_state = power
@@ -66,7 +63,7 @@ function powerFailed(task: NodeTask, actual: 'power on' | 'power off' | 'error' 
 }
 
 /** The machine was set to what was recorded, or was not: the next look shows. */
-export function powerSynced(task: NodeTask, outcome: Outcome): void {
+export function afterPowerCorrection(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) task.warn(`the power of node ${task.uuid} could not be set right: ${outcome.error}`)
   task.rest()
 }

@@ -1,7 +1,9 @@
 import { IronicError, ironicErrors } from '../../../wire/index.js'
 import { powerProblem } from '../../drivers/requirements.js'
+import type { Continuations } from '../core/continuations.js'
 import { valueOf, type EffectBody, type Outcome, type PowerTarget } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
+import { afterPowerCorrection } from './power-sync.js'
 import { wipeAgent } from '../flows/teardown/wipe.js'
 
 const TARGETS: readonly string[] = ['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting']
@@ -25,10 +27,10 @@ export function startPowerChange(task: NodeTask, target: PowerTarget, timeout: n
   task.forgetError()
   node.target_power_state = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
   const effect: EffectBody = timeout === null ? { kind: 'power', target } : { kind: 'power', target, timeout }
-  task.run([effect], 'power.changed', { target })
+  task.run([effect], { flow: 'power', after: 'power-change' }, { target })
 }
 
-export function powerChanged(task: NodeTask, outcome: Outcome, memo: { target: string }): void {
+function afterPowerChange(task: NodeTask, outcome: Outcome, memo: { target: string }): void {
   if (!outcome.ok) task.node.last_error = powerError(memo.target, outcome.error)
   task.rest()
 }
@@ -55,4 +57,9 @@ export function applyPower(task: NodeTask, effect: EffectBody, outcome: Outcome)
     task.setInfo({ last_power_state_change: task.now })
   task.node.power_state = power
   if (effect.kind === 'await-power-off' || effect.target !== 'power on') wipeAgent(task)
+}
+
+export const powerContinuations: Continuations<'power'> = {
+  'power-change': afterPowerChange,
+  'power-correction': afterPowerCorrection,
 }

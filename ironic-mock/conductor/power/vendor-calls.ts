@@ -1,7 +1,7 @@
 import { IronicError, textOf, type JsonObject, type NodeRecord } from '../../../wire/index.js'
 import type { BmcHardware, EventSubscription } from '../../drivers/hardware.js'
 import { EJECTED, isWarm, vendorMethod } from '../../drivers/vendor.js'
-import type { HardwareRequest } from './hardware-change.js'
+import type { HardwareRequest } from './hardware-request.js'
 import type { VendorCall } from './hardware.js'
 import type { Subject } from '../agents/perform-agent.js'
 

@@ -3,7 +3,8 @@ import type { StoreView } from '../../store/open-store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import type { World } from '../core/perform.js'
 import type { Policy } from '../core/policy.js'
-import { mayBeSynced, type SeenPower } from './power-sync.js'
+import type { SeenPower } from '../core/events.js'
+import { mayBeSynced } from './power-sync.js'
 
 interface Watch {
   dispatcher: Dispatcher

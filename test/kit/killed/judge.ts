@@ -20,7 +20,7 @@ const cutShort = (state: ProvisionState): string =>
 /** Where a restarted Ironic puts a node, given what the killed one had kept; the machine lived on. */
 export function takenOver({ provision_state: state, last_error, target_power_state: power, job }: Left): Standing {
   if (STUCK_STATES.includes(state)) return { provision_state: TRANSITIONS[state].on.fail!, last_error: cutShort(state) }
-  if (power !== null && (job === null || job === 'power.changed'))
+  if (power !== null && (job === null || job === 'power-change'))
     return { provision_state: state, last_error: 'Pending power operation was aborted due to conductor restart' }
   return { provision_state: state, last_error }
 }

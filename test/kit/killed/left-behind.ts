@@ -12,7 +12,7 @@ export interface KeptAgent {
   commands: { name: string; status: string }[]
 }
 
-/** A node with the piece of work that is queued for it, by who goes on after it. */
+/** A node with the effect that its queued job continues after. */
 export type LeftNode = NodeRecord & { job: string | null }
 
 /** What a killed ironstage had kept, read from a copy of its state folder, before the next one touches it. */
@@ -43,7 +43,7 @@ export async function leftBehind(stateDir: string): Promise<LeftBehind> {
 }
 
 const jobOf = (records: StoreView['records'], uuid: string): string | null =>
-  (records.effects.get(uuid)?.[0]?.payload.then as string | undefined) ?? null
+  (records.effects.get(uuid)?.[0]?.payload.then as { after: string } | undefined)?.after ?? null
 
 type Row = Record<string, string>
 

@@ -30,11 +30,11 @@ export function cleanFailed(task: NodeTask, error: string, { tearDown }: Leaving
   }
   const memo = { error }
   const off = tearDown && hasRamdisk(task) && node.fault !== 'clean failure' && !fastTracked(task)
-  if (off || policy.powerOffInCleanFail) return task.run([OFF], 'cleaning.failed', memo)
+  if (off || policy.powerOffInCleanFail) return task.run([OFF], { flow: 'cleaning', after: 'failure-tear-down' }, memo)
   settle(task, memo)
 }
 
-export function cleaningFailedOff(task: NodeTask, outcome: Outcome, memo: Failed): void {
+export function afterFailureTearDown(task: NodeTask, outcome: Outcome, memo: Failed): void {
   const also = outcome.ok ? '' : `. Also Failed to tear down cleaning on node ${task.uuid}, reason: ${outcome.error}`
   settle(task, { error: memo.error + also })
 }
@@ -57,10 +57,10 @@ function settle(task: NodeTask, { error }: Failed): void {
 /** The agent's logs are fetched first, as far as it can be reached. */
 export function cleanFailedLogged(task: NodeTask, error: string): void {
   if (task.info.cleaning_disable_ramdisk === true) return cleanFailed(task, error)
-  task.run([{ kind: 'agent-logs' }], 'cleaning.logged', { error })
+  task.run([{ kind: 'agent-logs' }], { flow: 'cleaning', after: 'failure-logs' }, { error })
 }
 
-export const cleaningLogged = (task: NodeTask, memo: { error: string }): void => cleanFailed(task, memo.error)
+export const afterFailureLogs = (task: NodeTask, _: Outcome, memo: Failed): void => cleanFailed(task, memo.error)
 
 /** Nobody reported: the state says so at once. */
 export function timeOutCleaning(task: NodeTask, error: string): void {
@@ -90,10 +90,10 @@ export function abortCleaningAfter(task: NodeTask): void {
 }
 
 function tearDownAborted(task: NodeTask): void {
-  task.run([hasRamdisk(task) ? OFF : { kind: 'proceed' }], 'cleaning.aborted')
+  task.run([hasRamdisk(task) ? OFF : { kind: 'proceed' }], { flow: 'cleaning', after: 'abort-tear-down' })
 }
 
-export function cleaningAborted(task: NodeTask, outcome: Outcome): void {
+export function afterAbortTearDown(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
     return cleanFailed(task, 'Failed to tear down cleaning after aborting the operation', { tearDown: false })
   task.node.last_error = abortError(task)

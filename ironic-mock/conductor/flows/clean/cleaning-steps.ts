@@ -1,3 +1,4 @@
+import { pythonRepr } from '../../../../wire/index.js'
 import { restoreDeployInterface } from '../verify/autodetect.js'
 import { abortCleaningAfter, cleanFailed, cleanFailedLogged } from './cleaning-failure.js'
 import { isManual, planCleaning } from './cleaning-plan.js'
@@ -5,7 +6,8 @@ import { usesAgent } from '../../steps/driver-steps.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { lookedAt } from '../../power/hardware-report.js'
-import { recordEnd, type StepFlow } from '../../steps/step-flow.js'
+import type { StepFlow } from '../../steps/step-flow.js'
+import { recordEnd } from '../../steps/step-runner.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeCleaning } from '../teardown/wipe.js'
 
@@ -13,11 +15,16 @@ export const CLEANING: StepFlow = {
   kind: 'clean',
   name: 'cleaning',
   title: (task) => (isManual(task) ? 'manual cleaning' : 'automated cleaning'),
+  hasAgent: ({ node, info }) => usesAgent(node) && info.cleaning_disable_ramdisk !== true,
+  needsAgentSteps: ({ node, info }) => node.clean_step.step === undefined && info.cleaning_reboot !== true,
+  listsAgentStepsIn: 'working',
   plan: planCleaning,
   failStart: (task, problem) => cleanFailed(task, `Node failed to start the first cleaning step: ${problem}`),
-  failRun: cleanFailedLogged,
-  failWatch: cleanFailed,
+  failRun: (task, error) =>
+    cleanFailedLogged(task, `Node ${task.uuid} failed step ${pythonRepr(task.node.clean_step)}: ${error}`),
+  failCheck: (task, error) => cleanFailed(task, `Node failed to check cleaning progress: ${error}`),
   failStep: cleanFailedLogged,
+  fail: cleanFailed,
   finish,
   abortAfter: abortCleaningAfter,
 }
@@ -28,7 +35,7 @@ function finish(task: NodeTask): void {
   const kept = fastTracked(task)
   node.clean_step = {}
   wipeCleaning(task)
-  task.run(lookedAt(node, booted && !kept ? tearDown(task) : { kind: 'proceed' }), 'cleaning.cleaned')
+  task.run(lookedAt(node, booted && !kept ? tearDown(task) : { kind: 'proceed' }), { flow: 'cleaning', after: 'tear-down' })
 }
 
 /** What ends a ramdisk: off, or where that is not allowed anew, into whatever the machine has. */
@@ -37,7 +44,7 @@ const tearDown = ({ node }: NodeTask): EffectBody =>
     ? { kind: 'power', target: 'rebooting', boot: { kind: 'disk' } }
     : { kind: 'power', target: 'power off' }
 
-export function cleaningCleaned(task: NodeTask, outcome: Outcome): void {
+export function afterTearDown(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) {
     const error = `Failed to tear down from cleaning for node ${task.uuid}, reason: ${outcome.error}`
     return cleanFailed(task, error, { tearDown: false })

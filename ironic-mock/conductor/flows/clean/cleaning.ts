@@ -1,12 +1,13 @@
 import { ironicErrors, IronicError } from '../../../../wire/index.js'
 import { networkProblem, powerProblem } from '../../../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from '../verify/autodetect.js'
-import { cleanFailed } from './cleaning-failure.js'
+import { afterAbortTearDown, afterFailureLogs, afterFailureTearDown, cleanFailed } from './cleaning-failure.js'
 import { allWithoutRamdisk, planCleaning } from './cleaning-plan.js'
 import { wantedCleaning, type WantedCleaning } from './cleaning-runbook.js'
-import { CLEANING } from './cleaning-steps.js'
+import { afterTearDown, CLEANING } from './cleaning-steps.js'
 import { disallowedStep } from '../../steps/disallowed-steps.js'
 import { usesAgent } from '../../steps/driver-steps.js'
+import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type Outcome } from '../../core/effects.js'
 import { ERASE_PARAMETERS } from '../../steps/erase-parameters.js'
 import { fastTracked } from '../../agents/fast-track.js'
@@ -14,7 +15,8 @@ import { lookedAt } from '../../power/hardware-report.js'
 import { rememberSteps } from '../../steps/in-band-steps.js'
 import type { PlannedStep } from '../../steps/plan-steps.js'
 import { bootRamdisk } from '../../agents/ramdisk.js'
-import { recordStart, runSteps } from '../../steps/step-flow.js'
+import { stepContinuations } from '../../steps/step-outcomes.js'
+import { recordStart, runSteps } from '../../steps/step-runner.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeCleaning } from '../teardown/wipe.js'
 
@@ -87,14 +89,14 @@ const validationFailed = (task: NodeTask, problem: string): string =>
 
 function prepare(task: NodeTask): void {
   if (!usesAgent(task.node) || task.info.cleaning_disable_ramdisk === true)
-    return task.run(lookedAt(task.node, { kind: 'proceed' }), 'cleaning.planned')
+    return task.run(lookedAt(task.node, { kind: 'proceed' }), { flow: 'cleaning', after: 'preparation' })
   task.setInfo(ERASE_PARAMETERS)
-  if (fastTracked(task)) return task.run([{ kind: 'agent-steps', of: 'clean' }], 'cleaning.tracked')
+  if (fastTracked(task)) return task.run([{ kind: 'agent-steps', of: 'clean' }], { flow: 'cleaning', after: 'fast-track' })
   task.setInfo({ agent_start_attempted: true })
-  task.run(lookedAt(task.node, ...bootRamdisk(task)), 'cleaning.booted')
+  task.run(lookedAt(task.node, ...bootRamdisk(task)), { flow: 'cleaning', after: 'ramdisk-boot' })
 }
 
-export function cleaningBooted(task: NodeTask, outcome: Outcome): void {
+function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return cleanFailed(task, `Failed to prepare node ${task.uuid} for cleaning: ${outcome.error}`)
   task.process('wait')
   task.rest()
@@ -104,25 +106,36 @@ export function cleaningBooted(task: NodeTask, outcome: Outcome): void {
  * An agent that should still be there was asked at once; one that does not answer is waited for, unless its machine is
  * off: what is kept of its power may be older than a restart of ours.
  */
-export function cleaningTracked(task: NodeTask, outcome: Outcome): void {
+function afterFastTrack(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok && outcome.reason === 'agent unreachable') {
-    if (task.info.agent_url === undefined) return cleaningBooted(task, { ok: true, kind: 'proceed', value: null })
-    return task.run([{ kind: 'read-power' }], 'cleaning.tracked')
+    if (task.info.agent_url === undefined) return afterRamdiskBoot(task, { ok: true, kind: 'proceed', value: null })
+    return task.run([{ kind: 'read-power' }], { flow: 'cleaning', after: 'fast-track' })
   }
   if (outcome.ok && outcome.kind === 'read-power') {
-    if (outcome.value === 'power on') return cleaningBooted(task, { ok: true, kind: 'proceed', value: null })
+    if (outcome.value === 'power on') return afterRamdiskBoot(task, { ok: true, kind: 'proceed', value: null })
     task.setInfo({ agent_start_attempted: true })
-    return task.run(bootRamdisk(task), 'cleaning.booted')
+    return task.run(bootRamdisk(task), { flow: 'cleaning', after: 'ramdisk-boot' })
   }
   if (!outcome.ok) return cleanFailed(task, `Failed to prepare node ${task.uuid} for cleaning: ${outcome.error}`)
   rememberSteps(task, 'clean', valueOf(outcome, 'agent-steps'))
-  cleaningPlanned(task)
+  afterPreparation(task)
 }
 
 /** Without a ramdisk to wait for all steps are known at once. */
-export function cleaningPlanned(task: NodeTask): void {
+function afterPreparation(task: NodeTask): void {
   const problem = planCleaning(task)
   if (problem !== undefined) return cleanFailed(task, `Cannot clean node ${task.uuid}: ${problem}`)
   recordStart(CLEANING, task)
   runSteps(CLEANING, task, 0)
+}
+
+export const cleaningContinuations: Continuations<'cleaning'> = {
+  ...stepContinuations(CLEANING),
+  'abort-tear-down': afterAbortTearDown,
+  'failure-logs': afterFailureLogs,
+  'failure-tear-down': afterFailureTearDown,
+  'fast-track': afterFastTrack,
+  preparation: afterPreparation,
+  'ramdisk-boot': afterRamdiskBoot,
+  'tear-down': afterTearDown,
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../../wire/index.js'
+import type { FlowMemos } from '../../core/continuation.js'
 import type { Outcome } from '../../core/effects.js'
 import { stepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
@@ -15,34 +16,43 @@ export function deployFailed(task: NodeTask, error: string): void {
 /** A step failed in the agent: its logs are fetched first. */
 export function deployStepFailed(task: NodeTask, error: string): void {
   if (task.policy.deployLogsCollect === 'never') return deployFailed(task, error)
-  task.run([{ kind: 'agent-logs' }], 'deployment.logged', { error, off: false })
+  task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'failure-logs' }, { error, off: false })
 }
 
 /** Upstream switches the machine off after some failures; after the state has said so, and without anything else coming of it. */
 export function deployFailedOff(task: NodeTask, error: string, { logs }: { logs: boolean } = { logs: true }): void {
   if (logs && task.policy.deployLogsCollect !== 'never')
-    task.run([{ kind: 'agent-logs' }], 'deployment.logged', { error, off: true })
-  else deploymentLogged(task, { error, off: true })
+    task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'failure-logs' }, { error, off: true })
+  else failWithPower(task, { error, off: true })
 }
 
-export function deploymentLogged(task: NodeTask, { error, off }: { error: string; off: boolean }): void {
+export const afterFailureLogs = (task: NodeTask, _: Outcome, memo: Failure): void => failWithPower(task, memo)
+
+type Failure = FlowMemos['deployment']['failure-logs']
+
+function failWithPower(task: NodeTask, { error, off }: Failure): void {
   deployFailed(task, error)
   if (off && task.policy.powerOffAfterDeployFailure && !task.node.disable_power_off)
-    task.run([{ kind: 'power', target: 'power off' }], 'deployment.switched-off')
+    task.run([{ kind: 'power', target: 'power off' }], { flow: 'deployment', after: 'failure-power-off' })
 }
 
-export function deploymentSwitchedOff(task: NodeTask, outcome: Outcome): void {
+export function afterFailurePowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
     task.warn(`node ${task.uuid} could not be switched off after its deployment failed: ${outcome.error}`)
   task.rest()
 }
 
-/** `abort` in `wait call-back`. */
-export function abortDeployment(task: NodeTask): void {
+/** `abort` in `wait call-back` or `deploy hold`. */
+export const abortDeployment = (task: NodeTask): void => endByRequest(task, 'abort')
+
+/** The same after a step that could not be interrupted. */
+export const abortDeploymentAfter = (task: NodeTask): void => endByRequest(task, 'fail')
+
+function endByRequest(task: NodeTask, event: 'abort' | 'fail'): void {
   const step: JsonObject = task.node.deploy_step
   const during = step.step ? ` during or after the completion of step "${stepName(step)}"` : ''
   task.fail(`By request, the deploy operation was aborted${during}`, 'deploying')
   wipeDeployment(task)
-  task.process('abort')
+  task.process(event)
   task.rest()
 }

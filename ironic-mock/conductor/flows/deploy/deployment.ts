@@ -1,13 +1,15 @@
-import { IronicError, pythonRepr } from '../../../../wire/index.js'
+import { IronicError } from '../../../../wire/index.js'
 import { imageSourceProblem } from '../../../drivers/deploy-requirements.js'
 import { powerProblem } from '../../../drivers/requirements.js'
 import { switchDeployInterface } from '../verify/autodetect.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
 import { deployFailed } from './deployment-failure.js'
-import { runDeployStep } from './deployment-steps.js'
+import { DEPLOYMENT, deploymentStepContinuations } from './deployment-steps.js'
+import { recordStart, runSteps } from '../../steps/step-runner.js'
 import { deploymentProblem, stepSources, wantedSteps } from './deployment-plan.js'
 import { disallowedStep } from '../../steps/disallowed-steps.js'
 import { usesAgent } from '../../steps/driver-steps.js'
+import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { findImage, keepFoundImage, keepImageType } from './image-deployment.js'
@@ -40,7 +42,7 @@ export function startDeployment(task: NodeTask, verb: 'deploy' | 'rebuild', requ
   wipeDeploymentPlan(task)
   // The agent is told from the first deployment on, and not before, that this conductor (there is one) looks after it.
   node.conductor_affinity = 1
-  task.run(prepare(task), 'deployment.prepared', { user })
+  task.run(prepare(task), { flow: 'deployment', after: 'preparation' }, { user })
 }
 
 /** The machine is off before anything else happens, unless it may not be; an image is looked at. */
@@ -58,7 +60,7 @@ function keepConfigDrive({ node }: NodeTask, configdrive: unknown): void {
   if (configdrive !== undefined && configdrive !== null) node.instance_info = { ...node.instance_info, configdrive }
 }
 
-export function deploymentPrepared(task: NodeTask, outcome: Outcome, memo: { user: PlannedStep[] }): void {
+function afterPreparation(task: NodeTask, outcome: Outcome, memo: { user: PlannedStep[] }): void {
   const problem = outcome.ok ? keepFound(task, outcome) : outcome.error
   if (problem !== undefined) return deployFailed(task, `Failed to prepare to deploy: ${problem}`)
   const steps = deploySteps(task.node, wantedSteps(stepSources(task, memo.user)), task.policy)
@@ -67,8 +69,8 @@ export function deploymentPrepared(task: NodeTask, outcome: Outcome, memo: { use
   task.setInfo({ deploy_step_index: null })
   if (steps.length === 0) return deployFailed(task, 'No deploy steps returned by the driver')
   if (bootsAgent(task)) task.setInfo({ agent_start_attempted: true })
-  task.record('INFO', `Starting deployment with steps=${pythonRepr(steps)}`, 'deployment_start')
-  runDeployStep(task, 0)
+  recordStart(DEPLOYMENT, task)
+  runSteps(DEPLOYMENT, task, 0)
 }
 
 const keepFound = (task: NodeTask, outcome: Outcome): string | undefined =>
@@ -77,3 +79,8 @@ const keepFound = (task: NodeTask, outcome: Outcome): string | undefined =>
 /** `ramdisk` never starts an agent to deploy; one that is there is not started. */
 const bootsAgent = (task: NodeTask): boolean =>
   usesAgent(task.node) && task.node.deploy_interface !== 'ramdisk' && !fastTracked(task)
+
+export const deploymentContinuations: Continuations<'deployment'> = {
+  ...deploymentStepContinuations,
+  preparation: afterPreparation,
+}

@@ -2,6 +2,8 @@ import { IronicError, textOf, type JsonObject } from '../../../../wire/index.js'
 import { readsFirmware } from '../../../drivers/management.js'
 import { inspectProblem, powerProblem, unsupported } from '../../../drivers/requirements.js'
 import { bmcAddresses } from '../../records/bmc-addresses.js'
+import type { FlowMemos, InspectionData } from '../../core/continuation.js'
+import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
 import { fastTrackEnabled } from '../../agents/fast-track.js'
 import { lookAtHardware } from '../../power/hardware-report.js'
@@ -30,11 +32,11 @@ export function startInspection(task: NodeTask): void {
   wipeAgentAccess(task)
   switch (node.inspect_interface) {
     case 'fake':
-      return task.run([{ kind: 'proceed' }], 'inspection.fake')
+      return task.run([{ kind: 'proceed' }], { flow: 'inspection', after: 'no-inspection' })
     case 'agent':
       return startInBand(task)
     default:
-      return task.run([{ kind: 'bmc-system' }], 'inspection.reported')
+      return task.run([{ kind: 'bmc-system' }], { flow: 'inspection', after: 'bmc-system' })
   }
 }
 
@@ -46,12 +48,12 @@ function startInBand(task: NodeTask): void {
   const addresses = bmcAddresses(node.driver_info)
   if (addresses.length > 0) task.setInfo({ lookup_bmc_addresses: addresses })
   const redfish = node.management_interface === 'redfish' || node.management_interface === 'idrac-redfish'
-  if (policy.inspection.preCreatePorts && redfish) task.run([{ kind: 'bmc-system' }], 'inspection.nics')
+  if (policy.inspection.preCreatePorts && redfish) task.run([{ kind: 'bmc-system' }], { flow: 'inspection', after: 'bmc-nics' })
   else bootInBand(task)
 }
 
 /** The BMC knows the NICs before any ramdisk does; one that does not tell is no reason to stop. */
-export function inspectionNics(task: NodeTask, outcome: Outcome): void {
+function afterBmcNics(task: NodeTask, outcome: Outcome): void {
   const nics = outcome.ok ? (valueOf(outcome, 'bmc-system')?.report.nics ?? []) : []
   const taken = outcome.ok ? (valueOf(outcome, 'bmc-system')?.taken ?? []) : []
   for (const mac of new Set(nics.map((nic) => nic.mac)))
@@ -63,16 +65,16 @@ function bootInBand(task: NodeTask): void {
   const start = startInspectionRamdisk(task)
   task.run(
     task.node.disable_power_off ? [{ ...start, target: 'rebooting' }] : [{ kind: 'power', target: 'power off' }, start],
-    'inspection.booted',
+    { flow: 'inspection', after: 'ramdisk-boot' },
   )
 }
 
-export function inspectionFake(task: NodeTask): void {
+function afterNoInspection(task: NodeTask): void {
   task.process('done')
   task.rest()
 }
 
-export function inspectionBooted(task: NodeTask, outcome: Outcome): void {
+function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
     return inspectionFailed(task, `Failed to inspect hardware. Reason: unable to start inspection: ${outcome.error}`)
   task.process('wait')
@@ -86,17 +88,12 @@ export function receiveInventory(task: NodeTask, data: JsonObject, token: string
   if (token !== null && task.info.agent_secret_token === undefined) task.setInfo({ agent_secret_token: token })
   // Logs can be huge and are kept apart.
   const { logs: _, inventory, ...pluginData } = data
-  const interfaces = (inventory as { interfaces?: { mac_address?: unknown }[] } | undefined)?.interfaces ?? []
-  const addresses = interfaces.map(({ mac_address }) => textOf(mac_address).toLowerCase().replaceAll('-', ':'))
-  task.run([{ kind: 'inspection-facts', addresses }], 'inspection.hooks', { inventory: inventory ?? {}, pluginData })
+  const found = (inventory ?? {}) as JsonObject & { interfaces?: { mac_address?: unknown }[] }
+  const addresses = (found.interfaces ?? []).map(({ mac_address }) => textOf(mac_address).toLowerCase().replaceAll('-', ':'))
+  task.run([{ kind: 'inspection-facts', addresses }], { flow: 'inspection', after: 'inspection-facts' }, { inventory: found, pluginData })
 }
 
-export interface Found {
-  inventory: JsonObject
-  pluginData: JsonObject
-}
-
-export function inspectionHooks(task: NodeTask, outcome: Outcome, memo: Found): void {
+function afterInspectionFacts(task: NodeTask, outcome: Outcome, memo: InspectionData): void {
   // What the data asked for is gone from here on, also when it is of no use.
   task.dropInfo(...MARKS)
   if (!outcome.ok) return inspectionFailed(task, `Failed to finish inspection: ${outcome.error}`)
@@ -116,16 +113,14 @@ const off = ({ node }: NodeTask): EffectBody =>
     ? { kind: 'power', target: 'rebooting', boot: { kind: 'disk' } }
     : { kind: 'power', target: 'power off' }
 
-interface Ended extends Found {
-  error?: string
-}
+type Ended = FlowMemos['inspection']['ramdisk-end']
 
 function end(task: NodeTask, memo: Ended): void {
   const last: EffectBody = goesOff(task) ? off(task) : { kind: 'proceed' }
-  task.run([last, { kind: 'inspection-facts', addresses: [] }], 'inspection.ended', { ...memo })
+  task.run([last, { kind: 'inspection-facts', addresses: [] }], { flow: 'inspection', after: 'ramdisk-end' }, { ...memo })
 }
 
-export function inspectionEnded(task: NodeTask, outcome: Outcome, memo: Ended): void {
+function afterRamdiskEnd(task: NodeTask, outcome: Outcome, memo: Ended): void {
   if (!outcome.ok && outcome.kind === 'power')
     return inspectionFailed(task, `Inspection clean up failed: unable to power off the node: ${outcome.error}`)
   if (!outcome.ok) return inspectionFailed(task, `Failed to finish inspection: ${outcome.error}`)
@@ -138,15 +133,15 @@ export function inspectionEnded(task: NodeTask, outcome: Outcome, memo: Ended): 
 }
 
 /** Whoever a rule wants to be told is told before the inspection counts as done; then comes a last look. */
-function finish(task: NodeTask, found: Found, calls: readonly ApiCall[], look: readonly EffectBody[] = []): void {
+function finish(task: NodeTask, found: InspectionData, calls: readonly ApiCall[], look: readonly EffectBody[] = []): void {
   keepFound(task, found)
   const [first, ...rest] = [...calls.map((of): EffectBody => ({ kind: 'api-call', ...of })), ...look]
-  if (first) return task.run([first, ...rest], 'inspection.called')
+  if (first) return task.run([first, ...rest], { flow: 'inspection', after: 'api-calls' })
   task.process('done')
   task.rest()
 }
 
-export function inspectionCalled(task: NodeTask, outcome: Outcome): void {
+function afterApiCalls(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return unfinished(task, `Inspection rule action execution failed. Reason: ${outcome.error}`)
   task.process('done')
   task.rest()
@@ -166,7 +161,7 @@ function unfinished(task: NodeTask, error: string): void {
 }
 
 /** Inspection by what the BMC tells: no ramdisk, nothing is switched. */
-export function inspectionReported(task: NodeTask, outcome: Outcome): void {
+function afterBmcSystem(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return inspectionFailed(task, outcome.error)
   const system = valueOf(outcome, 'bmc-system')
   if (system === null) return inspectionFailed(task, `the BMC of node ${task.uuid} does not tell about its system`)
@@ -190,10 +185,10 @@ export function inspectionFailed(task: NodeTask, error: string): void {
 /** Nobody posted anything: the state says so at once, the machine is switched off after. */
 export function timeOutInspection(task: NodeTask, error: string): void {
   inspectionFailed(task, error)
-  if (goesOff(task)) task.run([off(task)], 'inspection.timed-out')
+  if (goesOff(task)) task.run([off(task)], { flow: 'inspection', after: 'timeout-power-off' })
 }
 
-export function inspectionTimedOut(task: NodeTask, outcome: Outcome): void {
+function afterTimeoutPowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
     task.warn(`node ${task.uuid} could not be switched off after its inspection timed out: ${outcome.error}`)
   task.rest()
@@ -206,10 +201,10 @@ export function inspectionTimedOut(task: NodeTask, outcome: Outcome): void {
  */
 export function abortInspection(task: NodeTask): void {
   if (task.node.inspect_interface !== 'agent') throw new IronicError(400, unsupported(task.node, 'abort'))
-  task.run([goesOff(task) ? off(task) : { kind: 'proceed' }], 'inspection.aborted')
+  task.run([goesOff(task) ? off(task) : { kind: 'proceed' }], { flow: 'inspection', after: 'abort-power-off' })
 }
 
-export function inspectionAborted(task: NodeTask, outcome: Outcome): void {
+function afterAbortPowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
     task.warn(`node ${task.uuid} could not be switched off after its inspection was aborted: ${outcome.error}`)
   task.fail('Inspection was aborted by request.', EVENT_TYPE)
@@ -217,4 +212,16 @@ export function inspectionAborted(task: NodeTask, outcome: Outcome): void {
   wipeAgentAccess(task)
   task.process('abort')
   task.rest()
+}
+
+export const inspectionContinuations: Continuations<'inspection'> = {
+  'abort-power-off': afterAbortPowerOff,
+  'api-calls': afterApiCalls,
+  'bmc-nics': afterBmcNics,
+  'bmc-system': afterBmcSystem,
+  'inspection-facts': afterInspectionFacts,
+  'no-inspection': afterNoInspection,
+  'ramdisk-boot': afterRamdiskBoot,
+  'ramdisk-end': afterRamdiskEnd,
+  'timeout-power-off': afterTimeoutPowerOff,
 }

@@ -2,6 +2,7 @@ import { IronicError, ironicErrors } from '../../../../wire/index.js'
 import { networkProblem, powerProblem, rescueProblem } from '../../../drivers/requirements.js'
 import { commandError } from '../../steps/agent-progress.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
+import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
 import { startRamdisk } from '../../agents/ramdisk.js'
 import type { NodeTask } from '../../core/node-task.js'
@@ -24,7 +25,7 @@ export function startRescue(task: NodeTask, { rescue_password, hashed_rescue_pas
   task.begin('rescue')
   wipeAgentAccess(task)
   node.instance_info = { ...node.instance_info, rescue_password, hashed_rescue_password }
-  task.run([node.rescue_interface === 'agent' ? off(task) : { kind: 'proceed' }], 'rescue.off')
+  task.run([node.rescue_interface === 'agent' ? off(task) : { kind: 'proceed' }], { flow: 'rescue', after: 'power-off' })
 }
 
 const failure = ({ node }: NodeTask, verb: 'rescue' | 'unrescue', reason: string): string =>
@@ -37,15 +38,15 @@ const boots = ({ node }: NodeTask, start: Extract<EffectBody, { kind: 'power' }>
   node.disable_power_off ? { ...start, target: 'rebooting' } : start
 
 /** That the machine is off in between does not show, as with servicing. */
-export function rescueOff(task: NodeTask, outcome: Outcome): void {
+function afterRescuePowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return rescueFailed(task, outcome.error)
-  if (task.node.rescue_interface !== 'agent') return rescueDone(task)
+  if (task.node.rescue_interface !== 'agent') return complete(task)
   task.node.power_state = 'power on'
   task.setInfo({ agent_start_attempted: true })
-  task.run([boots(task, startRamdisk(task))], 'rescue.booted')
+  task.run([boots(task, startRamdisk(task))], { flow: 'rescue', after: 'ramdisk-boot' })
 }
 
-export function rescueBooted(task: NodeTask, outcome: Outcome): void {
+function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return rescueFailed(task, outcome.error)
   task.process('wait')
   task.rest()
@@ -65,16 +66,16 @@ function forgetPassword({ node }: NodeTask): void {
 
 /** An agent reports to a node in `rescue wait`: it is given the password. */
 export function rescueHeartbeat(task: NodeTask): void {
-  task.run([{ kind: 'agent-rescue' }], 'rescue.finalized')
+  task.run([{ kind: 'agent-rescue' }], { flow: 'rescue', after: 'agent-rescue' })
 }
 
-export function rescueFinalized(task: NodeTask, outcome: Outcome): void {
+function afterAgentRescue(task: NodeTask, outcome: Outcome): void {
   const problem = finalizeProblem(task, outcome)
   if (problem !== undefined)
     return rescueFailedOff(task, `Node failed to perform rescue operation: ${failure(task, 'rescue', problem)}`)
   task.process('resume')
   forgetPassword(task)
-  task.run([{ kind: 'proceed' }], 'rescue.done')
+  task.run([{ kind: 'proceed' }], { flow: 'rescue', after: 'completion' })
 }
 
 function finalizeProblem({ policy }: NodeTask, outcome: Outcome): string | undefined {
@@ -86,7 +87,7 @@ function finalizeProblem({ policy }: NodeTask, outcome: Outcome): string | undef
   return `Agent returned bad result for command finalize_rescue: ${commandError(result)}`
 }
 
-export function rescueDone(task: NodeTask): void {
+function complete(task: NodeTask): void {
   task.process('done')
   task.rest()
 }
@@ -95,10 +96,10 @@ export function rescueDone(task: NodeTask): void {
 export function rescueFailedOff(task: NodeTask, error: string): void {
   task.node.last_error = error
   task.process('fail')
-  task.run([OFF], 'rescue.failed', { error })
+  task.run([OFF], { flow: 'rescue', after: 'failure-power-off' }, { error })
 }
 
-export function rescueFailedEnd(task: NodeTask, outcome: Outcome, { error }: { error: string }): void {
+function afterFailurePowerOff(task: NodeTask, outcome: Outcome, { error }: { error: string }): void {
   if (outcome.ok) forgetPassword(task)
   task.dropInfo('agent_url')
   const cleanUp = 'Rescue operation was unsuccessful, clean up failed for node'
@@ -128,19 +129,19 @@ export function startUnrescue(task: NodeTask): void {
   if (problem !== undefined) throw new IronicError(400, failure(task, 'unrescue', `Validation failed: ${problem}`))
   task.begin('unrescue')
   task.dropInfo('agent_url')
-  task.run([node.rescue_interface === 'agent' ? off(task) : { kind: 'proceed' }], 'unrescue.off')
+  task.run([node.rescue_interface === 'agent' ? off(task) : { kind: 'proceed' }], { flow: 'unrescue', after: 'power-off' })
 }
 
-export function unrescueOff(task: NodeTask, outcome: Outcome): void {
+function afterUnrescuePowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return unrescueFailed(task, outcome.error)
   // The fake interface has nothing to clean up and leaves the password where it is (recorded).
   if (task.node.rescue_interface !== 'agent') return unrescueDone(task)
   task.node.power_state = 'power on'
   forgetPassword(task)
-  task.run([boots(task, { kind: 'power', target: 'power on', boot: { kind: 'disk' } })], 'unrescue.booted')
+  task.run([boots(task, { kind: 'power', target: 'power on', boot: { kind: 'disk' } })], { flow: 'unrescue', after: 'instance-boot' })
 }
 
-export function unrescueBooted(task: NodeTask, outcome: Outcome): void {
+function afterInstanceBoot(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return unrescueFailed(task, outcome.error)
   unrescueDone(task)
 }
@@ -155,4 +156,17 @@ function unrescueFailed(task: NodeTask, error: string): void {
   task.fail(`Failed to unrescue: ${error}`, EVENT_TYPE)
   task.process('fail')
   task.rest()
+}
+
+export const rescueContinuations: Continuations<'rescue'> = {
+  'agent-rescue': afterAgentRescue,
+  completion: complete,
+  'failure-power-off': afterFailurePowerOff,
+  'power-off': afterRescuePowerOff,
+  'ramdisk-boot': afterRamdiskBoot,
+}
+
+export const unrescueContinuations: Continuations<'unrescue'> = {
+  'instance-boot': afterInstanceBoot,
+  'power-off': afterUnrescuePowerOff,
 }

@@ -1,4 +1,5 @@
 import { restoreDeployInterface } from '../verify/autodetect.js'
+import type { FlowMemos } from '../../core/continuation.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
 import { bootInstance } from '../../agents/ramdisk.js'
 import { stepName } from '../../steps/step-name.js'
@@ -22,9 +23,9 @@ export function serviceFailed(task: NodeTask, error: string, { tearDown }: Leavi
     node.maintenance_reason ??= error
   }
   const memo = { error }
-  if (policy.powerOffInServiceFail) return task.run([OFF], 'servicing.failed', memo)
+  if (policy.powerOffInServiceFail) return task.run([OFF], { flow: 'servicing', after: 'failure-tear-down' }, memo)
   if (tearDown && !begun && task.info.agent_start_attempted === true)
-    return task.run(bootInstance(task), 'servicing.failed', memo)
+    return task.run(bootInstance(task), { flow: 'servicing', after: 'failure-tear-down' }, memo)
   settle(task, memo)
 }
 
@@ -32,7 +33,7 @@ interface Failed {
   error: string
 }
 
-export function servicingFailedOff(task: NodeTask, outcome: Outcome, memo: Failed): void {
+export function afterFailureTearDown(task: NodeTask, outcome: Outcome, memo: Failed): void {
   const also = outcome.ok ? '' : '. Also failed to tear down servicing.'
   settle(task, { error: memo.error + also })
 }
@@ -53,7 +54,7 @@ function settle(task: NodeTask, { error }: Failed): void {
 /** What the conductor could not do; the agent's logs are fetched where there is an agent. */
 export function serviceFailedLogged(task: NodeTask, error: string): void {
   if (task.info.service_disable_ramdisk === true) return serviceFailed(task, error)
-  task.run([{ kind: 'agent-logs' }], 'servicing.logged', { error, own: true })
+  task.run([{ kind: 'agent-logs' }], { flow: 'servicing', after: 'failure-logs' }, { error, agentFailed: false })
 }
 
 /**
@@ -61,11 +62,15 @@ export function serviceFailedLogged(task: NodeTask, error: string): void {
  * does not go into maintenance, as recorded.
  */
 export function serviceStepFailed(task: NodeTask, error: string): void {
-  task.run([{ kind: 'agent-logs' }], 'servicing.logged', { error, own: false })
+  task.run([{ kind: 'agent-logs' }], { flow: 'servicing', after: 'failure-logs' }, { error, agentFailed: true })
 }
 
-export function servicingLogged(task: NodeTask, memo: { error: string; own: boolean }): void {
-  if (memo.own) return serviceFailed(task, memo.error)
+export function afterFailureLogs(
+  task: NodeTask,
+  _: Outcome,
+  memo: FlowMemos['servicing']['failure-logs'],
+): void {
+  if (!memo.agentFailed) return serviceFailed(task, memo.error)
   task.fail(memo.error, 'deploying')
   task.process('fail')
   task.rest()
@@ -100,10 +105,10 @@ export function abortServiceAfter(task: NodeTask): void {
 
 function bringBack(task: NodeTask): void {
   const booted = task.info.agent_start_attempted === true
-  task.run(booted ? bootInstance(task) : [{ kind: 'proceed' }], 'servicing.aborted')
+  task.run(booted ? bootInstance(task) : [{ kind: 'proceed' }], { flow: 'servicing', after: 'abort-tear-down' })
 }
 
-export function servicingAborted(task: NodeTask, outcome: Outcome): void {
+export function afterAbortTearDown(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
     return serviceFailed(task, 'Failed to tear down service after aborting the operation', { tearDown: false })
   task.node.last_error = abortError(task)

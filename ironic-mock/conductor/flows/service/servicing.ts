@@ -1,14 +1,17 @@
-import { IronicError, ironicErrors, textOf, type JsonObject } from '../../../../wire/index.js'
+import { IronicError, ironicErrors, pythonRepr, textOf, type JsonObject } from '../../../../wire/index.js'
 import { networkProblem, powerProblem } from '../../../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from '../verify/autodetect.js'
 import { disallowedStep } from '../../steps/disallowed-steps.js'
 import { usesAgent } from '../../steps/driver-steps.js'
+import type { Continuations } from '../../core/continuations.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
 import { lookedAt } from '../../power/hardware-report.js'
 import { checkUserSteps, type PlannedStep } from '../../steps/plan-steps.js'
 import { bootInstance, startRamdisk } from '../../agents/ramdisk.js'
-import { abortServiceAfter, serviceFailed, serviceFailedLogged, serviceStepFailed } from './servicing-failure.js'
-import { recordEnd, recordStart, runSteps, type StepFlow } from '../../steps/step-flow.js'
+import { abortServiceAfter, afterAbortTearDown, afterFailureLogs, afterFailureTearDown, serviceFailed, serviceFailedLogged, serviceStepFailed } from './servicing-failure.js'
+import type { StepFlow } from '../../steps/step-flow.js'
+import { stepContinuations } from '../../steps/step-outcomes.js'
+import { recordEnd, recordStart, runSteps } from '../../steps/step-runner.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeServicing } from '../teardown/wipe.js'
 
@@ -16,11 +19,16 @@ export const SERVICING: StepFlow = {
   kind: 'service',
   name: 'servicing',
   title: () => 'servicing',
+  hasAgent: ({ node, info }) => usesAgent(node) && info.service_disable_ramdisk !== true,
+  needsAgentSteps: ({ node, info }) => node.service_step.step === undefined && info.servicing_reboot !== true,
+  listsAgentStepsIn: 'working',
   plan: planService,
   failStart: (task, problem) => serviceFailed(task, `Node failed to start the first service step: ${problem}`),
-  failRun: serviceFailedLogged,
-  failWatch: serviceFailed,
+  failRun: (task, error) =>
+    serviceFailedLogged(task, `Node ${task.uuid} failed step ${pythonRepr(task.node.service_step)}: ${error}`),
+  failCheck: (task, error) => serviceFailed(task, `Node failed to check service progress: ${error}`),
   failStep: serviceStepFailed,
+  fail: serviceFailed,
   finish,
   abortAfter: abortServiceAfter,
 }
@@ -42,7 +50,7 @@ export function startService(task: NodeTask, steps: readonly PlannedStep[], disa
   switchDeployInterface(task)
   wipeServicing(task)
   task.setInfo({ service_steps: steps, service_disable_ramdisk: disableRamdisk })
-  task.run(lookedAt(node, { kind: 'proceed' }), 'servicing.planned')
+  task.run(lookedAt(node, { kind: 'proceed' }), { flow: 'servicing', after: 'preparation' })
 }
 
 /** Settles `service_steps`; gives what is wrong with them. */
@@ -61,7 +69,7 @@ function planService(task: NodeTask): string | undefined {
 }
 
 /** Steps that nobody knows yet may be the agent's, so they are what a ramdisk is booted for. */
-export function servicingPlanned(task: NodeTask): void {
+function afterPreparation(task: NodeTask): void {
   const problem = planService(task)
   if (problem !== undefined && task.info.service_disable_ramdisk === true)
     // Upstream's worker dies of it and leaves the node in servicing for ever.
@@ -69,21 +77,21 @@ export function servicingPlanned(task: NodeTask): void {
   recordStart(SERVICING, task)
   if (problem === undefined) task.setInfo({ service_disable_ramdisk: true })
   if (problem === undefined || !usesAgent(task.node)) return runSteps(SERVICING, task, 0)
-  task.run([{ kind: 'power', target: 'power off' }], 'servicing.off')
+  task.run([{ kind: 'power', target: 'power off' }], { flow: 'servicing', after: 'power-off' })
 }
 
 /** That the machine is off in between does not show (recorded). */
-export function servicingOff(task: NodeTask, outcome: Outcome): void {
+function afterPowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return prepareFailed(task, outcome.error)
   task.node.power_state = 'power on'
   task.setInfo({ agent_start_attempted: true })
-  task.run([startRamdisk(task)], 'servicing.booted')
+  task.run([startRamdisk(task)], { flow: 'servicing', after: 'ramdisk-boot' })
 }
 
 const prepareFailed = (task: NodeTask, error: string): void =>
   serviceFailed(task, `Failed to prepare node ${task.uuid} for service: ${error}`)
 
-export function servicingBooted(task: NodeTask, outcome: Outcome): void {
+function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return prepareFailed(task, outcome.error)
   task.process('wait')
   task.rest()
@@ -94,10 +102,10 @@ function finish(task: NodeTask): void {
   wipeServicing(task)
   recordEnd(SERVICING, task)
   const last: [EffectBody, ...EffectBody[]] = booted ? bootInstance(task) : [{ kind: 'proceed' }]
-  task.run(lookedAt(task.node, ...last), 'servicing.serviced')
+  task.run(lookedAt(task.node, ...last), { flow: 'servicing', after: 'tear-down' })
 }
 
-export function servicingServiced(task: NodeTask, outcome: Outcome): void {
+function afterTearDown(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) {
     const error = `Failed to tear down from service for node ${task.uuid}, reason: ${outcome.error}`
     return serviceFailed(task, error, { tearDown: false })
@@ -105,4 +113,15 @@ export function servicingServiced(task: NodeTask, outcome: Outcome): void {
   restoreDeployInterface(task)
   task.process('done')
   task.rest()
+}
+
+export const servicingContinuations: Continuations<'servicing'> = {
+  ...stepContinuations(SERVICING),
+  'abort-tear-down': afterAbortTearDown,
+  'failure-logs': afterFailureLogs,
+  'failure-tear-down': afterFailureTearDown,
+  'power-off': afterPowerOff,
+  preparation: afterPreparation,
+  'ramdisk-boot': afterRamdiskBoot,
+  'tear-down': afterTearDown,
 }

@@ -4,6 +4,7 @@ import { switchDeployInterface } from '../verify/autodetect.js'
 import { automatedCleaning } from '../clean/cleaning.js'
 import { wantedCleaning } from '../clean/cleaning-runbook.js'
 import { usesAgent } from '../../steps/driver-steps.js'
+import type { Continuations } from '../../core/continuations.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeDeployment } from './wipe.js'
@@ -25,10 +26,10 @@ export function startTeardown(task: NodeTask): void {
   const forget: EffectBody = { kind: 'boot', source: { kind: 'disk' } }
   const off: EffectBody = { kind: 'power', target: node.disable_power_off ? 'rebooting' : 'power off' }
   const live = node.deploy_interface === 'ramdisk'
-  task.run(!usesAgent(node) ? [{ kind: 'proceed' }] : live ? [forget, off] : [off], 'teardown.off')
+  task.run(!usesAgent(node) ? [{ kind: 'proceed' }] : live ? [forget, off] : [off], { flow: 'teardown', after: 'power-off' })
 }
 
-export function teardownOff(task: NodeTask, outcome: Outcome): void {
+function afterPowerOff(task: NodeTask, outcome: Outcome): void {
   // Whatever came of it, the instance is gone.
   forgetInstance(task)
   if (!outcome.ok) {
@@ -59,3 +60,5 @@ function forgetInstance(task: NodeTask): void {
   node.deploy_step = deploy_step
   task.dropInfo('instance', 'root_uuid_or_disk_id', 'is_whole_disk_image', 'is_source_a_path', 'deploy_boot_mode')
 }
+
+export const teardownContinuations: Continuations<'teardown'> = { 'power-off': afterPowerOff }

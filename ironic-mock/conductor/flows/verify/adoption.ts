@@ -9,6 +9,7 @@ import type { BmcChange } from '../../../drivers/hardware.js'
 import { readsModes } from '../../../drivers/management.js'
 import { powerProblem, unsupported } from '../../../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
+import type { Continuations } from '../../core/continuations.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import { keepImageType } from '../deploy/image-deployment.js'
@@ -30,10 +31,10 @@ export function startAdoption(task: NodeTask): void {
   switchDeployInterface(task)
   const problem = preparesBoot(task) ? prepareProblem(task) : undefined
   if (problem !== undefined) return failed(task, problem)
-  task.run(preparesBoot(task) ? prepareInstance(task) : [{ kind: 'proceed' }], 'adoption.prepared')
+  task.run(preparesBoot(task) ? prepareInstance(task) : [{ kind: 'proceed' }], { flow: 'adoption', after: 'boot-preparation' })
 }
 
-export function adoptionPrepared(task: NodeTask, outcome: Outcome): void {
+function afterBootPreparation(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return failed(task, outcome.error)
   const { node } = task
   if (preparesBoot(task) && bootModeSaid(node) === undefined)
@@ -112,3 +113,5 @@ function failed(task: NodeTask, problem: string): void {
   task.process('fail')
   task.rest()
 }
+
+export const adoptionContinuations: Continuations<'adoption'> = { 'boot-preparation': afterBootPreparation }

@@ -1,4 +1,5 @@
 import { powerProblem } from '../../../drivers/requirements.js'
+import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type Outcome } from '../../core/effects.js'
 import { lookedAt } from '../../power/hardware-report.js'
 import type { NodeTask } from '../../core/node-task.js'
@@ -7,11 +8,11 @@ import type { NodeTask } from '../../core/node-task.js'
 export function startVerification(task: NodeTask): void {
   task.begin('manage')
   const problem = powerProblem(task.node)
-  if (problem === undefined) task.run(lookedAt(task.node, { kind: 'read-power' }), 'verification.power')
+  if (problem === undefined) task.run(lookedAt(task.node, { kind: 'read-power' }), { flow: 'verification', after: 'read-power' })
   else failed(task, `Failed to validate power driver interface for node ${task.uuid}. Error: ${problem}`)
 }
 
-export function verificationPower(task: NodeTask, outcome: Outcome): void {
+function afterReadPower(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return failed(task, `Failed to get power state for node ${task.uuid}. Error: ${outcome.error}`)
   const power = valueOf(outcome, 'read-power')
   if (power !== null) task.node.power_state = power
@@ -24,3 +25,5 @@ function failed(task: NodeTask, error: string): void {
   task.process('fail')
   task.rest()
 }
+
+export const verificationContinuations: Continuations<'verification'> = { 'read-power': afterReadPower }

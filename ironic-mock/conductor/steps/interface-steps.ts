@@ -1,93 +1,20 @@
-import { pythonRepr, textOf, type JsonObject, type NodeRecord, type StepKind } from '../../../wire/index.js'
+import { pythonRepr, textOf, type JsonObject, type NodeRecord } from '../../../wire/index.js'
 import type { BmcChange } from '../../drivers/hardware.js'
 import { biosChange, biosVerdict, fakeBios } from './bios-steps.js'
-import type { EffectBody, Outcome } from '../core/effects.js'
-import { lookAtHardware } from '../power/hardware-report.js'
-import { bootRamdisk } from '../agents/ramdisk.js'
 import type { NodeTask } from '../core/node-task.js'
 
-/** A flow that runs steps of the node's interfaces among others. */
-export interface DrivenFlow {
-  readonly kind: StepKind
-  /** Prefix of its continuations and of its marks in `driver_internal_info`. */
-  readonly name: 'cleaning' | 'servicing' | 'deployment'
-  /** Whether an agent runs the other steps, so that the machine has to be back in its ramdisk afterwards. */
-  hasAgent(task: NodeTask): boolean
-  next(task: NodeTask): void
-  fail(task: NodeTask, error: string): void
-}
-
-/** What a step comes to. */
+/** Work that a step of an interface other than deploy asks of the BMC. */
 export type StepWork =
   | { do: 'nothing' }
   | { do: 'fail'; error: string }
   /** `reboot` when it takes effect at a boot. */
   | { do: 'change'; changes: [BmcChange, ...BmcChange[]]; reboot: boolean }
 
-/**
- * Begins a step of an interface other than deploy.
- *
- * @returns whether there is something to wait for
- */
-export function runDriverStep(flow: DrivenFlow, task: NodeTask, step: JsonObject): boolean {
-  const work = workOf(task, step)
-  switch (work.do) {
-    case 'nothing':
-      return false
-    case 'fail':
-      flow.fail(task, work.error)
-      return true
-    case 'change': {
-      const changes = work.changes.map((change): EffectBody => ({ kind: 'bmc-change', change }))
-      const reboot: EffectBody[] = !work.reboot
-        ? []
-        : flow.hasAgent(task)
-          ? bootRamdisk(task)
-          : [{ kind: 'power', target: 'rebooting' }]
-      const [first, ...rest] = [...changes, ...reboot]
-      task.run([first!, ...rest], `${flow.name}.driven`, { phase: 'changed', reboot: work.reboot })
-      return true
-    }
-  }
-}
-
-/** Over the work outside: whether the machine was only changed yet, and whether it was booted for it. */
-export interface DrivenMemo {
-  phase: 'changed' | 'looked at'
-  reboot: boolean
-}
-
-/** What was changed has taken effect, or was refused. */
-export function driverStepDriven(
-  flow: DrivenFlow,
-  task: NodeTask,
-  outcome: Outcome,
-  { phase, reboot }: DrivenMemo,
-): void {
-  const step = task.node[`${flow.kind}_step`]
-  if (!outcome.ok) return flow.fail(task, refusal(task, step, outcome.error))
-  if (phase === 'changed') {
-    // As upstream's, which leaves the node to its periodic look at the BMC.
-    if (reboot) task.process('wait')
-    const look = lookAtHardware(task.node)[0] ?? { kind: 'proceed' }
-    return task.run([look], `${flow.name}.driven`, { phase: 'looked at', reboot })
-  }
-  const problem = finished(task, step)
-  if (problem !== undefined) return flow.fail(task, problem)
-  if (!reboot) return flow.next(task)
-  if (flow.hasAgent(task)) {
-    task.setInfo({ [`${flow.name}_reboot`]: true })
-    return task.rest()
-  }
-  task.process('resume')
-  flow.next(task)
-}
-
 const argsOf = (step: JsonObject): JsonObject => (step.args ?? {}) as JsonObject
 const isFake = (node: Readonly<NodeRecord>, step: JsonObject): boolean =>
   node[`${textOf(step.interface)}_interface` as 'bios_interface'] === 'fake'
 
-function workOf(task: NodeTask, step: JsonObject): StepWork {
+export function interfaceStepWork(task: NodeTask, step: JsonObject): StepWork {
   const args = argsOf(step)
   switch (`${textOf(step.interface)}.${textOf(step.step)}`) {
     case 'bios.apply_configuration':
@@ -117,8 +44,8 @@ const change = (first: BmcChange, { reboot = false }: { reboot?: boolean } = {})
   reboot,
 })
 
-/** A BMC's refusal in upstream's words, as far as they say more than the BMC's. */
-function refusal({ uuid }: NodeTask, step: JsonObject, error: string): string {
+/** Upstream's sentence for a change that the BMC has refused. */
+export function interfaceStepRefusal({ uuid }: NodeTask, step: JsonObject, error: string): string {
   const what: Readonly<Record<string, string>> = {
     'bios.apply_configuration': `Redfish BIOS apply configuration failed for node ${uuid}. Error: `,
     'bios.factory_reset': `Redfish BIOS factory reset failed for node ${uuid}. Error: `,
@@ -128,8 +55,8 @@ function refusal({ uuid }: NodeTask, step: JsonObject, error: string): string {
   return `Redfish exception occurred. Error: ${what[name] ?? ''}${error}`
 }
 
-/** What is left to settle once the machine was looked at; gives what has not become as it should. */
-function finished(task: NodeTask, step: JsonObject): string | undefined {
+/** Writes down what the step has changed, once the hardware was read again; returns what has not changed as it should. */
+export function interfaceStepProblem(task: NodeTask, step: JsonObject): string | undefined {
   const args = argsOf(step)
   switch (`${textOf(step.interface)}.${textOf(step.step)}`) {
     case 'bios.apply_configuration':

@@ -1,31 +1,31 @@
-import { textOf } from '../../../wire/index.js'
-import { bootModeOf } from '../../drivers/deploy-requirements.js'
-import { deployFailedOff } from '../flows/deploy/deployment-failure.js'
-import type { CoreDeployStep } from './driver-steps.js'
-import { valueOf, type EffectBody, type Outcome } from '../core/effects.js'
-import { fastTracked } from '../agents/fast-track.js'
-import { bootcStep, nameConfigDrive, writeImageStep } from '../flows/deploy/image-deployment.js'
-import { bootRamdisk, instanceSource, startRamdisk } from '../agents/ramdisk.js'
-import { stepName } from './step-name.js'
-import type { NodeTask } from '../core/node-task.js'
+import { textOf } from '../../../../wire/index.js'
+import { bootModeOf } from '../../../drivers/deploy-requirements.js'
+import { deployFailedOff } from './deployment-failure.js'
+import type { CoreDeployStep } from '../../steps/driver-steps.js'
+import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
+import { fastTracked } from '../../agents/fast-track.js'
+import { bootcStep, nameConfigDrive, writeImageStep } from './image-deployment.js'
+import { bootRamdisk, instanceSource, startRamdisk } from '../../agents/ramdisk.js'
+import { stepName } from '../../steps/step-name.js'
+import type { NodeTask } from '../../core/node-task.js'
 
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
 
 /** Begins a step that the deploy interface itself brings. Gives whether there is something to wait for. */
-export function runCoreStep(task: NodeTask, step: CoreDeployStep): boolean {
+export function startDeployStep(task: NodeTask, step: CoreDeployStep): boolean {
   switch (step) {
     case 'deploy':
       return runDeploy(task)
     case 'write_image':
       nameConfigDrive(task)
-      task.run([{ kind: 'agent-step', of: 'deploy', step: writeImageStep(task), configdrive: true }], 'deployment.sent')
+      task.run([{ kind: 'agent-step', of: 'deploy', step: writeImageStep(task), configdrive: true }], { flow: 'deployment', after: 'agent-step' })
       return true
     case 'execute_bootc_install':
       nameConfigDrive(task)
-      task.run([{ kind: 'agent-step', of: 'deploy', step: bootcStep(task), configdrive: true }], 'deployment.sent')
+      task.run([{ kind: 'agent-step', of: 'deploy', step: bootcStep(task), configdrive: true }], { flow: 'deployment', after: 'agent-step' })
       return true
     case 'prepare_instance_boot':
-      if (task.node.deploy_interface === 'direct') task.run([{ kind: 'agent-partitions' }], 'deployment.partitions')
+      if (task.node.deploy_interface === 'direct') task.run([{ kind: 'agent-partitions' }], { flow: 'deployment', after: 'agent-partitions' })
       else bootDisk(task)
       return true
     case 'set_boot_to_disk':
@@ -39,7 +39,7 @@ export function runCoreStep(task: NodeTask, step: CoreDeployStep): boolean {
       return false
     case 'boot_instance':
       // What may not be switched off is still in the ramdisk.
-      task.run([{ kind: 'power', target: staysOn(task) ? 'rebooting' : 'power on' }], 'deployment.up')
+      task.run([{ kind: 'power', target: staysOn(task) ? 'rebooting' : 'power on' }], { flow: 'deployment', after: 'instance-boot' })
       return true
   }
 }
@@ -55,25 +55,25 @@ function runDeploy(task: NodeTask): boolean {
     case 'ramdisk':
       if (task.node.instance_info.configdrive !== undefined && !takesConfigDrive(task))
         task.warn(`the configdrive of node ${task.uuid} is ignored: ${task.node.boot_interface} boots without one`)
-      task.run([OFF, { kind: 'power', target: 'power on', boot: instanceSource(task) }], 'deployment.stepped')
+      task.run([OFF, { kind: 'power', target: 'power on', boot: instanceSource(task) }], { flow: 'deployment', after: 'reserved-step' })
       return true
     default:
       if (fastTracked(task)) {
-        task.run([{ kind: 'agent-steps', of: 'deploy' }], 'deployment.tracked')
+        task.run([{ kind: 'agent-steps', of: 'deploy' }], { flow: 'deployment', after: 'fast-track' })
         return true
       }
-      task.run(task.node.disable_power_off ? bootRamdisk(task) : [startRamdisk(task)], 'deployment.booted')
+      task.run(task.node.disable_power_off ? bootRamdisk(task) : [startRamdisk(task)], { flow: 'deployment', after: 'ramdisk-boot' })
       return true
   }
 }
 
 const takesConfigDrive = ({ node }: NodeTask): boolean => node.boot_interface.endsWith('redfish-virtual-media')
 
-const bootDisk = (task: NodeTask): void => task.run([{ kind: 'boot', source: { kind: 'disk' } }], 'deployment.boot-set')
+const bootDisk = (task: NodeTask): void => task.run([{ kind: 'boot', source: { kind: 'disk' } }], { flow: 'deployment', after: 'boot-device' })
 
 /** The image is on the disk: a machine with UEFI is told to boot it, as one with BIOS finds it by itself. */
-export function deploymentPartitions(task: NodeTask, outcome: Outcome): void {
-  if (!outcome.ok) return coreStepFailed(task, outcome.error)
+export function afterAgentPartitions(task: NodeTask, outcome: Outcome): void {
+  if (!outcome.ok) return deployInterfaceFailed(task, outcome.error)
   const found = valueOf(outcome, 'agent-partitions')
   const text = (name: string): string | null => (typeof found[name] === 'string' ? found[name] : null)
   const root = text('root uuid')
@@ -87,7 +87,7 @@ export function deploymentPartitions(task: NodeTask, outcome: Outcome): void {
       { kind: 'agent-bootloader', root, efi, bootMode },
       { kind: 'boot', source: { kind: 'disk' } },
     ],
-    'deployment.boot-set',
+    { flow: 'deployment', after: 'boot-device' },
   )
 }
 
@@ -103,7 +103,7 @@ export function bootProblemOf(task: NodeTask, outcome: Outcome): string | undefi
 
 /** An agent gets the time to switch its machine off; one that may not is locked. */
 function tearDownAgent(task: NodeTask): void {
-  if (task.policy.deployLogsCollect === 'always') task.run([{ kind: 'agent-logs' }], 'deployment.collected')
+  if (task.policy.deployLogsCollect === 'always') task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'agent-logs' })
   else switchAgentOff(task)
 }
 
@@ -113,13 +113,13 @@ const TRUE = ['true', 't', '1', 'yes', 'y', 'on']
 export function switchAgentOff(task: NodeTask): void {
   const forced = TRUE.includes(textOf(task.node.driver_info.deploy_forces_oob_reboot).toLowerCase())
   // An agent that was locked could not be asked to boot its machine.
-  if (task.node.power_interface === 'agent') task.run([{ kind: 'agent-sync' }], 'deployment.agent-off')
-  else if (task.node.disable_power_off) task.run([{ kind: 'agent-lockdown' }], 'deployment.agent-off')
-  else if (forced) task.run([{ kind: 'agent-sync' }, OFF], 'deployment.agent-off')
-  else task.run([{ kind: 'agent-power-off' }], 'deployment.told-off')
+  if (task.node.power_interface === 'agent') task.run([{ kind: 'agent-sync' }], { flow: 'deployment', after: 'ramdisk-end' })
+  else if (task.node.disable_power_off) task.run([{ kind: 'agent-lockdown' }], { flow: 'deployment', after: 'ramdisk-end' })
+  else if (forced) task.run([{ kind: 'agent-sync' }, OFF], { flow: 'deployment', after: 'ramdisk-end' })
+  else task.run([{ kind: 'agent-power-off' }], { flow: 'deployment', after: 'agent-power-off' })
 }
 
 /** A step of the interface that failed in a way that leaves the machine off. */
-export function coreStepFailed(task: NodeTask, error: string, options?: { logs: boolean }): void {
+export function deployInterfaceFailed(task: NodeTask, error: string, options?: { logs: boolean }): void {
   deployFailedOff(task, `Deploy step ${stepName(task.node.deploy_step)} failed: ${error}`, options)
 }
