@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { systemClock } from '../../runtime/index.js'
-import { HttpTransport, IronicClient } from '../../wire/index.js'
-import { UpProcess } from '../kit/commands/up-process.js'
+import { systemClock } from '../../../runtime/index.js'
+import { HttpTransport, IronicClient } from '../../../wire/index.js'
+import { UpProcess } from '../../kit/commands/up-process.js'
 
 /** Agents that are not the node's, or out of order, while another node is cleaned. */
 

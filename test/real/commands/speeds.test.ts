@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { deployAt, ended, type Speed } from '../kit/commands/deploy-process.js'
+import { deployAt, ended, type Speed } from '../../kit/commands/deploy-process.js'
 
 /** On a machine that does much else. */
 const PATIENCE = 120_000

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import ssh2, { type ParsedKey } from 'ssh2'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { stopped, STOP_TIME, type Ending } from '../kit/commands/stop-time.js'
-import { cuttableWay } from '../kit/cuttable-way.js'
-import { Home, newKey, SshHost, type SshHostOptions } from '../kit/ssh-host.js'
-import { IRONSTAGE } from '../kit/commands/up-process.js'
+import { stopped, STOP_TIME, type Ending } from '../../kit/commands/stop-time.js'
+import { cuttableWay } from '../../kit/cuttable-way.js'
+import { Home, newKey, SshHost, type SshHostOptions } from '../../kit/ssh-host.js'
+import { IRONSTAGE } from '../../kit/commands/up-process.js'
 
 /** SIGTERM and SIGINT end a command that works on a machine behind SSH, whatever that machine does not answer. */
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { stopped, STOP_TIME } from '../kit/commands/stop-time.js'
+import { stopped, STOP_TIME } from '../../kit/commands/stop-time.js'
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
 
 // Processes start slowly on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
@@ -26,7 +26,7 @@ beforeAll(async () => {
   deafStep = join(await mkdtemp(join(tmpdir(), 'deaf-')), 'deaf.mjs')
   await writeFile(
     deafStep,
-    `import { defineStep } from ${JSON.stringify(new URL('../../dist/public/index.js', import.meta.url).href)}
+    `import { defineStep } from ${JSON.stringify(new URL('../../../dist/public/index.js', import.meta.url).href)}
      export default defineStep({ name: 'deaf', interface: 'deploy', on: ['deploy'], run: async () => {
        console.log('deaf')
        await new Promise((resolve) => setTimeout(resolve, 3600_000))

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ssh2, { type ParsedKey } from 'ssh2'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { REHEARSAL_LIVE_ISO } from '../../lab/index.js'
-import { stopped, STOP_TIME, type Ending } from '../kit/commands/stop-time.js'
-import { IRONSTAGE } from '../kit/commands/up-process.js'
-import { fileServer, sha256 } from '../kit/images/image-files.js'
-import { readImage } from '../kit/installer.js'
-import { newKey, SshHost } from '../kit/ssh-host.js'
+import { REHEARSAL_LIVE_ISO } from '../../../lab/index.js'
+import { stopped, STOP_TIME, type Ending } from '../../kit/commands/stop-time.js'
+import { IRONSTAGE } from '../../kit/commands/up-process.js'
+import { fileServer, sha256 } from '../../kit/images/image-files.js'
+import { readImage } from '../../kit/installer.js'
+import { newKey, SshHost } from '../../kit/ssh-host.js'
 
 /** SIGTERM and Ctrl-C end commands that wait: for a lock, for a password at a terminal, in the cache, for clients. */
 
