@@ -55,7 +55,7 @@ export function readSettings(
   const apiUrls = standalone ? [] : values.api_url
   const callbacks = standalone ? [] : values.inspection_callback_url
   if (apiUrls.length === 0 && callbacks.length === 0 && !standalone)
-    throw new UserError('AGENT_API_URL', 'the agent was started without ipa-api-url, so it cannot find its Ironic', {
+    throw new UserError('agent-api-url', 'the agent was started without ipa-api-url, so it cannot find its Ironic', {
       remedy: 'give the ramdisk the kernel parameter ipa-api-url=http://HOST:6385',
     })
   const collectors = values.inspection_collectors
@@ -97,7 +97,7 @@ export function readSettings(
 function certificateFiles(values: { tls_cert_file: string | null; tls_key_file: string | null }) {
   const { tls_cert_file: certificate, tls_key_file: key } = values
   if (certificate !== null && key !== null) return { certificate, key }
-  throw new UserError('AGENT_PARAMETER', 'the agent was started with listen_tls and without a certificate', {
+  throw new UserError('agent-parameter', 'the agent was started with listen_tls and without a certificate', {
     remedy:
       'give tls_cert_file and tls_key_file too, or leave listen_tls out: the agent then makes a certificate itself',
   })

@@ -122,7 +122,7 @@ const ELSEWHERE = /^(image_server_|image_request_|log_|use_stderr$|use_syslog$|d
  * Values of all options: of the last file that has it, or else of the kernel's command line, or else the default.
  *
  * @returns `unknown` names what is none of IPA's options, as it was written
- * @throws UserError `AGENT_PARAMETER` for a value that an option does not take; `AGENT_CONFIG_FILE` for an unreadable file
+ * @throws UserError `agent-parameter` for a value that an option does not take; `agent-config-file` for an unreadable file
  */
 export function readOptions(
   parameters: Readonly<Record<string, string>>,
@@ -151,12 +151,12 @@ export function readOptions(
   return { values, unknown }
 }
 
-const INI = { code: 'AGENT_CONFIG_FILE', example: 'api_url = http://192.0.2.1:6385' }
+const INI = { code: 'agent-config-file' as const, example: 'api_url = http://192.0.2.1:6385' }
 
 function read<T>(shape: OptionShape<T>, { as, text }: { as: string; text: string }): T {
   const outcome = readSetting(shape, text)
   if ('value' in outcome) return outcome.value
-  throw new UserError('AGENT_PARAMETER', `the agent was started with ${as}, which it cannot use`, {
+  throw new UserError('agent-parameter', `the agent was started with ${as}, which it cannot use`, {
     remedy: `give ${outcome.expected}, or leave it out`,
   })
 }

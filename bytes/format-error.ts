@@ -1,4 +1,4 @@
-import { UserError } from '../runtime/index.js'
+import { UserError, type ErrorCode } from '../runtime/index.js'
 
 /**
  * Bytes are not of the format that they should be. Where coreos-installer reads the format too, the message is its
@@ -7,7 +7,7 @@ import { UserError } from '../runtime/index.js'
 export class FormatError extends UserError {
   override name = 'FormatError'
 
-  constructor(message: string, cause?: unknown, code = 'file-format') {
+  constructor(message: string, cause?: unknown, code: ErrorCode = 'file-format') {
     super(code, message, cause === undefined ? {} : { cause })
   }
 

@@ -19,6 +19,7 @@ export { readXzIndex, type XzBlock, type XzIndex } from './compression/xz-index.
 export { hasXzProgram, unxzByProgram } from './compression/xz-program.js'
 export { xz } from './compression/xz-writer.js'
 export { loadZstd } from './compression/zstd-writer.js'
+export { ERRORS } from './errors.js'
 export { type FileSource, openFileSource as openFileSource } from './file-source.js'
 export { FormatError } from './format-error.js'
 export { contentRange, unsatisfiedSize } from './http/content-range.js'

@@ -10,6 +10,7 @@ export {
 } from './addresses/own-address.js'
 export { machineOf } from './bmcs/bmcs.js'
 export { createLab, createStagedLab, installCoreos, type StagedLab, type StagedLabOptions } from './create-lab.js'
+export { ERRORS } from './errors.js'
 export type { LabEvent, LabEvents } from './events.js'
 export { type Fault, type FaultEffect, type FaultMatch, type Faults } from './faults/faults.js'
 export type { Phase } from './faults/phase.js'

@@ -9,6 +9,7 @@ export { type BootImageOptions, generateBootImage } from './downloads/boot-image
 export { type Download, downloadArtifacts, type DownloadOptions } from './downloads/downloads.js'
 export { buildMachineOs, type MachineOsBuild } from './downloads/machine-os.js'
 export { openStream, type StreamRequest } from './downloads/stream-source.js'
+export { ERRORS } from './errors.js'
 export type { NewMachine } from './one-machine.js'
 export { knownStep, runStep, type StepRunEvent, type StepRunOptions, type StepRunResult } from './steps/run-step.js'
 export { loadManagers } from './steps/step-files.js'

@@ -1,16 +1,28 @@
+import type { ERRORS } from './errors.js'
+
+/** The catalogues of all rooms: each room adds its own in its errors.ts. */
+export interface ErrorCatalogues {
+  runtime: typeof ERRORS
+}
+
+type Codes = { [Room in keyof ErrorCatalogues]: keyof ErrorCatalogues[Room] }[keyof ErrorCatalogues]
+
+/** A code of a catalogue, or the operating system's name of what went wrong with a file (`ENOENT`). */
+export type ErrorCode = Codes | `E${Uppercase<string>}`
+
 /**
  * A failure that a person can act on: a stable code, one sentence that says what was wrong and where, and what to do
  * about it. Anything else that is thrown is a defect of ours.
  */
 export class UserError extends Error {
   override name = 'UserError'
-  readonly code: string
+  readonly code: ErrorCode
   readonly remedy: string | undefined
   /** `usage` errors end a command with exit code 2, `failure` with 1. */
   readonly kind: 'usage' | 'failure'
 
   constructor(
-    code: string,
+    code: ErrorCode,
     message: string,
     options: { remedy?: string; cause?: unknown; kind?: 'usage' | 'failure' } = {},
   ) {

@@ -15,7 +15,9 @@ export {
   type Row,
   type TableForm,
 } from './database.js'
-export { during, errorChain, isDiskFull, userError, UserError } from './error.js'
+export { catalogue, type ErrorEntry } from './catalogue.js'
+export { type ErrorCatalogues, type ErrorCode, during, errorChain, isDiskFull, userError, UserError } from './error.js'
+export { ERRORS } from './errors.js'
 export { type ConfigFile, parseIni } from './ini.js'
 export { delayed, Mutex, onAbort, opening, Scope, sharedAbort, unlessAborted } from './lifetime.js'
 export { takeLock, tryLock } from './lock-file.js'

@@ -1,4 +1,4 @@
-import { UserError } from './error.js'
+import { UserError, type ErrorCode } from './error.js'
 
 export interface ConfigFile {
   /** For complaints. */
@@ -17,7 +17,7 @@ export interface ConfigFile {
  */
 export function parseIni(
   { name, text }: ConfigFile,
-  { code, example, multi = [] }: { code: string; example: string; multi?: readonly string[] },
+  { code, example, multi = [] }: { code: ErrorCode; example: string; multi?: readonly string[] },
 ): Map<string, Map<string, string>> {
   const sections = new Map<string, Map<string, string>>()
   let section: Map<string, string> | undefined

@@ -27,7 +27,7 @@ describe('randomness', () => {
 
 describe('errors', () => {
   test('read as a causal chain, and the user error in it is found', async () => {
-    const cause = new UserError('no-image', 'there is no image at x', { remedy: 'give --image' })
+    const cause = new UserError('state-folder', 'there is no image at x', { remedy: 'give --image' })
     const failed = during('installing', () => during('opening x', () => Promise.reject(cause)))
     const error: unknown = await failed.catch((e: unknown) => e)
     expect(errorChain(error)).toEqual(['installing', 'opening x', 'there is no image at x'])

@@ -1,5 +1,6 @@
 /** What acts on a target: the step SDK, the steps, executors, hardware. */
 export { eraseDevices, eraseDevicesMetadata } from './erase-devices/erase-devices.js'
+export { ERRORS } from './errors.js'
 export {
   containerHardwareManager,
   coreosHardwareManager,

@@ -34,6 +34,7 @@ export {
 } from './agent/ironic-calls.js'
 export { AGENT_OPERATIONS, type AgentOperation, type AgentOperationId } from './agent/operations.js'
 export { pythonRepr, textOf } from './agent/python-repr.js'
+export { ERRORS } from './errors.js'
 export {
   ConnectionFailed,
   type Dispatch,

@@ -121,7 +121,7 @@ async function withIronic<T>(open: () => Promise<T>): Promise<T> {
   try {
     return await open()
   } catch (error) {
-    if (userError(error)?.code !== 'AGENT_API_URL') throw error
+    if (userError(error)?.code !== 'agent-api-url') throw error
     throw usage(
       'an agent needs its Ironic',
       'name it with --ironic-url, as ipa-api-url in --kernel-params or as api_url in a config file; or use --standalone',

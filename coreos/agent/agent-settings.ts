@@ -107,7 +107,7 @@ function asFile(name: string, options: readonly [string, string][]): ConfigFile[
   return lines.length === 0 ? [] : [{ name, text: ['[DEFAULT]', ...lines, ''].join('\n') }]
 }
 
-const INI = { code: 'AGENT_CONFIG_FILE', example: 'api_url = http://192.0.2.1:6385' }
+const INI = { code: 'agent-config-file' as const, example: 'api_url = http://192.0.2.1:6385' }
 
 /** A file that is mounted in many places is read once. */
 export function optionsOf(configFiles: readonly ConfigFile[]): Record<string, string> {

@@ -67,7 +67,7 @@ export function prepareSchema(db: Database.Database, path: string): void {
     return void db.exec(`BEGIN; ${RESOURCES} ${SHEETS} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   if (version !== 0)
     throw new UserError(
-      'STORE_VERSION',
+      'store-version',
       `the database ${path} has schema version ${version}, this program writes ${SCHEMA_VERSION}`,
       {
         remedy: 'use another state folder, or the version of ironstage that made this one',

@@ -389,7 +389,7 @@ describe('on disk', () => {
     db.exec('PRAGMA user_version = 99')
     db.close()
     expect(() => open(path)).toThrow(
-      expect.objectContaining({ code: 'STORE_VERSION', remedy: expect.any(String) as string }) as Error,
+      expect.objectContaining({ code: 'store-version', remedy: expect.any(String) as string }) as Error,
     )
   })
 

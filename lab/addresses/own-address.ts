@@ -13,7 +13,7 @@ const REMEDY = 'say how Ironic reaches this host: advertise_host in a config fil
  * (IPA's source).
  *
  * @param urls of the peers
- * @throws UserError `AGENT_ADDRESS` when there is no way to any of them
+ * @throws UserError `agent-address` when there is no way to any of them
  */
 export async function addressTowards(urls: readonly string[], clock: Clock): Promise<string> {
   const failures: unknown[] = []
@@ -26,18 +26,18 @@ export async function addressTowards(urls: readonly string[], clock: Clock): Pro
       failures.push(error)
     }
   }
-  throw new UserError('AGENT_ADDRESS', 'the agent cannot tell by which address Ironic reaches it', {
+  throw new UserError('agent-address', 'the agent cannot tell by which address Ironic reaches it', {
     remedy: REMEDY,
     cause: failures[0],
   })
 }
 
-/** @throws UserError `AGENT_ADDRESS` when there is no such network interface, or it has no IPv4 address */
+/** @throws UserError `agent-address` when there is no such network interface, or it has no IPv4 address */
 export function addressOf(networkInterface: string): string {
   const addresses = networkInterfaces()[networkInterface] ?? []
   const found = addresses.find(({ family }) => family === 'IPv4')
   if (found) return found.address
-  throw new UserError('AGENT_ADDRESS', `the network interface ${networkInterface} has no IPv4 address here`, {
+  throw new UserError('agent-address', `the network interface ${networkInterface} has no IPv4 address here`, {
     remedy: REMEDY,
   })
 }

@@ -158,7 +158,7 @@ export function unusable(path: string, error: unknown): unknown {
   const { code } = error as { code?: unknown }
   if (error instanceof UserError || typeof code !== 'string') return error
   const folder = `the state folder ${path}`
-  const known: [string[], string, string, string][] = [
+  const known: [string[], 'locked-folder' | 'state-folder', string, string][] = [
     [BUSY, 'locked-folder', `${folder} is in use by another ironstage`, 'stop that one'],
     [['SQLITE_IOERR'], 'state-folder', `${folder} cannot be read or written`, 'see to its disk'],
     [NO_SPACE, 'state-folder', `there is no space left for ${folder}`, 'make some'],

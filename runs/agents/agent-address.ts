@@ -69,12 +69,12 @@ async function ownTls({ server: { files, minVersion, ciphers } }: AgentSettings,
   }
 }
 
-/** @throws UserError `AGENT_CONFIG_FILE` when a file that an option names cannot be read */
+/** @throws UserError `agent-option-file` when a file that an option names cannot be read */
 export async function namedFile(path: string, clock: Clock): Promise<string> {
   try {
     return await held(clock, `reading ${path}`, () => readFile(path, 'utf8'))
   } catch (cause) {
-    throw new UserError('AGENT_CONFIG_FILE', `the agent's options name the file ${path}, which cannot be read`, {
+    throw new UserError('agent-option-file', `the agent's options name the file ${path}, which cannot be read`, {
       remedy: 'name a PEM file that is there, and that you may read',
       cause,
     })

@@ -60,7 +60,7 @@ export class HostKeyRefused extends UserError {
   override readonly name = 'HostKeyRefused'
 
   constructor(
-    code: string,
+    code: 'host-key-changed' | 'host-key-revoked' | 'host-key-unknown',
     message: string,
     /** Of the key that it showed. */
     readonly fingerprint: string,

@@ -70,8 +70,11 @@ async function ask(
     },
     doing,
   )
-  if (failure !== undefined) throw new UserError(failure, `${failure}: ${what} ${path} on ${conversation.name}`)
+  if (failure !== undefined)
+    throw new UserError(isErrno(failure) ? failure : 'target-file', `${failure}: ${what} ${path} on ${conversation.name}`)
 }
+
+const isErrno = (text: string): text is `E${Uppercase<string>}` => /^E[A-Z]+$/.test(text)
 
 const CHECK_READ = `[ -e "$f" ] || fail ENOENT
 [ ! -d "$f" ] || fail EISDIR

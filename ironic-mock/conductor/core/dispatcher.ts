@@ -125,7 +125,7 @@ export class Dispatcher {
 
   /** Stops; nothing is written any more. Resolves when no work is under way. */
   async close(): Promise<void> {
-    this.#stop.abort(new UserError('CONDUCTOR_STOPPED', 'the conductor has been stopped'))
+    this.#stop.abort(new UserError('conductor-stopped', 'the conductor has been stopped'))
     this.#limits.close()
     await Promise.all(this.#working.values())
   }

@@ -1,0 +1,151 @@
+import { catalogue } from '../runtime/index.js'
+
+declare module '../runtime/error.js' {
+  interface ErrorCatalogues {
+    coreos: typeof ERRORS
+  }
+}
+
+/** The codes of `coreos/`, each with the failure that it stands for and its usual remedy. */
+export const ERRORS = catalogue({
+  'agent-config': {
+    sentence: 'Ignition would refuse the config that starts the agent',
+    remedy: 'look for two keyfiles of one name, an SSH key twice, or a text that is too long for a unit',
+  },
+  'agent-option': {
+    sentence: 'an option of the agent on CoreOS has an unusable value',
+    remedy: 'correct the option',
+  },
+  'agent-url': {
+    sentence: 'the URL of Ironic for the agent is missing or unusable',
+    remedy: 'give a URL like http://192.0.2.1:6385',
+  },
+  'boot-image-platform': {
+    sentence: 'there is no boot image for the platform',
+    remedy: 'choose a platform of the list',
+  },
+  'http-refused': {
+    sentence: 'a download over http was asked for where https is demanded',
+    remedy: 'use https, or allow http with --insecure',
+  },
+  'live-files': {
+    sentence: 'the files of the live image do not belong together or cannot be read',
+    remedy: 'give a live ISO, or kernel, initramfs and rootfs together',
+  },
+  'live-image': {
+    sentence: 'a live image cannot be read or changed',
+    remedy: 'give a live ISO, or kernel, initramfs and rootfs, as CoreOS publishes them',
+  },
+  'machine-os-digest': {
+    sentence: 'an image of machine-os differs from its published digest',
+    remedy: 'build the image again',
+  },
+  'machine-os-empty': {
+    sentence: 'the folder has no live image of CoreOS',
+    remedy: 'name a folder that ironstage machine-os has filled',
+  },
+  'machine-os-folder': {
+    sentence: 'the folder of machine-os cannot be read',
+    remedy: 'name the folder that ironstage machine-os build has filled',
+  },
+  'machine-os-kargs': {
+    sentence: 'the kernel arguments of the live image cannot be changed',
+    remedy: 'leave out IP_OPTIONS and --fips, or take a newer CoreOS',
+  },
+  'machine-os-pxe': {
+    sentence: 'the live ISO lacks a file for a network boot',
+    remedy: 'take a live ISO of CoreOS',
+  },
+  'machine-os-stamp': {
+    sentence: 'an image of machine-os has no digest beside it',
+    remedy: 'write the published digest beside it, or build the folder again',
+  },
+  'machine-os-version': {
+    sentence: 'the requested version of CoreOS is not among the images',
+    remedy: 'choose a version that is there',
+  },
+  'metadata-contradiction': {
+    sentence: 'the stream metadata contradicts itself',
+    remedy: 'generate it again from one source',
+  },
+  'metadata-incomplete': {
+    sentence: 'the metadata lacks a part that is needed',
+    remedy: 'name the missing document',
+  },
+  'metadata-json': {
+    sentence: 'the document is no JSON',
+    remedy: 'name a JSON document',
+  },
+  'metadata-mixed': {
+    sentence: 'the metadata mixes builds or architectures that do not belong together',
+    remedy: 'name each architecture once, or begin a new release',
+  },
+  'metadata-schema': {
+    sentence: "the document does not follow the schema of CoreOS's metadata",
+    remedy: 'look with ironstage stream validate',
+  },
+  'metadata-unknown': {
+    sentence: 'the document is no metadata of CoreOS',
+    remedy: 'name a meta.json, release.json, releases.json, stream metadata or a coreos-bootimages ConfigMap',
+  },
+  'metadata-yaml': {
+    sentence: 'the document is no YAML',
+    remedy: 'name a ConfigMap',
+  },
+  offline: {
+    sentence: 'a file would have to be fetched, and --offline forbids it',
+    remedy: 'fetch the file once without --offline',
+  },
+  'outside-mirror': {
+    sentence: 'a file would have to be fetched from elsewhere than the mirror',
+    remedy: 'let the mirror have the file itself, without redirects',
+  },
+  'release-image': {
+    sentence: 'the release has no boot images',
+    remedy: 'name another release, or unpack one into the folder',
+  },
+  'stream-artifact': {
+    sentence: 'the stream has no such artifact',
+    remedy: 'choose one of those that the message lists',
+  },
+  'stream-back-in-time': {
+    sentence: 'the stream is older than the published one',
+    remedy: 'use a newer stream, or pin the dated copy of the older one',
+  },
+  'stream-changed': {
+    sentence: 'the stream differs from its pinned digest',
+    remedy: 'take the copy from where it was pinned',
+  },
+  'stream-duplicate': {
+    sentence: 'an architecture occurs twice in the stream',
+    remedy: 'name one release for each architecture',
+  },
+  'stream-name': {
+    sentence: 'there is no stream of that name',
+    remedy: 'choose one of those that the message lists',
+  },
+  'stream-published': {
+    sentence: 'a stream of that date is published with other content',
+    remedy: 'give the new stream another last-modified time',
+  },
+  'stream-server': {
+    sentence: 'streams cannot be served at the address',
+    remedy: 'choose another address or port; 0 picks a free port',
+  },
+  'stream-unpublished': {
+    sentence: 'the stream is not published in the folder',
+    remedy: 'publish it with ironstage stream publish, or name the date of a copy that is there',
+  },
+  'version-downgrade': {
+    sentence: 'the requested version is older than the installed one',
+    remedy: 'choose the installed version or a later one',
+  },
+  'version-family': {
+    sentence: 'only one of the two versions is of Fedora CoreOS',
+    remedy: 'compare versions of the same system',
+  },
+  'version-form': {
+    sentence: 'the text is no version of CoreOS',
+    remedy: 'write a version like 38.20230718.3.0 or 9.2.20220510.1',
+  },
+})

@@ -1,0 +1,59 @@
+import { catalogue } from '../runtime/index.js'
+
+declare module '../runtime/error.js' {
+  interface ErrorCatalogues {
+    lab: typeof ERRORS
+  }
+}
+
+/** The codes of `lab/`, each with the failure that it stands for and its usual remedy. */
+export const ERRORS = catalogue({
+  'agent-address': {
+    sentence: 'the address at which Ironic reaches the agent is not known',
+    remedy: 'name it with advertise_host',
+  },
+  'bmc-address': {
+    sentence: 'the BMC address is neither a host nor a URL',
+    remedy: 'write it as in redfish-virtualmedia+https://10.0.0.1/redfish/v1/Systems/1',
+  },
+  fault: {
+    sentence: 'the description of a fault is not valid',
+    remedy: 'correct what the message names',
+  },
+  'ignition-fetch': {
+    sentence: 'a resource of the Ignition config could not be fetched',
+    remedy: 'check the URL and the network to it',
+  },
+  'images-outdated': {
+    sentence: 'the image service has older images than the release wants',
+    remedy: 'update the image service before Ironic',
+  },
+  'images-unreachable': {
+    sentence: 'the image service does not give a live ISO',
+    remedy: 'start the image service, with the images of the release, before Ironic',
+  },
+  'locked-folder': {
+    sentence: 'another ironstage uses the state folder',
+    remedy: 'stop that one, or name another folder with --state-dir',
+  },
+  'no-bmc': {
+    sentence: 'the machine has no BMC, so Ironic cannot switch it on',
+    remedy: 'give the machine a BMC',
+  },
+  'no-lab': {
+    sentence: 'the Ironic is not one of ironstage, so disks of its machines cannot be found',
+    remedy: 'deploy through an ironstage of this version',
+  },
+  'no-live-images': {
+    sentence: 'the conductor waits for live images, and no image service is configured',
+    remedy: 'configure an image service',
+  },
+  'not-deployable': {
+    sentence: "the node's state does not lead to available",
+    remedy: 'bring the node to available first',
+  },
+  'not-loopback': {
+    sentence: 'the API can be reached from other hosts and has no passwords',
+    remedy: 'listen on 127.0.0.1, or ask for passwords with --htpasswd',
+  },
+})
