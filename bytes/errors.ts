@@ -8,6 +8,10 @@ declare module '../runtime/error.js' {
 
 /** The codes of `bytes/`, each with the failure that it stands for and its usual remedy. */
 export const ERRORS = catalogue({
+  'compressed-data': {
+    sentence: 'compressed data is damaged or cut short',
+    remedy: 'download the file again and compare its checksum',
+  },
   'file-format': {
     sentence: 'a file is not of the expected format',
     remedy: 'give a file of the format that the message names',
