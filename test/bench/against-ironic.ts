@@ -23,7 +23,7 @@ interface Figures {
   memory: number
 }
 
-/** A server is at rest when nobody has asked for anything for so many milliseconds; V8 gives memory back after 45 s. */
+/** Milliseconds without requests after which a server counts as idle; V8 returns memory after 45 s. */
 export const REST = 60_000
 const AT_ONCE = [1, 8, 32]
 const NODES = [100, 1000, 10_000]

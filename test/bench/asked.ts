@@ -6,7 +6,7 @@ export interface Answer {
   body: string
 }
 
-/** The plainest client there is, so that what is measured is the server: no retries but for a lock that somebody holds. */
+/** A minimal client, so that the measurement is of the server: it retries only while a node is locked. */
 export class Asker implements Disposable {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
   readonly #url: string

@@ -25,9 +25,9 @@ const wall = systemClock()
 const random = seededRandom(1)
 
 /**
- * Agents that nobody wants anything of, each with its node, behind one listener with TLS, on a clock that hurries: how
- * soon they are there, whether Ironic hears of all of them in time, and what they take. The machine that they all believe
- * to be on is one, since its memory is not theirs.
+ * Measures idle agents, each with its node, behind one TLS listener and on a fast clock: how soon they register,
+ * whether
+ * Ironic receives all heartbeats in time, and what they use. All share one machine, whose memory is not theirs.
  */
 export async function idleAgents(): Promise<Measured[]> {
   await using ironic = await WaitingIronic.start({ heartbeatTimeout: HEARTBEAT_TIMEOUT, missedAfter: LATEST / SPEED })

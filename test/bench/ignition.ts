@@ -11,7 +11,7 @@ import { realBinary } from '../real/coreos-installer.js'
 import { realIgnition } from '../real/programs/ignition/peer.js'
 import { clock, median, timed, type Measured } from './measure.js'
 
-/** What is done with configs: one is judged, and put into a live ISO. */
+/** Measures the validation of a config and its embedding into a live ISO. */
 export async function ignitionConfigs(): Promise<Measured[]> {
   return [await validated(), await embedded()]
 }

@@ -12,7 +12,7 @@ import { median, memoryOf, timed, type Measured } from './measure.js'
 const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url))
 
 const MIB = 2 ** 20
-/** Of the image; a real one has 800. */
+/** Bytes of the image; a real one has 800 MiB. */
 const SIZE = 400 * MIB
 const READERS = 200
 const RANGE = 2 * MIB

@@ -10,7 +10,7 @@ export interface Measured {
   ours: number
   /** The same done by something else, in the same run on the same machine; null where there is nothing like it. */
   peer: { name: string; value: number } | null
-  /** What the project wants to reach. */
+  /** The project's target. */
   reach: number | 'peer' | null
   /** Nothing where things are counted. */
   unit: 'ms' | 'KiB' | 'MiB' | '%' | ''

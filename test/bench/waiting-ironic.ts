@@ -10,7 +10,7 @@ export interface WaitingFor {
   missedAfter: number
 }
 
-/** What was heard since it was asked before. */
+/** Requests since the previous look. */
 export interface Heard {
   /** How many there are that were ever heard. */
   agents: number

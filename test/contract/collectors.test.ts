@@ -8,7 +8,7 @@ import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js
 import { readHardware } from '../../steps/index.js'
 import type { InspectionData } from '../../wire/index.js'
 
-/** What inspection collects on a simulated machine that has booted its ramdisk. */
+/** Runs collectors on a simulated machine that has booted its ramdisk. */
 async function collected(collectors: string[], change: Partial<MachineSpec> = {}): Promise<InspectionData> {
   const clock = systemClock()
   let up = (): void => {}

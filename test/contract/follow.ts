@@ -113,7 +113,7 @@ class Follower {
     await this.#settle()
     const { method, path, version = '', body } = exchange
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
-    // What comes of it shows in the next look; without one the client did not wait.
+    // The next look shows the effect of the request; without a look the client did not wait.
     if (method !== 'GET') this.#last = undefined
     const response = await this.#stage.send(method, this.#ours(path), text && this.#ours(text), version)
     const created = method === 'POST' && path === '/v1/nodes' ? (JSON.parse(response.body!) as { uuid: string }) : null
@@ -162,7 +162,7 @@ class Follower {
     for (const each of found.slice(0, 8)) this.#tell(exchange, `${what}${each}`)
   }
 
-  /** What agent and Ironic said to each other. */
+  /** Compares the exchanges between agent and Ironic with the recorded ones. */
   #traffic(recorded: readonly LifecycleExchange[], seen: readonly Seen[]): void {
     const expected = recorded.filter(({ seq }) => this.#options.notMade?.[seq] === undefined)
     const labels = expected.map(labelOf)
@@ -180,8 +180,8 @@ class Follower {
         this.#shape(exchange, 'request', exchange.request, our.request)
         if (exchange.error === undefined) this.#shape(exchange, 'answer', exchange.answer, our.answer)
         const token = (our.answer as { config?: { agent_token?: string } } | null)?.config?.agent_token
-        const given = token === undefined ? undefined : token === '******' ? 'masked' : 'given'
-        if (given !== exchange.token) this.#tell(exchange, `token is ${given}, recorded ${exchange.token}`)
+        const sentToken = token === undefined ? undefined : token === '******' ? 'masked' : 'given'
+        if (sentToken !== exchange.token) this.#tell(exchange, `token is ${sentToken}, recorded ${exchange.token}`)
       })
   }
 
@@ -253,7 +253,7 @@ class Follower {
   }
 }
 
-/** What a look at a node shows of where it is. */
+/** Fields of a node that show its state. */
 interface Visible {
   fields: Record<'state' | 'target' | 'power' | 'targetPower' | 'locked' | 'step' | 'fault' | 'error', unknown>
   internal: readonly string[]

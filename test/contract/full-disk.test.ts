@@ -13,7 +13,7 @@ test('a full disk is 507 with what to do; what was answered before is kept, and 
   const created: string[] = []
   {
     await using store = openStore({ path, largest: 2 ** 20, clock })
-    await using stage = await openStage({ kept: store })
+    await using stage = await openStage({ earlier: store })
     const call = (method: string, target: string, body?: object) =>
       stage.api({
         ...{ method, target, base: 'http://x', headers: { 'x-openstack-ironic-api-version': '1.81' } },

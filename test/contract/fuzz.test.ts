@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { brokenInvariants, fuzz } from '../kit/fuzz/index.js'
 import { openStage } from './stage.js'
 
-/** What every suite looks at; longer runs look further. */
+/** A short run for every `npm test`; the soak is longer. */
 const seed = fc.readConfigureGlobal().seed ?? 1
 
 test('calls made from the operation table, right and wrong, are answered, never with 5xx, and the database stays sound', async () => {

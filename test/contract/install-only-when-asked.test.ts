@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createStagedLab, installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { IMAGE, ignition, imageServer, machineOf } from '../kit/deployed.js'
 
-/** What touched a machine since it began to be watched. */
+/** Records the programs and disk writes of a machine from now on. */
 function watched(lab: StagedLab): { programs: string[]; writes: number } & Disposable {
   const touched = { programs: [] as string[], writes: 0 }
   const watching = lab.probe.attach((point, next) => {

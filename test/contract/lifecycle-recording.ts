@@ -24,7 +24,7 @@ export interface LifecycleExchange {
   path: string
   /** Microversion asked for. */
   version?: string
-  /** What a client sent, to be sent again. */
+  /** The body of a client's request, which the replay sends again. */
   body?: unknown
   /** Row of the shapes: what an agent or Ironic sent. */
   request?: number

@@ -25,7 +25,7 @@ export interface Ran {
 /** A lab that remembers what its parties said to each other, what states its node went through and what was run. */
 export interface LifecycleStage extends AsyncDisposable {
   readonly lab: StagedLab<VirtualClock>
-  /** Of {@link node}. */
+  /** The uuid of {@link node}. */
   uuid: string
   readonly seen: Seen[]
   readonly ran: Ran[]

@@ -75,10 +75,11 @@ async function replayed(stage: Stage, { nodes, calls }: Asked): Promise<string[]
   return differences
 }
 
-/** Of a patched node only what the patch was about was kept. */
-function part(ours: unknown, kept: unknown): unknown {
-  if (typeof ours !== 'object' || ours === null || !('provision_updated_at' in ours) || Array.isArray(kept)) return ours
-  const names = Object.keys(kept as JsonObject)
+/** Reduces our node to the fields that the recording has: patches were recorded without the other fields. */
+function part(ours: unknown, recorded: unknown): unknown {
+  if (typeof ours !== 'object' || ours === null || !('provision_updated_at' in ours) || Array.isArray(recorded))
+    return ours
+  const names = Object.keys(recorded as JsonObject)
   return Object.fromEntries(names.map((name) => [name, (ours as JsonObject)[name]]))
 }
 

@@ -4,7 +4,7 @@ import { openStage, type Stage } from './stage.js'
 
 const MAC = '52:54:00:aa:bb:01'
 
-/** What an agent says and is told: status, and the body or an error's sentence. */
+/** Sends a request as an agent, and returns the status with the body or the error's sentence. */
 async function call(
   stage: Stage,
   method: string,

@@ -77,7 +77,7 @@ describe('an allocation', () => {
       ...{ uuid: '11111111-1111-4111-8111-111111111111', state: 'allocating', last_error: null },
       ...{ node_id: null, node_uuid: null, created_at: at, updated_at: null },
     })
-    await using again = await openStage({ kept: stage.store })
+    await using again = await openStage({ earlier: stage.store })
     for (let tries = 0; tries < 200; tries++) {
       const [found] = await again.store.resources('allocation', {})
       if (found?.state === 'active') return expect(found.node_uuid).toBe(uuid)

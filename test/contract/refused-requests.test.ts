@@ -4,7 +4,7 @@ import { stage, type Stage } from '../../lab/index.js'
 import { serveHttp } from '../../wire/index.js'
 import { systemClock } from '../../runtime/index.js'
 
-/** What comes over a socket that no HTTP client would send. */
+/** Bytes that no HTTP client sends. */
 
 let served: Stage
 beforeAll(async () => void (served = await stage({ network: { host: '127.0.0.1', port: 0 } })))

@@ -79,7 +79,7 @@ function translated(text: string, ids: Map<string, string>): string {
   return out
 }
 
-/** What was created gets another id here than it had there. */
+/** Maps the uuids of the recording to those of the objects that are created here. */
 function learn({ method, uuid }: RecordedExchange, { body }: WireResponse, ids: Map<string, string>): void {
   if (method !== 'POST' || uuid === undefined || body === undefined) return
   const ours = (JSON.parse(body) as { uuid?: string }).uuid

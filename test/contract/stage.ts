@@ -31,18 +31,18 @@ export async function openStage({
   host = 'peers-conductor',
   seed = 1,
   api: more = {},
-  kept,
+  earlier,
   clock = systemClock(),
 }: {
   host?: string
   seed?: number
   api?: Partial<IronicApiOptions>
-  /** What an earlier conductor left, which stays open. */
-  kept?: Store & StoreView
+  /** The store of an earlier conductor; its owner closes it. */
+  earlier?: Store & StoreView
   clock?: Clock
 } = {}): Promise<Stage> {
   const [random, probe, logger] = [seededRandom(seed), new Probe(), silent]
-  const store = kept ?? openStore({ path: ':memory:', clock })
+  const store = earlier ?? openStore({ path: ':memory:', clock })
   const transport = new InProcessTransport()
   const endpoint = 'http://ironic.test:6385'
   const ironic = await openIronic({
@@ -67,7 +67,7 @@ export async function openStage({
     client: new IronicClient({ transport, endpoint, clock }),
     [Symbol.asyncDispose]: async () => {
       await ironic[Symbol.asyncDispose]()
-      if (!kept) await store[Symbol.asyncDispose]()
+      if (!earlier) await store[Symbol.asyncDispose]()
     },
   }
 }

@@ -78,7 +78,7 @@ test('who follows the guide boots CoreOS with the agent, by ISO and by PXE', { t
         break
       }
       case 'shell':
-        // What the shell's pattern finds is the file that was printed.
+        // The shell's pattern matches the printed file.
         expect(lines).toEqual(['mv fedora-coreos-*-live*.x86_64.iso live.iso'])
         await writeFile('live.iso', await readFile(printed.trim()))
         break

@@ -4,7 +4,7 @@ import { command } from '../kit/commands/command.js'
 
 const fromRoot = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-/** What differs from run to run: times, ids, ports, paths, and which states a poll happened to see. */
+/** Removes from a transcript what changes between runs: times, ids, ports, paths, and states that a poll may miss. */
 const steady = (transcript: string): string[] =>
   transcript
     .trimEnd()

@@ -47,7 +47,7 @@ test('who follows the guide gets a step whose test passes in less than a second'
         expect(JSON.parse(text)).toMatchObject({ step: 'wipe_nvme', interface: 'deploy' })
         break
       default:
-        // What installs packages is what readersFolder does.
+        // `readersFolder` installs the packages instead.
         expect(text).toBe('npm init -y && npm install ironstage vitest\n')
     }
   }

@@ -61,7 +61,7 @@ export class AgentScene implements AsyncDisposable {
   readonly clock = new VirtualClock()
   readonly ironic = new FakeIronic(() => this.clock.elapsed())
   readonly target = new FakeTarget(this.clock)
-  /** As it was saved: text, so that nobody shares an object. */
+  /** The saved state, as text so that no two owners share an object. */
   saved: string | undefined
   writes = 0
   readonly #random = seededRandom(7)

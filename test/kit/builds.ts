@@ -3,7 +3,7 @@ import type { BuildMeta } from '../../coreos/index.js'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** What a build of CoreOS says of itself; its files need not be there. */
+/** Metadata of a CoreOS build; its files need not exist. */
 export function buildMeta(
   architecture: string,
   {

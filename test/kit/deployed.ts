@@ -20,7 +20,7 @@ export const ignition = {
   storage: { files: [{ path: '/etc/motd', mode: 420, contents: { source: 'data:,hello' } }] },
 }
 
-/** What BareMetal Operator passes for a host with user data: the secret's text, and its own metadata. */
+/** The config drive of BareMetal Operator for a host with user data: the secret's text, and its own metadata. */
 export const configdrive = {
   meta_data: { uuid: 'b1', name: 'worker-0', 'local-hostname': 'worker-0', 'metal3-name': 'worker-0' },
   network_data: { links: [], networks: [], services: [] },

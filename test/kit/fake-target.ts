@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/index.js'
 import type { Capability, Command, Exit, Run, Target } from '../../targets/index.js'
 
-/** What a program of a {@link FakeTarget} does; it may take its time. */
+/** A program of a {@link FakeTarget}. */
 export type FakeProgram = (command: Command) => Promise<FakeEnd> | FakeEnd
 
 /** `output` is on stderr, where programs explain themselves. */

@@ -4,7 +4,7 @@ import { baseRoot } from '../../machine/root/base-root.js'
 import { recordsOf, type RootRecord } from '../../machine/root/root-records.js'
 import { Probe, systemClock } from '../../runtime/index.js'
 
-/** What Ignition left on a root filesystem, and what it said; `[severity]: message`. */
+/** The root filesystem after Ignition, and its journal as `[severity]: message`. */
 export interface IgnitionRunResult {
   tree: ReadonlyMap<string, RootRecord>
   failed: boolean
@@ -35,7 +35,7 @@ const CHANCE = [
   /: fetched (referenced )?(base|user) config|wrote ssh authorized keys file/,
 ]
 
-/** What two runs on the same tree have to have in common: the paths that were changed, and the journal; no dates. */
+/** The part that must be the same in two runs on the same tree: changed paths and the journal, without dates. */
 export function comparable({ tree, failed, journal }: IgnitionRunResult) {
   const base = recordsOf(baseRoot())
   const changed = [...tree]

@@ -18,7 +18,7 @@ import { qcow2Image } from './images/qcow2-image.js'
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 /** A live ISO, and disk images on a server, for labs whose machines boot what is served. */
-export async function liveWorld() {
+export async function liveServers() {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-test-'))
   const iso = join(folder, 'coreos-live.iso')
   await writeFile(iso, isoImage(liveFiles()))

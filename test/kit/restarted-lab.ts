@@ -60,8 +60,8 @@ export async function labFolder() {
             resolve()
           })
         })
-        // What was already past the last probe comes to its end, as it would have a moment before the kill.
-        for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve))
+        // Work past its last probe completes, as it would have a moment before the kill.
+        for (let round = 0; round < 200; round++) await new Promise((resolve) => setImmediate(resolve))
       },
     }
   }
@@ -71,7 +71,7 @@ export async function labFolder() {
     live,
     [Symbol.asyncDispose]: async () => {
       await lives.at(-1)?.[Symbol.asyncDispose]()
-      // What was killed has hung where it was until now; its files want to be closed.
+      // Resume the killed work, which has waited until now, so that its files close.
       bury()
       for (const life of lives.slice(0, -1)) await life[Symbol.asyncDispose]()
       release()

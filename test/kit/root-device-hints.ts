@@ -25,7 +25,7 @@ export interface HintCase {
 const of = (disk: JsonObject, ...all: JsonObject[]): HintCase[] => all.map((hints) => ({ hints, disk }))
 const each = (name: string, ...values: unknown[]): JsonObject[] => values.map((value) => ({ [name]: value }))
 
-/** What Ironic and the agent are asked, and what we are. */
+/** Hints that Ironic, the agent and ironstage evaluate. */
 export const HINT_CASES: readonly HintCase[] = [
   ...of(
     WHOLE,

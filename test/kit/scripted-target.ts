@@ -1,7 +1,7 @@
 import { VirtualClock, type Clock } from '../../runtime/index.js'
 import type { Capability, Command, Exit, OutputChunk, Target } from '../../targets/index.js'
 
-/** What a scripted program says. Text is what it prints on stdout. */
+/** The result of a scripted program. Text is its stdout. */
 export type Answer = string | { stdout?: string; stderr?: string; code?: number; exit?: Exit }
 /** By the beginning of the command line; the longest that fits is taken. */
 export type Script = Record<string, Answer | ((argv: readonly string[]) => Answer | Promise<Answer>)>
@@ -58,13 +58,13 @@ export function scriptedTarget(script: Script, options: ScriptedOptions = {}): S
           .filter((start) => line === start || line.startsWith(`${start} `))
           .sort((a, b) => b.length - a.length)[0]
         const entry = key === undefined ? undefined : script[key]
-        const said = typeof entry === 'function' ? await entry(argv) : entry
+        const scripted = typeof entry === 'function' ? await entry(argv) : entry
         const answer =
-          said === undefined
+          scripted === undefined
             ? { code: 127, stderr: `${argv[0]}: command not found\n` }
-            : typeof said === 'string'
-              ? { stdout: said }
-              : said
+            : typeof scripted === 'string'
+              ? { stdout: scripted }
+              : scripted
         return {
           id: String(commands.length),
           output: chunks(answer),

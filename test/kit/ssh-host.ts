@@ -12,14 +12,14 @@ export const newKey = (type: 'ed25519' | 'rsa' | 'ecdsa' = 'ed25519', passphrase
     ...(type === 'rsa' ? { bits: 2048 } : type === 'ecdsa' ? { bits: 256 } : {}),
     ...(passphrase === undefined ? {} : { passphrase, cipher: 'aes256-cbc', rounds: 1 }),
   }
-  // Of some three hundred keys that ssh2 draws it cannot read one itself.
+  // ssh2 cannot read about one in three hundred of the keys that it makes.
   for (;;) {
     const key = utils.generateKeyPairSync(type as 'ed25519', options as never) as { private: string; public: string }
     if (!(utils.parseKey(key.private, passphrase) instanceof Error)) return key
   }
 }
 
-/** What a machine says of itself. */
+/** The facts that identify a machine. */
 export interface FakeIdentity {
   machine: string
   boot: string
@@ -29,28 +29,28 @@ export interface FakeIdentity {
 
 export interface SshHostOptions {
   hostKeys?: readonly string[]
-  /** Whether somebody is let in. Everybody is, unless told otherwise. */
+  /** Accepts or rejects a login; by default every login is accepted. */
   authenticate?: (context: AuthContext) => void
   identity?: Partial<FakeIdentity>
   port?: number
-  /** Sessions that fit into a connection. */
+  /** The largest number of sessions in a connection. */
   sessions?: number
-  /** In front of `PATH` of whatever is run. */
+  /** A folder in front of the `PATH` of every command. */
   path?: string
-  /** What a script would print, which then is not run; null lets it run. */
+  /** The output of a script that then does not run; null lets it run. */
   answer?: (script: string) => string | null
-  /** Lines, and scripts that are sent to a shell, of which nothing is ever heard. */
+  /** Commands and scripts that never answer. */
   silent?: (text: string) => boolean
 }
 
-/** A host in this process that speaks SSH: runs lines with this host's /bin/sh and says of itself what it is told. */
+/** An SSH server in this process: runs commands with this host's /bin/sh and reports a configured identity. */
 export class SshHost implements AsyncDisposable {
   readonly #server: InstanceType<typeof Server>
   readonly #options: SshHostOptions
   readonly #sockets = new Set<Socket>()
   readonly #clients = new Set<Connection>()
   identity: FakeIdentity
-  /** Lines that it was handed, other than for who it is. */
+  /** Commands that it received, other than those that ask for its identity. */
   readonly lines: string[] = []
   connections = 0
   mostSessions = 0
@@ -80,7 +80,7 @@ export class SshHost implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Every link goes, without a word. */
+  /** Cuts every connection without notice. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy()
   }
@@ -152,8 +152,8 @@ export class SshHost implements AsyncDisposable {
       }
       if (!script.includes('ironstage-identity')) return this.#spawn(line, channel, Buffer.concat(input))
       const { machine, boot, dmi, uid } = this.identity
-      const said = { machine, boot, dmi, host: 'fake', uid }
-      for (const [name, value] of Object.entries(said)) channel.write(`\nironstage-identity ${name} ${value}\n`)
+      const facts = { machine, boot, dmi, host: 'fake', uid }
+      for (const [name, value] of Object.entries(facts)) channel.write(`\nironstage-identity ${name} ${value}\n`)
       channel.exit(0)
       channel.end()
     })
@@ -162,7 +162,7 @@ export class SshHost implements AsyncDisposable {
   #spawn(line: string, channel: ServerChannel, input?: Buffer): void {
     const { path } = this.#options
     const PATH = `${path === undefined ? '' : `${path}:`}${process.env['PATH']}`
-    // What a line started lives on when its link goes, as with sshd.
+    // As with sshd, processes outlive the link.
     const child = spawn('/bin/sh', ['-c', line], { env: { PATH, HOME: '/' }, stdio: 'pipe' })
     for (const stream of [child.stdin, child.stdout, child.stderr, channel]) stream.on('error', () => {})
     child.stdout.pipe(channel, { end: false })

@@ -9,11 +9,11 @@ export interface RecordingContext extends StepContext {
 }
 
 /** A step's surroundings that remember what it told. */
-export function stepContext(target: Target, given: Partial<StepContext> = {}): RecordingContext {
+export function stepContext(target: Target, options: Partial<StepContext> = {}): RecordingContext {
   const stages: string[] = []
   const percents: number[] = []
   const logged: RecordingContext['logged'] = []
-  const node = given.node ?? {
+  const node = options.node ?? {
     ...{ uuid: '1be26c0b-03f2-4d2e-ae87-c02d7f33c123', properties: {}, instance_info: {}, driver_internal_info: {} },
   }
   return {
@@ -29,7 +29,7 @@ export function stepContext(target: Target, given: Partial<StepContext> = {}): R
     },
     clock: target.clock,
     signal: new AbortController().signal,
-    ...given,
+    ...options,
     stages,
     percents,
     logged,

@@ -21,7 +21,7 @@ export const testDisk = (name: string, gib: number, change: Partial<DiskSpec> = 
   ...change,
 })
 
-/** A machine that has booted its ramdisk, on a virtual clock that runs by itself while somebody waits in {@link run}. */
+/** A machine that has booted its ramdisk, on a virtual clock that advances while {@link run} waits. */
 export async function stepMachine(disks: DiskSpec[], change: Partial<MachineSpec> = {}) {
   const clock = new VirtualClock()
   const machines = await openMachines({
@@ -39,7 +39,11 @@ export async function stepMachine(disks: DiskSpec[], change: Partial<MachineSpec
     machine,
     clock,
     reboot: () => boot('reboot'),
-    /** What a command printed. Fails when the command does. */
+    /**
+     * Runs a command and returns its output.
+     *
+     * @throws when the command fails
+     */
     say: async (line: string, stdin?: Uint8Array) =>
       (
         await runCommand(machine.executor, line.split(' ') as [string, ...string[]], {

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import type { FetchFailureCode } from '../../bytes/index.js'
 
-/** What one connection does once the request's header is there. `body` is the file that was asked for. */
+/** Serves one connection after the request's header has arrived. `body` is the requested file. */
 type Script = (socket: Socket, body: Buffer, at: { url: string; elsewhere: string }) => void
 
 /** A server that is wrong in one way. */

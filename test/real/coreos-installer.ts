@@ -1,25 +1,26 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { LoopDevice } from './loop-device.js'
+import { quoted } from './own-kernel.js'
+import { cachedPeer, exists } from './peer-cache.js'
 import { debianPackages, debianProgram, tool } from './peers.js'
 
 const run = promisify(execFile)
 const here = import.meta.url.replace('/dist/test/real/', '/test/real/')
 const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, here))
 
-/** What is built, and with what; its hash names the folder that it is kept in. */
+/** The version and its build dependencies; the hash of this file is the name in the cache. */
 const PINNED = peer('coreos-installer.txt')
-const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
 
-/** How a real coreos-installer is run. */
 export interface RealRun {
-  /** Of the disk; 512 unless said otherwise. */
+  /** Bytes in a sector of the disk; default 512. */
   sectorSize?: number
-  /** Whether it has a terminal for stdout and stderr, which then come together as stdout. */
+  /** Whether stdout and stderr are a terminal; all output is then in `stdout`. */
   tty?: boolean
   /** Called with the disk's name before it runs. */
   prepare?: (device: string) => Promise<void>
@@ -31,9 +32,9 @@ export interface Ended {
   stderr: string
 }
 
-/** A real coreos-installer that may write to one file, which it takes for a disk. */
+/** A real coreos-installer whose only disk is a loop device over a file. */
 export interface RealInstaller extends AsyncDisposable {
-  /** Runs it as it is, without a disk. */
+  /** Runs it without a disk. */
   run(args: readonly string[]): Promise<Ended>
   /**
    * Runs it with {@link DISK} in its arguments standing for a loop device over `disk`, a file. Kept away from every
@@ -62,37 +63,25 @@ export async function realInstaller(): Promise<RealInstaller> {
   }
 }
 
-/** Its path, once it is built. Who runs it has to keep it away from this host's disks. */
+/** The path of the real program. Callers have to keep it away from this host's disks. */
 export async function realBinary(): Promise<string> {
   const pinned = await readFile(PINNED, 'utf8')
   const packages = [...pinned.matchAll(/^debian (.*)$/gm)].flatMap(([, names]) => names!.split(' '))
   await debianPackages(packages)
-  const folder = join(CACHE, createHash('sha256').update(pinned).digest('hex').slice(0, 16))
-  const binary = join(folder, 'bin/coreos-installer')
-  if (!(await exists(binary))) await build(/^coreos-installer (\S+)$/m.exec(pinned)![1]!, folder)
-  return binary
-}
-
-/** A backtrace belongs to whoever debugs the real one. */
-const QUIET = ['-u', 'RUST_BACKTRACE', '-u', 'RUST_LIB_BACKTRACE'] as const
-
-/** Built aside and moved when it is whole, so a run that was cut short leaves nothing that looks complete. */
-async function build(version: string, folder: string): Promise<void> {
-  // Debian's own is too old for it; rustup puts its into the home folder.
-  const cargo = (await exists(join(homedir(), '.cargo/bin/cargo'))) ? join(homedir(), '.cargo/bin/cargo') : 'cargo'
-  await mkdir(CACHE, { recursive: true })
-  const building = await mkdtemp(join(CACHE, 'building-'))
-  try {
+  const hash = createHash('sha256').update(pinned).digest('hex')
+  const folder = await cachedPeer(hash.slice(0, 16), async (building) => {
+    const version = /^coreos-installer (\S+)$/m.exec(pinned)![1]!
+    // Debian's cargo is too old; rustup installs a newer one into the home folder.
+    const rustup = join(homedir(), '.cargo/bin/cargo')
     const argv = ['install', 'coreos-installer', '--locked', '--version', version, '--root', building]
-    await run(cargo, argv, { maxBuffer: 64 * 2 ** 20 })
-    await rename(building, folder).catch(async (error: unknown) => {
-      // Another run was faster.
-      if (!(await exists(join(folder, 'bin/coreos-installer')))) throw error
-    })
-  } finally {
-    await rm(building, { recursive: true, force: true })
-  }
+    await run((await exists(rustup)) ? rustup : 'cargo', argv, { maxBuffer: 64 * 2 ** 20 })
+    return building
+  })
+  return join(folder, 'bin/coreos-installer')
 }
+
+/** Backtraces are for developers of coreos-installer. */
+const QUIET = ['-u', 'RUST_BACKTRACE', '-u', 'RUST_LIB_BACKTRACE'] as const
 
 async function compile(): Promise<string> {
   await debianProgram('gcc', 'gcc')
@@ -101,7 +90,7 @@ async function compile(): Promise<string> {
   return library
 }
 
-/** The loop device is made here over the caller's file, and is gone when this has ended; no other device is named. */
+/** Attaches a loop device to the caller's file, and detaches it when the program has ended; it names no other device. */
 async function install(
   binary: string,
   preload: string,
@@ -109,32 +98,17 @@ async function install(
   args: readonly string[],
   { sectorSize = 512, tty = false, prepare }: RealRun,
 ): Promise<Ended> {
-  const attach = ['--partscan', '--find', '--show', '--sector-size', String(sectorSize), disk]
-  const { stdout } = await run('losetup', attach)
-  const device = stdout.trim()
-  if (!/^\/dev\/loop\d+$/.test(device)) throw new Error(`losetup said ${JSON.stringify(stdout)}`)
-  try {
-    await prepare?.(device)
-    const own = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'] as const
-    const beside = ['sh', peer('beside-udevd.sh'), device, preload] as const
-    const argv = [binary, ...args.map((arg) => arg.replaceAll(DISK, device))]
-    // A shell in between: the first process of a PID namespace gets other's children, which `script` waits for.
-    const script = ['script', '-qefc', argv.map(quoted).join(' '), '/dev/null']
-    const command = tty ? ['sh', '-c', '"$@" </dev/null; exit $?', 'sh', ...script] : argv
-    // One that hangs must not hold the loop device for ever.
-    const ended = await tool('timeout', '--kill-after=5', '60', 'unshare', ...own, ...beside, ...command)
-    const named = (text: string) => text.replaceAll(device, DISK)
-    return { code: ended.code, stdout: named(ended.stdout), stderr: named(ended.stderr) }
-  } finally {
-    await run('losetup', ['--detach', device])
-  }
+  await using loop = await LoopDevice.attach(disk, { sectorSize })
+  const { device } = loop
+  await prepare?.(device)
+  const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'] as const
+  const beside = ['sh', peer('beside-udevd.sh'), device, preload] as const
+  const argv = [binary, ...args.map((arg) => arg.replaceAll(DISK, device))]
+  // The shell is the first process of the PID namespace and so adopts orphans, for which `script` would wait.
+  const script = ['script', '-qefc', argv.map(quoted).join(' '), '/dev/null']
+  const command = tty ? ['sh', '-c', '"$@" </dev/null; exit $?', 'sh', ...script] : argv
+  // A program that hangs must not hold the loop device for ever.
+  const ended = await tool('timeout', '--kill-after=5', '60', 'unshare', ...namespaces, ...beside, ...command)
+  const named = (text: string) => text.replaceAll(device, DISK)
+  return { code: ended.code, stdout: named(ended.stdout), stderr: named(ended.stderr) }
 }
-
-/** As one word of a shell. */
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )

@@ -25,10 +25,10 @@ export function partsFrom(
   if (recorded.length === 0) throw new Error(`nothing was recorded of "${part}"`)
   // What Ironic said to an agent by TLS was not recorded.
   const oneSided = recorded.every(({ from }) => from === 'agent')
-  const said = heard(seen).filter(({ from }) => !oneSided || from === 'agent')
+  const relevant = heard(seen).filter(({ from }) => !oneSided || from === 'agent')
   const wanted = recorded.map(labelOf)
   const label = (each: Seen) => labelOf(asRecorded(each, uuid))
-  const ours = withoutBeatsBetween(said, wanted, label)
+  const ours = withoutBeatsBetween(relevant, wanted, label)
   const made = ours.map(label)
   if (wanted.join('\n') !== made.join('\n'))
     return [`exchanged\n  ${made.join('\n  ')}\nrecorded\n  ${wanted.join('\n  ')}`]
@@ -54,12 +54,12 @@ export function partsFrom(
  * off, a lookup or heartbeat that met Ironic's lock and was made again, a question after a command that still ran.
  */
 function heard(seen: readonly Seen[]): Seen[] {
-  const told = seen.filter((each) => {
+  const answered = seen.filter((each) => {
     if (isLookup(each)) return each.status === 200
     return each.status !== 0 && !(each.from === 'ironic' && each.method === 'GET' && stillRunning(each.answer))
   })
-  return told.filter((each, index) => {
-    const next = told[index + 1]
+  return answered.filter((each, index) => {
+    const next = answered[index + 1]
     if (each.from === 'agent' && each.target === '/') return isLookup(next)
     return each.from !== 'agent' || !each.target.startsWith('/v1/heartbeat') || next?.from === 'ironic'
   })
@@ -73,10 +73,10 @@ function withoutCertificate(request: unknown): unknown {
 
 /** Without heartbeats that were not recorded where they came: they go on while a busy Ironic takes its time. */
 function withoutBeatsBetween(seen: readonly Seen[], wanted: readonly string[], label: (each: Seen) => string): Seen[] {
-  const kept: Seen[] = []
+  const distinct: Seen[] = []
   for (const each of seen)
-    if (label(each) === wanted[kept.length] || !each.target.startsWith('/v1/heartbeat')) kept.push(each)
-  return kept
+    if (label(each) === wanted[distinct.length] || !each.target.startsWith('/v1/heartbeat')) distinct.push(each)
+  return distinct
 }
 
 const isLookup = (each: Seen | undefined): boolean => each?.target.startsWith('/v1/lookup') ?? false

@@ -25,7 +25,7 @@ const DEBIAN = {
 }
 
 /** Runs steps one after another and reports how long each took, when it took long enough to have done something. */
-async function inTurn(steps: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> {
+async function oneByOne(steps: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> {
   for (const [name, step] of Object.entries(steps)) {
     const since = performance.now()
     await step()
@@ -41,7 +41,7 @@ async function inTurn(steps: Readonly<Record<string, () => Promise<unknown>>>): 
  * @throws when one cannot be installed: a missing peer is a failure, never a skip
  */
 export async function installPeers(): Promise<void> {
-  await inTurn({
+  await oneByOne({
     'Debian programs': async () => {
       for (const [program, name] of Object.entries(DEBIAN)) await debianProgram(program, name)
     },
@@ -49,9 +49,9 @@ export async function installPeers(): Promise<void> {
     'User Mode Linux': userModeLinux,
   })
   await Promise.all([
-    inTurn({ 'coreos-installer': realBinary }),
-    inTurn({ Ironic: ironicPeer, 'ironic-python-agent': ipaPeer, 'OpenStack clients': openstackClients }),
-    inTurn({ Ignition: realIgnition, 'its engine': realEngine, gophercloud: gophercloudProgram }),
+    oneByOne({ 'coreos-installer': realBinary }),
+    oneByOne({ Ironic: ironicPeer, 'ironic-python-agent': ipaPeer, 'OpenStack clients': openstackClients }),
+    oneByOne({ Ignition: realIgnition, 'its engine': realEngine, gophercloud: gophercloudProgram }),
   ])
 }
 

@@ -29,7 +29,7 @@ const PROGRAMS = `
 let installed: Promise<string> | undefined
 
 /** The folder of the real agent, installed the first time. */
-export const ipaPeer = (): Promise<string> => (installed ??= pythonPeer(PINNED, 'ironic-python-agent'))
+export const ipaPeer = (): Promise<string> => (installed ??= pythonPeer(PINNED))
 
 export interface IpaOptions {
   /** Of an Ironic on loopback, without `/v1`; it is reached at the same address from within the namespace. */
@@ -84,8 +84,8 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
     const argv = ['boot.sh', folder, process.execPath, join(venv, 'bin/python'), join(venv, 'bin/ironic-python-agent')]
     const relayed = [ironicPort, at('ironic.socket'), at('agent.socket'), String(port)]
     const boot = async (parameters: Readonly<Record<string, string>>): Promise<ChildProcess> => {
-      const given = { 'ipa-api-url': ironicUrl, ...hasty(port), ...parameters }
-      const words = Object.entries(given).map(([name, value]) => `${name}=${value}`)
+      const kernelParameters = { 'ipa-api-url': ironicUrl, ...hasty(port), ...parameters }
+      const words = Object.entries(kernelParameters).map(([name, value]) => `${name}=${value}`)
       await writeFile(at('cmdline'), `${words.join(' ')}\n`)
       return spawnTo(at('stdout.log'), 'setpriv', [...NAMESPACES, 'bash', ...argv, PROGRAMS, '--', ...relayed], folder)
     }

@@ -33,7 +33,7 @@ export interface RealIronic extends AsyncDisposable {
 }
 
 /** The folder of the real Ironic, installed the first time. */
-export const ironicPeer = (): Promise<string> => pythonPeer(PINNED, 'ironic')
+export const ironicPeer = (): Promise<string> => pythonPeer(PINNED)
 
 /**
  * Starts a real Ironic with an empty database on loopback, installing it first where it is not.
@@ -108,8 +108,8 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
 
 /** An Ironic's database with nothing in it: made once of each installation, since its schema takes as long as a start. */
 async function emptyDatabase(venv: string): Promise<string> {
-  const kept = join(venv, 'empty.sqlite')
-  if (existsSync(kept)) return kept
+  const template = join(venv, 'empty.sqlite')
+  if (existsSync(template)) return template
   const folder = await mkdtemp(join(venv, 'making-'))
   try {
     const path = join(folder, 'ironic.sqlite')
@@ -121,11 +121,11 @@ async function emptyDatabase(venv: string): Promise<string> {
     // With a log its readers and its one writer do not wait for each other.
     const log = 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("PRAGMA journal_mode = WAL")'
     await tool(python, '-c', log, path)
-    await rename(path, kept)
+    await rename(path, template)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-  return kept
+  return template
 }
 
 /** One that nobody listens on right now. */

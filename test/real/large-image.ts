@@ -1,56 +1,44 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { seededRandom } from '../../runtime/index.js'
 import { fileDigest } from '../kit/images/image-files.js'
-import { CACHE, debianProgram } from './peers.js'
+import { cachedPeer } from './peer-cache.js'
+import { debianProgram } from './peers.js'
 
 const run = promisify(execFile)
 const MIB = 2 ** 20
 
-/** Part of the name under which images are kept: a change of {@link write} or of xz's options needs another one. */
+/** Part of the name in the cache: change it with {@link write} and with the options of xz. */
 const RECIPE = 'words of seed 4, xz preset 1 with 64 MiB'
 
 export interface LargeImage {
-  /** The compressed file, which stays as it is. */
+  /** The compressed file; tests only read it. */
   readonly xz: string
-  /** SHA-256 of what is compressed. */
+  /** SHA-256 of the raw image. */
   readonly rawDigest: string
 }
 
 /**
- * The rehearsal image with more behind it that compresses to about a third, as an operating system does, compressed with
- * Fedora CoreOS's dictionary. Made the first time and kept beside the peers.
+ * The rehearsal image followed by data that compresses to about a third, as an operating system does, compressed with
+ * the dictionary size of Fedora CoreOS. Cached beside the peers.
  */
 export async function largeImage(mib: number): Promise<LargeImage> {
   const hash = createHash('sha256')
     .update(RECIPE)
     .update(await readFile(REHEARSAL_IMAGE))
-  const kept = join(CACHE, `image-${mib}-${hash.digest('hex').slice(0, 16)}`)
-  if (!existsSync(kept)) await make(kept, mib)
-  return { xz: join(kept, 'image.raw.xz'), rawDigest: await readFile(join(kept, 'raw.sha256'), 'utf8') }
-}
-
-async function make(kept: string, mib: number): Promise<void> {
-  await debianProgram('xz', 'xz-utils')
-  await mkdir(CACHE, { recursive: true })
-  const building = await mkdtemp(join(CACHE, 'building-'))
-  try {
+  const folder = await cachedPeer(`image-${mib}-${hash.digest('hex').slice(0, 16)}`, async (building) => {
+    await debianProgram('xz', 'xz-utils')
     const raw = join(building, 'image.raw')
     await write(raw, mib)
     await writeFile(join(building, 'raw.sha256'), await fileDigest(raw))
     await run('xz', ['-T2', '--lzma2=preset=1,dict=64MiB', raw])
-    await rename(building, kept).catch((error: unknown) => {
-      // Another run was faster.
-      if (!existsSync(kept)) throw error
-    })
-  } finally {
-    await rm(building, { recursive: true, force: true })
-  }
+    return building
+  })
+  return { xz: join(folder, 'image.raw.xz'), rawDigest: await readFile(join(folder, 'raw.sha256'), 'utf8') }
 }
 
 async function write(raw: string, mib: number): Promise<void> {

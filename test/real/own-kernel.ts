@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { debianProgram, tool } from './peers.js'
+import { cachedPeer } from './peer-cache.js'
+import { debianProgram, succeeds, tool } from './peers.js'
 
 const INIT = fileURLToPath(new URL('./peers/own-kernel.sh', import.meta.url))
 const TREE = fileURLToPath(new URL('../..', import.meta.url))
 /** Every system call of its programs takes two changes of process: it is ten times as slow as this host, and more. */
 const PATIENCE = 2_400_000
-const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
 
 /**
  * Runs shell text on a kernel of its own, as root: Debian's User Mode Linux, a Linux that is a process. It has what a
@@ -59,23 +59,14 @@ export async function onOwnKernel(
   }
 }
 
-/** User Mode Linux, unpacked beside this host's programs the first time; nothing is installed. */
-export async function userModeLinux(): Promise<string> {
-  const folder = join(CACHE, 'user-mode-linux')
-  if ((await tool('test', '-x', join(folder, 'usr/bin/linux.uml'))).code === 0) return folder
-  await mkdir(CACHE, { recursive: true })
-  const building = await mkdtemp(join(CACHE, 'building-'))
-  try {
+/** User Mode Linux, unpacked into the cache; nothing is installed. */
+export const userModeLinux = (): Promise<string> =>
+  cachedPeer('user-mode-linux', async (building) => {
     const unpack = 'cd "$1" && apt-get download user-mode-linux && dpkg-deb -x *.deb tree'
-    const first = await tool('sh', '-c', unpack, 'sh', building)
-    const ended = first.code === 0 ? first : await tool('sh', '-c', `apt-get update && ${unpack}`, 'sh', building)
-    if (ended.code !== 0) throw new Error(`User Mode Linux could not be had: ${ended.stderr}`)
-    await rename(join(building, 'tree'), folder).catch(() => {})
-    return folder
-  } finally {
-    await rm(building, { recursive: true, force: true })
-  }
-}
+    const { code } = await tool('sh', '-c', unpack, 'sh', building)
+    if (code !== 0) await succeeds('sh', '-c', `apt-get update && ${unpack}`, 'sh', building)
+    return join(building, 'tree')
+  })
 
 /** As one word of a shell. */
 export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`

@@ -1,19 +1,16 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
-import { homedir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { cachedPeer, exists } from './peer-cache.js'
 
 const run = promisify(execFile)
 
-/** Where Debian puts what administrators use; often not on an ordinary user's PATH. */
+/** With Debian's folders of administrators' programs, which an ordinary user's PATH often lacks. */
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`
 
-/** Where peers are kept over runs and over checkouts. */
-export const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
-
-/** Runs a real tool and gives its exit code and everything it printed. */
+/** Runs a real tool, and returns its exit code and its output. */
 export async function tool(...argv: [string, ...string[]]): Promise<{ code: number; stdout: string; stderr: string }> {
   try {
     const { stdout, stderr } = await run(argv[0], argv.slice(1), {
@@ -29,7 +26,18 @@ export async function tool(...argv: [string, ...string[]]): Promise<{ code: numb
 }
 
 /**
- * Makes sure that a program of a Debian package is there, installing the package when it is not.
+ * Runs a real tool that has to succeed.
+ *
+ * @throws when its exit code is another than 0, with the end of its stderr
+ */
+export async function succeeds(...argv: [string, ...string[]]): Promise<string> {
+  const { code, stdout, stderr } = await tool(...argv)
+  if (code !== 0) throw new Error(`${argv.join(' ')} failed with ${code}: ${stderr.slice(-4000)}`)
+  return stdout
+}
+
+/**
+ * Installs the Debian package of a program that is not on the PATH yet.
  *
  * @throws when it cannot be installed: a missing peer is a failure, never a skip
  */
@@ -39,7 +47,7 @@ export async function debianProgram(program: string, packageName: string): Promi
   if (!(await onPath(program))) throw new Error(`${packageName} was installed but has no ${program}`)
 }
 
-/** The package lists are fetched once a process. */
+/** The package lists are updated once per process. */
 let updated: Promise<unknown> | undefined
 
 /**
@@ -68,25 +76,19 @@ async function onPath(program: string): Promise<boolean> {
 }
 
 /**
- * The folder of a virtual environment with exactly what a list pins, installed the first time and named after the list's
- * hash. It is built aside and appears whole, so a run that was cut short leaves nothing that the next one would take for
- * complete. Scripts name the folder that they were installed in: run them as `bin/python bin/SCRIPT`, since it has moved.
+ * The folder of a virtual environment with exactly the packages of a list, named by the list's hash. Scripts contain the
+ * path of the folder that pip installed them in, and the folder moves afterwards: run them as `bin/python bin/SCRIPT`.
  *
- * @param program one of its `bin`
- * @throws when it cannot be installed: a missing peer is a failure, never a skip
+ * @throws when a package cannot be installed: a missing peer is a failure, never a skip
  */
-export async function pythonPeer(list: string, program: string): Promise<string> {
-  const pinned = await readFile(list)
-  const venv = join(CACHE, createHash('sha256').update(pinned).digest('hex').slice(0, 16))
-  if (await exists(join(venv, 'bin', program))) return venv
-  await debianProgram('python3', 'python3')
-  await mkdir(CACHE, { recursive: true })
-  const building = await mkdtemp(join(CACHE, 'building-'))
-  try {
+export async function pythonPeer(list: string): Promise<string> {
+  const hash = createHash('sha256').update(await readFile(list))
+  return cachedPeer(hash.digest('hex').slice(0, 16), async (building) => {
+    await debianProgram('python3', 'python3')
     if ((await tool('python3', '-m', 'venv', building)).code !== 0) {
-      // Debian has the module apart.
+      // Debian has the module venv in a package of its own.
       await debianPackages(['python3-venv'])
-      await done('making a virtual environment', tool('python3', '-m', 'venv', '--clear', building))
+      await succeeds('python3', '-m', 'venv', '--clear', building)
     }
     const pip = [
       join(building, 'bin/python'),
@@ -98,24 +100,7 @@ export async function pythonPeer(list: string, program: string): Promise<string>
       '--retries',
       '5',
     ] as const
-    await done(`installing ${list}`, tool(...pip, '--no-deps', '--requirement', list))
-    await rename(building, venv).catch(async (error: unknown) => {
-      // Another run was faster.
-      if (!(await exists(join(venv, 'bin', program)))) throw error
-    })
-  } finally {
-    await rm(building, { recursive: true, force: true })
-  }
-  return venv
+    await succeeds(...pip, '--no-deps', '--requirement', list)
+    return building
+  })
 }
-
-async function done(what: string, running: ReturnType<typeof tool>): Promise<void> {
-  const { code, stderr } = await running
-  if (code !== 0) throw new Error(`${what} failed with ${code}: ${stderr.slice(-4000)}`)
-}
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )

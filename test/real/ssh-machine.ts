@@ -1,27 +1,27 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { realBinary } from './coreos-installer.js'
+import { cachedPeer } from './peer-cache.js'
 import { debianProgram, tool } from './peers.js'
 
 const run = promisify(execFile)
 const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, import.meta.url))
-const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ironstage-peers')
 
 export const CORE_PASSWORD = 'c0re-canary-9f31'
 
-/** What each of the ports of a machine lets in. */
+/** Each port accepts another kind of login. */
 export const PORTS = ['any', 'password', 'keyboard', 'both', 'few'] as const
 type Port = (typeof PORTS)[number]
 
 /** Keys of a user who may log in. */
 export interface UserKeys {
   folder: string
-  /** A key that authorized_keys has, and one that a certificate authority has signed. */
+  /** Private keys: one is in authorized_keys, a certificate authority has signed the other. */
   key: string
   signed: string
 }
@@ -30,9 +30,9 @@ export interface MachineOptions {
   machineId?: string
   /** A loop device. */
   disk: string
-  /** Ports and users of another machine, as if it had that one's address. */
+  /** A machine whose ports and users this one takes over, as if it had its address. */
   instead?: SshMachine
-  /** What has been installed makes itself host keys at its first boot. */
+  /** Whether it has host keys of its own, as after the first boot of an installed system. */
   newHostKeys?: boolean
   bootId?: string
   hostname?: string
@@ -44,17 +44,21 @@ export interface MachineOptions {
 export const LIVE_BOOT = '00000000-0000-4000-8000-000000000001'
 
 /**
- * A machine of its own with a real sshd and sudo, on this host's loopback interface. Needs root.
+ * A machine with a real sshd and sudo, in namespaces of its own, on this host's loopback interface. Needs root.
  */
 export class SshMachine implements AsyncDisposable {
   #child: ChildProcess | undefined
+  readonly #ownsKeys: boolean
 
   private constructor(
     readonly folder: string,
     readonly keys: UserKeys,
     readonly ports: Readonly<Record<Port, number>>,
     private readonly disk: string,
-  ) {}
+    ownsKeys: boolean,
+  ) {
+    this.#ownsKeys = ownsKeys
+  }
 
   static async open(options: MachineOptions): Promise<SshMachine> {
     const { disk, instead } = options
@@ -64,7 +68,7 @@ export class SshMachine implements AsyncDisposable {
     await run('cp', ['-a', await sshPackages(), join(folder, 'packages')])
     const keys = instead?.keys ?? (await userKeys(await mkdtemp(join(tmpdir(), 'ironstage-user-'))))
     const ports = instead?.ports ?? (await freePorts())
-    const machine = new SshMachine(folder, keys, ports, disk)
+    const machine = new SshMachine(folder, keys, ports, disk, !instead)
     try {
       await machine.#furnish(options)
       await machine.start()
@@ -75,7 +79,7 @@ export class SshMachine implements AsyncDisposable {
     }
   }
 
-  /** A folder by the same name here and there. */
+  /** A folder with the same path on this host and in the machine. */
   get shared(): string {
     return join(this.folder, 'shared')
   }
@@ -97,7 +101,7 @@ export class SshMachine implements AsyncDisposable {
     await this.answers()
   }
 
-  /** Resolves when its sshd takes connections. */
+  /** Resolves when its sshd accepts connections. */
   async answers(): Promise<void> {
     for (let tries = 0; tries < 200; tries++) {
       if (await accepts(this.ports.any)) return
@@ -106,7 +110,7 @@ export class SshMachine implements AsyncDisposable {
     throw new Error(`no sshd came up: ${await readFile(join(this.folder, 'sshd.log'), 'utf8').catch(String)}`)
   }
 
-  /** Power goes. */
+  /** Kills all its processes, as a loss of power does. */
   async stop(): Promise<void> {
     const child = this.#child
     this.#child = undefined
@@ -114,11 +118,11 @@ export class SshMachine implements AsyncDisposable {
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGKILL')
     await ended
-    // What was in the namespaces goes a moment later.
+    // The kernel ends the processes of its namespaces a moment later.
     while (await accepts(this.ports.any)) await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
-  /** Its processes as this host sees them. */
+  /** Its processes, by their ids on this host. */
   async processes(pattern: RegExp): Promise<number[]> {
     const { stdout } = await tool('ps', '-eo', 'pid=,args=')
     const { stdout: inside } = await tool(
@@ -137,6 +141,7 @@ export class SshMachine implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop()
     await rm(this.folder, { recursive: true, force: true })
+    if (this.#ownsKeys) await rm(this.keys.folder, { recursive: true, force: true })
   }
 
   async #furnish(options: MachineOptions): Promise<void> {
@@ -196,7 +201,7 @@ export class SshMachine implements AsyncDisposable {
         'HostKey /etc/ssh/ssh_host_ed25519_key',
         'HostKey /etc/ssh/ssh_host_rsa_key',
         'HostCertificate /etc/ssh/ssh_host_ed25519_key-cert.pub',
-        // Keys are changed now and then in every longer session.
+        // Longer sessions change keys several times.
         'RekeyLimit 4M',
         ...['PidFile /run/sshd.pid', 'UsePAM yes', 'PermitRootLogin yes', 'MaxStartups 200', 'MaxAuthTries 10'],
         ...['TrustedUserCAKeys /etc/ssh/ca.pub', 'LogLevel ERROR', 'UseDNS no'],
@@ -209,28 +214,20 @@ export class SshMachine implements AsyncDisposable {
   }
 }
 
-/** Where Debian's sshd and sudo are, unpacked beside this host's programs. */
-export async function sshPackages(): Promise<string> {
-  const from = join(CACHE, 'ssh-machine')
-  if ((await tool('test', '-x', join(from, 'usr/sbin/sshd'))).code !== 0) {
-    const building = await mkdtemp(join(tmpdir(), 'ironstage-packages-'))
+/** Debian's sshd and sudo, unpacked into the cache; nothing is installed. */
+export const sshPackages = (): Promise<string> =>
+  cachedPeer('ssh-machine', async (building) => {
     const download = () => run('apt-get', ['download', 'openssh-server', 'sudo', 'libwrap0'], { cwd: building })
     await download().catch(async () => {
       await run('apt-get', ['update'])
       await download()
     })
     await run('sh', ['-c', 'for d in *.deb; do dpkg-deb -x "$d" tree; done'], { cwd: building })
-    // Where a system's /lib is /usr/lib, a folder over it would hide the rest.
-    await run('sh', ['-c', 'if [ -d tree/lib ]; then cp -a tree/lib/. tree/usr/lib/; rm -r tree/lib; fi'], {
-      cwd: building,
-    })
-    await mkdir(CACHE, { recursive: true })
-    await run('cp', ['-a', join(building, 'tree'), `${from}.${process.pid}`])
-    await run('mv', ['-T', `${from}.${process.pid}`, from]).catch(() => {})
-    await rm(building, { recursive: true, force: true })
-  }
-  return from
-}
+    // /lib may be a link to /usr/lib: a folder mounted over it would hide the rest.
+    const mergeLib = 'if [ -d tree/lib ]; then cp -a tree/lib/. tree/usr/lib/; rm -r tree/lib; fi'
+    await run('sh', ['-c', mergeLib], { cwd: building })
+    return join(building, 'tree')
+  })
 
 async function userKeys(folder: string): Promise<UserKeys> {
   const file = (name: string) => join(folder, name)

@@ -2,20 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { StagedLab } from '../../lab/index.js'
 import { isExchange } from '../../wire/index.js'
 import { machineOf } from '../kit/deployed.js'
-import { liveWorld } from '../kit/live-lab.js'
+import { liveServers } from '../kit/live-lab.js'
 
-let world: Awaited<ReturnType<typeof liveWorld>>
+let servers: Awaited<ReturnType<typeof liveServers>>
 beforeAll(async () => {
-  world = await liveWorld()
+  servers = await liveServers()
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => servers[Symbol.asyncDispose]())
 
 const agent = { image: 'registry.example/team/ironic-agent:v1' }
 const MEDIA = { boot_interface: 'redfish-virtual-media' }
 
 const withAgent = (more: object = {}): Promise<StagedLab> => {
-  const files = [{ architecture: 'x86_64', iso: world.iso }]
-  return world.lab({ liveImages: { files, byDefault: true, agent: { ...agent, ...more } } })
+  const files = [{ architecture: 'x86_64', iso: servers.iso }]
+  return servers.lab({ liveImages: { files, byDefault: true, agent: { ...agent, ...more } } })
 }
 
 /** Asks for an inspection; gives how the node came to rest, what its machine showed and whether an agent called. */

@@ -29,7 +29,7 @@ test('an agent that was restarted on the same boot follows an install that still
     return next()
   })
   const { machine, booted } = await inRamdisk(scope, clock, probe)
-  let kept: unknown
+  let state: unknown
   let installing = (): void => {}
   const begun = new Promise<void>((resolve) => (installing = resolve))
   const start = (): Agent =>
@@ -38,7 +38,7 @@ test('an agent that was restarted on the same boot follows an install that still
         ...{ target: machine.target, managers: standardManagers, environment: {}, probe, logger: silent, clock },
         ...{ boot: { id: booted, parameters: {} }, callbackUrl: 'http://agent', standalone: { token: TOKEN } },
         transport: { send: () => Promise.reject(new Error('there is no Ironic')) },
-        saved: { read: () => kept, write: async (value) => void (kept = structuredClone(value)) },
+        saved: { read: () => state, write: async (value) => void (state = structuredClone(value)) },
         random: seededRandom(3),
         onProgress: (progress) => void (progress.kind === 'line' && installing()),
       }),

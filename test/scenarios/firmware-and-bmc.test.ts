@@ -227,9 +227,9 @@ test('firmware is kept over a restart of ironstage', async () => {
   first.folder[Symbol.dispose]()
 
   const second = await open()
-  const kept = second.lab.machines.get(machine.spec.id)!
-  expect(kept.firmware.report()).toMatchObject({ bootMode: 'bios' })
-  expect(kept.firmware.report().firmware.find(({ component }) => component === 'bmc')!.version).toBe('9.9.9')
+  const restarted = second.lab.machines.get(machine.spec.id)!
+  expect(restarted.firmware.report()).toMatchObject({ bootMode: 'bios' })
+  expect(restarted.firmware.report().firmware.find(({ component }) => component === 'bmc')!.version).toBe('9.9.9')
   expect(await second.lab.client.node(uuid)).toMatchObject({ uuid })
   await second.lab[Symbol.asyncDispose]()
   second.folder[Symbol.dispose]()

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { installCoreos, type StagedLab } from '../../lab/index.js'
 import { machineOf } from '../kit/deployed.js'
-import { liveWorld } from '../kit/live-lab.js'
+import { liveServers } from '../kit/live-lab.js'
 
-let world: Awaited<ReturnType<typeof liveWorld>>
+let servers: Awaited<ReturnType<typeof liveServers>>
 beforeAll(async () => {
-  world = await liveWorld()
+  servers = await liveServers()
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => servers[Symbol.asyncDispose]())
 
 /** Row 25: a server as the ones of the HPE virtual media issue, deployed by virtual media. */
 async function deployed(lab: StagedLab, machine: { holdsBootMedia: boolean }, args: { eject_media?: boolean }) {
@@ -25,7 +25,7 @@ async function deployed(lab: StagedLab, machine: { holdsBootMedia: boolean }, ar
 }
 
 test('a server that holds on to its boot media goes back into the ramdisk after an installation', async () => {
-  await using lab = await world.lab()
+  await using lab = await servers.lab()
   const machine = await deployed(lab, { holdsBootMedia: true }, {})
   expect(machine.firmware.inserted('cdrom')).toMatch(/^http/)
   expect(machine.boot()).toMatchObject({ source: { kind: 'disk' }, outcome: 'ramdisk' })
@@ -33,7 +33,7 @@ test('a server that holds on to its boot media goes back into the ramdisk after 
 })
 
 test('it boots its disk once the step has ejected what the live system was booted from', async () => {
-  await using lab = await world.lab()
+  await using lab = await servers.lab()
   const machine = await deployed(lab, { holdsBootMedia: true }, { eject_media: true })
   expect(machine.firmware.inserted('cdrom')).toBeUndefined()
   expect(machine.boot()).toMatchObject({ outcome: 'disk' })
@@ -41,7 +41,7 @@ test('it boots its disk once the step has ejected what the live system was boote
 })
 
 test('other servers need no such thing, and bear it', async () => {
-  await using lab = await world.lab()
+  await using lab = await servers.lab()
   const machine = await deployed(lab, { holdsBootMedia: false }, { eject_media: true })
   expect(machine.boot()).toMatchObject({ outcome: 'disk' })
 })

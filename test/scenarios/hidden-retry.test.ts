@@ -30,9 +30,9 @@ async function reconcile(
 }
 
 async function failing() {
-  const told: LabEvent[] = []
+  const reported: LabEvent[] = []
   const lab = await createStagedLab({
-    onEvent: (event) => void (event.kind === 'deployment-repeated' && told.push(event)),
+    onEvent: (event) => void (event.kind === 'deployment-repeated' && reported.push(event)),
   })
   const node = await lab.enroll()
   await node.makeAvailable()
@@ -40,7 +40,7 @@ async function failing() {
     match: { program: 'coreos-installer' },
     effect: { kind: 'exit-code', code: 1, stderr: 'Error: no\n' },
   })
-  return { lab, node, told }
+  return { lab, node, told: reported }
 }
 
 describe('a custom deployment that fails', () => {

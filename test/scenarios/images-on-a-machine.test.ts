@@ -215,9 +215,9 @@ describe('inject_files', () => {
     const look = async (line: string) => {
       await lab.say('mkdir -p /mnt/look')
       await lab.say('mount -o ro /dev/sda3 /mnt/look')
-      const said = await lab.say(line)
+      const output = await lab.say(line)
       await lab.say('umount /mnt/look')
-      return said
+      return output
     }
     return { ...lab, look }
   }

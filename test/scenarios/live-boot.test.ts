@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
 import { machineOf } from '../kit/deployed.js'
-import { coreosNode, liveWorld } from '../kit/live-lab.js'
+import { coreosNode, liveServers } from '../kit/live-lab.js'
 
-let world: Awaited<ReturnType<typeof liveWorld>>
+let servers: Awaited<ReturnType<typeof liveServers>>
 beforeAll(async () => {
-  world = await liveWorld()
+  servers = await liveServers()
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => servers[Symbol.asyncDispose]())
 
 const WAYS = [
   ['boot by ISO', { boot_interface: 'redfish-virtual-media' }, 'iso', /^BIOS: booting virtual media http/],
@@ -18,13 +18,13 @@ const WAYS = [
 
 const ACTIVE = { provision_state: 'active', last_error: null, maintenance: false }
 
-describe.each(WAYS)('%s', (_, way, kind, loaded) => {
+describe.each(WAYS)('%s', (_, medium, kind, loaded) => {
   test('inspects, cleans and installs CoreOS and other images in one run, each through the agent of the served live system', async () => {
-    await using lab = await world.lab()
+    await using lab = await servers.lab()
     const nodes = await Promise.all([
-      coreosNode(lab, { ...way, name: 'coreos-1' }),
-      lab.enroll({ fields: { ...way, deploy_interface: 'direct', instance_info: world.instance('/disk.qcow2') } }),
-      lab.enroll({ fields: { ...way, deploy_interface: 'direct', instance_info: world.instance('/disk.raw') } }),
+      coreosNode(lab, { ...medium, name: 'coreos-1' }),
+      lab.enroll({ fields: { ...medium, deploy_interface: 'direct', instance_info: servers.instance('/disk.qcow2') } }),
+      lab.enroll({ fields: { ...medium, deploy_interface: 'direct', instance_info: servers.instance('/disk.raw') } }),
     ])
     for (const node of nodes) {
       await node.makeAvailable()
@@ -45,13 +45,13 @@ describe.each(WAYS)('%s', (_, way, kind, loaded) => {
   }, 120_000)
 
   test('the agent is the one of the config, and goes where the config says', async () => {
-    await using lab = await world.lab()
+    await using lab = await servers.lab()
     const calls: string[] = []
     lab.probe.attach((point, next) => {
       if (isExchange(point) && point.from === 'agent') calls.push(point.url)
       return next()
     })
-    const node = await coreosNode(lab, { ...way, name: 'worker-7', automated_clean: false })
+    const node = await coreosNode(lab, { ...medium, name: 'worker-7', automated_clean: false })
     await node.provision('manage')
     await node.settled()
     await node.provision('inspect')
@@ -174,9 +174,9 @@ describe('what is wrong is wrong as in life: no agent calls, and the machine say
       /no Ignition config was applied, so the live system starts no agent/,
     ],
   ])('%s', async (_, fields, outcome, failure) => {
-    await using lab = await world.lab({ byDefault: false })
-    const given = fields(lab.images!.urls()!)
-    const enrolled = await lab.enroll({ fields: withAddress(lab, given) })
+    await using lab = await servers.lab({ byDefault: false })
+    const instanceFields = fields(lab.images!.urls()!)
+    const enrolled = await lab.enroll({ fields: withAddress(lab, instanceFields) })
     const { rest, console, boot } = await inspected(enrolled)
     expect(rest).toMatchObject(TIMED_OUT)
     expect(boot).toMatchObject({ outcome, live: { failure: expect.stringMatching(failure) as string } })
@@ -184,7 +184,7 @@ describe('what is wrong is wrong as in life: no agent calls, and the machine say
   })
 
   test('a container that cannot be pulled', async () => {
-    await using lab = await world.lab()
+    await using lab = await servers.lab()
     const node = await lab.enroll({ fields: { boot_interface: 'redfish-virtual-media' } })
     lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'pull-error', reason: 'manifest unknown' } })
     const { rest, console, boot } = await inspected(node)
@@ -196,7 +196,7 @@ describe('what is wrong is wrong as in life: no agent calls, and the machine say
   })
 
   test('one that can be pulled again calls late', async () => {
-    await using lab = await world.lab()
+    await using lab = await servers.lab()
     const node = await lab.enroll({ fields: { boot_interface: 'redfish-virtual-media' } })
     lab.faults.add({ match: { image: 'quay.io/metal3-io' }, effect: { kind: 'pull-error' }, times: 3 })
     const { rest, console } = await inspected(node)
@@ -206,8 +206,8 @@ describe('what is wrong is wrong as in life: no agent calls, and the machine say
 
   test('an Ironic that is not there', async () => {
     const agent = { ironicUrls: ['http://127.0.0.1:1'] }
-    const files = [{ architecture: 'x86_64', iso: world.iso }]
-    await using lab = await world.lab({ liveImages: { files, byDefault: true, agent } })
+    const files = [{ architecture: 'x86_64', iso: servers.iso }]
+    await using lab = await servers.lab({ liveImages: { files, byDefault: true, agent } })
     const node = await lab.enroll({ fields: { boot_interface: 'redfish-virtual-media' } })
     const { rest, boot } = await inspected(node)
     expect(rest).toMatchObject(TIMED_OUT)
@@ -227,7 +227,7 @@ function withAddress(lab: StagedLab, fields: JsonObject): JsonObject {
 
 describe('one way next to the other', () => {
   test('the design document has the Ignition config at a URL, in the kernel arguments of all nodes', async () => {
-    await using lab = await world.lab({ byDefault: false })
+    await using lab = await servers.lab({ byDefault: false })
     const { kernel, ramdisk, append } = lab.images!.urls()!.pxe!
     const driver_info = { deploy_kernel: kernel, deploy_ramdisk: ramdisk, kernel_append_params: `%default% ${append}` }
     const node = await coreosNode(lab, withAddress(lab, { boot_interface: 'ipxe', driver_info }))
@@ -245,7 +245,7 @@ describe('one way next to the other', () => {
   })
 
   test('kernel and ramdisk of old work for one node, and it can switch to CoreOS and back', async () => {
-    await using lab = await world.lab()
+    await using lab = await servers.lab()
     const { kernel, ramdisk } = lab.images!.oldRamdisk
     const old = { deploy_kernel: kernel, deploy_ramdisk: ramdisk }
     const node = await coreosNode(lab, withAddress(lab, { boot_interface: 'ipxe', driver_info: old }))
@@ -279,7 +279,7 @@ describe('one way next to the other', () => {
   })
 
   test('nodes boot the ramdisk of the lab while nobody says otherwise, whatever their images are', async () => {
-    await using lab = await world.lab({ liveImages: undefined } as never)
+    await using lab = await servers.lab({ liveImages: undefined } as never)
     const node = await coreosNode(
       lab,
       withAddress(lab, { driver_info: { deploy_kernel: 'http://h/k', deploy_ramdisk: 'http://h/r' } }),

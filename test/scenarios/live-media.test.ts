@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
 import { configdrive, machineOf } from '../kit/deployed.js'
-import { liveWorld } from '../kit/live-lab.js'
+import { liveServers } from '../kit/live-lab.js'
 import { labFolder } from '../kit/restarted-lab.js'
 
-let world: Awaited<ReturnType<typeof liveWorld>>
+let servers: Awaited<ReturnType<typeof liveServers>>
 beforeAll(async () => {
-  world = await liveWorld()
+  servers = await liveServers()
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => servers[Symbol.asyncDispose]())
 
 const MEDIA = { boot_interface: 'redfish-virtual-media' }
 
@@ -37,7 +37,7 @@ async function power(lab: StagedLab, node: StagedNode, target: string) {
 
 describe('the medium that somebody attaches', () => {
   test('is what a machine boots that is told to boot the CD, and nothing once it is out', async () => {
-    await using lab = await world.lab({ byDefault: false })
+    await using lab = await servers.lab({ byDefault: false })
     const node = await manageable(lab, { automated_clean: false })
     const { iso } = lab.images!.urls()!
     const attached = await call(lab, 'POST', `/v1/nodes/${node.uuid}/vmedia`, { device_type: 'cdrom', image_url: iso })
@@ -60,7 +60,7 @@ describe('the medium that somebody attaches', () => {
   })
 
   test('what Ironic boots by itself shows as inserted, and goes when it is done', async () => {
-    await using lab = await world.lab()
+    await using lab = await servers.lab()
     const node = await manageable(lab, { ...MEDIA, automated_clean: false })
     await node.provision('inspect')
     await node.until(({ provision_state: state }) => state === 'inspect wait')
@@ -80,7 +80,7 @@ describe('an instance that runs from an ISO', () => {
   })
 
   test('boots what is there', async () => {
-    await using lab = await world.lab({ byDefault: false })
+    await using lab = await servers.lab({ byDefault: false })
     const node = await manageable(lab, ramdisk(lab.images!.urls()!.iso!))
     await node.provision('provide')
     await node.settled()
@@ -92,7 +92,7 @@ describe('an instance that runs from an ISO', () => {
   })
 
   test('does not where there is nothing; Ironic calls it active all the same', async () => {
-    await using lab = await world.lab({ byDefault: false })
+    await using lab = await servers.lab({ byDefault: false })
     const node = await manageable(lab, ramdisk(`${lab.images!.url}/none.iso`))
     await node.provision('provide')
     await node.settled()
@@ -106,7 +106,7 @@ describe('an instance that runs from an ISO', () => {
 
 describe('images of a node', () => {
   test('whoever asks is told them, and they go with the node', async () => {
-    await using lab = await world.lab({ byDefault: false })
+    await using lab = await servers.lab({ byDefault: false })
     const node = await manageable(lab, { name: 'worker-3' })
     const asked = await call(lab, 'GET', `/_lab/nodes/${node.uuid}/images`)
     expect(asked.status).toBe(200)
@@ -118,7 +118,7 @@ describe('images of a node', () => {
   })
 
   test('there are none where none are served', async () => {
-    await using lab = await world.lab({ liveImages: undefined } as never)
+    await using lab = await servers.lab({ liveImages: undefined } as never)
     const node = await manageable(lab, {})
     expect(JSON.parse((await call(lab, 'GET', `/_lab/nodes/${node.uuid}/images`)).body!)).toEqual({
       error: `no live image is served for node ${node.uuid}`,
@@ -128,22 +128,22 @@ describe('images of a node', () => {
 
 describe("the agent's token", () => {
   /** What agents get to know at their lookups. */
-  function tokensTold(lab: StagedLab): Set<unknown> {
-    const told = new Set<unknown>()
+  function issuedTokens(lab: StagedLab): Set<unknown> {
+    const tokens = new Set<unknown>()
     lab.probe.attach(async (point, next) => {
       const answer = await next()
       if (isExchange(point) && point.from === 'agent' && point.target.startsWith('/v1/lookup')) {
         const { body = '{}' } = answer as { body?: string }
-        told.add((JSON.parse(body) as { config?: { agent_token?: string } }).config?.agent_token)
+        tokens.add((JSON.parse(body) as { config?: { agent_token?: string } }).config?.agent_token)
       }
       return answer
     })
-    return told
+    return tokens
   }
 
   test('is told at the lookup where Ironic cannot put it into the medium', async () => {
-    await using lab = await world.lab()
-    const told = tokensTold(lab)
+    await using lab = await servers.lab()
+    const told = issuedTokens(lab)
     const node = await manageable(lab, MEDIA)
     await node.provision('provide')
     expect(await node.settled()).toMatchObject({ provision_state: 'available' })
@@ -151,8 +151,8 @@ describe("the agent's token", () => {
   })
 
   test('is in the ISO that Ironic makes of kernel and ramdisk, and is never told', async () => {
-    await using lab = await world.lab({ byDefault: false })
-    const told = tokensTold(lab)
+    await using lab = await servers.lab({ byDefault: false })
+    const told = issuedTokens(lab)
     const { kernel, ramdisk } = lab.images!.oldRamdisk
     const { bmc } = lab.spec(1)
     const driver_info = {
@@ -175,7 +175,7 @@ describe("the agent's token", () => {
 
 test('what a machine has booted lives on when ironstage is killed: the agent goes on, and nothing is fetched or pulled again', async () => {
   await using folder = await labFolder()
-  const liveImages = { files: [{ architecture: 'x86_64', iso: world.iso }], byDefault: true }
+  const liveImages = { files: [{ architecture: 'x86_64', iso: servers.iso }], byDefault: true }
   const first = await folder.live({ liveImages })
   const uuid = await first.enroll(first.spec(1), MEDIA)
   const node = first.node(uuid)

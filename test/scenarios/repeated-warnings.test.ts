@@ -5,10 +5,10 @@ import { ignition } from '../kit/deployed.js'
 import { minutes } from '../../runtime/index.js'
 
 test('an agent whose token a failed deployment has dropped says so once, with the name of its node', async () => {
-  const said: { level: Parameters<Logger>[0]; message: string; node: unknown }[] = []
+  const logged: { level: Parameters<Logger>[0]; message: string; node: unknown }[] = []
   await using lab = await createStagedLab({
     policy: { powerOffAfterDeployFailure: false },
-    logger: (level, message, { node } = {}) => void said.push({ level, message, node }),
+    logger: (level, message, { node } = {}) => void logged.push({ level, message, node }),
   })
   const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })], fields: { name: 'rack-7' } })
   lab.faults.add({
@@ -18,7 +18,7 @@ test('an agent whose token a failed deployment has dropped says so once, with th
   await node.deploy()
   expect(await node.settled()).toMatchObject({ provision_state: 'deploy failed', power_state: 'power on' })
   await lab.clock.advance(minutes(60))
-  const refused = said.filter(({ message }) => message.includes('heartbeat'))
+  const refused = logged.filter(({ message }) => message.includes('heartbeat'))
   expect(refused).toEqual([
     { level: 'warn', message: expect.stringContaining("dropped this agent's token") as string, node: 'rack-7' },
   ])

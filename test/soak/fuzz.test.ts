@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { EDGES } from '../kit/state-paths.js'
-import type { Session, SessionReport, WorldName } from './fuzz/session.js'
+import type { Session, SessionReport, SystemName } from './fuzz/session.js'
 
 /** `SOAK_REQUESTS=5000000` for a long run, `SOAK_SESSION=lab:17` for one session again. */
 const REQUESTS = Number(process.env['SOAK_REQUESTS'] ?? 1_000_000)
@@ -11,27 +11,27 @@ const SEED = Number(process.env['SOAK_SEED'] ?? 1)
 const ONLY = process.env['SOAK_SESSION']
 const CALLS = 20_000
 /** Of ten sessions: calls of a whole lab, and over sockets, take several times as long. */
-const KINDS: readonly WorldName[] = ['lab', 'served', 'api', 'api', 'api', 'api', 'api', 'api', 'api', 'api']
+const KINDS: readonly SystemName[] = ['lab', 'served', 'api', 'api', 'api', 'api', 'api', 'api', 'api', 'api']
 
 const main = fileURLToPath(new URL('../../dist/test/soak/fuzz/process.js', import.meta.url))
 
 function sessions(): Session[] {
   if (ONLY !== undefined) {
-    const [world, seed] = ONLY.split(':')
-    return [{ world: world as WorldName, seed: Number(seed), calls: CALLS }]
+    const [kind, seed] = ONLY.split(':')
+    return [{ system: kind as SystemName, seed: Number(seed), calls: CALLS }]
   }
   const count = Math.ceil(REQUESTS / CALLS)
   return Array.from({ length: count }, (_, n) => ({
-    world: KINDS[n % KINDS.length]!,
+    system: KINDS[n % KINDS.length]!,
     seed: SEED * 10_000 + n,
     calls: Math.min(CALLS, REQUESTS - n * CALLS),
   }))
 }
 
-type Told = { progress: number } | { done: SessionReport } | { failed: string }
+type Message = { progress: number } | { done: SessionReport } | { failed: string }
 
 /** One process: goes through sessions until none is left, and ends by itself once it is told that there are no more. */
-async function work(next: () => Session | undefined, told: (at: number, report?: SessionReport) => void) {
+async function work(next: () => Session | undefined, report: (at: number, report?: SessionReport) => void) {
   const child = fork(main, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   try {
     for (let session = next(); session; session = next()) {
@@ -39,12 +39,12 @@ async function work(next: () => Session | undefined, told: (at: number, report?:
       await new Promise<void>((resolve, reject) => {
         const ended = (code: number | null) =>
           reject(new Error(`the process of ${JSON.stringify(session)} ended with ${code}`))
-        const listen = (message: Told) => {
-          if ('progress' in message) return told(message.progress)
+        const listen = (message: Message) => {
+          if ('progress' in message) return report(message.progress)
           child.off('exit', ended)
           child.off('message', listen)
           if ('failed' in message) return reject(new Error(message.failed))
-          told(0, message.done)
+          report(0, message.done)
           resolve()
         }
         child.on('message', listen)
@@ -97,10 +97,10 @@ function summary(reports: readonly SessionReport[], took: number): string {
     return all
   }
   const calls = reports.reduce((total, report) => total + report.calls, 0)
-  const rates = [...new Set(KINDS)].map((world) => {
-    const own = reports.filter(({ session }) => session.world === world)
+  const rates = [...new Set(KINDS)].map((kind) => {
+    const own = reports.filter(({ session }) => session.system === kind)
     const [made, ms] = [own.reduce((n, report) => n + report.calls, 0), own.reduce((n, r) => n + r.milliseconds, 0)]
-    return `${world} ${made.toLocaleString('en')}${ms > 0 ? ` (${Math.round((made / ms) * 1000)} a second each)` : ''}`
+    return `${kind} ${made.toLocaleString('en')}${ms > 0 ? ` (${Math.round((made / ms) * 1000)} a second each)` : ''}`
   })
   const statuses = [...sum(({ statuses: of }) => of)].sort().map(([status, count]) => `${status}: ${count}`)
   const taken = sum(({ paths }) => paths)
@@ -108,6 +108,6 @@ function summary(reports: readonly SessionReport[], took: number): string {
   return [
     `${calls.toLocaleString('en')} requests in ${Math.round(took / 1000)} s: ${rates.join(', ')}`,
     `answers: ${statuses.join(', ')}`,
-    `${EDGES.length - missed.length} of ${EDGES.length} ways from state to state were taken; not: ${missed.join(', ') || 'none'}`,
+    `${EDGES.length - missed.length} of ${EDGES.length} transitions were taken; not: ${missed.join(', ') || 'none'}`,
   ].join('\n')
 }

@@ -60,14 +60,14 @@ test(`${KILLS} deployments to a file that are stopped or killed leave nothing th
   for (let n = 0; n < KILLS; n++) {
     const signal = random.next() < 0.5 ? 'SIGTERM' : 'SIGKILL'
     const running = deploying()
-    let said = ''
-    running.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()))
+    let output = ''
+    running.stderr.on('data', (bytes: Buffer) => (output += bytes.toString()))
     const gone = once(running, 'close')
     await clock.sleep(uniform(random, 0, 6_000))
     running.kill(signal)
     await gone
     const left = await loops()
-    if (signal === 'SIGTERM' && left !== '') expect(said, `kill ${n}`).toContain('stays attached to')
+    if (signal === 'SIGTERM' && left !== '') expect(output, `kill ${n}`).toContain('stays attached to')
     // What goes on by itself comes to its end.
     await expect.poll(processes, { timeout: 60_000, message: `kill ${n}, ${signal}` }).toEqual([])
 

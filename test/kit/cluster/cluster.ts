@@ -3,16 +3,16 @@ import { UserError } from '../../../runtime/index.js'
 import type { IronicClient, JsonObject, RequestedStep } from '../../../wire/index.js'
 import { installCoreos } from '../../../lab/create-lab.js'
 
-/** What machines of a cluster are installed from. */
+/** The image that machines of a cluster are installed from. */
 export type BootImage =
   /** A metal image that coreos-installer writes. */
   | { kind: 'coreos'; version: string; url: string; sha256: string }
   /** A disk image that Ironic has written as it is, as clusters had it that were installed before. */
   | { kind: 'qcow2'; version: string; url: string; sha256: string }
 
-/** What a release of a cluster brings. */
+/** The parts of a cluster release. */
 export interface ClusterRelease {
-  /** Of the cluster: `4.13.0`. */
+  /** The version of the cluster: `4.13.0`. */
   version: string
   bootImage: BootImage
   /** Pullspec of the node image, by digest; null where nodes stay what their boot image brings. */
@@ -36,7 +36,7 @@ export class Cluster {
   #current: ClusterRelease
   #upgrade: ClusterRelease | null = null
   #bootImage: BootImage
-  /** Of machine sets that are not updated by themselves. */
+  /** Whether machine sets keep their boot image in an upgrade. */
   readonly #pinned: boolean
 
   /** @param options.pinned keeps the boot image that it was installed with, as existing clusters do */
@@ -54,7 +54,7 @@ export class Cluster {
     return this.#upgrade
   }
 
-  /** What new machines are installed from. */
+  /** The image for new machines. */
   get bootImage(): BootImage {
     return this.#bootImage
   }
@@ -92,7 +92,7 @@ export class Cluster {
     this.#bootImage = image
   }
 
-  /** What the sources of truth about the boot image say where they differ: the installer's, the release's, the cluster's. */
+  /** Differences between the boot images of the installer, the release and the cluster. */
   drift(sources: Readonly<Record<string, string>>): ImageDrift[] {
     const places = [
       { place: 'machine sets', version: this.#bootImage.version },

@@ -6,10 +6,11 @@ const UNPROVISIONED: ReadonlySet<ProvisionState> = new Set([
 ])
 
 /**
- * What the restart of Ironic in an upgrade is for: hosts that are on in the deploy image are rebooted, into what the
- * image service hands out now. Hosts that are off boot it the next time; provisioned ones are left alone.
+ * Reboots hosts that run the deploy image into the image that the image service now serves, as the restart of Ironic in
+ * an
+ * upgrade does. Hosts that are off boot the new image next time; provisioned hosts stay untouched.
  *
- * @returns those that were rebooted, by uuid
+ * @returns the rebooted hosts, by uuid
  */
 export async function rebootUnprovisioned(client: IronicClient): Promise<string[]> {
   const rebooted: string[] = []

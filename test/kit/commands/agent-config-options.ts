@@ -4,7 +4,7 @@ import type { AgentConfigOptions } from '../../../coreos/index.js'
 const line = (pattern: RegExp) => fc.stringMatching(pattern)
 const text = fc
   .string({ unit: 'binary', maxLength: 40 })
-  .map((given) => Buffer.from(given.replace(/[\n\r\0\p{Noncharacter_Code_Point}]/gu, ' ')).toString())
+  .map((text) => Buffer.from(text.replace(/[\n\r\0\p{Noncharacter_Code_Point}]/gu, ' ')).toString())
 const host = fc.oneof(
   line(/^[a-z]{1,8}(\.[a-z]{1,8})?$/),
   fc.ipV4(),

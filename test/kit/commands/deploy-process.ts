@@ -50,11 +50,11 @@ export function ended(argv: readonly string[], patience: number, stopAt?: string
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [IRONSTAGE, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
     const run: DeployRun = { code: null, output: '' }
-    let told = false
+    let reported = false
     const hear = (text: Buffer) => {
       run.output += text.toString()
-      if (told || stopAt === undefined || !run.output.includes(stopAt)) return
-      told = true
+      if (reported || stopAt === undefined || !run.output.includes(stopAt)) return
+      reported = true
       child.kill('SIGTERM')
     }
     child.stdout.on('data', hear)

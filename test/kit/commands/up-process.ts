@@ -29,7 +29,7 @@ export interface LogLine {
 export class UpProcess {
   readonly nodes: NodeLine[] = []
   readonly log: LogLine[] = []
-  /** What it said that was not JSON: the report of a crash. */
+  /** Output lines that are not JSON: the report of a crash. */
   readonly stray: string[] = []
   /** Resolves with the URL of the API, or rejects when the process ended before. */
   readonly ready: Promise<string>
@@ -90,7 +90,7 @@ export class UpProcess {
   }
 }
 
-/** A port that is free and that the kernel gives to nobody who does not ask for it by number. */
+/** A free port outside the range from which the kernel assigns ports. */
 export async function fixedPort(choose: () => number): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(choose() * 10_000)

@@ -30,12 +30,12 @@ export class ScriptedLab {
   store!: ReturnType<typeof openStore>
   ironic: Ironic | undefined
   #watchers: { uuid: string; until: (node: NodeRecord) => boolean; resolve: (node: NodeRecord) => void }[] = []
-  /** Every committed state of every node, in order. */
+  /** Every committed record of every node, in order. */
   readonly seen: { uuid: string; node: NodeRecord }[] = []
 
   constructor({ policy = {}, path = ':memory:', seed = 1 }: LabOptions = {}) {
     this.random = seededRandom(seed)
-    // Nobody moves the time while a client is kept waiting for a lock.
+    // Virtual time stands still while a client waits for a lock.
     this.policy = {
       ...UPSTREAM_POLICY,
       powerSyncInterval: 0,
@@ -82,12 +82,12 @@ export class ScriptedLab {
     })
   }
 
-  /** As SIGKILL: nothing that still waits is written, nobody is told. The machines live on. */
+  /** Acts like SIGKILL: pending writes are lost and clients get no answer. The machines live on. */
   kill(): void {
     const { ironic, store } = this
     this.ironic = undefined
     store.abandon()
-    // What waits for a write that never comes waits for ever; nobody is there to see it.
+    // Promises that wait for a write never settle after this.
     Promise.resolve(ironic?.[Symbol.asyncDispose]()).catch(() => {})
   }
 
@@ -139,7 +139,7 @@ export class ScriptedLab {
     for (const { resolve } of ready) resolve(entry.copy())
   }
 
-  /** Moves time until the node is as wanted. */
+  /** Advances time until the node is in a state, or meets a condition. */
   async until(uuid: string, wanted: ProvisionState | ((node: NodeRecord) => boolean)): Promise<NodeRecord> {
     const test = (node: NodeRecord) =>
       typeof wanted === 'function' ? wanted(node) : node.provision_state === wanted && node.reservation === null

@@ -43,7 +43,7 @@ export function fuzzer({ api, store, lookEvery = 50 }: Fuzzed): (request: Fuzzed
   }
 }
 
-/** What is there before the first call: nodes, and one record of most other kinds. */
+/** Objects that exist before the first call: nodes, and one record of most other kinds. */
 const BEGINNING: readonly (readonly [path: string, body: object])[] = [
   ...['one', 'two', 'three'].map(
     (name) =>

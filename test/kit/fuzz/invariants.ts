@@ -1,7 +1,7 @@
 import type { StoreView } from '../../../ironic-mock/index.js'
 import { PROVISION_STATES, type WireResponse } from '../../../wire/index.js'
 
-/** What is wrong with an answer, whatever was asked; empty when nothing is. */
+/** Defects of an answer to any request. */
 export function wrongAnswer({ status, headers, body }: WireResponse): string[] {
   const wrong: string[] = []
   if (status >= 500 || status < 200) wrong.push(`status ${status}: ${body ?? ''}`)
@@ -24,7 +24,7 @@ function isError(body: unknown): boolean {
   return 'faultstring' in inner || ('code' in inner && 'title' in inner && 'description' in inner)
 }
 
-/** What of a database cannot be, whatever was called; empty when all is well. Looks at every record. */
+/** Contradictions between the records of a database after any calls. */
 export function brokenInvariants({ records }: Pick<StoreView, 'records'>): string[] {
   const broken: string[] = []
   const check = (holds: boolean, what: string) => void (holds || broken.push(what))

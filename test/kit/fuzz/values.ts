@@ -64,13 +64,13 @@ const anything: fc.Arbitrary<unknown> = fc.oneof(
   number,
   text,
   fc.jsonValue({ maxDepth: 3 }),
-  // Whoever makes text of them without care calls a member that is no method.
+  // Careless conversion to text calls a member that is no function.
   fc.constantFrom<unknown>({ toString: 1 }, { valueOf: {}, toString: null }, ['a', { toString: 'x', join: 0 }], {
     length: -1,
   }),
 )
 
-/** What a name in Ironic's documents usually holds, so that calls come further than the first check. */
+/** Usual values of a field, by its name, so that calls pass the first checks. */
 const LIKELY: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   driver: fc.constantFrom('fake-hardware', 'fake-hardware', 'nosuch'),
   name: fc.constantFrom('a', 'b', 'CUSTOM_A', 'CUSTOM_B', 'bad name', '$nodeName'),

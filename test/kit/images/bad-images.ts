@@ -26,7 +26,7 @@ export interface TestImages {
   filledXz: Buffer
   corruptXz: Buffer
   withoutBootXz: Buffer
-  /** Of its boot loader entry. */
+  /** Kernel arguments of its boot loader entry. */
   kernelArguments: string[]
 }
 
@@ -95,7 +95,7 @@ export async function badImageServer(images: TestImages, ignition: Buffer) {
       requests = []
       failures = 0
     },
-    onStall: (told: () => void) => (stalled = told),
+    onStall: (listener: () => void) => (stalled = listener),
     close: async () => {
       server.closeAllConnections()
       server.close()

@@ -25,7 +25,7 @@ export async function fileDigest(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** What a file server does with one request. */
+/** The answer of a file server to one request. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse, bytes: Buffer) => void
 
 /** As a good web server: versions, ranges, 304. */

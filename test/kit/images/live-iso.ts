@@ -31,7 +31,7 @@ const FEATURES = {
 
 export type LiveFiles = Record<string, Buffer>
 
-/** What is on a live ISO of an architecture, by path as it is before ISO9660 shortens and capitalises it. */
+/** Files of a live ISO of an architecture, by their paths before ISO 9660 shortens and capitalises them. */
 export function liveFiles(
   architecture: LiveArchitecture = 'x86_64',
   { features = FEATURES as object | null, size = 1139 } = {},

@@ -1,4 +1,4 @@
-/** What a tree of an ISO 9660 volume holds, by path. */
+/** Files of an ISO 9660 volume, by path. */
 export interface IsoTree {
   label: string
   files: Map<string, Buffer>

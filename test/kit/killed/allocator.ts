@@ -7,7 +7,7 @@ interface Allocation {
   state: string
 }
 
-/** Somebody who takes nodes by allocations and gives them back, whatever others do with them. */
+/** A client that takes nodes by allocations and releases them, whatever other clients do with them. */
 export class Allocator {
   readonly #link: Link
   readonly #random: Random
@@ -30,7 +30,7 @@ export class Allocator {
       one && (allocations.length > 4 || this.#random.next() < 0.4)
         ? await seen(send('DELETE', `/v1/allocations/${one.uuid}`))
         : await seen(send('POST', '/v1/allocations', { resource_class: ALLOCATED }))
-    // Gone with its instance, refused while a node is deployed, or held by somebody for a moment.
+    // The allocation may have vanished with its instance, or the node may be deployed or locked for a moment.
     if (answer && answer.status >= 400 && ![404, 409].includes(answer.status))
       throw new Error(`an allocation was answered with ${answer.status}: ${answer.body}`)
   }

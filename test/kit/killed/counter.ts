@@ -13,7 +13,7 @@ export class Counter {
     if (answer === 'accepted') this.#kept = value
   }
 
-  /** Of all that was sent, at least the last one that was acknowledged is there. */
+  /** The record must contain at least the last acknowledged value. */
   check(extra: JsonObject, node: string): void {
     const found = Number(extra['counter'] ?? 0)
     expect(found, `counter of ${node}`).toBeGreaterThanOrEqual(this.#kept)

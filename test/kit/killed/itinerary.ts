@@ -5,11 +5,11 @@ import type { ApiNode, IronicClient, ProvisionState, RequestedStep } from '../..
 export type Wish =
   { verb: string; more?: Parameters<IronicClient['provision']>[2] } | { power: 'power on' | 'power off' | 'rebooting' }
 
-/** What somebody wants of a node, again and again. */
+/** The goals of one client for a node, again and again. */
 export interface Itinerary {
   /** Fields that the node has to have; given to it while it is in none but `enroll`, `manageable` and `available`. */
   readonly fields?: Readonly<Record<string, unknown>>
-  /** What to ask for in a state in which nothing goes on; undefined where only waiting helps. */
+  /** The next request for a node that is at rest; undefined where only waiting helps. */
   next(node: ApiNode, random: Random): Wish | undefined
   /** Told of a wish before it is sent. */
   asking?(wish: Wish, node: ApiNode): void
@@ -187,7 +187,7 @@ export class Installing implements Itinerary {
     this.#node = node
   }
 
-  /** What the last deployment was asked to install. */
+  /** The arguments of the last deployment. */
   get wanted(): { ignition: Config; karg: string } {
     const generation = this.#generation
     return {

@@ -4,11 +4,11 @@ import { STUCK_STATES, TRANSITIONS } from '../../../ironic-mock/index.js'
 import { leads } from '../state-paths.js'
 import type { NodeRecord, ProvisionState } from '../../../wire/index.js'
 import type { NodeLine, UpProcess } from '../commands/up-process.js'
-import type { KeptAgent, LeftBehind, LeftNode } from './left-behind.js'
+import type { SavedAgent, LeftBehind, LeftNode } from './left-behind.js'
 import type { AcceptedVerb, Operator } from './operator.js'
 
 type Standing = Pick<NodeRecord, 'provision_state' | 'last_error'>
-/** What is there of a node, with the piece of work that is queued. */
+/** The state of a node and its queued work. */
 type Left = Pick<LeftNode, 'provision_state' | 'last_error' | 'target_power_state' | 'job'>
 
 export const machineOf = (node: string): string => `machine-${Number(node.replace('node-', '')) + 1}`
@@ -26,7 +26,7 @@ export function takenOver({ provision_state: state, last_error, target_power_sta
 }
 
 /** Ironic waits for this node's agent, gave it a token, and the agent has none. */
-export function isLockedOut(node: NodeRecord, agent: KeptAgent | null | undefined): boolean {
+export function isLockedOut(node: NodeRecord, agent: SavedAgent | null | undefined): boolean {
   if (!node.provision_state.includes('wait')) return false
   return node.driver_internal_info.agent_secret_token !== undefined && agent !== undefined && !agent?.token
 }
@@ -34,21 +34,21 @@ export function isLockedOut(node: NodeRecord, agent: KeptAgent | null | undefine
 const FAILED = (state: ProvisionState): boolean => state === 'error' || state.endsWith(' failed')
 
 /**
- * Holds what a life of the process did against what it began with and what it left.
+ * Compares one life of the process with the state before it and the state that it left.
  *
- * @param before null for the very first life
+ * @param before null for the first life
  */
 export function judge(before: LeftBehind | null, life: UpProcess, after: LeftBehind, operators: readonly Operator[]) {
   expect(brokenInvariants(after)).toEqual([])
   const verbs: readonly AcceptedVerb[] = operators.flatMap(({ accepted }) => accepted)
-  // An agent's errors are those of its machine; anybody else's are defects.
+  // Errors of an agent come from its machine; all other errors are defects.
   expect(life.log.filter(({ level, room }) => level === 'error' && room !== 'agent')).toEqual([])
   for (const [name, left] of after.nodes) {
     const lines = life.nodes.filter((line) => line.uuid === left.uuid)
     const began = before?.nodes.get(name)
     const aborted = operators.some(({ node, hasAborted }) => node === name && hasAborted)
-    const kept = before?.agents.get(machineOf(name))
-    for (const line of lines) expectExplained(line, { began, kept, aborted, name })
+    const agent = before?.agents.get(machineOf(name))
+    for (const line of lines) expectExplained(line, { began, kept: agent, aborted, name })
     if (FAILED(left.provision_state)) expect(left.last_error, `${name} in ${left.provision_state}`).not.toBeNull()
     expectPath(name, [...(began ? [began] : []), ...lines, left])
   }
@@ -65,12 +65,12 @@ export function judge(before: LeftBehind | null, life: UpProcess, after: LeftBeh
 
 interface Circumstances {
   began: LeftNode | undefined
-  kept: KeptAgent | null | undefined
+  kept: SavedAgent | null | undefined
   aborted: boolean
   name: string
 }
 
-/** Nothing fails but for a kill, or because somebody asked. */
+/** A node fails only because of a kill or of a requested abort. */
 function expectExplained(line: NodeLine, { began, kept, aborted, name }: Circumstances): void {
   const { provision_state: state, last_error: error } = line
   if (!FAILED(state) && error === null) return

@@ -36,13 +36,13 @@ const LIFE = 1600
 const READY = 600
 /** How much of a start may pass before a kill that comes during the start. */
 const START = 500
-/** What recovery may take, in milliseconds. */
+/** Milliseconds that recovery may take. */
 const SOON = 10_000
 
 export interface KillingOptions {
   stateDir: string
   seed: number
-  /** Of `node-0`, `node-1` and so on. */
+  /** The itineraries of `node-0`, `node-1` and so on. */
   itineraries: readonly Itinerary[]
   /** More for the command line of `up`. */
   argv?: readonly string[]

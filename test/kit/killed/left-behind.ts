@@ -6,8 +6,8 @@ import { openStore, type StoreView } from '../../../ironic-mock/index.js'
 import { VirtualClock } from '../../../runtime/index.js'
 import type { NodeRecord } from '../../../wire/index.js'
 
-/** What an agent had kept for its boot. */
-export interface KeptAgent {
+/** The state that an agent saved for its boot. */
+export interface SavedAgent {
   token: string | null
   commands: { name: string; status: string }[]
 }
@@ -15,12 +15,12 @@ export interface KeptAgent {
 /** A node with the effect that its queued job continues after. */
 export type LeftNode = NodeRecord & { job: string | null }
 
-/** What a killed ironstage had kept, read from a copy of its state folder, before the next one touches it. */
+/** The state of a killed ironstage, read from a copy of its state folder before the next process opens it. */
 export interface LeftBehind extends Pick<StoreView, 'records'> {
   /** By name. */
   nodes: ReadonlyMap<string, LeftNode>
   /** Machine -> the agent of its boot, if it ever kept anything; undefined for a machine that is off. */
-  agents: ReadonlyMap<string, KeptAgent | null>
+  agents: ReadonlyMap<string, SavedAgent | null>
 }
 
 export async function leftBehind(stateDir: string): Promise<LeftBehind> {
@@ -65,7 +65,7 @@ function rows(file: string): (sql: string) => Row[] {
 const parsed = (text: string | undefined): Record<string, unknown> => JSON.parse(text ?? '') as Record<string, unknown>
 
 function agentsIn(records: Row[]): LeftBehind['agents'] {
-  const agents = new Map<string, KeptAgent | null>()
+  const agents = new Map<string, SavedAgent | null>()
   const boots = new Map<string, string>()
   for (const { machine, kind, value } of records) {
     if (kind !== 'state') continue
@@ -76,8 +76,8 @@ function agentsIn(records: Row[]): LeftBehind['agents'] {
   }
   for (const { machine, kind, name, value } of records) {
     if (kind !== 'saved' || name !== 'agent') continue
-    const kept = parsed(value) as unknown as (KeptAgent & { bootId: string }) | null
-    if (kept && kept.bootId === boots.get(machine!)) agents.set(machine!, kept)
+    const saved = parsed(value) as unknown as (SavedAgent & { bootId: string }) | null
+    if (saved && saved.bootId === boots.get(machine!)) agents.set(machine!, saved)
   }
   return agents
 }

@@ -8,11 +8,11 @@ export interface Life {
   /** For what the client has no method for. */
   send(method: string, path: string, body?: unknown): Promise<WireResponse>
   process: UpProcess
-  /** Nodes whose agent nobody can command until its next boot: Ironic gave out its token and the agent never kept it. */
+  /** Nodes whose agent accepts no command until its next boot: Ironic issued a token that the agent never stored. */
   lockedOut: Set<string>
 }
 
-/** What became of a request: `unknown` when the process was killed under it. */
+/** The outcome of a request: `unknown` when the process was killed during it. */
 export type Answer = 'accepted' | 'refused' | 'unknown'
 
 /** Lets clients through only while a process serves and may be talked to. */
@@ -52,7 +52,7 @@ export class Link {
   }
 }
 
-/** @throws whatever is neither a kill nor a lock that somebody else holds for a moment */
+/** @throws any error but a kill and a lock of another client */
 export async function answered(request: Promise<unknown>): Promise<Answer> {
   try {
     await request

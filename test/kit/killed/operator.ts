@@ -25,7 +25,9 @@ const WAITING: ReadonlySet<ProvisionState> = new Set([
 ])
 const CHANGEABLE: ReadonlySet<ProvisionState> = new Set(['enroll', 'manageable', 'available'])
 
-/** Somebody who takes one node through an itinerary again and again, and gets over everything that a kill leaves behind. */
+/**
+ * A client that takes one node through an itinerary again and again, and recovers from everything that a kill leaves.
+ */
 export class Operator<I extends Itinerary = Itinerary> {
   readonly node: string
   readonly itinerary: I

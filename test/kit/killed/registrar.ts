@@ -14,7 +14,7 @@ interface ExtraNode {
   ports: Map<string, Presence>
 }
 
-/** Somebody who registers nodes and ports, counts in them, and removes them again. */
+/** A client that creates nodes and ports, counts in them, and deletes them again. */
 export class Registrar {
   readonly #link: Link
   readonly #random: Random

@@ -25,11 +25,11 @@ export interface End {
   took: number
 }
 
-/** A folder in which commands are killed, with servers for them, and a look at what they leave. */
+/** A folder in which commands run and are killed, with servers for them; it reports what they leave. */
 export class KillGround implements Ground, AsyncDisposable {
   readonly #place: string
   readonly #servers: readonly Server[]
-  /** Whether the slow server is fast, while what is given is made. */
+  /** Whether the slow server answers at once, while the inputs are made. */
   #hurried = true
 
   private constructor(
@@ -64,7 +64,7 @@ export class KillGround implements Ground, AsyncDisposable {
   }
 
   out = (name: string): string => join(this.#place, 'out', name)
-  given = (name: string): string => join(this.#place, 'given', name)
+  input = (name: string): string => join(this.#place, 'given', name)
 
   /** Runs a command to its end, or kills it after some milliseconds. */
   async run(
@@ -99,7 +99,7 @@ export class KillGround implements Ground, AsyncDisposable {
     return { code, signal, output, took: clock.now() - from }
   }
 
-  /** What is left now: processes, loop devices, mounts, temporary files. */
+  /** Lists what remains: processes, loop devices, mounts, temporary files. */
   async left(): Promise<string[]> {
     const backing = await Promise.all(
       (await readdir('/sys/block').catch(() => []))
@@ -116,7 +116,10 @@ export class KillGround implements Ground, AsyncDisposable {
     ]
   }
 
-  /** What another command of each kind clears: every one sweeps TMPDIR, one that writes a file the file's folder. */
+  /**
+   * Runs commands that clean up: every command cleans TMPDIR, and a command that writes a file cleans the file's
+   * folder.
+   */
   async sweep(): Promise<End[]> {
     const sweepers: KilledCommand[] = [
       { ends: true, argv: () => ['pxe', 'ignition', 'wrap', '-o', this.out('swept.img')], stdin: CONFIG },
@@ -127,7 +130,7 @@ export class KillGround implements Ground, AsyncDisposable {
     return ended
   }
 
-  /** Takes away what the commands made on purpose. */
+  /** Removes the intended output of the commands. */
   async clear(): Promise<void> {
     await rm(this.out('.'), { recursive: true, force: true })
     await mkdir(this.out('.'))
@@ -144,7 +147,7 @@ export class KillGround implements Ground, AsyncDisposable {
     await rm(this.#place, { recursive: true, force: true })
   }
 
-  /** Processes that were started from here, also those that have left the group. */
+  /** Processes that were started here, also those that left the process group. */
   async #processes(): Promise<string[]> {
     const found: string[] = []
     for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name)))
@@ -174,36 +177,36 @@ export class KillGround implements Ground, AsyncDisposable {
     )
     const json = Buffer.from(JSON.stringify(stream))
     Object.assign(files, built, { '/stream.json': json, '/quick.json': json })
-    await writeFile(this.given('stream.json'), json)
-    await writeFile(this.given('meta.json'), JSON.stringify(build))
-    await writeFile(this.given('eth0.nmconnection'), KEYFILE, { mode: 0o600 })
-    await writeFile(this.given('initrd.img'), live['images/pxeboot/initrd.img']!)
-    await mkdir(this.given('release/machine-os-content/x86_64'), { recursive: true })
-    await writeFile(this.given('release/machine-os-content/x86_64/bootimage.json'), JSON.stringify(build))
+    await writeFile(this.input('stream.json'), json)
+    await writeFile(this.input('meta.json'), JSON.stringify(build))
+    await writeFile(this.input('eth0.nmconnection'), KEYFILE, { mode: 0o600 })
+    await writeFile(this.input('initrd.img'), live['images/pxeboot/initrd.img']!)
+    await mkdir(this.input('release/machine-os-content/x86_64'), { recursive: true })
+    await writeFile(this.input('release/machine-os-content/x86_64/bootimage.json'), JSON.stringify(build))
     const prepared: [string[], string?][] = [
-      [['iso', 'ignition', 'embed', '-o', this.given('embedded.iso'), ISO], CONFIG],
-      [['iso', 'network', 'embed', '-k', this.given('eth0.nmconnection'), '-o', this.given('networked.iso'), ISO]],
-      [['pxe', 'ignition', 'wrap', '-o', this.given('wrapped.img')], CONFIG],
+      [['iso', 'ignition', 'embed', '-o', this.input('embedded.iso'), ISO], CONFIG],
+      [['iso', 'network', 'embed', '-k', this.input('eth0.nmconnection'), '-o', this.input('networked.iso'), ISO]],
+      [['pxe', 'ignition', 'wrap', '-o', this.input('wrapped.img')], CONFIG],
       [
         [
           'machine-os',
           'build',
-          this.given('machine-os'),
+          this.input('machine-os'),
           '-s',
-          this.given('stream.json'),
+          this.input('stream.json'),
           '-a',
           'x86_64',
           '--insecure',
         ],
       ],
-      [['pxe', 'network', 'wrap', '-k', this.given('eth0.nmconnection'), '-o', this.given('network.img')]],
+      [['pxe', 'network', 'wrap', '-k', this.input('eth0.nmconnection'), '-o', this.input('network.img')]],
     ]
     for (const [argv, stdin] of prepared) {
       const { code, output } = await this.run({ argv: () => argv, ...(stdin === undefined ? {} : { stdin }) })
       if (code !== 0) throw new Error(`${argv.join(' ')}: ${output}`)
     }
     await this.run(
-      { argv: () => ['up', '--port', '0', '--nodes', '1', '--state-dir', this.given('state')] },
+      { argv: () => ['up', '--port', '0', '--nodes', '1', '--state-dir', this.input('state')] },
       { after: 4000, signal: 'SIGTERM' },
     )
     this.#hurried = false
@@ -211,7 +214,7 @@ export class KillGround implements Ground, AsyncDisposable {
   }
 }
 
-/** In the environment of all that is started from here. */
+/** A variable in the environment of every process that is started here. */
 const MARK = 'KILLED_BELOW'
 /** Milliseconds until the second half of a file comes; a minute for all others. */
 const SLOWNESS: Readonly<Record<string, number>> = { '/quick.json': 0, '/stream.json': 300 }

@@ -48,7 +48,7 @@ export async function killAtRandom({
   }
 }
 
-/** What is left after a kill goes by itself, or with the next command. */
+/** Remains of a kill vanish by themselves or with the next command. */
 async function gone(ground: KillGround, kills: object[]): Promise<void> {
   const until = clock.now() + PATIENCE
   for (;;) {

@@ -8,7 +8,7 @@ export interface Ground {
   /** Path of a file or folder that is the command's to write. */
   out(name: string): string
   /** Path of a file that is there. */
-  given(name: string): string
+  input(name: string): string
   /** A server that takes connections and never answers. */
   silent: string
   /** A server whose files arrive over seconds. */
@@ -21,7 +21,7 @@ export interface KilledCommand {
   stdin?: string
   /** Whether it ends by itself; else it serves or waits until it is ended. */
   ends: boolean
-  /** Of one that ends; 0 unless told otherwise. */
+  /** The exit code of a command that ends; default 0. */
   code?: number
 }
 
@@ -38,7 +38,7 @@ const lasts = (argv: KilledCommand['argv']): KilledCommand => ({ argv, ends: fal
 
 const FROM_SLOW = ['--stream', 'STREAM', '--insecure', '--architecture', 'x86_64']
 const fromSlow = (ground: Ground): string[] =>
-  FROM_SLOW.map((word) => (word === 'STREAM' ? ground.given('stream.json') : word))
+  FROM_SLOW.map((word) => (word === 'STREAM' ? ground.input('stream.json') : word))
 const newIso = (...words: string[]) => ends(({ out }) => ['iso', ...words, '-o', out('new.iso'), ISO], CONFIG)
 
 /** Every command that does something, with arguments that keep it busy for a moment; by its words. */
@@ -78,12 +78,12 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
   ]),
   'iso customize': newIso('customize', '--dest-karg-append', 'a=b'),
   'iso ignition embed': newIso('ignition', 'embed'),
-  'iso ignition show': ends(({ given }) => ['iso', 'ignition', 'show', given('embedded.iso')]),
+  'iso ignition show': ends(({ input: given }) => ['iso', 'ignition', 'show', given('embedded.iso')]),
   'iso ignition remove': newIso('ignition', 'remove'),
-  'iso network embed': ends(({ given, out }) => [
+  'iso network embed': ends(({ input: given, out }) => [
     ...['iso', 'network', 'embed', '-k', given('eth0.nmconnection'), '-o', out('new.iso'), ISO],
   ]),
-  'iso network extract': ends(({ given, out }) => [
+  'iso network extract': ends(({ input: given, out }) => [
     'iso',
     'network',
     'extract',
@@ -102,32 +102,45 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
     code: 1,
   },
   'iso reset': newIso('reset'),
-  'pxe customize': ends(({ given, out }) => [
+  'pxe customize': ends(({ input: given, out }) => [
     ...['pxe', 'customize', '--dest-device', '/dev/sda', '-o', out('initrd.img'), given('initrd.img')],
   ]),
   'pxe ignition wrap': lasts(({ out }) => ['pxe', 'ignition', 'wrap', '-o', out('wrapped.img')]),
-  'pxe ignition unwrap': ends(({ given }) => ['pxe', 'ignition', 'unwrap', given('wrapped.img')]),
-  'pxe network wrap': ends(({ given, out }) => [
+  'pxe ignition unwrap': ends(({ input: given }) => ['pxe', 'ignition', 'unwrap', given('wrapped.img')]),
+  'pxe network wrap': ends(({ input: given, out }) => [
     ...['pxe', 'network', 'wrap', '-k', given('eth0.nmconnection'), '-o', out('network.img')],
   ]),
-  'pxe network unwrap': ends(({ given, out }) => ['pxe', 'network', 'unwrap', '-C', out('.'), given('network.img')]),
+  'pxe network unwrap': ends(({ input: given, out }) => [
+    'pxe',
+    'network',
+    'unwrap',
+    '-C',
+    out('.'),
+    given('network.img'),
+  ]),
   'pxe kargs': ends(() => ['pxe', 'kargs', '--rootfs-url', 'http://192.0.2.1/rootfs.img']),
   'pxe ipxe': ends(() => [
     ...['pxe', 'ipxe', '--rootfs-url', 'http://192.0.2.1/rootfs', '--kernel-url', 'http://192.0.2.1/kernel'],
     ...['--initrd-url', 'http://192.0.2.1/initrd'],
   ]),
-  'stream validate': ends(({ given }) => ['stream', 'validate', given('stream.json'), '--insecure']),
-  'stream convert': ends(({ given, out }) => [
+  'stream validate': ends(({ input: given }) => ['stream', 'validate', given('stream.json'), '--insecure']),
+  'stream convert': ends(({ input: given, out }) => [
     ...['stream', 'convert', given('meta.json'), '--to', 'release', '--base-url', 'https://example.org/builds'],
     ...['--output', out('release.json')],
   ]),
   'stream lookup': lasts(({ silent }) => ['stream', 'lookup', 'stable', '--insecure', '--stream-base-url', silent]),
-  'stream diff': lasts(({ silent, given }) => [
+  'stream diff': lasts(({ silent, input: given }) => [
     ...['stream', 'diff', given('stream.json'), 'stable', '--insecure', '--stream-base-url', silent],
   ]),
   'stream print': ends(({ slow }) => ['stream', 'print', `${slow}/stream.json`, '--insecure']),
-  'stream publish': ends(({ given, out }) => ['stream', 'publish', given('stream.json'), out('shelf'), '--insecure']),
-  'stream serve': lasts(({ given }) => ['stream', 'serve', given('.'), '--port', '0']),
+  'stream publish': ends(({ input: given, out }) => [
+    'stream',
+    'publish',
+    given('stream.json'),
+    out('shelf'),
+    '--insecure',
+  ]),
+  'stream serve': lasts(({ input: given }) => ['stream', 'serve', given('.'), '--port', '0']),
   download: lasts((ground) => [
     ...['download', ...fromSlow(ground), '--platform', 'metal', '--format', 'raw.gz', '--directory', ground.out('.')],
   ]),
@@ -136,30 +149,36 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
   'cache verify': ends(({ out }) => ['cache', 'verify', '--cache-dir', out('cache')]),
   // The image was fetched before, so it ends.
   'machine-os build': ends((ground) => ['machine-os', 'build', ground.out('machine-os'), ...fromSlow(ground)]),
-  'machine-os copy-iso': ends(({ given, out }) => [
+  'machine-os copy-iso': ends(({ input: given, out }) => [
     ...['machine-os', 'copy-iso', out('iso'), '--source', given('machine-os')],
   ]),
-  'machine-os copy-pxe': ends(({ given, out }) => [
+  'machine-os copy-pxe': ends(({ input: given, out }) => [
     ...['machine-os', 'copy-pxe', out('pxe-files'), '--source', given('machine-os')],
   ]),
-  'machine-os copy-metal': ends(({ given, out }) => [
+  'machine-os copy-metal': ends(({ input: given, out }) => [
     ...['machine-os', 'copy-metal', out('metal'), '--all', '--source', given('machine-os')],
   ]),
-  'machine-os verify': lasts(({ given, silent }) => [
+  'machine-os verify': lasts(({ input: given, silent }) => [
     ...['machine-os', 'verify', given('machine-os'), '--stream', 'stable', '--insecure', '--stream-base-url', silent],
   ]),
-  'boot-image generate': lasts(({ out, given, silent }) => [
+  'boot-image generate': lasts(({ out, input: given, silent }) => [
     ...['boot-image', 'generate', given('release'), 'metal', '--stream', `${silent}/stream.json`, '--insecure'],
     ...['--directory', out('boot-image')],
   ]),
-  'boot-image info': ends(({ given }) => ['boot-image', 'info', given('release'), '--base-url', 'http://192.0.2.1/']),
+  'boot-image info': ends(({ input: given }) => [
+    'boot-image',
+    'info',
+    given('release'),
+    '--base-url',
+    'http://192.0.2.1/',
+  ]),
   'step list': ends(() => ['step', 'list']),
   'step show': ends(() => ['step', 'show', 'install_coreos']),
   'step run': ends(() => ['step', 'run', 'erase_devices_metadata', '--target', 'sim']),
   'step new': ends(({ out }) => ['step', 'new', 'wipe-nvme', '--dir', out('new-step')]),
-  'state check': ends(({ given }) => ['state', 'check', '--state-dir', given('state')]),
-  'state repair': ends(({ given }) => ['state', 'repair', '--state-dir', given('state')]),
-  'state export': ends(({ given }) => ['state', 'export', '--state-dir', given('state')]),
+  'state check': ends(({ input: given }) => ['state', 'check', '--state-dir', given('state')]),
+  'state repair': ends(({ input: given }) => ['state', 'repair', '--state-dir', given('state')]),
+  'state export': ends(({ input: given }) => ['state', 'export', '--state-dir', given('state')]),
   openapi: ends(() => ['openapi']),
   'coreos-installer': ends(({ out }) => [
     ...['coreos-installer', 'install', out('installed.img'), '--image-file', IMAGE, '--insecure'],

@@ -45,7 +45,7 @@ export async function keepOriginals(made: Originals, folder: string): Promise<vo
       await writeFile(join(folder, `${kind}.${name}`), bytes)
 }
 
-export async function keptOriginals(folder: string): Promise<Originals> {
+export async function cachedOriginals(folder: string): Promise<Originals> {
   const of = async <N extends string>(kind: string, ...names: N[]) =>
     Object.fromEntries(
       await Promise.all(names.map(async (name) => [name, await readFile(join(folder, `${kind}.${name}`))])),

@@ -12,12 +12,12 @@ const SUPERBLOCK_FIELDS: readonly Field[] = [
   ...[56, 58, 60, 88, 206, 254, 348, 350].map((at) => ({ at, width: 2 }) as const),
   ...[372, 373, 374].map((at) => ({ at, width: 1 }) as const),
 ]
-/** Of the group: where bitmaps and inodes are, how much is free, flags. */
+/** Fields of a block group: location of bitmaps and inodes, free counts, flags. */
 const GROUP_FIELDS: readonly Field[] = [
   ...[0, 4, 8, 32, 36, 40].map((at) => ({ at, width: 4 }) as const),
   ...[12, 14, 16, 18, 28].map((at) => ({ at, width: 2 }) as const),
 ]
-/** Of an inode, extents included. */
+/** Fields of an inode, extents included. */
 const INODE_FIELDS: readonly Field[] = [
   ...[0, 26, 42, 44, 46, 56, 58, 68, 70, 128].map((at) => ({ at, width: 2 }) as const),
   ...[4, 28, 32, 52, 60, 64, 72, 104, 108].map((at) => ({ at, width: 4 }) as const),

@@ -103,7 +103,7 @@ function mutateCpio(plain: Buffer, by: Chance): Buffer {
   }
 }
 
-/** What an image says of itself, as its readers do not expect it. */
+/** Changes an image's metadata in ways that its readers do not expect. */
 function oddJson(text: string, by: Chance): string {
   const deep = by.pick([1000, 5000, 30_000])
   return by.pick([
@@ -191,7 +191,7 @@ function changeRecord(iso: Buffer, folder: number, by: Chance): void {
   }
 }
 
-/** What a full ISO says of its minimal one, as bincode packs it. */
+/** The description of the minimal ISO in a full one, in bincode. */
 function miniso({ xz }: Archives, by: Chance): Buffer {
   const number = () =>
     by.pick([

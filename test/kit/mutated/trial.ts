@@ -12,18 +12,18 @@ import { mutatedImage, type Format, type Mutant, type Originals } from './corpus
 
 const MIB = 2 ** 20
 const DISK = 64 * MIB
-/** What the table of the metal image describes. */
+/** The size that the partition table of the metal image describes. */
 const METAL = 27 * MIB
 
-/** What came of one image. */
+/** The result of one image. */
 export interface Trial extends Mutant {
-  /** What was run on it. */
+  /** The command. */
   command: string
-  /** What it ended with: `0`, or the first sentence of its failure. */
+  /** `0`, or the first sentence of the failure. */
   ended: string
-  /** What a user must never see of it; undefined when all is well. */
+  /** A symptom that a user must never see; undefined when there is none. */
   defect: string | undefined
-  /** Of the processor, so that it is the same whatever else runs. */
+  /** Processor time, which does not depend on other load. */
   seconds: number
 }
 
@@ -48,7 +48,7 @@ const COMMANDS: Record<'metal' | 'iso' | 'cpio', readonly string[]> = {
   cpio: ['pxe ignition unwrap IMAGE', 'pxe network unwrap IMAGE', 'pxe customize IMAGE -o OUT --dest-device /dev/sda'],
 }
 
-/** What stands for a failure of this program, and for values that it should have looked at. */
+/** Messages that show a failure of this program, or an unchecked value. */
 const DEFECTS = [
   /defect of ironstage|RangeError|TypeError|ReferenceError|\n {4}at |UNKNOWN|\bundefined\b|\bNaN\b|\[object/,
   /out of range|out of bounds|Invalid array length|Maximum call stack|unreachable|heap|wasm|assertion/i,

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import ssh2, { type ParsedKey } from 'ssh2'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { stopped, STOP_TIME, type Ending } from '../../kit/commands/stop-time.js'
-import { cuttableWay } from '../../kit/cuttable-way.js'
+import { cuttableLink } from '../../kit/cuttable-link.js'
 import { Home, newKey, SshHost, type SshHostOptions } from '../../kit/ssh-host.js'
 import { IRONSTAGE } from '../../kit/commands/up-process.js'
 
@@ -107,7 +107,7 @@ test.each(['the host', 'the jump host'])(
   async (which) => {
     await using there = await host({ silent: (text) => text.includes('ironstage-script') })
     await using jump = await host({})
-    await using way = await cuttableWay(which === 'the host' ? there.port : jump.port)
+    await using way = await cuttableLink(which === 'the host' ? there.port : jump.port)
     await home.write(
       'config',
       `Host jumped\n  HostName 127.0.0.1\n  Port ${there.port}\n  ProxyJump core@127.0.0.1:${way.port}\n`,

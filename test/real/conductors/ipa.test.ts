@@ -141,8 +141,8 @@ test.concurrent(
 function recordedInventory(): Inventory {
   const file = new URL('../../fixtures/agent-api/agent-api-direct.json', import.meta.url)
   const exchanges = JSON.parse(readFileSync(file, 'utf8')) as { body: unknown; answer: unknown }[]
-  const told = exchanges.find(({ body }) => (body as { name?: string } | null)?.name === 'poll.get_hardware_info')
-  return (told!.answer as { command_result: Inventory }).command_result
+  const exchange = exchanges.find(({ body }) => (body as { name?: string } | null)?.name === 'poll.get_hardware_info')
+  return (exchange!.answer as { command_result: Inventory }).command_result
 }
 
 /** The operations since it was asked last. */
@@ -158,15 +158,15 @@ const operations = (() => {
 
 /** The names of the commands that the conductor gave since it was asked last. */
 function commandsOf({ probe }: Stage): () => string[] {
-  let given: string[] = []
+  let sent: string[] = []
   probe.attach((point, next) => {
     if (isExchange(point) && point.to === 'agent' && point.method === 'POST')
-      given.push((JSON.parse(point.request.body!) as { name: string }).name)
+      sent.push((JSON.parse(point.request.body!) as { name: string }).name)
     return next()
   })
   return () => {
-    const names = given
-    given = []
+    const names = sent
+    sent = []
     return names
   }
 }

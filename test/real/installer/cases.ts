@@ -3,7 +3,7 @@ import { M, config, from, image, install, on, type Case } from './case.js'
 import type { DiskBefore } from './disks.js'
 import { HOST } from './server.js'
 
-const KEPT: DiskBefore = {
+const WITH_DATA: DiskBefore = {
   table: [
     [5, 'data1', 50, 2],
     [7, 'data2', 54, 1],
@@ -180,25 +180,30 @@ export const CASES: Record<string, Case> = {
   'a wrong signature, insecure': install(...image('ed.raw.xz')),
 
   // Kept partitions.
-  'kept by label': on(KEPT, ...M, '--save-partlabel', 'data*'),
-  'kept by labels': on(KEPT, ...M, '--save-partlabel', 'data1,Other thing', '--save-partlabel', 'nothing'),
-  'kept by number, with a config': on(KEPT, ...M, '--save-partindex', '5', '-i', '@/c.ign'),
-  'kept by numbers that the image uses': on(KEPT, ...M, '--save-partindex', '3-5'),
-  'kept by an open range': on(KEPT, ...M, '--save-partindex', '6-'),
-  'kept by the empty label': on(KEPT, ...M, '--save-partlabel', ''),
-  'nothing to keep': on(KEPT, ...M, '--save-partlabel', 'x', '--save-partindex', '100'),
+  'kept by label': on(WITH_DATA, ...M, '--save-partlabel', 'data*'),
+  'kept by labels': on(WITH_DATA, ...M, '--save-partlabel', 'data1,Other thing', '--save-partlabel', 'nothing'),
+  'kept by number, with a config': on(WITH_DATA, ...M, '--save-partindex', '5', '-i', '@/c.ign'),
+  'kept by numbers that the image uses': on(WITH_DATA, ...M, '--save-partindex', '3-5'),
+  'kept by an open range': on(WITH_DATA, ...M, '--save-partindex', '6-'),
+  'kept by the empty label': on(WITH_DATA, ...M, '--save-partlabel', ''),
+  'nothing to keep': on(WITH_DATA, ...M, '--save-partlabel', 'x', '--save-partindex', '100'),
   'nothing to keep on an empty disk': install(...M, '--save-partindex', '5'),
   'kept in the way': on(UNDER_THE_IMAGE, ...M, '--save-partindex', '1-'),
   'kept in the way, table kept': on(UNDER_THE_IMAGE, ...M, '--save-partindex', '-5', '--preserve-on-error'),
-  'kept through a failure': on(KEPT, ...image('short.raw.gz'), '--save-partlabel', '*'),
-  'kept for an image without a table': on(KEPT, ...image('blob.raw'), '--save-partlabel', '*'),
-  'kept on sectors of 4096 bytes': on({ ...KEPT, sectorSize: 4096 }, ...image('4k.raw.gz'), '--save-partindex', '5'),
-  'kept for other sectors': on({ ...KEPT, sectorSize: 4096 }, ...M, '--save-partindex', '5'),
+  'kept through a failure': on(WITH_DATA, ...image('short.raw.gz'), '--save-partlabel', '*'),
+  'kept for an image without a table': on(WITH_DATA, ...image('blob.raw'), '--save-partlabel', '*'),
+  'kept on sectors of 4096 bytes': on(
+    { ...WITH_DATA, sectorSize: 4096 },
+    ...image('4k.raw.gz'),
+    '--save-partindex',
+    '5',
+  ),
+  'kept for other sectors': on({ ...WITH_DATA, sectorSize: 4096 }, ...M, '--save-partindex', '5'),
   'kept by number of an MBR': on({ table: 'dos' }, ...M, '--save-partindex', '5'),
   'kept by label of an MBR': on({ table: 'dos' }, ...M, '--save-partlabel', '*'),
-  'kept from the backup table': on({ ...KEPT, damage: 'primary header' }, ...M, '--save-partindex', '5'),
-  'kept from damaged entries': on({ ...KEPT, damage: 'primary entries' }, ...M, '--save-partindex', '5'),
-  'kept from no table that is left': on({ ...KEPT, damage: 'both headers' }, ...M, '--save-partindex', '5'),
+  'kept from the backup table': on({ ...WITH_DATA, damage: 'primary header' }, ...M, '--save-partindex', '5'),
+  'kept from damaged entries': on({ ...WITH_DATA, damage: 'primary entries' }, ...M, '--save-partindex', '5'),
+  'kept from no table that is left': on({ ...WITH_DATA, damage: 'both headers' }, ...M, '--save-partindex', '5'),
 
   // Config files.
   'a config file': config(`image-file: "@/m.raw.xz"\ninsecure: true\nappend-karg: [a, "b c"]\ndest-device: ${DISK}\n`),
@@ -305,5 +310,5 @@ export const CASES: Record<string, Case> = {
   'a terminal: ends early': { ...install(...image('short.raw.gz')), tty: true },
   'a terminal: wrong signature': { ...install('-f', '@/ed.raw.xz'), tty: true },
   'a terminal: usage': { ...install('--frob'), tty: true },
-  'a terminal: kept': { ...on(KEPT, ...M, '--save-partindex', '3'), tty: true },
+  'a terminal: kept': { ...on(WITH_DATA, ...M, '--save-partindex', '3'), tty: true },
 }

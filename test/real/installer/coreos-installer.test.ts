@@ -67,7 +67,7 @@ async function ours(disk: string, args: readonly string[], { sectorSize = 512, t
 }
 
 /** Without what the real one finds wrong with this host's own disks, what is drawn at random, and what takes its time. */
-const said = ({ code, stdout, stderr }: Ended) => ({ code, stdout: lines(stdout), stderr: lines(stderr) })
+const output = ({ code, stdout, stderr }: Ended) => ({ code, stdout: lines(stdout), stderr: lines(stderr) })
 const lines = (text: string): string[] =>
   text
     .replaceAll(servers.real.url, HOST)
@@ -82,7 +82,7 @@ const lines = (text: string): string[] =>
 
 describe('without a disk', () => {
   test.each(Object.entries(USAGE))('%s', async (_, args) => {
-    expect(said(await ours('no disk', args))).toEqual(said(await real.run(args)))
+    expect(output(await ours('no disk', args))).toEqual(output(await real.run(args)))
   })
 })
 
@@ -91,19 +91,19 @@ describe('with a disk', () => {
     const { disk = {}, tty = false, files = {}, explained } = one
     const { sectorSize = 512 } = disk
     const [theirDisk, ourDisk] = [join(folder, 'theirs.img'), join(folder, 'ours.img')]
-    const theirs = async (tries = 5): Promise<ReturnType<typeof said>> => {
+    const theirs = async (tries = 5): Promise<ReturnType<typeof output>> => {
       await makeDisk(theirDisk, disk)
       servers.real.reset()
       const prepare = (device: string) => writeFiles(files, servers.real.url, device)
       const ended = await real.install(theirDisk, argumentsOf(one, servers.real.url), { sectorSize, tty, prepare })
       // Where gpg ends early, it is chance whether the real one notices before everything is written.
-      return ended.stderr.includes('Broken pipe') && tries > 1 ? theirs(tries - 1) : said(ended)
+      return ended.stderr.includes('Broken pipe') && tries > 1 ? theirs(tries - 1) : output(ended)
     }
     const mine = async () => {
       await makeDisk(ourDisk, disk)
       servers.ours.reset()
       await writeFiles(files, servers.ours.url, ourDisk)
-      return said(await ours(ourDisk, argumentsOf(one, servers.ours.url), { sectorSize, tty }))
+      return output(await ours(ourDisk, argumentsOf(one, servers.ours.url), { sectorSize, tty }))
     }
 
     // A config file names the disk, which both sides call otherwise.

@@ -59,7 +59,7 @@ async function firstBytes(path: string, length: number): Promise<string> {
 }
 
 const wanted = () => ({ url: `${server.url}/image.raw.xz`, sha256: null, signature: 'where present' as const })
-const keptAs = async (as: 'fetched' | 'zstd') =>
+const cachedAs = async (as: 'fetched' | 'zstd') =>
   stageFromCache(await openImageCache({ folder: join(folder, 'cache'), as }, parts), {
     ...{ ...parts, reach: { kind: 'files', pathThere: (path: string) => path } },
   })
@@ -69,7 +69,7 @@ test('kept as zstd the same disk comes out of the real installer, much sooner', 
   // Other lanes may take a core from one of them: the best of three counts.
   for (let tries = 0; tries < 3 && times.zstd >= times.fetched; tries++)
     for (const as of ['fetched', 'zstd'] as const) {
-      await using staged = await (await keptAs(as))(wanted(), { signal })
+      await using staged = await (await cachedAs(as))(wanted(), { signal })
       const { code, stderr, disk, ms } = await install(staged.from)
       expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/Install complete\.\n$/) })
       expect(await firstBytes(disk, SIZE)).toBe(rawDigest)
@@ -126,7 +126,7 @@ test('an image that is streamed is installed when it is good, and never complete
 })
 
 test('frames of zstd one after the other are what the installer’s own decoder takes', async () => {
-  await using staged = await (await keptAs('zstd'))(wanted(), { signal })
+  await using staged = await (await cachedAs('zstd'))(wanted(), { signal })
   const { from } = staged
   if (from.kind !== 'file') throw new Error('a URL')
   let length = 0

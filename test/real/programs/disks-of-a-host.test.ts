@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => rm(place, { recursive: true, force: true }))
 
 /** What is on a disk that was installed to, so far. */
-async function kept(name: string): Promise<'bootable' | 'nothing'> {
+async function contentOf(name: string): Promise<'bootable' | 'nothing'> {
   const { table, boot } = await inspectDisk({ path: join(place, `${name}.img`) }, systemClock())
   return table === 'gpt' && boot !== null ? 'bootable' : 'nothing'
 }
@@ -98,7 +98,11 @@ compared refused`
     expect(out).toContain('case killed code 137; others equal')
     expect(out.match(/^refused .* [12]$/gm)).toHaveLength(2)
     expect(out).toMatch(/case refused code [12]; others equal/)
-    expect(await Promise.all(['succeeded', 'failed', 'killed'].map(kept))).toEqual(['bootable', 'nothing', 'nothing'])
+    expect(await Promise.all(['succeeded', 'failed', 'killed'].map(contentOf))).toEqual([
+      'bootable',
+      'nothing',
+      'nothing',
+    ])
   }, 2_400_000)
 
   test('keeps every byte of them over installations through SSH that succeed, fail and are killed', async () => {
@@ -123,7 +127,11 @@ ${over}; compared refused`
     expect(out.match(/^refused .* 1$/gm)).toHaveLength(2)
     expect(out).toMatch(/is not touched: md\d+ is mounted on \/run\/data$/m)
     expect(out).toMatch(/is not touched: dm-\d+ is mounted on \/run\/volume$/m)
-    expect(await Promise.all(['succeeded', 'failed', 'killed'].map(kept))).toEqual(['bootable', 'nothing', 'nothing'])
+    expect(await Promise.all(['succeeded', 'failed', 'killed'].map(contentOf))).toEqual([
+      'bootable',
+      'nothing',
+      'nothing',
+    ])
     expect(await readFile(join(place, 'refused'), 'utf8')).toContain('precious')
   }, 2_400_000)
 })

@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-type Told =
+type Message =
   { ready: true } | { trying: Mutant } | { trial: Trial; mebibytes: number } | { failed: string } | { done: Batch }
 
 /** What is wrong with an image's trial, by the image. */
@@ -55,13 +55,13 @@ async function tryBatch(batch: Batch, worker: number): Promise<{ tried: number; 
       }, PATIENCE * 1000)
     }
     wait()
-    child.on('message', (told: Told) => {
-      if ('trying' in told) {
-        now = told.trying
+    child.on('message', (message: Message) => {
+      if ('trying' in message) {
+        now = message.trying
         wait()
-      } else if ('trial' in told) {
+      } else if ('trial' in message) {
         tried++
-        const { trial, mebibytes } = told
+        const { trial, mebibytes } = message
         const { format, seed, command, seconds } = trial
         if (trial.defect !== undefined) findings.push({ format, seed, command, why: trial.defect || 'no sentence' })
         if (seconds > SECONDS) findings.push({ format, seed, command, why: `it took ${seconds} s` })
@@ -69,8 +69,8 @@ async function tryBatch(batch: Batch, worker: number): Promise<{ tried: number; 
           findings.push({ format, seed, command, why: `it took ${mebibytes} MiB` })
         peak = Math.max(peak, mebibytes)
         wait()
-      } else if ('failed' in told) findings.push({ ...now, why: told.failed })
-      else if ('done' in told) child.disconnect()
+      } else if ('failed' in message) findings.push({ ...now, why: message.failed })
+      else if ('done' in message) child.disconnect()
     })
     child.once('exit', (code, signal) => {
       clearTimeout(late)

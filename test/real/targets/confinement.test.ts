@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silent, systemClock, systemRandom } from '../../../runtime/index.js'
 import { finish } from '../../../steps/index.js'
@@ -17,15 +15,14 @@ import {
 import { COMMAND_ATTACKS, SHELL_ATTACKS } from './attacks.js'
 import { AttackedHost } from './attacked-host.js'
 import { realBinary } from '../coreos-installer.js'
+import { MachineWithDisk } from '../machine-with-disk.js'
 import { debianProgram, tool } from '../peers.js'
-import { SshMachine } from '../ssh-machine.js'
 
 /**
  * Attacks on everything but the disk that was named: none of them changes a byte of another disk, or anything else of the
  * host, on this host and behind SSH. Needs root.
  */
 
-const run = promisify(execFile)
 const clock = systemClock()
 let place: string
 let installer: string
@@ -150,42 +147,34 @@ mknod $T/node b ${number.replace(':', ' ')}; echo x >$T/node; losetup -d $T/${na
 })
 
 describe('behind SSH', () => {
-  let loop: string
-  let machine: SshMachine
+  let target: MachineWithDisk
   let host: AttackedHost
   beforeAll(async () => {
-    await writeFile(join(place, 'ssh.img'), '')
-    await truncate(join(place, 'ssh.img'), 16 * 2 ** 20)
-    loop = (await run('losetup', ['--find', '--show', '--partscan', join(place, 'ssh.img')])).stdout.trim()
-    machine = await SshMachine.open({ disk: loop })
+    target = await MachineWithDisk.open({ size: '16M' })
     await mkdir(join(place, 'ssh'))
-    host = await AttackedHost.open(join(place, 'ssh'), machine.shared)
+    host = await AttackedHost.open(join(place, 'ssh'), target.machine.shared)
   })
   afterAll(async () => {
     await host?.[Symbol.asyncDispose]()
-    await machine?.[Symbol.asyncDispose]()
-    if (loop) await run('losetup', ['--detach', loop])
-    if (machine) await rm(machine.keys.folder, { recursive: true, force: true })
+    await target?.[Symbol.asyncDispose]()
   })
 
   test('none changes anything through the guard', async () => {
     const before = await host.state()
-    const home = join(place, 'home')
-    await mkdir(join(home, '.ssh'), { recursive: true, mode: 0o700 })
-    await symlink(machine.keys.key, join(home, '.ssh/id_ed25519'))
+    const { home, machine, disk } = target
     await using opened = await openSshTarget({
       address: parseSshTarget(`ssh://root@127.0.0.1:${machine.ports.any}`),
       surroundings: { home, userName: 'me', agentSocket: null },
       pins: parsePins([await machine.hostKey()]),
       secrets: { ask: () => Promise.resolve(null) },
       ...{ clock, random: systemRandom, logger: silent },
-      ...{ device: loop, yesErase: join(place, 'ssh.img') },
+      ...{ device: disk.device, yesErase: disk.file },
     })
     const { executor, confinement } = opened.target
     expect(confinement).toMatch(/^namespaces and capabilities; devices by (?!a \/dev)/)
-    expect(await attacked(executor, host, loop)).toEqual([])
+    expect(await attacked(executor, host, disk.device)).toEqual([])
     expect(await host.state()).toBe(before)
-    expect(await commanded(executor, host, loop)).toBeGreaterThan(10)
+    expect(await commanded(executor, host, disk.device)).toBeGreaterThan(10)
     expect(await host.state()).toBe(before)
   })
 })

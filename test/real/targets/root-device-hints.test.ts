@@ -11,7 +11,7 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** What the real code says of each row. */
 async function asked(peer: 'ironic' | 'ipa', rows: readonly HintCase[]): Promise<unknown[]> {
-  const venv = await pythonPeer(at(`./peers/${peer}.txt`), peer === 'ironic' ? 'ironic' : 'ironic-python-agent')
+  const venv = await pythonPeer(at(`./peers/${peer}.txt`))
   const child = spawn(`${venv}/bin/python`, [at('./peers/root-device-hints.py'), peer], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -1,20 +1,17 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import type { DeploymentReport } from '../../../runs/index.js'
 import { inspectDisk } from '../../../machine/index.js'
 import { systemClock } from '../../../runtime/index.js'
 import { command, type CommandRun } from '../../kit/commands/command.js'
+import { MachineWithDisk } from '../machine-with-disk.js'
 import { tool } from '../peers.js'
 import { CORE_PASSWORD, SshMachine, type MachineOptions } from '../ssh-machine.js'
 
-const run = promisify(execFile)
 const CANARY = 'canary-ign-51d0c8e2'
 const SECRET = `user:${CANARY}\n`
 const ENCODED = {
@@ -36,42 +33,25 @@ const CONFIG = {
   },
 }
 
-let place: string
-let home: string
-let disk: string
-let loop: string
+let target: MachineWithDisk
 let machine: SshMachine
+let disk: string
 
-beforeAll(async () => {
-  place = await mkdtemp(join(tmpdir(), 'ironstage-deploy-'))
-  home = join(place, 'home')
-  await mkdir(join(home, '.ssh'), { recursive: true, mode: 0o700 })
-  disk = join(place, 'disk.img')
-  await writeFile(join(place, 'c.ign'), JSON.stringify(CONFIG))
-})
 beforeEach(async () => {
-  await rm(disk, { force: true })
-  await run('truncate', ['-s', '2G', disk])
-  loop = (await run('losetup', ['--find', '--show', '--partscan', disk])).stdout.trim()
-  machine = await SshMachine.open({ disk: loop })
-  await rm(join(home, '.ssh/id_ed25519'), { force: true })
-  await symlink(machine.keys.key, join(home, '.ssh/id_ed25519'))
+  target = await MachineWithDisk.open({ size: '2G' })
+  machine = target.machine
+  disk = target.disk.file
+  await writeFile(join(target.home, 'c.ign'), JSON.stringify(CONFIG))
 })
-afterEach(async () => {
-  await machine?.[Symbol.asyncDispose]()
-  await run('losetup', ['--detach', loop])
-  if (machine) await rm(machine.keys.folder, { recursive: true, force: true })
-})
-afterAll(() => rm(place, { recursive: true, force: true }))
+afterEach(() => target?.[Symbol.asyncDispose]())
 
 async function deploy(user: string, port: number, more: readonly string[] = [], variables = {}): Promise<CommandRun> {
   return command(
     [
-      ...['deploy', '--target', `ssh://${user}@127.0.0.1:${port}`, '--device', loop, '--yes-erase', disk],
-      ...['--host-key', await machine.hostKey(), '--image', REHEARSAL_IMAGE, '--ignition', join(place, 'c.ign')],
-      ...['--append-karg', 'rehearsal=1', '--delete-karg', 'quiet', '--json', '--ssh-config', 'none', ...more],
+      ...['deploy', ...(await target.targetOptions(user, port)), '--image', REHEARSAL_IMAGE, '--json'],
+      ...['--ignition', join(target.home, 'c.ign'), '--append-karg', 'rehearsal=1', '--delete-karg', 'quiet', ...more],
     ],
-    { variables: { HOME: home, USER: 'tester', ...variables } },
+    { variables: { HOME: target.home, USER: 'tester', ...variables } },
   )
 }
 
@@ -83,7 +63,7 @@ const reportOf = ({ stdout }: CommandRun) =>
       .findLast((line) => line.startsWith('{"event":"report"'))!,
   ) as DeploymentReport
 
-/** Where a secret is, of what is to be looked at; nowhere is the right answer. */
+/** The texts, and the files of both hosts, that contain a secret. */
 async function found(texts: Readonly<Record<string, string>>): Promise<string[]> {
   const inTexts = Object.entries(texts).flatMap(([where, text]) =>
     Object.entries(ENCODED).flatMap(([kind, secret]) => (text.includes(secret) ? [`${kind} in ${where}`] : [])),
@@ -104,12 +84,12 @@ async function found(texts: Readonly<Record<string, string>>): Promise<string[]>
     join(folder, 'home'),
     machine.shared,
   )
-  const own = await tool('grep', '-rlaF', '--exclude=disk.img', '--exclude=c.ign', ...patterns, place)
+  const own = await tool('grep', '-rlaF', '--exclude=disk.img', '--exclude=c.ign', ...patterns, target.home)
   return [...inTexts, ...stdout.split('\n'), ...own.stdout.split('\n')].filter((line) => line !== '')
 }
 
 describe('deploy --target ssh://', () => {
-  test('ends active, with the disk as asked; secrets are nowhere else', async () => {
+  test('ends active with the requested disk, and writes secrets nowhere else', async () => {
     const running = await deploy('core', machine.ports.password, [], {
       ...{ IRONSTAGE_SSH_PASSWORD: CORE_PASSWORD, IRONSTAGE_SUDO_PASSWORD: CORE_PASSWORD },
     })
@@ -129,7 +109,7 @@ describe('deploy --target ssh://', () => {
     expect(await found({ ps, stdout: running.stdout, stderr: running.stderr })).toEqual([])
   })
 
-  test('--verify-boot reboots it, and sees that it runs what was installed', async () => {
+  test('--verify-boot reboots the machine and checks that it runs the installed system', async () => {
     const running = await deploy('admin', machine.ports.any, ['--allow', 'reboot', '--verify-boot'])
     await using _ = await bootsDisk(running, {})
     const code = await running.ended
@@ -146,19 +126,19 @@ describe('deploy --target ssh://', () => {
 
   test.each<[string, Partial<MachineOptions>, RegExp]>([
     [
-      'the old system',
+      'its old system',
       { etc: {}, cmdline: 'ro quiet' },
       /there is no \/etc\/ironstage-boot-nonce.*kernel argument rehearsal=1 is missing.*quiet is still there/,
     ],
-    ['another name', { hostname: 'localhost' }, /the hostname is localhost instead of real/],
-  ])('--verify-boot says exactly what did not match: %s', async (_, wrong, expected) => {
+    ['with another hostname', { hostname: 'localhost' }, /the hostname is localhost instead of real/],
+  ])('--verify-boot reports each mismatch: the machine boots %s', async (_, wrong, expected) => {
     const running = await deploy('admin', machine.ports.any, ['--allow', 'reboot', '--verify-boot'])
     await using _installed = await bootsDisk(running, wrong)
     expect(await running.ended).toBe(1)
     expect(running.stderr.replace(/\n/g, ' ')).toMatch(expected)
   })
 
-  test('a plan contacts nothing, a check only reads', async () => {
+  test('--plan contacts nothing, and --check only reads', async () => {
     const plan = await deploy('core', 1, ['--plan'])
     expect(await plan.ended).toBe(0)
     expect(plan.stdout).toContain('nothing was contacted')
@@ -169,12 +149,12 @@ describe('deploy --target ssh://', () => {
   })
 })
 
-/** When the machine is told to reboot, its power goes, and what is on its disk comes up. */
+/** Waits until the machine is to reboot, then stops it and boots the system on its disk. */
 async function bootsDisk(running: CommandRun, wrong: Partial<MachineOptions>): Promise<AsyncDisposable> {
-  const told = join(machine.shared, 'reboot')
+  const reboot = join(machine.shared, 'reboot')
   let over = false
   void running.ended.then(() => (over = true))
-  while (!existsSync(told) && !over) await new Promise((resolve) => setTimeout(resolve, 50))
+  while (!existsSync(reboot) && !over) await new Promise((resolve) => setTimeout(resolve, 50))
   expect(over, running.stdout + running.stderr).toBe(false)
   await machine.stop()
   const { boot } = await inspectDisk({ path: disk }, systemClock())
@@ -184,7 +164,7 @@ async function bootsDisk(running: CommandRun, wrong: Partial<MachineOptions>): P
   const contents = (path: string) =>
     decodeURIComponent(storage.files.find((file) => file.path === path)!.contents.source.replace(/^data:,/, ''))
   return SshMachine.open({
-    ...{ disk: loop, instead: machine, newHostKeys: true, machineId: '3'.repeat(32) },
+    ...{ disk: target.disk.device, instead: machine, newHostKeys: true, machineId: '3'.repeat(32) },
     bootId: '00000000-0000-4000-8000-000000000003',
     hostname: contents('/etc/hostname'),
     cmdline: boot!.entry!.kernelArguments.join(' '),

@@ -1,80 +1,63 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { inspectDisk } from '../../../machine/index.js'
 import { systemClock } from '../../../runtime/index.js'
-import { cuttableWay } from '../../kit/cuttable-way.js'
+import { cuttableLink } from '../../kit/cuttable-link.js'
 import { command, type CommandRun } from '../../kit/commands/command.js'
 import { IRONSTAGE } from '../../kit/commands/up-process.js'
+import { LoopDevice } from '../loop-device.js'
+import { MachineWithDisk } from '../machine-with-disk.js'
+import { fileAppears, practiceImages } from '../practice-images.js'
 import { LIVE_BOOT, SshMachine } from '../ssh-machine.js'
 
-/** What happens to a machine behind SSH and to the way to it while the real coreos-installer writes: how node and disk end. */
+/** Faults of a machine behind SSH, and of the link to it, while the real coreos-installer writes. */
 
 const run = promisify(execFile)
 const clock = systemClock()
-const SERVER = fileURLToPath(new URL('../peers/practice-images.mjs', import.meta.url))
 const OTHER_BOOT = '00000000-0000-4000-8000-000000000002'
 
-let place: string
+let target: MachineWithDisk
 let machine: SshMachine
-let disk: { file: string; loop: string }
-let images: ChildProcess
+let images: Awaited<ReturnType<typeof practiceImages>>
 beforeAll(async () => {
-  place = await mkdtemp(join(tmpdir(), 'ironstage-ssh-faults-'))
-  disk = await newDisk('disk.img')
-  machine = await SshMachine.open({ disk: disk.loop })
-  await mkdir(join(place, '.ssh'), { mode: 0o700 })
-  await symlink(machine.keys.key, join(place, '.ssh/id_ed25519'))
-  await writeFile(join(place, 'c.ign'), JSON.stringify({ ignition: { version: '3.4.0' } }))
-  images = spawn(process.execPath, [SERVER, REHEARSAL_IMAGE, place], { stdio: 'inherit' })
-  await there('port')
+  target = await MachineWithDisk.open()
+  machine = target.machine
+  await writeFile(join(target.home, 'c.ign'), JSON.stringify({ ignition: { version: '3.4.0' } }))
+  images = await practiceImages(target.home)
 })
 afterAll(async () => {
-  images?.kill()
-  await machine?.[Symbol.asyncDispose]()
-  if (machine) await rm(machine.keys.folder, { recursive: true, force: true })
-  if (disk) await run('losetup', ['--detach', disk.loop])
-  await rm(place, { recursive: true, force: true })
+  images?.[Symbol.dispose]()
+  await target?.[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
-  await run('dd', ['if=/dev/zero', `of=${disk.file}`, 'bs=1M', 'count=1', 'conv=notrunc', 'status=none'])
-  await run('blockdev', ['--rereadpt', disk.loop]).catch(() => {})
-  for (const name of ['half', 'go']) await rm(join(place, name), { force: true })
+  const { file, device } = target.disk
+  await run('dd', ['if=/dev/zero', `of=${file}`, 'bs=1M', 'count=1', 'conv=notrunc', 'status=none'])
+  await run('blockdev', ['--rereadpt', device]).catch(() => {})
+  for (const name of ['half', 'go']) await rm(join(target.home, name), { force: true })
   for (const name of ['installs', 'hold', 'held']) await rm(join(machine.shared, name), { force: true })
 })
 afterEach(() => machine.setBoot(LIVE_BOOT))
 
-async function newDisk(name: string) {
-  const file = join(place, name)
-  await run('truncate', ['-s', '1G', file])
-  return { file, loop: (await run('losetup', ['--find', '--show', '--partscan', file])).stdout.trim() }
-}
+const halfSent = () => fileAppears(join(target.home, 'half'))
+const sendRest = () => writeFile(join(target.home, 'go'), '')
 
-async function there(name: string, folder = place): Promise<void> {
-  while (!existsSync(join(folder, name))) await clock.sleep(20)
-}
-
-const go = () => writeFile(join(place, 'go'), '')
-
-/** Of `deploy`, with the image that comes in two halves unless told otherwise. */
-async function words(port: number, way = 'wait'): Promise<string[]> {
+/** Arguments of `deploy`; by default the server sends the second half of the image only after {@link sendRest}. */
+async function deployArguments(port: number, behaviour = 'wait'): Promise<string[]> {
   return [
-    ...['deploy', '--target', `ssh://root@127.0.0.1:${port}`, '--device', disk.loop, '--yes-erase', disk.file],
-    ...['--host-key', await machine.hostKey(), '--ssh-config', 'none', '--json', '--ignition', join(place, 'c.ign')],
-    // The machine fetches it by itself.
-    ...['--no-cache', '--image', `http://127.0.0.1:${await readFile(join(place, 'port'), 'utf8')}/${way}`],
+    ...['deploy', ...(await target.targetOptions('root', port)), '--json', '--ignition', join(target.home, 'c.ign')],
+    // Without a cache the machine itself downloads the image.
+    ...['--no-cache', '--image', images.url(behaviour)],
   ]
 }
 
-const VARIABLES = { HOME: '', USER: 'tester' }
-async function deploying(port = machine.ports.any, way?: string): Promise<CommandRun> {
-  return command(await words(port, way), { variables: { ...VARIABLES, HOME: place } })
+const variables = () => ({ HOME: target.home, USER: 'tester' })
+async function deploying(port = machine.ports.any, behaviour?: string): Promise<CommandRun> {
+  return command(await deployArguments(port, behaviour), { variables: variables() })
 }
 
 async function outcome(running: CommandRun) {
@@ -89,105 +72,100 @@ async function outcome(running: CommandRun) {
 }
 
 async function content(): Promise<'bootable' | 'nothing to boot'> {
-  const { partitions, boot } = await inspectDisk({ path: disk.file }, clock)
+  const { partitions, boot } = await inspectDisk({ path: target.disk.file }, clock)
   return boot !== null || partitions.some(({ name }) => name === 'boot') ? 'bootable' : 'nothing to boot'
 }
 
 const ACTIVE = { code: 0, state: 'active', disk: 'bootable', installs: 1 }
 const FAILED = { code: 1, state: 'deploy failed', disk: 'nothing to boot', installs: 1 }
 
-/** Its power goes and comes back; it is in the same live system again, in another boot. */
-async function rebooted(): Promise<void> {
+/** Stops the machine and boots the same live system again. */
+async function reboot(): Promise<void> {
   await machine.stop()
   await machine.setBoot(OTHER_BOOT)
   await machine.start()
 }
 
 describe('while the installer writes', () => {
-  test('the link is cut: it is made again, and nothing was missed', async () => {
-    await using way = await cuttableWay(machine.ports.any)
-    const running = await deploying(way.port)
-    await there('half')
+  test('a cut link is made again, and no output is lost', async () => {
+    await using link = await cuttableLink(machine.ports.any)
+    const running = await deploying(link.port)
+    await halfSent()
     for (let n = 0; n < 3; n++) {
-      way.cut()
+      link.cut()
       await clock.sleep(200)
     }
-    await go()
+    await sendRest()
     expect(await outcome(running), running.stdout + running.stderr).toEqual(ACTIVE)
   })
 
-  test('sshd is started again', async () => {
+  test('a restart of sshd does not disturb the deployment', async () => {
     const running = await deploying()
-    await there('half')
+    await halfSent()
     for (const pid of await machine.processes(/sshd/)) process.kill(pid, 'SIGKILL')
-    await go()
+    await sendRest()
     expect(await outcome(running), running.stdout + running.stderr).toEqual(ACTIVE)
   })
 
-  test('the machine is rebooted: nobody knows the outcome, nothing is run again, and nothing boots', async () => {
+  test('a reboot of the machine fails the deployment: the outcome is unknown, nothing runs again, and nothing boots', async () => {
     const running = await deploying()
-    await there('half')
-    await rebooted()
+    await halfSent()
+    await reboot()
     expect(await outcome(running), running.stdout + running.stderr).toEqual(FAILED)
     expect(running.stderr).toMatch(/the target was booted again while it ran/)
   })
 
-  test('another machine gets its address: it is left alone', async () => {
-    const elsewhere = await newDisk('other.img')
+  test('another machine that takes over the address is left alone', async () => {
+    await using otherDisk = await LoopDevice.create(join(target.home, 'other.img'), '1G')
     const running = await deploying()
-    await there('half')
+    await halfSent()
     await machine.stop()
     try {
-      await using other = await SshMachine.open({ disk: elsewhere.loop, machineId: '2'.repeat(32), instead: machine })
+      await using other = await SshMachine.open({
+        ...{ disk: otherDisk.device, machineId: '2'.repeat(32), instead: machine },
+      })
       expect(await outcome(running), running.stdout + running.stderr).toEqual(FAILED)
       expect(running.stderr).toMatch(/another machine answers as/)
       expect(existsSync(join(other.shared, 'installs'))).toBe(false)
-      expect((await readFile(elsewhere.file)).every((byte) => byte === 0)).toBe(true)
+      expect((await readFile(otherDisk.file)).every((byte) => byte === 0)).toBe(true)
     } finally {
-      await run('losetup', ['--detach', elsewhere.loop])
       await machine.start()
     }
   })
 
-  test('ironstage is killed: another one waits until the installer has ended, and installs after it', async () => {
-    const first = spawn(process.execPath, [IRONSTAGE, ...(await words(machine.ports.any))], {
-      env: { PATH: process.env['PATH'], ...VARIABLES, HOME: place },
+  test('after ironstage is killed, the next run waits until the installer has ended, and then installs', async () => {
+    const first = spawn(process.execPath, [IRONSTAGE, ...(await deployArguments(machine.ports.any))], {
+      env: { PATH: process.env['PATH'], ...variables() },
       stdio: 'ignore',
     })
-    const gone = new Promise((resolve) => first.once('exit', resolve))
-    await there('half')
+    const ended = new Promise((resolve) => first.once('exit', resolve))
+    await halfSent()
     first.kill('SIGKILL')
-    await gone
+    await ended
     expect(await machine.processes(/coreos-installer.real install/)).toHaveLength(1)
     const second = await deploying(machine.ports.any, 'good')
     await second.printed(/installing to \/dev\/loop/)
     await clock.sleep(1500)
     expect(await machine.processes(/coreos-installer.real install/)).toHaveLength(1)
-    await go()
+    await sendRest()
     expect(await outcome(second), second.stdout + second.stderr).toEqual({ ...ACTIVE, installs: 2 })
   })
 })
 
 test.each([
   ['a file of this host', () => REHEARSAL_IMAGE],
-  ['out of the cache', (port: string) => `http://127.0.0.1:${port}/good`],
-])('an image that is brought there first needs no link: %s', async (_, image) => {
-  await using way = await cuttableWay(machine.ports.any)
-  const given = await words(way.port)
-  given.splice(
-    given.indexOf('--no-cache'),
-    3,
-    '--image',
-    image(await readFile(join(place, 'port'), 'utf8')),
-    '--stage-image',
-  )
-  const running = command(given, { variables: { ...VARIABLES, HOME: place } })
+  ['a download in the cache', () => images.url('good')],
+])('an image that is copied to the machine first needs no link during the installation: %s', async (_, image) => {
+  await using link = await cuttableLink(machine.ports.any)
+  const argv = await deployArguments(link.port)
+  argv.splice(argv.indexOf('--no-cache'), 3, '--image', image(), '--stage-image')
+  const running = command(argv, { variables: variables() })
   let over = false
   void running.ended.then(() => (over = true))
   await running.printed(/"stage":"fetching the image"/)
   for (let cuts = 0; cuts < 20 && !over; cuts++) {
     await clock.sleep(150)
-    way.cut()
+    link.cut()
   }
   expect(await outcome(running), running.stdout + running.stderr).toEqual(ACTIVE)
   expect(running.stdout).toContain('Copying image from /run/ironstage/images/')
@@ -196,12 +174,12 @@ test.each([
   expect(left.stdout).toBe('')
 })
 
-test('rebooted when everything is written but the outcome was not told: the disk is cleared after the boot', async () => {
+test('a machine that reboots after the last write and before the outcome is known has its disk cleared', async () => {
   await writeFile(join(machine.shared, 'hold'), '')
   const running = await deploying(machine.ports.any, 'good')
-  await there('held', machine.shared)
+  await fileAppears(join(machine.shared, 'held'))
   expect(await content()).toBe('bootable')
-  await rebooted()
+  await reboot()
   expect(await outcome(running), running.stdout + running.stderr).toEqual(FAILED)
   expect(running.stderr).toMatch(/the target was booted again while it ran/)
 })

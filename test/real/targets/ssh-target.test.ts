@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -20,32 +19,25 @@ import { SupervisedExecutor } from '../../../targets/supervised/supervised-execu
 import { cutAtRandom, runsOverCuts } from '../../kit/cut-shell.js'
 import { quoted } from '../own-kernel.js'
 import { tool } from '../peers.js'
-import { cuttableWay } from '../../kit/cuttable-way.js'
+import { cuttableLink } from '../../kit/cuttable-link.js'
+import { MachineWithDisk } from '../machine-with-disk.js'
 import { CORE_PASSWORD, SshMachine } from '../ssh-machine.js'
 
 const run = promisify(execFile)
 const clock = systemClock()
 
-let place: string
-let disk: string
-let loop: string
+let target: MachineWithDisk
 let machine: SshMachine
+let place: string
 let pin: string
 
 beforeAll(async () => {
-  place = await mkdtemp(join(tmpdir(), 'ironstage-ssh-'))
-  disk = join(place, 'disk.img')
-  await run('truncate', ['-s', '512M', disk])
-  loop = (await run('losetup', ['--find', '--show', '--partscan', disk])).stdout.trim()
-  machine = await SshMachine.open({ disk: loop })
+  target = await MachineWithDisk.open({ size: '512M' })
+  machine = target.machine
+  place = target.home
   pin = await machine.hostKey()
 })
-afterAll(async () => {
-  await machine?.[Symbol.asyncDispose]()
-  if (loop) await run('losetup', ['--detach', loop])
-  if (machine) await rm(machine.keys.folder, { recursive: true, force: true })
-  await rm(place, { recursive: true, force: true })
-})
+afterAll(() => target?.[Symbol.asyncDispose]())
 
 interface Scene extends Partial<SshShellOptions> {
   config?: string
@@ -69,7 +61,7 @@ async function reach(user: string, port: number, { config = '', answers = {}, ag
   })
 }
 
-async function said(shell: LoginShell, line: string, stdin = '') {
+async function runLine(shell: LoginShell, line: string, stdin = '') {
   const channel = await shell.open(line, { stdin: Buffer.from(stdin) })
   const all = async (stream: AsyncIterable<Uint8Array>) => {
     let text = ''
@@ -95,13 +87,13 @@ describe('a real sshd', () => {
     expect(shell.identity).toMatchObject({
       ...{ machineId: '1'.repeat(32), bootId: '00000000-0000-4000-8000-000000000001', uid: 0 },
     })
-    expect(await said(shell, 'cat; id -un; exit 3', 'in\n')).toEqual({ stdout: 'in\nroot\n', stderr: '', exit: 3 })
+    expect(await runLine(shell, 'cat; id -un; exit 3', 'in\n')).toEqual({ stdout: 'in\nroot\n', stderr: '', exit: 3 })
   })
 
   test.each(['signed', 'signed-rsa', 'signed-ecdsa'])('lets us in with a certificate: %s', async (name) => {
     const config = `IdentityFile ${machine.keys.folder}/${name}\n`
     await using shell = await reach('root', machine.ports.any, { config })
-    expect((await said(shell, 'id -un')).stdout).toBe('root\n')
+    expect((await runLine(shell, 'id -un')).stdout).toBe('root\n')
     // The key alone is none that it knows.
     const alone = join(place, `alone-${name}`)
     await writeFile(alone, await readFile(join(machine.keys.folder, name)), { mode: 0o600 })
@@ -124,7 +116,7 @@ describe('a real sshd', () => {
   test.each(['password', 'keyboard', 'both'] as const)('lets us in with a password: %s', async (kind) => {
     const answers = { password: CORE_PASSWORD, sudo: CORE_PASSWORD }
     await using shell = await reach('core', machine.ports[kind], { answers })
-    expect((await said(shell, 'id -un')).stdout).toBe('root\n')
+    expect((await runLine(shell, 'id -un')).stdout).toBe('root\n')
     expect(await why(reach('core', machine.ports[kind], { answers: { password: 'wrong' } }))).toContain(
       'ssh-authentication',
     )
@@ -152,7 +144,7 @@ describe('a real sshd', () => {
     await writeFile(known, `@cert-authority 127.0.0.* ${authority}`)
     await using shell = await reach('root', machine.ports.any, { config, pins })
     expect(shell.hostKey).toBe(pin)
-    const { stdout } = await said(shell, 'head -c 12000000 /dev/zero; echo over')
+    const { stdout } = await runLine(shell, 'head -c 12000000 /dev/zero; echo over')
     expect(stdout).toHaveLength(12_000_005)
     await writeFile(known, `@cert-authority * ${other}`)
     expect(await why(reach('root', machine.ports.any, { config, pins }))).toMatch(
@@ -167,12 +159,12 @@ describe('a real sshd', () => {
     await writeFile(known, (await run('ssh-keyscan', ['-p', String(machine.ports.any), '127.0.0.1'])).stdout)
     const config = `UserKnownHostsFile ${known}\nHost 127.0.0.1\n  ProxyJump admin@localhost:${machine.ports.any}\nHost localhost\n  HostName 127.0.0.1\n`
     await using shell = await reach('root', machine.ports.few, { config })
-    expect((await said(shell, 'id -un')).stdout).toBe('root\n')
+    expect((await runLine(shell, 'id -un')).stdout).toBe('root\n')
   })
 
   test('with room for few sessions gets several connections', async () => {
     await using shell = await reach('root', machine.ports.few)
-    const lines = Array.from({ length: 12 }, (_, n) => said(shell, `sleep 0.2; echo ${n}`))
+    const lines = Array.from({ length: 12 }, (_, n) => runLine(shell, `sleep 0.2; echo ${n}`))
     expect((await Promise.all(lines)).map(({ stdout }) => Number(stdout))).toEqual(lines.map((_, n) => n))
   })
 })
@@ -218,14 +210,14 @@ describe('many hosts', () => {
 
 describe('runs', () => {
   test('100 cuts at random moments lose no outcome, and nothing runs twice', async () => {
-    await using way = await cuttableWay(machine.ports.any)
-    await using shell = await reach('root', way.port)
+    await using link = await cuttableLink(machine.ports.any)
+    await using shell = await reach('root', link.port)
     const random = seededRandom(100)
     const cut: LoginShell = {
       ...{ name: shell.name, alive: () => shell.alive() },
       open: async (line, options) => {
         const opening = shell.open(line, options)
-        if (random.next() < 0.3) setTimeout(() => way.cut(), random.next() * 150)
+        if (random.next() < 0.3) setTimeout(() => link.cut(), random.next() * 150)
         return opening
       },
     }
@@ -295,13 +287,13 @@ setsid env -i $words "$@" </dev/null >/dev/null 2>&1 &
   })
 
   test('of which nobody can tell the outcome after a boot are unknown', async () => {
-    await using way = await cuttableWay(machine.ports.any)
-    await using shell = await reach('root', way.port)
+    await using link = await cuttableLink(machine.ports.any)
+    await using shell = await reach('root', link.port)
     await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom })
     const started = await executor.start({ argv: ['sleep', '2'], effect: 'writes', id: 'over-a-boot' })
     try {
       await machine.setBoot('00000000-0000-4000-8000-000000000002')
-      way.cut()
+      link.cut()
       expect(await started.exit).toEqual({ kind: 'unknown', why: 'the target was booted again while it ran' })
     } finally {
       await machine.setBoot('00000000-0000-4000-8000-000000000001')
@@ -314,7 +306,11 @@ setsid env -i $words "$@" </dev/null >/dev/null 2>&1 &
     const started = await executor.start({ argv: ['sleep', '5'], effect: 'writes', id: 'elsewhere' })
     await machine.stop()
     try {
-      await using other = await SshMachine.open({ disk: loop, machineId: '2'.repeat(32), instead: machine })
+      await using other = await SshMachine.open({
+        disk: target.disk.device,
+        machineId: '2'.repeat(32),
+        instead: machine,
+      })
       const exit = await started.exit
       expect(exit).toMatchObject({ kind: 'unknown', why: expect.stringContaining('another machine answers') })
       await expect(shell.open('true')).rejects.toThrow(/another machine answers/)

@@ -8,7 +8,7 @@ import { minutes } from '../../../runtime/index.js'
 import { rebootUnprovisioned } from '../../kit/cluster/unprovisioned-hosts.js'
 import { liveVersion, type Machine } from '../../../machine/index.js'
 import { machineOf } from '../../kit/deployed.js'
-import { liveWorld } from '../../kit/live-lab.js'
+import { liveServers } from '../../kit/live-lab.js'
 import { labFolder, type Life } from '../../kit/restarted-lab.js'
 import { versionedIso } from '../../kit/images/versioned-images.js'
 
@@ -132,14 +132,14 @@ describe('row 8: the conductor starts only once the image service reports the ne
 
 describe('row 9: images of the old kind are deployed through either deploy image', () => {
   test('through CoreOS, through the old kernel and ramdisk that a node is given, and back', async () => {
-    await using world = await liveWorld()
-    await using lab = await world.lab()
+    await using servers = await liveServers()
+    await using lab = await servers.lab()
     const fields = { boot_interface: 'ipxe', deploy_interface: 'direct' }
     const node = await lab.enroll({ fields })
     const { kernel, ramdisk } = lab.images!.oldRamdisk
     const through = async (): Promise<string> => {
       // What an instance was made from goes with it.
-      const value = world.instance('/disk.qcow2')
+      const value = servers.instance('/disk.qcow2')
       await lab.client.patchNode(node.uuid, [{ op: 'add', path: '/instance_info', value }])
       await node.deploy()
       expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })

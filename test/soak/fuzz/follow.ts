@@ -1,5 +1,5 @@
 import type { LabEvent } from '../../../lab/index.js'
-import type { Watcher } from './world.js'
+import type { Watcher } from './system.js'
 
 /** Tells a lab's events of nodes to a watcher. */
 export function follow(events: { listen(to: (event: LabEvent) => void): unknown }, watcher: Watcher): void {

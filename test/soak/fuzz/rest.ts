@@ -1,6 +1,6 @@
 import { UNSTABLE_STATES } from '../../../ironic-mock/index.js'
 import { brokenInvariants } from '../../kit/fuzz/index.js'
-import type { World } from './world.js'
+import type { System } from './system.js'
 
 const MINUTE = 60_000
 /** Longer than every time limit, and than what follows from one that has passed. */
@@ -12,14 +12,14 @@ const LONG = 150 * MINUTE
  *
  * @returns what has not
  */
-export async function comeToRest(world: World): Promise<string[]> {
-  const { records } = world.view()
-  world.calm()
+export async function comeToRest(system: System): Promise<string[]> {
+  const { records } = system.view()
+  system.calm()
   const headers = { 'x-openstack-ironic-api-version': '1.115' }
   for (const { record } of records.nodes.values())
     if (record.maintenance)
-      await world.wait(world.send({ method: 'DELETE', target: `/v1/nodes/${record.uuid}/maintenance`, headers }))
-  await world.pass(LONG)
+      await system.wait(system.send({ method: 'DELETE', target: `/v1/nodes/${record.uuid}/maintenance`, headers }))
+  await system.pass(LONG)
   const restless = [...records.nodes.values()].flatMap(({ record }) => {
     const { uuid, provision_state: state, reservation, target_power_state: power } = record
     const queued = records.effects.get(uuid)?.map(({ kind }) => kind) ?? []
@@ -32,6 +32,6 @@ export async function comeToRest(world: World): Promise<string[]> {
   return [
     ...restless,
     ...pending.map(({ uuid }) => `allocation ${uuid} is still allocating`),
-    ...brokenInvariants(world.view()),
+    ...brokenInvariants(system.view()),
   ]
 }

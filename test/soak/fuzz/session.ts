@@ -2,22 +2,22 @@ import fc from 'fast-check'
 import { seededRandom } from '../../../runtime/index.js'
 import { brokenInvariants, fuzzedRequest, resolved, wrongAnswer } from '../../kit/fuzz/index.js'
 import { StatePaths } from '../../kit/state-paths.js'
-import { apiWorld } from './api-world.js'
-import { labWorld } from './lab-world.js'
+import { apiSystem } from './api-system.js'
+import { labSystem } from './lab-system.js'
 import { comeToRest } from './rest.js'
-import { servedWorld } from './served-world.js'
+import { servedSystem } from './served-system.js'
 import { Walker } from './walker.js'
-import type { Asked, World } from './world.js'
+import type { Asked, System } from './system.js'
 
 /** How a session's requests get there. */
-export const WORLDS = { api: apiWorld, lab: labWorld, served: servedWorld } satisfies Record<
+export const SYSTEMS = { api: apiSystem, lab: labSystem, served: servedSystem } satisfies Record<
   string,
-  (seed: number) => Promise<World>
+  (seed: number) => Promise<System>
 >
-export type WorldName = keyof typeof WORLDS
+export type SystemName = keyof typeof SYSTEMS
 
 export interface Session {
-  readonly world: WorldName
+  readonly system: SystemName
   readonly seed: number
   readonly calls: number
 }
@@ -52,24 +52,24 @@ export async function fuzzSession(session: Session, progress: (calls: number) =>
   const statuses = new Map<string, number>()
   const latest: string[] = []
   const paths = new StatePaths()
-  await using world = await WORLDS[session.world](seed)
-  world.watch(paths)
-  const walker = new Walker(world, random)
+  await using system = await SYSTEMS[session.system](seed)
+  system.watch(paths)
+  const walker = new Walker(system, random)
   const check = (wrong: readonly string[]): void => {
     if (wrong.length === 0) return
     throw new Error(
-      `session ${session.world}:${seed} after ${done} calls: ${wrong.join('; ')}\nthe last calls:\n${latest.join('\n')}`,
+      `session ${session.system}:${seed} after ${done} calls: ${wrong.join('; ')}\nthe last calls:\n${latest.join('\n')}`,
     )
   }
 
   const one = async (asked: Asked): Promise<void> => {
-    const answer = await world.send(asked)
+    const answer = await system.send(asked)
     if (!answer) return
     const { status } = answer
     latest.push(`${status} ${asked.method} ${asked.target} ${asked.body ?? ''}`.slice(0, 400))
     if (latest.length > 60) latest.shift()
     statuses.set(String(status), (statuses.get(String(status)) ?? 0) + 1)
-    if (asked.method !== 'OPTIONS' && !world.excused.includes(status))
+    if (asked.method !== 'OPTIONS' && !system.excused.includes(status))
       check(wrongAnswer(answer).map((what) => `${latest.at(-1)}: ${what}`))
   }
 
@@ -81,15 +81,15 @@ export async function fuzzSession(session: Session, progress: (calls: number) =>
     while (requests.length > 0 && done < calls) {
       const before = done
       const together = requests.splice(0, 1 + Math.floor(random.next() * AT_ONCE))
-      const asked = together.map((request) => (random.next() < 0.15 ? walker.next() : resolved(request, world.view())))
-      if (random.next() < 0.01) troubled(world, random.next(), random.next())
-      await world.wait(Promise.all(asked.map(one)))
+      const asked = together.map((request) => (random.next() < 0.15 ? walker.next() : resolved(request, system.view())))
+      if (random.next() < 0.01) troubled(system, random.next(), random.next())
+      await system.wait(Promise.all(asked.map(one)))
       done += asked.length
-      if (random.next() < 0.25) await world.pass(PAUSES[Math.floor(random.next() * PAUSES.length)]!)
+      if (random.next() < 0.25) await system.pass(PAUSES[Math.floor(random.next() * PAUSES.length)]!)
       check(paths.broken)
-      if (every(LOOK, before)) check(brokenInvariants(world.view()))
-      if (every(RESTART, before)) await world.restart()
-      if (every(world.restEvery, before) || done >= calls) check(await comeToRest(world))
+      if (every(LOOK, before)) check(brokenInvariants(system.view()))
+      if (every(RESTART, before)) await system.restart()
+      if (every(system.restEvery, before) || done >= calls) check(await comeToRest(system))
     }
     progress(done)
   }
@@ -99,8 +99,8 @@ export async function fuzzSession(session: Session, progress: (calls: number) =>
   }
 }
 
-function troubled(world: World, which: number, kind: number): void {
-  const uuids = [...world.view().records.nodes.keys()]
+function troubled(system: System, which: number, kind: number): void {
+  const uuids = [...system.view().records.nodes.keys()]
   const uuid = uuids[Math.floor(which * uuids.length)]
-  if (uuid !== undefined) world.trouble(uuid, kind)
+  if (uuid !== undefined) system.trouble(uuid, kind)
 }

@@ -1,7 +1,7 @@
 import { VERBS, type StoreView } from '../../../ironic-mock/index.js'
 import type { Random } from '../../../runtime/index.js'
 import type { NodeRecord } from '../../../wire/index.js'
-import type { Asked, World } from './world.js'
+import type { Asked, System } from './system.js'
 
 /** How many nodes a session has, and looks after that it has. */
 const NODES = 10
@@ -15,17 +15,17 @@ const ask = (method: string, target: string, body?: unknown): Asked => ({
 
 /** What a sensible client would ask for next, so that nodes go through all states while others ask for nonsense. */
 export class Walker {
-  readonly #world: World
+  readonly #system: System
   readonly #random: Random
   #made = 0
 
-  constructor(world: World, random: Random) {
-    this.#world = world
+  constructor(system: System, random: Random) {
+    this.#system = system
     this.#random = random
   }
 
   next(): Asked {
-    const { records } = this.#world.view()
+    const { records } = this.#system.view()
     if (records.nodes.size < NODES) return this.#register()
     const node = this.#pick([...records.nodes.values()])!.record
     if (node.maintenance && this.#often(0.5)) return ask('DELETE', `/v1/nodes/${node.uuid}/maintenance`)
@@ -43,7 +43,7 @@ export class Walker {
 
   #register(): Asked {
     return ask('POST', '/v1/nodes', {
-      ...this.#world.newNode(this.#random.next()),
+      ...this.#system.newNode(this.#random.next()),
       ...{ name: `walked-${++this.#made}`, resource_class: 'walked' },
       automated_clean: this.#often(0.7),
     })

@@ -58,8 +58,8 @@ function differencesOf(script: string, theirs: Answer, own: Answer): Difference[
       if (value !== own.headers[name]) differs(`header ${name}`, value, own.headers[name])
     walk('', theirs.body, own.body, differs)
   }
-  if (theirs.way && own.way && !oneWay(theirs.way, own.way)) differs('way', theirs.way, own.way)
-  if (theirs.way) walk('at rest ', theirs.rest, own.rest, differs)
+  if (theirs.path && own.path && !sameOrder(theirs.path, own.path)) differs('way', theirs.path, own.path)
+  if (theirs.path) walk('at rest ', theirs.rest, own.rest, differs)
   return found
 }
 
@@ -69,7 +69,7 @@ const brief = ({ status, body }: Answer): unknown => {
 }
 
 /** Whether two looks, which may both have missed short states, can have been at the same way. */
-function oneWay(a: readonly string[], b: readonly string[]): boolean {
+function sameOrder(a: readonly string[], b: readonly string[]): boolean {
   const common = new Set(a.filter((state) => b.includes(state)))
   const [short, long] = [a, b].map((way) => way.filter((state) => common.has(state)))
   return isDeepStrictEqual(short, long) && a.at(-1) === b.at(-1)

@@ -9,13 +9,13 @@ const ROW = /\b(node|port|portgroup|chassis|allocation|connector|target) \d+\b/g
 
 /** Replaces what differs between any two runs; a UUID that the script itself gave stays. */
 export function normaliser(script: Script, side: { readonly url: string; readonly conductor: string }): Normal {
-  const given = new Set(JSON.stringify(script).match(UUID) ?? [])
+  const sent = new Set(JSON.stringify(script).match(UUID) ?? [])
   const word = (text: string) =>
     text
       .replaceAll(side.url, '{url}')
       .replaceAll(/req-[0-9a-f-]{36}/g, '{request}')
       .replaceAll(TIME, '{time}')
-      .replaceAll(UUID, (uuid) => (given.has(uuid) ? uuid : '{uuid}'))
+      .replaceAll(UUID, (uuid) => (sent.has(uuid) ? uuid : '{uuid}'))
       .replaceAll(ROW, '$1 {number}')
       // The attributes are named in the order of a set.
       .replaceAll(/(?<=connectivity attributes \()[^)]*/g, (names) => names.split(', ').sort().join(', '))

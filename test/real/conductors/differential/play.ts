@@ -14,7 +14,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: unknown
   /** The states that were gone through until it rested, and how it rests. */
-  readonly way?: readonly string[]
+  readonly path?: readonly string[]
   readonly rest?: unknown
 }
 
@@ -46,10 +46,10 @@ interface Got {
 export async function play(script: Script, side: Side): Promise<Answer[]> {
   // Ironic closes connections when it likes, so none is used twice.
   const agent = new Agent({ pipelining: 0 })
-  const kept = new Map<string, string>()
+  const values = new Map<string, string>()
   const normal = normaliser(script, side)
   const send = async ({ method, path, version = NEWEST, headers, body }: Call): Promise<Got> => {
-    const response = await request(side.url + filled(path, kept), {
+    const response = await request(side.url + filled(path, values), {
       method,
       dispatcher: agent,
       headers: {
@@ -57,7 +57,7 @@ export async function play(script: Script, side: Side): Promise<Answer[]> {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: filled(typeof body === 'string' ? body : JSON.stringify(body), kept) }),
+      ...(body === undefined ? {} : { body: filled(typeof body === 'string' ? body : JSON.stringify(body), values) }),
     })
     const text = await response.body.text()
     return { status: response.statusCode, headers: response.headers, body: unfolded(parsed(text)) }
@@ -71,10 +71,10 @@ export async function play(script: Script, side: Side): Promise<Answer[]> {
       )
     for (const [name, member] of Object.entries(call.keep ?? {})) {
       const value = (body as Record<string, unknown> | undefined)?.[member]
-      if (typeof value === 'string') kept.set(name, value)
-      else kept.delete(name)
+      if (typeof value === 'string') values.set(name, value)
+      else values.delete(name)
     }
-    const rest = call.settle === undefined ? {} : await atRest(filled(call.settle, kept), send, normal)
+    const rest = call.settle === undefined ? {} : await atRest(filled(call.settle, values), send, normal)
     answers.push({
       ...{ label: labelOf(call), writes: call.method !== 'GET' && call.method !== 'HEAD', apart, status, ...rest },
       headers: Object.fromEntries(HEADERS.map((name) => [name, normal(headers[name]) as string | undefined])),

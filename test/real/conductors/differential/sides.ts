@@ -67,7 +67,7 @@ export async function together(sides: Sides, scripts: readonly Script[]): Promis
 
 /** @throws with one paragraph for each difference that nothing explains, and for calls that were not compared */
 export function expectNone(comparisons: readonly Comparison[]): void {
-  const told = comparisons.flatMap(({ differences, partings }) => [
+  const lines = comparisons.flatMap(({ differences, partings }) => [
     ...differences.map(
       ({ script, call, at, real: theirs, ours }) =>
         `${script}: ${call}\n  ${at}\n    real ${JSON.stringify(theirs)}\n    ours ${JSON.stringify(ours)}`,
@@ -75,5 +75,5 @@ export function expectNone(comparisons: readonly Comparison[]): void {
     // Also after a difference that is explained: it belongs to the end of its script, or apart.
     ...partings.map(({ call, left }) => `${left} calls are not compared, since the two part at ${call}`),
   ])
-  if (told.length > 0) throw new Error(`${told.length} unexplained differences\n${told.join('\n')}`)
+  if (lines.length > 0) throw new Error(`${lines.length} unexplained differences\n${lines.join('\n')}`)
 }

@@ -10,7 +10,7 @@ const PINNED = fileURLToPath(new URL('../../peers/openstack-clients.txt', import
 const FORKS = fileURLToPath(new URL('./baremetal.py', import.meta.url))
 
 /** The folder with python-ironicclient and openstacksdk. */
-export const openstackClients = (): Promise<string> => pythonPeer(PINNED, 'baremetal')
+export const openstackClients = (): Promise<string> => pythonPeer(PINNED)
 
 /** What a command ended with. */
 export interface Ended {

@@ -21,7 +21,7 @@ const CHOSEN: readonly [IronicRelease, string][] = [
   ['master', '1.110'],
 ]
 
-const said = (text: string) => ({ error_message: expect.stringContaining(text) })
+const message = (text: string) => ({ error_message: expect.stringContaining(text) })
 
 describe.concurrent('gophercloud', () => {
   test('finds the API with and without its version in the endpoint', async () => {
@@ -94,12 +94,12 @@ describe.concurrent('gophercloud', () => {
   test('is refused in Ironic’s words, and reads what a failed deployment left', async () => {
     const [, ...told] = await scenario('refused')
     expect(told).toMatchObject([
-      { status: 404, body: said('Node nowhere could not be found.') },
-      { status: 400, body: said('No conductor service registered which supports driver no-driver') },
-      { status: 409, body: said('A node with name metal3~refused already exists.') },
-      { status: 409, body: said('A port with MAC address 52:54:00:c3:00:03 already exists.') },
-      { status: 400, body: said('The requested action \\"provide\\" can not be performed on node') },
-      { status: 400, body: said('no_such_field') },
+      { status: 404, body: message('Node nowhere could not be found.') },
+      { status: 400, body: message('No conductor service registered which supports driver no-driver') },
+      { status: 409, body: message('A node with name metal3~refused already exists.') },
+      { status: 409, body: message('A port with MAC address 52:54:00:c3:00:03 already exists.') },
+      { status: 400, body: message('The requested action \\"provide\\" can not be performed on node') },
+      { status: 400, body: message('no_such_field') },
       { state: 'deploy failed', error: expect.stringContaining('node does not support this deploy step') },
       { node: { provision_state: 'deploy failed' } },
     ])

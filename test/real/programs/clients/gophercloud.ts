@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { goPeer } from '../../go-peer.js'
 import { bareEnvironment } from './baremetal.js'
-import { goProgram } from './go-program.js'
 
 const run = promisify(execFile)
 
 const FOLDER = fileURLToPath(new URL('./gophercloud', import.meta.url))
 
 /** The program that {@link gophercloud} runs, built the first time. */
-export const gophercloudProgram = (): Promise<string> => goProgram(FOLDER)
+export const gophercloudProgram = (): Promise<string> => goPeer(FOLDER, { flags: ['-trimpath'] })
 
 /**
  * Lets gophercloud go through a scenario of test/real/clients/gophercloud; gives the objects that it printed, of which the

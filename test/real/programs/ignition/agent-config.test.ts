@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 test('Ignition takes every config that runs the agent, without a warning', async () => {
   const options = fc.sample(agentOptions, { numRuns: 2000, seed: 7 })
-  const texts = options.map((given) => JSON.stringify(agentConfig(given)))
+  const texts = options.map((one) => JSON.stringify(agentConfig(one)))
   const answers = await ask(texts.map((text) => [text]))
   const refused = answers.flatMap(({ error, report }, index) =>
     error === null && report === '' ? [] : [{ error, report, options: options[index] }],
@@ -35,11 +35,11 @@ test('systemd reads every unit, with nothing to say of quotes and specifiers', a
     const paths = options.map((_, index) => join(folder, `agent-${index}.service`))
     for (const [index, given] of options.entries())
       await writeFile(paths[index]!, agentConfig(given).systemd!.units![0]!.contents!)
-    const said = await promisify(execFile)('systemd-analyze', ['verify', '--man=no', ...paths]).then(
+    const output = await promisify(execFile)('systemd-analyze', ['verify', '--man=no', ...paths]).then(
       ({ stderr }) => stderr,
       (error: { stderr: string }) => error.stderr,
     )
-    const lines = said.split('\n').filter((line) => line.includes('agent-'))
+    const lines = output.split('\n').filter((line) => line.includes('agent-'))
     // It has read them, and has said of each what was to be expected.
     expect(new Set(lines.map((line) => /agent-\d+/.exec(line)?.[0])).size).toBe(200)
     expect(lines.filter((line) => !EXPECTED.test(line))).toEqual([])

@@ -67,12 +67,12 @@ function merged(corpus: readonly string[]): object {
 }
 
 /** Go writes out empty objects, and what is always there in its structs, empty or not. */
-function said(value: unknown, key = ''): unknown {
-  if (Array.isArray(value)) return value.length > 0 ? value.map((item) => said(item) ?? {}) : undefined
+function comparable(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.length > 0 ? value.map((item) => comparable(item) ?? {}) : undefined
   if (typeof value !== 'object' || value === null)
     return value === null || (value === '' && ['name', 'device', 'path', 'url'].includes(key)) ? undefined : value
   const parts = Object.entries(value).flatMap(([name, part]) => {
-    const own = said(part, name)
+    const own = comparable(part, name)
     return own === undefined || (name === 'number' && own === 0) ? [] : [[name, own] as const]
   })
   return parts.length > 0 ? Object.fromEntries(parts) : undefined
@@ -87,7 +87,8 @@ describe('the same config as Ignition', () => {
   test('made by raising one to the newest version', async () => {
     expect(corpus.length).toBeGreaterThan(400)
     const real = await ask(corpus.map((text) => [text]))
-    for (const [index, text] of corpus.entries()) expect(said(merged([text])), text).toEqual(said(real[index]!.config))
+    for (const [index, text] of corpus.entries())
+      expect(comparable(merged([text])), text).toEqual(comparable(real[index]!.config))
   })
 
   test('made by merging two and three, of the same and of several versions', async () => {
@@ -101,6 +102,6 @@ describe('the same config as Ignition', () => {
     expect(groups.length).toBeGreaterThan(800)
     const real = await ask(groups)
     for (const [index, group] of groups.entries())
-      expect(said(merged(group)), group.join('\n')).toEqual(said(real[index]!.config))
+      expect(comparable(merged(group)), group.join('\n')).toEqual(comparable(real[index]!.config))
   })
 })

@@ -1,4 +1,4 @@
-import { keptOriginals, mutants } from '../../../kit/mutated/corpus.js'
+import { cachedOriginals, mutants } from '../../../kit/mutated/corpus.js'
 import { trials } from '../../../kit/mutated/trial.js'
 
 /** What a process is told to try, and tells. */
@@ -8,23 +8,23 @@ export interface Batch {
 }
 
 const [kept, folder] = process.argv.slice(2)
-const told = (message: unknown): void => void process.send!(message)
+const send = (message: unknown): void => void process.send!(message)
 
-await using tried = await trials(await keptOriginals(kept!), folder!)
+await using tried = await trials(await cachedOriginals(kept!), folder!)
 for (const event of ['uncaughtException', 'unhandledRejection'] as const)
   process.on(event, (error: unknown) => {
-    told({ failed: `${event}: ${error instanceof Error ? error.stack : String(error)}` })
+    send({ failed: `${event}: ${error instanceof Error ? error.stack : String(error)}` })
     process.exit(1)
   })
-told({ ready: true })
+send({ ready: true })
 for await (const batch of batches()) {
   for (const mutant of mutants(batch.from, batch.to)) {
     // So that nobody pays for what others left.
     globalThis.gc?.()
-    told({ trying: mutant })
-    told({ trial: await tried.run(mutant), mebibytes: Math.ceil(process.resourceUsage().maxRSS / 1024) })
+    send({ trying: mutant })
+    send({ trial: await tried.run(mutant), mebibytes: Math.ceil(process.resourceUsage().maxRSS / 1024) })
   }
-  told({ done: batch })
+  send({ done: batch })
 }
 
 async function* batches(): AsyncGenerator<Batch> {

@@ -1,6 +1,6 @@
 import { away, enrol, FAKES, get, idOf, led, put, type Script } from '../script.js'
 
-const TOLD = ['provision_state', 'last_error', 'maintenance_reason', 'fault']
+const FIELDS = ['provision_state', 'last_error', 'maintenance_reason', 'fault']
 
 /** Settings of the BIOS that a step cannot use, and what is said of them. */
 export function driverStepArguments(): Script[] {
@@ -22,7 +22,7 @@ export function driverStepArguments(): Script[] {
         {
           ...put(`/v1/nodes/${node}/states/provision`, { target: 'clean', clean_steps: [step] }),
           // Of refused steps Ironic now and then keeps what it knows besides.
-          settle: `/v1/nodes/${node}?fields=${['reservation', 'target_power_state', ...TOLD].join(',')}`,
+          settle: `/v1/nodes/${node}?fields=${['reservation', 'target_power_state', ...FIELDS].join(',')}`,
         },
         get(`/v1/nodes/${node}/bios`),
         get(`/v1/nodes/${node}/history?detail=true`),

@@ -6,12 +6,12 @@ import { openStore, type Store, type StoreView } from '../../../ironic-mock/inde
 import { VirtualClock } from '../../../runtime/index.js'
 import { openStage, type Stage } from '../../contract/stage.js'
 import { FUZZ_BASE } from '../../kit/fuzz/index.js'
-import type { Watcher, World } from './world.js'
+import type { Watcher, System } from './system.js'
 
 const FAKE = { deploy_interface: 'fake', inspect_interface: 'fake' }
 
 /** API, conductor and a database in a file, with fake hardware only: the fastest. */
-export async function apiWorld(seed: number): Promise<World> {
+export async function apiSystem(seed: number): Promise<System> {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-fuzz-'))
   const path = join(folder, 'ironic.db')
   const clock = new VirtualClock()
@@ -21,7 +21,7 @@ export async function apiWorld(seed: number): Promise<World> {
   let stage: Stage
   const open = async (): Promise<void> => {
     store = openStore({ path, clock })
-    stage = await openStage({ seed: seed * 1000 + lives++, clock, kept: told(store, () => watcher) })
+    stage = await openStage({ seed: seed * 1000 + lives++, clock, earlier: observed(store, () => watcher) })
   }
   await open()
   return {
@@ -29,7 +29,7 @@ export async function apiWorld(seed: number): Promise<World> {
     send: (request) => stage.api({ ...request, base: FUZZ_BASE }),
     wait: (awaited) => clock.until(awaited),
     pass: (ms) => clock.advance(ms),
-    watch: (given) => void (watcher = given),
+    watch: (next) => void (watcher = next),
     trouble: () => {},
     calm: () => {},
     restart: async () => {
@@ -38,7 +38,7 @@ export async function apiWorld(seed: number): Promise<World> {
       const before = store.records
       store = openStore({ path, clock })
       expectSame(before, store.records)
-      stage = await openStage({ seed: seed * 1000 + lives++, clock, kept: told(store, () => watcher) })
+      stage = await openStage({ seed: seed * 1000 + lives++, clock, earlier: observed(store, () => watcher) })
     },
     excused: [],
     restEvery: 2500,
@@ -52,7 +52,7 @@ export async function apiWorld(seed: number): Promise<World> {
 }
 
 /** The same store, which tells of every change of a node. */
-function told(store: Store & StoreView, watcher: () => Watcher): Store & StoreView {
+function observed(store: Store & StoreView, watcher: () => Watcher): Store & StoreView {
   return new Proxy(store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target)

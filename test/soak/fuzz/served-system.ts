@@ -4,13 +4,13 @@ import { stage } from '../../../lab/index.js'
 import { seededRandom, systemClock } from '../../../runtime/index.js'
 import type { WireResponse } from '../../../wire/index.js'
 import { follow } from './follow.js'
-import type { Asked, World } from './world.js'
+import type { Asked, System } from './system.js'
 
 /** The lab's time passes so many times as fast, so that waiting for locks takes milliseconds. */
 const SPEED = 2000
 
 /** A lab behind a socket, asked by a client that sends what it is told to, as far as HTTP can carry it. */
-export async function servedWorld(seed: number): Promise<World> {
+export async function servedSystem(seed: number): Promise<System> {
   const clock = systemClock(SPEED)
   const lab = await stage({
     ...{ network: { host: '127.0.0.1', port: 0 }, clock, random: seededRandom(seed), disks: 'described' },

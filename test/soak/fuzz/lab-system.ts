@@ -6,7 +6,7 @@ import type { StoreView } from '../../../ironic-mock/index.js'
 import { createStagedLab, type FaultEffect } from '../../../lab/index.js'
 import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
 import { follow } from './follow.js'
-import type { World } from './world.js'
+import type { System } from './system.js'
 
 /** Interfaces of nodes with machines: every flow has some that go through it. */
 const MACHINES: readonly Record<string, unknown>[] = [
@@ -27,7 +27,7 @@ const TROUBLE: readonly FaultEffect[] = [
 ]
 
 /** A whole lab in its own time: machines with disks that are only described, their agents, and faults. */
-export async function labWorld(seed: number): Promise<World> {
+export async function labSystem(seed: number): Promise<System> {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-fuzz-'))
   const image = join(folder, 'disk.raw')
   // With an EFI system partition: a deployment by `direct` can succeed.

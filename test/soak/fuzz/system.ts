@@ -5,7 +5,7 @@ import type { NodeRecord, WireRequest, WireResponse } from '../../../wire/index.
 export type Asked = Omit<WireRequest, 'base'>
 
 /** Something that serves Ironic's API, as a fuzzing session uses it. */
-export interface World extends AsyncDisposable {
+export interface System extends AsyncDisposable {
   /** Where the records are now; another one after a {@link restart}. */
   readonly view: () => StoreView
   /** Resolves with the answer; undefined when this way of asking cannot carry such a request. */

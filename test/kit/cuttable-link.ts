@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A way to a port of this host that can be cut, or frozen: frozen, it takes everything and passes nothing on. */
-export async function cuttableWay(port: number) {
+/** A proxy of a port of this host. It can be cut, or frozen: a frozen link accepts bytes and passes none on. */
+export async function cuttableLink(port: number) {
   const sockets = new Set<Socket>()
   let frozen = false
   const server = createServer((near) => {
@@ -23,7 +23,7 @@ export async function cuttableWay(port: number) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
-    /** Connections that are there. */
+    /** The number of open connections. */
     connections: () => sockets.size / 2,
     freeze: () => void (frozen = true),
     thaw: () => void (frozen = false),
