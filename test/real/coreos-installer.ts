@@ -6,9 +6,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { LoopDevice } from './loop-device.js'
-import { quoted } from './own-kernel.js'
 import { cachedPeer, exists } from './peer-cache.js'
-import { debianPackages, debianProgram, tool } from './peers.js'
+import { debianPackages, debianProgram, quoted, tool } from './peers.js'
 
 const run = promisify(execFile)
 const here = import.meta.url.replace('/dist/test/real/', '/test/real/')

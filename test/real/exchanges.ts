@@ -23,7 +23,7 @@ export function partsFrom(
     ({ step, from, seq }) => step?.startsWith(part) && from !== 'client' && apart[seq] === undefined,
   )
   if (recorded.length === 0) throw new Error(`nothing was recorded of "${part}"`)
-  // What Ironic said to an agent by TLS was not recorded.
+  // Recordings of TLS lack the requests of Ironic to the agent.
   const oneSided = recorded.every(({ from }) => from === 'agent')
   const relevant = heard(seen).filter(({ from }) => !oneSided || from === 'agent')
   const wanted = recorded.map(labelOf)
@@ -50,8 +50,9 @@ export function partsFrom(
 }
 
 /**
- * Without what depends on when the other side happened to be busy: a request that nobody answered because the machine went
- * off, a lookup or heartbeat that met Ironic's lock and was made again, a question after a command that still ran.
+ * Removes exchanges that depend on timing: requests without an answer because the machine powered off, lookups and
+ * heartbeats
+ * that met Ironic's lock and were repeated, and requests for the result of a running command.
  */
 function heard(seen: readonly Seen[]): Seen[] {
   const answered = seen.filter((each) => {

@@ -24,7 +24,7 @@ const DEBIAN = {
   ...{ 'fsck.vfat': 'dosfstools', mdadm: 'mdadm', lvcreate: 'lvm2', sfdisk: 'fdisk' },
 }
 
-/** Runs steps one after another and reports how long each took, when it took long enough to have done something. */
+/** Runs steps one after another, and prints the time of each that took more than two seconds. */
 async function oneByOne(steps: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> {
   for (const [name, step] of Object.entries(steps)) {
     const since = performance.now()

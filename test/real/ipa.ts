@@ -16,7 +16,7 @@ const PEER = fileURLToPath(new URL('./peers/ipa/', import.meta.url))
 /** Every distribution that is installed, pinned. */
 const PINNED = fileURLToPath(new URL('./peers/ipa.txt', import.meta.url))
 
-/** What the agent could change this host with. In its namespaces they are stubs. */
+/** Programs with which the agent could change this host. They are stubs in its namespaces. */
 const PROGRAMS = `
   poweroff reboot shutdown halt chroot hostnamectl coreos-installer hwclock partprobe sgdisk wipefs hdparm mdadm nvme
   blkdiscard shred dd ip modprobe multipath multipathd efibootmgr umount mount sync blockdev udevadm lsblk lshw iscsistart
@@ -32,9 +32,9 @@ let installed: Promise<string> | undefined
 export const ipaPeer = (): Promise<string> => (installed ??= pythonPeer(PINNED))
 
 export interface IpaOptions {
-  /** Of an Ironic on loopback, without `/v1`; it is reached at the same address from within the namespace. */
+  /** The URL of an Ironic on loopback, without `/v1`; the same address reaches it from within the namespace. */
   ironicUrl: string
-  /** What the machine is made of. */
+  /** The hardware of the machine. */
   inventory: Inventory
   /** Further options that it knows from its file alone (`enable_auto_tls` ...). */
   config?: Readonly<Record<string, string | number | boolean>>
@@ -48,7 +48,7 @@ export interface IpaMachine extends AsyncDisposable {
   setBoot(source: MachineBootSource): Promise<void>
   /** Resolves once the ramdisk is started, not before the agent is up. */
   setPower(to: 'on' | 'off' | 'reboot'): Promise<void>
-  /** What the agent would have done to its disks, firmware and power, in order. */
+  /** The operations on its disks, firmware and power that the agent attempted, in order. */
   operations(): Promise<{ operation: string; [detail: string]: unknown }[]>
   /** How the agent itself last switched the machine, which then followed; undefined while it has not. */
   switched(): 'poweroff' | 'reboot' | undefined
@@ -115,7 +115,7 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
       power = to === 'off' ? 'off' : 'on'
       if (power === 'on' && source.kind === 'ramdisk') await follow((running = await boot(source.parameters)))
     }
-    /** What the agent does to its machine's power. */
+    /** Follow the power commands of the agent. */
     const follow = async (child: ChildProcess): Promise<void> => {
       await rm(at('power'), { force: true })
       freed.spawn(
@@ -159,7 +159,7 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
 /** How long a machine that was told to go down still runs, in milliseconds. */
 const ANSWERING = 500
 
-/** Nothing of them outlives whoever made them, not even a test that is killed. */
+/** The namespaces end with the process that made them, even when a test is killed. */
 const NAMESPACES = [
   ...['--pdeathsig', 'KILL', 'unshare'],
   ...['--net', '--mount', '--pid', '--uts', '--ipc', '--cgroup'],

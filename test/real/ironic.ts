@@ -14,9 +14,9 @@ const PINNED = fileURLToPath(new URL('./peers/ironic.txt', import.meta.url.repla
 
 /** A real Ironic, API and conductor in one process. */
 export interface RealIronic extends AsyncDisposable {
-  /** Of the API, without `/v1`. */
+  /** The URL of the API, without `/v1`. */
   readonly url: string
-  /** Of the process that leads all of it. */
+  /** The id of the process group's leader. */
   readonly pid: number
   /** Milliseconds from the start of the process to its first 200. */
   readonly startedIn: number
@@ -53,7 +53,7 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
   const [python, ironic] = program('ironic')
   const since = performance.now()
   let startedIn = 0
-  // A process group of its own: Ironic forks, and whoever is left of it goes by the group's number.
+  // Ironic forks; its processes form a group, so that one signal ends all of them.
   const child = spawn(python, [ironic, '--config-file', join(folder, 'ironic.conf')], {
     cwd: folder,
     detached: true,
@@ -128,7 +128,7 @@ async function emptyDatabase(venv: string): Promise<string> {
   return template
 }
 
-/** One that nobody listens on right now. */
+/** Returns a port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -229,7 +229,7 @@ async function stop(child: ChildProcess): Promise<void> {
   signalGroup(child, 'SIGKILL')
 }
 
-/** The group is led by a process that this one started, so its number is nobody else's while any of it lives. */
+/** The leader is a child of this process, so its id stays reserved while any process of the group lives. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal)

@@ -19,7 +19,7 @@ export async function localTools(folder: string): Promise<{ preload: string; ins
   return { preload, installer: await realBinary() }
 }
 
-/** What this kernel has to put over disks. */
+/** Features of this kernel that can stack over disks. */
 export const KERNEL = { arrays: existsSync('/proc/mdstat'), mapper: existsSync('/dev/mapper/control') }
 
 /**
@@ -48,7 +48,7 @@ export class LocalHost implements AsyncDisposable {
     return join(this.folder, 'target.img')
   }
 
-  /** What is on all disks but the one to install to. */
+  /** Digests of all disks except the target. */
   async others(): Promise<Record<string, string>> {
     const hashes: Record<string, string> = {}
     await done(tool('sync'))
@@ -88,7 +88,7 @@ export class LocalHost implements AsyncDisposable {
   async #mount(device: string, name: string): Promise<void> {
     const at = join(this.folder, name)
     await mkdir(at)
-    // Read-only, so that whatever changes on these disks was not the kernel's own doing.
+    // Mount read-only: the kernel itself would otherwise change these disks.
     await done(tool('mount', '-o', 'ro', device, at))
     this.#undo.push(() => tool('umount', at))
   }

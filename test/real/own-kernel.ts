@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { cachedPeer } from './peer-cache.js'
-import { debianProgram, succeeds, tool } from './peers.js'
+import { debianProgram, quoted, succeeds, tool } from './peers.js'
 
 const INIT = fileURLToPath(new URL('./peers/own-kernel.sh', import.meta.url))
 const TREE = fileURLToPath(new URL('../..', import.meta.url))
@@ -67,6 +67,3 @@ export const userModeLinux = (): Promise<string> =>
     if (code !== 0) await succeeds('sh', '-c', `apt-get update && ${unpack}`, 'sh', building)
     return join(building, 'tree')
   })
-
-/** As one word of a shell. */
-export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`

@@ -104,3 +104,6 @@ export async function pythonPeer(list: string): Promise<string> {
     return building
   })
 }
+
+/** Quotes a text as one word of a shell command. */
+export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`

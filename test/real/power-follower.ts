@@ -6,7 +6,7 @@ export interface PowerFollowerOptions {
   machine: Pick<Machine, 'power' | 'setPower' | 'setBoot'>
   /** Asks Ironic for the node; undefined once it is gone. */
   node: () => Promise<ApiNode | undefined>
-  /** What the machine is to boot when it is switched on now. */
+  /** The boot source of the machine if it powered on now. */
   source: (node: ApiNode) => MachineBootSource
   onNode: (node: ApiNode | undefined) => void
   onError: (error: unknown) => void
@@ -15,8 +15,9 @@ export interface PowerFollowerOptions {
 }
 
 /**
- * The BMC of a machine whose node has `fake-hardware`: Ironic's fake power interface only remembers what it was told, so
- * whoever watches the node and works the power button makes a computer of it.
+ * Acts as the BMC of a machine whose node has `fake-hardware`: Ironic's fake power interface only remembers the
+ * requested
+ * state, so the follower watches the node and switches the machine.
  */
 export function followPower({
   machine,
@@ -29,7 +30,7 @@ export function followPower({
   const ended = new AbortController()
   let switched: unknown
   let booted: MachineBootSource['kind'] | undefined
-  // What was switched between two looks shows in where the node has come to rest: it waits for an agent, or is deployed.
+  // The state that a node rests in shows a power change between two looks: it waits for an agent, or it is deployed.
   const stays = ({ provision_state: state }: ApiNode): boolean =>
     (/ (wait|call-back)$/.test(state) && machine.power() === 'off') || (state === 'active' && booted === 'ramdisk')
   const look = async (): Promise<void> => {

@@ -116,7 +116,7 @@ describe('direct', () => {
     expect(failed.last_error).toMatch(error)
     expect((await readPartitions((await machineOf(node)).target, '/dev/sda')).type).toBeNull()
 
-    // What was wrong is put right and tried again.
+    // Correct the setting and deploy again.
     await lab.client.patchNode(node.uuid, [{ op: 'add', path: '/instance_info', value: image('/disk.qcow2') }])
     expect(await deployed(node)).toMatchObject(ACTIVE)
   })

@@ -3,9 +3,11 @@ import { createStagedLab, installCoreos, type StagedLab, type LabEvent, type Sta
 import { configdrive } from '../kit/deployed.js'
 
 /**
- * What BareMetal Operator does with a host in `deploy failed`: where the node's image is that of the host it reports
- * `last_error`, otherwise it sets the instance up anew and deploys. Without an image (a custom deployment needs none) the
- * two are never the same (BareMetal Operator's source).
+ * Acts like BareMetal Operator on a host in `deploy failed`: it reports `last_error` if the node's image is that of the
+ * host,
+ * otherwise it writes the instance again and deploys. Without an image, as in a custom deployment, the two always
+ * differ
+ * (baremetal-operator, source).
  */
 async function reconcile(
   lab: StagedLab,
@@ -55,7 +57,7 @@ describe('a custom deployment that fails', () => {
       { node: node.uuid, times: 4, error: last_error },
     ])
 
-    // Somebody mends what was wrong: nothing more is said, and it begins at one.
+    // The cause is removed: the next deployment reports nothing, and the count starts again at one.
     lab.faults.clear()
     await reconcile(lab, node, null)
     expect(await node.get()).toMatchObject({ provision_state: 'active', last_error: null })

@@ -127,7 +127,7 @@ describe('images of a node', () => {
 })
 
 describe("the agent's token", () => {
-  /** What agents get to know at their lookups. */
+  /** Collects the tokens that agents receive at their lookups. */
   function issuedTokens(lab: StagedLab): Set<unknown> {
     const tokens = new Set<unknown>()
     lab.probe.attach(async (point, next) => {

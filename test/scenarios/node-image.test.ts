@@ -8,7 +8,7 @@ const REPOSITORY = 'quay.io/openshift/node'
 const image = { repository: REPOSITORY, version: '9.2.20220510.1', base: '9.2' }
 const data = (text: string) => ({ source: `data:,${encodeURIComponent(text)}` })
 
-/** What a cluster's machine config server adds for a node, and what a bootstrap node has instead. */
+/** Files that a cluster's machine config server adds for a node, and those that a bootstrap node has instead. */
 const worker = (pullspec: string) => ({
   ignition: { version: '3.4.0' },
   storage: {
@@ -78,7 +78,7 @@ test.each([
       { booted: false, 'container-image-reference': null },
     ])
     expect(machine.rootFiles()!.exists('/usr/bin/kubelet')).toBe(true)
-    // What Ignition wrote is still there, and the flag of the first boot is not.
+    // The files of Ignition are still there, and the flag of the first boot is gone.
     expect(machine.firstBoot()).toMatchObject({ failure: null })
   },
 )

@@ -36,7 +36,7 @@ async function deploys(life: Life, uuid: string): Promise<void> {
   if (maintenance) await life.client.setMaintenance(uuid, false)
   if (state === 'inspect failed' || state === 'clean failed') await node.provision('manage')
   if (state === 'deploy failed') await node.provision('active', { deploy_steps: deploySteps, configdrive })
-  // What was under way may have come to its end by itself.
+  // The operation may have completed by itself.
   else if (state !== 'active') await node.deploy()
   expect(await node.settled()).toMatchObject({ provision_state: 'active', power_state: 'power on', last_error: null })
   const machine = (await node.machine())!

@@ -51,7 +51,7 @@ describe('an agent that is silent from the beginning', () => {
       provision_state: 'clean failed',
       target_provision_state: 'available',
       last_error: expect.stringContaining('Timeout reached while cleaning the node'),
-      // No step had begun that somebody would have to look after.
+      // No step had begun, so the node needs no maintenance.
       maintenance: false,
       fault: null,
       power_state: 'power off',

@@ -148,7 +148,7 @@ describe('burn-in takes time', () => {
         agent_burnin_fio_network_runtime: 60,
         agent_burnin_fio_network_config: { role: 'writer', partner: '192.0.2.9' },
       },
-      // As the writer, then as the reader, whom nobody writes to: the simulated fio gives up after a minute.
+      // The node writes and then reads, and no peer writes to it: the simulated fio gives up after a minute.
       120_000,
     ],
   ])('%s with %j', async (name, driver_info, ms) => {

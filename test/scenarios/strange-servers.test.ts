@@ -52,7 +52,7 @@ interface Place {
   name: string
   /** Resolves with what came. */
   fetch: (url: string) => Promise<Uint8Array | string | number>
-  /** Of the errors that it may end in. */
+  /** Codes of the errors that are allowed. */
   codes?: RegExp
   /** 204 is an empty file to Ignition. */
   takes204?: true

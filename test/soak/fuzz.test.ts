@@ -10,7 +10,7 @@ const REQUESTS = Number(process.env['SOAK_REQUESTS'] ?? 1_000_000)
 const SEED = Number(process.env['SOAK_SEED'] ?? 1)
 const ONLY = process.env['SOAK_SESSION']
 const CALLS = 20_000
-/** Of ten sessions: calls of a whole lab, and over sockets, take several times as long. */
+/** Systems of ten sessions: calls of a whole lab, and over sockets, take several times as long. */
 const KINDS: readonly SystemName[] = ['lab', 'served', 'api', 'api', 'api', 'api', 'api', 'api', 'api', 'api']
 
 const main = fileURLToPath(new URL('../../dist/test/soak/fuzz/process.js', import.meta.url))
@@ -30,7 +30,7 @@ function sessions(): Session[] {
 
 type Message = { progress: number } | { done: SessionReport } | { failed: string }
 
-/** One process: goes through sessions until none is left, and ends by itself once it is told that there are no more. */
+/** Runs sessions in one process until none is left; the process ends by itself when it is disconnected. */
 async function work(next: () => Session | undefined, report: (at: number, report?: SessionReport) => void) {
   const child = fork(main, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   try {
@@ -51,7 +51,7 @@ async function work(next: () => Session | undefined, report: (at: number, report
         child.once('exit', ended)
       })
     }
-    // Nothing is left running behind the last session: the process has no reason to stay.
+    // Nothing of the last session still runs, so the process must end by itself.
     const gone = new Promise<number | null>((resolve) => child.once('exit', resolve))
     child.disconnect()
     const late = setTimeout(() => child.kill('SIGKILL'), 20_000)

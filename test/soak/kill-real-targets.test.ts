@@ -68,7 +68,7 @@ test(`${KILLS} deployments to a file that are stopped or killed leave nothing th
     await gone
     const left = await loops()
     if (signal === 'SIGTERM' && left !== '') expect(output, `kill ${n}`).toContain('stays attached to')
-    // What goes on by itself comes to its end.
+    // Processes that survive the kill must end by themselves.
     await expect.poll(processes, { timeout: 60_000, message: `kill ${n}, ${signal}` }).toEqual([])
 
     const next = deploying('--check')
@@ -82,6 +82,6 @@ test(`${KILLS} deployments to a file that are stopped or killed leave nothing th
     for (const name of journal)
       expect(await readFile(`/run/ironstage/loops/${name}`, 'utf8').catch(() => '')).not.toContain(place)
   }
-  // Nor in the folder for what is temporary.
+  // The temporary folder must be empty too.
   expect((await readdir(place)).sort()).toEqual(['disk.img', 'installer'])
 })

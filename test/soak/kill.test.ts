@@ -10,7 +10,7 @@ import { rehearsalImage } from '../kit/images/rehearsal-image.js'
 const KILLS = Number(process.env['SOAK_KILLS'] ?? 100)
 const SEED = Number(process.env['SOAK_SEED'] ?? 7)
 
-/** Whoever was let go of a hold goes on at its agent's next ordinary heartbeat: within two seconds, not three minutes. */
+/** A released hold continues at the agent's next heartbeat: within two seconds instead of three minutes. */
 const HEARTBEATS = ['--set', 'api.ramdisk_heartbeat_timeout=4']
 
 let folder: string

@@ -10,7 +10,7 @@ import { UpProcess } from '../../kit/commands/up-process.js'
 import { agentProcess } from '../agent-process.js'
 import { realIronic, type RealIronic } from '../ironic.js'
 
-/** Of a cold cache; minutes of it are the installation. */
+/** Milliseconds with a cold cache, minutes of which are the installation of peers. */
 const INSTALLATION = 900_000
 const GUIDE = fileURLToPath(new URL('../../../docs/writing-a-step.md', import.meta.url))
 

@@ -6,7 +6,7 @@ import { partsFrom } from '../exchanges.js'
 import { realIronic, type RealIronic } from '../ironic.js'
 import { availableNode, realNode, type RealNode } from '../real-node.js'
 
-/** Of a cold cache; minutes of it are the installation. */
+/** Milliseconds with a cold cache, minutes of which are the installation of peers. */
 const INSTALLATION = 900_000
 
 let ironic: RealIronic

@@ -14,7 +14,7 @@ import { debianProgram, tool } from '../peers.js'
 import { availableNode, type RealNode } from '../real-node.js'
 import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
 
-/** Of a cold cache; minutes of it are the installation. */
+/** Milliseconds with a cold cache, minutes of which are the installation of peers. */
 const INSTALLATION = 900_000
 
 /** Fake management knows no boot device but the network; Ironic leaves the choice to the firmware on Lenovo's by UEFI. */
@@ -26,7 +26,7 @@ let ironic: RealIronic
 let server: Awaited<ReturnType<typeof folderServer>>
 let published: Awaited<ReturnType<typeof folderServer>>
 let folder: string
-/** A config drive that somebody else made. */
+/** A config drive from another tool. */
 let drive: Buffer
 
 beforeAll(async () => {
@@ -74,7 +74,7 @@ async function give(node: RealNode, image: Record<string, unknown>): Promise<voi
   expect(await node.send('PATCH', `/v1/nodes/${node.uuid}`, patch)).toMatchObject({ status: 200 })
 }
 
-/** What the ramdisk left on the disk: looked at when it is told to switch off, before anything boots from it. */
+/** Reads the disk when the ramdisk is to power off, before anything boots from it. */
 function leftBehind(node: RealNode): () => Awaited<ReturnType<typeof diskOf>> {
   let disk: Awaited<ReturnType<typeof diskOf>> | undefined
   node.before.set('systemctl', async () => void (disk = await diskOf(node)))
@@ -109,7 +109,7 @@ const commands = ({ seen }: RealNode) =>
   )
 const names = (node: RealNode) => commands(node).map(({ name }) => name)
 
-/** What a whole deployment is made of. */
+/** The steps of a whole deployment. */
 const WHOLE = [
   ...['deploy.get_deploy_steps', 'deploy.execute_deploy_step', 'standby.get_partition_uuids'],
   ...['image.install_bootloader', 'standby.power_off'],
@@ -224,7 +224,7 @@ describe.concurrent('a real conductor deploys by its interface direct and our ag
     )
     expect((await diskOf(node)).labels).toEqual([])
 
-    // What Ironic finds by itself never gets as far as an agent.
+    // Ironic refuses these before it sends anything to an agent.
     const before = node.seen.length
     expect(await failed({ image_source: url('/missing'), ...sha256('/disk.raw') })).toContain(
       'Failed to prepare to deploy: Validation of image href',

@@ -4,11 +4,11 @@ import { partsFrom } from '../exchanges.js'
 import { realIronic, type RealIronic } from '../ironic.js'
 import { availableNode, realNode, type RealNode } from '../real-node.js'
 
-/** Of a cold cache; minutes of it are the installation. */
+/** Milliseconds with a cold cache, minutes of which are the installation of peers. */
 const INSTALLATION = 900_000
 
 let ironic: RealIronic
-// Fake boot can do all but boot for rescue, so Ironic leaves booting to whoever works the power button.
+// The fake boot interface cannot boot for rescue, so the power follower boots the machine instead.
 beforeAll(async () => void (ironic = await realIronic({ agent: { manage_agent_boot: 'false' } })), INSTALLATION)
 afterAll(() => ironic?.[Symbol.asyncDispose]())
 

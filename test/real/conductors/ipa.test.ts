@@ -7,7 +7,7 @@ import { imageServer } from '../../kit/deployed.js'
 import { ipaMachine, type IpaMachine } from '../ipa.js'
 import { followPower } from '../power-follower.js'
 
-/** Of a cold cache; most of it is the installation. */
+/** Milliseconds with a cold cache, most of which are the installation of peers. */
 const INSTALLATION = 900_000
 
 const VERSION = { 'x-openstack-ironic-api-version': '1.115', 'content-type': 'application/json' }
@@ -137,7 +137,7 @@ test.concurrent(
   INSTALLATION,
 )
 
-/** What another real agent told of its machine. */
+/** The recorded inventory of another real agent. */
 function recordedInventory(): Inventory {
   const file = new URL('../../fixtures/agent-api/agent-api-direct.json', import.meta.url)
   const exchanges = JSON.parse(readFileSync(file, 'utf8')) as { body: unknown; answer: unknown }[]
@@ -145,7 +145,7 @@ function recordedInventory(): Inventory {
   return (exchange!.answer as { command_result: Inventory }).command_result
 }
 
-/** The operations since it was asked last. */
+/** Returns the operations since the previous call. */
 const operations = (() => {
   const seen = new WeakMap<IpaMachine, number>()
   return async (machine: IpaMachine): Promise<string[]> => {
@@ -156,7 +156,7 @@ const operations = (() => {
   }
 })()
 
-/** The names of the commands that the conductor gave since it was asked last. */
+/** Returns the names of the conductor's commands since the previous call. */
 function commandsOf({ probe }: Stage): () => string[] {
   let sent: string[] = []
   probe.attach((point, next) => {

@@ -12,7 +12,7 @@ import {
   type Row,
 } from './side-by-side-rows.js'
 
-/** Documents, and whatever is none: no token is needed for these. */
+/** Requests for documents, which need no token, and for paths that are none. */
 export const DOCUMENTS: readonly Row[] = [
   ...['/', '/v1/', '/v1', '/v1?a=1&b=%20', '/v1/status', '/status', '/v1/status/', '/status/'].flatMap((path) => [
     asks('GET', path),
@@ -35,7 +35,7 @@ export const DOCUMENTS: readonly Row[] = [
 const GUARDED = ['/v1/commands/', '/commands/', '/v1/commands', '/commands']
 const ONE = ['/v1/commands/nosuch', '/commands/nosuch', '/v1/commands/nosuch/', '/v1//commands//nosuch?a=1']
 
-/** Who has the token, and what comes before it is asked for. */
+/** Requests with and without a token, and the checks that precede the token's. */
 export const TOKENS: readonly Row[] = [
   ...[...GUARDED, ...ONE, '/v1/commands/%ff', '/v1/commands/a%20b', '/v1/commands/a%2fb'].flatMap((path) => [
     asks('GET', path),

@@ -8,7 +8,7 @@ export interface Row extends Asked {
   readonly differs?: Difference
 }
 
-/** What is different on purpose, and where that is written down. */
+/** An intended difference, and the row of the document that explains it. */
 export interface Difference {
   /** How the row of docs/fidelity.md begins. */
   readonly row: string

@@ -85,7 +85,7 @@ function expectDocumented({ row }: Difference): void {
   expect(FIDELITY.split('\n').filter((line) => line.startsWith(`| ${row}`))).toHaveLength(1)
 }
 
-/** What of an answer matters, without what is of its moment. */
+/** The comparable part of an answer, without values of the moment. */
 function comparable({ status, headers, body }: Answer): Record<string, unknown> {
   return {
     ...{ status, type: headers['content-type'], location: withoutPort(headers['location']) },

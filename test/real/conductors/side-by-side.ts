@@ -30,7 +30,7 @@ export interface SideBySide extends AsyncDisposable {
   readonly ours: (asked: Asked) => Promise<Answer>
   readonly realMachine: IpaMachine
   readonly ourMachine: Machine
-  /** What both have logged, when something is not as it should be. */
+  /** The logs of both, to print after a failure. */
   logged(): Promise<string>
 }
 
@@ -70,7 +70,7 @@ export async function sideBySide(): Promise<SideBySide> {
   })
 }
 
-/** What the real agent lacks here: one is OpenShift's, the other finds no podman. */
+/** Hardware managers that the real agent lacks here: one is OpenShift's, the other needs podman. */
 const LACKING = ['CoreOSInstallHardwareManager', 'ContainerHardwareManager']
 
 /** Neither follows redirects nor mends what is asked. */

@@ -80,7 +80,7 @@ async function bootFiles(filesystem: Buffer): Promise<NonNullable<DiskState['boo
   }
 }
 
-/** What is behind an initramfs, an xz stream, as what is in it: ours has one block where the real one has several. */
+/** The content of an xz stream behind an initramfs: ours has one block where the real one has several. */
 async function unpacked(bytes: Buffer): Promise<string> {
   const at = bytes.indexOf(Buffer.from('fd377a585a00', 'hex'))
   if (at < 0) return bytes.toString('latin1')

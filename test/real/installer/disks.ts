@@ -5,7 +5,7 @@ const MIB = 2 ** 20
 const EDGE = 128 * 1024
 const LINUX = '0fc63daf-8483-4772-8e79-3d69d8477de4'
 
-/** What a disk is like before the installation. */
+/** The state of a disk before the installation. */
 export interface DiskBefore {
   /** MiB; 64 unless said otherwise. */
   size?: number
@@ -13,7 +13,7 @@ export interface DiskBefore {
   sectorSize?: number
   /** `[number, name, first MiB, MiB]` of each partition, or an MBR; unpartitioned unless said otherwise. */
   table?: [number, string, number, number][] | 'dos'
-  /** What is spoiled of the table. */
+  /** The damaged part of the partition table. */
   damage?: 'primary header' | 'primary entries' | 'both headers'
 }
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
   real = await realInstaller()
   server = await folderServer()
   folder = server.folder
-  // What decompresses it needs 64 MiB for its dictionary alone.
+  // Decompression needs 64 MiB for the dictionary alone.
   const image = await largeImage(SIZE / MIB)
   rawDigest = image.rawDigest
   await copyFile(image.xz, join(folder, 'image.raw.xz'))

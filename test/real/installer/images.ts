@@ -9,7 +9,7 @@ import { tool } from '../peers.js'
 const MIB = 2 ** 20
 const ENTRY = '/loader.1/entries/ostree-1-fedora-coreos.conf'
 
-/** What is changed in the boot filesystem, as debugfs commands. `$` stands for a folder with {@link EXTRAS}. */
+/** Changes to the boot filesystem, as debugfs commands. `$` stands for a folder with {@link EXTRAS}. */
 const BOOT_VARIANTS: Record<string, string[]> = {
   'no-entries': [`rm ${ENTRY}`],
   'no-options': [`rm ${ENTRY}`, `write $/no-options.conf ${ENTRY}`],

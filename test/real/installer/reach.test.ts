@@ -7,8 +7,9 @@ import { largeImage } from '../large-image.js'
 import { beside, localTools } from '../local-host.js'
 
 /**
- * What an installation costs beside the bare coreos-installer, printed: how fast, how much memory. Only what no load of the
- * machine can change is judged.
+ * Prints the speed and memory of an installation beside those of the bare coreos-installer. Assertions cover only
+ * values that
+ * do not depend on the load of the machine.
  */
 
 /** In MiB; `REACH_SIZES=256,1024 REACH_RUNS=3` takes some minutes more, and gives medians. */

@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** What `npm run demo` runs; the report is what it printed last. */
+/** Runs the command of `npm run demo`, whose last line of output is the report. */
 async function demo(...argv: string[]): Promise<DeploymentReport> {
   const { stdout } = await run(process.execPath, [MAIN, 'deploy', '--json', ...argv])
   return JSON.parse(stdout.trim().split('\n').at(-1)!) as DeploymentReport

@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(place, { recursive: true, force: true }))
 
-/** What is on a disk that was installed to, so far. */
+/** The content of a disk after an installation, or during one. */
 async function contentOf(name: string): Promise<'bootable' | 'nothing'> {
   const { table, boot } = await inspectDisk({ path: join(place, `${name}.img`) }, systemClock())
   return table === 'gpt' && boot !== null ? 'bootable' : 'nothing'

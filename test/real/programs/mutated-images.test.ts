@@ -14,7 +14,7 @@ const FROM = Number(process.env['MUTANTS_FROM'] ?? 0)
 /** A process takes so many, so that what one image leaves behind is seen. */
 const BATCH = 40
 const SECONDS = 10
-/** Whatever else this machine is doing. */
+/** Seconds that a trial may take on a busy machine. */
 const PATIENCE = 60
 const MEBIBYTES = 300
 
@@ -30,7 +30,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 type Message =
   { ready: true } | { trying: Mutant } | { trial: Trial; mebibytes: number } | { failed: string } | { done: Batch }
 
-/** What is wrong with an image's trial, by the image. */
+/** A defect that the trial of an image showed. */
 interface Finding extends Partial<Mutant> {
   command?: string
   why: string

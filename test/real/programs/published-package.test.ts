@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { blocks } from '../../kit/guide.js'
 import { tool } from '../peers.js'
 
-/** The package as `npm publish` would send it, in the folder of somebody who follows `docs/in-a-test.md`. */
+/** The package as `npm publish` sends it, in the folder of a user who follows `docs/in-a-test.md`. */
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 /** The types of another Node.js than the one that ironstage is built with: two versions of them do not go together. */

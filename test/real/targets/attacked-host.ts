@@ -146,8 +146,9 @@ echo all done
   }
 
   /**
-   * An attack may free the victim, and whoever asks the kernel for a free loop device then gets the lowest one: other
-   * tests run side by side. So the victim has a high number, with free ones below it.
+   * Attaches the victim to a high number, with free numbers below it: an attack may free it, and a test that runs at
+   * the same
+   * time and asks the kernel for a free loop device gets the lowest one.
    */
   async #attachVictim(path: string): Promise<string> {
     for (let number = 100; number < 116; number++) {

@@ -8,7 +8,7 @@ import { inspectDisk } from '../../../machine/index.js'
 import { systemClock } from '../../../runtime/index.js'
 import { attachedTo, beside, LocalHost, localTools } from '../local-host.js'
 
-/** What goes wrong while the real coreos-installer writes a loop device: how node and disk end. */
+/** Faults while the real coreos-installer writes a loop device: the final states of node and disk. */
 
 const peer = (name: string) => fileURLToPath(new URL(`../peers/${name}`, import.meta.url))
 const MIB = 2 ** 20

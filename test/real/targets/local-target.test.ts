@@ -150,7 +150,7 @@ for f in $(find /run /tmp -xdev -type f -size -1M 2>/dev/null | grep -v ${place}
     await mkdir(home, { recursive: true })
     await writeFile(patterns, `${ENCODED.join('\n')}\n`)
     await host.freshDisk()
-    // What it prints and every command line of that time are kept, then everything is searched.
+    // Collect the output and every command line of that time, then search all of it.
     const { code, out } = await beside(
       host,
       tools,

@@ -9,7 +9,7 @@ import { pythonPeer } from '../peers.js'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** What the real code says of each row. */
+/** Evaluates each row with the real code. */
 async function asked(peer: 'ironic' | 'ipa', rows: readonly HintCase[]): Promise<unknown[]> {
   const venv = await pythonPeer(at(`./peers/${peer}.txt`))
   const child = spawn(`${venv}/bin/python`, [at('./peers/root-device-hints.py'), peer], {

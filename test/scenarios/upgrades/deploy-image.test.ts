@@ -138,7 +138,7 @@ describe('row 9: images of the old kind are deployed through either deploy image
     const node = await lab.enroll({ fields })
     const { kernel, ramdisk } = lab.images!.oldRamdisk
     const through = async (): Promise<string> => {
-      // What an instance was made from goes with it.
+      // A new instance replaces the image of the previous one.
       const value = servers.instance('/disk.qcow2')
       await lab.client.patchNode(node.uuid, [{ op: 'add', path: '/instance_info', value }])
       await node.deploy()

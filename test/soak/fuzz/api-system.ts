@@ -73,7 +73,7 @@ function observed(store: Store & StoreView, watcher: () => Watcher): Store & Sto
   })
 }
 
-/** What was in memory is what is in the file: nothing that was answered is lost, nothing else is there. */
+/** Compares the records in memory with those in the file: no answered change is lost, and nothing else is stored. */
 function expectSame(memory: StoreView['records'], file: StoreView['records']): void {
   const parts = (records: StoreView['records']): Record<string, unknown> => ({
     nodes: new Map([...records.nodes].map(([uuid, { record, revision }]) => [uuid, { record, revision }])),

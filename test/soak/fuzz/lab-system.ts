@@ -32,7 +32,7 @@ export async function labSystem(seed: number): Promise<System> {
   const image = join(folder, 'disk.raw')
   // With an EFI system partition: a deployment by `direct` can succeed.
   await writeFile(image, await rehearsalImage())
-  // Of ten sessions one is of this world, so the last digit says nothing.
+  // One of ten sessions uses this system, so the last digit of the seed does not vary.
   const profile = Math.floor(seed / 10) % 2 === 0 ? 'metal3' : 'upstream'
   const lab = await createStagedLab({ seed, ironic: { profile } })
   let made = 0

@@ -7,10 +7,9 @@ const MINUTE = 60_000
 const LONG = 150 * MINUTE
 
 /**
- * Leaves the world alone, without trouble and with every node in service, until whatever was going on has come to its
- * end by itself.
+ * Lets the system run without faults and with every node in service, until all operations have ended.
  *
- * @returns what has not
+ * @returns operations that have not ended
  */
 export async function comeToRest(system: System): Promise<string[]> {
   const { records } = system.view()

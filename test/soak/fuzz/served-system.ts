@@ -42,7 +42,9 @@ interface Peer {
   agent: Agent
 }
 
-/** What Node's client refuses to send, and what ends the connection, is left to the worlds without sockets. */
+/**
+ * Skips requests that Node's client refuses to send and those that end the connection; the other systems cover them.
+ */
 function overHttp(peer: Peer, { method, target, headers, body }: Asked): Promise<WireResponse | undefined> {
   if (!/^[A-Z]+$/.test(method) || method === 'CONNECT' || !/^\/[\x21-\x7e]*$/.test(target))
     return Promise.resolve(undefined)

@@ -9,7 +9,7 @@ import { servedSystem } from './served-system.js'
 import { Walker } from './walker.js'
 import type { Asked, System } from './system.js'
 
-/** How a session's requests get there. */
+/** Systems that a session may send its requests to. */
 export const SYSTEMS = { api: apiSystem, lab: labSystem, served: servedSystem } satisfies Record<
   string,
   (seed: number) => Promise<System>
@@ -32,18 +32,18 @@ export interface SessionReport {
   readonly milliseconds: number
 }
 
-/** So many calls between two looks at all records, and two restarts. */
+/** Calls between two checks of all records, and between two restarts. */
 const LOOK = 40
 const RESTART = 2000
-/** Calls that are under way at once, at most. */
+/** The largest number of calls at once. */
 const AT_ONCE = 6
 /** Milliseconds that may pass after some calls. */
 const PAUSES = [0, 0, 50, 1_000, 10_000, 90_000]
 
 /**
- * Fuzzed calls with sensible ones among them, several at once.
+ * Sends fuzzed calls with sensible ones among them, several at once.
  *
- * @throws Error that tells the world, the seed and the last calls, when an answer or the records are not as they must be
+ * @throws Error with the system, the seed and the last calls, when an answer or a record is wrong
  */
 export async function fuzzSession(session: Session, progress: (calls: number) => void): Promise<SessionReport> {
   const { seed, calls } = session

@@ -10,9 +10,9 @@ export interface System extends AsyncDisposable {
   readonly view: () => StoreView
   /** Resolves with the answer; undefined when this way of asking cannot carry such a request. */
   send(request: Asked): Promise<WireResponse | undefined>
-  /** Waits for something in the world's own time. */
+  /** Waits for a promise in the system's own time. */
   wait<T>(awaited: Promise<T>): Promise<T>
-  /** Lets so many milliseconds of the world's time pass. */
+  /** Lets milliseconds of the system's time pass. */
   pass(ms: number): Promise<void>
   /** Tells of every node after each of its commits. */
   watch(watcher: Watcher): void

@@ -13,7 +13,7 @@ const ask = (method: string, target: string, body?: unknown): Asked => ({
   ...(body === undefined ? {} : { body: JSON.stringify(body) }),
 })
 
-/** What a sensible client would ask for next, so that nodes go through all states while others ask for nonsense. */
+/** A sensible client, which takes nodes through all states while other requests are nonsense. */
 export class Walker {
   readonly #system: System
   readonly #random: Random
@@ -54,7 +54,7 @@ export class Walker {
     return ask('POST', '/v1/ports', { node_uuid: uuid, address: ['02', '00', '00', ...octets].join(':') })
   }
 
-  /** What goes on beside the provision states. */
+  /** A request that changes no provision state. */
   #aside({ uuid, instance_uuid }: Readonly<NodeRecord>, records: StoreView['records']): Asked {
     const dice = this.#random.next()
     if (dice < 0.4) return ask('PUT', `/v1/nodes/${uuid}/states/power`, { target: this.#pick(POWER) })
@@ -68,9 +68,9 @@ export class Walker {
 
   #verb({ uuid, provision_state: state }: Readonly<NodeRecord>): Asked {
     const known = Object.keys(VERBS).filter((verb) => VERBS[verb]!.from.includes(state))
-    // Whoever waits is mostly left alone.
+    // A node that waits is mostly left alone.
     const hasty = known.includes('abort') && this.#often(0.85) ? known.filter((verb) => verb === 'unhold') : known
-    // What begins from few states is asked for more often where it can be.
+    // Prefer verbs that few states allow.
     const rare = hasty.filter((verb) => RARE.includes(verb))
     const target = this.#pick(rare.length > 0 && this.#often(0.6) ? rare : hasty)
     if (target === undefined) return ask('GET', `/v1/nodes/${uuid}`)

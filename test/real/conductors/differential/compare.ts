@@ -68,7 +68,7 @@ const brief = ({ status, body }: Answer): unknown => {
   return [status, error?.faultstring ?? error?.description ?? '']
 }
 
-/** Whether two looks, which may both have missed short states, can have been at the same way. */
+/** Whether two lists of observed states, each of which may lack short states, can come from the same transitions. */
 function sameOrder(a: readonly string[], b: readonly string[]): boolean {
   const common = new Set(a.filter((state) => b.includes(state)))
   const [short, long] = [a, b].map((way) => way.filter((state) => common.has(state)))

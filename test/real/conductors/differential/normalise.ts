@@ -4,7 +4,7 @@ export type Normal = (value: unknown) => unknown
 
 const TIME = /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)?/g
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
-/** Rows are numbered as they come, which is nobody's business: `portgroup 2 contains ports`. */
+/** Ids of database rows depend on the order of inserts: `portgroup 2 contains ports`. */
 const ROW = /\b(node|port|portgroup|chassis|allocation|connector|target) \d+\b/gi
 
 /** Replaces what differs between any two runs; a UUID that the script itself gave stays. */
@@ -30,7 +30,7 @@ export function normaliser(script: Script, side: { readonly url: string; readonl
   return normal
 }
 
-/** What comes out otherwise each time. */
+/** Replaces a value that changes with every run. */
 function tamed(key: string, value: unknown): unknown {
   // Ironic keeps these in sets, so each of its processes has an order of its own.
   if (/^enabled_\w+_interfaces$/.test(key) && Array.isArray(value)) return [...(value as unknown[])].sort()

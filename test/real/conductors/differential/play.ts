@@ -3,10 +3,10 @@ import { Agent, request } from 'undici'
 import { normaliser, type Normal } from './normalise.js'
 import type { Call, Script } from './script.js'
 
-/** What a call brought, with everything that differs from run to run replaced by a word. */
+/** The answer of a call; values that change with every run are replaced by words. */
 export interface Answer {
   readonly label: string
-  /** Whether it is there to change something. */
+  /** Whether the call changes something. */
   readonly writes: boolean
   /** Calls that stand apart together have a number of their own. */
   readonly apart: number | undefined
@@ -96,7 +96,7 @@ function labelOf({ method, path, version, body }: Call): string {
   return `${method} ${path}${version === undefined ? '' : ` at ${version ?? 'no version'}`}${sent.slice(0, 300)}`
 }
 
-/** A lock, of the node or of SQLite, is momentary, and which of two calls meets it is luck: whoever does asks again. */
+/** Repeats a call that met a lock, of the node or of SQLite: which of two calls meets one depends on timing. */
 async function unlocked(send: () => Promise<Got>): Promise<Got> {
   const deadline = Date.now() + 10_000
   for (;;) {
@@ -119,7 +119,7 @@ async function atRest(
     const { status, body } = await send({ method: 'GET', path })
     if (status !== 200) return { way, rest: normal(body) }
     const seen = body as Record<string, string | null | undefined>
-    // Of a node, or of an allocation.
+    // The state of a node or of an allocation.
     const state = String(seen['provision_state'] ?? seen['state'])
     if (way.at(-1) !== state) way.push(state)
     const busy = (seen['reservation'] ?? null) !== null || (seen['target_power_state'] ?? null) !== null

@@ -12,7 +12,7 @@ export interface Call {
   readonly body?: unknown
   /** Keeps a member of the answer under a name. */
   readonly keep?: Readonly<Record<string, string>>
-  /** What the script is built on: any other status, of either side, fails it. */
+  /** The status that both sides must answer for the script to make sense. */
   readonly must?: number
   /** Afterwards waits until what this path leads to is at rest, and compares the states on the way there and how it rests. */
   readonly settle?: string
@@ -73,7 +73,7 @@ export const enrol = (name: string, more: Readonly<Record<string, unknown>> = {}
   must: 201,
 })
 
-/** Takes a node away, whatever state it is in. */
+/** Deletes a node in any state. */
 export const away = (name: string): readonly Call[] => [
   put(`/v1/nodes/${idOf(name)}/maintenance`, {}),
   del(`/v1/nodes/${idOf(name)}`),

@@ -18,13 +18,13 @@ type Settings = Readonly<Record<string, Record<string, string | number>>>
 
 /** @param settings of Ironic, besides those that it needs to run by itself */
 export async function openSides(settings: Settings = {}): Promise<Sides> {
-  // Who meets a lock asks again by itself, and sooner than Ironic does.
+  // The client retries on a lock, and sooner than Ironic does.
   const conductor = { ...settings.conductor, node_locked_retry_attempts: 0 }
   const real = await realIronic({ ...settings, conductor })
   // Its public endpoint need not be where it is.
   const port = await freePort()
   const served = await serve({
-    // The very file: whoever moves from one to the other keeps it.
+    // Both sides read the same file: users take their ironic.conf along.
     ironic: { profile: 'upstream', files: [{ name: 'ironic.conf', text: real.config }] },
     ...{ host: '127.0.0.1', port, nodes: 0, stateDir: null, realistic: false },
     ...{ clock: systemClock(), random: systemRandom, logger: silent },

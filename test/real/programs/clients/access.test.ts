@@ -110,7 +110,7 @@ describe('at every microversion', () => {
       if (code !== 0) throw new Error(stderr)
       return (JSON.parse(stdout) as Record<string, unknown>)[field]
     }
-    // What Ironic does not send, the command shows as null.
+    // The command prints null for fields that Ironic does not send.
     for (const [minor, field, shown] of [
       [5, 'name', 'laddered'],
       [21, 'resource_class', 'gold'],

@@ -12,7 +12,7 @@ const FORKS = fileURLToPath(new URL('./baremetal.py', import.meta.url))
 /** The folder with python-ironicclient and openstacksdk. */
 export const openstackClients = (): Promise<string> => pythonPeer(PINNED)
 
-/** What a command ended with. */
+/** The result of a command. */
 export interface Ended {
   readonly code: number
   readonly stdout: string

@@ -12,7 +12,7 @@ afterAll(() => ironic?.[Symbol.asyncDispose]())
 
 const scenario = (name: string, at: ServedIronic = ironic) => gophercloud([name], { IRONIC_ENDPOINT: `${at.url}/v1/` })
 
-/** What an Ironic of a release lets BareMetal Operator have. */
+/** The microversion that BareMetal Operator chooses with each release of Ironic. */
 const CHOSEN: readonly [IronicRelease, string][] = [
   ['2024.2', '1.93'],
   ['2025.1', '1.95'],

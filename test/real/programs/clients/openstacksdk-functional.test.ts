@@ -13,7 +13,7 @@ const run = promisify(execFile)
 
 const RUNNER = fileURLToPath(new URL('./functional.py', import.meta.url))
 
-/** The cloud of each role: here are no roles, whoever gets in may do all. */
+/** The cloud of each role; ironstage has no roles, every authenticated client may do everything. */
 const ROLES = ['SYSTEM_ADMIN_CLOUD', 'OPERATOR_CLOUD', 'DEMO_CLOUD', 'DEMO_CLOUD_ALT']
 
 interface Outcome {
@@ -50,6 +50,6 @@ test('all of its own functional tests for bare metal pass', async () => {
   const lines = stdout.split('\n').filter(Boolean)
   const outcomes = lines.map((line) => JSON.parse(line) as Outcome)
   expect(outcomes.filter(({ outcome }) => outcome !== 'passed')).toEqual([])
-  // Of the version that is pinned: none is missing without a word.
+  // The number of tests in the pinned version: a missing one must be noticed.
   expect(outcomes).toHaveLength(96)
 })

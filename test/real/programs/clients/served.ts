@@ -7,11 +7,11 @@ import type { IronicConfigRequest } from '../../../../ironic-mock/index.js'
 export const INSTALLATION = 900_000
 
 export interface ServedIronic extends Served {
-  /** What it had to say above debugging. */
+  /** Log lines above the debug level. */
   readonly logged: readonly string[]
 }
 
-/** What `ironstage up` runs, on a free port. */
+/** Starts the servers of `ironstage up` on a free port. */
 export async function served(ironic: IronicConfigRequest = {}): Promise<ServedIronic> {
   const logged: string[] = []
   const running = await serve({

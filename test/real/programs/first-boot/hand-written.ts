@@ -4,7 +4,7 @@ const service = '[Unit]\nDescription=x\n[Service]\nExecStart=/bin/true\n[Install
 const gzipped = { source: 'data:;base64,H4sIAAAAAAAAA8tIzcnJBwCGphA2BQAAAA==', compression: 'gzip' }
 const sha256 = 'sha256-2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824'
 
-/** Cases that somebody had in mind, those that fail among them. */
+/** Hand-written cases, some of which fail. */
 export const HAND_WRITTEN: Record<string, object> = {
   nothing: v('3.0.0', {}),
   'a user with keys, as every deployment has': v('3.2.0', {

@@ -25,7 +25,7 @@ test('Ignition takes every config that runs the agent, without a warning', async
   expect(answers).toHaveLength(2000)
 })
 
-/** What it says of programs that this computer has not, and of the line that upstream's unit has too. */
+/** Complaints about programs that this computer lacks, and about a line that upstream's unit has too. */
 const EXPECTED = /Command \/\S+ is not executable|Unknown key 'StartLimitIntervalSec' in section \[Service\]/
 
 test('systemd reads every unit, with nothing to say of quotes and specifiers', async () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   ask = await realIgnition()
 })
 
-/** Go tells of unknown keys in whatever order its maps have, of one object's. */
+/** Sorts the lines about unknown keys of one object, which Go prints in the random order of its maps. */
 const inOneOrder = (lines: string[]): string[] => [
   ...lines.filter((line) => !line.includes(': unused key ')),
   ...lines.filter((line) => line.includes(': unused key ')).sort(),

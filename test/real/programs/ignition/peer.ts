@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { goPeer } from '../../go-peer.js'
 
-/** What the real Ignition says of a config, as `ignition-validate` prints it. */
+/** The answer of the real Ignition about a config, as `ignition-validate` prints it. */
 export interface RealAnswer {
   report: string
-  /** Null for a config that it takes. */
+  /** Null for an accepted config. */
   error: string | null
-  /** What it makes of the config, or of several by merging; null when one of them is refused. */
+  /** The parsed config, or the merged one of several; null when one of them is refused. */
   config: object | null
 }
 

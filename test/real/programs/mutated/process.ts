@@ -1,7 +1,7 @@
 import { cachedOriginals, mutants } from '../../../kit/mutated/corpus.js'
 import { trials } from '../../../kit/mutated/trial.js'
 
-/** What a process is told to try, and tells. */
+/** A batch of trials for a process. */
 export interface Batch {
   from: number
   to: number
@@ -19,7 +19,7 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const)
 send({ ready: true })
 for await (const batch of batches()) {
   for (const mutant of mutants(batch.from, batch.to)) {
-    // So that nobody pays for what others left.
+    // Collect garbage, so that a trial does not pay for that of an earlier one.
     globalThis.gc?.()
     send({ trying: mutant })
     send({ trial: await tried.run(mutant), mebibytes: Math.ceil(process.resourceUsage().maxRSS / 1024) })

@@ -34,7 +34,7 @@ const image = (url: string, more: Readonly<Record<string, unknown>> = {}) => ({ 
 /** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:9/image'
 
-/** What a node is adopted with: the interfaces on top of the fake ones, and what its record says. */
+/** Nodes to adopt: interfaces that replace the fake ones, and further fields. */
 const NODES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'an agent and no image': { deploy_interface: 'custom-agent' },
   'an agent and an image': { deploy_interface: 'direct', instance_info: image(NOWHERE) },
@@ -96,7 +96,9 @@ export function adoption(): Script[] {
   ]
 }
 
-/** A BMC that nobody names, or that is not asked. Ours makes a machine for any other. */
+/**
+ * Nodes without an address of a BMC, or whose BMC is not contacted. ironstage makes a machine for any other address.
+ */
 function unreachable(): Script[] {
   const address = { redfish_address: 'http://127.0.0.1:9' }
   const moves = (node: string, info: unknown): Call[] => [

@@ -8,7 +8,7 @@ const asked = (name: string, more: Readonly<Record<string, unknown>>): Call => (
 })
 const path = (name: string) => `/v1/allocations/${idOf(name)}`
 
-/** Who asks for a node by what it is gets one, or is told why not. */
+/** Allocations by properties of nodes succeed, or fail with a reason. */
 export function allocations(): Script {
   const name = 'alloc-node'
   const owner = idOf(name)
@@ -99,7 +99,7 @@ export function allocations(): Script {
         patch(path('fits'), [set(`/${field}`, 'x')]),
       ),
       patch(path('fits'), [set('/name', 'older')], '1.56'),
-      // The node belongs to whoever asked.
+      // The allocation owns the node.
       patch(`/v1/nodes/${owner}`, [remove('/instance_uuid')]),
       patch(`/v1/nodes/${owner}`, [set('/instance_uuid', idOf('another instance'))]),
       patch(`/v1/nodes/${owner}`, [set('/allocation_uuid', idOf('x'))]),
@@ -119,7 +119,7 @@ export function allocations(): Script {
       asked('taken-again', { resource_class: 'alloc' }),
       del(`/v1/nodes/${owner}/allocation`),
       del(`/v1/nodes/${owner}/allocation`),
-      // Who has its node already is told of it afterwards.
+      // An allocation for a node that an instance already uses.
       [post('/v1/allocations', { name: 'backfilled', node: name, resource_class: 'alloc' })],
       verb(owner, 'active'),
       patch(`/v1/nodes/${owner}`, [set('/instance_uuid', idOf('backfilled'))]),

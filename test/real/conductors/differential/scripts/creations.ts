@@ -1,6 +1,6 @@
 import { del, enrol, get, idOf, post, type Call, type Script } from '../script.js'
 
-/** What may be created, and what is said of the rest. */
+/** Objects that may be created, and the errors of all others. */
 export function creations(): Script {
   const bodies: unknown[] = [
     {},

@@ -62,7 +62,7 @@ export function malformedVerbs(): Script {
     calls: [
       enrol('malformed', FAKES),
       verb(node, 'manage'),
-      // What is taken after all is led back.
+      // Bodies that Ironic accepts are followed by the verb that leads back.
       ...bodies.map((body) => [rested(node, put(path, body)), verb(node, 'manage')]),
       enrol('malformed-active', FAKES),
       verb(other, 'manage'),

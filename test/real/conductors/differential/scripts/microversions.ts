@@ -7,14 +7,14 @@ const VERSIONS = [
   ...['1.97', '1.100', '1.103', '1.104', '1.106', '1.109', '1.111', '1.114'],
 ]
 
-/** What shows other fields in other versions. */
+/** Objects whose fields depend on the version. */
 const SHOWN = [
   ...['/v1', '/v1/nodes/mv', '/v1/nodes?fields=uuid', '/v1/nodes?detail=true', '/v1/nodes/mv/states'],
   ...['/v1/ports/detail', '/v1/portgroups/detail', '/v1/drivers/fake-hardware', '/v1/chassis'],
   ...['/v1/nodes?sort_key=resource_class', '/v1/nodes/mv/validate'],
 ]
 
-/** What came with a version, or changed with it: asked just before, just then and never having said. */
+/** Requests that a version added or changed: sent with the version before, with that version and without one. */
 const GATES: Readonly<Record<string, readonly string[]>> = {
   '/v1/nodes/mv/states': ['1.8', '1.14'],
   '/v1/nodes?provision_state=enroll': ['1.9'],
@@ -84,7 +84,7 @@ const GATES: Readonly<Record<string, readonly string[]>> = {
 const minor = (version: string): number => Number(version.slice(2))
 const at = (path: string) => path.replace('/mv', `/${idOf('mv')}`)
 
-/** What each microversion shows of the same node: fields, states, endpoints. */
+/** Compares the fields, states and endpoints that each microversion shows of the same node. */
 export function microversions(): Script {
   const bad = ['1.0', '1.999', '2.1', 'latest', 'nonsense', '1', '', '-1.1', '1.1.1', '1.01', '1.1.', '1.5 ', 'Latest']
   const standard = (value: string): Call => ({

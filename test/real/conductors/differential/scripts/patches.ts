@@ -145,7 +145,7 @@ export function patches(): Script {
   }
 }
 
-/** What depends on the state that a node is in. */
+/** Patches whose result depends on the state of the node. */
 const inState = (state: string): readonly unknown[] => [
   [add('/extra/a', 1)],
   [set('/name', `renamed-${state}`)],

@@ -1,6 +1,6 @@
 import { away, enrol, FAKES, get, idOf, post, put, verb, type Call, type Script } from '../script.js'
 
-/** What agents call, by callers that are none, in every state that the call means something in and some where not. */
+/** The agent's API, called by other clients in every state that matters to it and in some that do not. */
 export function ramdisk(): Script {
   const node = idOf('ramdisk')
   const mac = '52:54:00:dd:00:01'

@@ -21,7 +21,7 @@ export function driverStepArguments(): Script[] {
         led(node, 'manage'),
         {
           ...put(`/v1/nodes/${node}/states/provision`, { target: 'clean', clean_steps: [step] }),
-          // Of refused steps Ironic now and then keeps what it knows besides.
+          // Ironic sometimes keeps the reservation of refused steps for a moment.
           settle: `/v1/nodes/${node}?fields=${['reservation', 'target_power_state', ...FIELDS].join(',')}`,
         },
         get(`/v1/nodes/${node}/bios`),

@@ -1,6 +1,6 @@
 import { del, get, idOf, post, put, rested, type Script } from '../script.js'
 
-/** What stands below a node: power, maintenance, boot, traits, VIFs, passthru, console. */
+/** Sub-resources of a node: power, maintenance, boot, traits, VIFs, passthru, console. */
 export function subResources(): Script {
   const node = idOf('sub')
   const at = (path: string) => `/v1/nodes/${node}/${path}`

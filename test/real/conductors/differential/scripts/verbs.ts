@@ -95,7 +95,7 @@ export function verbsInStates(): Script[] {
 
 const slug = (name: string): string => name.replaceAll(' ', '-')
 
-/** What nothing agrees to in Ironic's own words: interfaces that need an agent, and have what they need for it or have not. */
+/** Verbs that Ironic refuses in its own words: the interfaces need an agent and may or may not have their settings. */
 export function refusals(): Script[] {
   const interfaces: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     'custom-agent': { deploy_interface: 'custom-agent' },
@@ -142,7 +142,7 @@ export function refusals(): Script[] {
         put(`${at}/states/raid`, { logical_disks: [{ size_gb: 10, raid_level: '1' }] }),
         get(`${at}/bios`),
         get(`${at}/firmware`),
-        // Cleaned by nobody, so that it becomes available without an agent.
+        // Without cleaning the node becomes available without an agent.
         patch(at, [set('/automated_clean', false)]),
         patch(at, [set('/deploy_interface', 'fake')]),
         verb(node, 'provide'),
