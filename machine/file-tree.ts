@@ -1,4 +1,15 @@
-import type { FileTree } from './programs/program.js'
+/** Files of the running ramdisk, in memory: gone at the next boot. Absolute paths; errors carry a node-style `code`. */
+export interface FileTree {
+  read(path: string): Uint8Array
+  write(path: string, bytes: Uint8Array, options?: { mode?: number }): void
+  mkdir(path: string, options?: { mode?: number }): void
+  remove(path: string): void
+  exists(path: string): boolean
+  list(path: string): string[]
+  stat(path: string): { kind: 'file' | 'directory'; mode: number; size: number }
+  /** Where a symbolic link points; undefined for anything else. */
+  link?(path: string): string | undefined
+}
 
 /** What a path of the tree holds. A link's target is absolute. */
 export type TreeNode =

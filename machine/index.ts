@@ -17,18 +17,8 @@ export { kernelParameters } from './live/kernel-arguments.js'
 export { liveVersion } from './live/live-version.js'
 export { DIAL_TIMEOUT, pullFailure, type PullProblem } from './live/pull-failure.js'
 export { MACHINE_DATABASE } from './machine-store.js'
-export {
-  type Boot,
-  type DiskSpec,
-  type FirstBoot,
-  type Machine,
-  type MachineBootSource,
-  type MachinePace,
-  type Machines,
-  type MachineSpec,
-  type NicSpec,
-  NO_PACE,
-} from './machine.js'
+export { type Boot, type FirstBoot, type Machine, type MachinePace, type Machines, NO_PACE } from './machine.js'
+export type { DiskSpec, MachineBootSource, MachineSpec, NicSpec } from './machine-spec.js'
 export { openMachines } from './machines.js'
 export { type ImageRegistry, type NodeImageManifest, PullFailure } from './os/registry.js'
 export type { FileInstallation } from './programs/coreos-installer/standalone.js'

@@ -1,4 +1,5 @@
-import type { Boot, FirstBoot, MachineBootSource, MachinePower, MachineSpec } from './machine.js'
+import type { Boot, FirstBoot, MachinePower } from './machine.js'
+import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { FirmwareState } from './hardware/machine-firmware.js'
 import type { MachineStore } from './machine-store.js'
 import { InstalledSystem } from './os/installed-system.js'

@@ -14,7 +14,7 @@ import type { BlockDevice } from './disk/block-device.js'
 import { canAdopt, describedDisk, type AdoptingDevice } from './disk/described-disk.js'
 import { createFileDisk, openFileDisk } from './disk/file-disk.js'
 import { probed } from './disk/probed-disk.js'
-import type { DiskSpec, MachineSpec } from './machine.js'
+import type { DiskSpec, MachineSpec } from './machine-spec.js'
 
 /** The folder in which machines without a state folder keep their disk files; made when the first one needs it. */
 export class DiskFolder implements AsyncDisposable {

@@ -1,84 +1,13 @@
 import type { AgentOnCoreos } from '../coreos/index.js'
 import type { Executor, Target } from '../targets/index.js'
-import type { PlannedDiskChange } from './ignition/disks-stage.js'
+import type { PlannedDiskChange } from './ignition/disk-plan.js'
 import type { IgnitionStage } from './ignition/run-ignition.js'
 import type { WrittenFile } from './live/ignite.js'
+import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { MachineFirmware } from './hardware/machine-firmware.js'
 import type { OsReport } from './os/os-report.js'
 import type { JournalLine } from './os/installed-system.js'
 import type { RootTree } from './root/root-tree.js'
-
-export interface DiskSpec {
-  /** Kernel name without /dev: `sda`, `nvme0n1`. */
-  name: string
-  /** Bytes. */
-  size: number
-  serial: string
-  wwn: string
-  model: string
-  vendor: string
-  rotational: boolean
-  transport: 'sata' | 'nvme' | 'sas' | 'usb'
-  /** Logical sector size in bytes: 512 or 4096. */
-  sectorSize: number
-  /**
-   * Whether it can erase itself: ATA security for SATA, NVMe Format. Frozen: the firmware has locked the command until
-   * the next boot. Default: NVMe can, others cannot.
-   */
-  secureErase?: boolean | 'frozen'
-  /**
-   * `file`: real bytes in a sparse file (`file` names it; without, one in the state folder). `described`: the same
-   * programs on the same structures, bulk contents remembered instead of kept, for fleets.
-   */
-  backing: { kind: 'file'; file?: string } | { kind: 'described' }
-}
-
-export interface NicSpec {
-  name: string
-  /** Lower case. */
-  mac: string
-  ipv4: string | null
-  carrier: boolean
-  /** The NIC that the firmware boots from. */
-  pxe: boolean
-}
-
-export interface MachineSpec {
-  id: string
-  /** How a node's driver_info names it; null for a machine without BMC. */
-  bmc: { address: string; systemId: string; username?: string; password?: string } | null
-  firmware: 'uefi' | 'bios'
-  architecture: 'x86_64' | 'aarch64'
-  cpus: number
-  memoryMib: number
-  manufacturer: string
-  product: string
-  serial: string
-  nics: NicSpec[]
-  disks: DiskSpec[]
-  /** The first CoreOS with drivers for its network; an older live system never gets to its agent. All have, without. */
-  supportedSince?: string
-  /**
-   * As some HPE servers: virtual media that the running system was booted from stay inserted when the BMC is told to
-   * eject them, and are booted before the disks, until that system itself lets go of them.
-   */
-  holdsBootMedia?: boolean
-  /** The image that its live ramdisk carries and `--offline` installs; a file on this host. */
-  liveImage: string | null
-}
-
-export type MachineBootSource =
-  | { kind: 'disk' }
-  /** A live CoreOS with an agent in it, which the machine has without anybody serving it. */
-  | { kind: 'ramdisk'; parameters: Record<string, string> }
-  /** A live ISO as virtual media, really fetched: it runs what its kernel arguments and its Ignition config say. */
-  | { kind: 'iso'; url: string }
-  /** A kernel and its initramfs by the network, or built into an ISO; `append` is the kernel's command line. */
-  | { kind: 'pxe'; kernel: string; ramdisk: string; append: string }
-  /** Whatever is inserted as a CD; the disks while nothing is. */
-  | { kind: 'cdrom' }
-  /** Somebody's own system, which runs from memory: nothing is known of it, and nobody reaches it. */
-  | { kind: 'live'; image: { iso: string } | { kernel: string; ramdisk: string } }
 
 /** One boot of a machine, from power-on to power-off. */
 export interface Boot {

@@ -7,7 +7,8 @@ import lzma from 'lzma-native'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js'
 import { defaultMachineSpec } from '../hardware/default-spec.js'
-import { NO_PACE, type FirstBoot, type Machine, type MachineSpec } from '../machine.js'
+import { NO_PACE, type FirstBoot, type Machine } from '../machine.js'
+import type { MachineSpec } from '../machine-spec.js'
 import { openMachines } from '../machines.js'
 
 const MIB = 1024 * 1024

@@ -1,4 +1,4 @@
-import type { MachineSpec } from '../machine.js'
+import type { MachineSpec } from '../machine-spec.js'
 
 const GIB = 1024 ** 3
 

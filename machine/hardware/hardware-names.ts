@@ -1,4 +1,4 @@
-import type { DiskSpec, MachineSpec, NicSpec } from '../machine.js'
+import type { DiskSpec, MachineSpec, NicSpec } from '../machine-spec.js'
 
 /**
  * Names that Linux gives hardware by where it is plugged in. A machine's spec says what it has; these follow from the

@@ -1,6 +1,6 @@
 import { UserError } from '../../runtime/index.js'
 import { factorySettings, settingProblem, type BiosAttribute, type BiosValue } from './firmware-settings.js'
-import type { MachineSpec } from '../machine.js'
+import type { MachineSpec } from '../machine-spec.js'
 
 export interface FirmwareVersion {
   component: string

@@ -1,4 +1,4 @@
-import type { DiskSpec, MachineSpec, NicSpec } from '../machine.js'
+import type { DiskSpec, MachineSpec, NicSpec } from '../machine-spec.js'
 
 /** What a simulated machine is made of, as far as it differs from the default machine. */
 export interface MachineHardware extends Partial<

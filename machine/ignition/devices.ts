@@ -1,7 +1,7 @@
 import type { BlockDevice } from '../disk/block-device.js'
 import { partitionName, readLayout, type DiskLayout, type Partition } from '../disk/partitions.js'
 import { diskNames } from '../hardware/hardware-names.js'
-import type { MachineSpec } from '../machine.js'
+import type { MachineSpec } from '../machine-spec.js'
 
 /** A block device as it is, or will be once what was planned before is done. */
 export interface Device {

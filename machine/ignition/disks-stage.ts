@@ -1,24 +1,10 @@
-import { seconds, type Clock } from '../../runtime/index.js'
+import { seconds } from '../../runtime/index.js'
 import type { SpecConfig, SpecFilesystem, SpecLuks, SpecRaid } from '../../ignition/index.js'
-import type { Device, Devices } from './devices.js'
-import { goQuoted, IgnitionFailure, type IgnitionLog } from './ignition-log.js'
+import type { Device } from './devices.js'
+import type { DisksWork } from './disk-plan.js'
+import { goQuoted, IgnitionFailure } from './ignition-log.js'
 import { planPartitions } from './partition-plan.js'
 import { failing } from './users.js'
-
-/** Something that Ignition would do to a disk. It is checked and not done: the disk stays as it was installed. */
-export interface PlannedDiskChange {
-  section: 'disks' | 'raid' | 'luks' | 'filesystems'
-  device: string
-  what: string
-}
-
-export interface DisksWork {
-  devices: Devices
-  clock: Clock
-  signal: AbortSignal
-  log: IgnitionLog
-  plan: PlannedDiskChange[]
-}
 
 /** systemd's patience for a device. */
 const DEVICE_PATIENCE = seconds(90)

@@ -1,7 +1,7 @@
 import type { SpecDisk, SpecPartition } from '../../ignition/index.js'
 import type { Partition } from '../disk/partitions.js'
 import type { Device } from './devices.js'
-import type { DisksWork } from './disks-stage.js'
+import type { DisksWork } from './disk-plan.js'
 import { goQuoted, IgnitionFailure } from './ignition-log.js'
 
 const MIB = 2 ** 20

@@ -12,7 +12,8 @@ import {
   type FetchedConfigs,
 } from './config-acquisition.js'
 import type { Devices } from './devices.js'
-import { planDisks, type PlannedDiskChange } from './disks-stage.js'
+import type { PlannedDiskChange } from './disk-plan.js'
+import { planDisks } from './disks-stage.js'
 import { createFilesystemEntries, createOwnFile, type EntriesWork } from './entries.js'
 import { goQuoted, IgnitionFailure, IgnitionLog, type Priority } from './ignition-log.js'
 import { Resources } from './resources.js'

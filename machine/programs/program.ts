@@ -1,19 +1,8 @@
 import type { Clock, Random } from '../../runtime/index.js'
 import type { BlockDevice } from '../disk/block-device.js'
-import type { Boot, MachinePace, MachineSpec } from '../machine.js'
-
-/** Files of the running ramdisk, in memory: gone at the next boot. Absolute paths; errors carry a node-style `code`. */
-export interface FileTree {
-  read(path: string): Uint8Array
-  write(path: string, bytes: Uint8Array, options?: { mode?: number }): void
-  mkdir(path: string, options?: { mode?: number }): void
-  remove(path: string): void
-  exists(path: string): boolean
-  list(path: string): string[]
-  stat(path: string): { kind: 'file' | 'directory'; mode: number; size: number }
-  /** Where a symbolic link points; undefined for anything else. */
-  link?(path: string): string | undefined
-}
+import type { FileTree } from '../file-tree.js'
+import type { Boot, MachinePace } from '../machine.js'
+import type { MachineSpec } from '../machine-spec.js'
 
 export interface EfiEntry {
   /** Four hex digits: `0001`. */

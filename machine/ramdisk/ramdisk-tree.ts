@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { normalPath, parentPath, type TreeNode } from '../file-tree.js'
 import { CPU, CPU_MHZ, diskNames, FIRMWARE, hostName, nicNames } from '../hardware/hardware-names.js'
-import type { Boot, MachineSpec } from '../machine.js'
+import type { Boot } from '../machine.js'
+import type { MachineSpec } from '../machine-spec.js'
 
 const LIVE_ARGUMENTS =
   'coreos.live.rootfs_url=http://live.invalid/rootfs.img ignition.firstboot ignition.platform.id=metal'

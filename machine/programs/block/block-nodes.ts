@@ -3,7 +3,7 @@ import { mdUuid } from '../../disk/md-superblock.js'
 import type { Filesystem } from '../../disk/filesystem-probe.js'
 import { readLayout, type DiskLayout } from '../../disk/partitions.js'
 import { diskNames } from '../../hardware/hardware-names.js'
-import type { DiskSpec } from '../../machine.js'
+import type { DiskSpec } from '../../machine-spec.js'
 import { findArrays, type MdArray } from './md-arrays.js'
 import type { Inside } from '../program.js'
 

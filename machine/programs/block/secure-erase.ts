@@ -1,4 +1,4 @@
-import type { DiskSpec } from '../../machine.js'
+import type { DiskSpec } from '../../machine-spec.js'
 import { findNode, type BlockNode } from './block-nodes.js'
 import type { Inside, Process } from '../program.js'
 import { tool, ToolFailure } from '../tool.js'

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import type { Clock } from '../../../runtime/index.js'
 import { fileSource } from '../../../bytes/index.js'
 import { openFileDisk } from '../../disk/file-disk.js'
-import type { FileTree } from '../program.js'
+import type { FileTree } from '../../file-tree.js'
 import { openedFolder, type FoundDisk, type InstallerHost } from './host.js'
 
 /**

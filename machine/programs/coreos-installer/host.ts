@@ -3,7 +3,8 @@ import type { BlockDevice } from '../../disk/block-device.js'
 import { partitionName, readLayout } from '../../disk/partitions.js'
 import type { Clock } from '../../../runtime/index.js'
 import { blockNodes, findNode } from '../block/block-nodes.js'
-import type { FileTree, Inside, Process } from '../program.js'
+import type { FileTree } from '../../file-tree.js'
+import type { Inside, Process } from '../program.js'
 
 /** A block device as it was found. */
 export interface FoundDisk {

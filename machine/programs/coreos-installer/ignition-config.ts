@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { parseDocument } from 'yaml'
-import type { FileTree } from '../program.js'
+import type { FileTree } from '../../file-tree.js'
 import { during, Failure } from './failure.js'
 import { fetchAll, type Fetching } from './source/http.js'
 import type { InstallOptions } from './command-line/options.js'

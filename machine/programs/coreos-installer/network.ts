@@ -1,6 +1,6 @@
 import { keyfileFiles, wrapFiles } from '../../../coreos/index.js'
 import type { Clock } from '../../../runtime/index.js'
-import type { FileTree } from '../program.js'
+import type { FileTree } from '../../file-tree.js'
 import { readBootEntry } from './boot-entry.js'
 import { during, Failure } from './failure.js'
 import type { MountedBoot } from './mounted-boot.js'

@@ -1,5 +1,5 @@
 import { nicNames } from '../../hardware/hardware-names.js'
-import type { NicSpec } from '../../machine.js'
+import type { NicSpec } from '../../machine-spec.js'
 import type { Inside, Program } from '../program.js'
 import { tool, ToolFailure } from '../tool.js'
 

@@ -1,5 +1,5 @@
 import { CPU, CPU_MHZ, FIRMWARE, hostName, nicNames } from '../../hardware/hardware-names.js'
-import type { MachineSpec } from '../../machine.js'
+import type { MachineSpec } from '../../machine-spec.js'
 import { systemUuid } from '../../ramdisk/ramdisk-tree.js'
 import type { Program } from '../program.js'
 import { tool, ToolFailure, utilLinuxJson } from '../tool.js'

@@ -1,6 +1,6 @@
 import { diskNames } from '../../hardware/hardware-names.js'
 import { mdUuid } from '../../disk/md-superblock.js'
-import type { DiskSpec } from '../../machine.js'
+import type { DiskSpec } from '../../machine-spec.js'
 import { blockNodes, findNode, flatNodes, type BlockDiskNode, type BlockNode } from '../block/block-nodes.js'
 import { levelName } from '../block/md-arrays.js'
 import type { Inside, Program } from '../program.js'

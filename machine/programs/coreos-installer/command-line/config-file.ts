@@ -10,7 +10,7 @@ import {
   type Scalar,
 } from 'yaml'
 import { readNested } from '../../../../runtime/index.js'
-import type { FileTree } from '../../program.js'
+import type { FileTree } from '../../../file-tree.js'
 import { parseInstall } from './arguments.js'
 import { UsageError, type OptionSpec } from './clap.js'
 import { during, Failure } from '../failure.js'
