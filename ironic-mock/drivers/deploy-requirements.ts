@@ -7,18 +7,9 @@ import {
   type NodeRecord,
   type PortRecord,
 } from '../../wire/index.js'
+import { implementation } from './hardware-types.js'
 import { bootProblem } from './requirements.js'
 
-/** Boot interfaces that can boot an instance without anything on the disk (`ramdisk_boot`). */
-const BOOTS_RAMDISKS = [
-  'pxe',
-  'ipxe',
-  'http',
-  'http-ipxe',
-  'redfish-virtual-media',
-  'idrac-redfish-virtual-media',
-  'redfish-https',
-]
 const IMAGE_TYPES = ['partition', 'whole-disk']
 const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
   boot_mode: ['bios', 'uefi'],
@@ -62,7 +53,7 @@ const agentProblem = (node: Readonly<NodeRecord>, ports: readonly PortRecord[]):
   bootProblem(node, ports) ?? capabilitiesProblem(node) ?? hintsProblem(node)
 
 function ramdiskProblem({ boot_interface: boot }: Readonly<NodeRecord>): string | undefined {
-  if (BOOTS_RAMDISKS.includes(boot)) return undefined
+  if (implementation('boot', boot)?.bootsRamdisks) return undefined
   return 'Invalid configuration: The boot interface must have the `ramdisk_boot` capability. You are using an incompatible boot interface.'
 }
 

@@ -1,113 +1,28 @@
 import { DRIVER_INTERFACES, IronicError, pythonRepr, type DriverInterface, type NodeRecord } from '../../wire/index.js'
-import { driverProperties } from './properties.js'
+import { FAKE_HARDWARE } from './fake-hardware.js'
+import type { HardwareType, ImplementationKinds, Implementations } from './hardware-type.js'
+import { IDRAC } from './idrac.js'
+import { IPMI } from './ipmi.js'
+import { MANUAL_MANAGEMENT } from './manual-management.js'
+import { REDFISH } from './redfish.js'
 
-export interface HardwareType {
-  readonly name: string
-  /** The class as upstream's sentences name it. */
-  readonly className: string
-  /** Enabled implementations by interface, the default first; the sets are those recorded. */
-  readonly interfaces: Readonly<Record<DriverInterface, readonly string[]>>
-  readonly properties: Readonly<Record<string, string>>
+export type { HardwareType }
+
+/** The hardware types, one row each, in the order of `GET /v1/drivers`. */
+export const HARDWARE_TYPES: readonly HardwareType[] = [FAKE_HARDWARE, IDRAC, IPMI, MANUAL_MANAGEMENT, REDFISH]
+
+/** The implementation of an interface, from the hardware type that brings it; undefined for one that does nothing of its own. */
+export function implementation<Kind extends keyof ImplementationKinds>(
+  kind: Kind,
+  name: string,
+  types: readonly HardwareType[] = HARDWARE_TYPES,
+): ImplementationKinds[Kind] | undefined {
+  for (const { implementations } of types) {
+    const found: Implementations[Kind] = implementations[kind]
+    if (found && Object.hasOwn(found, name)) return found[name]
+  }
+  return undefined
 }
-
-const AGENT_DEPLOY = ['custom-agent', 'direct', 'ramdisk', 'autodetect', 'bootc']
-
-const FAKE: HardwareType = {
-  name: 'fake-hardware',
-  className: 'FakeHardware',
-  interfaces: {
-    bios: ['fake', 'no-bios'],
-    boot: ['fake', 'ipxe'],
-    console: ['fake', 'no-console'],
-    deploy: [...AGENT_DEPLOY, 'fake', 'noop'],
-    firmware: ['fake', 'no-firmware'],
-    inspect: ['agent', 'fake', 'no-inspect'],
-    management: ['fake'],
-    network: ['noop', 'flat', 'neutron'],
-    power: ['fake'],
-    raid: ['fake', 'agent', 'no-raid'],
-    rescue: ['fake', 'agent', 'no-rescue'],
-    storage: ['noop', 'fake'],
-    vendor: ['fake', 'no-vendor'],
-  },
-  properties: driverProperties('fake'),
-}
-
-const GENERIC = {
-  bios: ['no-bios'],
-  boot: ['ipxe'],
-  console: ['no-console'],
-  deploy: AGENT_DEPLOY,
-  firmware: ['no-firmware'],
-  inspect: ['agent', 'no-inspect'],
-  network: ['noop', 'flat', 'neutron'],
-  raid: ['no-raid', 'agent'],
-  rescue: ['no-rescue', 'agent'],
-  storage: ['noop'],
-}
-
-const IPMI: HardwareType = {
-  name: 'ipmi',
-  className: 'IPMIHardware',
-  interfaces: {
-    ...GENERIC,
-    management: ['ipmitool', 'noop'],
-    power: ['ipmitool'],
-    vendor: ['ipmitool', 'no-vendor'],
-  },
-  properties: driverProperties('ipmi'),
-}
-
-const MANUAL: HardwareType = {
-  name: 'manual-management',
-  className: 'ManualManagementHardware',
-  interfaces: {
-    ...GENERIC,
-    deploy: [...AGENT_DEPLOY, 'noop'],
-    management: ['noop', 'fake'],
-    power: ['agent', 'fake'],
-    vendor: ['no-vendor'],
-  },
-  properties: driverProperties('manual'),
-}
-
-const REDFISH_INTERFACES = {
-  ...GENERIC,
-  bios: ['redfish', 'no-bios'],
-  boot: ['ipxe', 'redfish-virtual-media', 'redfish-https'],
-  firmware: ['redfish', 'no-firmware'],
-  inspect: ['agent', 'no-inspect', 'redfish'],
-  management: ['redfish', 'noop'],
-  power: ['redfish'],
-  raid: ['redfish', 'agent', 'no-raid'],
-  vendor: ['redfish', 'no-vendor'],
-}
-
-const REDFISH: HardwareType = {
-  name: 'redfish',
-  className: 'RedfishHardware',
-  interfaces: REDFISH_INTERFACES,
-  properties: driverProperties('redfish'),
-}
-
-/** Redfish under its vendor's names, as BareMetal Operator asks for them. */
-const IDRAC: HardwareType = {
-  name: 'idrac',
-  className: 'IDRACHardware',
-  interfaces: {
-    ...REDFISH_INTERFACES,
-    bios: ['idrac-redfish', 'no-bios'],
-    boot: ['ipxe', 'idrac-redfish-virtual-media', 'redfish-https'],
-    management: ['idrac-redfish'],
-    power: ['idrac-redfish'],
-    raid: ['idrac-redfish', 'agent', 'no-raid'],
-    vendor: ['idrac-redfish', 'no-vendor'],
-  },
-  properties: driverProperties('redfish'),
-}
-
-/** In the order in which they are listed. */
-export const HARDWARE_TYPES: readonly HardwareType[] = [FAKE, IDRAC, IPMI, MANUAL, REDFISH]
 
 /**
  * @param types those that are enabled
@@ -142,9 +57,8 @@ export function chooseInterfaces(type: HardwareType, wanted: Partial<Interfaces>
   return chosen as Interfaces
 }
 
-/** `fake-hardware` takes whatever is enabled for any driver, so that everything can be combined. */
 function allowed(type: HardwareType, name: DriverInterface, value: string, types: readonly HardwareType[]): boolean {
-  if (type.name !== 'fake-hardware') return type.interfaces[name].includes(value)
+  if (!type.takesAllInterfaces) return type.interfaces[name].includes(value)
   return types.some((other) => other.interfaces[name].includes(value))
 }
 

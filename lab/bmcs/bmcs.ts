@@ -1,7 +1,7 @@
 import { maskedAddress } from '../../bytes/index.js'
 import { Mutex, UserError, type Probe } from '../../runtime/index.js'
 import type { Machine, Machines, MachineSpec } from '../../machine/index.js'
-import type { Bmc, BmcHardware, Bmcs } from '../../ironic-mock/index.js'
+import { HARDWARE_TYPES, type Bmc, type BmcHardware, type Bmcs, type HardwareType } from '../../ironic-mock/index.js'
 import { textOf } from '../../wire/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../../wire/index.js'
 import type { BmcAccount, BmcAccounts } from './bmc-accounts.js'
@@ -63,22 +63,16 @@ export interface BmcKey {
  * @throws UserError when it names none
  */
 function bmcOf({ driver, driver_info: info, uuid }: Pick<NodeRecord, 'driver' | 'driver_info' | 'uuid'>): BmcKey {
-  switch (driver) {
-    case 'redfish':
-    case 'idrac':
-      return { address: authority(text(info, 'redfish_address')), systemId: lastPart(text(info, 'redfish_system_id')) }
-    case 'ipmi': {
-      const port = text(info, 'ipmi_port') || '623'
-      return { address: `${text(info, 'ipmi_address')}${port === '623' ? '' : `:${port}`}`, systemId: '' }
-    }
-    default:
-      // Nothing leads from such a node to a machine; each has its own.
-      return { address: `${driver}:${uuid}`, systemId: '' }
-  }
+  const bmc = fieldsOf(driver)
+  // Nothing leads from such a node to a machine; each has its own.
+  if (!bmc) return { address: `${driver}:${uuid}`, systemId: '' }
+  const address = bmc.address(info)
+  return { address: bmc.addressForm === 'url' ? authority(address) : address, systemId: bmc.systemId(info) }
 }
 
+const fieldsOf = (driver: string): HardwareType['bmc'] => HARDWARE_TYPES.find(({ name }) => name === driver)?.bmc
+
 const text = (info: JsonObject, key: string): string => (info[key] === undefined ? '' : textOf(info[key] as unknown))
-const lastPart = (path: string): string => path.split('/').filter(Boolean).at(-1) ?? ''
 
 function authority(address: string): string {
   const url = /^[a-z]+:\/\//i.test(address) ? address : `https://${address}`
@@ -100,8 +94,8 @@ function findMachine(machines: Machines, { address, systemId }: BmcKey): Machine
 
 /** How a node's driver_info says who it is to the BMC. */
 function accountOf({ driver, driver_info: info }: Pick<NodeRecord, 'driver' | 'driver_info'>): BmcAccount {
-  const prefix = driver === 'ipmi' ? 'ipmi' : 'redfish'
-  return { username: text(info, `${prefix}_username`), password: text(info, `${prefix}_password`) }
+  const { username = 'redfish_username', password = 'redfish_password' } = fieldsOf(driver) ?? {}
+  return { username: text(info, username), password: text(info, password) }
 }
 
 interface MachineBmcParts extends BmcOptions {

@@ -2,6 +2,7 @@ import { ironicErrors, type JsonObject } from '../../../wire/index.js'
 import { fastTrackEnabled } from './fast-track.js'
 import type { Policy } from '../core/policy.js'
 import { LOOKUP_STATES, LOOKUP_STATES_FAST_TRACK } from '../core/transitions.js'
+import { HARDWARE_TYPES } from '../../drivers/hardware-types.js'
 import type { NodeTask } from '../core/node-task.js'
 
 /**
@@ -49,7 +50,7 @@ export function agentConfig(policy: Policy, driver: string, token: string | null
     disable_deep_image_inspection: false,
     permitted_image_formats: ['raw', 'gpt', 'qcow2', 'iso'],
     // The BMC of such a machine is known already.
-    agent_skip_bmc_detect: driver === 'redfish' || driver === 'idrac',
+    agent_skip_bmc_detect: HARDWARE_TYPES.find(({ name }) => name === driver)?.bmc?.skipsDetection ?? false,
     enable_bios_bootloader_install: false,
     tls_min_version: '1.3',
     tls_cipher_suites: null,

@@ -11,7 +11,7 @@ import type {
   SheetKind,
 } from '../../../wire/index.js'
 import type { Deadline, NodePatch } from '../../store/store.js'
-import type { DeployImages } from '../flows/deploy/deploy-images.js'
+import type { DeployImages } from '../flows/deploy/deploy-image-urls.js'
 import type { Continuation, FlowMemos, FlowName } from './continuation.js'
 import type { EffectBody, Job } from './effects.js'
 import type { DeadlineKind } from './events.js'

@@ -1,6 +1,7 @@
 import { IronicError, ironicErrors, pythonRepr } from '../../../wire/index.js'
 import type { BmcChange } from '../../drivers/hardware.js'
-import { managementProblem, type ManagementCall } from '../../drivers/management.js'
+import type { ManagementCall } from '../../drivers/hardware-type.js'
+import { managementProblem } from '../../drivers/management.js'
 import { powerProblem } from '../../drivers/requirements.js'
 import type { FlowMemos } from '../core/continuation.js'
 import type { Continuations } from '../core/continuations.js'

@@ -1,6 +1,6 @@
 import type { BiosSettingRecord, FirmwareComponentRecord, JsonObject, MediaDevice } from '../../../wire/index.js'
 import type { BootMode, Indicators, VirtualMedium } from '../../drivers/hardware.js'
-import type { VendorMethod } from '../../drivers/vendor.js'
+import type { ShownVendorMethod } from '../../drivers/hardware-type.js'
 
 /** A call of a vendor method: by its name, the HTTP method and the body. */
 export interface VendorCall {
@@ -27,7 +27,7 @@ export interface HardwareCalls {
   setConsole(uuid: string, on: boolean): Promise<void>
   /** Null while it is not enabled. */
   console(uuid: string): Promise<JsonObject | null>
-  vendorMethods(uuid: string): Promise<Readonly<Record<string, VendorMethod>>>
+  vendorMethods(uuid: string): Promise<Readonly<Record<string, ShownVendorMethod>>>
   /** `waits` tells whether `value` is what the method gave; otherwise it was only begun. */
   callVendor(uuid: string, call: VendorCall): Promise<{ waits: boolean; value: unknown }>
   bios(uuid: string): Promise<BiosSettingRecord[]>

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import type { JsonObject } from '../../../wire/index.js'
-import { bmcError, BmcRefused } from '../../drivers/bmc-error.js'
+import { bmcError } from '../../drivers/bmc-error.js'
+import { BmcRefused } from '../../drivers/bmc-refused.js'
 import type { Heartbeat } from '../core/conductor.js'
 
 async function manageable(fields: JsonObject = {}, policy = {}) {

@@ -1,6 +1,7 @@
 import { IronicError, textOf, type JsonObject, type NodeRecord } from '../../../wire/index.js'
 import type { BmcHardware, EventSubscription } from '../../drivers/hardware.js'
-import { EJECTED, isWarm, vendorMethod } from '../../drivers/vendor.js'
+import { EJECTED } from '../../drivers/redfish-subscriptions.js'
+import { calledVendorMethod, isWarm } from '../../drivers/vendor.js'
 import type { HardwareRequest } from './hardware-request.js'
 import type { VendorCall } from './hardware.js'
 import type { Subject } from '../agents/perform-agent.js'
@@ -25,7 +26,7 @@ export async function callVendor(
   if (typeof data !== 'object' || data === null || Array.isArray(data))
     throw new IronicError(400, 'The body of a vendor method must be an object.')
   const args = data as JsonObject
-  const known = vendorMethod(subject.node, { method, http, data: args })
+  const known = calledVendorMethod(subject.node, { method, http, data: args })
   if (known.require_exclusive_lock) unlocked(subject.node)
   const begun = beginning(method, args)
   if (begun) {

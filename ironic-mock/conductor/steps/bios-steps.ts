@@ -1,6 +1,6 @@
 import { pythonRepr, textOf, type BiosSettingRecord, type JsonObject } from '../../../wire/index.js'
 import type { BiosValue } from '../../drivers/hardware.js'
-import type { StepWork } from './interface-steps.js'
+import type { StepWork } from './step-work.js'
 import { byName } from '../power/hardware-report.js'
 import type { NodeTask } from '../core/node-task.js'
 

@@ -1,15 +1,6 @@
-import type { ArgsInfo, NodeRecord, StepInterface, StepKind } from '../../../wire/index.js'
+import type { NodeRecord, StepKind } from '../../../wire/index.js'
 import { interfaceSteps } from './driver-step-table.js'
-
-/** A step that the conductor itself runs, as it stands in `driver_internal_info`. */
-export interface OutOfBandStep {
-  step: string
-  priority: number
-  abortable: boolean
-  argsinfo: ArgsInfo | null
-  interface: StepInterface
-  requires_ramdisk?: boolean
-}
+import type { OutOfBandStep } from './out-of-band-step.js'
 
 const core = (step: string, priority: number): OutOfBandStep => ({
   step,

@@ -2,13 +2,7 @@ import { pythonRepr, textOf, type JsonObject, type NodeRecord } from '../../../w
 import type { BmcChange } from '../../drivers/hardware.js'
 import { biosChange, biosVerdict, fakeBios } from './bios-steps.js'
 import type { NodeTask } from '../core/node-task.js'
-
-/** Work that a step of an interface other than deploy asks of the BMC. */
-export type StepWork =
-  | { do: 'nothing' }
-  | { do: 'fail'; error: string }
-  /** `reboot` when it takes effect at a boot. */
-  | { do: 'change'; changes: [BmcChange, ...BmcChange[]]; reboot: boolean }
+import type { StepWork } from './step-work.js'
 
 const argsOf = (step: JsonObject): JsonObject => (step.args ?? {}) as JsonObject
 const isFake = (node: Readonly<NodeRecord>, step: JsonObject): boolean =>

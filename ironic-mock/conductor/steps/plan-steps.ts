@@ -7,7 +7,8 @@ import {
   type NodeRecord,
   type StepKind,
 } from '../../../wire/index.js'
-import { outOfBandSteps, type OutOfBandStep } from './driver-steps.js'
+import { outOfBandSteps } from './driver-steps.js'
+import type { OutOfBandStep } from './out-of-band-step.js'
 import type { CachedStep, CachedSteps } from '../core/effects.js'
 import type { Policy } from '../core/policy.js'
 import { isReserved } from './reserved-steps.js'

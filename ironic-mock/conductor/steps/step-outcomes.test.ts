@@ -36,16 +36,19 @@ test.each([
   ['clean', 'cleaning', 'clean wait'],
   ['deploy', 'deployment', 'wait call-back'],
   ['service', 'servicing', 'service wait'],
-] as const)('an unknown status of a %s step fails in the sentence of Ironic, with the whole step', (kind, flow, state) => {
-  const { job } = afterStatus(kind, flow, state, 'ODD')
-  expect(job).toMatchObject({
-    effect: { kind: 'agent-logs' },
-    then: { flow, after: 'failure-logs' },
-    memo: {
-      error: `Agent returned unknown status for ${kind} step ${pythonRepr(STEP)} on node ${UUID} : ODD.`,
-    },
-  })
-})
+] as const)(
+  'an unknown status of a %s step fails in the sentence of Ironic, with the whole step',
+  (kind, flow, state) => {
+    const { job } = afterStatus(kind, flow, state, 'ODD')
+    expect(job).toMatchObject({
+      effect: { kind: 'agent-logs' },
+      then: { flow, after: 'failure-logs' },
+      memo: {
+        error: `Agent returned unknown status for ${kind} step ${pythonRepr(STEP)} on node ${UUID} : ODD.`,
+      },
+    })
+  },
+)
 
 test.each([
   ['clean', 'cleaning', 'clean wait'],
@@ -54,7 +57,5 @@ test.each([
 ] as const)('a failed %s step fails in the sentence of Ironic, with the name of the step', (kind, flow, state) => {
   const { job } = afterStatus(kind, flow, state, 'FAILED')
   const name = kind.charAt(0).toUpperCase() + kind.slice(1)
-  expect(job?.memo.error).toBe(
-    `${name} step deploy.install_coreos failed on node ${UUID}. details of the error`,
-  )
+  expect(job?.memo.error).toBe(`${name} step deploy.install_coreos failed on node ${UUID}. details of the error`)
 })

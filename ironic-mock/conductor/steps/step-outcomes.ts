@@ -70,8 +70,7 @@ function afterAgentSteps(flow: StepFlow, task: NodeTask, outcome: Outcome): void
 
 /** Whether an agent is busy, or not up yet after the reboot for a step. */
 const mayRetry = (flow: StepFlow, task: NodeTask, outcome: Extract<Outcome, { ok: false }>): boolean =>
-  outcome.reason === 'agent busy' ||
-  (outcome.reason === 'agent unreachable' && task.info[rebootFlag(flow)] === true)
+  outcome.reason === 'agent busy' || (outcome.reason === 'agent unreachable' && task.info[rebootFlag(flow)] === true)
 
 function afterAgentStep(flow: StepFlow, task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) {

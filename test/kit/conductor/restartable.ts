@@ -42,7 +42,12 @@ export async function restartable(
   const first = await openIronic(options)
   const { uuid } = await first.conductor.createNode({ driver: 'fake-hardware' })
   await first[Symbol.asyncDispose]()
-  const job = { effect: { kind: 'power', target: 'power on' }, rest: [], then: { flow: 'power', after: 'power-change' }, memo: {} }
+  const job = {
+    effect: { kind: 'power', target: 'power on' },
+    rest: [],
+    then: { flow: 'power', after: 'power-change' },
+    memo: {},
+  }
   await store.commit({
     node: uuid,
     expect: 1,

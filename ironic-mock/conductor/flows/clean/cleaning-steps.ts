@@ -35,7 +35,10 @@ function finish(task: NodeTask): void {
   const kept = fastTracked(task)
   node.clean_step = {}
   wipeCleaning(task)
-  task.run(lookedAt(node, booted && !kept ? tearDown(task) : { kind: 'proceed' }), { flow: 'cleaning', after: 'tear-down' })
+  task.run(lookedAt(node, booted && !kept ? tearDown(task) : { kind: 'proceed' }), {
+    flow: 'cleaning',
+    after: 'tear-down',
+  })
 }
 
 /** What ends a ramdisk: off, or where that is not allowed anew, into whatever the machine has. */

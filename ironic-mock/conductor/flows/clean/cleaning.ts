@@ -91,7 +91,8 @@ function prepare(task: NodeTask): void {
   if (!usesAgent(task.node) || task.info.cleaning_disable_ramdisk === true)
     return task.run(lookedAt(task.node, { kind: 'proceed' }), { flow: 'cleaning', after: 'preparation' })
   task.setInfo(ERASE_PARAMETERS)
-  if (fastTracked(task)) return task.run([{ kind: 'agent-steps', of: 'clean' }], { flow: 'cleaning', after: 'fast-track' })
+  if (fastTracked(task))
+    return task.run([{ kind: 'agent-steps', of: 'clean' }], { flow: 'cleaning', after: 'fast-track' })
   task.setInfo({ agent_start_attempted: true })
   task.run(lookedAt(task.node, ...bootRamdisk(task)), { flow: 'cleaning', after: 'ramdisk-boot' })
 }

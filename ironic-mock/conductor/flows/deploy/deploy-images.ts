@@ -1,25 +1,13 @@
 import { textOf, type NodeRecord } from '../../../../wire/index.js'
 import type { BootSource } from '../../../drivers/bmc.js'
+import { implementation } from '../../../drivers/hardware-types.js'
+import type { DeployImages } from './deploy-image-urls.js'
 import type { Policy } from '../../core/policy.js'
 import type { NodeTask } from '../../core/node-task.js'
 
-/** What a node's ramdisk is booted from. */
-export type DeployImages =
-  | { iso: string }
-  | {
-      kernel: string
-      ramdisk: string
-      /** Kernel parameters that belong to these images, after those that are configured. */
-      append?: string
-    }
-
-const VIRTUAL_MEDIA = ['redfish-virtual-media', 'idrac-redfish-virtual-media']
-/** Boot interfaces that take a whole ISO. */
-const TAKES_ISO = [...VIRTUAL_MEDIA, 'redfish-https']
-
 /** Whether a node's boot interface takes an ISO; others boot a kernel with its initramfs by the network. */
 export const bootsIso = ({ boot_interface }: Pick<NodeRecord, 'boot_interface'>): boolean =>
-  TAKES_ISO.includes(boot_interface)
+  implementation('boot', boot_interface)?.takesIso ?? false
 
 /**
  * The images of a node's ramdisk: those in its driver_info, those that are served for it, those that are configured.
@@ -61,7 +49,7 @@ export function ramdiskSource(task: NodeTask, parameters: Record<string, string>
   if (!images) return { kind: 'ramdisk', parameters }
   if ('iso' in images) return { kind: 'iso', url: images.iso }
   const { node, policy, situation } = task
-  const media = VIRTUAL_MEDIA.includes(node.boot_interface)
+  const media = implementation('boot', node.boot_interface)?.virtualMedia ?? false
   const given = { ...parameters }
   if (media) {
     const token = situation.newToken?.()

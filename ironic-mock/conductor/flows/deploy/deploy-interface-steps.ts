@@ -1,6 +1,7 @@
 import { textOf } from '../../../../wire/index.js'
 import { bootModeOf } from '../../../drivers/deploy-requirements.js'
 import { deployFailedOff } from './deployment-failure.js'
+import { implementation } from '../../../drivers/hardware-types.js'
 import type { CoreDeployStep } from '../../steps/driver-steps.js'
 import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
@@ -18,14 +19,21 @@ export function startDeployStep(task: NodeTask, step: CoreDeployStep): boolean {
       return runDeploy(task)
     case 'write_image':
       nameConfigDrive(task)
-      task.run([{ kind: 'agent-step', of: 'deploy', step: writeImageStep(task), configdrive: true }], { flow: 'deployment', after: 'agent-step' })
+      task.run([{ kind: 'agent-step', of: 'deploy', step: writeImageStep(task), configdrive: true }], {
+        flow: 'deployment',
+        after: 'agent-step',
+      })
       return true
     case 'execute_bootc_install':
       nameConfigDrive(task)
-      task.run([{ kind: 'agent-step', of: 'deploy', step: bootcStep(task), configdrive: true }], { flow: 'deployment', after: 'agent-step' })
+      task.run([{ kind: 'agent-step', of: 'deploy', step: bootcStep(task), configdrive: true }], {
+        flow: 'deployment',
+        after: 'agent-step',
+      })
       return true
     case 'prepare_instance_boot':
-      if (task.node.deploy_interface === 'direct') task.run([{ kind: 'agent-partitions' }], { flow: 'deployment', after: 'agent-partitions' })
+      if (task.node.deploy_interface === 'direct')
+        task.run([{ kind: 'agent-partitions' }], { flow: 'deployment', after: 'agent-partitions' })
       else bootDisk(task)
       return true
     case 'set_boot_to_disk':
@@ -39,7 +47,10 @@ export function startDeployStep(task: NodeTask, step: CoreDeployStep): boolean {
       return false
     case 'boot_instance':
       // What may not be switched off is still in the ramdisk.
-      task.run([{ kind: 'power', target: staysOn(task) ? 'rebooting' : 'power on' }], { flow: 'deployment', after: 'instance-boot' })
+      task.run([{ kind: 'power', target: staysOn(task) ? 'rebooting' : 'power on' }], {
+        flow: 'deployment',
+        after: 'instance-boot',
+      })
       return true
   }
 }
@@ -55,21 +66,29 @@ function runDeploy(task: NodeTask): boolean {
     case 'ramdisk':
       if (task.node.instance_info.configdrive !== undefined && !takesConfigDrive(task))
         task.warn(`the configdrive of node ${task.uuid} is ignored: ${task.node.boot_interface} boots without one`)
-      task.run([OFF, { kind: 'power', target: 'power on', boot: instanceSource(task) }], { flow: 'deployment', after: 'reserved-step' })
+      task.run([OFF, { kind: 'power', target: 'power on', boot: instanceSource(task) }], {
+        flow: 'deployment',
+        after: 'reserved-step',
+      })
       return true
     default:
       if (fastTracked(task)) {
         task.run([{ kind: 'agent-steps', of: 'deploy' }], { flow: 'deployment', after: 'fast-track' })
         return true
       }
-      task.run(task.node.disable_power_off ? bootRamdisk(task) : [startRamdisk(task)], { flow: 'deployment', after: 'ramdisk-boot' })
+      task.run(task.node.disable_power_off ? bootRamdisk(task) : [startRamdisk(task)], {
+        flow: 'deployment',
+        after: 'ramdisk-boot',
+      })
       return true
   }
 }
 
-const takesConfigDrive = ({ node }: NodeTask): boolean => node.boot_interface.endsWith('redfish-virtual-media')
+const takesConfigDrive = ({ node }: NodeTask): boolean =>
+  implementation('boot', node.boot_interface)?.virtualMedia ?? false
 
-const bootDisk = (task: NodeTask): void => task.run([{ kind: 'boot', source: { kind: 'disk' } }], { flow: 'deployment', after: 'boot-device' })
+const bootDisk = (task: NodeTask): void =>
+  task.run([{ kind: 'boot', source: { kind: 'disk' } }], { flow: 'deployment', after: 'boot-device' })
 
 /** The image is on the disk: a machine with UEFI is told to boot it, as one with BIOS finds it by itself. */
 export function afterAgentPartitions(task: NodeTask, outcome: Outcome): void {
@@ -103,7 +122,8 @@ export function bootProblemOf(task: NodeTask, outcome: Outcome): string | undefi
 
 /** An agent gets the time to switch its machine off; one that may not is locked. */
 function tearDownAgent(task: NodeTask): void {
-  if (task.policy.deployLogsCollect === 'always') task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'agent-logs' })
+  if (task.policy.deployLogsCollect === 'always')
+    task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'agent-logs' })
   else switchAgentOff(task)
 }
 
@@ -113,8 +133,10 @@ const TRUE = ['true', 't', '1', 'yes', 'y', 'on']
 export function switchAgentOff(task: NodeTask): void {
   const forced = TRUE.includes(textOf(task.node.driver_info.deploy_forces_oob_reboot).toLowerCase())
   // An agent that was locked could not be asked to boot its machine.
-  if (task.node.power_interface === 'agent') task.run([{ kind: 'agent-sync' }], { flow: 'deployment', after: 'ramdisk-end' })
-  else if (task.node.disable_power_off) task.run([{ kind: 'agent-lockdown' }], { flow: 'deployment', after: 'ramdisk-end' })
+  if (task.node.power_interface === 'agent')
+    task.run([{ kind: 'agent-sync' }], { flow: 'deployment', after: 'ramdisk-end' })
+  else if (task.node.disable_power_off)
+    task.run([{ kind: 'agent-lockdown' }], { flow: 'deployment', after: 'ramdisk-end' })
   else if (forced) task.run([{ kind: 'agent-sync' }, OFF], { flow: 'deployment', after: 'ramdisk-end' })
   else task.run([{ kind: 'agent-power-off' }], { flow: 'deployment', after: 'agent-power-off' })
 }

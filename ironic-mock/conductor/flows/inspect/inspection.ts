@@ -1,5 +1,5 @@
 import { IronicError, textOf, type JsonObject } from '../../../../wire/index.js'
-import { readsFirmware } from '../../../drivers/management.js'
+import { readsFirmware, readsModes } from '../../../drivers/management.js'
 import { inspectProblem, powerProblem, unsupported } from '../../../drivers/requirements.js'
 import { bmcAddresses } from '../../records/bmc-addresses.js'
 import type { FlowMemos, InspectionData } from '../../core/continuation.js'
@@ -47,8 +47,8 @@ function startInBand(task: NodeTask): void {
   task.setInfo({ inspector_manage_boot: false })
   const addresses = bmcAddresses(node.driver_info)
   if (addresses.length > 0) task.setInfo({ lookup_bmc_addresses: addresses })
-  const redfish = node.management_interface === 'redfish' || node.management_interface === 'idrac-redfish'
-  if (policy.inspection.preCreatePorts && redfish) task.run([{ kind: 'bmc-system' }], { flow: 'inspection', after: 'bmc-nics' })
+  if (policy.inspection.preCreatePorts && readsModes(node))
+    task.run([{ kind: 'bmc-system' }], { flow: 'inspection', after: 'bmc-nics' })
   else bootInBand(task)
 }
 
@@ -89,8 +89,14 @@ export function receiveInventory(task: NodeTask, data: JsonObject, token: string
   // Logs can be huge and are kept apart.
   const { logs: _, inventory, ...pluginData } = data
   const found = (inventory ?? {}) as JsonObject & { interfaces?: { mac_address?: unknown }[] }
-  const addresses = (found.interfaces ?? []).map(({ mac_address }) => textOf(mac_address).toLowerCase().replaceAll('-', ':'))
-  task.run([{ kind: 'inspection-facts', addresses }], { flow: 'inspection', after: 'inspection-facts' }, { inventory: found, pluginData })
+  const addresses = (found.interfaces ?? []).map(({ mac_address }) =>
+    textOf(mac_address).toLowerCase().replaceAll('-', ':'),
+  )
+  task.run(
+    [{ kind: 'inspection-facts', addresses }],
+    { flow: 'inspection', after: 'inspection-facts' },
+    { inventory: found, pluginData },
+  )
 }
 
 function afterInspectionFacts(task: NodeTask, outcome: Outcome, memo: InspectionData): void {
@@ -117,7 +123,11 @@ type Ended = FlowMemos['inspection']['ramdisk-end']
 
 function end(task: NodeTask, memo: Ended): void {
   const last: EffectBody = goesOff(task) ? off(task) : { kind: 'proceed' }
-  task.run([last, { kind: 'inspection-facts', addresses: [] }], { flow: 'inspection', after: 'ramdisk-end' }, { ...memo })
+  task.run(
+    [last, { kind: 'inspection-facts', addresses: [] }],
+    { flow: 'inspection', after: 'ramdisk-end' },
+    { ...memo },
+  )
 }
 
 function afterRamdiskEnd(task: NodeTask, outcome: Outcome, memo: Ended): void {
@@ -133,7 +143,12 @@ function afterRamdiskEnd(task: NodeTask, outcome: Outcome, memo: Ended): void {
 }
 
 /** Whoever a rule wants to be told is told before the inspection counts as done; then comes a last look. */
-function finish(task: NodeTask, found: InspectionData, calls: readonly ApiCall[], look: readonly EffectBody[] = []): void {
+function finish(
+  task: NodeTask,
+  found: InspectionData,
+  calls: readonly ApiCall[],
+  look: readonly EffectBody[] = [],
+): void {
   keepFound(task, found)
   const [first, ...rest] = [...calls.map((of): EffectBody => ({ kind: 'api-call', ...of })), ...look]
   if (first) return task.run([first, ...rest], { flow: 'inspection', after: 'api-calls' })

@@ -25,7 +25,10 @@ export function startRescue(task: NodeTask, { rescue_password, hashed_rescue_pas
   task.begin('rescue')
   wipeAgentAccess(task)
   node.instance_info = { ...node.instance_info, rescue_password, hashed_rescue_password }
-  task.run([node.rescue_interface === 'agent' ? off(task) : { kind: 'proceed' }], { flow: 'rescue', after: 'power-off' })
+  task.run([node.rescue_interface === 'agent' ? off(task) : { kind: 'proceed' }], {
+    flow: 'rescue',
+    after: 'power-off',
+  })
 }
 
 const failure = ({ node }: NodeTask, verb: 'rescue' | 'unrescue', reason: string): string =>
@@ -129,7 +132,10 @@ export function startUnrescue(task: NodeTask): void {
   if (problem !== undefined) throw new IronicError(400, failure(task, 'unrescue', `Validation failed: ${problem}`))
   task.begin('unrescue')
   task.dropInfo('agent_url')
-  task.run([node.rescue_interface === 'agent' ? off(task) : { kind: 'proceed' }], { flow: 'unrescue', after: 'power-off' })
+  task.run([node.rescue_interface === 'agent' ? off(task) : { kind: 'proceed' }], {
+    flow: 'unrescue',
+    after: 'power-off',
+  })
 }
 
 function afterUnrescuePowerOff(task: NodeTask, outcome: Outcome): void {
@@ -138,7 +144,10 @@ function afterUnrescuePowerOff(task: NodeTask, outcome: Outcome): void {
   if (task.node.rescue_interface !== 'agent') return unrescueDone(task)
   task.node.power_state = 'power on'
   forgetPassword(task)
-  task.run([boots(task, { kind: 'power', target: 'power on', boot: { kind: 'disk' } })], { flow: 'unrescue', after: 'instance-boot' })
+  task.run([boots(task, { kind: 'power', target: 'power on', boot: { kind: 'disk' } })], {
+    flow: 'unrescue',
+    after: 'instance-boot',
+  })
 }
 
 function afterInstanceBoot(task: NodeTask, outcome: Outcome): void {

@@ -65,11 +65,7 @@ export function serviceStepFailed(task: NodeTask, error: string): void {
   task.run([{ kind: 'agent-logs' }], { flow: 'servicing', after: 'failure-logs' }, { error, agentFailed: true })
 }
 
-export function afterFailureLogs(
-  task: NodeTask,
-  _: Outcome,
-  memo: FlowMemos['servicing']['failure-logs'],
-): void {
+export function afterFailureLogs(task: NodeTask, _: Outcome, memo: FlowMemos['servicing']['failure-logs']): void {
   if (!memo.agentFailed) return serviceFailed(task, memo.error)
   task.fail(memo.error, 'deploying')
   task.process('fail')

@@ -8,7 +8,15 @@ import type { EffectBody, Outcome } from '../../core/effects.js'
 import { lookedAt } from '../../power/hardware-report.js'
 import { checkUserSteps, type PlannedStep } from '../../steps/plan-steps.js'
 import { bootInstance, startRamdisk } from '../../agents/ramdisk.js'
-import { abortServiceAfter, afterAbortTearDown, afterFailureLogs, afterFailureTearDown, serviceFailed, serviceFailedLogged, serviceStepFailed } from './servicing-failure.js'
+import {
+  abortServiceAfter,
+  afterAbortTearDown,
+  afterFailureLogs,
+  afterFailureTearDown,
+  serviceFailed,
+  serviceFailedLogged,
+  serviceStepFailed,
+} from './servicing-failure.js'
 import type { StepFlow } from '../../steps/step-flow.js'
 import { stepContinuations } from '../../steps/step-outcomes.js'
 import { recordEnd, recordStart, runSteps } from '../../steps/step-runner.js'

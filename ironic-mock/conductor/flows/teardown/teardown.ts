@@ -26,7 +26,10 @@ export function startTeardown(task: NodeTask): void {
   const forget: EffectBody = { kind: 'boot', source: { kind: 'disk' } }
   const off: EffectBody = { kind: 'power', target: node.disable_power_off ? 'rebooting' : 'power off' }
   const live = node.deploy_interface === 'ramdisk'
-  task.run(!usesAgent(node) ? [{ kind: 'proceed' }] : live ? [forget, off] : [off], { flow: 'teardown', after: 'power-off' })
+  task.run(!usesAgent(node) ? [{ kind: 'proceed' }] : live ? [forget, off] : [off], {
+    flow: 'teardown',
+    after: 'power-off',
+  })
 }
 
 function afterPowerOff(task: NodeTask, outcome: Outcome): void {

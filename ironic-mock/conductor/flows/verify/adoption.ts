@@ -6,6 +6,7 @@ import {
   ramdiskBootProblem,
 } from '../../../drivers/deploy-requirements.js'
 import type { BmcChange } from '../../../drivers/hardware.js'
+import { implementation } from '../../../drivers/hardware-types.js'
 import { readsModes } from '../../../drivers/management.js'
 import { powerProblem, unsupported } from '../../../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
@@ -31,7 +32,10 @@ export function startAdoption(task: NodeTask): void {
   switchDeployInterface(task)
   const problem = preparesBoot(task) ? prepareProblem(task) : undefined
   if (problem !== undefined) return failed(task, problem)
-  task.run(preparesBoot(task) ? prepareInstance(task) : [{ kind: 'proceed' }], { flow: 'adoption', after: 'boot-preparation' })
+  task.run(preparesBoot(task) ? prepareInstance(task) : [{ kind: 'proceed' }], {
+    flow: 'adoption',
+    after: 'boot-preparation',
+  })
 }
 
 function afterBootPreparation(task: NodeTask, outcome: Outcome): void {
@@ -63,8 +67,8 @@ function prepareProblem({ node }: NodeTask): string | undefined {
  */
 function prepareInstance({ node }: NodeTask): [EffectBody, ...EffectBody[]] {
   if (!readsModes(node)) return [{ kind: 'proceed' }]
-  const byRedfish = node.boot_interface.includes('redfish')
-  const last: EffectBody = byRedfish ? { kind: 'boot', source: { kind: 'disk' } } : { kind: 'read-power' }
+  const byBmc = implementation('boot', node.boot_interface)?.takesIso ?? false
+  const last: EffectBody = byBmc ? { kind: 'boot', source: { kind: 'disk' } } : { kind: 'read-power' }
   const changes = [...wantedMode(node), ...wantedSecureBoot(node)].map((change): EffectBody => ({
     kind: 'bmc-change',
     change,

@@ -8,7 +8,8 @@ import type { NodeTask } from '../../core/node-task.js'
 export function startVerification(task: NodeTask): void {
   task.begin('manage')
   const problem = powerProblem(task.node)
-  if (problem === undefined) task.run(lookedAt(task.node, { kind: 'read-power' }), { flow: 'verification', after: 'read-power' })
+  if (problem === undefined)
+    task.run(lookedAt(task.node, { kind: 'read-power' }), { flow: 'verification', after: 'read-power' })
   else failed(task, `Failed to validate power driver interface for node ${task.uuid}. Error: ${problem}`)
 }
 

@@ -1,0 +1,11 @@
+import type { ArgsInfo, StepInterface } from '../../../wire/index.js'
+
+/** A step that the conductor itself runs, as it stands in `driver_internal_info`. */
+export interface OutOfBandStep {
+  step: string
+  priority: number
+  abortable: boolean
+  argsinfo: ArgsInfo | null
+  interface: StepInterface
+  requires_ramdisk?: boolean
+}

@@ -1,0 +1,146 @@
+import type { ArgsInfo, DriverInterface, JsonObject, NodeRecord, StepInterface, StepKind } from '../../wire/index.js'
+import type { BmcRefused } from './bmc-refused.js'
+
+/** A hardware type: all that Ironic knows of one kind of machine. Each is one file here and one row in `hardware-types.ts`. */
+export interface HardwareType {
+  readonly name: string
+  /** Name of upstream's class, for sentences. */
+  readonly className: string
+  /** Enabled implementations by interface, the default first; the sets are those recorded. */
+  readonly interfaces: Readonly<Record<DriverInterface, readonly string[]>>
+  /** Takes every interface that is enabled for any type, so that tests can combine them. */
+  readonly takesAllInterfaces?: true
+  /** `GET /v1/drivers/X/properties`: documentation by field of `driver_info`. */
+  readonly properties: Readonly<Record<string, string>>
+  /** How `driver_info` names the BMC; absent where nothing does. */
+  readonly bmc?: BmcFields
+  /** What this type's own implementations do, by interface and name. */
+  readonly implementations: Implementations
+}
+
+/** Fields of `driver_info` that lead to a BMC. */
+export interface BmcFields {
+  /** Empty when the field is missing. */
+  address(info: JsonObject): string
+  /** Redfish addresses are URLs, others a host with its port. */
+  readonly addressForm: 'url' | 'host'
+  systemId(info: JsonObject): string
+  readonly username: string
+  readonly password: string
+  /** The agent need not look for the BMC's address. */
+  readonly skipsDetection: boolean
+}
+
+/** The interfaces whose implementations differ by hardware type. */
+export interface ImplementationKinds {
+  bios: ReadableImplementation
+  boot: BootImplementation
+  firmware: ReadableImplementation
+  management: ManagementImplementation
+  power: PowerImplementation
+  raid: StepImplementation
+  vendor: VendorImplementation
+}
+
+export type Implementations = {
+  readonly [Kind in keyof ImplementationKinds]?: Readonly<Record<string, ImplementationKinds[Kind]>>
+}
+
+export interface StepImplementation {
+  readonly steps: readonly InterfaceStep[]
+}
+
+export interface ReadableImplementation extends StepImplementation {
+  /** The BMC reports settings or components, which the conductor keeps. */
+  readonly reads: boolean
+}
+
+export interface BootImplementation {
+  /** Boots a whole ISO. */
+  readonly takesIso: boolean
+  /** Inserts images as virtual media, with parameters and a token for the agent in them. */
+  readonly virtualMedia: boolean
+  /** Boots an instance without a disk (upstream's capability `ramdisk_boot`). */
+  readonly bootsRamdisks: boolean
+  /** Ironic itself boots the ramdisk for an inspection. */
+  readonly managesInspection: boolean
+  /** Boots only a machine with a port. */
+  readonly needsPort: boolean
+}
+
+export interface ManagementImplementation {
+  readonly calls: readonly ManagementCall[]
+  /** In the order of a real Ironic's list. */
+  readonly bootDevices: readonly string[]
+  /** The BMC reports boot mode, secure boot, health and NICs. */
+  readonly readsModes: boolean
+}
+
+export interface PowerImplementation {
+  /** Fields that `driver_info` must have. */
+  readonly required: readonly string[]
+  missing(fields: readonly string[], node: Readonly<NodeRecord>): string
+  /** Why the fields are not valid; undefined when they are. */
+  invalid?(node: Readonly<NodeRecord>): string | undefined
+  /** Sentence for a BMC that cannot be used. */
+  refused(node: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcRefused): string
+}
+
+export interface VendorImplementation extends StepImplementation {
+  readonly methods: Readonly<Record<string, VendorMethod>>
+}
+
+/** Calls of a management interface, by the names in Ironic's sentences. */
+export type ManagementCall =
+  | 'set_boot_mode'
+  | 'set_secure_boot_state'
+  | 'inject_nmi'
+  | 'get_supported_indicators'
+  | 'get_indicator_state'
+  | 'set_indicator_state'
+  | 'get_virtual_media'
+  | 'attach_virtual_media'
+  | 'detach_virtual_media'
+
+/** A step that a BMC carries out. */
+export interface InterfaceStep {
+  readonly interface: StepInterface
+  readonly step: string
+  readonly argsinfo?: ArgsInfo
+  /** The flows that offer it, and whether it needs the ramdisk there. */
+  readonly in: Partial<Record<StepKind, { ramdisk?: boolean; abortable?: boolean }>>
+}
+
+/** A vendor method with the check of its arguments, which throws an IronicError 400. */
+export interface VendorMethod {
+  readonly shown: ShownVendorMethod
+  check?(data: JsonObject): void
+}
+
+/** A method of a vendor interface, as `GET /v1/nodes/X/vendor_passthru/methods` shows it. */
+export interface ShownVendorMethod {
+  readonly http_methods: readonly string[]
+  readonly async: boolean
+  readonly description: string
+  readonly attach: false
+  readonly require_exclusive_lock: boolean
+}
+
+export const vendorMethod = (
+  http: string,
+  description: string,
+  {
+    sync = false,
+    shared = false,
+    check,
+  }: { sync?: boolean; shared?: boolean; check?: (data: JsonObject) => void } = {},
+): VendorMethod => ({
+  shown: {
+    http_methods: [http],
+    async: !sync,
+    description,
+    attach: false,
+    require_exclusive_lock: !shared,
+  },
+  ...(check ? { check } : {}),
+})

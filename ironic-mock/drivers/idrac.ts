@@ -1,0 +1,35 @@
+import type { HardwareType, Implementations } from './hardware-type.js'
+import { REDFISH } from './redfish.js'
+
+const OWN = 'idrac-redfish'
+const { bios, boot, management, power, raid, vendor } = REDFISH.implementations
+
+/** The implementations of Redfish under the vendor's name. */
+const renamed = <T>(implementations: Readonly<Record<string, T>> | undefined): Record<string, T> =>
+  implementations?.redfish === undefined ? {} : { [OWN]: implementations.redfish }
+
+const implementations: Implementations = {
+  bios: renamed(bios),
+  boot: { 'idrac-redfish-virtual-media': boot!['redfish-virtual-media']! },
+  management: renamed(management),
+  power: renamed(power),
+  raid: renamed(raid),
+  vendor: renamed(vendor),
+}
+
+/** Redfish under its vendor's names, as BareMetal Operator asks for them. */
+export const IDRAC: HardwareType = {
+  ...REDFISH,
+  name: 'idrac',
+  className: 'IDRACHardware',
+  interfaces: {
+    ...REDFISH.interfaces,
+    bios: [OWN, 'no-bios'],
+    boot: ['ipxe', 'idrac-redfish-virtual-media', 'redfish-https'],
+    management: [OWN],
+    power: [OWN],
+    raid: [OWN, 'agent', 'no-raid'],
+    vendor: [OWN, 'no-vendor'],
+  },
+  implementations,
+}

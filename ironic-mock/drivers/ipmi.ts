@@ -1,0 +1,77 @@
+import { IronicError, textOf } from '../../wire/index.js'
+import { AGENT_PROPERTIES, BOOT_PROPERTIES, COMMON_BOOT_DEVICES, GENERIC_BOOT, GENERIC_INTERFACES } from './generic.js'
+import { vendorMethod, type HardwareType } from './hardware-type.js'
+
+const DEFAULT_PORT = '623'
+
+/** A machine whose BMC speaks IPMI. */
+export const IPMI: HardwareType = {
+  name: 'ipmi',
+  className: 'IPMIHardware',
+  interfaces: {
+    ...GENERIC_INTERFACES,
+    management: ['ipmitool', 'noop'],
+    power: ['ipmitool'],
+    vendor: ['ipmitool', 'no-vendor'],
+  },
+  properties: {
+    ...AGENT_PROPERTIES,
+    ipmi_address: 'Address or name of the BMC. Required.',
+    ipmi_port: 'Its UDP port, 623 when not given.',
+    ipmi_username: 'Account; anonymous when not given.',
+    ipmi_password: 'Its password. Optional.',
+    ipmi_priv_level: 'Privilege level: ADMINISTRATOR when not given.',
+    ...BOOT_PROPERTIES,
+  },
+  bmc: {
+    address: ({ ipmi_address, ipmi_port }) => {
+      const port = textOf(ipmi_port ?? '') || DEFAULT_PORT
+      return `${textOf(ipmi_address ?? '')}${port === DEFAULT_PORT ? '' : `:${port}`}`
+    },
+    addressForm: 'host',
+    systemId: () => '',
+    username: 'ipmi_username',
+    password: 'ipmi_password',
+    skipsDetection: false,
+  },
+  implementations: {
+    boot: GENERIC_BOOT,
+    management: {
+      ipmitool: { calls: ['inject_nmi'], bootDevices: [...COMMON_BOOT_DEVICES, 'safe'], readsModes: false },
+    },
+    power: {
+      ipmitool: {
+        required: ['ipmi_address'],
+        missing: (fields) =>
+          `Missing the following IPMI credentials in node's driver_info: [${fields.map((name) => `'${name}'`).join(', ')}].`,
+        // The output of ipmitool only reaches the log.
+        refused: () => 'IPMI call failed: power status.',
+      },
+    },
+    vendor: {
+      ipmitool: {
+        methods: {
+          bmc_reset: vendorMethod('POST', 'Resets the BMC; takes warm, true or false.'),
+          send_raw: vendorMethod('POST', 'Sends bytes to the BMC; takes raw_bytes, such as 0x00 0x01.', {
+            check: ({ raw_bytes }) => {
+              if (!raw_bytes) throw new IronicError(400, 'Parameter raw_bytes (string of bytes) was not specified.')
+            },
+          }),
+        },
+        steps: [
+          {
+            interface: 'vendor',
+            step: 'send_raw',
+            argsinfo: {
+              raw_bytes: {
+                description: 'A string of raw bytes to convey the request to transmit to the remote BMC.',
+                required: true,
+              },
+            },
+            in: { clean: { ramdisk: false }, deploy: {}, service: {} },
+          },
+        ],
+      },
+    },
+  },
+}

@@ -1,0 +1,20 @@
+import { AGENT_DEPLOY, AGENT_PROPERTIES, GENERIC_BOOT, GENERIC_INTERFACES } from './generic.js'
+import type { HardwareType } from './hardware-type.js'
+
+/** A machine without a BMC, whose power an operator switches. */
+export const MANUAL_MANAGEMENT: HardwareType = {
+  name: 'manual-management',
+  className: 'ManualManagementHardware',
+  interfaces: {
+    ...GENERIC_INTERFACES,
+    deploy: [...AGENT_DEPLOY, 'noop'],
+    management: ['noop', 'fake'],
+    power: ['agent', 'fake'],
+    vendor: ['no-vendor'],
+  },
+  properties: AGENT_PROPERTIES,
+  implementations: {
+    boot: GENERIC_BOOT,
+    management: { noop: { calls: [], bootDevices: ['pxe', 'disk'], readsModes: false } },
+  },
+}
