@@ -16,9 +16,6 @@ const STILL_LONGER = new Set([
   'ironic-mock/conductor/power/power-and-agents.test.ts',
   'ironic-mock/store/store.test.ts',
   'lab/stage/stage.ts',
-  'steps/images/image-cache.ts',
-  'targets/ssh/ssh-shell.test.ts',
-  'targets/supervised/conversation.ts',
   'test/cli/bmh.test.ts',
   'test/cli/step.test.ts',
 ])

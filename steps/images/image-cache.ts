@@ -1,16 +1,14 @@
-import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { HttpClient, maskedUrl, type HttpClientOptions } from '../../bytes/index.js'
-import { held, isDiskFull, takeLock, tryLock, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { isDiskFull, takeLock, tryLock, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { Asset, StageOptions } from '../../targets/index.js'
 import { CacheFolder, type ImageRecord, type UrlRecord } from './cache-folder.js'
 import { download, isKnownBy } from './download.js'
 import { fetchSignature } from './fetch-signature.js'
 import { Flights } from './flights.js'
-import { imageKind, KIND_BYTES, refuseShort, type ImageKind } from './image-kind.js'
+import { digestOfFile, kindOfFile, readThrough } from './image-file.js'
+import { refuseShort } from './image-kind.js'
 import { checkSignature, type Signed } from './signature.js'
 import { transcode } from './transcode.js'
 import { damaged, wrongDigest } from './verdicts.js'
@@ -139,7 +137,7 @@ export class ImageCache {
   async verify(onImage: (entry: ImageEntry, whole: boolean) => void, signal: AbortSignal): Promise<void> {
     for (const entry of await this.list()) {
       const { record, path } = entry
-      const whole = await this.#digestOf(path, signal).then(
+      const whole = await digestOfFile(path, this.#options.clock, signal).then(
         (digest) => digest === (record.transcoded ?? record).sha256,
         (error: unknown) => {
           signal.throwIfAborted()
@@ -229,13 +227,13 @@ export class ImageCache {
     const path = this.#folder.partialOf(key)
     const shown = maskedUrl(asset.url)
     try {
-      const kind = await this.#kindOf(path)
+      const kind = await kindOfFile(path, clock)
       if (asset.of !== 'anything') refuseShort(kind, size, shown)
       if (asset.sha256 !== null && asset.sha256 !== sha256) throw wrongDigest(shown, asset.sha256, sha256)
       const signed = await this.#signed(asset, path, signal)
       const vouched = asset.sha256 !== null || signed !== null
       // Nobody vouches for it, so its own check sums must: a half image is refused before any disk is touched.
-      if (!vouched && kind !== 'raw') await this.#readThrough(path, shown, signal)
+      if (!vouched && kind !== 'raw') await readThrough(this.#options.contents(path), shown, signal)
       return {
         ...{ sha256, size, kind, sources: [shown], fetched: Math.round(clock.now() / 1000), transcoded: null },
         verified: { sha256: asset.sha256 !== null, signed, whole: !vouched && kind !== 'raw' },
@@ -244,18 +242,6 @@ export class ImageCache {
       if (!signal.aborted) await this.#folder.dropPartial(key)
       throw error
     }
-  }
-
-  async #kindOf(path: string): Promise<ImageKind> {
-    return held(this.#options.clock, `looking at ${path}`, async () => {
-      const file = await open(path)
-      try {
-        const { buffer, bytesRead } = await file.read(Buffer.alloc(KIND_BYTES), 0, KIND_BYTES, 0)
-        return imageKind(buffer.subarray(0, bytesRead))
-      } finally {
-        await file.close()
-      }
-    })
   }
 
   async #signed(asset: Asset, path: string, signal: AbortSignal): Promise<Signed | null> {
@@ -271,15 +257,6 @@ export class ImageCache {
       return await check.finish()
     } finally {
       await check.cancel()
-    }
-  }
-
-  async #readThrough(path: string, shown: string, signal: AbortSignal): Promise<void> {
-    try {
-      for await (const _ of this.#options.contents(path)) signal.throwIfAborted()
-    } catch (cause) {
-      signal.throwIfAborted()
-      throw damaged(shown, cause)
     }
   }
 
@@ -352,11 +329,5 @@ export class ImageCache {
         remedy: 'make room (ironstage cache prune), or name another folder with --cache-dir',
       })
     }
-  }
-
-  async #digestOf(path: string, signal: AbortSignal): Promise<string> {
-    const hash = createHash('sha256')
-    await held(this.#options.clock, `verifying ${path}`, () => pipeline(createReadStream(path), hash, { signal }))
-    return hash.digest('hex')
   }
 }

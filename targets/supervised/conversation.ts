@@ -7,8 +7,8 @@ import {
   type Logger,
   type Random,
 } from '../../runtime/index.js'
-import { LIMITS, tooMuch } from './limits.js'
 import { LinkLost, type LoginShell } from './login-shell.js'
+import { drained, lastWords } from './output-streams.js'
 import { readRecords, type Record } from './records.js'
 import { GREETING, HELLO, script } from './scripts.js'
 import { Silence } from './silence.js'
@@ -294,37 +294,6 @@ export class Conversation {
   }
 }
 
-/**
- * Runs shell text that prints lines `X text` on a target.
- *
- * @returns them by their first letter, with a last one of our own
- */
-export async function linesOf(
-  conversation: Conversation,
-  text: string,
-  doing?: string,
-): Promise<{ letter: string; text: string }[]> {
-  let said: { letter: string; text: string }[] = []
-  let length = 0
-  await conversation.ask(
-    () => {
-      said = []
-      length = 0
-      return `${text}\nprintf 'k\\n'`
-    },
-    (record) => {
-      if (record.kind !== 'line') return false
-      length += record.text.length
-      if (length > LIMITS.answer)
-        throw tooMuch(conversation.name, LIMITS.answer, `while ${doing ?? 'it was asked something'}`)
-      if (record.letter !== 'h') said.push({ letter: record.letter, text: record.text })
-      return record.letter === 'k'
-    },
-    doing,
-  )
-  return said
-}
-
 async function* noticing(stream: AsyncIterable<Uint8Array>, noticed: () => void): AsyncGenerator<Uint8Array> {
   for await (const bytes of stream) {
     noticed()
@@ -334,23 +303,3 @@ async function* noticing(stream: AsyncIterable<Uint8Array>, noticed: () => void)
 
 const durationText = (ms: number): string =>
   ms >= minutes(2) ? `${Math.round(ms / minutes(1))} minutes` : `${Math.round(ms / 1000)} s`
-
-async function drained(stream: AsyncIterable<Uint8Array>): Promise<void> {
-  try {
-    for await (const _ of stream);
-  } catch {
-    // Of a link that went.
-  }
-}
-
-const LAST = 2000
-
-async function lastWords(stream: AsyncIterable<Uint8Array>): Promise<string> {
-  let text = ''
-  try {
-    for await (const bytes of stream) text = (text + Buffer.from(bytes).toString('utf8')).slice(-LAST)
-  } catch {
-    // Of a link that went.
-  }
-  return text.trim()
-}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Command, Executor, Files, OutputChunk, Run, RunId } from '../executor.js'
-import { Conversation, linesOf, type ConversationOptions, type TargetFacts } from './conversation.js'
+import { Conversation, type ConversationOptions, type TargetFacts } from './conversation.js'
+import { linesOf } from './lines-of.js'
 import { startScript, forgetScript, type CellText } from './scripts.js'
 import { supervisedFiles } from './supervised-files.js'
 import { Restage, SupervisedRun, type Position } from './supervised-run.js'

@@ -71,7 +71,10 @@ async function ask(
     doing,
   )
   if (failure !== undefined)
-    throw new UserError(isErrno(failure) ? failure : 'target-file', `${failure}: ${what} ${path} on ${conversation.name}`)
+    throw new UserError(
+      isErrno(failure) ? failure : 'target-file',
+      `${failure}: ${what} ${path} on ${conversation.name}`,
+    )
 }
 
 const isErrno = (text: string): text is `E${Uppercase<string>}` => /^E[A-Z]+$/.test(text)

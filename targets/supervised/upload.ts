@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { held, UserError, type Clock } from '../../runtime/index.js'
-import { linesOf, type Conversation } from './conversation.js'
+import type { Conversation } from './conversation.js'
+import { linesOf } from './lines-of.js'
 import { quoted } from './sh.js'
 
 /** A file of this host on the target, until it is disposed of. */
