@@ -2,7 +2,6 @@ import { contentRange, FetchFailure, type FileAnswer, HttpClient } from '../../b
 import { bytesSource, type ByteSource } from '../../bytes/index.js'
 import type { BootNetwork } from '../../machine/index.js'
 import { seconds, type Clock } from '../../runtime/index.js'
-import { ignitionFetch } from '../ignition-fetch.js'
 
 /** How long a server may be silent, in milliseconds of wall time. */
 const SILENCE = seconds(30)
@@ -20,7 +19,6 @@ export function bootNetwork(clock: Clock): BootNetwork {
   })
   return {
     open: (url, signal) => openRemote(url, { http, signal }),
-    get: (resource, signal) => ignitionFetch({ clock, signal })(resource),
   }
 }
 

@@ -120,9 +120,16 @@ export class MachineBoot {
 
   async #bootMedium(medium: LiveMedium, signal: AbortSignal): Promise<void> {
     const { machine, parts, console } = this.#booting
-    const { network = NO_NETWORK, clock } = parts
+    const { network = NO_NETWORK, clock, probe } = parts
     const say = (line: string) => machine.say(line)
-    const { outcome: came, live } = await bootLive(medium, { network, clock, signal, say })
+    const { outcome: came, live } = await bootLive(medium, {
+      machine: machine.spec.id,
+      network,
+      clock,
+      probe,
+      signal,
+      say,
+    })
     signal.throwIfAborted()
     const failure = missingDriver(live.kernelArguments, machine.spec.supportedSince)
     const outcome = failure !== null && came === 'ramdisk' ? 'live' : came

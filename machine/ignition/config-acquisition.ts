@@ -11,6 +11,7 @@ import {
   translateIgnition,
   validateIgnition,
   type SpecConfig,
+  type SpecVersion,
 } from '../../ignition/index.js'
 import { goQuoted, IgnitionFailure, type IgnitionLog } from './ignition-log.js'
 import { NEEDS_NETWORK, type Resources } from './resources.js'
@@ -32,8 +33,10 @@ export const BASE_CONFIG = JSON.stringify({
 export type ConfigSource = { from: 'system'; bytes: Uint8Array } | { from: 'cmdline'; url: string } | null
 
 export interface AcquiredConfig {
-  /** What the user's config says with all that it refers to. */
+  /** The user's config with everything that it refers to. */
   config: SpecConfig
+  /** The newest version among the configs, as they were written; null without a config. */
+  version: SpecVersion | null
   /** What was fetched for it, URLs without what may be secret in them. */
   fetched: string[]
 }
@@ -87,7 +90,7 @@ export async function acquireConfig(
     if (!bytes?.length) {
       log.line('info', 'not a config (empty): provider config was empty, continuing with empty cache config')
       await resources.configure()
-      return { config: raised(readIgnition({ ignition: { version: '3.0.0' } })), fetched: [] }
+      return { config: raised(readIgnition({ ignition: { version: '3.0.0' } })), version: null, fetched: [] }
     }
     report(bytes, log)
     readIgnition(bytes)
@@ -99,7 +102,7 @@ export async function acquireConfig(
     const why = error instanceof UserError ? refusalOf(error) : error.message
     log.line('warning', `failed to fetch config: ${why}`)
     log.line('crit', `failed to acquire config: ${why}`)
-    throw new IgnitionFailure(why, errorChain(error).join(': '))
+    throw new IgnitionFailure(why, error instanceof IgnitionFailure ? error.explanation : errorChain(error).join(': '))
   }
 }
 
@@ -139,7 +142,7 @@ async function render(
     const config = raised(rendered)
     for (const finding of validateIgnition(config).findings)
       log.line(finding.kind === 'error' ? 'crit' : 'warning', discreet(findingLine(finding)))
-    return { config, fetched: rendered.fetched }
+    return { config, version: rendered.version, fetched: rendered.fetched }
   } catch (error) {
     if (error instanceof Offline) return 'offline'
     throw error

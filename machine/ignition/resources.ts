@@ -108,7 +108,10 @@ export class Resources {
     for (const { name = '', value } of httpHeaders) if (value) headers[name.toLowerCase()] = value
     const { status, body } = await this.#request({ url: source, headers })
     if (status === 200 || status === 204) return body
-    throw new IgnitionFailure(status === 404 ? 'resource not found' : 'failed to fetch resource')
+    throw new IgnitionFailure(
+      status === 404 ? 'resource not found' : 'failed to fetch resource',
+      `fetching ${maskedUrl(source)} failed: the server answered ${status}`,
+    )
   }
 
   async #request(request: HttpRequest): Promise<HttpAnswer> {

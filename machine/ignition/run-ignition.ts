@@ -54,7 +54,7 @@ export interface IgnitionOutcome extends AcquiredConfig {
  * machine goes into its emergency shell, and what was written until then stays.
  */
 export async function runIgnition(host: IgnitionHost): Promise<IgnitionOutcome> {
-  const outcome: IgnitionOutcome = { config: {}, fetched: [], plan: [], reboot: false, failure: null }
+  const outcome: IgnitionOutcome = { config: {}, version: null, fetched: [], plan: [], reboot: false, failure: null }
   const seen: FetchedConfigs = []
   for (const stage of IGNITION_STAGES) {
     const log = new IgnitionLog((priority, message) => host.print(stage, priority, message))

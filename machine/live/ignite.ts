@@ -1,8 +1,10 @@
 import { maskedUrl } from '../../bytes/index.js'
 import { agentOf, type AgentOnCoreos } from '../../coreos/index.js'
-import { renderIgnition, resourceBytes, type Fetch, type SpecConfig } from '../../ignition/index.js'
-import { errorChain } from '../../runtime/index.js'
-import type { BootNetwork } from './boot-network.js'
+import type { SpecConfig } from '../../ignition/index.js'
+import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
+import { acquireConfig, type ConfigSource } from '../ignition/config-acquisition.js'
+import { IgnitionFailure, IgnitionLog } from '../ignition/ignition-log.js'
+import { Resources } from '../ignition/resources.js'
 import { kernelParameters } from './kernel-arguments.js'
 import { BootFailed, type LiveImage } from './live-image.js'
 
@@ -13,7 +15,7 @@ export interface WrittenFile {
   base64: string
 }
 
-/** What Ignition made of a live system. */
+/** Outcome of Ignition in a live system. */
 export interface Ignited {
   /** URL, or `initramfs`; null when Ignition did not run, or there was no config. */
   from: string | null
@@ -24,23 +26,26 @@ export interface Ignited {
 
 const NOTHING: Ignited = { from: null, version: null, files: [], agent: null }
 
-/** Of what a config writes into a live system; the rest is there for Ignition, and nobody else looks. */
-const KEPT_OF_FILES = 512 * 1024
+/** Bytes of files that stay in the report of a boot. */
+const REPORTED_BYTES = 512 * 1024
 
-interface Igniting {
-  network: BootNetwork
+export interface IgnitePlace {
+  /** Id of the machine. */
+  machine: string
+  clock: Clock
+  probe: Probe
   signal: AbortSignal
   say: (line: string) => void
 }
 
 /**
- * What Ignition does at the boot of a live system: the config that the kernel's command line names goes before the one
- * in the initramfs, all that it refers to is fetched, and what is wrong with any of it stops the boot (Ignition's source).
- * Where a real Ignition asks again for ever, a machine here gives up at once: either way nothing starts.
+ * Runs Ignition at the boot of a live system: the config that the kernel's command line names has precedence over the one
+ * in the initramfs. Everything that it refers to is fetched as at a first boot from disk, with its proxies, authorities
+ * and retries; a failure stops the boot.
  *
  * @throws BootFailed `emergency shell`
  */
-export async function ignite(image: LiveImage, { network, signal, say }: Igniting): Promise<Ignited> {
+export async function ignite(image: LiveImage, { machine, clock, probe, signal, say }: IgnitePlace): Promise<Ignited> {
   const parameters = kernelParameters(image.kernelArguments)
   if (parameters['ignition.firstboot'] === undefined) {
     say('ignition: not run, since the kernel arguments have no ignition.firstboot')
@@ -48,50 +53,59 @@ export async function ignite(image: LiveImage, { network, signal, say }: Ignitin
   }
   if (parameters['ignition.platform.id'] === undefined)
     throw new BootFailed('emergency shell', 'the kernel arguments have no ignition.platform.id, so Ignition stops')
-  const fetch: Fetch = (resource) => {
-    say(`ignition: GET ${maskedUrl(resource.source ?? '')}`)
-    return network.get(resource, signal)
-  }
+  const log = new IgnitionLog((priority, message) => {
+    if (priority !== 'debug') say(`ignition: ${withoutQueries(message)}`)
+  })
+  const resources = new Resources({ machine, clock, probe, signal, log })
   const url = parameters['ignition.config.url']
   try {
-    const config = url === undefined ? image.config : await fetch({ source: url })
-    if (!config?.length) {
+    const acquired = await acquireConfig(sourceOf(image, url), resources, log, [], false)
+    if (acquired?.version == null) {
       say('ignition: no config provided')
       return NOTHING
     }
-    const { version, config: rendered } = await renderIgnition(config, fetch)
+    const { version, config } = acquired
+    await resources.configure(config.ignition)
+    const written = await writeFiles(config, resources)
     say(`ignition: config of version ${version} applied`)
-    const written = await writeFiles(rendered, fetch)
-    const kept = keptOf(rendered, written)
-    const agent = agentOf(rendered, (path) => written.get(path)) ?? null
-    return { from: url === undefined ? 'initramfs' : maskedUrl(url), version, files: kept, agent }
+    const agent = agentOf(config, (path) => written.get(path)) ?? null
+    const from = url === undefined ? 'initramfs' : maskedUrl(url)
+    return { from, version, files: reportedFiles(config, written), agent }
   } catch (error) {
     signal.throwIfAborted()
-    throw new BootFailed('emergency shell', `Ignition failed: ${errorChain(error).join(': ')}`, error)
+    const why = error instanceof IgnitionFailure ? error.explanation : errorChain(error).join(': ')
+    throw new BootFailed('emergency shell', `Ignition failed: ${why}`, error)
   }
 }
 
-async function writeFiles(config: SpecConfig, fetch: Fetch): Promise<Map<string, Uint8Array>> {
+const sourceOf = ({ config }: LiveImage, url: string | undefined): ConfigSource =>
+  url === undefined ? config && { from: 'system', bytes: config } : { from: 'cmdline', url }
+
+/** The console is public, and queries of URLs may hold secrets. */
+const withoutQueries = (message: string): string =>
+  message.replace(/\?[^\s"']*/g, (query) => (query === '?' ? '?' : '?***'))
+
+async function writeFiles(config: SpecConfig, resources: Resources): Promise<Map<string, Uint8Array>> {
   const written = new Map<string, Uint8Array>()
   for (const { path, contents, append = [] } of config.storage?.files ?? []) {
     const parts: Uint8Array[] = []
     for (const resource of contents === undefined ? append : [contents, ...append])
-      parts.push((await resourceBytes(resource, fetch)) ?? new Uint8Array())
+      parts.push(await resources.bytes(resource))
     if (path !== undefined) written.set(path, Buffer.concat(parts))
   }
   return written
 }
 
-function keptOf(config: SpecConfig, written: ReadonlyMap<string, Uint8Array>): WrittenFile[] {
+function reportedFiles(config: SpecConfig, written: ReadonlyMap<string, Uint8Array>): WrittenFile[] {
   let size = 0
-  const kept: WrittenFile[] = []
+  const reported: WrittenFile[] = []
   for (const { path = '', mode = 0o644, append = [] } of config.storage?.files ?? []) {
     const bytes = written.get(path)
-    // What is appended has the live image's own file in front of it.
+    // A file with appended contents begins with the live image's own bytes.
     if (!bytes || append.length > 0) continue
     size += bytes.length
-    if (size > KEPT_OF_FILES) break
-    kept.push({ path, mode: mode & 0o7777, base64: Buffer.from(bytes).toString('base64') })
+    if (size > REPORTED_BYTES) break
+    reported.push({ path, mode: mode & 0o7777, base64: Buffer.from(bytes).toString('base64') })
   }
-  return kept
+  return reported
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/index.js'
+import type { Clock, Probe } from '../../runtime/index.js'
 import type { LiveBoot } from '../machine.js'
 import type { BootNetwork } from './boot-network.js'
 import { ignite } from './ignite.js'
@@ -8,8 +8,11 @@ import { BootFailed, loadIso, loadPxe, mountRoot } from './live-image.js'
 export type LiveMedium = { kind: 'iso'; url: string } | { kind: 'pxe'; kernel: string; ramdisk: string; append: string }
 
 export interface LiveBootParts {
+  /** Id of the machine. */
+  machine: string
   network: BootNetwork
   clock: Clock
+  probe: Probe
   signal: AbortSignal
   say: (line: string) => void
 }
