@@ -66,7 +66,10 @@ const ambientModules = {
 
 /** Folders whose names and comments are all in the vocabulary of CONTRIBUTING.md. */
 const plainFolders = [
-  'public', //
+  'public',
+  'runtime',
+  'wire/agent',
+  'wire/hints',
 ]
 
 export default tseslint.config(

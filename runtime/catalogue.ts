@@ -1,4 +1,4 @@
-/** What a code of an error stands for, in general; the message of an error has the particulars. */
+/** The failure that a code stands for; the message of an error has the particulars. */
 export interface ErrorEntry {
   readonly sentence: string
   readonly remedy: string

@@ -83,7 +83,7 @@ describe('a virtual clock', () => {
     await expect(clock.sleep(1, { signal: controller.signal })).rejects.toThrow('enough')
   })
 
-  test('two who wait on one clock take turns', async () => {
+  test('two callers that wait on one clock move it one after the other', async () => {
     const clock = new VirtualClock()
     const woken: number[] = []
     await Promise.all([30, 10, 20].map((ms) => clock.until(clock.sleep(ms).then(() => woken.push(clock.elapsed())))))
@@ -117,16 +117,16 @@ describe('a fast clock', () => {
     const until = performance.now() + ms
     while (performance.now() < until);
   }
-  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  const nextRound = () => new Promise((resolve) => setImmediate(resolve))
 
   test('lets no time limit pass while the processor is busy with something else', async () => {
     const clock = systemClock(1200)
     let late = false
     const limit = clock.sleep(minutes(1)).then(() => (late = true))
-    // What takes three turns of the event loop, each of them held up for a lab's quarter of an hour.
-    for (let turns = 0; turns < 3; turns++) {
+    // Work of three rounds of the event loop, each delayed by a quarter of an hour of lab time.
+    for (let rounds = 0; rounds < 3; rounds++) {
       busy(750)
-      await turn()
+      await nextRound()
     }
     expect(late).toBe(false)
     await limit
@@ -148,7 +148,7 @@ describe('a fast clock', () => {
     let woken = false
     void clock.sleep(seconds(30)).then(() => (woken = true))
     const since = performance.now()
-    while (!woken && performance.now() - since < 10_000) await held(clock, 'a moment', turn)
+    while (!woken && performance.now() - since < 10_000) await held(clock, 'a moment', nextRound)
     expect(woken).toBe(true)
   })
 

@@ -11,7 +11,7 @@ export interface SleepOptions {
 /**
  * The only source of time. Milliseconds everywhere.
  *
- * A virtual clock jumps only while nothing real is under way, so whoever touches the world (a disk, a socket, a worker,
+ * A virtual clock jumps only while nothing real is under way, so code that does real work (on a disk, a socket, a worker,
  * a native thread) takes a {@link hold} for as long as that lasts. Promise chains need none.
  */
 export interface Clock {

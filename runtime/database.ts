@@ -76,7 +76,7 @@ export const damaged = (path: string, cause: unknown): UserError =>
     remedy: `ironstage state check --state-dir ${dirname(path)} says what can be read; ironstage state repair keeps that`,
   })
 
-/** What SQLite says of pages, and parsers of what is in them; not of locks, full disks and missing rights. */
+/** Errors of SQLite about pages, and of parsers about their contents; not those of locks, full disks and missing rights. */
 function isDamage(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code.startsWith('SQLITE_')) return /^SQLITE_(CORRUPT|NOTADB|ERROR|MISMATCH|CONSTRAINT|FORMAT|RANGE)/.test(code)
@@ -96,7 +96,7 @@ export function checkRows(db: Database.Database, { tables }: DatabaseForm): void
     }
 }
 
-/** What SQLite finds wrong, in a line: it may put a line with the database's name above. */
+/** SQLite's finding as one line; SQLite may put a line with the database's name above it. */
 export const findingOf = (verdict: string): string => verdict.replace(/^\*\*\*.*\n/, '').split('\n')[0] ?? verdict
 
 export type Row = Record<string, unknown>

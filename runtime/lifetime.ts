@@ -9,8 +9,8 @@ export function sharedAbort(): AbortController {
 }
 
 /**
- * What opens, closes. Things registered with {@link use} are closed in reverse order when the scope is disposed, all of
- * them even when one fails to; `signal` is aborted first, so that every wait inside ends.
+ * Closes what was opened in it. Disposal closes the things registered with {@link use} in reverse order, all of them
+ * even when one fails to; `signal` is aborted first, so that every wait inside ends.
  */
 export class Scope implements AsyncDisposable {
   readonly #controller = sharedAbort()
@@ -32,7 +32,7 @@ export class Scope implements AsyncDisposable {
   }
 
   /**
-   * Starts work that nobody awaits; closing waits for its end. What it throws after the scope was aborted is the abort
+   * Starts work in the background; closing waits for its end. What it throws after the scope was aborted is the abort
    * itself; before that it goes to `failed`.
    */
   spawn(work: (signal: AbortSignal) => Promise<unknown>, failed: (error: unknown) => void): void {
@@ -73,7 +73,7 @@ export async function opening<T>(open: (scope: Scope) => Promise<T>): Promise<T>
   try {
     return await open(scope)
   } catch (error) {
-    // What then fails to close is most often a consequence, and never as telling.
+    // A failure to close is most often a consequence, and says less than the first error.
     await scope[Symbol.asyncDispose]().catch(() => {})
     throw error
   }
@@ -146,8 +146,8 @@ export class Mutex {
   #tail: Promise<unknown> = Promise.resolve()
 
   run<T>(work: () => Promise<T> | T): Promise<T> {
-    const turn = this.#tail.then(work)
-    this.#tail = turn.catch(() => {})
-    return turn
+    const run = this.#tail.then(work)
+    this.#tail = run.catch(() => {})
+    return run
   }
 }

@@ -12,7 +12,7 @@ export async function tryLock(path: string, kind: 'shared' | 'exclusive'): Promi
   const lock = new Database(path, { timeout: 0 })
   try {
     lock.exec(kind === 'exclusive' ? 'BEGIN EXCLUSIVE' : 'BEGIN')
-    // What makes a transaction take its shared lock is the first look.
+    // A transaction takes its shared lock with its first read.
     if (kind === 'shared') lock.exec('SELECT count(*) FROM sqlite_master')
   } catch (error) {
     lock.close()
@@ -30,7 +30,7 @@ function release(lock: Database.Database): void {
 
 /** Between two looks whether another process has let go, in milliseconds. */
 const LOOK = 100
-/** Other processes live in wall time, whatever the clock of this one is. */
+/** Other processes live in wall time, also when the clock of this one is virtual. */
 const wall = systemClock()
 
 /** Waits for a lock. Rejects with the signal's reason. */

@@ -1,6 +1,6 @@
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** Where sentences for people go. Fields are plain data; secrets are masked by whoever logs them. */
+/** Where sentences for people go. Fields are plain data; the caller masks secrets. */
 export type Logger = (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
 
 export const silent: Logger = () => {}

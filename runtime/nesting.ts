@@ -44,8 +44,8 @@ export function jsonText(value: unknown, what: string): string {
 /**
  * Runs a parser that recurses, as those of YAML do, over text of others.
  *
- * @throws UserError `nested-too-deeply`; `too-many-aliases` for YAML that grows without bounds; whatever else the parser
- *   throws
+ * @throws UserError `nested-too-deeply`; `too-many-aliases` for YAML that grows without bounds; also the parser's other
+ *   errors
  */
 export function readNested<T>(text: string, what: string, read: (text: string) => T): T {
   if (opensDeeper(text)) throw nestedTooDeeply(what)

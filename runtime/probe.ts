@@ -26,7 +26,7 @@ export class Probe {
     return through(0)
   }
 
-  /** Reports something that has happened and that nobody can prevent. */
+  /** Reports something that has happened; interceptors cannot prevent it. */
   report(point: ProbePoint): void {
     if (this.#interceptors.length > 0) void this.around(point, () => Promise.resolve()).catch(() => {})
   }

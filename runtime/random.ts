@@ -16,7 +16,7 @@ export function uuid(random: Random): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** What Python's `secrets.token_urlsafe()` gives: 32 random bytes, 43 characters. */
+/** A token as Python's `secrets.token_urlsafe()` makes it: 32 random bytes, 43 characters. */
 export function urlSafeToken(random: Random, length = 32): string {
   return Buffer.from(random.bytes(length)).toString('base64url')
 }

@@ -5,18 +5,18 @@ import { withoutRepeats } from './repeats.js'
 
 function logging() {
   const clock = new VirtualClock()
-  const said: string[] = []
-  const logger = withoutRepeats((level, message) => void said.push(`${level}: ${message}`), clock)
-  return { clock, said, logger }
+  const lines: string[] = []
+  const logger = withoutRepeats((level, message) => void lines.push(`${level}: ${message}`), clock)
+  return { clock, lines, logger }
 }
 
 test('a warning is logged once, then counted', async () => {
-  const { clock, said, logger } = logging()
+  const { clock, lines, logger } = logging()
   for (let n = 0; n < 1500; n++) {
     logger('warn', 'refused', { node: 'node-1' })
     await clock.advance(seconds(5))
   }
-  expect(said).toEqual([
+  expect(lines).toEqual([
     'warn: refused',
     'warn: refused (10 more times)',
     'warn: refused (100 more times)',
@@ -25,26 +25,26 @@ test('a warning is logged once, then counted', async () => {
 })
 
 test('each node, room, level and reason has its own', () => {
-  const { said, logger } = logging()
+  const { lines, logger } = logging()
   logger('warn', 'refused', { node: 'node-1' })
   logger('warn', 'refused', { node: 'node-2' })
   logger('warn', 'refused', { node: 'node-2', room: 'agent' })
   logger('error', 'refused', { node: 'node-2' })
   logger('warn', 'reset', { node: 'node-2' })
-  expect(said).toHaveLength(5)
+  expect(lines).toHaveLength(5)
 })
 
-test('what was not said for a while is news again', async () => {
-  const { clock, said, logger } = logging()
+test('what was not lines for a while is news again', async () => {
+  const { clock, lines, logger } = logging()
   logger('warn', 'refused')
   await clock.advance(minutes(10))
   logger('warn', 'refused')
-  expect(said).toEqual(['warn: refused', 'warn: refused'])
+  expect(lines).toEqual(['warn: refused', 'warn: refused'])
 })
 
 test('what is no warning is never held back', () => {
-  const { said, logger } = logging()
+  const { lines, logger } = logging()
   logger('info', 'found')
   logger('info', 'found')
-  expect(said).toHaveLength(2)
+  expect(lines).toHaveLength(2)
 })

@@ -6,17 +6,17 @@ const DRAWN = 4096
 const drawn = Buffer.alloc(DRAWN)
 let used = DRAWN
 
-/** Fresh bytes that nobody else was or will be given. */
+/** Bytes that no other caller gets. */
 function bytes(length: number): Uint8Array {
   if (length > DRAWN) return randomFillSync(Buffer.alloc(length))
   if (used + length > DRAWN) {
     randomFillSync(drawn)
     used = 0
   }
-  const given = Buffer.from(drawn.subarray(used, used + length))
-  // What was given away, a token perhaps, is not kept here.
+  const copy = Buffer.from(drawn.subarray(used, used + length))
+  // The copy may be a token: no second one stays in this buffer.
   drawn.fill(0, used, (used += length))
-  return given
+  return copy
 }
 
 /** Randomness fit for tokens. */

@@ -16,7 +16,7 @@ export interface TemporaryFolder extends AsyncDisposable {
 const open = new Map<string, Disposable>()
 
 const PREFIX = 'ironstage-tmp-'
-/** Of folders beside the file that is being written: a rename works within one file system only. */
+/** Prefix of folders beside the file that is being written: a rename works within one file system only. */
 const HIDDEN_PREFIX = '.ironstage-tmp-'
 
 /**

@@ -7,7 +7,7 @@ export class NothingLeftToHappen extends Error {
 }
 
 /**
- * Time that stands still until somebody moves it: `advance(ms)` by hand, or `until(promise)`, which jumps from strong
+ * Time that stands still until a caller moves it: `advance(ms)` by hand, or `until(promise)`, which jumps from strong
  * timer to strong timer for as long as the promise is pending (the lab's *auto* mode). Before every jump the clock waits
  * until no {@link Clock.hold} is open and all promise chains have run dry, so what happens at one instant is complete
  * before the next instant begins.
@@ -21,7 +21,7 @@ export class VirtualClock implements Clock {
   #strong = 0
   #holds = new Map<symbol, string>()
   #released: (() => void)[] = []
-  /** Movers take turns: two people who wait on one lab must not jump past each other. */
+  /** Movers queue: two callers that wait on one lab must not jump past each other. */
   #moving: Promise<unknown> = Promise.resolve()
 
   /** @param start milliseconds since the epoch at which the lab begins */
@@ -70,7 +70,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** What currently forbids a jump, for the message of a lab that does not settle. */
+  /** The holds that currently forbid a jump, for the message of a lab that does not settle. */
   holds(): string[] {
     return [...this.#holds.values()]
   }
@@ -87,7 +87,7 @@ export class VirtualClock implements Clock {
 
   /** Moves time forward by `ms`, firing on the way, one instant after another, every timer that comes due. */
   advance(ms: number): Promise<void> {
-    return this.#turn(async () => {
+    return this.#afterOthers(async () => {
       const target = this.#now + ms
       await this.idle()
       while ((this.#timers.peek()?.at ?? Infinity) <= target) {
@@ -107,7 +107,7 @@ export class VirtualClock implements Clock {
     let pending = true
     const settled = awaited.finally(() => (pending = false))
     settled.catch(() => {})
-    await this.#turn(async () => {
+    await this.#afterOthers(async () => {
       for (;;) {
         await this.idle()
         if (!pending) return
@@ -121,10 +121,10 @@ export class VirtualClock implements Clock {
     return settled
   }
 
-  #turn<T>(move: () => Promise<T>): Promise<T> {
-    const turn = this.#moving.then(move)
-    this.#moving = turn.catch(() => {})
-    return turn
+  #afterOthers<T>(move: () => Promise<T>): Promise<T> {
+    const moved = this.#moving.then(move)
+    this.#moving = moved.catch(() => {})
+    return moved
   }
 
   #fireNext(): void {

@@ -1,4 +1,4 @@
-/** One request as it stands on the wire, whatever carries it. */
+/** One request as it stands on the wire, over HTTP or within this process. */
 export interface WireRequest {
   readonly method: string
   /** Path with leading slash and the query string, percent-encoded as sent. */
@@ -29,18 +29,18 @@ export interface OutgoingRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** PEM of the certificate that the peer has to show, or that its one is signed by; without, those that everybody trusts. */
+  /** PEM of the certificate that the peer has to show, or that its one is signed by; without, the public authorities. */
   readonly ca?: string
   /** Aborts the exchange; the transport rejects with its reason. */
   readonly signal?: AbortSignal
 }
 
-/** Carries requests. Rejects with {@link ConnectionFailed} when nobody answered; any status is an answer. */
+/** Carries requests. Rejects with {@link ConnectionFailed} when no answer came; any status is an answer. */
 export interface Transport {
   send(request: OutgoingRequest): Promise<WireResponse>
 }
 
-/** Nobody answered: refused, reset, timed out, not resolved. */
+/** No answer came: refused, reset, timed out, not resolved. */
 export class ConnectionFailed extends Error {
   override name = 'ConnectionFailed'
 }

@@ -11,7 +11,7 @@ export const plainRefusal: Refuse = (status, why) => ({
   body: `${why}\n`,
 })
 
-/** What Node's parser and its time limits say, with the status that it would send without a word. */
+/** Errors of Node's parser and its time limits, with the status that Node would send without a body. */
 const STATUSES: Readonly<Record<string, readonly [status: number, why: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The request line and its headers are too large.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The extensions of a chunk are too large.'],

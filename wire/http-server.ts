@@ -14,7 +14,7 @@ import { held, silent, systemClock, UserError, type Clock, type Logger } from '.
 import { ConnectionFailed, type Dispatch, type WireRequest } from './exchange.js'
 import { plainRefusal, refuseInWords, sendRefusal, type Refuse } from './http-refusals.js'
 
-/** What a server shows for itself: a certificate and its private key, both PEM. */
+/** Identity of a server: a certificate and its private key, both PEM. */
 export interface TlsIdentity {
   readonly certificate: string
   readonly key: string
@@ -31,7 +31,7 @@ export interface TlsOptions extends TlsIdentity {
 export type BodyLimits = (target: string) => { readonly largest: number; readonly refusal: string }
 
 export interface HttpServerOptions {
-  /** Rejects with {@link ConnectionFailed} to hang up without an answer, as if nobody listened. */
+  /** Rejects with {@link ConnectionFailed} to hang up without an answer, as if the port were closed. */
   dispatch: Dispatch
   /** Address to listen on; `127.0.0.1` unless told otherwise. */
   host?: string
@@ -195,7 +195,7 @@ function received(request: IncomingMessage & { body?: unknown }, ownUrl: string)
   }
 }
 
-/** Everything that is spoken here is JSON, which is UTF-8: other bytes would be read as something that nobody sent. */
+/** Bodies are JSON, which is UTF-8: other bytes would be decoded to something that the client did not send. */
 const refuseBadText: RequestHandler = (request, _response, next) => {
   const body: unknown = request.body
   next(

@@ -23,9 +23,9 @@ export interface ClientTls {
   insecure?: boolean
   /** PEM of further authorities, for requests that name none themselves. */
   ca?: string
-  /** {@link ca} is the very certificate of the peer, by whatever name it is reached. */
+  /** {@link ca} is the very certificate of the peer; its host name does not matter. */
   pinned?: boolean
-  /** Who we are, for peers that ask; both PEM. */
+  /** Client certificate and key for peers that ask for them; both PEM. */
   identity?: TlsIdentity
 }
 
@@ -35,7 +35,7 @@ const REMEMBERED_PEERS = 64
 const IDLE = seconds(4)
 
 /**
- * Requests over HTTP/1.1 with connections kept alive. Time limits are in wall time, whatever the clock: the wire is
+ * Requests over HTTP/1.1 with connections kept alive. Time limits are in wall time, also with a virtual clock: the wire is
  * real. Every way of getting no answer is a {@link ConnectionFailed}.
  */
 export class HttpTransport implements Transport, AsyncDisposable {

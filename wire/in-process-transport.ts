@@ -4,7 +4,7 @@ import { Mounts } from './mounts.js'
 /**
  * Carries requests to dispatches of this process, by authority or URL prefix (`http://10.0.0.5:9999`,
  * `http://127.0.0.1:6385/agents/a1`), without a socket. What passes is the same text as over HTTP: nothing but strings
- * crosses, so nobody can come to share an object with a peer. URLs that nothing is registered for go to `beyond`, or
+ * crosses, so caller and peer never share an object. URLs that nothing is registered for go to `beyond`, or
  * fail as a refused connection would.
  */
 export class InProcessTransport implements Transport {

@@ -1,7 +1,7 @@
 import type { Probe, ProbePoint } from '../runtime/index.js'
 import type { Dispatch, OutgoingRequest, Transport, WireRequest, WireResponse } from './exchange.js'
 
-/** Who talks to whom, in words for the journal and for the matching of faults: `ironic`, `agent`, `client` ... */
+/** Sender and receiver, in words for the journal and for the matching of faults: `ironic`, `agent`, `client` ... */
 export interface Parties {
   readonly from: string
   readonly to: string

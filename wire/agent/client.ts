@@ -16,7 +16,7 @@ export interface AgentPeer {
   readonly node: string
 }
 
-/** Nobody answered, also not when asked again. */
+/** The agent did not answer, nor did it answer the retries. */
 export class AgentConnectionFailed extends Error {
   override name = 'AgentConnectionFailed'
 }

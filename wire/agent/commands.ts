@@ -16,7 +16,7 @@ export interface CommandError {
 }
 
 /**
- * What the agent says of a command: always these five keys, HTTP status 200 also when it failed.
+ * A command as the agent reports it: always these five keys, HTTP status 200 also when it failed.
  * `command_name` has no extension in front (`execute_deploy_step`), except where a synchronous command failed.
  */
 export interface CommandResult {

@@ -53,7 +53,7 @@ export class AgentError extends Error {
   }
 }
 
-/** What the agent rejects, in IPA's words. */
+/** The agent's refusals, in IPA's words. */
 export const agentErrors = {
   malformedCommandName: () =>
     new AgentError('InvalidCommandError', 'Command name must be of the form <extension>.<name>'),

@@ -1,5 +1,5 @@
 /**
- * What inspection finds, as Ironic stores it (recording agent-inspect). Strings are empty
+ * Inventory of an inspection, as Ironic stores it (recording agent-inspect). Strings are empty
  * and other fields null where nothing is known.
  */
 export interface Inventory {

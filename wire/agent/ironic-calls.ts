@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { JsonObject } from '../ironic/node.js'
 
-/** What an agent that claims to be this release of IPA says of itself; Ironic wants a version in every heartbeat. */
+/** The release of IPA that the agent claims to be; Ironic wants a version in every heartbeat. */
 export const AGENT_VERSION = '13.0.0'
 
 /**
@@ -11,7 +11,7 @@ export const AGENT_VERSION = '13.0.0'
 export const LOOKUP_VERSION = '1.62'
 export const HEARTBEAT_VERSION = '1.68'
 
-/** What Ironic gives instead of a token that it has already handed out. */
+/** Stands for a token that Ironic has already handed out. */
 export const MASKED_TOKEN = '******'
 
 /** IPA ignores tokens shorter than this. */

@@ -1,6 +1,6 @@
 import { pythonRepr } from '../agent/index.js'
 
-/** What Python would have thrown: upstream catches some kinds and not others. */
+/** The exception that Python would raise: upstream catches some kinds and not others. */
 export type HintErrorKind = 'ValueError' | 'TypeError' | 'SyntaxError' | 'ParseException'
 
 /** Root device hints that cannot be read, or cannot be compared with a device. */

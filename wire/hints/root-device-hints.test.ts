@@ -19,7 +19,7 @@ function ours({ hints, disk, by }: (typeof HINT_CASES)[number]): Answer {
   }
 }
 
-/** What Python says of its own values and types, which are not ours. */
+/** Python's sentences about its own values and types, which differ from ours. */
 const PYTHON = /^(malformed node|invalid|unsupported operand|leading zeros)/
 
 describe('root device hints mean what they mean to the real Ironic', () => {

@@ -106,7 +106,7 @@ function satisfiesHint(name: string, value: unknown, wanted: string | boolean): 
   return text !== undefined && satisfies(text, wanted)
 }
 
-/** Of several serials or WWNs one is enough, and one that cannot be compared is passed over. */
+/** One of several serials or WWNs is enough; one that cannot be compared is skipped. */
 function eachSatisfies(name: string, value: unknown, wanted: string): boolean {
   try {
     return satisfies(written(expressionOf(value, name)), wanted)

@@ -31,7 +31,7 @@ export interface PatchEntry {
   value?: unknown
 }
 
-/** What Ironic refused: the status, and its own sentence as the message. */
+/** A refusal of Ironic: its status, and its own sentence as the message. */
 export class IronicRefused extends Error {
   override name = 'IronicRefused'
   readonly status: number
@@ -77,7 +77,7 @@ export interface WaitOptions {
 export class IronicClient {
   readonly #options: IronicClientOptions
   readonly #root: string
-  /** What is asked for; lowered to what an older Ironic has. */
+  /** The requested microversion, lowered to the highest one of an older Ironic. */
   #microversion: Microversion
 
   constructor(options: IronicClientOptions) {
@@ -219,7 +219,7 @@ export class IronicClient {
     return response
   }
 
-  /** Whether the answer says that this Ironic is older than what it was asked for, and nobody insists on that. */
+  /** Whether this Ironic is older than the requested microversion, on which the caller does not insist. */
   #lowered({ headers }: WireResponse): boolean {
     const theirs = Number(/^1\.(\d+)$/.exec(headers[MAX_VERSION_HEADER] ?? '')?.[1] ?? NaN)
     if (this.#options.microversion !== undefined || !(theirs < this.#microversion)) return false
@@ -239,7 +239,7 @@ function queryOf(query: Readonly<Record<string, string | boolean>>): string {
 
 const parsed = <T>({ body }: WireResponse): T => JSON.parse(body ?? 'null') as T
 
-/** The sentence in an error answer of Ironic, in whichever of its shapes; the body itself when it is none of them. */
+/** The sentence in an error answer of Ironic, in any of its shapes; the body itself when it has none of them. */
 export function ironicSentence({ status, body }: WireResponse): string {
   try {
     const outer = JSON.parse(body ?? '') as { error_message?: unknown; error?: { message?: string } }
@@ -256,7 +256,7 @@ export function ironicSentence({ status, body }: WireResponse): string {
   }
 }
 
-/** At rest where nobody waited for it: failed, or back in a stable state with an error (a verification that failed). */
+/** At rest in another state than the expected one: failed, or back in a stable state with an error (a verification that failed). */
 function hasEnded({ provision_state, target_provision_state, last_error }: ApiNode): boolean {
   if (provision_state === 'error' || provision_state.endsWith(' failed')) return true
   return target_provision_state === null && last_error !== null

@@ -130,7 +130,7 @@ export const ironicErrors = {
   detailTooNew: (value: string) => invalid(`Invalid query parameter ?detail=${value} received.`),
   limitNotPositive: () => invalid('Limit must be positive'),
   sortKey: (key: string) => invalid(`The sort_key value "${key}" is an invalid field for sorting`),
-  /** Of fields that a resource has and cannot be sorted by. */
+  /** For fields that a resource has and that cannot sort a list. */
   notSortable: (key: string) => invalid(`The sort_key value ${key} is an invalid field for sorting`),
   sortDir: (direction: string) =>
     invalid(`Invalid sort direction: ${direction}. Acceptable values are 'asc' or 'desc'`),
@@ -146,7 +146,7 @@ export const ironicErrors = {
     invalid(`Cannot patch ${path}. Only the following can be updated: ${allowed.join(', ')}`),
   patchAddsRoot: (path: string) =>
     invalid(`Adding a new attribute (${path}) to the root of the resource is not allowed`),
-  /** What a patch moves a record to. */
+  /** The node that a patch moves a record to. */
   nodeLinkInvalid: (node: string) =>
     invalid(`Unable to apply the requested node_uuid '${node}'. Requested value was invalid.`),
   patchFailed: (patch: string, reason: string) => invalid(`Couldn't apply patch '${patch}'. Reason: ${reason}`),
@@ -214,7 +214,7 @@ export const ironicErrors = {
   driverType: () => invalid('"type" filter must be one of "classic" or "dynamic", if specified.'),
   conductorNotFound: (host: string) => new IronicError(404, `Conductor ${host} could not be found.`),
 
-  // What the ramdisk calls.
+  // Calls of the ramdisk.
   lookupWithoutKeys: () => invalid("At least one of 'addresses' and 'node_uuid' parameters is required"),
   callbackUrl: () => invalid('An issue with the supplied "callback_url" has been detected.'),
   callbackUrlChanged: () => invalid('Detected change in ramdisk provided "callback_url"'),

@@ -90,7 +90,7 @@ export const NODE_FIELDS = [
   field('vendor_interface', 31),
 ] as const satisfies readonly Field<PlainFields<NodeRecord>>[]
 
-/** What the API adds to a node, after its `links`. */
+/** Fields that the API adds to a node, after its `links`. */
 export const NODE_DERIVED_FIELDS = [
   field('conductor', 49),
   field('allocation_uuid', 52),
@@ -149,7 +149,7 @@ export const STATES_FIELDS = [
   'secure_boot',
 ] as const satisfies readonly (keyof NodeRecord)[]
 
-/** What PATCH may touch, in the order in which the refusal lists them. */
+/** Fields that PATCH may change, in the order in which the refusal lists them. */
 export const PATCHABLE_NODE_FIELDS = [
   'automated_clean',
   'bios_interface',

@@ -4,7 +4,7 @@ import { ironicErrors } from './errors.js'
 /** The N of 1.N: Ironic's API has had one major version for ever. */
 export type Microversion = number
 
-/** What Ironic 39.0.0 (2026.2) serves, at most; the recordings were made against it. */
+/** The range of Ironic 39.0.0 (2026.2), which the recordings were made against. */
 export const MIN_MICROVERSION: Microversion = 1
 export const MAX_MICROVERSION: Microversion = 115
 
@@ -46,7 +46,7 @@ export function negotiate(
   return minor
 }
 
-/** Of several versions for this service the last counts (microversion_parse check_standard_header). */
+/** The last of several versions for this service counts (microversion_parse check_standard_header). */
 function standardHeader(value: string | undefined): string | undefined {
   for (const part of (value?.split(',') ?? []).reverse()) {
     const [, service, version] = /^\s*(\S+)\s+(\S.*?)\s*$/.exec(part) ?? []

@@ -1,7 +1,7 @@
 /** A BIOS setting as Ironic's database keeps it: what was last read of a machine, or told to the fake interface. */
 export interface BiosSettingRecord {
   name: string
-  /** Text, whatever its type. */
+  /** Text, also for settings of another type. */
   value: string | null
   attribute_type: string | null
   allowable_values: string[]

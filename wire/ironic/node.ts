@@ -62,7 +62,7 @@ type InterfaceFields = { [I in DriverInterface as `${I}_interface`]: string }
 
 /**
  * A node as Ironic's database keeps it. Times are ISO 8601 in UTC with microseconds and without an offset
- * (`2026-11-21T09:32:58.301371`); the API adds `+00:00`. Secrets are in clear here and masked by whoever shows them.
+ * (`2026-11-21T09:32:58.301371`); the API adds `+00:00`. Secrets are in clear here and masked where they are shown.
  */
 export interface NodeRecord extends InterfaceFields {
   id: number

@@ -2,7 +2,7 @@ import type { Microversion } from './microversion.js'
 import type { JsonSchema } from './schemas.js'
 
 /**
- * What an argument may be, in the query, in the path or as a member of a body: a JSON schema of one of these forms.
+ * Type of an argument, in the query, in the path or as a member of a body: a JSON schema of one of these forms.
  * In a query every value is text, which the type says how to read; `uuid-or-name` and `mac` are Ironic's own formats.
  */
 export const arg = {
@@ -52,7 +52,7 @@ export interface Operation {
   readonly also?: readonly string[]
   readonly since: Microversion
   /**
-   * What a client below `since` gets: the controller's 404 (`resource`), the router's for a subresource that it does
+   * The answer to a client below `since`: the controller's 404 (`resource`), the router's for a subresource that it does
    * not know yet (`route`), or an answer that says what is missing.
    */
   readonly hidden?: 'resource' | 'route' | Hidden
@@ -62,7 +62,7 @@ export interface Operation {
    * field came with the field. An Ironic from before does not know them.
    */
   readonly later?: Readonly<Record<string, Microversion>>
-  /** What the arguments, once read, are held against. */
+  /** Schema of the arguments, once read. */
   readonly querySchema?: JsonSchema
   /** Arguments without which the call is a 400. */
   readonly required?: readonly string[]

@@ -10,7 +10,7 @@ export interface ResourceFields<Record> {
   readonly own: readonly Field<Exclude<keyof Record & string, 'id'>>[]
   /** After the links. */
   readonly derived: readonly Field<string>[]
-  /** What a list shows without being asked for more; all when absent. */
+  /** Fields that a list shows by default; all when absent. */
   readonly short?: readonly string[]
   readonly notSortable: readonly string[]
   /** Fields whose name a client below their microversion may not say, where others are only left out. */
@@ -143,7 +143,7 @@ export const RESOURCE_FIELDS: { readonly [Kind in Kinds]: ResourceFields<Resourc
   },
 }
 
-/** What PATCH may touch, in the order in which the refusal lists them; an inspection rule has no such list. */
+/** Fields that PATCH may change, in the order in which the refusal lists them; an inspection rule has no such list. */
 export const PATCHABLE: { readonly [Kind in Exclude<Kinds, 'inspection_rule'>]: readonly OwnName<Kind>[] } = {
   portgroup: [
     'address',

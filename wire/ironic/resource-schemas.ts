@@ -152,7 +152,7 @@ export const RULE_ACTIONS: Readonly<Record<string, RuleOperator>> = {
   'api-call': { required: ['url'], optional: ['headers', 'proxies', 'timeout', 'retries', 'backoff_factor'] },
 }
 
-/** Of their conditions; each also with `!` before it. */
+/** Operators of conditions; each also with `!` before it. */
 export const RULE_CONDITIONS: Readonly<Record<string, RuleOperator>> = {
   eq: { required: ['values'], optional: ['force_strings'] },
   lt: { required: ['values'], optional: ['force_strings'] },
@@ -202,7 +202,7 @@ export const inspectionRuleSchema = document(
   ['actions'],
 )
 
-/** What Neutron tells of ports. */
+/** Events of ports that Neutron reports. */
 export const eventsSchema = document(
   {
     events: {

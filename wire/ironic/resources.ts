@@ -1,6 +1,6 @@
 import type { JsonObject } from './node.js'
 
-/** What the records of all further resources have. Times as in {@link NodeRecord}. */
+/** Members of all further records. Times as in {@link NodeRecord}. */
 interface ResourceRecord {
   id: number
   uuid: string
@@ -116,7 +116,7 @@ export interface InspectionRuleCondition {
   multiple?: string
 }
 
-/** What is done with inspected data that meets all conditions; rules run by descending priority. */
+/** Actions for inspected data that meets all conditions; rules run by descending priority. */
 export interface InspectionRuleRecord extends ResourceRecord {
   description: string | null
   priority: number

@@ -18,7 +18,7 @@ const networkData: JsonSchema = {
   anyOf: [{ type: 'null' }, { type: 'object', additionalProperties: false }, networkDataSchema],
 }
 
-/** What a client may say of a new node; a patched node is checked against it too. */
+/** Schema of a new node; a patched node is checked against it too. */
 export const nodeSchema: JsonSchema = {
   type: 'object',
   properties: {
@@ -75,7 +75,7 @@ const localLink = (required: string[], networkTypes: string[]): JsonSchema => ({
   required,
 })
 const EITHER = ['managed', 'unmanaged']
-/** Of a switch port, of a smart NIC, unmanaged, of OVN, or empty: in this order, which decides what is told to be wrong. */
+/** Forms of a switch port, of a smart NIC, unmanaged, of OVN, or empty: the order decides which problem is reported. */
 export const localLinkConnectionSchema: JsonSchema = {
   anyOf: [
     localLink(['port_id', 'switch_id'], EITHER),
@@ -197,7 +197,7 @@ export const traitsSchema: JsonSchema = {
   additionalProperties: false,
 }
 
-/** What else a VIF is said to be is for the network interface. */
+/** Further members of a VIF are for the network interface. */
 export const vifSchema: JsonSchema = {
   type: 'object',
   properties: { id: { type: 'string' } },

@@ -88,7 +88,7 @@ const STANDARD: Readonly<Record<string, string>> = {
   STORAGE_DISK: 'HDD SSD',
 }
 
-/** What a node, a deploy template or a runbook may claim without making it up. */
+/** Standard traits, which need no `CUSTOM_` in front. */
 const STANDARD_TRAITS: readonly string[] = Object.entries(STANDARD).flatMap(([beginning, rests]) =>
   rests.split(' ').map((rest) => `${beginning}_${rest}`),
 )

@@ -28,7 +28,7 @@ export const ALLOCATIONS = [
     status: 200,
   },
   {
-    // What may be in the body depends on the microversion: the handler knows.
+    // The members of the body depend on the microversion: the handler checks them.
     id: 'allocations.create',
     method: 'POST',
     path: '/v1/allocations',

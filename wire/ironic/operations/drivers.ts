@@ -12,7 +12,7 @@ const fields = [
   ...['properties', 'type'],
 ]
 
-/** What the method gets is its own affair. */
+/** The vendor method checks its arguments itself. */
 const VENDOR_CALL = {
   path: '/v1/drivers/{driver_name}/vendor_passthru/{method}',
   also: ['/v1/drivers/{driver_name}/vendor_passthru'],

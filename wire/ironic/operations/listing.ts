@@ -7,7 +7,7 @@ export const pagingByName = { ...paging, marker: arg.name } as const
 export const selected = { fields: arg.list, detail: arg.boolean } as const
 export const fieldsOnly = { fields: arg.list } as const
 
-/** What most resources answer to clients from before them. */
+/** The answer of most resources to clients of a microversion before them. */
 export const unsupported: Hidden = { status: 404, message: 'The API is not supported for this version', shape: 'wsme' }
 
 /** Some say which resource it is that a version has not: to readers 404, to writers 405. */
@@ -16,7 +16,7 @@ export function without(what: string, shape: Hidden['shape'] = 'wsme'): { readin
   return { reading: { status: 404, message, shape }, writing: { status: 405, message, shape } }
 }
 
-/** Of a list and of one, where upstream checks the query against a schema. */
+/** Arguments of a list and of a single resource, where upstream checks the query against a schema. */
 export const checkedList = (fields: readonly string[], marker: keyof typeof querySchema | 'none' = 'none') =>
   queryOf(querySchema.sorted, ...(marker === 'marker' ? [querySchema.marker] : []), querySchema.fields(fields))
 export const checkedOne = (fields: readonly string[]) => queryOf(querySchema.fields(fields))

@@ -2,7 +2,7 @@ import { arg, type Operation } from '../operation.js'
 import { virtualMediaSchema } from '../schemas.js'
 import { OF_A_NODE } from './node-argument.js'
 
-/** What the method gets is its own affair. */
+/** The vendor method checks its arguments itself. */
 const VENDOR_CALL = {
   path: '/v1/nodes/{node_ident}/vendor_passthru/{method}',
   also: [

@@ -18,7 +18,7 @@ export const RUNBOOKS = [
     status: 200,
   },
   {
-    // What may be in the body depends on the microversion: the handler knows.
+    // The members of the body depend on the microversion: the handler checks them.
     id: 'runbooks.create',
     method: 'POST',
     path: '/v1/runbooks',
