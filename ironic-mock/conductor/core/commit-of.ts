@@ -27,7 +27,7 @@ export function commitOf(
   reaction: Reaction,
   done: StoredEffect | undefined,
 ): Commit | undefined {
-  const { patch, job, dropJobs, createPorts, updatePorts, removePorts, inventory, history, sheets } = reaction
+  const { patch, job, dropJobs, createPorts, updatePorts, removePorts, inventory, history, lists: sheets } = reaction
   const known = store.records.deadlines.get(node.uuid)
   const deadlines = reaction.deadlines.filter(({ kind, at }) => (known?.get(kind) ?? null) !== at)
   const { heartbeatWaits } = reaction

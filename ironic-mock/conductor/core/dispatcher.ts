@@ -19,7 +19,7 @@ import type { Job, Outcome } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './events.js'
 import { giveWay } from './give-way.js'
 import type { Subject } from '../agents/perform-agent.js'
-import type { World } from './perform.js'
+import type { EffectRunner } from './effect-runner.js'
 import type { Policy } from './policy.js'
 import { react } from './react.js'
 import { SHORTEST_WAIT, TimeLimits } from './time-limits.js'
@@ -36,7 +36,7 @@ export interface DispatcherOptions {
   ironicUrl: () => string
   /** Images that are served for the ramdisk of a node, before configured ones. */
   servedImages?: Situation['servedImages']
-  world: World
+  effects: EffectRunner
 }
 
 /**
@@ -159,7 +159,7 @@ export class Dispatcher {
       servedImages,
       newToken: () => urlSafeToken(random),
       runbook: (ident) => store.records.resources('runbook').find(ident),
-      sheet: (kind) => store.readSheet(node.uuid, kind),
+      readList: (kind) => store.readSheet(node.uuid, kind),
     }
   }
 
@@ -197,7 +197,7 @@ export class Dispatcher {
   }
 
   async #drain(node: string, again: boolean): Promise<void> {
-    const { store, world, clock, logger } = this.#options
+    const { store, effects, clock, logger } = this.#options
     const { signal } = this.#stop
     let repeat = again
     let lookedAgain: number | undefined
@@ -208,7 +208,7 @@ export class Dispatcher {
       const job = jobOf(queued)
       const { kind } = job.effect
       const outcome = await contained(`${kind} of node ${node}`, () =>
-        world.perform(subject, job.effect, repeat, signal),
+        effects.perform(subject, job.effect, repeat, signal),
       ).catch((error: unknown): Outcome => ({ ok: false, kind, reason: 'other', error: errorChain(error).join(': ') }))
       repeat = false
       try {

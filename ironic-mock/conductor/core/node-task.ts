@@ -39,7 +39,7 @@ export interface Situation {
   /** Finds a runbook by its name or uuid. */
   readonly runbook?: (ident: string) => RunbookRecord | undefined
   /** Reads a list that is kept beside the node. */
-  readonly sheet?: <Kind extends SheetKind>(kind: Kind) => NodeSheets[Kind]
+  readonly readList?: <Kind extends SheetKind>(kind: Kind) => NodeSheets[Kind]
 }
 
 export interface HistoryNote {
@@ -76,7 +76,7 @@ export interface Reaction {
   removePorts: string[]
   inventory: { inventory: JsonObject; plugin_data: JsonObject } | null
   /** Lists beside the node, each as a whole. */
-  sheets: Partial<NodeSheets>
+  lists: Partial<NodeSheets>
   /** Sentences for the operator's log. */
   warnings: string[]
   /** Told to the client once what has changed nevertheless is kept. */
@@ -269,12 +269,12 @@ export class NodeTask {
   }
 
   /** A list that is kept beside the node, as this turn leaves it. */
-  sheet<Kind extends SheetKind>(kind: Kind): Readonly<NodeSheets[Kind]> {
-    return this.#sheets[kind] ?? this.situation.sheet?.(kind) ?? ([] as unknown as NodeSheets[Kind])
+  list<Kind extends SheetKind>(kind: Kind): Readonly<NodeSheets[Kind]> {
+    return this.#sheets[kind] ?? this.situation.readList?.(kind) ?? ([] as unknown as NodeSheets[Kind])
   }
 
-  setSheet<Kind extends SheetKind>(kind: Kind, list: NodeSheets[Kind]): void {
-    if (JSON.stringify(list) !== JSON.stringify(this.sheet(kind))) Object.assign(this.#sheets, { [kind]: list })
+  setList<Kind extends SheetKind>(kind: Kind, list: NodeSheets[Kind]): void {
+    if (JSON.stringify(list) !== JSON.stringify(this.list(kind))) Object.assign(this.#sheets, { [kind]: list })
   }
 
   /** Turns a request down without taking back what was written so far, as upstream now and then does. */
@@ -306,7 +306,7 @@ export class NodeTask {
       updatePorts: this.updatePorts,
       removePorts: this.removePorts,
       inventory: this.inventory,
-      sheets: this.#sheets,
+      lists: this.#sheets,
       warnings: this.#warnings,
       refusal: this.#refusal,
     }

@@ -22,7 +22,7 @@ import { agentConfig } from '../agents/lookup.js'
 import { networkCalls } from '../records/network.js'
 import { Admin } from '../records/node-admin.js'
 import { patiently } from './patience.js'
-import { World } from './perform.js'
+import { EffectRunner } from './effect-runner.js'
 import type { Policy } from './policy.js'
 import { PortAdmin } from '../records/port-admin.js'
 import { ResourceAdmin } from '../records/resource-admin.js'
@@ -74,12 +74,12 @@ export interface Ironic extends AsyncDisposable {
 export async function openIronic(options: IronicOptions): Promise<Ironic> {
   const { store, clock, policy, bmcs, agents, probe, logger } = options
   const findImage = options.findImage ?? findImages(clock)
-  const world: World = new World({
+  const effects: EffectRunner = new EffectRunner({
     ...{ bmcs, agents, clock, probe, policy, logger, findImage, records: () => store.records },
     inventory: (node) => store.inventory(node),
     runOnChildren: (parent, step, signal) => runOnChildren({ dispatcher, store, policy }, parent, step, signal),
   })
-  const dispatcher = new Dispatcher({ ...options, world })
+  const dispatcher = new Dispatcher({ ...options, effects })
   try {
     await dispatcher.recover()
   } catch (error) {
@@ -89,9 +89,9 @@ export async function openIronic(options: IronicOptions): Promise<Ironic> {
   }
   const allocations = new Allocations(options, dispatcher.stopped)
   allocations.recover()
-  watchPower({ dispatcher, world, store, clock, policy, logger })
+  watchPower({ dispatcher, effects, store, clock, policy, logger })
   return {
-    conductor: new LocalConductor(options, dispatcher, world, allocations),
+    conductor: new LocalConductor(options, dispatcher, effects, allocations),
     store,
     [Symbol.asyncDispose]: () => dispatcher.close(),
   }
@@ -117,13 +117,13 @@ class LocalConductor implements Conductor {
   readonly bootDevice: Conductor['bootDevice']
   readonly supportedBootDevices: Conductor['supportedBootDevices']
 
-  constructor(options: IronicOptions, dispatcher: Dispatcher, world: World, allocations: Allocations) {
+  constructor(options: IronicOptions, dispatcher: Dispatcher, effects: EffectRunner, allocations: Allocations) {
     this.host = options.host
     this.#options = options
     this.#dispatcher = dispatcher
     const admin = new Admin(options)
     this.#bootDevices = new BootDevices(options, admin)
-    this.hardware = hardwareCalls({ store: options.store, dispatcher, world })
+    this.hardware = hardwareCalls({ store: options.store, dispatcher, effects })
     this.network = networkCalls(options)
     this.createNode = (fields) => admin.createNode(fields)
     this.updateNode = (uuid, change) => this.#patiently(() => admin.updateNode(uuid, change))

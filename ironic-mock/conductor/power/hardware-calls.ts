@@ -11,13 +11,13 @@ import type { Dispatcher } from '../core/dispatcher.js'
 import type { HardwareCalls } from './hardware.js'
 import { unlocked } from '../records/node-admin.js'
 import type { Subject } from '../agents/perform-agent.js'
-import type { World } from '../core/perform.js'
+import type { EffectRunner } from '../core/effect-runner.js'
 import { callVendor } from './vendor-calls.js'
 
 export interface HardwareParts {
   store: Store & StoreView
   dispatcher: Dispatcher
-  world: World
+  effects: EffectRunner
 }
 
 /** What the fake management interface shows, and that it is on, whoever looks (Ironic's source). */
@@ -26,7 +26,7 @@ const FAKE_INDICATORS: Indicators = {
   system: { led: { readonly: false, states: ['blinking', 'off', 'on'] } },
 }
 
-export function hardwareCalls({ store, dispatcher, world }: HardwareParts): HardwareCalls {
+export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): HardwareCalls {
   const subjectOf = (uuid: string): Subject => {
     const subject = dispatcher.subject(uuid)
     if (!subject) throw ironicErrors.nodeNotFound(uuid)
@@ -41,7 +41,7 @@ export function hardwareCalls({ store, dispatcher, world }: HardwareParts): Hard
   }
   const ask = async <T>(subject: Subject, question: (hardware: BmcHardware) => Promise<T>): Promise<T> => {
     try {
-      const hardware = await world.hardware(subject)
+      const hardware = await effects.hardware(subject)
       if (!hardware) throw new Error(`there is no BMC behind node ${subject.node.uuid}`)
       return await question(hardware)
     } catch (error) {

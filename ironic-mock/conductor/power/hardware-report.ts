@@ -25,8 +25,8 @@ export const lookedAt = (
 export function applyReport(task: NodeTask, report: HardwareReport): void {
   const { node } = task
   applyModes(task, report)
-  if (readsBios(node)) task.setSheet('bios', mergedBios(task.sheet('bios'), report.bios, task.now))
-  if (readsFirmware(node)) task.setSheet('firmware', mergedFirmware(task.sheet('firmware'), report.firmware, task.now))
+  if (readsBios(node)) task.setList('bios', mergedBios(task.list('bios'), report.bios, task.now))
+  if (readsFirmware(node)) task.setList('firmware', mergedFirmware(task.list('firmware'), report.firmware, task.now))
 }
 
 /** What changes of itself: the periodic look at the power keeps this part only. */

@@ -1,14 +1,14 @@
 import type { Clock, Logger } from '../../../runtime/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
-import type { World } from '../core/perform.js'
+import type { EffectRunner } from '../core/effect-runner.js'
 import type { Policy } from '../core/policy.js'
 import type { SeenPower } from '../core/events.js'
 import { mayBeSynced } from './power-sync.js'
 
 interface Watch {
   dispatcher: Dispatcher
-  world: World
+  effects: EffectRunner
   store: StoreView
   clock: Clock
   policy: Policy
@@ -51,22 +51,22 @@ function every(
   })
 }
 
-async function sync({ dispatcher, world }: Watch, uuid: string, attempts: Map<string, number>): Promise<void> {
+async function sync({ dispatcher, effects }: Watch, uuid: string, attempts: Map<string, number>): Promise<void> {
   const subject = dispatcher.subject(uuid)
   if (!subject || !mayBeSynced(subject)) return
-  const seen: SeenPower | null = await world.seePower(subject)
+  const seen: SeenPower | null = await effects.seePower(subject)
   if (seen === null) return
   const { power_state: known } = subject.node
   if (!('error' in seen) && (known === null || known === seen.power)) attempts.delete(uuid)
   else attempts.set(uuid, (attempts.get(uuid) ?? 0) + 1)
-  const report = 'error' in seen ? null : await world.seeModes(subject)
+  const report = 'error' in seen ? null : await effects.seeModes(subject)
   await dispatcher.dispatch(uuid, { kind: 'power-seen', seen, attempt: attempts.get(uuid) ?? 0, report })
 }
 
-async function recover({ dispatcher, world, logger }: Watch, uuid: string): Promise<void> {
+async function recover({ dispatcher, effects, logger }: Watch, uuid: string): Promise<void> {
   const subject = dispatcher.subject(uuid)
   if (!subject || subject.node.fault !== 'power failure' || subject.node.provision_state === 'enroll') return
-  const seen = await world.seePower(subject)
+  const seen = await effects.seePower(subject)
   if (seen === null || 'error' in seen) return
   logger('info', `the power of node ${uuid} can be read again: ${seen.power}`, { node: uuid })
   await dispatcher.dispatch(uuid, { kind: 'power-recovered', power: seen.power })

@@ -41,10 +41,10 @@ const shown = (value: unknown): string | null =>
   value === null ? null : typeof value === 'string' ? value : pythonRepr(value)
 
 /** The fake interface has exactly the settings that it was told last. */
-export function fakeBios(task: NodeTask, settings: unknown): StepWork {
+export function fakeBiosChange(task: NodeTask, settings: unknown): StepWork {
   const read = readSettings(settings)
   if ('error' in read) return { do: 'fail', error: read.error }
-  const known = new Map(task.sheet('bios').map((setting) => [setting.name, setting]))
+  const known = new Map(task.list('bios').map((setting) => [setting.name, setting]))
   const kept = new Map<string, BiosSettingRecord>()
   for (const { name, value } of read) {
     const before = known.get(name)
@@ -55,7 +55,7 @@ export function fakeBios(task: NodeTask, settings: unknown): StepWork {
       updated_at: before && before.value !== text ? task.now : (before?.updated_at ?? null),
     })
   }
-  task.setSheet('bios', byName([...kept.values()]))
+  task.setList('bios', byName([...kept.values()]))
   return { do: 'nothing' }
 }
 
@@ -75,7 +75,7 @@ const UNKNOWN = {
 export function biosChange(task: NodeTask, settings: unknown): StepWork {
   const read = readSettings(settings)
   if ('error' in read) return { do: 'fail', error: read.error }
-  const known = new Map(task.sheet('bios').map((setting) => [setting.name, setting]))
+  const known = new Map(task.list('bios').map((setting) => [setting.name, setting]))
   const converted = read.map((setting) => ({ setting, value: fitting(setting.value, known.get(setting.name)) }))
   const invalid = converted.filter(({ value }) => value === undefined).map(({ setting }) => setting.name)
   if (invalid.length > 0)
@@ -117,7 +117,7 @@ function fitting(value: BiosValue, known: BiosSettingRecord | undefined): BiosVa
 export function biosVerdict(task: NodeTask, settings: unknown): string | undefined {
   const read = readSettings(settings)
   if ('error' in read) return read.error
-  const known = new Map(task.sheet('bios').map((setting) => [setting.name, setting]))
+  const known = new Map(task.list('bios').map((setting) => [setting.name, setting]))
   const left = read.filter(({ name, value }) => {
     const now = known.get(name)
     return now?.value !== shown(fitting(value, now))

@@ -1,6 +1,6 @@
 import { pythonRepr, textOf, type JsonObject, type NodeRecord } from '../../../wire/index.js'
 import type { BmcChange } from '../../drivers/hardware.js'
-import { biosChange, biosVerdict, fakeBios } from './bios-steps.js'
+import { biosChange, biosVerdict, fakeBiosChange } from './bios-steps.js'
 import type { NodeTask } from '../core/node-task.js'
 import type { StepWork } from './step-work.js'
 
@@ -12,10 +12,10 @@ export function interfaceStepWork(task: NodeTask, step: JsonObject): StepWork {
   const args = argsOf(step)
   switch (`${textOf(step.interface)}.${textOf(step.step)}`) {
     case 'bios.apply_configuration':
-      return isFake(task.node, step) ? fakeBios(task, args.settings) : biosChange(task, args.settings)
+      return isFake(task.node, step) ? fakeBiosChange(task, args.settings) : biosChange(task, args.settings)
     case 'bios.factory_reset':
       if (!isFake(task.node, step)) return change({ change: 'bios defaults' }, { reboot: true })
-      task.setSheet('bios', [])
+      task.setList('bios', [])
       return { do: 'nothing' }
     case 'firmware.update':
       return isFake(task.node, step) ? { do: 'nothing' } : firmwareUpdate(args.settings)

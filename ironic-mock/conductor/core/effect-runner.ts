@@ -15,7 +15,7 @@ import { changed, reportOf } from '../power/perform-hardware.js'
 import type { SeenPower } from './events.js'
 import type { Policy } from './policy.js'
 
-export interface WorldOptions {
+export interface EffectRunnerOptions {
   bmcs: Bmcs
   agents: Transport
   clock: Clock
@@ -29,12 +29,12 @@ export interface WorldOptions {
   runOnChildren: (parent: Readonly<NodeRecord>, step: JsonObject, signal: AbortSignal) => Promise<void>
 }
 
-/** The world outside the database, as the conductor's effects reach it. */
-export class World {
-  readonly #options: WorldOptions
+/** Runs the effects of the conductor: calls of BMCs, agents and HTTP servers. */
+export class EffectRunner {
+  readonly #options: EffectRunnerOptions
   readonly #agent: AgentWork
 
-  constructor(options: WorldOptions) {
+  constructor(options: EffectRunnerOptions) {
     this.#options = options
     this.#agent = new AgentWork(options.agents, options.clock, options.policy)
   }
