@@ -82,8 +82,7 @@ const sourceOf = ({ config }: LiveImage, url: string | undefined): ConfigSource 
   url === undefined ? config && { from: 'system', bytes: config } : { from: 'cmdline', url }
 
 /** The console is public, and queries of URLs may hold secrets. */
-const withoutQueries = (message: string): string =>
-  message.replace(/\?[^\s"']*/g, (query) => (query === '?' ? '?' : '?***'))
+const withoutQueries = (message: string): string => message.replace(/\?[^\s"']+?(?=:?(?:[\s"']|$))/g, '?***')
 
 async function writeFiles(config: SpecConfig, resources: Resources): Promise<Map<string, Uint8Array>> {
   const written = new Map<string, Uint8Array>()
