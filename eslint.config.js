@@ -9,7 +9,7 @@ const doors = {
     const check = ({ source }) => {
       if (!source?.value?.startsWith('.')) return
       const target = resolve(dirname(context.filename), source.value)
-      if (room(target) === room(context.filename)) return
+      if (room(target) === room(context.filename) || dirname(target) === import.meta.dirname) return
       if (relative(import.meta.dirname, target) === `${room(target)}/index.js`) return
       context.report({ node: source, message: 'Import another room by its door, index.js.' })
     }
@@ -70,6 +70,7 @@ const plainFolders = [
   'runtime',
   'wire/agent',
   'wire/hints',
+  'test/{bench,contract,docs,kit,real,scenarios,soak}',
 ]
 
 export default tseslint.config(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { SLOW } from '../vitest.fast.config.js'
 import { importCircles, importsOf, roomOf, sourceFiles } from './kit/source-tree.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -70,4 +71,11 @@ test(`no folder has more than ${LARGEST_FOLDER} files`, () => {
 
 test(`no circle of imports has more than ${LARGEST_CIRCLE} files`, () => {
   expect(importCircles(graph).filter((circle) => circle.length > LARGEST_CIRCLE)).toEqual([])
+})
+
+test('the fast run leaves out only files and folders that exist', () => {
+  const tests = files.filter((file) => file.endsWith('.test.ts'))
+  expect(
+    SLOW.filter((path) => !tests.some((file) => (path.endsWith('/') ? file.startsWith(path) : file === path))),
+  ).toEqual([])
 })

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { installPeers } from './install-peers.js'
 import { LANES } from './lanes.js'
 
-// `npm run test:real`. Without arguments it runs all lanes side by side, each in a process of its own, and ends with
-// what each of them took. With arguments (files, options of vitest) it is vitest itself, one file after another.
+// `npm run test:real` without arguments runs all lanes side by side, each in its own process, and prints their times.
+// With arguments (files, options of vitest) it runs vitest, one file after another.
 
 const CONFIG = fileURLToPath(new URL('./vitest.config.ts', import.meta.url))
 const VITEST = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))

@@ -36,7 +36,7 @@ async function power(lab: StagedLab, node: StagedNode, target: string) {
 }
 
 describe('the medium that somebody attaches', () => {
-  test('is what a machine boots that is told to boot the CD, and nothing once it is out', async () => {
+  test('a machine boots the medium when its next boot device is the CD, and boots nothing after the medium is ejected', async () => {
     await using lab = await servers.lab({ byDefault: false })
     const node = await manageable(lab, { automated_clean: false })
     const { iso } = lab.images!.urls()!
@@ -105,7 +105,7 @@ describe('an instance that runs from an ISO', () => {
 })
 
 describe('images of a node', () => {
-  test('whoever asks is told them, and they go with the node', async () => {
+  test('clients can read them until the node is deleted', async () => {
     await using lab = await servers.lab({ byDefault: false })
     const node = await manageable(lab, { name: 'worker-3' })
     const asked = await call(lab, 'GET', `/_lab/nodes/${node.uuid}/images`)
@@ -141,18 +141,18 @@ describe("the agent's token", () => {
     return tokens
   }
 
-  test('is told at the lookup where Ironic cannot put it into the medium', async () => {
+  test('comes with the lookup where Ironic cannot write it into the medium', async () => {
     await using lab = await servers.lab()
-    const told = issuedTokens(lab)
+    const tokens = issuedTokens(lab)
     const node = await manageable(lab, MEDIA)
     await node.provision('provide')
     expect(await node.settled()).toMatchObject({ provision_state: 'available' })
-    expect([...told]).toEqual([expect.stringMatching(/^[\w-]{43}$/)])
+    expect([...tokens]).toEqual([expect.stringMatching(/^[\w-]{43}$/)])
   })
 
-  test('is in the ISO that Ironic makes of kernel and ramdisk, and is never told', async () => {
+  test('is in the ISO that Ironic builds from kernel and ramdisk, and the lookup never shows it', async () => {
     await using lab = await servers.lab({ byDefault: false })
-    const told = issuedTokens(lab)
+    const tokens = issuedTokens(lab)
     const { kernel, ramdisk } = lab.images!.oldRamdisk
     const { bmc } = lab.spec(1)
     const driver_info = {
@@ -164,7 +164,7 @@ describe("the agent's token", () => {
     expect(await node.settled()).toMatchObject({ provision_state: 'available' })
     await node.provision('active', { deploy_steps: [installCoreos()], configdrive })
     expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
-    expect([...told]).toEqual(['******'])
+    expect([...tokens]).toEqual(['******'])
     await node.provision('deleted')
     await node.settled()
     const machine = await machineOf(node)

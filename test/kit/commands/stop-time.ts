@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 
-/** What a command may take to end after a signal, in milliseconds, on a machine that does nothing else. */
+/** Milliseconds after a signal in which a command must end, on an idle machine. */
 export const STOP_TIME = 2000
 
 /** Where the kernel does not say how long programs have waited for a processor, in milliseconds. */

@@ -7,7 +7,7 @@ interface Allocation {
   state: string
 }
 
-/** A client that takes nodes by allocations and releases them, whatever other clients do with them. */
+/** A client that takes nodes by allocations and releases them, while other clients use the same nodes. */
 export class Allocator {
   readonly #link: Link
   readonly #random: Random

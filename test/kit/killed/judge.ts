@@ -48,7 +48,7 @@ export function judge(before: LeftBehind | null, life: UpProcess, after: LeftBeh
     const began = before?.nodes.get(name)
     const aborted = operators.some(({ node, hasAborted }) => node === name && hasAborted)
     const agent = before?.agents.get(machineOf(name))
-    for (const line of lines) expectExplained(line, { began, kept: agent, aborted, name })
+    for (const line of lines) expectExplained(line, { began, agent: agent, aborted, name })
     if (FAILED(left.provision_state)) expect(left.last_error, `${name} in ${left.provision_state}`).not.toBeNull()
     expectPath(name, [...(began ? [began] : []), ...lines, left])
   }
@@ -65,13 +65,13 @@ export function judge(before: LeftBehind | null, life: UpProcess, after: LeftBeh
 
 interface Circumstances {
   began: LeftNode | undefined
-  kept: SavedAgent | null | undefined
+  agent: SavedAgent | null | undefined
   aborted: boolean
   name: string
 }
 
 /** A node fails only because of a kill or of a requested abort. */
-function expectExplained(line: NodeLine, { began, kept, aborted, name }: Circumstances): void {
+function expectExplained(line: NodeLine, { began, agent: kept, aborted, name }: Circumstances): void {
   const { provision_state: state, last_error: error } = line
   if (!FAILED(state) && error === null) return
   const what = `${name} in ${state}`

@@ -10,7 +10,7 @@ import { UpProcess } from '../../kit/commands/up-process.js'
 /** Agents that are not the node's, or out of order, while another node is cleaned. */
 
 const MIB = 2 ** 20
-/** What a process may grow by, in bytes: a third of what one kind of these callers sends. */
+/** Bytes by which a process may grow: a third of the input of one kind of these clients. */
 const GROWTH = 250 * MIB
 
 let up: UpProcess
@@ -122,7 +122,7 @@ test.runIf(process.platform === 'linux')(
       expect(statuses[1]).toEqual({ 404: 1000 })
       expect(statuses[2]).toEqual({ 413: 40 })
       await cleaning
-      // Still there, still slow, and in nobody's way.
+      // The slow connections are still open and disturb no other client.
       expect(slow.filter((socket) => !socket.destroyed)).toHaveLength(100)
       expect(await client.node(victim)).toMatchObject({ provision_state: 'enroll', last_error: null })
     } finally {

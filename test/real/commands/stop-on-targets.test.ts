@@ -7,7 +7,7 @@ import { cuttableLink } from '../../kit/cuttable-link.js'
 import { Home, newKey, SshHost, type SshHostOptions } from '../../kit/ssh-host.js'
 import { IRONSTAGE } from '../../kit/commands/up-process.js'
 
-/** SIGTERM and SIGINT end a command that works on a machine behind SSH, whatever that machine does not answer. */
+/** SIGTERM and SIGINT end a command that works on a machine behind SSH, even when that machine does not answer. */
 
 const hostKey = newKey().private
 let home: Home
@@ -107,18 +107,18 @@ test.each(['the host', 'the jump host'])(
   async (which) => {
     await using there = await host({ silent: (text) => text.includes('ironstage-script') })
     await using jump = await host({})
-    await using way = await cuttableLink(which === 'the host' ? there.port : jump.port)
+    await using link = await cuttableLink(which === 'the host' ? there.port : jump.port)
     await home.write(
       'config',
-      `Host jumped\n  HostName 127.0.0.1\n  Port ${there.port}\n  ProxyJump core@127.0.0.1:${way.port}\n`,
+      `Host jumped\n  HostName 127.0.0.1\n  Port ${there.port}\n  ProxyJump core@127.0.0.1:${link.port}\n`,
     )
-    const name = which === 'the host' ? `127.0.0.1:${way.port}` : 'jumped'
+    const name = which === 'the host' ? `127.0.0.1:${link.port}` : 'jumped'
     const running = new Command(['deploy', '--target', `ssh://core@${name}`, '--device', 'S3R1AL'])
     await expect.poll(there.reached, { timeout: 20_000 }).toBe(true)
-    way.freeze()
+    link.freeze()
     const { code, unhindered } = await running.stop('SIGTERM')
     expect({ code, stderr: running.stderr }).toEqual({ code: 143, stderr: '' })
     expect(unhindered).toBeLessThan(STOP_TIME)
-    expect(way.connections()).toBe(0)
+    expect(link.connections()).toBe(0)
   },
 )

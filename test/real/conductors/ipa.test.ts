@@ -201,7 +201,7 @@ async function nodeOn(
   const states: ProvisionState[] = []
   const log: string[] = []
   let latest: ApiNode | undefined
-  let told = (): void => {}
+  let notify = (): void => {}
   const following = followPower({
     machine,
     node: async () => (await send('GET', `/v1/nodes/${uuid}`)) as ApiNode,
@@ -215,7 +215,7 @@ async function nodeOn(
     onNode: (node) => {
       latest = node
       if (node && states.at(-1) !== node.provision_state) states.push(node.provision_state)
-      told()
+      notify()
     },
     onError: (error) => log.push(String(error)),
     onSwitched: (what) => log.push(what),
@@ -231,7 +231,7 @@ async function nodeOn(
     settled: async (state) => {
       const deadline = Date.now() + 120_000
       for (;;) {
-        await new Promise<void>((resolve) => (told = resolve))
+        await new Promise<void>((resolve) => (notify = resolve))
         const rests = latest?.reservation === null && latest.target_power_state === null
         if (rests && latest!.provision_state === state) return latest!
         const failed = rests && latest!.provision_state.endsWith('failed')

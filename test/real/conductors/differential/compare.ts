@@ -71,7 +71,7 @@ const brief = ({ status, body }: Answer): unknown => {
 /** Whether two lists of observed states, each of which may lack short states, can come from the same transitions. */
 function sameOrder(a: readonly string[], b: readonly string[]): boolean {
   const common = new Set(a.filter((state) => b.includes(state)))
-  const [short, long] = [a, b].map((way) => way.filter((state) => common.has(state)))
+  const [short, long] = [a, b].map((path) => path.filter((state) => common.has(state)))
   return isDeepStrictEqual(short, long) && a.at(-1) === b.at(-1)
 }
 

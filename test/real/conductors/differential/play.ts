@@ -111,28 +111,28 @@ async function atRest(
   path: string,
   send: (call: Call) => Promise<Got>,
   normal: Normal,
-): Promise<{ way: string[]; rest: unknown }> {
-  const way: string[] = []
+): Promise<{ states: string[]; rest: unknown }> {
+  const states: string[] = []
   const deadline = Date.now() + 60_000
   let quiet = 0
   for (;;) {
     const { status, body } = await send({ method: 'GET', path })
-    if (status !== 200) return { way, rest: normal(body) }
+    if (status !== 200) return { states, rest: normal(body) }
     const seen = body as Record<string, string | null | undefined>
     // The state of a node or of an allocation.
     const state = String(seen['provision_state'] ?? seen['state'])
-    if (way.at(-1) !== state) way.push(state)
+    if (states.at(-1) !== state) states.push(state)
     const busy = (seen['reservation'] ?? null) !== null || (seen['target_power_state'] ?? null) !== null
     quiet = busy || /ing$/.test(state) ? 0 : quiet + 1
     // Twice, since Ironic lets go of a node for a moment between taking a call and working on it.
-    if (quiet === 2 || Date.now() > deadline) return { way, rest: normal(body) }
+    if (quiet === 2 || Date.now() > deadline) return { states, rest: normal(body) }
     // Each look is work for Ironic, which the node's own then waits for.
     await sleep(quiet === 0 ? 70 : 40)
   }
 }
 
-const filled = (text: string, kept: ReadonlyMap<string, string>): string =>
-  text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => kept.get(name) ?? whole)
+const filled = (text: string, values: ReadonlyMap<string, string>): string =>
+  text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => values.get(name) ?? whole)
 
 function parsed(text: string): unknown {
   if (text === '') return undefined

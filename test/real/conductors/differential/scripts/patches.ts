@@ -203,7 +203,7 @@ export function patchesInStates(): Script[] {
         enrol(name, FAKES),
         post('/v1/portgroups', { node_uuid: node, uuid: group, address: mac(9) }),
         post('/v1/ports', { node_uuid: node, uuid: port, address: mac(1) }),
-        ...PLACES[state]!.way(node),
+        ...PLACES[state]!.calls(node),
         ...inState(state.replace(' ', '-')).map((each) => patch(`/v1/nodes/${node}`, each)),
         patch(`/v1/nodes/${node}?reset_interfaces=true`, [set('/driver', 'fake-hardware')]),
         get(`/v1/nodes/${node}`),

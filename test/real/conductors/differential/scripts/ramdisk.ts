@@ -94,18 +94,18 @@ export function ramdisk(): Script {
 
 /** The same of nodes that wait for an agent. */
 export function waiting(): Script[] {
-  const states: Readonly<Record<string, { interfaces: object; way: (node: string) => Call[] }>> = {
+  const states: Readonly<Record<string, { interfaces: object; calls: (node: string) => Call[] }>> = {
     'inspect wait': {
       interfaces: { ...FAKES, inspect_interface: 'agent' },
-      way: (node) => [verb(node, 'manage'), verb(node, 'inspect')],
+      calls: (node) => [verb(node, 'manage'), verb(node, 'inspect')],
     },
     'clean wait': {
       interfaces: { ...FAKES, deploy_interface: 'custom-agent' },
-      way: (node) => [verb(node, 'manage'), verb(node, 'provide')],
+      calls: (node) => [verb(node, 'manage'), verb(node, 'provide')],
     },
   }
   const verbs = ['manage', 'provide', 'inspect', 'clean', 'adopt', 'active', 'deleted', 'rescue', 'service', 'unhold']
-  return Object.entries(states).map(([state, { interfaces, way }]) => {
+  return Object.entries(states).map(([state, { interfaces, calls: way }]) => {
     const name = `in-${state.replace(' ', '-')}`
     const node = idOf(name)
     const mac = `52:54:00:de:00:${idOf(name).slice(0, 2)}`

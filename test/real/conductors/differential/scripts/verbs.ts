@@ -14,7 +14,7 @@ const MORE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 
 /** How a node is brought into a state from enroll, and what leads on from there. */
 interface Place {
-  readonly way: (node: string) => Call[]
+  readonly calls: (node: string) => Call[]
   readonly on: readonly Verb[]
 }
 
@@ -26,45 +26,45 @@ const maintained = (node: string) => put(`/v1/nodes/${node}/maintenance`, { reas
 const flagged = (node: string, field: string) => patch(`/v1/nodes/${node}`, [set(`/${field}`, true)])
 
 export const PLACES: Readonly<Record<string, Place>> = {
-  enroll: { way: () => [], on: ['manage', 'adopt'] },
-  manageable: { way: manageable, on: ['provide', 'inspect', 'clean', 'adopt', 'manage'] },
-  available: { way: available, on: ['manage', 'active', 'deploy', 'rebuild'] },
+  enroll: { calls: () => [], on: ['manage', 'adopt'] },
+  manageable: { calls: manageable, on: ['provide', 'inspect', 'clean', 'adopt', 'manage'] },
+  available: { calls: available, on: ['manage', 'active', 'deploy', 'rebuild'] },
   active: {
-    way: active,
+    calls: active,
     on: ['rebuild', 'deleted', 'undeploy', 'rescue', 'service', 'unrescue', 'delete'],
   },
-  adopted: { way: (node) => [...manageable(node), led(node, 'adopt')], on: ['deleted', 'rebuild'] },
+  adopted: { calls: (node) => [...manageable(node), led(node, 'adopt')], on: ['deleted', 'rebuild'] },
   rescue: {
-    way: (node) => [...active(node), led(node, 'rescue', MORE['rescue'])],
+    calls: (node) => [...active(node), led(node, 'rescue', MORE['rescue'])],
     on: ['rescue', 'unrescue', 'deleted'],
   },
   'clean failed': {
-    way: (node) => [...manageable(node), led(node, 'clean', { clean_steps: [fails] })],
+    calls: (node) => [...manageable(node), led(node, 'clean', { clean_steps: [fails] })],
     on: ['manage'],
   },
   'deploy failed': {
-    way: (node) => [...available(node), led(node, 'active', { deploy_steps: [{ ...fails, priority: 5, args: {} }] })],
+    calls: (node) => [...available(node), led(node, 'active', { deploy_steps: [{ ...fails, priority: 5, args: {} }] })],
     on: ['active', 'rebuild', 'deleted'],
   },
   'service failed': {
-    way: (node) => [...active(node), led(node, 'service', { service_steps: [fails] })],
+    calls: (node) => [...active(node), led(node, 'service', { service_steps: [fails] })],
     on: ['service', 'rescue', 'abort', 'deleted'],
   },
   'maintenance in manageable': {
-    way: (node) => [...manageable(node), maintained(node)],
+    calls: (node) => [...manageable(node), maintained(node)],
     on: ['provide', 'inspect', 'clean'],
   },
-  'maintenance in available': { way: (node) => [...available(node), maintained(node)], on: ['manage', 'active'] },
+  'maintenance in available': { calls: (node) => [...available(node), maintained(node)], on: ['manage', 'active'] },
   'maintenance in active': {
-    way: (node) => [...active(node), maintained(node)],
+    calls: (node) => [...active(node), maintained(node)],
     on: ['rebuild', 'deleted', 'rescue', 'service'],
   },
-  'protected in active': { way: (node) => [...active(node), flagged(node, 'protected')], on: ['rescue', 'service'] },
+  'protected in active': { calls: (node) => [...active(node), flagged(node, 'protected')], on: ['rescue', 'service'] },
   'retired in manageable': {
-    way: (node) => [...manageable(node), flagged(node, 'retired')],
+    calls: (node) => [...manageable(node), flagged(node, 'retired')],
     on: ['inspect', 'clean', 'adopt'],
   },
-  'retired in active': { way: (node) => [...active(node), flagged(node, 'retired')], on: ['deleted', 'rebuild'] },
+  'retired in active': { calls: (node) => [...active(node), flagged(node, 'retired')], on: ['deleted', 'rebuild'] },
 }
 
 /**
@@ -72,7 +72,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
  * refused, or leads back, is asked of one node.
  */
 export function verbsInStates(): Script[] {
-  return Object.entries(PLACES).flatMap(([state, { way, on }]) => {
+  return Object.entries(PLACES).flatMap(([state, { calls: way, on }]) => {
     const named = (name: string, asked: (node: string) => Call[]): Script => ({
       name,
       calls: [
