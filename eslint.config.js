@@ -11,6 +11,8 @@ const doors = {
       const target = resolve(dirname(context.filename), source.value)
       if (room(target) === room(context.filename) || dirname(target) === import.meta.dirname) return
       if (relative(import.meta.dirname, target) === `${room(target)}/index.js`) return
+      // Each entry of the package is a door.
+      if (room(target) === 'public') return
       context.report({ node: source, message: 'Import another room by its door, index.js.' })
     }
     return {

@@ -25,7 +25,7 @@ export { type Customization, customize, type Customized, type NamedFile } from '
 export { requireNetwork } from './live/features.js'
 export { type Files, readInitramfs, wrapFiles } from './live/initramfs.js'
 export { editLiveKargs } from './live/kargs-edit.js'
-export { kernelWords, liveKernelArguments } from './live/kernel-arguments.js'
+export { kernelWords, liveKernelArguments, type LiveSources } from './live/kernel-arguments.js'
 export { type LiveIso, openLiveIso } from './live/live-iso.js'
 export { minimalIso } from './live/minimal-iso.js'
 export { pxeFiles } from './live/pxe-files.js'
@@ -35,29 +35,53 @@ export { copyMetal } from './machine-os/copy-metal.js'
 export { copyPxe } from './machine-os/copy-pxe.js'
 export { OS_VERSIONS, type OsVersion, prefixOf, shippedStream, streamFile } from './machine-os/image-content.js'
 export { verifyMachineOs } from './machine-os/verify.js'
-export type { Artifact, FileName } from './metadata/artifact.js'
+export type { Artifact, FileName, ImageFormat } from './metadata/artifact.js'
 export { BOOT_IMAGE_PLATFORMS, type BootImage, bootImageFor, type BootImagePlatform } from './metadata/boot-image.js'
-export { BUILD_META, type BuildMeta } from './metadata/build-meta.js'
-export { bootImagesText, streamNamed } from './metadata/config-map.js'
+export {
+  BUILD_META,
+  type BuildArtifact,
+  type BuildContainer,
+  type BuildMeta,
+  type BuildObject,
+} from './metadata/build-meta.js'
+export { type BootImages, bootImagesText, streamNamed } from './metadata/config-map.js'
 export { documentText } from './metadata/document.js'
-export { FEDORA_BUILDS, metaToRelease } from './metadata/meta-to-release.js'
+export { FEDORA_BUILDS, metaToRelease, type ReleaseOptions } from './metadata/meta-to-release.js'
 export { type Metadata, readMetadata, schemaProblems } from './metadata/read-metadata.js'
 export { bootImageInfo, type BootImageInfo, readReleaseImage, streamOfBuilds } from './metadata/release-image.js'
-export { releaseToStream, updateStream } from './metadata/release-to-stream.js'
-export { type Release, RELEASE_INDEX, type ReleaseIndex, withRelease } from './metadata/release.js'
-export { checkStream } from './metadata/stream-check.js'
-export { diffStreams } from './metadata/stream-diff.js'
+export { releaseToStream, type StreamOptions, updateStream } from './metadata/release-to-stream.js'
+export {
+  type ContainerImage,
+  type Media,
+  type Release,
+  RELEASE_INDEX,
+  type ReleaseArchitecture,
+  type ReleaseIndex,
+  withRelease,
+} from './metadata/release.js'
+export { checkStream, type StreamFinding } from './metadata/stream-check.js'
+export { diffStreams, type StreamDifference } from './metadata/stream-diff.js'
 export {
   ami,
   cloudImage,
   disk as streamDisk,
   imageFormat,
   liveFiles,
+  type LiveFiles,
   type RegionalCloud,
   releaseOf,
 } from './metadata/stream-lookup.js'
 export { serveStreams, type StreamServer } from './metadata/stream-server.js'
 export { pinnedStream, publishStream, refuseBackInTime, refuseOlderStream } from './metadata/stream-shelf.js'
-export { type Stream, STREAM } from './metadata/stream.js'
+export {
+  type CloudImages,
+  type Extensions,
+  type PlatformArtifacts,
+  type RegionImage,
+  type RegionObject,
+  type Stream,
+  STREAM,
+  type StreamArchitecture,
+} from './metadata/stream.js'
 export { compareVersions, refuseDowngrade } from './metadata/versions.js'
 export { allowed, isLoopback, placed, type Reach } from './reach.js'

@@ -5,6 +5,7 @@ export interface Resource {
   [more: string]: unknown
 }
 
+/** A file of a config. */
 export interface IgnitionFile {
   path: string
   overwrite?: boolean | null
@@ -15,12 +16,14 @@ export interface IgnitionFile {
   [more: string]: unknown
 }
 
+/** A user of a config. */
 export interface IgnitionUser {
   name?: string | null
   sshAuthorizedKeys?: string[] | null
   [more: string]: unknown
 }
 
+/** A systemd unit of a config. */
 export interface IgnitionUnit {
   name?: string | null
   enabled?: boolean | null

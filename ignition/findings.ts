@@ -42,7 +42,14 @@ export class Findings {
   }
 }
 
-/** A line of ignition-validate's report. */
+/**
+ * A line of ignition-validate's report.
+ *
+ * @example
+ * import { findingLine, validateIgnition } from 'ironstage/ignition'
+ *
+ * const lines = validateIgnition('{}').findings.map(findingLine)
+ */
 export function findingLine({ kind, path, place, message }: Finding): string {
   const where = [
     ...(path === '$' ? [] : [path]),

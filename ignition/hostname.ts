@@ -7,6 +7,11 @@ const PATH = '/etc/hostname'
  * A copy of a config that sets the machine's name through /etc/hostname; without a config, a new one of version 3.0.0
  * (facts: the shipped step). A file, directory or link that the config had at that path is replaced: two entries for
  * one path would make Ignition refuse the whole config at first boot.
+ *
+ * @example
+ * import { withHostname } from 'ironstage/ignition'
+ *
+ * const config = withHostname(null, 'worker-0')
  */
 export function withHostname(config: IgnitionConfig | null, name: string): IgnitionConfig {
   const base: IgnitionConfig = config ?? { ignition: { version: '3.0.0' } }

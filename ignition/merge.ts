@@ -11,6 +11,13 @@ import type { SpecVersion } from './spec/versions.js'
  * `append` are put one after the other. An entry in the list of files, directories or links takes the place of the
  * parent's with that path in another of these lists; so do the two lists of kernel arguments. An HTTP header without a
  * value takes the parent's away.
+ *
+ * @example
+ * import { mergeIgnition, readIgnition } from 'ironstage/ignition'
+ *
+ * const parent = readIgnition({ ignition: { version: '3.4.0' } })
+ * const child = readIgnition({ ignition: { version: '3.4.0' }, passwd: { users: [{ name: 'core' }] } })
+ * const merged = mergeIgnition(parent.config, child.config, '3.4.0')
  */
 export function mergeIgnition(parent: SpecConfig, child: SpecConfig, version: SpecVersion): SpecConfig {
   return mergeStructs(parent as StructValue, child as StructValue, specOf(version).root)

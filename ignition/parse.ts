@@ -15,6 +15,11 @@ const remedy = 'Give an Ignition config of spec 3.x in JSON, as butane or opensh
  *
  * @throws UserError `ignition-empty`, `ignition-not-json`, `ignition-butane`, `ignition-cloud-config`,
  *   `ignition-not-a-config`, `ignition-old-version`, `ignition-unknown-version`, `ignition-invalid`, `nested-too-deeply`
+ *
+ * @example
+ * import { parseIgnition } from 'ironstage/ignition'
+ *
+ * const users = parseIgnition('{"ignition":{"version":"3.4.0"}}').passwd?.users
  */
 export function parseIgnition(input: Uint8Array | string | object): IgnitionConfig {
   const value = typeof input === 'string' || input instanceof Uint8Array ? parseText(decode(input)) : input

@@ -17,6 +17,11 @@ export interface ReadConfig {
  *
  * @param what names it in the message, as in `the config in a.ign`
  * @throws UserError `ignition-invalid` with what Ignition says of it; `ignition-old-version` for spec 1 and 2
+ *
+ * @example
+ * import { readIgnition } from 'ironstage/ignition'
+ *
+ * const { version, config } = readIgnition({ ignition: { version: '3.4.0' } })
  */
 export function readIgnition(input: Uint8Array | string | object, what = 'the Ignition config'): ReadConfig {
   const report = validateIgnition(input)

@@ -8,6 +8,7 @@ import { findingLine } from './findings.js'
 import { translateIgnition } from './translate.js'
 import { validateRead } from './validate.js'
 
+/** A config with all that it referred to. */
 export interface Rendered {
   /** The newest version among all that was put together. */
   version: SpecVersion
@@ -29,6 +30,7 @@ export function mergeAll(reads: readonly Pick<ReadConfig, 'version' | 'config'>[
   return { version, config: raised.reduce((parent, child) => mergeIgnition(parent, child, version)) }
 }
 
+/** Options of {@link renderIgnition}. */
 export interface Rendering {
   /**
    * Told what counts for the fetches that follow: the config as it is so far, each time that another one has come to it
@@ -45,6 +47,15 @@ export interface Rendering {
  * back to themselves, which Ignition would follow for ever, an error is made.
  *
  * @throws UserError `ignition-invalid`, `ignition-resource`, `ignition-cycle`, or what `fetch` throws
+ *
+ * @example
+ * import { renderIgnition } from 'ironstage/ignition'
+ *
+ * const source = 'https://config.example/base.ign'
+ * const { config, fetched } = await renderIgnition(
+ *   { ignition: { version: '3.4.0', config: { merge: [{ source }] } } },
+ *   async (resource) => Buffer.from(await (await fetch(resource.source!)).arrayBuffer()),
+ * )
  */
 export async function renderIgnition(
   input: Uint8Array | string | object,

@@ -12,6 +12,14 @@ export interface IgnitionSummary {
   units: string[]
 }
 
+/**
+ * Names, paths and fingerprints of a config.
+ *
+ * @example
+ * import { parseIgnition, summarizeIgnition } from 'ironstage/ignition'
+ *
+ * const { files, units } = summarizeIgnition(parseIgnition({ ignition: { version: '3.4.0' } }))
+ */
 export function summarizeIgnition(config: IgnitionConfig): IgnitionSummary {
   return {
     version: config.ignition.version,

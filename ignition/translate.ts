@@ -9,6 +9,7 @@ import { SPECIAL_BITS } from './rules/storage.js'
 import type { ConfigPath } from './findings.js'
 import { validateRead } from './validate.js'
 
+/** Options of {@link translateIgnition}. */
 export interface TranslateOptions {
   /** Ignition's own translation from 3.4.0 on loses Tang advertisements; true loses them too. Default false. */
   asIgnitionDoes?: boolean
@@ -20,6 +21,12 @@ export interface TranslateOptions {
  * Special bits of a mode, which Ignition ignores below 3.6.0, are taken out on the way there.
  *
  * @throws UserError `ignition-loss` that names the fields which the older version has not
+ *
+ * @example
+ * import { readIgnition, translateIgnition } from 'ironstage/ignition'
+ *
+ * const { config, version } = readIgnition({ ignition: { version: '3.2.0' } })
+ * const newer = translateIgnition(config, version, '3.4.0')
  */
 export function translateIgnition(
   config: SpecConfig,

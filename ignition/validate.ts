@@ -36,6 +36,8 @@ const NOT_VALID = 'config is not valid'
  * @param input bytes or text, or an object, whose findings then have no places
  *
  * @example
+ * import { validateIgnition } from 'ironstage/ignition'
+ *
  * const { valid, findings } = validateIgnition('{"ignition":{"version":"3.4.0"}}')
  */
 export function validateIgnition(input: Uint8Array | string | object): IgnitionReport {

@@ -2,7 +2,7 @@ import { IPA_PACE } from '../agent/index.js'
 import { seededRandom, systemClock, VirtualClock, type Clock } from '../runtime/index.js'
 import type { InstallCoreosArgs } from '../steps/index.js'
 import type { RequestedStep } from '../wire/index.js'
-import type { EnrollOptions, Lab, LabOptions, Wait } from './lab.js'
+import type { EnrollOptions, Lab, LabOptions } from './lab.js'
 import { StagedNode } from './lab-node.js'
 import { REALISTIC_MACHINES } from './realistic.js'
 import { sharedWait } from './shared-wait.js'
@@ -17,7 +17,7 @@ export interface StagedLab<C extends Clock = Clock> extends Omit<Stage, 'clock' 
   readonly clock: C
   /** Registers a machine; {@link StagedNode.deploy} takes it from there. */
   enroll(options?: EnrollOptions): Promise<StagedNode>
-  wait: Wait
+  wait: Lab['wait']
 }
 
 /** Composes a lab without sockets whose parts a test of ironstage may look into. */
@@ -40,7 +40,7 @@ async function composeLab(options: StagedLabOptions, network: StageOptions['netw
     clock,
     random: seededRandom(seed),
   })
-  const wait: Wait = virtual && mode === 'auto' ? sharedWait(virtual) : (awaited) => awaited
+  const wait: Lab['wait'] = virtual && mode === 'auto' ? sharedWait(virtual) : (awaited) => awaited
   let machines = 0
   return {
     ...staged,

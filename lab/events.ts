@@ -24,7 +24,7 @@ export type Listener = (event: LabEvent) => void
 /** Events of a lab: commits of nodes, boots, progress of steps. */
 export interface LabEvents {
   /** Calls `listener` with each event from now on, until what it returns is disposed of. */
-  listen(listener: Listener): Disposable
+  listen(listener: (event: LabEvent) => void): Disposable
 }
 
 /** Calls the listeners of a lab; an error that one throws reaches neither the lab nor the other listeners. */

@@ -3,17 +3,17 @@ import type { Machine } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
 import { ironicErrors, type ApiNode, type NodeRecord, type ProvisionState } from '../wire/index.js'
 import { machineOf } from './bmcs/bmcs.js'
-import type { Deployment, LabNode, Wait } from './lab.js'
+import type { Deployment, Lab, LabNode } from './lab.js'
 import type { Stage } from './stage/stage.js'
 
 /** A node of a lab, see {@link LabNode}; its machine is the whole one. */
 export class StagedNode implements LabNode {
   readonly uuid: string
   readonly #stage: Stage
-  readonly #wait: Wait
+  readonly #wait: Lab['wait']
   readonly #deployment: Deployment
 
-  constructor(stage: Stage, uuid: string, wait: Wait, deployment: Deployment) {
+  constructor(stage: Stage, uuid: string, wait: Lab['wait'], deployment: Deployment) {
     this.#stage = stage
     this.uuid = uuid
     this.#wait = wait

@@ -1,11 +1,12 @@
 import type { IronicConfigRequest } from '../ironic-mock/index.js'
-import type { FirstBoot, HardwareFleet, MachineBootSource, MachineSpec } from '../machine/index.js'
+import type { FirstBoot, HardwareFleet, MachineSpec } from '../machine/index.js'
 import type { Clock, Logger } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import type { ApiNode, IronicClient, NodeRecord, RequestedStep } from '../wire/index.js'
 import type { LabEvents } from './events.js'
 import type { Faults } from './faults/faults.js'
+import type { LiveImagesRequest } from './live-images.js'
 import type { NodeImageRegistry } from './stage/registry.js'
 
 /** Options of {@link createLab}. */
@@ -25,6 +26,8 @@ export interface LabOptions {
   hardware?: HardwareFleet
   /** File with the image that `install_coreos` installs when it is asked for none: raw, gzip, xz or zstd. */
   liveImage?: string
+  /** Live CoreOS images that the lab serves; machines really fetch what they boot then. Default: none. */
+  liveImages?: LiveImagesRequest
   /**
    * `described` remembers only the structures on disks; `file` keeps their bytes in sparse files of a temporary folder.
    * Default `described`.
@@ -57,9 +60,6 @@ export interface EnrollOptions extends Deployment {
   fields?: Record<string, unknown>
 }
 
-/** Waits for a promise in lab time: an automatic clock jumps meanwhile. */
-export type Wait = <T>(awaited: Promise<T>) => Promise<T>
-
 /** An Ironic, simulated machines and their agents in this process. Dispose of it at the end of a test. */
 export interface Lab<C extends Clock = Clock> extends AsyncDisposable {
   /** URL of Ironic's API, without `/v1`. */
@@ -76,7 +76,7 @@ export interface Lab<C extends Clock = Clock> extends AsyncDisposable {
   /** Registers a machine as a node in state `enroll`; {@link LabNode.deploy} takes it from there. */
   enroll(options?: EnrollOptions): Promise<LabNode>
   /** Waits for anything in lab time: an automatic clock jumps meanwhile. */
-  wait: Wait
+  wait<T>(awaited: Promise<T>): Promise<T>
 }
 
 /** A node of a lab. */
@@ -106,7 +106,6 @@ export interface LabNode {
 export interface LabBoot {
   /** As in /proc/sys/kernel/random/boot_id: new at every boot. */
   readonly id: string
-  readonly source: MachineBootSource
   readonly outcome: 'ramdisk' | 'disk' | 'live' | 'no bootable device' | 'kernel panic' | 'emergency shell'
 }
 
@@ -118,6 +117,8 @@ export interface LabMachine {
   setPower(target: 'on' | 'off' | 'reboot', options?: { soft?: boolean }): Promise<void>
   /** The current boot; undefined when powered off or still on its way up. */
   boot(): LabBoot | undefined
+  /** The current boot or, when powered off, the one before; undefined while on its way up. */
+  lastBoot(): LabBoot | undefined
   /** Lines on the console of a boot from served media; empty for others. */
   console(): readonly string[]
   /** The latest first boot from disk, with what Ignition did there. */

@@ -1,5 +1,5 @@
 import type { VirtualClock } from '../runtime/index.js'
-import type { Wait } from './lab.js'
+import type { Lab } from './lab.js'
 
 interface Waiter {
   /** Set once what it waits for is settled. */
@@ -13,7 +13,7 @@ interface Waiter {
  * `await node.deploy()`. So one mover goes on for as long as anybody waits. Like the clock's own waits these end when
  * nothing moves any more at that instant.
  */
-export function sharedWait(clock: VirtualClock): Wait {
+export function sharedWait(clock: VirtualClock): Lab['wait'] {
   const waiters = new Set<Waiter>()
   let oneSettled: () => void = () => {}
   let moving = false

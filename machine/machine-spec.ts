@@ -1,3 +1,4 @@
+/** A disk of a simulated machine. */
 export interface DiskSpec {
   /** Kernel name without /dev: `sda`, `nvme0n1`. */
   name: string
@@ -23,6 +24,7 @@ export interface DiskSpec {
   backing: { kind: 'file'; file?: string } | { kind: 'described' }
 }
 
+/** A network interface of a simulated machine. */
 export interface NicSpec {
   name: string
   /** Lower case. */
@@ -33,6 +35,7 @@ export interface NicSpec {
   pxe: boolean
 }
 
+/** A simulated computer: its hardware and how its BMC is reached. */
 export interface MachineSpec {
   id: string
   /** Address and system id, as a node's driver_info has them; null for a machine without BMC. */

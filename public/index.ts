@@ -1,15 +1,22 @@
 /// <reference types="node" preserve="true" />
-/** The package's exports, as `ironstage`: labs, their nodes, faults, events and clock, and the writing of steps. */
+/** `ironstage`: labs, their nodes, faults, events and clock, and the writing of steps. */
 export {
   errorChain,
   hours,
   minutes,
+  NothingLeftToHappen,
   seconds,
   silent,
   UserError,
   VirtualClock,
   type Clock,
+  type ConfigFile,
+  type ErrorCatalogues,
+  type ErrorCode,
+  type ErrorEntry,
   type Logger,
+  type LogLevel,
+  type SleepOptions,
 } from '../runtime/index.js'
 export {
   createLab,
@@ -27,6 +34,7 @@ export {
   type LabMachine,
   type LabNode,
   type LabOptions,
+  type LiveImagesRequest,
   type NodeImage,
   type NodeImageRegistry,
   type Phase,
@@ -46,24 +54,38 @@ export {
   type StepContext,
   type StepDefinition,
 } from '../steps/index.js'
-export { type Executor, type Target } from '../targets/index.js'
+export { type Target } from '../targets/index.js'
 export {
   defaultMachineSpec,
-  HARDWARE_SCHEMA,
   withHardware,
   type DiskSpec,
+  type FirstBoot,
+  type FleetEntry,
   type HardwareFleet,
-  type Machine,
+  type IgnitionStage,
   type MachineHardware,
   type MachineSpec,
+  type NicSpec,
+  type PlannedDiskChange,
+  type PullProblem,
 } from '../machine/index.js'
-export { type IronicConfigRequest, type ProfileName } from '../ironic-mock/index.js'
+export { type IronicConfigRequest, type ProfileName, type RepeatedDeployment } from '../ironic-mock/index.js'
 export {
   IRONIC_RELEASES,
-  IronicClient,
-  type AdvertisedStep,
+  IronicRefused,
   type ApiNode,
+  type ApiNodeStates,
+  type ApiPort,
+  type DriverInterface,
+  type IronicClient,
   type IronicRelease,
   type JsonObject,
+  type NodeFault,
+  type NodeRecord,
+  type PatchEntry,
+  type PortRecord,
+  type PowerState,
+  type ProvisionState,
   type RequestedStep,
+  type WaitOptions,
 } from '../wire/index.js'

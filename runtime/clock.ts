@@ -27,8 +27,35 @@ export interface Clock {
   hold(why: string): Disposable
 }
 
+/**
+ * So many seconds in milliseconds.
+ *
+ * @example
+ * import { createLab, seconds } from 'ironstage'
+ *
+ * await using lab = await createLab({ clock: 'manual' })
+ * await lab.clock.advance(seconds(2))
+ */
 export const seconds = (n: number): number => n * 1000
+/**
+ * So many minutes in milliseconds.
+ *
+ * @example
+ * import { createLab, minutes } from 'ironstage'
+ *
+ * await using lab = await createLab({ clock: 'manual' })
+ * await lab.clock.advance(minutes(2))
+ */
 export const minutes = (n: number): number => n * 60_000
+/**
+ * So many hours in milliseconds.
+ *
+ * @example
+ * import { createLab, hours } from 'ironstage'
+ *
+ * await using lab = await createLab({ clock: 'manual' })
+ * await lab.clock.advance(hours(2))
+ */
 export const hours = (n: number): number => n * 3_600_000
 
 /** Runs `work` under a hold: `await held(clock, 'reading the image', () => file.read(...))`. */

@@ -13,6 +13,16 @@ export type ErrorCode = Codes | `E${Uppercase<string>}`
 /**
  * A failure that a person can act on: a stable code, one sentence that says what was wrong and where, and what to do
  * about it. Anything else that is thrown is a defect of ours.
+ *
+ * @example
+ * import { createLab, UserError } from 'ironstage'
+ *
+ * await using lab = await createLab()
+ * try {
+ *   lab.faults.add({ match: {}, effect: { kind: 'delay', ms: 1 } })
+ * } catch (error) {
+ *   if (error instanceof UserError) console.log(error.code, error.message, error.remedy)
+ * }
  */
 export class UserError extends Error {
   override name = 'UserError'
@@ -45,7 +55,15 @@ export async function during<T>(doing: string, work: () => Promise<T> | T): Prom
   }
 }
 
-/** The messages of an error and its causes, outermost first. */
+/**
+ * The messages of an error and its causes, outermost first.
+ *
+ * @example
+ * import { errorChain, UserError } from 'ironstage'
+ *
+ * const error = new UserError('EIO', 'the disk cannot be read', { cause: new Error('EIO') })
+ * const sentences = errorChain(error) // ['the disk cannot be read', 'EIO']
+ */
 export function errorChain(error: unknown): string[] {
   const chain: string[] = []
   for (let e = error; e !== undefined && e !== null; e = e instanceof Error ? e.cause : undefined)

@@ -1,5 +1,6 @@
 import { UserError, type ErrorCode } from './error.js'
 
+/** A parsed file in Ironic's format: sections of options. */
 export interface ConfigFile {
   /** For complaints. */
   readonly name: string

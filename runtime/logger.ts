@@ -1,8 +1,17 @@
+/** How much a line of a log matters. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** Where sentences for people go. Fields are plain data; the caller masks secrets. */
 export type Logger = (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
 
+/**
+ * A logger that drops every line: the default of a lab.
+ *
+ * @example
+ * import { createLab, silent } from 'ironstage'
+ *
+ * await using lab = await createLab({ logger: process.env['DEBUG'] ? console.log : silent })
+ */
 export const silent: Logger = () => {}
 
 /** A logger that adds `fields` to everything it is given. */

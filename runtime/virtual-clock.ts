@@ -1,7 +1,16 @@
 import type { Clock, SleepOptions } from './clock.js'
 import { TimerHeap, type Timer } from './timer-heap.js'
 
-/** Thrown by {@link VirtualClock.until} when the awaited thing can no longer happen: nothing runs and no timer is set. */
+/**
+ * Thrown by {@link VirtualClock.until} when the awaited thing can no longer happen: nothing runs and no timer is set.
+ *
+ * @example
+ * import { createLab, NothingLeftToHappen } from 'ironstage'
+ *
+ * await using lab = await createLab()
+ * const node = await lab.enroll()
+ * const never = await node.until(() => false).catch((error: unknown) => error instanceof NothingLeftToHappen)
+ */
 export class NothingLeftToHappen extends Error {
   override name = 'NothingLeftToHappen'
 }
@@ -11,6 +20,13 @@ export class NothingLeftToHappen extends Error {
  * timer to strong timer for as long as the promise is pending (the lab's *auto* mode). Before every jump the clock waits
  * until no {@link Clock.hold} is open and all promise chains have run dry, so what happens at one instant is complete
  * before the next instant begins.
+ *
+ * @example
+ * import { createLab, hours } from 'ironstage'
+ *
+ * await using lab = await createLab({ clock: 'manual' })
+ * await lab.clock.advance(hours(1))
+ * const elapsed = lab.clock.elapsed()
  */
 export class VirtualClock implements Clock {
   readonly speed = 1

@@ -57,7 +57,14 @@ export const containerHardwareManager: HardwareManager = {
   steps: [genericContainerStep, containerCleanStep],
 }
 
-/** The managers of an agent that was given no others. */
+/**
+ * The managers of an agent that was given no others.
+ *
+ * @example
+ * import { standardManagers } from 'ironstage/steps'
+ *
+ * const names = standardManagers.flatMap(({ steps }) => steps.map(({ name }) => name))
+ */
 export const standardManagers: readonly HardwareManager[] = [
   coreosHardwareManager,
   containerHardwareManager,

@@ -21,7 +21,7 @@ export { FEDORA_STREAMS, fetchStreamText, imageOfStream } from './images/stream-
 export type { InstallCoreosArgs } from './install-coreos/args.js'
 export { installCoreos } from './install-coreos/install-coreos.js'
 export { makeUnbootable } from './install-coreos/unbootable.js'
-export type { ArgSchema, ArgsOf, ArgsSchema } from './sdk/arg-types.js'
+export type { ArgSchema, ArgsOf, ArgsSchema, SchemaType } from './sdk/arg-types.js'
 export { managersWith } from './sdk/custom-managers.js'
 export { defineStep, type StepDefinition } from './sdk/define-step.js'
 export { CommandFailed, finish, type Finished, runCommand, type RunOptions, shown } from './sdk/run-command.js'

@@ -24,6 +24,7 @@ export interface StagedAsset extends AsyncDisposable {
   readonly about: Readonly<Record<string, unknown>>
 }
 
+/** Options of {@link StageAsset}. */
 export interface StageOptions {
   signal: AbortSignal
   /** How much has been brought, in bytes; `total` is null while nobody said. */

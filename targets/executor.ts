@@ -1,17 +1,20 @@
 import type { Clock } from '../runtime/index.js'
 import type { StageAsset } from './asset.js'
 
+/** Name of a run of a command on its target. */
 export type RunId = string
 
 /** How a command ended. `unknown`: the target can no longer say (it rebooted, its spool is gone). */
 export type Exit =
   { kind: 'exited'; code: number } | { kind: 'signalled'; signal: string } | { kind: 'unknown'; why: string }
 
+/** Bytes that a command printed. */
 export interface OutputChunk {
   stream: 'stdout' | 'stderr'
   bytes: Uint8Array
 }
 
+/** A command for an {@link Executor}. */
 export interface Command {
   /** Never interpreted by a shell. */
   argv: readonly [string, ...string[]]

@@ -3,7 +3,18 @@ export type { Asset, StageAsset, StagedAsset, StageOptions } from './asset.js'
 export type { FoundDisk, GuardedTarget } from './disks/guarded-target.js'
 export { diskSelector } from './disks/selector.js'
 export { ERRORS } from './errors.js'
-export type { Capability, Command, DiskPolicy, Executor, Exit, Files, OutputChunk, Run, Target } from './executor.js'
+export type {
+  Capability,
+  Command,
+  DiskPolicy,
+  Executor,
+  Exit,
+  Files,
+  OutputChunk,
+  Run,
+  RunId,
+  Target,
+} from './executor.js'
 export { openLocalTarget } from './local/local-target.js'
 export { type PlannedWrite, planTarget } from './plan.js'
 export { parseSshTarget } from './ssh/address.js'

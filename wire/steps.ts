@@ -1,7 +1,9 @@
 /** Ironic's interfaces that can own a step, in the order in which equal priorities run (Ironic's source). */
 export const STEP_INTERFACES = ['vendor', 'power', 'management', 'firmware', 'deploy', 'bios', 'raid'] as const
+/** The interface that a step belongs to. */
 export type StepInterface = (typeof STEP_INTERFACES)[number]
 
+/** A kind of work that a step can be part of. */
 export type StepKind = 'deploy' | 'clean' | 'service'
 
 /** `argsinfo` as an agent advertises it. */

@@ -16,6 +16,8 @@ const VERSIONS = { original: '3.0.0', today: '3.2.0' } as const
  *   address, image or pull secret; `agent-config` for a config that Ignition would refuse
  *
  * @example
+ * import { agentConfig } from 'ironstage/coreos'
+ *
  * const config = agentConfig({ ironicUrls: ['http://192.0.2.1:6385'], sshKeys: ['ssh-ed25519 AAAA...'] })
  */
 export function agentConfig(options: AgentConfigOptions): SpecConfig {

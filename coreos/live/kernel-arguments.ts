@@ -14,6 +14,11 @@ export interface LiveSources {
  * What a kernel needs to boot a live CoreOS, for `pxe_append_params` and the like.
  *
  * @throws LiveImageError for a URL that a command line or a boot loader would take apart
+ *
+ * @example
+ * import { liveKernelArguments } from 'ironstage/coreos'
+ *
+ * const append = liveKernelArguments({ rootfsUrl: 'http://192.0.2.1/rootfs.img' })
  */
 export function liveKernelArguments({ rootfsUrl, ignitionUrl, ignition = false }: LiveSources): string {
   return [

@@ -11,6 +11,7 @@ export interface Artifact {
 }
 
 export const FILE_NAMES = ['disk', 'kernel', 'initramfs', 'rootfs'] as const
+/** A file of an image: `disk`, or one of the three of a network boot. */
 export type FileName = (typeof FILE_NAMES)[number]
 
 /** The files of one form of an image: `disk`, or the three of a network boot. */

@@ -14,6 +14,7 @@ export const BOOT_IMAGE_PLATFORMS = [
   'baremetal-iso',
   'baremetal-pxe',
 ] as const
+/** A platform that {@link bootImageFor} knows. */
 export type BootImagePlatform = (typeof BOOT_IMAGE_PLATFORMS)[number]
 
 /** What a platform is given. */
@@ -39,7 +40,18 @@ const FORMATS: Record<Exclude<BootImagePlatform, 'aws'>, readonly [platform: str
   'baremetal-pxe': ['metal', ['pxe']],
 }
 
-/** @throws UserError `boot-image-platform`, `stream-artifact` */
+/**
+ * The boot image of a platform.
+ *
+ * @throws UserError `boot-image-platform`, `stream-artifact`
+ *
+ * @example
+ * import { readFileSync } from 'node:fs'
+ * import { bootImageFor, readMetadata } from 'ironstage/coreos'
+ *
+ * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
+ * if (metadata.kind === 'stream') console.log(bootImageFor(metadata.value, 'x86_64', 'baremetal-iso'))
+ */
 export function bootImageFor(stream: Stream, architecture: string, platform: string): BootImage {
   if (!isPlatform(platform))
     throw new UserError('boot-image-platform', `there is no boot image for ${platform}`, {

@@ -44,6 +44,7 @@ export interface BuildMeta {
   oscontainer?: BuildContainer
 }
 
+/** An image in object storage. */
 export interface BuildObject {
   region: string
   object: string

@@ -7,6 +7,7 @@ import type { ContainerImage, Media, Release, ReleaseArchitecture } from './rele
 /** Where Fedora publishes builds. */
 export const FEDORA_BUILDS = 'https://builds.coreos.fedoraproject.org/prod/streams'
 
+/** Options of {@link metaToRelease}. */
 export interface ReleaseOptions {
   /** Where builds are below: `BASE/STREAM/builds/BUILDID/ARCH/path`. */
   baseUrl?: string
@@ -37,6 +38,13 @@ const METAL: Readonly<Record<string, readonly [format: string, file: FileName]>>
  *
  * @throws UserError `metadata-mixed` for builds of several releases, `metadata-incomplete` for one that does not say what is
  *   needed
+ *
+ * @example
+ * import { readFileSync } from 'node:fs'
+ * import { metaToRelease, readMetadata } from 'ironstage/coreos'
+ *
+ * const build = readMetadata(readFileSync('meta.json', 'utf8'), 'meta.json')
+ * if (build.kind === 'build') console.log(metaToRelease([build.value]).release)
  */
 export function metaToRelease(
   builds: readonly BuildMeta[],

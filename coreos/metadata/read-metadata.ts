@@ -20,6 +20,13 @@ const KINDS = { stream: STREAM, release: RELEASE, index: RELEASE_INDEX, build: B
  * Reads a document by what is in it.
  *
  * @throws UserError as the reader of its kind; `metadata-unknown`
+ *
+ * @example
+ * import { readMetadata } from 'ironstage/coreos'
+ *
+ * const url = 'https://builds.coreos.fedoraproject.org/streams/stable.json'
+ * const metadata = readMetadata(await (await fetch(url)).text(), url)
+ * if (metadata.kind === 'stream') console.log(Object.keys(metadata.value.architectures))
  */
 export function readMetadata(text: string, name: string): Metadata {
   const { kind, value } = recognised(text, name)

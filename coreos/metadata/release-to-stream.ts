@@ -3,6 +3,7 @@ import { FILE_NAMES, type ImageFormat } from './artifact.js'
 import type { Media, Release, ReleaseArchitecture } from './release.js'
 import type { CloudImages, Extensions, RegionImage, Stream, StreamArchitecture } from './stream.js'
 
+/** Options of {@link releaseToStream} and {@link updateStream}. */
 export interface StreamOptions {
   /** Default: that of the release. */
   name?: string
@@ -11,7 +12,16 @@ export interface StreamOptions {
   generator?: string
 }
 
-/** A release as people consume it. */
+/**
+ * A release as people consume it.
+ *
+ * @example
+ * import { readFileSync } from 'node:fs'
+ * import { metaToRelease, readMetadata, releaseToStream } from 'ironstage/coreos'
+ *
+ * const build = readMetadata(readFileSync('meta.json', 'utf8'), 'meta.json')
+ * if (build.kind === 'build') console.log(releaseToStream(metaToRelease([build.value]), { now: '2026-01-01T00:00:00Z' }).stream)
+ */
 export function releaseToStream(release: Release, { name = release.stream, now, generator }: StreamOptions): Stream {
   return {
     stream: name,
@@ -31,6 +41,13 @@ export function releaseToStream(release: Release, { name = release.stream, now, 
  * Releases put into one stream, each architecture from one of them. Architectures of `target` that no release has stay.
  *
  * @throws UserError `stream-duplicate` for an architecture of two releases
+ *
+ * @example
+ * import { readFileSync } from 'node:fs'
+ * import { metaToRelease, readMetadata, updateStream } from 'ironstage/coreos'
+ *
+ * const build = readMetadata(readFileSync('meta.json', 'utf8'), 'meta.json')
+ * if (build.kind === 'build') console.log(updateStream(null, [metaToRelease([build.value])], { now: '2026-01-01T00:00:00Z' }).stream)
  */
 export function updateStream(target: Stream | null, releases: readonly Release[], options: StreamOptions): Stream {
   const architectures: Stream['architectures'] = {}

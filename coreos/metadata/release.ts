@@ -15,6 +15,7 @@ export interface ContainerImage {
   'digest-ref': string
 }
 
+/** The images of an architecture. */
 export interface ReleaseArchitecture {
   commit?: string
   'oci-image'?: ContainerImage

@@ -35,6 +35,13 @@ export function streamArtifacts(stream: Stream): Placed[] {
  * Holds what a stream says against itself: protocols, releases, places and digests.
  *
  * @param insecure lets http pass, as on loopback
+ *
+ * @example
+ * import { readFileSync } from 'node:fs'
+ * import { checkStream, readMetadata } from 'ironstage/coreos'
+ *
+ * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
+ * if (metadata.kind === 'stream') console.log(checkStream(metadata.value))
  */
 export function checkStream(stream: Stream, { insecure = false } = {}): StreamFinding[] {
   const placed = streamArtifacts(stream)

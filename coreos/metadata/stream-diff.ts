@@ -11,6 +11,13 @@ export interface StreamDifference {
 /**
  * Where two streams differ, apart from when and by what they were made. Two sources of truth that should be one have no
  * difference (001, 004).
+ *
+ * @example
+ * import { readFileSync } from 'node:fs'
+ * import { diffStreams, readMetadata } from 'ironstage/coreos'
+ *
+ * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
+ * if (metadata.kind === 'stream') console.log(diffStreams(metadata.value, metadata.value))
  */
 export function diffStreams(before: Stream, after: Stream): StreamDifference[] {
   const [one, other] = [leaves(before), leaves(after)]

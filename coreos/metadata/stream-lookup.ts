@@ -34,7 +34,13 @@ export function imageFormat(stream: Stream, architecture: string, platform: stri
  * An image of one file.
  *
  * @throws UserError `stream-artifact`, in the words of stream-metadata-go
- * @example disk(stream, 'x86_64', 'metal', 'iso').sha256
+ *
+ * @example
+ * import { readFileSync } from 'node:fs'
+ * import { streamDisk, readMetadata } from 'ironstage/coreos'
+ *
+ * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
+ * if (metadata.kind === 'stream') console.log(streamDisk(metadata.value, 'x86_64', 'metal', 'iso').sha256)
  */
 export function disk(stream: Stream, architecture: string, platform: string, format: string): Artifact {
   const of = `${stream.stream}/${architecture}: artifact '${platform}'`
@@ -46,7 +52,16 @@ export function disk(stream: Stream, architecture: string, platform: string, for
   throw missing(`${of} format '${format}' disk not found`, among(Object.keys(formats)))
 }
 
-/** The version of what a stream has for a platform. */
+/**
+ * The version of what a stream has for a platform.
+ *
+ * @example
+ * import { readFileSync } from 'node:fs'
+ * import { releaseOf, readMetadata } from 'ironstage/coreos'
+ *
+ * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
+ * if (metadata.kind === 'stream') console.log(releaseOf(metadata.value, 'x86_64', 'metal'))
+ */
 export function releaseOf(stream: Stream, architecture: string, platform = 'metal'): string {
   const { artifacts } = architectureOf(stream, architecture)
   const found = own(artifacts, platform)
@@ -55,6 +70,7 @@ export function releaseOf(stream: Stream, architecture: string, platform = 'meta
   throw missing(why, among(Object.keys(artifacts)))
 }
 
+/** The live images of an architecture. */
 export interface LiveFiles {
   release: string
   iso: Artifact
@@ -63,7 +79,16 @@ export interface LiveFiles {
   rootfs: Artifact
 }
 
-/** What a machine of an architecture is booted into: the live ISO, and the same for a network boot. */
+/**
+ * What a machine of an architecture is booted into: the live ISO, and the same for a network boot.
+ *
+ * @example
+ * import { readFileSync } from 'node:fs'
+ * import { liveFiles, readMetadata } from 'ironstage/coreos'
+ *
+ * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
+ * if (metadata.kind === 'stream') console.log(liveFiles(metadata.value, 'x86_64').iso.location)
+ */
 export function liveFiles(stream: Stream, architecture: string): LiveFiles {
   const pxe = imageFormat(stream, architecture, 'metal', 'pxe')
   const file = (name: FileName): Artifact => {
@@ -98,7 +123,18 @@ export function cloudImage(
   throw missing(`${of} in region ${region}`, among(Object.keys(regions)))
 }
 
-/** @throws UserError `stream-artifact`: `rhcos-4.8/x86_64: No AWS images in region mars-1` */
+/**
+ * The AMI of a region.
+ *
+ * @throws UserError `stream-artifact`: `rhcos-4.8/x86_64: No AWS images in region mars-1`
+ *
+ * @example
+ * import { readFileSync } from 'node:fs'
+ * import { ami, readMetadata } from 'ironstage/coreos'
+ *
+ * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
+ * if (metadata.kind === 'stream') console.log(ami(metadata.value, 'x86_64', 'us-east-1'))
+ */
 export function ami(stream: Stream, architecture: string, region: string): string {
   return (cloudImage(stream, architecture, 'aws', region) as RegionImage).image
 }

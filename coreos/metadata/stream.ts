@@ -9,22 +9,26 @@ export interface Stream {
   architectures: Record<string, StreamArchitecture>
 }
 
+/** The images of an architecture. */
 export interface StreamArchitecture {
   artifacts: Record<string, PlatformArtifacts>
   images?: CloudImages
   'rhel-coreos-extensions'?: Extensions
 }
 
+/** The images of a platform. */
 export interface PlatformArtifacts {
   release: string
   formats: Record<string, ImageFormat>
 }
 
+/** An image of a cloud in a region. */
 export interface RegionImage {
   release: string
   image: string
 }
 
+/** An image in the object storage of a cloud in a region. */
 export interface RegionObject {
   release: string
   object: string

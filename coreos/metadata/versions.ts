@@ -44,6 +44,11 @@ export function parseVersion(text: string): CoreosVersion {
  * all versions of the first form are older than all of the second.
  *
  * @throws UserError `version-form`; `version-family` for one of Fedora and one of RHEL, of which neither is older
+ *
+ * @example
+ * import { compareVersions } from 'ironstage/coreos'
+ *
+ * const isOlder = compareVersions('9.2.20220510.1', '9.4.20240101.0') < 0
  */
 export function compareVersions(a: string, b: string): number {
   const [one, other] = [parseVersion(a), parseVersion(b)]

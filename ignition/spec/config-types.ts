@@ -10,6 +10,7 @@ export interface SpecConfig {
   systemd?: { units?: SpecUnit[] }
 }
 
+/** `ignition`: version, merged configs, timeouts, proxy, certificate authorities. */
 export interface SpecHeader {
   config?: { merge?: SpecResource[]; replace?: SpecResource }
   proxy?: { httpProxy?: string; httpsProxy?: string; noProxy?: string[] }
@@ -19,6 +20,7 @@ export interface SpecHeader {
   version?: string
 }
 
+/** Contents from a URL, with their hash and compression. */
 export interface SpecResource {
   compression?: string
   httpHeaders?: { name?: string; value?: string }[]
@@ -26,6 +28,7 @@ export interface SpecResource {
   verification?: { hash?: string }
 }
 
+/** A group of `passwd`. */
 export interface SpecGroup {
   gid?: number
   name?: string
@@ -34,6 +37,7 @@ export interface SpecGroup {
   system?: boolean
 }
 
+/** A user of `passwd`. */
 export interface SpecUser {
   gecos?: string
   homeDir?: string
@@ -51,6 +55,7 @@ export interface SpecUser {
   system?: boolean
 }
 
+/** `storage`: disks, filesystems, files. */
 export interface SpecStorage {
   directories?: SpecDirectory[]
   disks?: SpecDisk[]
@@ -61,11 +66,13 @@ export interface SpecStorage {
   raid?: SpecRaid[]
 }
 
+/** User or group that owns a file, by id or name. */
 export interface SpecOwner {
   id?: number
   name?: string
 }
 
+/** A file, directory or link. */
 export interface SpecNode {
   group?: SpecOwner
   overwrite?: boolean
@@ -73,27 +80,32 @@ export interface SpecNode {
   user?: SpecOwner
 }
 
+/** A directory. */
 export interface SpecDirectory extends SpecNode {
   mode?: number
 }
 
+/** A file. */
 export interface SpecFile extends SpecNode {
   append?: SpecResource[]
   contents?: SpecResource
   mode?: number
 }
 
+/** A symbolic or hard link. */
 export interface SpecLink extends SpecNode {
   hard?: boolean
   target?: string
 }
 
+/** A disk to partition. */
 export interface SpecDisk {
   device?: string
   partitions?: SpecPartition[]
   wipeTable?: boolean
 }
 
+/** A partition. */
 export interface SpecPartition {
   guid?: string
   label?: string
@@ -106,6 +118,7 @@ export interface SpecPartition {
   wipePartitionEntry?: boolean
 }
 
+/** A filesystem. */
 export interface SpecFilesystem {
   device?: string
   format?: string
@@ -117,6 +130,7 @@ export interface SpecFilesystem {
   wipeFilesystem?: boolean
 }
 
+/** An encrypted volume. */
 export interface SpecLuks {
   cex?: { enabled?: boolean }
   clevis?: SpecClevis
@@ -129,6 +143,7 @@ export interface SpecLuks {
   wipeVolume?: boolean
 }
 
+/** How Clevis unlocks a volume. */
 export interface SpecClevis {
   custom?: SpecCustomClevis
   tang?: SpecTang[]
@@ -136,18 +151,21 @@ export interface SpecClevis {
   tpm2?: boolean
 }
 
+/** A Clevis pin with its configuration. */
 export interface SpecCustomClevis {
   config?: string
   needsNetwork?: boolean
   pin?: string
 }
 
+/** A Tang server. */
 export interface SpecTang {
   advertisement?: string
   thumbprint?: string
   url?: string
 }
 
+/** A software RAID. */
 export interface SpecRaid {
   devices?: string[]
   level?: string
@@ -156,6 +174,7 @@ export interface SpecRaid {
   spares?: number
 }
 
+/** A systemd unit. */
 export interface SpecUnit {
   contents?: string
   dropins?: SpecDropin[]
@@ -164,6 +183,7 @@ export interface SpecUnit {
   name?: string
 }
 
+/** A drop-in of a unit. */
 export interface SpecDropin {
   contents?: string
   name?: string

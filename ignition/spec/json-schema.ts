@@ -6,6 +6,11 @@ import type { SpecVersion } from './versions.js'
 /**
  * A version of the spec as JSON Schema (draft 7): what Ignition's parser accepts. Nothing is required and unknown keys
  * pass, since Ignition only warns about them; what else it refuses are rules beyond a schema.
+ *
+ * @example
+ * import { ignitionSchema } from 'ironstage/ignition'
+ *
+ * const schema = ignitionSchema('3.4.0')
  */
 export function ignitionSchema(version: SpecVersion): SchemaObject {
   const { structs, root } = specOf(version)

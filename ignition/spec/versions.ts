@@ -1,4 +1,11 @@
-/** Versions of the spec that Ignition 2.26 reads, oldest first; it wants an exact match. */
+/**
+ * Versions of the spec that Ignition 2.26 reads, oldest first; it wants an exact match.
+ *
+ * @example
+ * import { SPEC_VERSIONS } from 'ironstage/ignition'
+ *
+ * const oldest = SPEC_VERSIONS[0]
+ */
 export const SPEC_VERSIONS = [
   '3.0.0',
   '3.1.0',
@@ -10,9 +17,18 @@ export const SPEC_VERSIONS = [
   '3.7.0-experimental',
 ] as const
 
+/** A version of the spec that Ignition 2.26 reads. */
 export type SpecVersion = (typeof SPEC_VERSIONS)[number]
 
-/** The newest that will stay readable; a later Ignition refuses experimental ones. */
+/**
+ * The newest that will stay readable; a later Ignition refuses experimental ones.
+ *
+ * @example
+ * import { NEWEST_STABLE, readIgnition, translateIgnition } from 'ironstage/ignition'
+ *
+ * const { config, version } = readIgnition({ ignition: { version: '3.2.0' } })
+ * const newest = translateIgnition(config, version, NEWEST_STABLE)
+ */
 export const NEWEST_STABLE = '3.6.0' satisfies SpecVersion
 
 export const isExperimental = (version: SpecVersion): boolean => version.includes('-')

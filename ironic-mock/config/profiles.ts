@@ -58,4 +58,5 @@ export const PROFILES = {
   upstream: '',
 } as const
 
+/** Whose defaults the mock Ironic has. */
 export type ProfileName = keyof typeof PROFILES

@@ -17,6 +17,7 @@ import { DOCUMENT_OPTIONS, INSPECTION_OPTIONS, POLICY_OPTIONS } from './policy-o
 import { PROFILES, type ProfileName } from './profiles.js'
 import { SERVICE_DEFAULTS, SERVICE_OPTIONS, type ServiceSettings } from './service-options.js'
 
+/** The configuration of the mock Ironic, in Ironic's own terms. */
 export interface IronicConfigRequest {
   /** Whose defaults; `metal3` unless told otherwise. */
   profile?: ProfileName

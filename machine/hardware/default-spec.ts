@@ -7,6 +7,12 @@ const GIB = 1024 ** 3
  * 52:54:00:00:00:02 and :03 and its BMC at 198.19.0.1 (RFC 2544's range for tests: nothing answers there).
  *
  * @param n from 1; or an id with anything that shall differ from the profile
+ *
+ * @example
+ * import { createLab, defaultMachineSpec } from 'ironstage'
+ *
+ * await using lab = await createLab()
+ * const node = await lab.enroll({ machine: { ...lab.spec(1), cpus: defaultMachineSpec(1).cpus * 2 } })
  */
 export function defaultMachineSpec(n: number | (Partial<MachineSpec> & { id: string })): MachineSpec {
   if (typeof n !== 'number') return { ...profile(n.id, numberOf(n.id)), ...n }

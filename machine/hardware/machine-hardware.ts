@@ -13,6 +13,12 @@ export interface MachineHardware extends Partial<
 /**
  * The default machine with other hardware. NICs and disks that do not say who they are get names, MAC addresses, serial
  * numbers and WWNs that follow from the machine and their position.
+ *
+ * @example
+ * import { createLab, withHardware } from 'ironstage'
+ *
+ * await using lab = await createLab()
+ * const node = await lab.enroll({ machine: withHardware(lab.spec(1), { cpus: 64, firmware: 'bios' }) })
  */
 export function withHardware(spec: MachineSpec, { nics, disks, ...rest }: MachineHardware): MachineSpec {
   const bootNic = Math.max(0, nics?.findIndex(({ pxe }) => pxe) ?? 0)

@@ -22,6 +22,7 @@ import { createAccounts, failing } from './users.js'
 
 /** In their order. */
 export const IGNITION_STAGES = ['fetch-offline', 'fetch', 'kargs', 'disks', 'mount', 'files', 'umount'] as const
+/** A stage of Ignition. */
 export type IgnitionStage = (typeof IGNITION_STAGES)[number]
 
 const VERSION = '2.26.0'

@@ -6,8 +6,8 @@ import { managersWith, type HardwareManager, type Step } from '../../steps/index
 /**
  * The managers of agents that shall offer what files of steps export, besides the standard ones. A file, in TypeScript
  * or JavaScript, or a package exports steps, hardware managers, or lists of them, by default or by name; everything else
- * that it exports is left alone. `import ... from 'ironstage'` in it gets the ironstage that runs, wherever either is
- * installed.
+ * that it exports is left alone. `import ... from 'ironstage'` and its other entries in it get the ironstage that runs,
+ * wherever either is installed.
  *
  * @param folder from where paths and packages are looked for
  * @throws UserError (usage) for a file that is not there, cannot be loaded or has nothing of use; for names taken twice
@@ -30,7 +30,7 @@ async function loadFile(file: string, folder: string): Promise<(Step | HardwareM
   // Only whoever has steps of their own waits for the compiler to load.
   const { createJiti } = await import('jiti')
   const jiti = createJiti(join(folder, 'steps'), {
-    virtualModules: { ironstage: await import('../../public/index.js') },
+    virtualModules: await packageEntries(),
     fsCache: false,
     interopDefault: false,
   })
@@ -42,6 +42,13 @@ async function loadFile(file: string, folder: string): Promise<(Step | HardwareM
   }
   return usable(file, exported)
 }
+
+const packageEntries = async (): Promise<Record<string, unknown>> => ({
+  ironstage: await import('../../public/index.js'),
+  'ironstage/steps': await import('../../public/steps.js'),
+  'ironstage/ignition': await import('../../public/ignition.js'),
+  'ironstage/coreos': await import('../../public/coreos.js'),
+})
 
 function notLoaded(file: string, isFile: boolean, error: unknown): UserError {
   if (error instanceof UserError) return unusable(`${file}: ${error.message}`, error.remedy ?? 'correct the file')

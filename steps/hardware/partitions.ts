@@ -19,6 +19,7 @@ export interface Partition {
   filesystem: string | null
 }
 
+/** The partition table of a disk. */
 export interface PartitionTable {
   /** `gpt`, `dos`; null without one. */
   type: string | null
@@ -46,7 +47,22 @@ const listing = lsblkListing<Row>({
   },
 })
 
-/** What is on a disk, as the target's kernel and udev know it now: rescan first when it was just written. */
+/**
+ * What is on a disk, as the target's kernel and udev know it now: rescan first when it was just written.
+ *
+ * @example
+ * import { defineStep, readPartitions } from 'ironstage/steps'
+ *
+ * export const touch = defineStep({
+ *   name: 'touch',
+ *   interface: 'deploy',
+ *   on: ['deploy'],
+ *   run: async ({ target, node, signal }) => {
+ *     const { partitions } = await readPartitions(target, '/dev/sda')
+ *     return partitions.length
+ *   },
+ * })
+ */
 export async function readPartitions(target: Target, device: string): Promise<PartitionTable> {
   const { stdout } = await during(`listing the partitions of ${device}`, () =>
     runCommand(

@@ -26,6 +26,11 @@ import { makeUnbootable } from './unbootable.js'
  * configdrive and instance_info. Advertised with priority 0: it runs only for who asks, as BareMetal Operator does at 80.
  *
  * Gives null, as the shipped step does: Ironic keeps a step's result in its logs only.
+ *
+ * @example
+ * import { installCoreosStep } from 'ironstage/steps'
+ *
+ * const { argsinfo } = installCoreosStep.advertise('deploy')
  */
 export const installCoreos = defineStep<InstallCoreosArgs>({
   name: 'install_coreos',

@@ -13,11 +13,13 @@ const SUPPORT = 3
  * class `CustomHardwareManager` with support 3. They come before the standard ones, so a step of theirs takes the place
  * of a generic one of the same name.
  *
- * ```ts
- * await using lab = await createLab({ managers: managersWith(wipeNvme) })
- * ```
- *
  * @throws UserError when two steps of a manager, or two managers, have the same name
+ *
+ * @example
+ * import { createLab, defineStep, managersWith } from 'ironstage'
+ *
+ * const greet = defineStep({ name: 'greet', interface: 'deploy', on: ['deploy'], run: async () => 'hello' })
+ * await using lab = await createLab({ managers: managersWith(greet) })
  */
 export function managersWith(...added: readonly (Step | HardwareManager)[]): readonly HardwareManager[] {
   const loose = added.filter((one): one is Step => !('steps' in one))

@@ -8,6 +8,7 @@ import { BadStepArguments, type Step, type StepContext } from './step.js'
 
 export type { ArgSchema, ArgsSchema } from './arg-types.js'
 
+/** A step as {@link defineStep} takes it. */
 export interface StepDefinition<Args> {
   name: string
   interface: StepInterface
@@ -41,15 +42,18 @@ export interface StepDefinition<Args> {
  * The type of `args` comes from the schema; where it cannot (a schema that is put together elsewhere), say it:
  * `defineStep<MyArgs>({ ... })`.
  *
- * ```ts
- * const wait = defineStep({
- *   name: 'wait', interface: 'deploy', on: ['clean'],
+ * @throws UserError for a definition that makes no step: without a name, on no kind of work, an argument undescribed
+ *
+ * @example
+ * import { defineStep } from 'ironstage'
+ *
+ * export const wait = defineStep({
+ *   name: 'wait',
+ *   interface: 'deploy',
+ *   on: ['clean'],
  *   args: { properties: { seconds: { type: 'number', description: 'How long.' } }, required: ['seconds'] },
  *   run: ({ clock, signal }, { seconds }) => clock.sleep(seconds * 1000, { signal }),
  * })
- * ```
- *
- * @throws UserError for a definition that makes no step: without a name, on no kind of work, an argument undescribed
  */
 export function defineStep<const S extends ArgsSchema = { properties: Record<never, never> }>(
   definition: Omit<StepDefinition<ArgsOf<S>>, 'args'> & { args?: S },

@@ -3,6 +3,7 @@ import { unlessAborted, UserError } from '../../runtime/index.js'
 import type { Command, Executor, Exit, OutputChunk, Run } from '../../targets/index.js'
 import { LineSplitter } from './line-splitter.js'
 
+/** Options of {@link runCommand}. */
 export interface RunOptions extends Omit<Command, 'argv'> {
   /** Exit codes that are no failure. Default only 0. */
   accept?: readonly number[]
@@ -15,13 +16,33 @@ export interface RunOptions extends Omit<Command, 'argv'> {
   onLine?: (line: string, stream: OutputChunk['stream']) => void
 }
 
+/** A command that has ended, with everything that it printed. */
 export interface Finished {
   stdout: string
   stderr: string
   exit: Exit
 }
 
-/** A command that did not end as it should. Its cause is what the command itself said. */
+/**
+ * A command that did not end as it should. Its cause is what the command itself said.
+ *
+ * @example
+ * import { defineStep, CommandFailed, runCommand } from 'ironstage/steps'
+ *
+ * export const touch = defineStep({
+ *   name: 'touch',
+ *   interface: 'deploy',
+ *   on: ['deploy'],
+ *   run: async ({ target, node, signal }) => {
+ *     try {
+ *       await runCommand(target.executor, ['touch', '/run/touched'], { effect: 'writes', signal })
+ *     } catch (error) {
+ *       if (error instanceof CommandFailed) console.log(error.argv, error.finished.stderr)
+ *       throw error
+ *     }
+ *   },
+ * })
+ */
 export class CommandFailed extends Error {
   override name = 'CommandFailed'
   constructor(
@@ -37,6 +58,19 @@ export class CommandFailed extends Error {
  * Runs a command to its end and gives what it printed.
  *
  * @throws CommandFailed when it ended in any other way than with an accepted exit code
+ *
+ * @example
+ * import { defineStep, runCommand } from 'ironstage/steps'
+ *
+ * export const touch = defineStep({
+ *   name: 'touch',
+ *   interface: 'deploy',
+ *   on: ['deploy'],
+ *   run: async ({ target, node, signal }) => {
+ *     const { stdout } = await runCommand(target.executor, ['lsblk', '--json'], { effect: 'reads', signal })
+ *     return stdout.length
+ *   },
+ * })
  */
 export async function runCommand(executor: Executor, argv: Command['argv'], options: RunOptions): Promise<Finished> {
   const finished = await finish(executor, argv, options)

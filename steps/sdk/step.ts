@@ -82,6 +82,18 @@ export interface HardwareManager {
 /**
  * A step's failure as it reaches Ironic: `details` becomes `last_error`. `type` is IPA's class name; the agent fills in
  * DeploymentError, CleaningError or ServicingError when none is given.
+ *
+ * @example
+ * import { defineStep, StepError } from 'ironstage/steps'
+ *
+ * export const touch = defineStep({
+ *   name: 'touch',
+ *   interface: 'deploy',
+ *   on: ['deploy'],
+ *   run: async ({ target, node, signal }) => {
+ *     if (node['maintenance'] === true) throw new StepError('the node is in maintenance')
+ *   },
+ * })
  */
 export class StepError extends Error {
   override name = 'StepError'
@@ -95,7 +107,22 @@ export class StepError extends Error {
   }
 }
 
-/** Arguments that a step does not take. Nothing has been touched. */
+/**
+ * Arguments that a step does not take. Nothing has been touched.
+ *
+ * @example
+ * import { BadStepArguments, defineStep } from 'ironstage/steps'
+ *
+ * export const pause = defineStep({
+ *   name: 'pause',
+ *   interface: 'deploy',
+ *   on: ['deploy'],
+ *   args: { properties: { until: { type: 'string', description: 'RFC 3339 time.' } }, required: ['until'] },
+ *   run: async (_context, { until }) => {
+ *     if (Number.isNaN(Date.parse(until))) throw new BadStepArguments(`${until} is no time`)
+ *   },
+ * })
+ */
 export class BadStepArguments extends StepError {
   override name = 'BadStepArguments'
 }

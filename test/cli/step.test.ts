@@ -147,7 +147,8 @@ describe('ironstage step run', () => {
     await up.ended
     const on = (id: string) => ['--state-dir', dir, '--machine', id]
     const looks = await stepsFile(`
-      import { defineStep, readPartitions } from 'ironstage'
+      import { defineStep } from 'ironstage'
+      import { readPartitions } from 'ironstage/steps'
       export default defineStep({
         ...{ name: 'looks', interface: 'deploy', on: ['clean'] },
         run: async ({ target, node, ports }) => ({

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createStagedLab, installCoreos } from '../../lab/index.js'
+import { createLab, createStagedLab, installCoreos } from '../../lab/index.js'
 import { minutes } from '../../runtime/index.js'
 import { ignition, partitionsOf } from '../kit/deployed.js'
 
 test('a node whose agent goes silent fails its deployment after the callback timeout', async () => {
-  await using lab = await createStagedLab({ clock: 'auto', seed: 7 })
+  await using lab = await createLab({ clock: 'auto', seed: 7 })
   const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })] })
   lab.faults.add({ match: { node: node.uuid, phase: 'install' }, effect: { kind: 'agent-silent' } })
 

@@ -26,6 +26,7 @@ export interface Inventory {
   bmc_mac?: string
 }
 
+/** A network interface of a machine. */
 export interface InventoryInterface {
   name: string
   mac_address: string
@@ -42,6 +43,7 @@ export interface InventoryInterface {
   driver: string | null
 }
 
+/** The processors of a machine. */
 export interface InventoryCpu {
   model_name: string
   /** MHz as text: `2500.0`. */
@@ -52,6 +54,7 @@ export interface InventoryCpu {
   socket_count: number
 }
 
+/** A disk of a machine. */
 export interface InventoryDisk {
   /** `/dev/sda` */
   name: string

@@ -10,6 +10,7 @@ export type ApiNode = Omit<NodeRecord, 'id' | 'allocation_id' | 'chassis_id' | '
   conductor: string | null
   links: { href: string; rel: string }[]
 }
+/** A port as the API shows it. */
 export type ApiPort = Omit<PortRecord, 'id' | 'node_id' | 'portgroup_id' | 'internal_info'> & {
   internal_info: JsonObject
 }
@@ -25,13 +26,25 @@ export type ApiNodeStates = Pick<
   | 'provision_updated_at'
 >
 
+/** An operation of a JSON patch (RFC 6902). */
 export interface PatchEntry {
   op: 'add' | 'replace' | 'remove'
   path: string
   value?: unknown
 }
 
-/** A refusal of Ironic: its status, and its own sentence as the message. */
+/**
+ * A refusal of Ironic: its status, and its own sentence as the message.
+ *
+ * @example
+ * import { createLab, IronicRefused } from 'ironstage'
+ *
+ * await using lab = await createLab()
+ * const status = await lab.client.node('unknown').then(
+ *   () => 200,
+ *   (error: unknown) => (error instanceof IronicRefused ? error.status : undefined),
+ * )
+ */
 export class IronicRefused extends Error {
   override name = 'IronicRefused'
   readonly status: number
@@ -55,6 +68,7 @@ export interface IronicClientOptions {
   headers?: Readonly<Record<string, string>>
 }
 
+/** Options of {@link IronicClient.waitFor}. */
 export interface WaitOptions {
   /** Milliseconds between two looks. */
   every?: number
@@ -69,10 +83,12 @@ export interface WaitOptions {
  * A client of Ironic's API, ours or a real one, for the command line, the lab and the tests.
  *
  * @example
- * const ironic = new IronicClient({ transport, endpoint: 'http://127.0.0.1:6385', clock })
- * const node = await ironic.createNode({ driver: 'redfish', driver_info })
- * await ironic.provision(node.uuid, 'manage')
- * await ironic.waitFor(node.uuid, ['manageable'])
+ * import { createLab } from 'ironstage'
+ *
+ * await using lab = await createLab()
+ * const node = await lab.client.createNode({ driver: 'redfish' })
+ * await lab.client.provision(node.uuid, 'manage')
+ * const { last_error } = await lab.wait(lab.client.waitFor(node.uuid, ['manageable', 'enroll']))
  */
 export class IronicClient {
   readonly #options: IronicClientOptions

@@ -1,4 +1,5 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+/** An object of a JSON document. */
 export type JsonObject = Record<string, unknown>
 
 /** The states of Ironic's machine, spelled as on the wire (Ironic's source). */
@@ -34,11 +35,14 @@ export const PROVISION_STATES = [
   'service hold',
   'service failed',
 ] as const
+/** A provision state of Ironic. */
 export type ProvisionState = (typeof PROVISION_STATES)[number]
 
+/** A power state of Ironic. */
 export type PowerState = 'power on' | 'power off' | 'rebooting' | 'soft power off' | 'soft rebooting' | 'error'
 
-export type Fault = 'power failure' | 'clean failure' | 'rescue abort failure' | 'service failure'
+/** Why a node is in maintenance by itself: its field `fault`. */
+export type NodeFault = 'power failure' | 'clean failure' | 'rescue abort failure' | 'service failure'
 
 /** The names of the driver interfaces of a node, in the order in which `validate` and errors list them. */
 export const DRIVER_INTERFACES = [
@@ -56,6 +60,7 @@ export const DRIVER_INTERFACES = [
   'storage',
   'vendor',
 ] as const
+/** A hardware interface of a node: `boot`, `deploy` ... */
 export type DriverInterface = (typeof DRIVER_INTERFACES)[number]
 
 type InterfaceFields = { [I in DriverInterface as `${I}_interface`]: string }
@@ -86,7 +91,7 @@ export interface NodeRecord extends InterfaceFields {
   driver_info: JsonObject
   driver_internal_info: JsonObject
   extra: JsonObject
-  fault: Fault | null
+  fault: NodeFault | null
   health: string | null
   inspection_finished_at: string | null
   inspection_started_at: string | null
@@ -121,6 +126,7 @@ export interface NodeRecord extends InterfaceFields {
   traits: string[]
 }
 
+/** A port as Ironic's database keeps it. */
 export interface PortRecord {
   id: number
   uuid: string

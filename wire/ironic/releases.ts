@@ -1,6 +1,15 @@
 import { MAX_MICROVERSION, type Microversion } from './microversion.js'
 
-/** The newest microversion of each release (Ironic's source). */
+/**
+ * The newest microversion of each release (Ironic's source).
+ *
+ * @example
+ * import { createLab, IRONIC_RELEASES, type IronicRelease } from 'ironstage'
+ *
+ * for (const release of Object.keys(IRONIC_RELEASES) as IronicRelease[]) {
+ *   await using lab = await createLab({ ironic: { release } })
+ * }
+ */
 export const IRONIC_RELEASES = {
   '2024.2': 93,
   '2025.1': 96,
@@ -9,4 +18,5 @@ export const IRONIC_RELEASES = {
   master: MAX_MICROVERSION,
 } as const satisfies Record<string, Microversion>
 
+/** A release of Ironic that the mock can be. */
 export type IronicRelease = keyof typeof IRONIC_RELEASES

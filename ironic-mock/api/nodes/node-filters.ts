@@ -3,7 +3,7 @@ import {
   ironicErrors,
   IronicError,
   PROVISION_STATES,
-  type Fault,
+  type NodeFault,
   type Microversion,
   type NodeRecord,
   type ProvisionState,
@@ -49,7 +49,7 @@ const SINCE_FILTER: Partial<Record<keyof NodeFilters, Microversion>> = {
   include_children: 83,
   parent_node: 83,
 }
-const FAULTS: readonly Fault[] = ['power failure', 'clean failure', 'rescue abort failure', 'service failure']
+const FAULTS: readonly NodeFault[] = ['power failure', 'clean failure', 'rescue abort failure', 'service failure']
 
 /** As SQL's LIKE finds a part of a text: in either case, `%` and `_` standing for any characters. */
 function like(part: string): RegExp {

@@ -66,7 +66,7 @@ test('no file of the package names a source map that is not in it', async () => 
 
 test('its declarations hold under skipLibCheck: false, with the types of Node.js once', async () => {
   expect(await readFile(join(folder, 'tsconfig.json'), 'utf8')).toContain('"skipLibCheck": false')
-  // A step of one's own and a real target reach further into the declarations than a test of a deployment does.
+  // A step and the other entries reach further into the declarations than a test of a deployment does.
   await writeFile(join(folder, 'step.ts'), STEP)
   // Also without what other packages bring by themselves.
   await writeFile(join(folder, 'bare.json'), BARE)
@@ -97,7 +97,10 @@ const BARE = JSON.stringify({
   files: ['step.ts'],
 })
 
-const STEP = `import { createLab, defineStep, openRealTarget, runCommand, type RealTargetOptions } from 'ironstage'
+const STEP = `import { createLab, defineStep, runCommand, type Lab } from 'ironstage'
+import { parseIgnition, type SpecConfig } from 'ironstage/ignition'
+import { agentConfig } from 'ironstage/coreos'
+import type { Executor } from 'ironstage/steps'
 
 export const touch = defineStep({
   name: 'touch',
@@ -113,5 +116,9 @@ export const touch = defineStep({
 // @ts-expect-error: its types are not merely any.
 export const wrong = () => createLab({ seed: 'x' })
 
-export const open = (options: RealTargetOptions) => openRealTarget(options)
+export const unitsOf = (text: string) => parseIgnition(text).systemd?.units
+export const live = (url: string): SpecConfig => agentConfig({ ironicUrls: [url] })
+export const read = (executor: Executor, path: string) => executor.files.read(path)
+// @ts-expect-error: a lab shows no insides.
+export const insides = (lab: Lab) => lab.store
 `

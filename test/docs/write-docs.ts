@@ -1,0 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { apiReport } from '../kit/api/report.js'
+
+/** Writes the pages of docs/ that are made from the source: `npm run docs`. */
+await writeFile(new URL('../../docs/api.md', import.meta.url), await apiReport())
