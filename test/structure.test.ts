@@ -8,8 +8,7 @@ import { importCircles, importsOf, roomOf, sourceFiles } from './kit/source-tree
 const root = fileURLToPath(new URL('..', import.meta.url))
 const LONGEST_FILE = 350
 const LARGEST_FOLDER = 40
-/** To become 3. */
-const LARGEST_CIRCLE = 42
+const LARGEST_CIRCLE = 3
 /** Files that are still to be split. */
 const STILL_LONGER = new Set([
   'cli/options/option-table.ts',
