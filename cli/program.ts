@@ -3,7 +3,8 @@ import { errorChain, packageVersion, sweepTemporaryFolders, UserError, userError
 import { groupCommands } from './command-groups.js'
 import { Stopped, type Environment, type Output } from './environment.js'
 import { addLiveCommands } from './installer/live-commands.js'
-import { addMetadataCommands, type Does } from './streams/metadata-commands.js'
+import { addMetadataCommands } from './streams/metadata-commands.js'
+import type { AddAction } from './command-action.js'
 import { addOwnCommands, type Perform } from './own-command.js'
 import { ToolCommand } from './tool-command.js'
 
@@ -48,7 +49,7 @@ export function commandLine(environment: Environment, perform: Perform): ToolCom
       getOutHelpWidth: width,
       getErrHelpWidth: width,
     })
-  const does: Does = (command, load) => {
+  const addAction: AddAction = (command, load) => {
     command.action(async () => {
       const action = await load()
       await perform(() =>
@@ -57,8 +58,8 @@ export function commandLine(environment: Environment, perform: Perform): ToolCom
     })
   }
   addOwnCommands(program, environment, perform)
-  addLiveCommands(program, does)
-  addMetadataCommands(program, does)
+  addLiveCommands(program, addAction)
+  addMetadataCommands(program, addAction)
   program
     .command(COREOS_INSTALLER)
     .description(

@@ -1,7 +1,7 @@
 import { FormatError } from '../../bytes/index.js'
 import { systemClock } from '../../runtime/index.js'
 import type { LiveCommand } from './live-files.js'
-import type { Action } from '../streams/metadata-commands.js'
+import type { Action } from '../command-action.js'
 import { failureText, isSystemError } from '../../coreos/index.js'
 
 /** Work on live images as an action; it fails with coreos-installer's words and exit code. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { addCustomizeOptions, repeated } from './customize-options.js'
 import type * as isoWork from './iso.js'
 import type { LiveCommand } from './live-files.js'
-import type { Action, Does } from '../streams/metadata-commands.js'
+import type { Action, AddAction } from '../command-action.js'
 import type * as pxeWork from './pxe.js'
 
 const OUTPUT = [
@@ -16,9 +16,9 @@ const DIRECTORY = ['-C, --directory <path>', 'extract to this folder (default: p
  * Adds `iso` and `pxe`: coreos-installer's commands for live images, with its options, and with its words and exit codes
  * when something fails.
  */
-export function addLiveCommands(program: Command, does: Does): void {
-  addIso(program, does)
-  addPxe(program, does)
+export function addLiveCommands(program: Command, addAction: AddAction): void {
+  addIso(program, addAction)
+  addPxe(program, addAction)
 }
 
 /** Commands of `iso` take the ISO first, and some another file. */
@@ -40,9 +40,9 @@ const pxeAction =
     return live(([path], options, command) => work(pxe)(path, options, command))
   }
 
-function addIso(program: Command, does: Does): void {
+function addIso(program: Command, addAction: AddAction): void {
   const onIso = <O extends object>(command: Command, work: Parameters<typeof isoAction<O>>[0]): void =>
-    does(command.argument('<ISO>', 'CoreOS live ISO'), isoAction(work))
+    addAction(command.argument('<ISO>', 'CoreOS live ISO'), isoAction(work))
   const root = program.command('iso').description('customise a CoreOS live ISO, as coreos-installer does')
   const customize = addCustomizeOptions(
     root.command('customize').description('customise what an ISO does when it boots'),
@@ -146,11 +146,11 @@ function addIso(program: Command, does: Does): void {
   )
 }
 
-function addPxe(program: Command, does: Does): void {
+function addPxe(program: Command, addAction: AddAction): void {
   const root = program.command('pxe').description('customise CoreOS for PXE, as coreos-installer does')
   const initrd = ['[initrd]', 'initramfs (default: standard input)'] as const
   const wrapOutput = ['-o, --output <path>', 'write to a file (default: standard output)'] as const
-  does(
+  addAction(
     addCustomizeOptions(root.command('customize').description('customise what an initramfs does when it boots'))
       .argument('<path>', 'CoreOS live initramfs')
       .requiredOption('-o, --output <path>', 'new file, - for standard output'),
@@ -159,7 +159,7 @@ function addPxe(program: Command, does: Does): void {
     ),
   )
   const ignition = root.command('ignition').description('an Ignition config for PXE')
-  does(
+  addAction(
     ignition
       .command('wrap')
       .description('make it an archive to append to an initramfs')
@@ -169,7 +169,7 @@ function addPxe(program: Command, does: Does): void {
       (pxe) => (_, options: Parameters<typeof pxe.pxeIgnitionWrap>[0], live) => pxe.pxeIgnitionWrap(options, live),
     ),
   )
-  does(
+  addAction(
     ignition
       .command('unwrap')
       .description('print the config')
@@ -177,7 +177,7 @@ function addPxe(program: Command, does: Does): void {
     pxeAction((pxe) => pxe.pxeIgnitionUnwrap),
   )
   const network = root.command('network').description('network settings for PXE')
-  does(
+  addAction(
     network
       .command('wrap')
       .description('make NetworkManager keyfiles an archive to append to an initramfs')
@@ -187,7 +187,7 @@ function addPxe(program: Command, does: Does): void {
       (pxe) => (_, options: Parameters<typeof pxe.pxeNetworkWrap>[0], live) => pxe.pxeNetworkWrap(options, live),
     ),
   )
-  does(
+  addAction(
     network
       .command('unwrap')
       .description('print or extract them')
@@ -202,11 +202,11 @@ function addPxe(program: Command, does: Does): void {
       .option('--ignition', 'there is an Ignition config in the initramfs')
       .option('--ip-options <ARGS>', 'arguments of the network, as ip=dhcp6')
       .option('--append <ARGS>', "more kernel arguments, as those that Ironic's kernel_append_params has")
-  does(
+  addAction(
     sources(root.command('kargs').description('print the kernel arguments that a live boot needs')),
     pxeAction((pxe) => (_, options: Parameters<typeof pxe.pxeKargs>[0], live) => pxe.pxeKargs(options, live)),
   )
-  does(
+  addAction(
     sources(root.command('ipxe').description('print an iPXE script that boots it'))
       .requiredOption('--kernel-url <URL>', 'the kernel')
       .addOption(repeated('--initrd-url <URL>', 'the initramfs, and archives after it').makeOptionMandatory()),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { addFetchOptions, type FetchFlags } from './fetch-options.js'
-import type { Does } from './metadata-commands.js'
+import type { AddAction } from '../command-action.js'
 import { PLATFORM_WORDS } from '../output/words.js'
 
 export interface GenerateFlags extends FetchFlags {
@@ -13,9 +13,9 @@ export interface GenerateFlags extends FetchFlags {
 }
 
 /** Adds `boot-image` and its commands. */
-export function addBootImageCommands(program: Command, does: Does): void {
+export function addBootImageCommands(program: Command, addAction: AddAction): void {
   const root = program.command('boot-image').description('make and describe boot images of machines and clouds')
-  does(
+  addAction(
     addFetchOptions(root.command('generate').description('print where a boot image is, or fetch and customise it'))
       .argument('[RELEASE]', 'folder with an unpacked release image; without, --stream is used')
       .argument('[PLATFORM]', PLATFORM_WORDS.join(', '))
@@ -37,7 +37,7 @@ export function addBootImageCommands(program: Command, does: Does): void {
       }
     },
   )
-  does(
+  addAction(
     root
       .command('info')
       .description('print what a release says of boot images, and where its sources differ')

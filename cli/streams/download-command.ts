@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { addFetchOptions, type FetchFlags } from './fetch-options.js'
-import type { Does } from './metadata-commands.js'
+import type { AddAction } from '../command-action.js'
 
 export interface DownloadFlags extends FetchFlags {
   stream: string
@@ -13,8 +13,8 @@ export interface DownloadFlags extends FetchFlags {
 }
 
 /** Adds `download`. */
-export function addDownloadCommand(program: Command, does: Does): void {
-  does(
+export function addDownloadCommand(program: Command, addAction: AddAction): void {
+  addAction(
     addFetchOptions(program.command('download').description('fetch files of CoreOS, checked by digest and signature'))
       .option('-s, --stream <STREAM>', 'name, URL or file of the stream', 'stable')
       .option('-a, --architecture <ARCH>', "as uname -m says (default: this host's)")

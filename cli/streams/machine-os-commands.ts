@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander'
 import type { OsVersion } from '../../coreos/index.js'
 import { repeated } from '../installer/customize-options.js'
 import { addFetchOptions, type FetchFlags } from './fetch-options.js'
-import type { Does } from './metadata-commands.js'
+import type { AddAction } from '../command-action.js'
 import { OS_VERSION_WORDS } from '../output/words.js'
 
 export interface BuildFlags extends FetchFlags {
@@ -37,11 +37,11 @@ export interface VerifyFlags extends FetchFlags {
 const SHIPPED = '/coreos'
 
 /** Adds `machine-os` and its commands: what the container image of CoreOS in a release does. */
-export function addMachineOsCommands(program: Command, does: Does): void {
+export function addMachineOsCommands(program: Command, addAction: AddAction): void {
   const root = program.command('machine-os').description('the image of CoreOS in a release: make, copy and verify it')
   const version = () =>
     new Option('--coreos-version <N>', 'CoreOS on RHEL 9 or 10 (COREOS_VERSION)').choices([...OS_VERSION_WORDS])
-  does(
+  addAction(
     addFetchOptions(root.command('build').description('fill the folder that the container image is made of'))
       .argument('<DIR>', 'folder to fill')
       .requiredOption('-s, --stream <STREAM>', 'name, URL or file of the stream')
@@ -62,11 +62,11 @@ export function addMachineOsCommands(program: Command, does: Does): void {
     copying(command)
       .option('--kargs <ARGS>', 'more kernel arguments for the live system (IP_OPTIONS)')
       .option('--fips', 'let the live system start in FIPS mode')
-  does(withKargs(root.command('copy-iso').description('copy the live ISOs')), async () => {
+  addAction(withKargs(root.command('copy-iso').description('copy the live ISOs')), async () => {
     const { machineOsCopyIso } = await import('./machine-os.js')
     return ([to], flags: CopyFlags, environment) => machineOsCopyIso(to as string, flags, environment)
   })
-  does(
+  addAction(
     copying(root.command('copy-pxe').description('extract what network boots need')).option(
       '--initrd-only',
       'the initramfs alone',
@@ -76,7 +76,7 @@ export function addMachineOsCommands(program: Command, does: Does): void {
       return ([to], flags: CopyFlags, environment) => machineOsCopyPxe(to as string, flags, environment)
     },
   )
-  does(
+  addAction(
     withKargs(root.command('copy-metal').description('both, with the links that Ironic’s images are known by'))
       .addOption(new Option('--all', 'everything (default)').conflicts(['pxe', 'imageBuild']))
       .addOption(new Option('--pxe', 'for network boots alone').conflicts('imageBuild'))
@@ -88,7 +88,7 @@ export function addMachineOsCommands(program: Command, does: Does): void {
       return ([to], flags: CopyFlags, environment) => machineOsCopyMetal(to as string, flags, environment)
     },
   )
-  does(
+  addAction(
     addFetchOptions(root.command('verify').description('compare live images with stream metadata'))
       .argument('<DIR>', 'folder with ISOs, kernels, initramfs and root filesystems')
       .option('-s, --stream <STREAM>', 'name, URL or file of the stream (default: those in DIR)')

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import { addFetchOptions, type FetchFlags } from './fetch-options.js'
-import type { Does } from './metadata-commands.js'
+import type { AddAction } from '../command-action.js'
 import type { ConvertFlags, DiffFlags, PublishFlags, ValidateFlags } from './stream.js'
 import type { LookupFlags } from './stream-lookup.js'
 import type { ServeFlags } from './stream-serve.js'
@@ -9,9 +9,9 @@ const STREAM = ['<STREAM>', 'name, URL or file of a stream; a ConfigMap has seve
 const JSON_FLAG = ['--json', 'print JSON'] as const
 
 /** Adds `stream` and its commands. */
-export function addStreamCommands(program: Command, does: Does): void {
+export function addStreamCommands(program: Command, addAction: AddAction): void {
   const root = program.command('stream').description('work on stream, release and build metadata of CoreOS')
-  does(
+  addAction(
     root
       .command('validate')
       .description('check metadata against its schema and for contradictions')
@@ -24,7 +24,7 @@ export function addStreamCommands(program: Command, does: Does): void {
       return ([files], flags: ValidateFlags, environment) => streamValidate(files as string[], flags, environment)
     },
   )
-  does(
+  addAction(
     root
       .command('convert')
       .description('make a release of builds, a stream or an index of builds and releases, a ConfigMap of streams')
@@ -45,7 +45,7 @@ export function addStreamCommands(program: Command, does: Does): void {
       return ([files], flags: ConvertFlags, environment) => streamConvert(files as string[], flags, environment)
     },
   )
-  does(
+  addAction(
     addFetchOptions(
       root.command('lookup').description('find a file or a cloud image; without either, list what there is'),
     )
@@ -69,7 +69,7 @@ export function addStreamCommands(program: Command, does: Does): void {
       return ([stream], flags: LookupFlags, environment) => streamLookup(stream as string, flags, environment)
     },
   )
-  does(
+  addAction(
     addFetchOptions(root.command('diff').description('show the differences of two copies of a stream'))
       .argument('<STREAM>', STREAM[1])
       .argument('<OTHER>', 'another')
@@ -79,14 +79,14 @@ export function addStreamCommands(program: Command, does: Does): void {
       return (operands, flags: DiffFlags, environment) => streamDiff(operands as string[], flags, environment)
     },
   )
-  does(
+  addAction(
     addFetchOptions(root.command('print').description('print stream metadata as JSON')).argument(...STREAM),
     async () => {
       const { streamPrint } = await import('./stream.js')
       return ([stream], flags: FetchFlags, environment) => streamPrint(stream as string, flags, environment)
     },
   )
-  does(
+  addAction(
     addFetchOptions(root.command('publish').description('publish a stream beside its dated copies, which never change'))
       .argument(...STREAM)
       .argument('<SHELF>', 'folder and name, as in dependencies/rhcos/stream-4.8')
@@ -97,7 +97,7 @@ export function addStreamCommands(program: Command, does: Does): void {
         streamPublish(stream as string, shelf as string, flags, environment)
     },
   )
-  does(
+  addAction(
     root
       .command('serve')
       .description('serve streams, and the files of them, with ranges')
