@@ -7,7 +7,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'CoreOS as the ramdisk:': ['images', 'iso', 'pxe'],
   'CoreOS files:': ['stream', 'download', 'cache'],
   'CoreOS in a cluster:': ['machine-os', 'boot-image'],
-  'Build on it:': ['step', 'state', 'openapi', 'help'],
+  'Build on it:': ['step', 'state', 'openapi', 'errors', 'help'],
 }
 
 const EPILOGUE = `

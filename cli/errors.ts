@@ -68,6 +68,10 @@ export const ERRORS = catalogue({
     sentence: 'the files of the new step cannot be made',
     remedy: 'name a new folder that this user may write with --dir',
   },
+  'unknown-error-code': {
+    sentence: 'no error has the code that was asked for',
+    remedy: 'list all codes with ironstage errors',
+  },
   'unknown-variable': {
     sentence: 'the environment has a variable of ironstage that is no option',
     remedy: 'unset it, or correct its name',

@@ -21,7 +21,7 @@ function addOwnCommand(
   perform: Perform,
 ): void {
   const words = usage.split(' ')
-  const operand = /^[A-Z]/.test(words.at(-1)!) ? words.pop() : undefined
+  const operand = /^\[?[A-Z]/.test(words.at(-1)!) ? words.pop() : undefined
   const name = words.pop()!
   const [family] = words as (keyof typeof COMMAND_FAMILIES)[]
   const under =
@@ -30,7 +30,7 @@ function addOwnCommand(
       : (program.commands.find((one) => one.name() === family) ??
         program.command(family).description(COMMAND_FAMILIES[family]))
   const command = under.command(name).description(description)
-  if (operand !== undefined) command.argument(`<${operand}>`)
+  if (operand !== undefined) command.argument(operand.startsWith('[') ? operand : `<${operand}>`)
   for (const option of names) command.addOption(asFlag(option))
   command.addOption(configFlag(config))
   command.action(async () => {

@@ -80,6 +80,15 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     },
   }),
   command({
+    usage: 'errors [CODE...]',
+    description: 'list the codes of errors, with what each means and what to do',
+    options: takes.ERRORS_OPTIONS,
+    load: async () => {
+      const { errors } = await import('./commands/list-errors.js')
+      return (options, { environment, operands }) => errors(options, environment, operands)
+    },
+  }),
+  command({
     usage: 'step list',
     description: 'list the steps that an agent offers',
     options: takes.STEP_LIST_OPTIONS,

@@ -79,6 +79,7 @@ export const AGENT_OPTIONS = [
 ] as const
 
 export const OPENAPI_OPTIONS = ['ironic-release'] as const
+export const ERRORS_OPTIONS = ['json'] as const
 
 export const STEP_LIST_OPTIONS = ['steps', 'json'] as const
 export const STEP_SHOW_OPTIONS = ['steps', 'json'] as const

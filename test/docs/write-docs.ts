@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { apiReport } from '../kit/api/report.js'
+import { errorsPage } from '../kit/errors-page.js'
 
 /** Writes the pages of docs/ that are made from the source: `npm run docs`. */
 await writeFile(new URL('../../docs/api.md', import.meta.url), await apiReport())
+await writeFile(new URL('../../docs/errors.md', import.meta.url), await errorsPage())

@@ -120,7 +120,7 @@ export function docOf({ program }: PackageApi, { symbol }: PackageExport): { tex
   }
 }
 
-/** What the compiler has against examples, each a module of its own in a folder where the package can be imported. */
+/** Compiles examples, each a module of its own that can import the package, and returns the errors of the compiler. */
 export function problemsOf({ program }: PackageApi, examples: readonly Example[]): string[] {
   const host = ts.createCompilerHost(OPTIONS)
   const files = new Map(examples.map(({ name, text }, n) => [join(ROOT, `example-${n}.ts`), { name, text }]))

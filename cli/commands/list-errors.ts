@@ -1,0 +1,60 @@
+import { ERRORS as AGENT } from '../../agent/index.js'
+import { ERRORS as BYTES } from '../../bytes/index.js'
+import { ERRORS as COREOS } from '../../coreos/index.js'
+import { ERRORS as IGNITION } from '../../ignition/index.js'
+import { ERRORS as IRONIC } from '../../ironic-mock/index.js'
+import { ERRORS as LAB } from '../../lab/index.js'
+import { ERRORS as MACHINE } from '../../machine/index.js'
+import { ERRORS as METAL3 } from '../../metal3/index.js'
+import { ERRORS as RUNS } from '../../runs/index.js'
+import { ERRORS as RUNTIME, UserError } from '../../runtime/index.js'
+import { ERRORS as STEPS } from '../../steps/index.js'
+import { ERRORS as TARGETS } from '../../targets/index.js'
+import { ERRORS as WIRE } from '../../wire/index.js'
+import type { Environment } from '../environment.js'
+import { ERRORS as CLI } from '../errors.js'
+import type { ERRORS_OPTIONS } from '../options/option-lists.js'
+import type { Options } from '../options/options.js'
+import { nearest } from '../output/nearest.js'
+
+const CATALOGUES = {
+  ...{ ...RUNTIME, ...BYTES, ...WIRE, ...IGNITION, ...COREOS, ...TARGETS, ...STEPS, ...MACHINE, ...AGENT },
+  ...{ ...IRONIC, ...LAB, ...METAL3, ...RUNS, ...CLI },
+}
+
+export interface ListedError {
+  code: string
+  sentence: string
+  remedy: string
+}
+
+/** Codes of all rooms in alphabetical order. */
+export const LISTED_ERRORS: readonly ListedError[] = Object.entries(CATALOGUES)
+  .map(([code, { sentence, remedy }]) => ({ code, sentence, remedy }))
+  .sort((a, b) => (a.code < b.code ? -1 : 1))
+
+/**
+ * `ironstage errors [CODE...]`: codes that errors have in logs and in the output of `--json`.
+ *
+ * @throws UserError (unknown-error-code) for a code that is not listed
+ */
+export function errors(
+  { json = false }: Options<(typeof ERRORS_OPTIONS)[number]>,
+  { stdout }: Environment,
+  codes: readonly string[],
+): Promise<number> {
+  for (const one of codes.length === 0 ? LISTED_ERRORS : codes.map(found)) {
+    const { code, sentence, remedy } = one
+    stdout.write(json ? `${JSON.stringify(one)}\n` : `${code}\n  ${sentence}\n  try: ${remedy}\n`)
+  }
+  return Promise.resolve(0)
+}
+
+function found(code: string): ListedError {
+  const entry = LISTED_ERRORS.find((one) => one.code === code)
+  if (entry) return entry
+  const codes = LISTED_ERRORS.map((one) => one.code)
+  throw new UserError('unknown-error-code', `no error has the code ${code}`, {
+    remedy: nearest(code, codes) ?? 'ironstage errors',
+  })
+}
