@@ -67,13 +67,7 @@ const ambientModules = {
 }
 
 /** Folders whose names and comments are all in the vocabulary of CONTRIBUTING.md. */
-const plainFolders = [
-  'public',
-  'runtime',
-  'wire/agent',
-  'wire/hints',
-  'test/{bench,contract,docs,kit,real,scenarios,soak}',
-]
+const plainFolders = ['bytes', 'public', 'runtime', 'wire', 'test/{bench,contract,docs,kit,real,scenarios,soak}']
 
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'test/fixtures/'] },

@@ -84,7 +84,12 @@ export {
   VERSION_HEADER,
 } from './ironic/microversion.js'
 export { networkDataSchema } from './ironic/network-data.js'
-export type { BiosSettingRecord, FirmwareComponentRecord, NodeSheets, SheetKind } from './ironic/node-sheets.js'
+export type {
+  BiosSettingRecord,
+  FirmwareComponentRecord,
+  NodeLists,
+  NodeListKind as NodeListKind,
+} from './ironic/node-lists.js'
 export {
   DRIVER_INTERFACES,
   type DriverInterface,

@@ -47,7 +47,7 @@ async function* frame(input: ByteReader): AsyncGenerator<Uint8Array, void, undef
   for (let last = false; !last;) {
     const block = (await need(input, 3)).readUIntLE(0, 3)
     last = (block & 1) === 1
-    // A run-length block stores one byte, whatever its size says.
+    // A run-length block stores one byte; its size is how often that byte is repeated.
     const stored = ((block >> 1) & 3) === 1 ? 1 : block >> 3
     const bytes = await take(input, 3 + stored + (last ? header.checksumLength : 0))
     for (const part of feed(bytes, last)) {

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { held, type Clock } from '../../runtime/index.js'
 
-/** Of the xz file format 1.1: the stream's header and footer are as long. */
+/** Length of a stream's header, and of its footer (xz file format 1.1). */
 const FRAME = 12
 
 /** A part of an .xz file that can be decompressed by itself. Bytes. */

@@ -50,8 +50,8 @@ async function* decodeByProgram(
   )
   const ended = once(child, 'close')
   ended.catch(() => {})
-  let said = ''
-  child.stderr.on('data', (text: Buffer) => (said += text.toString()))
+  let printed = ''
+  child.stderr.on('data', (text: Buffer) => (printed += text.toString()))
   const fed = feed(path, child.stdin, clock, read)
   fed.catch(() => child.stdout.destroy())
   try {
@@ -67,8 +67,8 @@ async function* decodeByProgram(
       await ended
     })
     if (child.exitCode !== 0) {
-      const sentence = /memory usage limit/i.test(said) ? 'memory limit reached' : 'lzma data error'
-      throw new DecodeError(sentence, { cause: new Error(said.trim()) })
+      const sentence = /memory usage limit/i.test(printed) ? 'memory limit reached' : 'lzma data error'
+      throw new DecodeError(sentence, { cause: new Error(printed.trim()) })
     }
   } finally {
     child.kill('SIGKILL')

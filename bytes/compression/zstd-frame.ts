@@ -1,4 +1,4 @@
-/** What the beginning of a zstd frame says (RFC 8878, 3.1.1.1). */
+/** Header of a zstd frame (RFC 8878, 3.1.1.1). */
 export interface ZstdFrame {
   /** Bytes of magic number and header. */
   headerLength: number

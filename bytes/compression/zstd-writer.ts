@@ -1,8 +1,8 @@
-/** What is used of the library, which is loaded when it is first needed. */
+/** Functions of the library, which is loaded when it is first needed. */
 export interface Zstd {
-  /** One whole frame. */
+  /** Makes one whole frame. */
   compress(bytes: Uint8Array): Uint8Array
-  /** Of one whole frame. */
+  /** Decompresses one whole frame. */
   decompress(frame: Uint8Array): Uint8Array
 }
 

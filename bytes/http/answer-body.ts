@@ -27,7 +27,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
   #ended = false
   #failure: FetchFailure | undefined
   #wake: (() => void) | undefined
-  /** Of the span in which the server's pace is looked at. */
+  /** Start of the period over which the server's pace is measured. */
   #pace = { waited: 0, bytes: 0 }
 
   constructor(parts: AnswerBodyParts) {
@@ -43,7 +43,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
       fail(new FetchFailure('cut-off', place, { cause, detail }))
     }
     request.on('error', (error) => {
-      // What comes behind a whole body is none of it; more bytes than were announced are a wrong announcement.
+      // Bytes behind a whole body do not belong to it; more bytes than announced are an error of the server.
       if (!response.complete || codeOf(error) === 'HPE_CLOSED_CONNECTION') fail(failureOf(error, 'body', place))
     })
     response.on('error', (error) => (response.complete ? undefined : cut(error)))

@@ -76,7 +76,7 @@ export class FetchFailure extends Error {
   readonly url: string
   /** Whether asking again may help. */
   readonly transient: boolean
-  /** What the operating system or the parser calls it. */
+  /** Code of the operating system or of the HTTP parser. */
   readonly reason: string
 
   constructor(

@@ -82,8 +82,8 @@ test.each([
   const { key, certificate } = await selfSigned({ hostname, address, random: systemRandom, clock })
   const port = await serve(whoAsks, { key, cert: certificate })
   const options = code === 'tls-name' ? { ca: certificate } : {}
-  const told = await failure(text(`https://127.0.0.1:${port}/`, options))
-  expect(told).toMatchObject({ code, transient: false })
+  const failed = await failure(text(`https://127.0.0.1:${port}/`, options))
+  expect(failed).toMatchObject({ code, transient: false })
 })
 
 test('an expired certificate is refused', async () => {

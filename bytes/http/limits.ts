@@ -1,6 +1,6 @@
 import { seconds } from '../../runtime/index.js'
 
-/** What a server may take, in milliseconds of wall time, whatever the clock: its program runs outside the lab. */
+/** Time limits of a server in milliseconds of wall time, also under a lab's clock: its program runs outside the lab. */
 export interface HttpLimits {
   /** Until there is a connection: name looked up, connected, proxy and TLS agreed. */
   connect: number

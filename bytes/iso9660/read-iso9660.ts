@@ -12,7 +12,7 @@ export interface IsoEntry {
   /** Without version and trailing dot. */
   name: string
   folder: boolean
-  /** Of its first byte in the image. */
+  /** Offset of its first byte in the image. */
   offset: number
   /** Bytes. */
   size: number

@@ -24,7 +24,7 @@ export interface DirectoryOptions {
   announcement: number | null
 }
 
-/** What announces Rock Ridge, in a block of its own (RRIP 1.09, 4.3). */
+/** Announcement of Rock Ridge, in a block of its own (RRIP 1.09, 4.3). */
 export const ROCK_RIDGE = susp(
   'ER',
   Buffer.concat([
@@ -71,7 +71,7 @@ export function directory(entries: readonly Entry[], options: DirectoryOptions):
   return wholeSectors(Buffer.concat(parts))
 }
 
-/** What a name is in a tree; the plain one is as `mkisofs -l -allow-lowercase -allow-multidot` writes it. */
+/** Names of an entry in each tree; the plain one is as `mkisofs -l -allow-lowercase -allow-multidot` writes it. */
 export function identifier({ name, folder }: { name: string; folder: boolean }, naming: Naming): Buffer {
   if (naming === 'joliet') return ucs2(folder ? name : `${name};1`)
   const allowed = name.replaceAll(/[^\w.]/g, '_').slice(0, 30)

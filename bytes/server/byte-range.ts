@@ -4,11 +4,11 @@ export interface ByteRange {
   end: number
 }
 
-/** More than this many are nobody's honest wish (RFC 9110, 17.15): the whole is sent instead. */
+/** Limit of ranges in a request; beyond it the whole is sent, as RFC 9110, 17.15 advises against abuse. */
 const MOST_RANGES = 16
 
 /**
- * What a `Range` header asks for, of a representation of `size` bytes (RFC 9110, 14.1.2 and 14.2). `ignore` where it is
+ * Reads a `Range` header for a representation of `size` bytes (RFC 9110, 14.1.2 and 14.2). `ignore` where it is
  * no range of bytes, or would send more than the whole; `unsatisfiable` where none of it is there.
  */
 export function rangesOf(header: string | undefined, size: number): readonly ByteRange[] | 'ignore' | 'unsatisfiable' {

@@ -1,4 +1,4 @@
-/** What a client already has is judged by these. */
+/** Validators by which a client's own copy is judged. */
 export interface Validators {
   /** Strong, with its quotes. */
   etag: string

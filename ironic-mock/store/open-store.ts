@@ -3,11 +3,11 @@ import { checkRows, closeWithoutLog, isDiskFull, openSound, type Clock } from '.
 import type {
   JsonObject,
   NodeRecord,
-  NodeSheets,
+  NodeLists,
   PortRecord,
   ResourceKind,
   ResourceRecords,
-  SheetKind,
+  NodeListKind,
 } from '../../wire/index.js'
 import { NodeEntry, Records, copyOf, parseObject, type NodeColumns } from './records.js'
 import { prepareStatements, type Statements } from './rows.js'
@@ -42,7 +42,7 @@ export interface StoreView {
   /** Shared records, which nobody may change, without copying. */
   readonly records: Records
   /** At once; what waits to be written is not in it. */
-  readSheet<Kind extends SheetKind>(node: string, kind: Kind): NodeSheets[Kind]
+  readSheet<Kind extends NodeListKind>(node: string, kind: Kind): NodeLists[Kind]
   /** Closes without writing what is still waiting, as a killed process would. Nobody is told. */
   abandon(): void
   /** {@link Store.resources}, at once and with shared records. */
@@ -204,13 +204,13 @@ class SqliteStore implements Store, StoreView {
     })
   }
 
-  sheet<Kind extends SheetKind>(node: string, kind: Kind): Promise<NodeSheets[Kind]> {
+  sheet<Kind extends NodeListKind>(node: string, kind: Kind): Promise<NodeLists[Kind]> {
     return Promise.resolve(this.readSheet(node, kind))
   }
 
-  readSheet<Kind extends SheetKind>(node: string, kind: Kind): NodeSheets[Kind] {
+  readSheet<Kind extends NodeListKind>(node: string, kind: Kind): NodeLists[Kind] {
     const row = this.#sql.sheet.get(node, kind) as { record: string } | undefined
-    return (row ? JSON.parse(row.record) : []) as NodeSheets[Kind]
+    return (row ? JSON.parse(row.record) : []) as NodeLists[Kind]
   }
 
   inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined> {

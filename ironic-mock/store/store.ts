@@ -1,12 +1,12 @@
 import type {
   JsonObject,
   NodeRecord,
-  NodeSheets,
+  NodeLists,
   PortRecord,
   ProvisionState,
   ResourceKind,
   ResourceRecords,
-  SheetKind,
+  NodeListKind,
 } from '../../wire/index.js'
 
 /** Counts the commits of one node; a commit that expects another revision is refused. */
@@ -65,7 +65,7 @@ export interface Commit {
   inventory?: { inventory: JsonObject; plugin_data: JsonObject }
   history?: readonly HistoryEntry[]
   /** Lists beside the node, each replaced as a whole. */
-  sheets?: Partial<NodeSheets>
+  sheets?: Partial<NodeLists>
   /** In this order. One that makes or gives a value that is taken is refused with the whole commit. */
   resources?: readonly ResourceChange[]
 }
@@ -200,7 +200,7 @@ export interface Store extends AsyncDisposable {
   inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined>
   history(node: string): Promise<HistoryEntry[]>
   /** Empty when nothing was kept. */
-  sheet<Kind extends SheetKind>(node: string, kind: Kind): Promise<NodeSheets[Kind]>
+  sheet<Kind extends NodeListKind>(node: string, kind: Kind): Promise<NodeLists[Kind]>
   /** Queued effects in order of their ids; of one node or of all. */
   effects(node?: string): Promise<StoredEffect[]>
   deadlines(): Promise<{ node: string; kind: string; at: number }[]>

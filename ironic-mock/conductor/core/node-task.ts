@@ -7,8 +7,8 @@ import type {
   PortRecord,
   ProvisionState,
   RunbookRecord,
-  NodeSheets,
-  SheetKind,
+  NodeLists,
+  NodeListKind,
 } from '../../../wire/index.js'
 import type { Deadline, NodePatch } from '../../store/store.js'
 import type { DeployImages } from '../flows/deploy/deploy-image-urls.js'
@@ -39,7 +39,7 @@ export interface Situation {
   /** Finds a runbook by its name or uuid. */
   readonly runbook?: (ident: string) => RunbookRecord | undefined
   /** Reads a list that is kept beside the node. */
-  readonly readList?: <Kind extends SheetKind>(kind: Kind) => NodeSheets[Kind]
+  readonly readList?: <Kind extends NodeListKind>(kind: Kind) => NodeLists[Kind]
 }
 
 export interface HistoryNote {
@@ -76,7 +76,7 @@ export interface Reaction {
   removePorts: string[]
   inventory: { inventory: JsonObject; plugin_data: JsonObject } | null
   /** Lists beside the node, each as a whole. */
-  lists: Partial<NodeSheets>
+  lists: Partial<NodeLists>
   /** Sentences for the operator's log. */
   warnings: string[]
   /** Told to the client once what has changed nevertheless is kept. */
@@ -110,7 +110,7 @@ export class NodeTask {
   readonly #warnings: string[] = []
   #refusal: IronicError | null = null
   inventory: Reaction['inventory'] = null
-  readonly #sheets: Partial<NodeSheets> = {}
+  readonly #sheets: Partial<NodeLists> = {}
 
   constructor(situation: Situation) {
     this.situation = situation
@@ -269,11 +269,11 @@ export class NodeTask {
   }
 
   /** A list that is kept beside the node, as this turn leaves it. */
-  list<Kind extends SheetKind>(kind: Kind): Readonly<NodeSheets[Kind]> {
-    return this.#sheets[kind] ?? this.situation.readList?.(kind) ?? ([] as unknown as NodeSheets[Kind])
+  list<Kind extends NodeListKind>(kind: Kind): Readonly<NodeLists[Kind]> {
+    return this.#sheets[kind] ?? this.situation.readList?.(kind) ?? ([] as unknown as NodeLists[Kind])
   }
 
-  setList<Kind extends SheetKind>(kind: Kind, list: NodeSheets[Kind]): void {
+  setList<Kind extends NodeListKind>(kind: Kind, list: NodeLists[Kind]): void {
     if (JSON.stringify(list) !== JSON.stringify(this.list(kind))) Object.assign(this.#sheets, { [kind]: list })
   }
 

@@ -31,8 +31,8 @@ export interface FirmwareComponentRecord {
 }
 
 /** Lists kept beside a node, each as a whole; they go with it. */
-export interface NodeSheets {
+export interface NodeLists {
   bios: BiosSettingRecord[]
   firmware: FirmwareComponentRecord[]
 }
-export type SheetKind = keyof NodeSheets
+export type NodeListKind = keyof NodeLists
