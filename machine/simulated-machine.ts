@@ -1,4 +1,4 @@
-import { errorChain, Mutex, uuid } from '../runtime/index.js'
+import { errorChain, Mutex, sharedAbort, uuid } from '../runtime/index.js'
 import type { Executor, Target } from '../targets/index.js'
 import { KeptMachine, type KeptOfBoot, type MachineState } from './kept-machine.js'
 import type { Boot, FirstBoot, Machine, MachinePower } from './machine.js'
@@ -25,7 +25,7 @@ export class SimulatedMachine implements Machine {
   /** Power changes happen one after another, in the order in which they were asked for. */
   readonly #button = new Mutex()
   readonly #staged = new Map<string, string>()
-  readonly #closing = new AbortController()
+  readonly #closing = sharedAbort()
   #console: string[] = []
   /** The current boot or, when off, the latest one of this process. */
   #boot: MachineBoot | undefined

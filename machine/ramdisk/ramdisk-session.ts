@@ -6,6 +6,7 @@ import {
   type Probe,
   type ProbePoint,
   type Random,
+  sharedAbort,
 } from '../../runtime/index.js'
 import type { Command, Exit, Files, Run } from '../../targets/index.js'
 import type { BlockDevice } from '../disk/block-device.js'
@@ -90,7 +91,7 @@ export class RamdiskSession {
   readonly files: Files
   readonly inside: Inside
   readonly #parts: SessionParts
-  readonly #power = new AbortController()
+  readonly #power = sharedAbort()
   readonly #runs = new Map<string, RunEntry>()
   readonly #programs = new Set<Promise<unknown>>()
   #anonymous: string[] = []

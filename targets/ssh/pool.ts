@@ -1,4 +1,4 @@
-import { UserError, type Clock } from '../../runtime/index.js'
+import { sharedAbort, UserError, type Clock } from '../../runtime/index.js'
 import { NoRoom, type Channel, type SshConnection } from './connection.js'
 
 /** sshd lets ten sessions into a connection unless told otherwise (MaxSessions); a few are left for what comes between. */
@@ -18,7 +18,7 @@ export class ConnectionPool implements AsyncDisposable {
   readonly #open: (signal: AbortSignal) => Promise<SshConnection>
   readonly #clock: Clock
   readonly #name: string
-  readonly #closing = new AbortController()
+  readonly #closing = sharedAbort()
   readonly #freed = new Set<() => void>()
   #members: Member[] = []
   #opening: Promise<void> | undefined

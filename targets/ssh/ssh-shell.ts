@@ -8,6 +8,7 @@ import {
   type Logger,
   type Random,
   silent as noLogger,
+  sharedAbort,
 } from '../../runtime/index.js'
 import { limitedText } from '../supervised/limits.js'
 import { LinkLost, type LoginShell, type ShellChannel } from '../supervised/login-shell.js'
@@ -93,7 +94,7 @@ class Host implements SshShell {
   readonly #settings: HostSettings
   readonly #secrets: ReturnType<typeof remembered>
   readonly #pool: ConnectionPool
-  readonly #closing = new AbortController()
+  readonly #closing = sharedAbort()
   #identity: HostIdentity | undefined
   #provisional = false
   #hostKey = ''
