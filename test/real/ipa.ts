@@ -109,8 +109,22 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
       }
       switched = (await asked()) ?? switched
     }
+    const operations = async (): Promise<{ operation: string }[]> =>
+      (await text('operations.jsonl'))
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as { operation: string })
+    /** Ironic switches fake hardware off as soon as the agent has taken the command to do so, which needs a moment. */
+    const poweredOffByAgent = async (): Promise<void> => {
+      for (let waited = 0; waited < MOST_SHUTDOWN; waited += 100) {
+        const isShuttingDown = (await operations()).at(-1)?.operation === 'full_sync'
+        if ((await asked()) || (waited >= LEAST_SHUTDOWN && !isShuttingDown)) return
+        await sleep(100)
+      }
+    }
     const setPower = async (to: 'on' | 'off' | 'reboot'): Promise<void> => {
       if (to === 'on' && power === 'on') return
+      if (to === 'off' && power === 'on' && running) await poweredOffByAgent()
       await end()
       power = to === 'off' ? 'off' : 'on'
       if (power === 'on' && source.kind === 'ramdisk') await follow((running = await boot(source.parameters)))
@@ -141,11 +155,7 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
       power: () => power,
       setBoot: async (next) => void (source = next),
       setPower,
-      operations: async () =>
-        (await text('operations.jsonl'))
-          .split('\n')
-          .filter(Boolean)
-          .map((line) => JSON.parse(line) as { operation: string }),
+      operations,
       switched: () => switched,
       logged: async () => (await Promise.all(['ipa.log', 'stdout.log'].map(text))).join('\n').slice(-20_000),
       [Symbol.asyncDispose]: () => freed[Symbol.asyncDispose](),
@@ -155,6 +165,10 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
     throw error
   }
 }
+
+/** Time for the agent to start its shutdown once Ironic powers the machine off, and to end it, in milliseconds. */
+const LEAST_SHUTDOWN = 2000
+const MOST_SHUTDOWN = 30_000
 
 /** How long a machine that was told to go down still runs, in milliseconds. */
 const ANSWERING = 500

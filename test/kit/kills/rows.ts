@@ -180,6 +180,7 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
   'state repair': ends(({ input: given }) => ['state', 'repair', '--state-dir', given('state')]),
   'state export': ends(({ input: given }) => ['state', 'export', '--state-dir', given('state')]),
   openapi: ends(() => ['openapi']),
+  errors: ends(() => ['errors']),
   'coreos-installer': ends(({ out }) => [
     ...['coreos-installer', 'install', out('installed.img'), '--image-file', IMAGE, '--insecure'],
   ]),

@@ -5,7 +5,7 @@ import type { Answer } from './play.js'
 export interface Difference {
   readonly script: string
   readonly call: string
-  /** `status`, `header NAME`, `way`, or the path of a member of the body or of what rests. */
+  /** `status`, `header NAME`, `states`, or the path of a member of the body or of what rests. */
   readonly at: string
   readonly real: unknown
   readonly ours: unknown
@@ -58,8 +58,8 @@ function differencesOf(script: string, theirs: Answer, own: Answer): Difference[
       if (value !== own.headers[name]) differs(`header ${name}`, value, own.headers[name])
     walk('', theirs.body, own.body, differs)
   }
-  if (theirs.path && own.path && !sameOrder(theirs.path, own.path)) differs('way', theirs.path, own.path)
-  if (theirs.path) walk('at rest ', theirs.rest, own.rest, differs)
+  if (theirs.states && own.states && !sameOrder(theirs.states, own.states)) differs('states', theirs.states, own.states)
+  if (theirs.states) walk('at rest ', theirs.rest, own.rest, differs)
   return found
 }
 

@@ -13,8 +13,8 @@ export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: unknown
-  /** The states that were gone through until it rested, and how it rests. */
-  readonly path?: readonly string[]
+  /** States that were observed until the record was at rest, and the record at rest. */
+  readonly states?: readonly string[]
   readonly rest?: unknown
 }
 
