@@ -124,7 +124,7 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
     }
     const setPower = async (to: 'on' | 'off' | 'reboot'): Promise<void> => {
       if (to === 'on' && power === 'on') return
-      if (to === 'off' && power === 'on' && running) await poweredOffByAgent()
+      if (running) await poweredOffByAgent()
       await end()
       power = to === 'off' ? 'off' : 'on'
       if (power === 'on' && source.kind === 'ramdisk') await follow((running = await boot(source.parameters)))
