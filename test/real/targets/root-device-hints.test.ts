@@ -11,8 +11,8 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** Evaluates each row with the real code. */
 async function asked(peer: 'ironic' | 'ipa', rows: readonly HintCase[]): Promise<unknown[]> {
-  const venv = await pythonPeer(at(`./peers/${peer}.txt`))
-  const child = spawn(`${venv}/bin/python`, [at('./peers/root-device-hints.py'), peer], {
+  const venv = await pythonPeer(at(`../peers/${peer}.txt`))
+  const child = spawn(`${venv}/bin/python`, [at('../peers/root-device-hints.py'), peer], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   child.stdin.end(JSON.stringify(rows))
@@ -23,7 +23,7 @@ async function asked(peer: 'ironic' | 'ipa', rows: readonly HintCase[]): Promise
 /** Python names objects by where they are in memory. */
 const steady = (answers: unknown): unknown => JSON.parse(JSON.stringify(answers).replaceAll(/0x[0-9a-f]{6,}/g, '0x'))
 
-const RECORDED = at('../fixtures/root-device-hints/recorded.json')
+const RECORDED = at('../../fixtures/root-device-hints/recorded.json')
 
 test('the recorded answers are those of the real Ironic, and for lists and tran of the real agent', async () => {
   const [ironic, agent] = await Promise.all([
