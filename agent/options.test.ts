@@ -74,7 +74,10 @@ describe('a configuration file', () => {
   })
 
   test('goes on where a line is indented; quotes are no part of a value', () => {
-    const values = parseIni(file('[a]\nlist = one,\n  two\nq = "x y"\n'), { code: 'agent-config-file', example: 'a = b' }).get('a')
+    const values = parseIni(file('[a]\nlist = one,\n  two\nq = "x y"\n'), {
+      code: 'agent-config-file',
+      example: 'a = b',
+    }).get('a')
     expect(Object.fromEntries(values!)).toEqual({ list: 'one,\ntwo', q: 'x y' })
   })
 })

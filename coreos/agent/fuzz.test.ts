@@ -129,7 +129,9 @@ describe('reading what starts the agent', () => {
   test('settings with many blanks are refused in time', () => {
     const before = performance.now()
     const text = `[DEFAULT]\na${' '.repeat(300_000)}b`
-    expect(() => parseIni({ name: 'a.conf', text }, { code: 'agent-config-file', example: 'a = b' })).toThrow('is no setting')
+    expect(() => parseIni({ name: 'a.conf', text }, { code: 'agent-config-file', example: 'a = b' })).toThrow(
+      'is no setting',
+    )
     expect(performance.now() - before).toBeLessThan(5000)
   })
 })

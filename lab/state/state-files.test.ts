@@ -153,24 +153,28 @@ test('a schema that is newer is said, and its rows are exported', async () => {
   expect((await checkState(folder))[0]).toMatchObject({ sound: false })
 })
 
-test(`${MUTATIONS} mutations end in a sentence, and after a repair the folder opens`, { timeout: 600_000 }, async () => {
-  const random = seededRandom(12)
-  const below = (most: number) => Math.floor(random.next() * most)
-  for (let run = 0; run < MUTATIONS; run++) {
-    const folder = await copy()
-    const file = join(folder, run % 3 === 0 ? 'machines.db' : 'ironic.db')
-    await patched((bytes) => {
-      const count = 1 + below(run % 2 === 0 ? 4 : 200)
-      for (let n = 0; n < count; n++) bytes[below(bytes.length)]! ^= 1 << below(8)
-    })(file)
-    if (run % 10 === 0) await truncate(file, below((await stat(file)).size))
-    const acceptable = (error: unknown) => {
-      if (!(error instanceof UserError)) throw new Error(`mutation ${run}: no sentence`, { cause: error })
+test(
+  `${MUTATIONS} mutations end in a sentence, and after a repair the folder opens`,
+  { timeout: 600_000 },
+  async () => {
+    const random = seededRandom(12)
+    const below = (most: number) => Math.floor(random.next() * most)
+    for (let run = 0; run < MUTATIONS; run++) {
+      const folder = await copy()
+      const file = join(folder, run % 3 === 0 ? 'machines.db' : 'ironic.db')
+      await patched((bytes) => {
+        const count = 1 + below(run % 2 === 0 ? 4 : 200)
+        for (let n = 0; n < count; n++) bytes[below(bytes.length)]! ^= 1 << below(8)
+      })(file)
+      if (run % 10 === 0) await truncate(file, below((await stat(file)).size))
+      const acceptable = (error: unknown) => {
+        if (!(error instanceof UserError)) throw new Error(`mutation ${run}: no sentence`, { cause: error })
+      }
+      await opened(folder).catch(acceptable)
+      await exportState(folder, { secrets: false }).catch(acceptable)
+      await repairState(folder).catch(acceptable)
+      expect(await opened(folder).catch((error: unknown) => error), `mutation ${run}`).toEqual(expect.any(Number))
+      rmSync(folder, { recursive: true })
     }
-    await opened(folder).catch(acceptable)
-    await exportState(folder, { secrets: false }).catch(acceptable)
-    await repairState(folder).catch(acceptable)
-    expect(await opened(folder).catch((error: unknown) => error), `mutation ${run}`).toEqual(expect.any(Number))
-    rmSync(folder, { recursive: true })
-  }
-})
+  },
+)
