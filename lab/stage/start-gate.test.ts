@@ -7,7 +7,7 @@ import { liveVersion } from '../../machine/index.js'
 
 const [A, B] = ['38.20230718.3.0', '39.20240101.3.0']
 
-test('a conductor waits until the image service has been updated, and not a moment longer than it was told to', async () => {
+test('a conductor waits until the image service has been updated, at most for its time limit', async () => {
   const files: Record<string, Uint8Array> = { '/live.iso': versionedIso(A) }
   await using server = await imageServer(files)
   const clock = new VirtualClock()

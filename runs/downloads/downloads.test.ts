@@ -69,7 +69,7 @@ describe('row 6: the same checksum gate for who asks the origin and who asks a m
     expect(world.asked.length).toBeGreaterThan(0)
   })
 
-  test('disconnected: stream and files come from the mirror, and nobody else is asked', async () => {
+  test('disconnected: stream and files come from the mirror alone', async () => {
     const reach = { mirror: mirror.url('') }
     const stream = await open({ stream: 'rhcos-4.22', ...reach })
     expect(stream).toEqual(build.stream)
@@ -161,7 +161,7 @@ describe('row 36: our own download', () => {
     expect(await readdir(into())).toEqual(['rhcos-10.2.20260715-0-live-kernel.x86_64'])
   })
 
-  test('offline: what was fetched once is there, and nobody is asked', async () => {
+  test('offline: files that were fetched once are used without a request', async () => {
     const request = { stream: 'rhcos-4.22', streamBaseUrl: mirror.url('/streams') }
     await download([streamDisk(await open(request), 'x86_64', 'metal', 'iso')])
     const asked = mirror.asked.length + world.asked.length
