@@ -23,7 +23,7 @@ export const SLOW = [
   'ironic-mock/conductor/flows/deploy/deployment.test.ts',
   'ironic-mock/conductor/flows/rescue/rescue.test.ts',
   'ironic-mock/conductor/flows/service/servicing.test.ts',
-  'ironic-mock/store/store.test.ts',
+  'ironic-mock/store/on-disk.test.ts',
   'lab/',
   'machine/boot/',
   'machine/differences.test.ts',

@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { minutes } from '../../../runtime/index.js'
-import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
+import { manageableNode, type ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import type { HardwareReport } from '../../drivers/hardware.js'
-
-async function manageable(policy = {}) {
-  const lab = await ScriptedLab.open({ policy })
-  const { uuid, machine } = await lab.enroll()
-  await lab.provision(uuid, 'manage', 'manageable')
-  return { lab, uuid, machine }
-}
 
 describe('what a BMC tells besides the power', () => {
   const REPORT: HardwareReport = {
@@ -16,7 +9,7 @@ describe('what a BMC tells besides the power', () => {
     firmware: [{ component: 'bmc', version: '1', vendor: null, model: null, serial: null }],
   }
   const telling = async (policy = {}) => {
-    const made = await manageable({ powerSyncInterval: minutes(2), ...policy })
+    const made = await manageableNode({}, { powerSyncInterval: minutes(2), ...policy })
     let report = REPORT
     Object.assign(made.machine, { hardware: { report: () => Promise.resolve(report) } })
     return { ...made, tell: (more: Partial<HardwareReport>) => void (report = { ...report, ...more }) }
@@ -42,5 +35,100 @@ describe('what a BMC tells besides the power', () => {
     const { lab, uuid } = await telling()
     await lab.provision(uuid, 'inspect', ({ inspection_finished_at }) => inspection_finished_at !== null)
     expect(await lab.store.sheet(uuid, 'firmware')).toMatchObject([{ component: 'bmc', current_version: '1' }])
+  })
+})
+
+describe('the periodic look at power', () => {
+  const SYNC = { powerSyncInterval: 120_000, powerFailureRecoveryInterval: 300_000 }
+  const looks = async (lab: ScriptedLab, count: number) => {
+    for (let i = 0; i < count; i++) await lab.clock.advance(120_000)
+  }
+
+  test('sets the machine to what is recorded', async () => {
+    const { lab, uuid, machine } = await manageableNode({}, SYNC)
+    machine.state = 'power on'
+    await looks(lab, 1)
+    expect(machine.state).toBe('power off')
+    expect(await lab.node(uuid)).toMatchObject({ power_state: 'power off', last_error: null, reservation: null })
+  })
+
+  test('or the record to what the machine is', async () => {
+    const { lab, uuid, machine } = await manageableNode({}, { ...SYNC, forcePowerDuringSync: false })
+    machine.state = 'power on'
+    await looks(lab, 1)
+    expect(await lab.node(uuid)).toMatchObject({ power_state: 'power on', last_error: null })
+  })
+
+  test('a machine that may not be switched off is not', async () => {
+    const { lab, uuid, machine } = await manageableNode({ disable_power_off: true }, SYNC)
+    machine.state = 'power on'
+    await looks(lab, 1)
+    expect(await lab.node(uuid)).toMatchObject({ power_state: 'power on' })
+  })
+
+  test('a BMC that does not answer four times takes the node out of service, until it answers', async () => {
+    const { lab, uuid, machine } = await manageableNode({}, SYNC)
+    machine.failing = 'no route to host'
+    await looks(lab, 3)
+    expect(await lab.node(uuid)).toMatchObject({ maintenance: false, last_error: null, power_state: 'power off' })
+    await looks(lab, 1)
+    const reason = `During sync_power_state, max retries exceeded for node ${uuid}, node state None does not match expected state 'power off'. Updating DB state to 'None' Switching node to maintenance mode. Error: no route to host`
+    expect(await lab.node(uuid)).toMatchObject({
+      maintenance: true,
+      maintenance_reason: reason,
+      last_error: reason,
+      fault: 'power failure',
+      power_state: null,
+    })
+    await looks(lab, 3)
+    expect(await lab.node(uuid)).toMatchObject({ fault: 'power failure' })
+    machine.failing = undefined
+    await lab.clock.advance(300_000)
+    expect(await lab.node(uuid)).toMatchObject({
+      maintenance: false,
+      maintenance_reason: null,
+      fault: null,
+      power_state: 'power off',
+    })
+  })
+
+  test('a machine that does not stay as it was set counts as well', async () => {
+    const { lab, uuid, machine } = await manageableNode({}, SYNC)
+    machine.power = () => Promise.resolve('power on')
+    machine.setPower = () => Promise.resolve()
+    await looks(lab, 4)
+    expect(await lab.node(uuid)).toMatchObject({
+      fault: 'power failure',
+      power_state: 'power on',
+      last_error: expect.stringMatching(/expected state 'power off'.*maintenance mode\.$/) as string,
+    })
+  })
+
+  test.each<[string, (lab: ScriptedLab, uuid: string) => Promise<unknown>]>([
+    ['in maintenance', (lab, uuid) => lab.conductor.setMaintenance(uuid, true)],
+    ['waiting for the agent', (lab, uuid) => lab.provision(uuid, 'provide', 'clean wait')],
+  ])('leaves a node alone that is %s', async (_, prepare) => {
+    const { lab, uuid, machine } = await manageableNode({}, SYNC)
+    machine.script.silent = true
+    await prepare(lab, uuid)
+    const { power_state } = await lab.node(uuid)
+    machine.state = machine.state === 'power on' ? 'power off' : 'power on'
+    await looks(lab, 5)
+    expect(await lab.node(uuid)).toMatchObject({ power_state, fault: null })
+  })
+
+  test('forgets an error once all is well, but not that of a state that failed', async () => {
+    const { lab, uuid, machine } = await manageableNode({}, SYNC)
+    machine.failing = 'gone'
+    await lab.conductor.changePower(uuid, 'power on')
+    await lab.until(uuid, (node) => node.reservation === null)
+    machine.failing = undefined
+    expect((await lab.node(uuid)).last_error).not.toBeNull()
+    await looks(lab, 1)
+    expect((await lab.node(uuid)).last_error).toBeNull()
+    machine.script.inventory = { interfaces: [] }
+    await lab.provision(uuid, 'inspect', 'inspect failed')
+    await looks(lab, 2)
+    expect((await lab.node(uuid)).last_error).not.toBeNull()
   })
 })

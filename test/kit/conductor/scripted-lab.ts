@@ -164,3 +164,14 @@ export class ScriptedLab {
     return states.filter((state, index) => state !== states[index - 1])
   }
 }
+
+/** A lab with one node, which is manageable. */
+export async function manageableNode(
+  fields: JsonObject = {},
+  policy: Partial<Policy> = {},
+): Promise<{ lab: ScriptedLab; uuid: string; machine: ScriptedMachine }> {
+  const lab = await ScriptedLab.open({ policy })
+  const { uuid, machine } = await lab.enroll(fields)
+  await lab.provision(uuid, 'manage', 'manageable')
+  return { lab, uuid, machine }
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { hours } from '../../../../runtime/index.js'
-import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
+import { manageableNode } from '../../../../test/kit/conductor/scripted-lab.js'
 import { CommandFailure, ERASE } from '../../../../test/kit/conductor/scripted-machine.js'
 import type { JsonObject } from '../../../../wire/index.js'
 
@@ -14,13 +14,11 @@ const SLEEP = {
 }
 
 async function manageable(fields: JsonObject = {}, policy = {}) {
-  const lab = await ScriptedLab.open({ policy })
-  const { uuid, machine } = await lab.enroll(fields)
-  machine.script.cleanSteps = [ERASE, { ...ERASE, step: 'erase_devices', priority: 10 }, SLEEP]
-  await lab.provision(uuid, 'manage', 'manageable')
-  const ran = () =>
-    machine.sent.filter(({ name }) => name.includes('execute')).map(({ params }) => params.step as JsonObject)
-  return { lab, uuid, machine, ran }
+  const made = await manageableNode(fields, policy)
+  const { script, sent } = made.machine
+  script.cleanSteps = [ERASE, { ...ERASE, step: 'erase_devices', priority: 10 }, SLEEP]
+  const ran = () => sent.filter(({ name }) => name.includes('execute')).map(({ params }) => params.step as JsonObject)
+  return { ...made, ran }
 }
 
 describe('automated', () => {

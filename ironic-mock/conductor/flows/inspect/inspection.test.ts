@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
+import { manageableNode, ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
 import type { ScriptedMachine } from '../../../../test/kit/conductor/scripted-machine.js'
 import { minutes } from '../../../../runtime/index.js'
 import type { JsonObject } from '../../../../wire/index.js'
@@ -9,10 +9,8 @@ import { UPSTREAM_POLICY } from '../../core/policy.js'
 const MAC = '52:54:00:00:00:01'
 
 async function manageable(fields: JsonObject = {}, policy = {}) {
-  const lab = await ScriptedLab.open({ policy })
-  const { uuid, machine } = await lab.enroll(fields, MAC)
-  await lab.provision(uuid, 'manage', 'manageable')
-  return { lab, uuid, machine, ports: () => lab.store.ports({ node_uuid: uuid }) }
+  const made = await manageableNode(fields, policy)
+  return { ...made, ports: () => made.lab.store.ports({ node_uuid: made.uuid }) }
 }
 
 /** In inspect wait, with nobody in the ramdisk: the test posts. */

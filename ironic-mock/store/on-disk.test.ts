@@ -1,0 +1,176 @@
+import Database from 'libsql'
+import fc from 'fast-check'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { chassis, databaseFiles, node, open, port, portgroup } from '../../test/kit/store-records.js'
+
+const { folder, file } = databaseFiles()
+
+describe('on disk', () => {
+  test('what was answered is there after a kill, what was not is not', async () => {
+    const path = file()
+    const store = open(path)
+    await store.createNode(node('a'))
+    await store.commit({ node: 'a', expect: 1, patch: { description: 'kept' } })
+    void store.commit({ node: 'a', expect: 2, patch: { description: 'never answered' } })
+    store.abandon()
+    const again = open(path)
+    expect((await again.node('a'))?.node.description).toBe('kept')
+    await again[Symbol.asyncDispose]()
+  })
+
+  test('work that is queued after a kill gets a number that none has', async () => {
+    const path = file()
+    const store = open(path)
+    for (const uuid of ['a', 'b']) await store.createNode(node(uuid))
+    const effects = [{ kind: 'k', payload: {} }]
+    await store.commit({ node: 'a', expect: 1, effects })
+    for (let done = 1; done < 4; done++) await store.commit({ node: 'a', expect: done + 1, done, effects })
+    store.abandon()
+    const again = open(path)
+    for (const expect of [1, 2, 3, 4]) await again.commit({ node: 'b', expect, effects })
+    expect((await again.effects()).map(({ id, node: of }) => [id, of])).toEqual([
+      [4, 'a'],
+      ...[5, 6, 7, 8].map((id) => [id, 'b']),
+    ])
+    await again[Symbol.asyncDispose]()
+  })
+
+  test('closing writes what waits', async () => {
+    const path = file()
+    const store = open(path)
+    const written = store.createNode(node('a'))
+    await store[Symbol.asyncDispose]()
+    await written
+    const again = open(path)
+    expect(await again.nodes({})).toHaveLength(1)
+    await again[Symbol.asyncDispose]()
+    await expect(again.createNode(node('b'))).rejects.toThrow('closed')
+  })
+
+  test('nothing that was taken out or replaced is left in the file', async () => {
+    const path = file()
+    const store = open(path)
+    const secret = `canary-${'x'.repeat(40)}`
+    await store.createNode({ ...node('a'), instance_info: { configdrive: secret } })
+    await store.commit({ node: 'a', expect: 1, patch: { instance_info: {} } })
+    await store.createNode({ ...node('b'), instance_info: { configdrive: secret } })
+    await store.removeNode('b', 1)
+    await store[Symbol.asyncDispose]()
+    const own = readdirSync(folder()).filter((name) => name.startsWith(basename(path)))
+    const bytes = own.map((name) => readFileSync(join(folder(), name), 'latin1'))
+    expect(bytes.join('')).not.toContain('canary-')
+  })
+
+  test('a database of another version is refused with a remedy', () => {
+    const path = file()
+    const db = new Database(path)
+    db.exec('PRAGMA user_version = 99')
+    db.close()
+    expect(() => open(path)).toThrow(
+      expect.objectContaining({ code: 'store-version', remedy: expect.any(String) as string }) as Error,
+    )
+  })
+
+  test('a database of version 1 gets the table that it lacks', async () => {
+    const path = file()
+    await open(path)[Symbol.asyncDispose]()
+    const db = new Database(path)
+    db.exec('DROP TABLE resources; DROP TABLE resource_ids; PRAGMA user_version = 1')
+    db.close()
+    const again = open(path)
+    expect(await again.createResource('chassis', chassis('c'))).toMatchObject({ uuid: 'c' })
+    await again[Symbol.asyncDispose]()
+  })
+
+  test('memory and database never differ, whatever was done', async () => {
+    const uuids = ['a', 'b', 'c']
+    const step = fc.record({
+      what: fc.constantFrom(
+        'create',
+        'remove',
+        'patch',
+        'queue',
+        'done',
+        'drop',
+        'limit',
+        'lift',
+        'port',
+        'unport',
+        'group',
+        'regroup',
+        'ungroup',
+        'with',
+      ),
+      uuid: fc.constantFrom(...uuids),
+      n: fc.nat(3),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const path = file()
+        const store = open(path)
+        await Promise.all(
+          steps
+            .map(async ({ what, uuid, n }) => {
+              const expect = store.records.nodes.get(uuid)?.revision ?? 0
+              const commit = (change: object) => store.commit({ node: uuid, expect, ...change })
+              const done = store.records.effects.get(uuid)?.[0]?.id ?? -1
+              const mac = `52:54:00:00:00:0${n}`
+              if (what === 'create') await store.createNode(node(uuid, { name: `n${n}` }))
+              if (what === 'remove') await store.removeNode(uuid, expect)
+              if (what === 'patch') await commit({ patch: { name: `n${n}`, instance_uuid: n === 0 ? null : `i${n}` } })
+              if (what === 'queue') await commit({ effects: [{ kind: 'k', payload: { n } }] })
+              if (what === 'done') await commit({ done, effects: n > 1 ? [{ kind: 'k', payload: { n } }] : [] })
+              if (what === 'drop') await commit({ dropEffects: true })
+              if (what === 'limit') await commit({ deadlines: [{ kind: `d${n}`, at: n }] })
+              if (what === 'lift') await commit({ deadlines: [{ kind: `d${n}`, at: null }] })
+              if (what === 'port') await store.createPort(port(mac, uuid))
+              if (what === 'unport') await store.removePort(`port-${mac}`)
+              const group = { uuid: `g${n}`, record: portgroup(`g${n}`, uuid, { name: `${uuid}${n % 2}` }) }
+              if (what === 'group') await store.createResource('portgroup', group.record)
+              if (what === 'regroup')
+                await store.updateResource('portgroup', group.uuid, () => ({
+                  address: n === 0 ? null : mac,
+                  node_uuid: uuid,
+                }))
+              if (what === 'ungroup') await store.removeResource('portgroup', group.uuid)
+              if (what === 'with')
+                await commit({
+                  resources: [
+                    { do: 'create', kind: 'portgroup', record: group.record },
+                    { do: 'patch', kind: 'portgroup', uuid: `g${(n + 1) % 4}`, patch: { mode: what } },
+                    { do: 'remove', kind: 'portgroup', uuid: `g${(n + 2) % 4}` },
+                  ],
+                })
+            })
+            .map((work, index) =>
+              index % 3 === 0
+                ? work.then(
+                    () => {},
+                    () => {},
+                  )
+                : work.catch(() => {}),
+            ),
+        )
+        const look = async (s: ReturnType<typeof open>) => [
+          await s.nodes({}),
+          await s.ports({}),
+          await s.effects(),
+          (await s.deadlines()).sort((x, y) => `${x.node}${x.kind}`.localeCompare(`${y.node}${y.kind}`)),
+          await Promise.all(uuids.map(async (uuid) => (await s.node(uuid))?.revision)),
+          await s.resources('portgroup', {}),
+          await Promise.all(uuids.map((uuid) => s.resources('portgroup', { node_uuid: uuid }))),
+          await Promise.all(['a0', 'a1', 'b0', 'c1'].map(async (name) => (await s.resource('portgroup', name))?.uuid)),
+          await Promise.all(['n0', 'n1', 'n2', 'n3'].map(async (name) => (await s.node(name))?.node.uuid)),
+        ]
+        const before = await look(store)
+        store.abandon()
+        const again = open(path)
+        expect(await look(again)).toEqual(before)
+        again.abandon()
+      }),
+      { numRuns: 40 },
+    )
+  })
+})

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { host } from '../kit/commands/bmh.js'
+import { command } from '../kit/commands/command.js'
+
+describe('a manifest that is wrong', () => {
+  const wrong = (spec: string) => host(spec)
+  test.each<[string, string, string]>([
+    ['unknown field', wrong('  onlien: true'), 'document 1, spec.onlien (line 8 col 3): this field is not known'],
+    [
+      'wrong type',
+      wrong('  automatedCleaningMode: metadata').replace('online: true', 'online: "yes"'),
+      'document 1, spec.online (line 5 col 3): it must be of type boolean',
+    ],
+    [
+      'wrong version',
+      wrong('').replace('v1alpha1', 'v1'),
+      'document 1, apiVersion (line 1 col 1): it must be "metal3.io/v1alpha1"',
+    ],
+    [
+      'two ways of deploying',
+      wrong('  image: {format: coreos}\n  customDeploy: {method: install_coreos}'),
+      'document 1, spec.customDeploy (line 9 col 3): there is image.format: coreos too: write one or the other',
+    ],
+    [
+      'coreos with a URL',
+      wrong('  image: {format: coreos, url: "http://x/y"}'),
+      'document 1, spec.image.url (line 8 col 27): it must be empty where format is coreos: the live system has the image',
+    ],
+    [
+      'no checksum',
+      wrong('  image: {url: "http://x/y"}'),
+      'document 1, spec.image (line 8 col 3): the field checksum is missing: only live-iso and oci:// go without',
+    ],
+    [
+      'both kinds of RAID',
+      wrong('  raid: {hardwareRAIDVolumes: [{level: "1"}], softwareRAIDVolumes: [{level: "1"}]}'),
+      'document 1, spec.raid (line 8 col 3): hardwareRAIDVolumes and softwareRAIDVolumes cannot both be there',
+    ],
+    [
+      'RAID level',
+      wrong('  raid: {hardwareRAIDVolumes: [{level: 1}]}'),
+      'document 1, spec.raid.hardwareRAIDVolumes[0].level (line 8 col 33): it must be of type string',
+    ],
+    [
+      'hints',
+      wrong('  rootDeviceHints: {deviceName: sda}'),
+      'document 1, spec.rootDeviceHints.deviceName (line 8 col 21): it must be below /dev/ or /dev/disk/by-path/, not sda',
+    ],
+    [
+      'hint that is none',
+      wrong('  rootDeviceHints: {serial: A}'),
+      'document 1, spec.rootDeviceHints.serial (line 8 col 21): this field is not known',
+    ],
+    [
+      'BMC',
+      wrong('').replace('redfish-virtualmedia:', 'redfsh:'),
+      'document 1, spec.bmc.address (line 6 col 9): the BMC address "redfsh://10.0.0.5/redfish/v1/Systems/1" cannot be used',
+    ],
+    ['YAML', 'kind: BareMetalHost\n  a: b\n', 'document 1 (line 1 col 7): this is no YAML'],
+    ['nothing', '# nothing\n', 'there is no BareMetalHost in it'],
+    [
+      'Secret',
+      `${wrong('')}---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {username: "%%%", password: "eA=="}\n`,
+      'document 2, data.username (line 13 col 8): the Secret s cannot be used: it is no base64',
+    ],
+    [
+      'Secret without a key',
+      `${wrong('')}---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {username: a}\n`,
+      'document 2 (line 10 col 1): the Secret s cannot be used: it has no key password',
+    ],
+  ])('%s: is told with its place', async (_, yaml, expected) => {
+    const run = command(['bmh', 'explain', '-'], { stdin: yaml })
+    expect(await run.ended).toBe(1)
+    expect(run.stdout).toBe('')
+    expect(run.stderr).toContain(`standard input: ${expected}`)
+  })
+
+  test('and a file that is not there is wrong usage', async () => {
+    const run = command(['bmh', 'explain', '/nowhere.yaml'])
+    expect(await run.ended).toBe(2)
+    expect(run.stderr).toContain('/nowhere.yaml cannot be read')
+  })
+})
