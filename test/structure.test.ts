@@ -10,7 +10,7 @@ const LONGEST_FILE = 350
 const LARGEST_FOLDER = 40
 const LARGEST_CIRCLE = 3
 /** Files that are still to be split. */
-const STILL_LONGER = new Set(['cli/options/option-table.ts', 'lab/stage/stage.ts'])
+const STILL_LONGER = new Set(['lab/stage/stage.ts'])
 
 /** The doors of public/: an entry of the package each. */
 const PACKAGE_ENTRIES = ['index', 'steps', 'ignition', 'coreos'].map((entry) => `public/${entry}.ts`)

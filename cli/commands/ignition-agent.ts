@@ -12,7 +12,7 @@ import {
 import { FormatError, maskedAddresses } from '../../bytes/index.js'
 import { summarizeIgnition, parseIgnition } from '../../ignition/index.js'
 import { UserError } from '../../runtime/index.js'
-import type { AGENT_CONFIG_SHAPES } from '../options/agent-config-options.js'
+import type { AGENT_CONFIG_SHAPES } from '../options/table/agent-config.js'
 import type { Environment } from '../environment.js'
 import { keyfilesOfNmstate } from '../installer/nmstate.js'
 import type { Options } from '../options/options.js'

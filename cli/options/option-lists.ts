@@ -1,4 +1,4 @@
-import { AGENT_CONFIG_SHAPES } from './agent-config-options.js'
+import { AGENT_CONFIG_SHAPES } from './table/agent-config.js'
 
 /** Which options of the table each command takes. Kept apart from the commands' code, so that help needs none of it. */
 

@@ -1,6 +1,4 @@
-const TEXT = { type: 'string', minLength: 1 } as const
-const FILES = { type: 'array', items: TEXT } as const
-const FLAG = { type: 'boolean' } as const
+import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
 
 /** Options of `ironstage ignition agent-config`; those of ICC's environment have its variable's name in brackets. */
 export const AGENT_CONFIG_SHAPES = {
@@ -83,11 +81,11 @@ export const AGENT_CONFIG_SHAPES = {
     schema: { type: 'string', enum: ['yes', 'no'] },
   },
   hostname: { value: 'NAME', description: 'host name of the machine when DHCP gives none', schema: TEXT },
-  keyfile: { value: 'FILE', description: 'NetworkManager keyfile; may be repeated', schema: FILES },
+  keyfile: { value: 'FILE', description: 'NetworkManager keyfile; may be repeated', schema: TEXTS },
   nmstate: {
     value: 'FILE',
     description: 'nmstate file; nmstatectl of this computer makes keyfiles of it; may be repeated',
-    schema: FILES,
+    schema: TEXTS,
   },
   'agent-option': {
     value: 'NAME=VALUE',
@@ -95,4 +93,4 @@ export const AGENT_CONFIG_SHAPES = {
     description: 'ironic-python-agent option, as in api_url=URL; may be repeated',
     schema: { type: 'array', items: { type: 'string', pattern: '^[a-z][a-z0-9_]*=' } },
   },
-} as const
+} as const satisfies Record<string, OptionShape>

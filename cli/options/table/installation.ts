@@ -1,0 +1,80 @@
+import { FLAG, KARGS, SIZE, TEXT, TEXTS, type OptionShape } from './shape.js'
+
+/** Options of the image, its cache, the Ignition config and the disk of an installation. */
+export const INSTALLATION_SHAPES = {
+  image: {
+    value: 'FILE|URL|stream:NAME',
+    description:
+      'CoreOS metal image, raw or compressed with gzip, xz or zstd; stream:NAME, or stream:URL of stream metadata, is the ' +
+      'current image of a CoreOS stream (default: the rehearsal image)',
+    schema: TEXT,
+  },
+  'cache-dir': {
+    value: 'DIR',
+    description: 'folder of the image cache (default: ironstage/images in XDG_CACHE_HOME or ~/.cache)',
+    schema: TEXT,
+  },
+  'cache-as': {
+    value: 'fetched|zstd',
+    description: 'cache images as fetched, or recompress xz and gzip to zstd, which installs faster (default: fetched)',
+    schema: { type: 'string', enum: ['fetched', 'zstd'] },
+  },
+  'cache-size': {
+    value: 'SIZE',
+    example: '20GiB',
+    description: 'limit of the image cache; the least recently used images go first (default: 20GiB)',
+    schema: SIZE,
+  },
+  'no-cache': {
+    description: 'use no image cache: each installation fetches its image',
+    schema: FLAG,
+  },
+  'image-ca': {
+    value: 'FILE',
+    description: 'certificate authorities to trust for image servers, PEM (default: those of Node.js)',
+    schema: TEXT,
+  },
+  'image-key': {
+    value: 'FILE',
+    description:
+      'OpenPGP key, armoured, to accept image signatures from, besides those of Fedora and Red Hat; may be repeated',
+    schema: TEXTS,
+  },
+  all: { description: 'delete all images that are not in use', schema: FLAG },
+  ignition: {
+    value: 'FILE',
+    description: 'Ignition config to install, - for standard input (default: a small example)',
+    schema: TEXT,
+  },
+  'no-ignition-check': {
+    description: 'install a config that Ignition would refuse, to see the first boot fail',
+    schema: FLAG,
+  },
+  'append-karg': {
+    value: 'ARG',
+    example: 'console=ttyS0',
+    description: 'kernel argument to add; may be repeated',
+    schema: KARGS,
+  },
+  'delete-karg': {
+    value: 'ARG',
+    example: 'quiet',
+    description: 'kernel argument to remove; may be repeated',
+    schema: KARGS,
+  },
+  'disk-file': {
+    value: 'FILE',
+    description: "file to use as the machine's disk (default: a new file, named in the report)",
+    schema: TEXT,
+  },
+  'disk-size': {
+    value: 'SIZE',
+    example: '20GiB',
+    description: 'size of the disk, as in 10GiB or 20GB (default: 10GiB)',
+    schema: SIZE,
+  },
+  overwrite: {
+    description: 'overwrite --disk-file even if ironstage did not make it',
+    schema: FLAG,
+  },
+} as const satisfies Record<string, OptionShape>

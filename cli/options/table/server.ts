@@ -1,0 +1,75 @@
+import { PROFILE_WORDS, RELEASE_WORDS } from '../../output/words.js'
+import { FLAG, TEXT, type OptionShape } from './shape.js'
+
+/** Options of the API server and its simulated machines. */
+export const SERVER_SHAPES = {
+  host: {
+    value: 'ADDRESS',
+    description: 'address to listen on (default: 127.0.0.1)',
+    schema: TEXT,
+  },
+  port: {
+    value: 'PORT',
+    example: '6385',
+    description: 'port of the Ironic API; 0 picks a free one (default: 6385)',
+    schema: { type: 'integer', minimum: 0, maximum: 65535 },
+  },
+  nodes: {
+    value: 'N',
+    example: '3',
+    description: 'simulated machines to start with, each with a node in enroll and its ports (default: 0)',
+    schema: { type: 'integer', minimum: 0, maximum: 10_000 },
+  },
+  profile: {
+    value: PROFILE_WORDS.join('|'),
+    description: "settings to start from: Metal3's, or Ironic's own defaults (default: metal3)",
+    schema: { type: 'string', enum: [...PROFILE_WORDS] },
+  },
+  'ironic-release': {
+    value: 'RELEASE',
+    description: `Ironic release to behave as: ${RELEASE_WORDS.join(', ')} (default: master)`,
+    schema: { type: 'string', enum: [...RELEASE_WORDS] },
+  },
+  set: {
+    value: 'OPTION=VALUE',
+    example: 'conductor.automated_clean=false',
+    description: 'Ironic option, as in conductor.automated_clean=false; may be repeated',
+    schema: { type: 'array', items: { type: 'string', pattern: '^[^=]+=' } },
+  },
+  htpasswd: {
+    value: 'FILE',
+    description:
+      'require a password: users and hashes in this file, made with htpasswd -B (default: no password, this host only)',
+    schema: TEXT,
+  },
+  tls: {
+    description: 'serve HTTPS; makes a certificate unless --tls-cert names one',
+    schema: FLAG,
+  },
+  'tls-cert': { value: 'FILE', description: 'certificate for --tls, PEM', schema: TEXT },
+  'tls-key': { value: 'FILE', description: 'private key of --tls-cert, PEM', schema: TEXT },
+  'bmc-user': { value: 'NAME', description: 'user of the BMCs (default: admin)', schema: TEXT },
+  'bmc-password': {
+    value: 'PASSWORD',
+    description:
+      'password of the BMCs; those in the state folder keep theirs (default: that of the first node that names each)',
+    schema: TEXT,
+  },
+  'state-dir': {
+    value: 'DIR',
+    description: 'keep nodes, machines and disks in this folder (default: nothing outlives the command)',
+    schema: TEXT,
+  },
+  secrets: { description: 'print passwords, tokens and Ignition configs too', schema: FLAG },
+  speed: {
+    value: 'X',
+    example: '60',
+    description: 'run the clock X times as fast (default: 1)',
+    schema: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
+  },
+  realistic: {
+    description: 'take the time that a real agent and real hardware take (default: no time)',
+    schema: FLAG,
+  },
+  json: { description: 'print one JSON object a line, for programs', schema: FLAG },
+} as const satisfies Record<string, OptionShape>
