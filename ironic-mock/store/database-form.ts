@@ -3,7 +3,7 @@ import { PROVISION_STATES } from '../../wire/index.js'
 import { newNode, newPort } from '../conductor/records/new-records.js'
 import { PAGE_SIZE, prepareSchema, SCHEMA_VERSION } from './schema.js'
 
-/** Records as they are when they are new: what each has to have, and of which type. */
+/** New records: the model of which fields a stored one must have, and of which types. */
 const NODE = newNode({ driver: '' }, {} as never, '', '')
 const PORT = newPort({ node_uuid: '', address: '' } as never, 0, '', '')
 

@@ -8,7 +8,7 @@ import { chassis, databaseFiles, node, open, port, portgroup } from '../../test/
 const { folder, file } = databaseFiles()
 
 describe('on disk', () => {
-  test('what was answered is there after a kill, what was not is not', async () => {
+  test('an answered commit survives a kill, an unanswered one does not', async () => {
     const path = file()
     const store = open(path)
     await store.createNode(node('a'))
@@ -20,7 +20,7 @@ describe('on disk', () => {
     await again[Symbol.asyncDispose]()
   })
 
-  test('work that is queued after a kill gets a number that none has', async () => {
+  test('effects queued after a kill get unused ids', async () => {
     const path = file()
     const store = open(path)
     for (const uuid of ['a', 'b']) await store.createNode(node(uuid))
@@ -37,7 +37,7 @@ describe('on disk', () => {
     await again[Symbol.asyncDispose]()
   })
 
-  test('closing writes what waits', async () => {
+  test('closing writes the queued commits', async () => {
     const path = file()
     const store = open(path)
     const written = store.createNode(node('a'))
@@ -49,7 +49,7 @@ describe('on disk', () => {
     await expect(again.createNode(node('b'))).rejects.toThrow('closed')
   })
 
-  test('nothing that was taken out or replaced is left in the file', async () => {
+  test('removed and replaced values are erased from the file', async () => {
     const path = file()
     const store = open(path)
     const secret = `canary-${'x'.repeat(40)}`
@@ -73,7 +73,7 @@ describe('on disk', () => {
     )
   })
 
-  test('a database of version 1 gets the table that it lacks', async () => {
+  test('a database of version 1 gets the missing table', async () => {
     const path = file()
     await open(path)[Symbol.asyncDispose]()
     const db = new Database(path)
@@ -84,7 +84,7 @@ describe('on disk', () => {
     await again[Symbol.asyncDispose]()
   })
 
-  test('memory and database never differ, whatever was done', async () => {
+  test('memory and database are equal after any sequence of changes', async () => {
     const uuids = ['a', 'b', 'c']
     const step = fc.record({
       what: fc.constantFrom(

@@ -28,32 +28,32 @@ import type {
 import { Writer } from './write.js'
 
 export interface StoreOptions {
-  /** A file, made when missing, or `:memory:`. */
+  /** A file, which is made when missing, or `:memory:`. */
   path: string
-  /** Survive power loss too, not only the death of the process: every commit waits for the disk. */
+  /** Whether commits wait for the disk, to survive power loss too and not only the death of the process. */
   durable?: boolean
-  /** Bytes that the database may have; beyond them it answers as on a full disk. */
+  /** Bytes that the database may take; beyond them it answers as on a full disk. */
   largest?: number
   clock: Clock
 }
 
-/** What the conductor may use on top of {@link Store}. */
+/** Synchronous reads for the conductor, on top of {@link Store}. */
 export interface StoreView {
-  /** Shared records, which nobody may change, without copying. */
+  /** Records without copying: callers must not change them. */
   readonly records: Records
-  /** At once; what waits to be written is not in it. */
-  readSheet<Kind extends NodeListKind>(node: string, kind: Kind): NodeLists[Kind]
-  /** Closes without writing what is still waiting, as a killed process would. Nobody is told. */
+  /** {@link Store.nodeList}, synchronously; queued writes are not in it. */
+  nodeListNow<Kind extends NodeListKind>(node: string, kind: Kind): NodeLists[Kind]
+  /** Closes without writing the queued changes, as a killed process would. Their promises never settle. */
   abandon(): void
-  /** {@link Store.resources}, at once and with shared records. */
+  /** {@link Store.resources}, synchronously and with shared records. */
   resourcesNow<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): ResourceRecords[Kind][]
-  /** {@link Store.ports}, at once and with shared records. */
+  /** {@link Store.ports}, synchronously and with shared records. */
   portsNow(query: PortQuery): PortRecord[]
-  /** {@link Store.nodes}, at once and with shared records, and their revisions. */
+  /** {@link Store.nodes}, synchronously: shared records with their revisions. */
   nodesNow(query: NodeQuery): NodeEntry[]
 }
 
-interface Waiting {
+interface QueuedWrite {
   apply: (writer: Writer) => unknown
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
@@ -61,9 +61,9 @@ interface Waiting {
 }
 
 /**
- * Opens Ironic's database. Commits that arrive in one turn of the event loop share one transaction; each resolves when
- * that transaction is written (WAL, `synchronous=NORMAL`: survives SIGKILL; FULL when durable). A commit that is
- * refused fails alone.
+ * Opens Ironic's database. Commits that arrive in the same event-loop iteration share one transaction, and each
+ * resolves when that transaction is written (WAL, `synchronous=NORMAL`: survives SIGKILL; FULL when durable). A refused
+ * commit does not affect the others.
  *
  * @throws UserError when the file has another schema version, or is damaged
  */
@@ -84,13 +84,13 @@ export function openStore({ path, durable = false, largest, clock }: StoreOption
 
 function prepare(db: Database.Database, path: string, durable: boolean): void {
   db.exec(`PRAGMA page_size = ${PAGE_SIZE}`)
-  // The cache keeps a fleet.
+  // 64 MiB: enough to cache a fleet.
   db.exec('PRAGMA cache_size = -65536')
   db.exec('PRAGMA journal_mode = WAL')
   db.exec('PRAGMA wal_autocheckpoint = 4000')
   db.exec(`PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
   db.exec('PRAGMA busy_timeout = 5000')
-  // Ignition configs are kept while they are needed, and hold secrets.
+  // Overwrites deleted data: stored Ignition configs hold secrets.
   db.exec('PRAGMA secure_delete = ON')
   prepareSchema(db, path)
   if (path !== ':memory:') checkRows(db, IRONIC_DATABASE)
@@ -101,7 +101,7 @@ class SqliteStore implements Store, StoreView {
   readonly #clock: Clock
   readonly #sql: Statements
   #records: Records
-  #waiting: Waiting[] = []
+  #waiting: QueuedWrite[] = []
   #closed = false
 
   constructor(db: Database.Database, clock: Clock) {
@@ -204,12 +204,12 @@ class SqliteStore implements Store, StoreView {
     })
   }
 
-  sheet<Kind extends NodeListKind>(node: string, kind: Kind): Promise<NodeLists[Kind]> {
-    return Promise.resolve(this.readSheet(node, kind))
+  nodeList<Kind extends NodeListKind>(node: string, kind: Kind): Promise<NodeLists[Kind]> {
+    return Promise.resolve(this.nodeListNow(node, kind))
   }
 
-  readSheet<Kind extends NodeListKind>(node: string, kind: Kind): NodeLists[Kind] {
-    const row = this.#sql.sheet.get(node, kind) as { record: string } | undefined
+  nodeListNow<Kind extends NodeListKind>(node: string, kind: Kind): NodeLists[Kind] {
+    const row = this.#sql.nodeList.get(node, kind) as { record: string } | undefined
     return (row ? JSON.parse(row.record) : []) as NodeLists[Kind]
   }
 
@@ -235,7 +235,7 @@ class SqliteStore implements Store, StoreView {
 
   deadlines(): Promise<{ node: string; kind: string; at: number }[]> {
     return Promise.resolve(
-      [...this.#records.deadlines].flatMap(([node, of]) => [...of].map(([kind, at]) => ({ node, kind, at }))),
+      [...this.#records.deadlines].flatMap(([node, limits]) => [...limits].map(([kind, at]) => ({ node, kind, at }))),
     )
   }
 
@@ -250,12 +250,13 @@ class SqliteStore implements Store, StoreView {
     if (this.#closed) return Promise.resolve()
     this.#flush()
     this.#closed = true
-    // The log has what was overwritten since; statements that are still known keep it from going by itself.
+    // Remove the write-ahead log: it still holds data that was overwritten since, and prepared statements keep SQLite
+    // from deleting it on close.
     closeWithoutLog(this.#db)
     return Promise.resolve()
   }
 
-  /** @param soon what goes on with work that was done does not wait for others to share its transaction */
+  /** @param soon flushes in a microtask: a commit that continues finished work does not wait to share a transaction */
   #write<T>(apply: (writer: Writer) => T, soon = false): Promise<T> {
     if (this.#closed) return Promise.reject(new Error('the store is closed'))
     return new Promise<T>((resolve, reject) => {
@@ -266,7 +267,7 @@ class SqliteStore implements Store, StoreView {
     })
   }
 
-  /** Runs without giving way, so nobody sees memory ahead of the database. */
+  /** Runs synchronously, so that no reader sees memory ahead of the database. */
   #flush(): void {
     const batch = this.#waiting
     if (batch.length === 0 || this.#closed) return
@@ -280,14 +281,14 @@ class SqliteStore implements Store, StoreView {
           const value = apply(writer)
           answers.push(() => resolve(value))
         } catch (error) {
-          // SQLite has ended the transaction, or will: nothing of it can be kept.
+          // SQLite has ended the transaction, or will: none of the batch is written.
           if (isDiskFull(error)) throw error
           answers.push(() => reject(error))
         }
       }
       this.#sql.commit.run()
     } catch (error) {
-      // The transaction as a whole is lost (a full disk): memory goes back to what the database holds.
+      // The whole transaction failed (a full disk): reload memory from the database.
       if (this.#db.inTransaction) this.#sql.rollback.run()
       this.#records = load(this.#sql)
       answers.splice(
@@ -321,7 +322,8 @@ function load(sql: Statements): Records {
     records.putResource(row.kind, JSON.parse(row.record) as ResourceRecords[ResourceKind])
   for (const { kind, last } of sql.lastResources.all() as { kind: ResourceKind; last: number }[])
     records.resources(kind).lastId = last
-  // Ids are never given twice, also not those of rows that are gone. SQLite counts no ids that were changed (effects').
+  // Ids are never reused, even after their rows are gone. SQLite does not count ids changed by UPDATE, as those of
+  // effects are.
   for (const { name, seq } of sql.lastIds.all() as { name: string; seq: number }[]) {
     if (name === 'nodes') records.lastNode = seq
     if (name === 'ports') records.lastPort = seq

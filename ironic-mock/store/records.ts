@@ -2,12 +2,12 @@ import type { JsonObject, NodeRecord, PortRecord, ResourceKind, ResourceRecords 
 import { emptyTables, RESOURCE_KINDS, type ResourceTable } from './resources.js'
 import type { Revision, StoredEffect } from './store.js'
 
-/** What a node's row says without its record being decoded. */
+/** Columns of a node that are read without decoding its record. */
 export type NodeColumns = Pick<NodeRecord, 'id' | 'uuid' | 'name' | 'instance_uuid' | 'provision_state' | 'driver'>
 
 /**
- * One node in memory. The text is what the database holds; it is decoded at the first look at more than the columns, so
- * opening a store of ten thousand nodes, or listing one page of it, decodes what is looked at.
+ * One node in memory. The text is that of the database; it is decoded on first access to more than the columns, so that
+ * opening or listing a store of ten thousand nodes decodes only the nodes that are used.
  */
 export class NodeEntry {
   readonly columns: NodeColumns
@@ -22,7 +22,7 @@ export class NodeEntry {
     this.#text = text
   }
 
-  /** Shared: never to be changed. */
+  /** Shared: callers must not change it. */
   get record(): NodeRecord {
     return (this.#record ??= this.copy())
   }
@@ -33,8 +33,8 @@ export class NodeEntry {
 }
 
 /**
- * What the database holds, in memory: every read is answered from here. It changes only inside a flush, together with
- * the rows, so it equals the database whenever somebody can look.
+ * The database in memory: every read is answered from here. It changes only inside a flush, together with the rows, so
+ * readers always see it equal to the database.
  */
 export class Records {
   readonly nodes = new Map<string, NodeEntry>()
@@ -97,7 +97,7 @@ export class Records {
     this.portsByNode.get(port.node_uuid)?.delete(uuid)
   }
 
-  /** The table of a kind; its records are shared. */
+  /** Records of a kind; they are shared. */
   resources<Kind extends ResourceKind>(kind: Kind): ResourceTable<Kind> {
     return this.#tables[kind] as unknown as ResourceTable<Kind>
   }
@@ -106,7 +106,7 @@ export class Records {
     this.resources(kind).put(record)
   }
 
-  /** Everything of every kind that belongs to a node. */
+  /** All resources that belong to a node. */
   resourcesOf(node: string): { kind: ResourceKind; id: number; uuid: string }[] {
     return RESOURCE_KINDS.flatMap((kind) =>
       this.resources(kind)
@@ -115,7 +115,7 @@ export class Records {
     )
   }
 
-  /** In the order of their ids; shared records. */
+  /** Ports of a node in the order of their ids; shared records. */
   portsOf(node: string): PortRecord[] {
     const uuids = this.portsByNode.get(node)
     if (!uuids || uuids.size === 0) return []

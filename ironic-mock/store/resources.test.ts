@@ -38,10 +38,10 @@ describe('further resources', () => {
     await store.createResource('chassis', chassis('g1'))
     await expect(store.createResource('portgroup', record)).rejects.toMatchObject({ field, kind: 'portgroup' })
     const orphan = store.createResource('portgroup', portgroup('g3', 'gone'))
-    await expect(orphan).rejects.toMatchObject({ name: 'Dangling' })
+    await expect(orphan).rejects.toMatchObject({ name: 'DanglingReference' })
   })
 
-  test('change with their node or not at all, and go with it', async () => {
+  test('are changed with their node or not at all, and removed with it', async () => {
     const store = open()
     await store.createNode(node('a'))
     await store.createResource('portgroup', portgroup('g1', 'a'))
@@ -64,7 +64,7 @@ describe('further resources', () => {
   })
 })
 
-test('an allocation goes when its node loses its instance', async () => {
+test('clearing the instance of a node removes its allocation', async () => {
   const store = open()
   await store.createNode(node('a'))
   const allocation: NewResource<'allocation'> = {

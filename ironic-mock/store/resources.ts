@@ -2,7 +2,7 @@ import type { ResourceKind, ResourceRecords } from '../../wire/index.js'
 
 type Keys = readonly (readonly [field: string, value: string | null])[]
 
-/** What no two records of a kind may share, besides the uuid; null is shared freely. */
+/** Fields of each kind that are unique, besides the uuid; null may repeat. */
 const UNIQUE: { readonly [Kind in ResourceKind]: (record: Omit<ResourceRecords[Kind], 'id'>) => Keys } = {
   portgroup: ({ name, address }) => [
     ['name', name],
@@ -17,7 +17,7 @@ const UNIQUE: { readonly [Kind in ResourceKind]: (record: Omit<ResourceRecords[K
   inspection_rule: () => [],
 }
 
-/** The keys of a record as `field value`, without those that are null. */
+/** Unique fields of a record with their values, without nulls. */
 export function uniqueKeys<Kind extends ResourceKind>(
   kind: Kind,
   record: Omit<ResourceRecords[Kind], 'id'>,
@@ -25,7 +25,7 @@ export function uniqueKeys<Kind extends ResourceKind>(
   return UNIQUE[kind](record).flatMap(([field, value]) => (value === null ? [] : [{ field, value }]))
 }
 
-/** A record's node, with which it goes; null for those that stand alone. */
+/** The node that a record belongs to, and is removed with; null for records without a node. */
 export const nodeOf = (record: object): string | null =>
   'node_uuid' in record ? (record.node_uuid as string | null) : null
 
@@ -33,7 +33,7 @@ export const nodeOf = (record: object): string | null =>
 export class ResourceTable<Kind extends ResourceKind> {
   readonly kind: Kind
   readonly byUuid = new Map<string, ResourceRecords[Kind]>()
-  /** Ids are never given twice, also not those of records that are gone. */
+  /** Ids are never reused, even after their records are gone. */
   lastId = 0
   readonly #byId = new Map<number, string>()
   readonly #byKey = new Map<string, string>()
@@ -43,7 +43,7 @@ export class ResourceTable<Kind extends ResourceKind> {
     this.kind = kind
   }
 
-  /** By uuid, or by the name where the kind has names. */
+  /** Finds by uuid, or by name where the kind has names. */
   find(ident: string): ResourceRecords[Kind] | undefined {
     return this.byUuid.get(ident) ?? this.byUuid.get(this.owner('name', ident) ?? '')
   }
@@ -57,7 +57,7 @@ export class ResourceTable<Kind extends ResourceKind> {
     return this.#byKey.get(`${field} ${value}`)
   }
 
-  /** Those of a node, in the order of creation. */
+  /** Records of a node, in the order of creation. */
   of(node: string): ResourceRecords[Kind][] {
     const uuids = this.#byNode.get(node)
     if (!uuids || uuids.size === 0) return []

@@ -1,6 +1,6 @@
 import type Database from 'libsql'
 
-/** Every statement of the store. Parameters in the order of the question marks. */
+/** SQL statements of the store, with their parameters in the order of the question marks. */
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
@@ -9,7 +9,7 @@ const SQL = {
     'INSERT INTO nodes (id, uuid, name, instance_uuid, provision_state, driver, revision, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   updateNode:
     'UPDATE nodes SET name = ?, instance_uuid = ?, provision_state = ?, driver = ?, revision = ?, record = ? WHERE id = ?',
-  /** Without the indexed columns, whose indexes SQLite would otherwise rewrite every time. */
+  /** Leaves out the indexed columns: SQLite would otherwise rewrite their indexes every time. */
   updateRecord: 'UPDATE nodes SET revision = ?, record = ? WHERE id = ?',
   updateState: 'UPDATE nodes SET provision_state = ?, revision = ?, record = ? WHERE id = ?',
   deleteNode: 'DELETE FROM nodes WHERE id = ?',
@@ -36,9 +36,9 @@ const SQL = {
   putInventory: 'INSERT OR REPLACE INTO inventories (node, record) VALUES (?, ?)',
   inventory: 'SELECT record FROM inventories WHERE node = ?',
   deleteInventory: 'DELETE FROM inventories WHERE node = ?',
-  putSheet: 'INSERT OR REPLACE INTO sheets (node, kind, record) VALUES (?, ?, ?)',
-  sheet: 'SELECT record FROM sheets WHERE node = ? AND kind = ?',
-  deleteSheets: 'DELETE FROM sheets WHERE node = ?',
+  putNodeList: 'INSERT OR REPLACE INTO sheets (node, kind, record) VALUES (?, ?, ?)',
+  nodeList: 'SELECT record FROM sheets WHERE node = ? AND kind = ?',
+  deleteNodeLists: 'DELETE FROM sheets WHERE node = ?',
   insertHistory: 'INSERT INTO history (node, record) VALUES (?, ?)',
   history: 'SELECT record FROM history WHERE node = ? ORDER BY id',
   deleteHistory: 'DELETE FROM history WHERE node = ?',

@@ -1,10 +1,10 @@
 import type Database from 'libsql'
 import { UserError } from '../../runtime/index.js'
 
-/** Raised with every change of the tables; a database of another version is refused, not guessed at. */
+/** Schema version, raised with every change of the tables; a database of another version is refused. */
 export const SCHEMA_VERSION = 2
 
-/** All further kinds of records in one table; what besides the uuid must be unique is looked after in memory. */
+/** One table for all other kinds of records; uniqueness besides the uuid is checked in memory. */
 const RESOURCES = `
   CREATE TABLE resources (
     kind TEXT NOT NULL,
@@ -17,12 +17,12 @@ const RESOURCES = `
   CREATE TABLE resource_ids (kind TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
 `
 
-/** Lists kept beside a node, read when somebody asks for them. */
-const SHEETS = `
+/** Lists that belong to a node, read on demand. */
+const NODE_LISTS = `
   CREATE TABLE IF NOT EXISTS sheets (node TEXT NOT NULL, kind TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY (node, kind)) WITHOUT ROWID;
 `
 
-/** No more indexes than uniqueness and history need: everything else is looked up in memory. */
+/** Few indexes: only for uniqueness and history. Everything else is looked up in memory. */
 const TABLES = `
   CREATE TABLE nodes (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -47,14 +47,15 @@ const TABLES = `
   CREATE TABLE history (id INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, record TEXT NOT NULL);
   CREATE INDEX history_by_node ON history (node);
   ${RESOURCES}
-  ${SHEETS}
+  ${NODE_LISTS}
 `
 
-/** Larger pages keep a node's record with its cached steps, several KiB, in few. */
+/** Bytes of a page: large ones, since a node's record with its cached steps takes several KiB. */
 export const PAGE_SIZE = 8192
 
 /**
- * Makes an empty database ours, or checks that it already is; one of version 1 gets the tables that came after it.
+ * Creates the tables in an empty database, or checks the version of one that has them; a database of version 1 gets the
+ * tables that were added since.
  *
  * @throws UserError when the file was written by another version of the schema
  */
@@ -64,7 +65,7 @@ export function prepareSchema(db: Database.Database, path: string): void {
   if (version === 0 && db.prepare('SELECT name FROM sqlite_master LIMIT 1').get() !== undefined)
     throw new SyntaxError('it holds the tables of something else')
   if (version === 1)
-    return void db.exec(`BEGIN; ${RESOURCES} ${SHEETS} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
+    return void db.exec(`BEGIN; ${RESOURCES} ${NODE_LISTS} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   if (version !== 0)
     throw new UserError(
       'store-version',

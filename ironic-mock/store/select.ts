@@ -4,8 +4,8 @@ import type { NodeQuery, PortQuery, ResourceQuery } from './store.js'
 import type { NodeEntry, Records } from './records.js'
 
 /**
- * One page of nodes, as shared records. Without a sort key the order is that of creation, and looking stops as soon as
- * the page is full.
+ * Selects one page of nodes, as shared records. Without a sort key the order is that of creation, and the search stops
+ * as soon as the page is full.
  */
 export function selectNodes(records: Records, query: NodeQuery): NodeEntry[] {
   const matches = (entry: NodeEntry): boolean => {
@@ -92,7 +92,7 @@ function page<T>(
   { marker, limit = Infinity }: { marker?: string; limit?: number },
 ): T[] {
   const ordered = compare ? candidates.filter(matches).sort(compare) : descending ? candidates.reverse() : candidates
-  // The marker may itself no longer match the filter: the page begins after its place all the same.
+  // The marker need not match the filter: the page begins after its place.
   const start = marker === undefined ? 0 : ordered.findIndex((item) => key(item).uuid === marker) + 1
   const result: T[] = []
   for (let i = start; i < ordered.length && result.length < limit; i++) {
@@ -102,7 +102,7 @@ function page<T>(
   return result
 }
 
-/** SQL's order: nulls first, then by value. */
+/** Compares as SQL does: nulls first, then by value. */
 function compareValues(a: unknown, b: unknown): number {
   if (a === b) return 0
   if (a === null || a === undefined) return -1

@@ -30,7 +30,7 @@ describe('a commit', () => {
     expect(await store.history('a')).toMatchObject([{ event: 'e' }])
   })
 
-  test('that was made for another revision is refused, alone among those it shares a transaction with', async () => {
+  test('for another revision is refused, and the others of its transaction are written', async () => {
     const store = open()
     await Promise.all(['a', 'b'].map((uuid) => store.createNode(node(uuid))))
     const results = await Promise.allSettled([
@@ -61,12 +61,12 @@ describe('a commit', () => {
     await expect(store.createNode(node('c', patch))).rejects.toMatchObject({ name: 'Duplicate', field })
     expect(await store.effects()).toEqual([])
     expect((await store.node('b'))?.revision).toBe(1)
-    // Free again when its owner gives it up.
+    // The values are free again once their owner gives them up.
     await store.commit({ node: 'a', expect: 1, patch: { name: null, instance_uuid: null } })
     await store.commit({ node: 'b', expect: 1, patch })
   })
 
-  test('with a MAC or uuid that is taken is refused', async () => {
+  test('with a taken MAC or uuid is refused', async () => {
     const store = open()
     await store.createNode(node('a'))
     await store.createPort(port('52:54:00:00:00:01', 'a'))
@@ -76,7 +76,7 @@ describe('a commit', () => {
     await expect(store.createNode(node('a'))).rejects.toMatchObject({ field: 'uuid' })
   })
 
-  test('keeps the queue of a node in order, and drops what is done', async () => {
+  test('keeps the effects of a node in order, and drops the finished ones', async () => {
     const store = open()
     await store.createNode(node('a'))
     const effect = (n: number) => ({ kind: 'k', payload: { n } })
@@ -100,19 +100,19 @@ describe('a commit', () => {
   })
 })
 
-test('nothing names what is not there', async () => {
+test('a record that refers to a missing node, portgroup or chassis is refused', async () => {
   const store = open()
-  await expect(store.createNode({ ...node('a'), chassis_id: 7 })).rejects.toMatchObject({ name: 'Dangling' })
+  await expect(store.createNode({ ...node('a'), chassis_id: 7 })).rejects.toMatchObject({ name: 'DanglingReference' })
   await store.createNode(node('a'))
   const orphans = [
     store.commit({ node: 'a', expect: 1, patch: { chassis_id: 7 } }),
     store.createPort({ ...port('52:54:00:00:00:01', 'a'), portgroup_id: 7 }),
     store.createPort(port('52:54:00:00:00:01', 'gone')),
   ]
-  for (const orphan of orphans) await expect(orphan).rejects.toMatchObject({ name: 'Dangling' })
+  for (const orphan of orphans) await expect(orphan).rejects.toMatchObject({ name: 'DanglingReference' })
 })
 
-test('records that come out are copies', async () => {
+test('returned records are copies', async () => {
   const store = open()
   await store.createNode(node('a', { extra: { list: [1] } }))
   await store.createPort(port('52:54:00:00:00:01', 'a'))
@@ -123,7 +123,7 @@ test('records that come out are copies', async () => {
   expect((await store.ports({}))[0]?.address).toBe('52:54:00:00:00:01')
 })
 
-test('a node goes with all that is its own', async () => {
+test('removing a node removes all its records', async () => {
   const store = open()
   await store.createNode(node('a', { name: 'n' }))
   await store.createPort(port('52:54:00:00:00:01', 'a'))

@@ -14,7 +14,7 @@ export type Revision = number
 
 export type NodePatch = Partial<Omit<NodeRecord, 'id' | 'uuid' | 'created_at'>>
 
-/** Work for the conductor's shell, kept in the same transaction as the state that asked for it. */
+/** Work for the conductor, stored in the same transaction as the state that asked for it. */
 export interface Effect {
   kind: string
   payload: JsonObject
@@ -25,7 +25,7 @@ export interface StoredEffect extends Effect {
   node: string
 }
 
-/** `at` in milliseconds of the clock; null lifts the deadline. One deadline a kind and node. */
+/** A time limit; one per kind and node. `at` is in milliseconds of the clock, null removes the deadline. */
 export interface Deadline {
   kind: string
   at: number | null
@@ -38,15 +38,15 @@ export interface HistoryEntry {
   event: string
   event_type: string
   conductor: string
-  /** The node's states when it was written, and how long it had been in the first, in whole seconds. */
+  /** The node's states at that time, and how many whole seconds it had been in the first. */
   state?: string
   target_provision_state?: string | null
   duration_seconds?: number | null
 }
 
 /**
- * What changes together. Everything in it is there after a SIGKILL, or nothing is. The values become the store's: whoever
- * committed them does not change them any more.
+ * Changes of a node and its records that are written together: after a SIGKILL all of them are there, or none. The
+ * store takes the values over, so the caller must not change them afterwards.
  */
 export interface Commit {
   node: string
@@ -64,17 +64,20 @@ export interface Commit {
   removePorts?: readonly string[]
   inventory?: { inventory: JsonObject; plugin_data: JsonObject }
   history?: readonly HistoryEntry[]
-  /** Lists beside the node, each replaced as a whole. */
-  sheets?: Partial<NodeLists>
-  /** In this order. One that makes or gives a value that is taken is refused with the whole commit. */
+  /** Lists that belong to the node, each replaced as a whole. */
+  lists?: Partial<NodeLists>
+  /** Made in this order. A value that is taken refuses the whole commit. */
   resources?: readonly ResourceChange[]
 }
 
-/** A new record of a kind, without the id, which is the store's to give. */
+/** A new record, without its id, which the store assigns. */
 export type NewResource<Kind extends ResourceKind> = Omit<ResourceRecords[Kind], 'id'>
 export type ResourcePatch<Kind extends ResourceKind> = Partial<Omit<ResourceRecords[Kind], 'id' | 'uuid'>>
 
-/** A change of a record that is no node and no port. `patch` gives single fields, so that nobody's other change is lost. */
+/**
+ * A change of a record other than a node or port. `patch` holds single fields, so that concurrent changes of other
+ * fields are not lost.
+ */
 export type ResourceChange = {
   [Kind in ResourceKind]:
     | { readonly do: 'create'; readonly kind: Kind; readonly record: NewResource<Kind> }
@@ -93,7 +96,7 @@ export interface NodeQuery {
   provision_state?: ProvisionState
   driver?: string
   instance_uuid?: string
-  /** Further conditions, for filters that have no column. */
+  /** Filter without a column of its own. */
   where?: (node: NodeRecord) => boolean
   sortKey?: keyof NodeRecord
   sortDir?: 'asc' | 'desc'
@@ -102,7 +105,7 @@ export interface NodeQuery {
   limit?: number
 }
 
-/** Of the records of one kind. */
+/** Filters of the records of one kind, combined by AND. */
 export interface ResourceQuery<Kind extends ResourceKind> {
   node_uuid?: string
   where?: (record: ResourceRecords[Kind]) => boolean
@@ -114,7 +117,7 @@ export interface ResourceQuery<Kind extends ResourceKind> {
 
 export interface PortQuery {
   node_uuid?: string
-  /** Lower case. */
+  /** MACs in lower case. */
   addresses?: readonly string[]
   where?: (port: PortRecord) => boolean
   sortKey?: keyof PortRecord
@@ -123,14 +126,14 @@ export interface PortQuery {
   limit?: number
 }
 
-/** Thrown when somebody else changed the node of a commit first, or it is gone. */
+/** Thrown when the node of a commit has changed in the meantime, or is gone. */
 export class StaleRevision extends Error {
   override name = 'StaleRevision'
 }
 
 /** Thrown when a record names a node, portgroup or chassis that is gone. */
-export class Dangling extends Error {
-  override name = 'Dangling'
+export class DanglingReference extends Error {
+  override name = 'DanglingReference'
   readonly kind: 'node' | 'portgroup' | 'chassis'
   readonly ident: string
   constructor(kind: 'node' | 'portgroup' | 'chassis', ident: string | number) {
@@ -140,7 +143,9 @@ export class Dangling extends Error {
   }
 }
 
-/** What nobody may have twice; `connector_id` stands for a connector's type and id, `boot_index` for node and index. */
+/**
+ * Fields whose values are unique; `connector_id` stands for a connector's type and id, `boot_index` for node and index.
+ */
 export type UniqueField = 'uuid' | 'name' | 'instance_uuid' | 'address' | 'connector_id' | 'boot_index'
 
 /** Thrown when a uuid, name, instance_uuid, MAC or the like is taken. */
@@ -148,7 +153,6 @@ export class Duplicate extends Error {
   override name = 'Duplicate'
   readonly field: UniqueField
   readonly value: string
-  /** Of which resource. */
   readonly kind: 'node' | 'port' | ResourceKind
   constructor(
     field: UniqueField,
@@ -163,16 +167,19 @@ export class Duplicate extends Error {
 }
 
 /**
- * Ironic's database. A node that loses its instance loses its allocation too, and the allocation goes when its node lets
- * go of it; nothing names a portgroup, chassis or node that is gone. A resolved commit survives SIGKILL. Commits that arrive together share one transaction.
- * Records that come out are fresh copies.
+ * Ironic's database. A resolved commit survives SIGKILL; commits that arrive together share one transaction. A node
+ * that loses its instance loses its allocation too, and an allocation that its node releases is removed. No record
+ * refers to a portgroup, chassis or node that is gone. Returned records are fresh copies.
  */
 export interface Store extends AsyncDisposable {
   node(ident: string): Promise<NodeWithRevision | undefined>
   nodes(query: NodeQuery): Promise<NodeRecord[]>
-  /** `id` is given by the store. */
+  /** The store assigns the `id`. */
   createNode(node: Omit<NodeRecord, 'id'>): Promise<NodeWithRevision>
-  /** Removes the node with its ports, effects, deadlines, inventory, history and whatever other records name it. */
+  /**
+   * Removes the node and every record that refers to it: ports, effects, deadlines, inventory, history and other
+   * resources.
+   */
   removeNode(uuid: string, expect: Revision): Promise<void>
   commit(change: Commit): Promise<Revision>
   port(ident: string): Promise<PortRecord | undefined>
@@ -187,21 +194,24 @@ export interface Store extends AsyncDisposable {
   resources<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): Promise<ResourceRecords[Kind][]>
   createResource<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): Promise<ResourceRecords[Kind]>
   /**
-   * `change` gets the record as it is when the change is written, so that two changes at once do not lose one another; what
-   * it throws is the refusal. Undefined when the record is gone.
+   * Applies `change` to the record as it is when the change is written, so that concurrent changes are not lost. An
+   * error thrown by `change` refuses the update. Undefined when the record is gone.
    */
   updateResource<Kind extends ResourceKind>(
     kind: Kind,
     uuid: string,
     change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
   ): Promise<ResourceRecords[Kind] | undefined>
-  /** False when there was none. What `check` throws, when the removal is written, is the refusal. */
+  /**
+   * Runs `check` when the removal is written; an error that it throws refuses the removal. False when there was no such
+   * record.
+   */
   removeResource(kind: ResourceKind, uuid: string, check?: () => void): Promise<boolean>
   inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined>
   history(node: string): Promise<HistoryEntry[]>
-  /** Empty when nothing was kept. */
-  sheet<Kind extends NodeListKind>(node: string, kind: Kind): Promise<NodeLists[Kind]>
-  /** Queued effects in order of their ids; of one node or of all. */
+  /** Empty when no list is stored. */
+  nodeList<Kind extends NodeListKind>(node: string, kind: Kind): Promise<NodeLists[Kind]>
+  /** Queued effects of one node, or of all, in the order of their ids. */
   effects(node?: string): Promise<StoredEffect[]>
   deadlines(): Promise<{ node: string; kind: string; at: number }[]>
 }

@@ -3,7 +3,7 @@ import type { Records } from './records.js'
 import { nodeOf, uniqueKeys } from './resources.js'
 import type { Statements } from './rows.js'
 import {
-  Dangling,
+  DanglingReference,
   Duplicate,
   StaleRevision,
   type NewResource,
@@ -12,7 +12,7 @@ import {
   type UniqueField,
 } from './store.js'
 
-/** Changes of records that are no nodes and no ports, in the running transaction. */
+/** Changes records other than nodes and ports in the running transaction. */
 export class ResourceWriter {
   constructor(
     readonly sql: Statements,
@@ -45,7 +45,7 @@ export class ResourceWriter {
     return true
   }
 
-  /** All of a commit's changes, before any of them is made. */
+  /** Checks all changes of a commit before any of them is made. */
   check(changes: readonly ResourceChange[]): void {
     const fresh = new Set<string>()
     const claim = (kind: ResourceKind, record: NewResource<ResourceKind>) => {
@@ -70,7 +70,7 @@ export class ResourceWriter {
     }
   }
 
-  /** Changes that have passed {@link check}. */
+  /** Makes changes that have passed {@link check}. */
   apply(changes: readonly ResourceChange[]): void {
     for (const change of changes)
       if (change.do === 'create') this.#insert(change.kind, change.record)
@@ -83,7 +83,7 @@ export class ResourceWriter {
 
   #checkNew<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): void {
     const table = this.records.resources(kind)
-    // Of several that are taken the uuid is told last.
+    // Upstream reports the uuid last when several values are taken.
     for (const { field, value } of uniqueKeys(kind, record))
       if (table.owner(field, value) !== undefined) throw new Duplicate(field as UniqueField, value, kind)
     if (table.byUuid.has(record.uuid)) throw new Duplicate('uuid', record.uuid, kind)
@@ -99,7 +99,7 @@ export class ResourceWriter {
 
   #checkNode(record: object): void {
     const node = nodeOf(record)
-    if (node !== null && !this.records.nodes.has(node)) throw new Dangling('node', node)
+    if (node !== null && !this.records.nodes.has(node)) throw new DanglingReference('node', node)
   }
 
   #insert<Kind extends ResourceKind>(kind: Kind, fields: NewResource<Kind>): ResourceRecords[Kind] {

@@ -2,11 +2,18 @@ import type { NodeRecord, PortRecord } from '../../wire/index.js'
 import { NodeEntry, type NodeColumns, type Records } from './records.js'
 import { ResourceWriter } from './write-resources.js'
 import type { Statements } from './rows.js'
-import { Dangling, Duplicate, StaleRevision, type Commit, type NodeWithRevision, type Revision } from './store.js'
+import {
+  DanglingReference,
+  Duplicate,
+  StaleRevision,
+  type Commit,
+  type NodeWithRevision,
+  type Revision,
+} from './store.js'
 
 /**
- * One change, applied to rows and memory inside the running transaction. Each checks everything before it touches
- * anything, so that a refused change leaves the transaction as it was for the others that share it.
+ * Changes rows and memory inside the running transaction. Each method checks everything first, so a refused change
+ * leaves the transaction intact for the other changes in it.
  */
 export class Writer {
   readonly resources: ResourceWriter
@@ -20,7 +27,7 @@ export class Writer {
 
   createNode(fields: Omit<NodeRecord, 'id'>): NodeWithRevision {
     const { nodes, nodesByName, nodesByInstance } = this.records
-    // Of several that are taken the name is told.
+    // Upstream reports the name first when several values are taken.
     if (fields.name !== null && nodesByName.has(fields.name)) throw new Duplicate('name', fields.name)
     if (nodes.has(fields.uuid)) throw new Duplicate('uuid', fields.uuid)
     if (fields.instance_uuid !== null && nodesByInstance.has(fields.instance_uuid))
@@ -44,7 +51,7 @@ export class Writer {
     this.sql.deleteDeadlines.run(uuid)
     this.sql.deleteInventory.run(uuid)
     this.sql.deleteHistory.run(uuid)
-    this.sql.deleteSheets.run(uuid)
+    this.sql.deleteNodeLists.run(uuid)
     this.records.dropNode(uuid)
   }
 
@@ -77,8 +84,8 @@ export class Writer {
     for (const port of change.updatePorts ?? []) this.#replacePort(port)
     for (const port of change.removePorts ?? []) this.removePort(port)
     if (change.inventory) this.sql.putInventory.run(uuid, JSON.stringify(change.inventory))
-    for (const [kind, list] of Object.entries(change.sheets ?? {}))
-      this.sql.putSheet.run(uuid, kind, JSON.stringify(list))
+    for (const [kind, list] of Object.entries(change.lists ?? {}))
+      this.sql.putNodeList.run(uuid, kind, JSON.stringify(list))
     for (const item of change.history ?? []) this.sql.insertHistory.run(uuid, JSON.stringify(item))
     this.resources.apply(change.resources ?? [])
     if (released !== null && updated.allocation_id !== released) this.#removeAllocation(released)
@@ -110,7 +117,7 @@ export class Writer {
     for (const { kind, payload } of effects) {
       const id = this.records.lastEffect + 1
       const text = JSON.stringify(payload)
-      // One that follows another, the usual case, takes its row.
+      // The usual case: the next effect takes over the row of the finished one.
       if (replaced === undefined) this.sql.insertEffect.run(id, node, kind, text)
       else this.sql.replaceEffect.run(id, kind, text, replaced)
       replaced = undefined
@@ -178,14 +185,14 @@ export class Writer {
     if (name !== null && (this.records.portsByName.get(name) ?? uuid) !== uuid)
       throw new Duplicate('name', name, 'port')
     if ((this.records.portsByAddress.get(address) ?? uuid) !== uuid) throw new Duplicate('address', address)
-    if (!this.records.nodes.has(node_uuid)) throw new Dangling('node', node_uuid)
+    if (!this.records.nodes.has(node_uuid)) throw new DanglingReference('node', node_uuid)
     if (portgroup_id !== null && !this.records.resources('portgroup').byId(portgroup_id))
-      throw new Dangling('portgroup', portgroup_id)
+      throw new DanglingReference('portgroup', portgroup_id)
   }
 
   #checkChassis({ chassis_id }: Pick<NodeRecord, 'chassis_id'>): void {
     if (chassis_id !== null && !this.records.resources('chassis').byId(chassis_id))
-      throw new Dangling('chassis', chassis_id)
+      throw new DanglingReference('chassis', chassis_id)
   }
 
   #insertPort(fields: Omit<PortRecord, 'id'>): PortRecord {

@@ -51,7 +51,7 @@ export function commitOf(
     updatePorts,
     ...(removePorts.length > 0 ? { removePorts } : {}),
     ...(inventory ? { inventory } : {}),
-    ...(Object.keys(sheets).length > 0 ? { sheets } : {}),
+    ...(Object.keys(sheets).length > 0 ? { lists: sheets } : {}),
     history: history.map((note): HistoryEntry => ({ uuid: uuid(random), created_at: at, conductor: host, ...note })),
   }
 }

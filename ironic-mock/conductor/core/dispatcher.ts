@@ -11,7 +11,7 @@ import {
 } from '../../../runtime/index.js'
 import { ironicErrors, type NodeRecord } from '../../../wire/index.js'
 import type { StoreView } from '../../store/open-store.js'
-import { Dangling, Duplicate, StaleRevision, type Store, type StoredEffect } from '../../store/store.js'
+import { DanglingReference, Duplicate, StaleRevision, type Store, type StoredEffect } from '../../store/store.js'
 import { commitOf, WAITING_HEARTBEAT } from './commit-of.js'
 import { templatesOf } from '../steps/deploy-templates.js'
 import { isKnown } from './continue.js'
@@ -111,7 +111,7 @@ export class Dispatcher {
           await giveWay(clock)
           continue
         }
-        if (error instanceof Duplicate || error instanceof Dangling) throw error
+        if (error instanceof Duplicate || error instanceof DanglingReference) throw error
         throw new Unwritten(node, error)
       }
       for (const warning of reaction.warnings) logger('warn', warning, { node })
@@ -159,7 +159,7 @@ export class Dispatcher {
       servedImages,
       newToken: () => urlSafeToken(random),
       runbook: (ident) => store.records.resources('runbook').find(ident),
-      readList: (kind) => store.readSheet(node.uuid, kind),
+      readList: (kind) => store.nodeListNow(node.uuid, kind),
     }
   }
 

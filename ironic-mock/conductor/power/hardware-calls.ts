@@ -97,8 +97,8 @@ export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): Ha
     callVendor: (uuid, call) =>
       callVendor(subjectOf(uuid), call, { ask, begin: (request) => begin(uuid, request), unlocked }),
 
-    bios: async (uuid) => store.sheet(subjectOf(uuid).node.uuid, 'bios'),
-    firmware: async (uuid) => store.sheet(subjectOf(uuid).node.uuid, 'firmware'),
+    bios: async (uuid) => store.nodeList(subjectOf(uuid).node.uuid, 'bios'),
+    firmware: async (uuid) => store.nodeList(subjectOf(uuid).node.uuid, 'firmware'),
   }
 }
 

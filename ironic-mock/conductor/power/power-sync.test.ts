@@ -22,7 +22,7 @@ describe('what a BMC tells besides the power', () => {
     tell({ health: 'Critical', secureBoot: true })
     await lab.clock.advance(minutes(2))
     expect(await lab.node(uuid)).toMatchObject({ health: 'Critical', secure_boot: true })
-    expect(await lab.store.sheet(uuid, 'firmware')).toEqual([])
+    expect(await lab.store.nodeList(uuid, 'firmware')).toEqual([])
   })
 
   test('health only where the operator wants it', async () => {
@@ -34,7 +34,7 @@ describe('what a BMC tells besides the power', () => {
   test('versions once more after an inspection: some parts are known only once the machine was on', async () => {
     const { lab, uuid } = await telling()
     await lab.provision(uuid, 'inspect', ({ inspection_finished_at }) => inspection_finished_at !== null)
-    expect(await lab.store.sheet(uuid, 'firmware')).toMatchObject([{ component: 'bmc', current_version: '1' }])
+    expect(await lab.store.nodeList(uuid, 'firmware')).toMatchObject([{ component: 'bmc', current_version: '1' }])
   })
 })
 

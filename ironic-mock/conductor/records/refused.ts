@@ -1,5 +1,5 @@
 import { ironicErrors, IronicError, type ResourceKind } from '../../../wire/index.js'
-import { Dangling, Duplicate } from '../../store/store.js'
+import { DanglingReference, Duplicate } from '../../store/store.js'
 
 /** What resources are called in the sentence that says that there is one already. */
 const CALLED: Readonly<Record<'node' | 'port' | ResourceKind, string>> = {
@@ -22,7 +22,7 @@ const CALLED: Readonly<Record<'node' | 'port' | ResourceKind, string>> = {
  */
 export function refused(node?: string): (error: unknown) => never {
   return (error) => {
-    if (error instanceof Dangling) throw dangling(error)
+    if (error instanceof DanglingReference) throw dangling(error)
     if (!(error instanceof Duplicate)) throw error
     throw new IronicError(409, taken(error, node))
   }
@@ -47,7 +47,7 @@ function taken({ kind, field, value }: Duplicate, node: string | undefined): str
 }
 
 /** Somebody removed it between the look at it and the commit that names it. */
-function dangling({ kind, ident }: Dangling): IronicError {
+function dangling({ kind, ident }: DanglingReference): IronicError {
   if (kind === 'node') return ironicErrors.nodeNotFound(ident)
   return kind === 'chassis' ? ironicErrors.chassisNotFound(ident) : ironicErrors.portgroupNotFound(ident, 400)
 }
