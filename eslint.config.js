@@ -69,11 +69,12 @@ const ambientModules = {
 /** Folders whose names and comments are all in the vocabulary of CONTRIBUTING.md. */
 const plainFolders = [
   'bytes',
+  'cli',
   'ironic-mock/store',
   'public',
   'runtime',
+  'test',
   'wire',
-  'test/{bench,contract,docs,kit,real,scenarios,soak}',
 ]
 
 export default tseslint.config(

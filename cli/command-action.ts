@@ -8,5 +8,5 @@ export type Action<O> = (
   environment: Environment,
 ) => Promise<number>
 
-/** Gives a command its action, which is loaded when the command runs: help and wrong usage need none of it. */
+/** Sets a command's action, which is loaded when the command runs: help and wrong usage load none of it. */
 export type AddAction = <O extends object>(command: Command, load: () => Promise<Action<O>>) => void

@@ -2,14 +2,14 @@ import type { Readable } from 'node:stream'
 
 /** Where a command prints; `columns` is the width of a terminal. */
 export interface Output {
-  /** False when it is full for now, as of a Node stream. */
+  /** Returns false when the buffer is full, as a Node stream does. */
   write(text: string | Uint8Array): unknown
   once?(event: 'drain', listener: () => void): unknown
   isTTY?: boolean
   columns?: number
 }
 
-/** Everything that a command takes from the process around it; read here and handed down. */
+/** All that a command takes from its process; read here once and passed down. */
 export interface Environment {
   argv: readonly string[]
   variables: Readonly<Record<string, string | undefined>>
@@ -18,7 +18,7 @@ export interface Environment {
   stdin: Readable
   /** Aborted by SIGINT, SIGTERM and SIGHUP; a second signal ends the process at once. */
   stopped: AbortSignal
-  /** Called when a command's work begins: from then on a signal asks it to stop, where before the kernel ends the process. */
+  /** Called when a command's work begins. From then on a signal asks it to stop; before that the kernel ends the process. */
   begin?(): void
 }
 
@@ -26,14 +26,14 @@ const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGPIPE: 13, SIGTERM: 15 } as const
 /** SIGPIPE stands for a closed standard output. */
 type StopSignal = keyof typeof NUMBERS
 
-/** Which signal asked the program to stop. */
+/** The signal that asked the program to stop. */
 export class Stopped extends Error {
   override name = 'Stopped'
   constructor(readonly signal: StopSignal) {
     super(`stopped by ${signal}`)
   }
 
-  /** As a shell reports a program that the signal ended. */
+  /** The exit code that a shell reports for a program ended by the signal. */
   get exitCode(): number {
     return 128 + NUMBERS[this.signal]
   }
@@ -57,7 +57,7 @@ export interface ProcessEnvironment extends Environment {
   end(code: number): Promise<void>
 }
 
-/** What keeps a process, in plain words. */
+/** Resources that keep a process alive, in plain words. */
 const RESOURCES: Readonly<Record<string, string>> = {
   TCPSocketWrap: 'connection',
   TLSWrap: 'connection',
@@ -104,7 +104,7 @@ export function processEnvironment(): ProcessEnvironment {
     stderr.write(`ironstage: standard output cannot be written (${error.message.replace(/^\w+: |, \w+$/g, '')})\n`)
     process.exit(1)
   })
-  // There is nowhere left to say so.
+  // There is no output left to report it on.
   stderr.on('error', () => {})
 
   const begin = () => {
@@ -124,7 +124,7 @@ export function processEnvironment(): ProcessEnvironment {
       if (stopped.aborted) process.exit(unwritten ? 128 + NUMBERS.SIGPIPE : code)
       stopped.addEventListener('abort', () => process.exit((stopped.reason as Stopped).exitCode))
       await Promise.all([stdout, stderr].map((output) => new Promise((resolve) => output.write('', resolve))))
-      // Whatever is still open by then was forgotten, and must not keep the process.
+      // A resource that is still open by then was forgotten, and must not keep the process.
       setTimeout(() => process.exit(), END_TIME).unref()
     },
   }

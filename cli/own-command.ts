@@ -6,7 +6,7 @@ import { resolveOptions } from './options/options.js'
 import { COMMAND_FAMILIES, OWN_COMMANDS, type ConfigFormat, type OwnCommand } from './own-commands.js'
 import { ListOption, type ToolCommand } from './tool-command.js'
 
-/** Runs a command's work, and keeps its exit code. */
+/** Runs a command's work, and records its exit code. */
 export type Perform = (work: () => Promise<number>) => Promise<void>
 
 /** Adds the commands whose options are those of the table. */
@@ -58,11 +58,11 @@ function asFlag(name: OptionName): Option {
   const { description, schema, ...rest } = OPTIONS[name]
   const flag = `--${name}${'value' in rest ? ` <${rest.value}>` : ''}`
   const text = `${description} (${variableOf(name)})`
-  // A repeated list is gathered; its items are checked with everything else.
+  // Items of a repeated list are collected; they are checked with everything else.
   return schema.type === 'array' ? new ListOption(flag, text) : new Option(flag, text)
 }
 
-/** Commander hands `--append-karg` over as `appendKarg`, and `--no-cache` as `cache`, which is true without. */
+/** Commander names `--append-karg` `appendKarg`, and `--no-cache` `cache`, which is true when the flag is absent. */
 const byName = (flags: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(flags).map(([key, value]) => {

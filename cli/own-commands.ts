@@ -3,8 +3,8 @@ import type { Environment } from './environment.js'
 import * as takes from './options/option-lists.js'
 import type { OptionName, Options } from './options/options.js'
 
-/** What an action gets besides its options. */
-export interface Given {
+/** Input of a command besides its options. */
+export interface CommandInput {
   environment: Environment
   operands: readonly string[]
   /** In the {@link ConfigFormat} that the command takes. */
@@ -25,7 +25,7 @@ export interface OwnCommand<N extends OptionName> {
   options: readonly N[]
   config?: ConfigFormat
   /** Loads the command's code: help and wrong usage need none of it. */
-  load: () => Promise<(options: Options<N>, given: Given) => Promise<number>>
+  load: () => Promise<(options: Options<N>, input: CommandInput) => Promise<number>>
 }
 
 const command = <N extends OptionName>(one: OwnCommand<N>): OwnCommand<OptionName> => one

@@ -21,7 +21,7 @@ export async function run(environment: Environment): Promise<number> {
     code = await work()
   }
   try {
-    // Its arguments are another program's, down to the words about wrong ones.
+    // Its arguments are coreos-installer's, and so are the messages about wrong ones.
     if (argv[0] === COREOS_INSTALLER) {
       const { coreosInstaller } = await import('./installer/coreos-installer.js')
       await perform(() => coreosInstaller(argv.slice(1), environment))
@@ -70,14 +70,14 @@ export function commandLine(environment: Environment, perform: Perform): ToolCom
   return program
 }
 
-/** Columns of help: as the shell says, else as the terminal says, else 80. */
+/** Columns of help: the shell's COLUMNS, else the terminal's width, else 80. */
 function helpWidth({ stdout, variables }: Environment): number {
-  const told = Number(variables['COLUMNS'])
-  if (Number.isInteger(told) && told > 0) return Math.max(told, 40)
+  const columns = Number(variables['COLUMNS'])
+  if (Number.isInteger(columns) && columns > 0) return Math.max(columns, 40)
   return Math.max((stdout.isTTY ? stdout.columns : undefined) ?? 80, 40)
 }
 
-/** What fails because of the stop itself needs no words. */
+/** The exit code after a stop; a failure that the stop itself caused is not reported. */
 function afterStop(error: unknown, { stopped, stderr }: Environment): number {
   const { reason } = stopped as { reason: unknown }
   let cause = error
@@ -86,9 +86,9 @@ function afterStop(error: unknown, { stopped, stderr }: Environment): number {
   return reason instanceof Stopped ? reason.exitCode : 1
 }
 
-/** One sentence, what caused it, and what to do. */
+/** The error as one sentence, its cause, and the remedy. */
 function failed(error: unknown, stderr: Output): number {
-  // Help and the version end with one too.
+  // Commander ends help and the version by an error too.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   const user = userError(error)
   const [sentence, ...causes] = errorChain(user ?? error)

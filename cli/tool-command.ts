@@ -28,12 +28,12 @@ export class ToolCommand extends Command {
     return super.addOption(option)
   }
 
-  /** As coreos-installer's do. */
+  /** True for the commands of coreos-installer, whose options take empty values. */
   private get takesEmptyValues(): boolean {
     return ['iso', 'pxe'].includes(this.path[1] ?? '')
   }
 
-  /** From the program down to this command. */
+  /** The command's words, from the program down. */
   get path(): string[] {
     return [...(this.parent instanceof ToolCommand ? this.parent.path : []), this.name()]
   }

@@ -56,9 +56,9 @@ export async function agent(
       logger: logTo(environment, json),
       onBoot: (boot) => say('boot', 'the ramdisk is up', { boot }),
       onProgress: (progress) => {
-        const told =
+        const text =
           progress.kind === 'stage' ? progress.name : progress.kind === 'percent' ? `${progress.value} %` : null
-        if (told !== null || json) say('progress', `${progress.step}: ${told}`, { ...progress })
+        if (text !== null || json) say('progress', `${progress.step}: ${text}`, { ...progress })
       },
     }),
   )
@@ -77,7 +77,7 @@ export async function agent(
   return 0
 }
 
-/** An agent that works on a machine which is there; nothing switches that machine. */
+/** An agent that works on a real machine, whose power it never switches. */
 async function realAgent(
   options: AgentOptions,
   request: RealTargetRequest,
@@ -116,7 +116,7 @@ async function realAgent(
   return 0
 }
 
-/** What an agent on any ramdisk says about its kernel's parameters has a shorter way here. */
+/** A remedy of the agent that speaks of kernel parameters names an option here. */
 async function withIronic<T>(open: () => Promise<T>): Promise<T> {
   try {
     return await open()

@@ -8,7 +8,7 @@ import {
 } from '../../metal3/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
-import { readGiven } from '../options/given-files.js'
+import { readInputs } from '../options/input-files.js'
 import type { Options } from '../options/options.js'
 import type { BMH_EXPLAIN_OPTIONS } from '../options/option-lists.js'
 
@@ -22,15 +22,15 @@ export async function bmhExplain(
   files: readonly string[],
 ): Promise<number> {
   const { stdout, stderr } = environment
-  const given = await readGiven(files, environment, 'manifest')
+  const manifests = await readInputs(files, environment, 'manifest')
   const { hosts, findings } = wantedHosts(
-    given.map(({ name, bytes }) => ({ name, text: Buffer.from(bytes).toString() })),
+    manifests.map(({ name, bytes }) => ({ name, text: Buffer.from(bytes).toString() })),
   )
   const line = (value: object) => stdout.write(`${JSON.stringify(value)}\n`)
   for (const finding of findings)
     if (json) line({ event: 'finding', ...finding })
     else stderr.write(`${manifestFindingLine(finding)}\n`)
-  // A file is applied as a whole, or put right first.
+  // With a wrong manifest no host is applied: a file is applied as a whole.
   if (findings.some(({ kind }) => kind === 'error')) return 1
   let isFine = true
   for (const wanted of hosts) {
@@ -47,7 +47,7 @@ export async function bmhExplain(
   return isFine ? 0 : 1
 }
 
-/** As BareMetal Operator is told where its ramdisk is. */
+/** BareMetal Operator's variables for its ramdisk. */
 function ramdiskOf({ variables }: Environment): Pick<ExplainOptions, 'ramdisk'> {
   const { DEPLOY_ISO_URL: deployIso, DEPLOY_KERNEL_URL: deployKernel, DEPLOY_RAMDISK_URL: deployRamdisk } = variables
   if (!deployIso && !(deployKernel && deployRamdisk)) return {}
@@ -105,6 +105,6 @@ function callLines({ method, path, microversion, body, status, refusal, why, tim
   ]
 }
 
-/** A patch has an operation a line. */
+/** A patch: an operation a line. */
 const bodyText = (body: unknown): string =>
   Array.isArray(body) ? body.map((one) => JSON.stringify(one)).join('\n') : JSON.stringify(body, null, 2)

@@ -9,16 +9,16 @@ import type { CACHE_LIST_OPTIONS, CACHE_PRUNE_OPTIONS } from '../options/option-
 type ListOptions = Options<(typeof CACHE_LIST_OPTIONS)[number]>
 type PruneOptions = Options<(typeof CACHE_PRUNE_OPTIONS)[number]>
 
-/** `ironstage cache list`: the images that are kept, the one that was used last at the end. */
+/** `ironstage cache list`: the cached images, the most recently used last. */
 export async function cacheList(options: ListOptions, environment: Environment): Promise<number> {
   const { cache, print } = await opened(options, environment)
   const images = await cache.list()
-  for (const image of images) print(told(image), textOf(image))
+  for (const image of images) print(entryJson(image), textOf(image))
   if (images.length === 0 && !options.json) print({}, 'no images are kept')
   return 0
 }
 
-/** `ironstage cache prune`: deletes what was never finished, and what is too much. */
+/** `ironstage cache prune`: deletes unfinished downloads, and images beyond the cache's size. */
 export async function cachePrune(options: PruneOptions, environment: Environment): Promise<number> {
   const { cache, print } = await opened(options, environment)
   const { all = false, 'cache-size': size } = options
@@ -37,7 +37,10 @@ export async function cacheVerify(options: ListOptions, environment: Environment
   let damaged = 0
   await cache.verify((image, whole) => {
     if (!whole) damaged++
-    print({ ...told(image), whole }, `${whole ? 'good   ' : 'DAMAGED'}  ${textOf(image)}${whole ? '' : '; deleted'}`)
+    print(
+      { ...entryJson(image), whole },
+      `${whole ? 'good   ' : 'DAMAGED'}  ${textOf(image)}${whole ? '' : '; deleted'}`,
+    )
   }, environment.stopped)
   return damaged === 0 ? 0 : 1
 }
@@ -58,7 +61,7 @@ async function opened(
   }
 }
 
-const told = ({ record, path, size, used }: ImageEntry): object => ({
+const entryJson = ({ record, path, size, used }: ImageEntry): object => ({
   ...{ sha256: record.sha256, kind: record.kind, size, path, sources: record.sources, verified: record.verified },
   ...{ fetched: isoTime(record.fetched), used: isoTime(used), transcoded: record.transcoded },
 })

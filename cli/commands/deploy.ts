@@ -9,7 +9,7 @@ import type { HardwareManager } from '../../steps/index.js'
 import type { MachineHardware } from '../../machine/index.js'
 import { temporaryFolder } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
-import { readGiven, refuseButane } from '../options/given-files.js'
+import { readInputs, refuseButane } from '../options/input-files.js'
 import { readOneMachine } from '../options/hardware-file.js'
 import { accessOf, endpointOf } from '../options/ironic-access.js'
 import { imageNamed, imagesOf } from '../options/image-cache.js'
@@ -25,11 +25,11 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   refuseContradictions(options)
   const real = realTarget(options)
   const { json = false } = options
-  const given = {
+  const inputs = {
     ignition: await readConfig(options, environment),
     managers: options.steps && (await loadManagers(options.steps)),
   }
-  if (real) return deployReal(options, real, given, environment)
+  if (real) return deployReal(options, real, inputs, environment)
   if (options['verify-boot'])
     throw usage('--verify-boot is for a machine behind SSH: a simulated one is always checked', 'leave it out')
   if (options.plan)
@@ -44,7 +44,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   const file = folder ? join(folder.path, 'sda.img') : (options['disk-file'] ?? '')
   return await watched(environment, { clock: systemClock(speed), speed, json }, async (watching) => {
     const report = await runDeployment({
-      ...asked(options, given),
+      ...deploymentOf(options, inputs),
       ...(await imageNamed(options, environment)),
       ...watching,
       ...(hardware ? { hardware } : {}),
@@ -54,24 +54,24 @@ export async function deploy(options: DeployOptions, environment: Environment): 
       ...(access ? { access } : {}),
       realistic: options.realistic ?? false,
     })
-    return folder ? { ...report, disk: { ...report.disk, file: await kept(file) } } : report
+    return folder ? { ...report, disk: { ...report.disk, file: await moveOut(file) } } : report
   })
 }
 
-/** A disk is kept when there is a report that names it; one of a deployment that was stopped goes with its folder. */
-async function kept(file: string): Promise<string> {
+/** Moves the disk out of the temporary folder, since the report names it; without a report it is deleted there. */
+async function moveOut(file: string): Promise<string> {
   const path = join(await mkdtemp(join(tmpdir(), 'ironstage-')), basename(file))
   await rename(file, path)
   return path
 }
 
-interface Given {
+interface LoadedInputs {
   ignition: Uint8Array
   managers: readonly HardwareManager[] | undefined
 }
 
-/** What is to be deployed, whatever the machine is. */
-const asked = (options: DeployOptions, { ignition, managers }: Given) => ({
+/** The part of a deployment that does not depend on the machine. */
+const deploymentOf = (options: DeployOptions, { ignition, managers }: LoadedInputs) => ({
   ignition,
   checkIgnition: !options['no-ignition-check'],
   appendKargs: options['append-karg'] ?? [],
@@ -80,11 +80,11 @@ const asked = (options: DeployOptions, { ignition, managers }: Given) => ({
   random: systemRandom,
 })
 
-/** The same on a machine that is there: an Ironic of its own, the real installer, one disk. */
+/** Deploys a real machine: an Ironic of its own, the real installer, one disk. */
 async function deployReal(
   options: DeployOptions,
   request: RealTargetRequest,
-  given: Given,
+  inputs: LoadedInputs,
   environment: Environment,
 ): Promise<number> {
   for (const name of ['ironic-url', 'hardware', 'disk-file', 'disk-size', 'overwrite', 'realistic', 'speed'] as const)
@@ -102,15 +102,15 @@ async function deployReal(
   const does = `coreos-installer install, from ${image ?? carried}, with the Ignition config and ${
     (options['append-karg'] ?? []).length + (options['delete-karg'] ?? []).length
   } changed kernel arguments`
-  // Also before what is only shown.
-  if (!options['no-ignition-check']) readIgnition(given.ignition)
+  // Checked before --plan too.
+  if (!options['no-ignition-check']) readIgnition(inputs.ignition)
   const shown = await onlyShown(request, options, does, environment, clock)
   if (shown !== undefined) return shown
   return watched(environment, { clock, speed: 1, json }, async (watching) => {
     const images = await imagesOf(options, environment)
     const image = await imageNamed(options, environment)
     await using on = await openFor({ ...request, images }, environment, clock, json)
-    return await runRealDeployment({ ...asked(options, given), ...image, ...watching, on, verifyBoot })
+    return await runRealDeployment({ ...deploymentOf(options, inputs), ...image, ...watching, on, verifyBoot })
   })
 }
 
@@ -132,7 +132,7 @@ function refuseContradictions(options: DeployOptions): void {
     )
 }
 
-/** The disk that is installed to is the machine's first; a hardware file may say how large it is. */
+/** The target disk is the machine's first; a hardware file can set its size. */
 async function machineOf(options: DeployOptions): Promise<{ hardware?: MachineHardware; size: number }> {
   const { hardware: file, 'disk-size': diskSize } = options
   const hardware = file === undefined ? undefined : await readOneMachine(file)
@@ -148,7 +148,7 @@ async function readConfig(
   { ignition: file = EXAMPLE_IGNITION, 'no-ignition-check': isUnchecked = false }: DeployOptions,
   environment: Environment,
 ): Promise<Uint8Array> {
-  const [config] = await readGiven([file], environment)
+  const [config] = await readInputs([file], environment)
   if (!isUnchecked) refuseButane(config!.name, config!.bytes)
   return config!.bytes
 }

@@ -21,7 +21,7 @@ type AgentConfigFlags = Options<keyof typeof AGENT_CONFIG_SHAPES>
 
 /**
  * `ironstage ignition agent-config`: prints the config that makes a live CoreOS run the agent, and tells beside it what
- * that does. What no flag says is looked for in the variables that image-customization-controller reads.
+ * that does. Values without a flag come from the variables that image-customization-controller reads.
  */
 export async function ignitionAgentConfig(flags: AgentConfigFlags, environment: Environment): Promise<number> {
   const config = agentConfig(await agentOptionsOf(flags, environment.variables))
@@ -33,9 +33,9 @@ export async function ignitionAgentConfig(flags: AgentConfigFlags, environment: 
   return 0
 }
 
-/** What a live CoreOS with such a config does, without secrets. */
+/** Describes what a live CoreOS with such a config does, without secrets. */
 export function agentLines({ unit, image, pull, options, restart }: AgentOnCoreos): string[] {
-  const told = (name: string, otherwise: string) => (options[name] ? maskedAddresses(options[name]) : otherwise)
+  const optionOr = (name: string, otherwise: string) => (options[name] ? maskedAddresses(options[name]) : otherwise)
   const how = [
     ...(pull.authFile === null ? [] : ['with a pull secret']),
     ...(pull.tlsVerify ? [] : ["without a look at the registry's certificate"]),
@@ -43,8 +43,8 @@ export function agentLines({ unit, image, pull, options, restart }: AgentOnCoreo
   ]
   return [
     `${unit} runs ${image}${how.length === 0 ? '' : `, pulled ${how.join(' and ')}`}`,
-    `  Ironic      ${told('api_url', 'nowhere: the agent will not start')}`,
-    `  inspection  ${told('inspection_callback_url', "by Ironic's own API")}`,
+    `  Ironic      ${optionOr('api_url', 'nowhere: the agent will not start')}`,
+    `  inspection  ${optionOr('inspection_callback_url', "by Ironic's own API")}`,
     `  failures    ${restart.when === 'no' ? 'not tried again' : `tried again after ${restart.delay / 1000} s`}`,
   ]
 }
@@ -52,22 +52,22 @@ export function agentLines({ unit, image, pull, options, restart }: AgentOnCoreo
 type Variables = Environment['variables']
 
 /**
- * What the flags say of the agent, and where they say nothing the variables.
+ * Options of the agent from the flags, else from the variables.
  *
- * @param otherwise the Ironic of an agent that is told of none
+ * @param otherwise the Ironic of an agent when neither names one
  */
 export async function agentOptionsOf(
   flags: AgentConfigFlags,
   variables: Variables,
   otherwise?: string,
 ): Promise<AgentConfigOptions> {
-  const said = (flag: keyof AgentConfigFlags, variable: string): string | undefined =>
+  const valueOf = (flag: keyof AgentConfigFlags, variable: string): string | undefined =>
     (flags[flag] as string | undefined) ?? (variables[variable] || undefined)
   const file = async (flag: keyof AgentConfigFlags, variable?: string): Promise<Buffer | undefined> => {
-    const path = variable === undefined ? (flags[flag] as string | undefined) : said(flag, variable)
+    const path = variable === undefined ? (flags[flag] as string | undefined) : valueOf(flag, variable)
     return path === undefined ? undefined : contents(path, flags[flag] === undefined ? variable! : `--${flag}`)
   }
-  const ironic = said('base-url', 'IRONIC_BASE_URL') ?? otherwise
+  const ironic = valueOf('base-url', 'IRONIC_BASE_URL') ?? otherwise
   if (ironic === undefined)
     throw new UserError('agent-url', 'the agent has no Ironic to go to', {
       kind: 'usage',
@@ -77,24 +77,24 @@ export async function agentOptionsOf(
   const options: { [K in keyof AgentConfigOptions]: AgentConfigOptions[K] | undefined } = {
     template: flags.template as AgentTemplate | undefined,
     ironicUrls: [ironic],
-    inspectorUrls: listed(said('inspector-url', 'IRONIC_INSPECTOR_BASE_URL')),
-    // A registry that somebody names now means the default image, not one of the environment.
-    image: flags['agent-registry'] === undefined ? said('agent-image', 'IRONIC_AGENT_IMAGE') : flags['agent-image'],
+    inspectorUrls: listed(valueOf('inspector-url', 'IRONIC_INSPECTOR_BASE_URL')),
+    // --agent-registry means the default image in that registry, not the image that the environment names.
+    image: flags['agent-registry'] === undefined ? valueOf('agent-image', 'IRONIC_AGENT_IMAGE') : flags['agent-image'],
     registry: flags['agent-registry'],
     insecureRegistry: flags['insecure-registry'],
     pullSecret: (await file('pull-secret'))?.toString() ?? (variables['IRONIC_AGENT_PULL_SECRET'] || undefined),
     tls: flags['agent-tls'] as AgentTls | undefined,
     sshKeys: keys.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#')),
     proxies: defined({
-      http: said('http-proxy', 'HTTP_PROXY'),
-      https: said('https-proxy', 'HTTPS_PROXY'),
-      no: said('noproxy', 'NO_PROXY'),
+      http: valueOf('http-proxy', 'HTTP_PROXY'),
+      https: valueOf('https-proxy', 'HTTPS_PROXY'),
+      no: valueOf('noproxy', 'NO_PROXY'),
     }),
-    ntpServers: listed(said('ntp', 'ADDITIONAL_NTP_SERVERS')),
+    ntpServers: listed(valueOf('ntp', 'ADDITIONAL_NTP_SERVERS')),
     registriesConf: await file('registries-conf', 'REGISTRIES_CONF_PATH'),
     caBundle: await file('ca-bundle', 'CA_BUNDLE'),
-    vlanInterfaces: vlans(said('vlan-interfaces', 'IRONIC_AGENT_VLAN_INTERFACES')),
-    ipOptions: said('ip-options', 'IP_OPTIONS'),
+    vlanInterfaces: vlans(valueOf('vlan-interfaces', 'IRONIC_AGENT_VLAN_INTERFACES')),
+    ipOptions: valueOf('ip-options', 'IP_OPTIONS'),
     copyNetwork: flags['copy-network'] === undefined ? undefined : flags['copy-network'] === 'yes',
     hostname: flags.hostname,
     keyfiles: [
@@ -111,7 +111,7 @@ export async function agentOptionsOf(
 const listed = (text: string | undefined): string[] =>
   (text ?? '').split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]))
 
-/** ICC takes any other word for `auto`. */
+/** image-customization-controller reads any other word as `auto`. */
 function vlans(text: string | undefined): AgentConfigOptions['vlanInterfaces'] {
   const word = text?.toLowerCase()
   return word === 'always' || word === 'never' ? word : undefined
@@ -135,7 +135,7 @@ async function fromNmstate(paths: readonly string[], variables: Variables): Prom
   }
 }
 
-/** Without what nobody has said. */
+/** The object without the keys whose value is undefined. */
 const defined = <T extends object>(object: T): { [K in keyof T]?: NonNullable<T[K]> } =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: NonNullable<T[K]>

@@ -20,7 +20,7 @@ import { ignitionFetch } from '../../lab/index.js'
 import { systemClock, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { agentLines } from './ignition-agent.js'
-import { readGiven, refuseButane, type Given } from '../options/given-files.js'
+import { readInputs, refuseButane, type InputFile } from '../options/input-files.js'
 import type { Options } from '../options/options.js'
 import type {
   IGNITION_VALIDATE_OPTIONS,
@@ -40,15 +40,15 @@ export async function ignitionValidate(
 ): Promise<number> {
   const { stdout } = environment
   let refused = 0
-  for (const given of await readGiven(files, environment)) {
-    const report = validateIgnition(given.bytes)
+  for (const input of await readInputs(files, environment)) {
+    const report = validateIgnition(input.bytes)
     if (!report.valid) refused++
-    stdout.write(json ? `${JSON.stringify(told(given, report))}\n` : reportText(given, report))
+    stdout.write(json ? `${JSON.stringify(reportJson(input, report))}\n` : reportText(input, report))
   }
   return refused === 0 ? 0 : 1
 }
 
-const told = ({ name, bytes }: Given, report: IgnitionReport) => ({
+const reportJson = ({ name, bytes }: InputFile, report: IgnitionReport) => ({
   file: name,
   valid: report.valid,
   version: report.version,
@@ -59,7 +59,7 @@ const told = ({ name, bytes }: Given, report: IgnitionReport) => ({
   })),
 })
 
-function reportText({ name, bytes }: Given, report: IgnitionReport): string {
+function reportText({ name, bytes }: InputFile, report: IgnitionReport): string {
   const lines = report.findings.map((finding) => `${name}: ${findingLine(finding)}`)
   if (report.valid) {
     const experimental = isExperimental(report.version!) ? ', experimental: later Ignitions will refuse it' : ''
@@ -72,7 +72,7 @@ function reportText({ name, bytes }: Given, report: IgnitionReport): string {
   return `${lines.join('\n')}\n`
 }
 
-/** What is no config of spec 3 at all has a clearer sentence than Ignition's. */
+/** A clearer sentence than Ignition's for bytes that are no config of spec 3 at all. */
 function hintFor(bytes: Uint8Array): string | null {
   try {
     parseIgnition(bytes)
@@ -92,17 +92,17 @@ export async function ignitionMerge(
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {
-  const given = await readConfigs(files, environment)
-  const reads = given.map(({ name, bytes }) => readIgnition(bytes, name))
-  for (const [index, { name }] of given.entries()) warn(name, reads[index]!.report, environment)
+  const input = await readConfigs(files, environment)
+  const reads = input.map(({ name, bytes }) => readIgnition(bytes, name))
+  for (const [index, { name }] of input.entries()) warn(name, reads[index]!.report, environment)
   const fetch = ignitionFetch({ clock: systemClock(), signal: environment.stopped })
-  const whole = follow ? await Promise.all(given.map(({ bytes }) => renderIgnition(bytes, fetch))) : reads
+  const whole = follow ? await Promise.all(input.map(({ bytes }) => renderIgnition(bytes, fetch))) : reads
   const { version, config } = mergeAll(whole)
   print(follow ? withoutReferences(config) : config, version, spec as SpecVersion | undefined, environment)
   return 0
 }
 
-/** They have been followed: Ignition would merge them once more. */
+/** Removes references that were followed: Ignition would merge them again. */
 function withoutReferences(config: SpecConfig): SpecConfig {
   const { config: _, ...header } = config.ignition ?? {}
   return { ...config, ignition: header }
@@ -114,16 +114,16 @@ export async function ignitionTranslate(
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {
-  const [given] = await readConfigs(files.slice(0, 1), environment)
-  const { version, config, report } = readIgnition(given!.bytes, given!.name)
-  warn(given!.name, report, environment)
+  const [input] = await readConfigs(files.slice(0, 1), environment)
+  const { version, config, report } = readIgnition(input!.bytes, input!.name)
+  warn(input!.name, report, environment)
   print(config, version, spec as SpecVersion, environment)
   return 0
 }
 
-/** Configs that the command works on, and does not only judge. */
-async function readConfigs(files: readonly string[], environment: Environment): Promise<Given[]> {
-  const configs = await readGiven(files, environment)
+/** Reads configs to work on; a Butane file is refused. */
+async function readConfigs(files: readonly string[], environment: Environment): Promise<InputFile[]> {
+  const configs = await readInputs(files, environment)
   for (const { name, bytes } of configs) refuseButane(name, bytes)
   return configs
 }
@@ -145,10 +145,10 @@ export async function ignitionShow(
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {
-  const [given] = await readConfigs(files.slice(0, 1), environment)
-  const { config, report } = readIgnition(given!.bytes, given!.name)
+  const [input] = await readConfigs(files.slice(0, 1), environment)
+  const { config, report } = readIgnition(input!.bytes, input!.name)
   if (cat !== undefined) return catFile(config, cat, environment)
-  warn(given!.name, report, environment)
+  warn(input!.name, report, environment)
   const summary = { ...summarizeIgnition(parseIgnition(config)), ...alsoIn(config) }
   environment.stdout.write(json ? `${JSON.stringify(summary)}\n` : summaryText(summary))
   return 0
@@ -168,7 +168,7 @@ async function catFile(config: SpecConfig, path: string, { stdout, stopped }: En
   return 0
 }
 
-/** What a summary of names and paths leaves out, and is no secret. */
+/** Parts of a config that a summary of names and paths leaves out, without secrets. */
 function alsoIn(config: SpecConfig) {
   const { ignition, kernelArguments, storage } = config
   const agent = agentOf(config)
@@ -179,7 +179,7 @@ function alsoIn(config: SpecConfig) {
     disks: (storage?.disks ?? []).map(({ device }) => device ?? ''),
     filesystems: (storage?.filesystems ?? []).map(({ device, format }) => `${device} ${format ?? ''}`.trim()),
     kernelArguments: kernelArguments?.shouldExist ?? [],
-    // What a live system with this config starts.
+    // Only a config for a live system starts the agent.
     startsAgent: agent ? agentLines(agent) : [],
     refersTo: references.flatMap(({ source }) => (source ? [dataUrlBytes(source) ? 'data URL' : source] : [])),
   }

@@ -70,7 +70,7 @@ export async function imagesServe(
   return 0
 }
 
-/** What to tell Ironic of images, as a person reads it. */
+/** Settings that make Ironic boot these images, as lines for a person. */
 export function imageText(whose: string, { iso, pxe }: LiveUrls): string {
   return [
     `  for ${whose}:`,

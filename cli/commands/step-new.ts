@@ -47,7 +47,7 @@ export async function stepNew(
   return 0
 }
 
-/** Never over what is there, not even between a look and the write. */
+/** Writes without replacing: the file system refuses an existing file, also one made at the same moment. */
 async function write(path: string, text: string, before: readonly string[]): Promise<void> {
   try {
     await writeFile(path, text, { flag: 'wx' })
@@ -64,7 +64,7 @@ async function write(path: string, text: string, before: readonly string[]): Pro
   }
 }
 
-/** What cannot be the name of a variable, or is one in the step's file or its test already. */
+/** Words that cannot name a variable, and names that the step's file or its test uses already. */
 const TAKEN = new Set(
   (
     'arguments await break case catch class const continue debugger default delete do else enum eval export extends ' +

@@ -1,4 +1,4 @@
-/** What a new step is called in its three places. */
+/** Names of a new step: of its files, of the step, and of its variable. */
 export interface StepNames {
   /** `wipe-nvme` */
   file: string

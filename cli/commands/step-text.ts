@@ -76,7 +76,7 @@ function typeText(schema: Partial<ArgSchema>): string {
 const defaultText = (schema: ArgSchema): string =>
   schema['default'] === undefined ? '' : `, ${JSON.stringify(schema['default'])} unless given`
 
-/** With every required argument named by what it is. */
+/** An example request with a placeholder for every required argument. */
 function request(step: Step): object {
   const required = step.args?.required ?? []
   const args = Object.fromEntries(required.map((name) => [name, `<${typeText(step.args?.properties[name] ?? {})}>`]))

@@ -17,7 +17,7 @@ import type { STEP_LIST_OPTIONS, STEP_RUN_OPTIONS } from '../options/option-list
 type ListOptions = Options<(typeof STEP_LIST_OPTIONS)[number]>
 type RunOptions = Options<(typeof STEP_RUN_OPTIONS)[number]>
 
-/** A step and who offers it. */
+/** A step and the hardware manager that offers it. */
 export interface Offered {
   step: Step
   manager: HardwareManager
@@ -60,11 +60,11 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
     })
   if (real && id !== undefined)
     throw new UserError('usage', '--machine is for a simulated machine', { kind: 'usage', remedy: 'leave it out' })
-  for (const [name, given] of [
+  for (const [name, isUsed] of [
     ['--target', real !== null],
     ['--machine', id !== undefined],
   ] as const)
-    if (given && options.hardware !== undefined)
+    if (isUsed && options.hardware !== undefined)
       throw new UserError('usage', `--hardware is for a new simulated machine, and ${name} names another one`, {
         kind: 'usage',
         remedy: `leave out --hardware or ${name}`,
@@ -95,7 +95,7 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
     onEvent: (event) => {
       if (event.event === 'stage') percent = -Infinity
       if (event.event === 'percent' && !json) {
-        // Programs tell their percentage many times a second.
+        // Programs report their percentage many times a second.
         const { percent: now } = event
         if (now === percent || (now < percent + 10 && now !== 100)) return
         percent = now
@@ -137,20 +137,20 @@ function plannedText(event: StepRunEvent & { event: 'planned' }): string {
   }
 }
 
-/** What is given is never repeated: it may hold secrets. */
-async function readArgs(given: string | undefined, environment: Environment): Promise<JsonObject> {
-  if (given === undefined) return {}
-  const inline = given.trimStart().startsWith('{')
+/** Errors never repeat the arguments: they may hold secrets. */
+async function readArgs(source: string | undefined, environment: Environment): Promise<JsonObject> {
+  if (source === undefined) return {}
+  const inline = source.trimStart().startsWith('{')
   const wrong = (problem: string, cause?: unknown) =>
-    new UserError('step-args', `${inline ? 'the JSON of --args' : `the arguments in ${given}`} ${problem}`, {
+    new UserError('step-args', `${inline ? 'the JSON of --args' : `the arguments in ${source}`} ${problem}`, {
       kind: 'usage',
       remedy: 'give an object as JSON, a file that holds one, or - for standard input',
       ...(cause === undefined ? {} : { cause }),
     })
-  let text = given
+  let text = source
   try {
-    if (given === '-') text = (await readStandardInput(environment)).toString()
-    else if (!inline) text = await readFile(given, 'utf8')
+    if (source === '-') text = (await readStandardInput(environment)).toString()
+    else if (!inline) text = await readFile(source, 'utf8')
   } catch (cause) {
     throw wrong('cannot be read', cause)
   }

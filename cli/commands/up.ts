@@ -81,7 +81,7 @@ function bmcAccountOf({ 'bmc-user': username, 'bmc-password': password }: UpOpti
   })
 }
 
-/** With `IRONIC_USE_COREOS_IPA` and no image of one's own the one that comes with ironstage is served. */
+/** With `IRONIC_USE_COREOS_IPA` and no image named, the live image that comes with ironstage is served. */
 async function liveImagesRequest(
   options: UpOptions,
   { variables }: Environment,
@@ -89,13 +89,13 @@ async function liveImagesRequest(
 ): Promise<LiveImagesRequest | undefined> {
   const files = (await liveImagesOf(options, clock)) ?? (byDefault ? rehearsalLiveImage : undefined)
   if (!files) return undefined
-  // Only this Ironic knows its own address, and it is where the machines of this command are to go.
+  // The machines of this command call this Ironic, and only it knows its address: none is read from the options.
   const { ironicUrls: _, ...agent } = await agentOptionsOf(options, variables, 'http://127.0.0.1')
   const port = options['image-port']
   return { files, byDefault, agent, ...(port === undefined ? {} : { port }) }
 }
 
-/** Flags of ours stand for options of Ironic's; who sets one of those as well means that. */
+/** Flags of ironstage stand for options of Ironic; `--set` wins over them. */
 function ironicOf(options: UpOptions, files: readonly ConfigFile[]): IronicConfigRequest {
   const { htpasswd, 'tls-cert': certificate, 'tls-key': key } = options
   const tls = options.tls ?? (certificate === undefined && key === undefined ? undefined : true)
@@ -108,12 +108,12 @@ function ironicOf(options: UpOptions, files: readonly ConfigFile[]): IronicConfi
     ...(key === undefined ? [] : [`api.key_file=${key}`]),
     ...(options.set ?? []),
   ]
-  // The schemas of the two options have listed what there is.
+  // The options' schemas allow only the known values.
   const { profile, 'ironic-release': release } = options as { profile?: ProfileName; 'ironic-release'?: IronicRelease }
   return { files, set, ...(profile ? { profile } : {}), ...(release ? { release } : {}) }
 }
 
-/** What BareMetal Operator and OpenStack clients read from their environment. */
+/** Variables that BareMetal Operator and OpenStack clients read. */
 const environmentBlock = ({ url, authStrategy, caFile }: Served): Record<string, string> => ({
   IRONIC_ENDPOINT: `${url}/v1/`,
   OS_ENDPOINT: url,
@@ -165,11 +165,11 @@ interface NodeWatch {
   onEvent: (event: LabEvent) => void
   /** The nodes that are there and their states, in a line; null when there are none. */
   summary: () => string | null
-  /** From now on each change of a node is a line. Until then the summary stands for all of them. */
+  /** From now on prints a line for each change of a node; until then the summary stands for all changes. */
   begin: () => void
 }
 
-/** Prints each change of a node that a person would want to see; with `json` those while starting, too. */
+/** Prints the changes of nodes that matter to a person; with `json` also those while starting. */
 function watchNodes(say: (line: string) => void, json: boolean): NodeWatch {
   const seen = new Map<string, { name: string | null; state: string; error: string | null }>()
   let begun = json

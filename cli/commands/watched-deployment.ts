@@ -5,11 +5,11 @@ import { logTo } from '../output/log.js'
 import { lineProgress, liveProgress, type ProgressView } from '../output/progress.js'
 import { reportText } from '../output/report.js'
 
-/** What a deployment tells whoever watches it. */
+/** How a deployment reports to its watcher. */
 export type Watching = Pick<DeploymentOptions, 'clock' | 'signal' | 'logger' | 'onEvent'>
 
 /**
- * Shows what goes on while something is deployed, and in the end what came of it.
+ * Shows the events of a deployment, and its report at the end.
  *
  * @param speed lab seconds in one of the terminal's
  * @returns the exit code: 0 only when the disk says what was asked
@@ -37,7 +37,7 @@ export async function watched(
   return report.ok ? 0 : 1
 }
 
-/** Keeps the elapsed time moving while nothing happens. */
+/** Updates the elapsed time while no event comes. */
 async function ticking(view: ProgressView, clock: Clock, signal: AbortSignal, speed: number): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(100 * speed, { weak: true, signal }).catch(() => {})

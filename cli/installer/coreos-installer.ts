@@ -10,10 +10,10 @@ const SECTOR_SIZES = [512, 4096]
  * coreos-installer's own.
  */
 export async function coreosInstaller(
-  given: readonly string[],
+  words: readonly string[],
   { stdout, stderr, stopped }: Environment,
 ): Promise<number> {
-  const { sectorSize, args } = ownOptions(given)
+  const { sectorSize, args } = ownOptions(words)
   const architecture = machine()
   return installToFile({
     ...{ args, sectorSize, tty: stderr.isTTY ?? false, clock: systemClock(), random: systemRandom, signal: stopped },
@@ -24,16 +24,16 @@ export async function coreosInstaller(
   })
 }
 
-/** What a plain file does not say of itself comes before the arguments of coreos-installer. */
-function ownOptions(given: readonly string[]): { sectorSize: number; args: readonly string[] } {
-  const [first = '', second] = given
+/** Options of ironstage for a plain file, which come before the arguments of coreos-installer. */
+function ownOptions(words: readonly string[]): { sectorSize: number; args: readonly string[] } {
+  const [first = '', second] = words
   const [flag, value = second] = first.split('=', 2)
-  if (flag !== '--sector-size') return { sectorSize: 512, args: given }
+  if (flag !== '--sector-size') return { sectorSize: 512, args: words }
   const sectorSize = Number(value)
   if (!SECTOR_SIZES.includes(sectorSize))
     throw new UserError('usage', `--sector-size ${value ?? ''}: a disk has sectors of 512 or 4096 bytes`, {
       remedy: 'give --sector-size 512 or --sector-size 4096',
       kind: 'usage',
     })
-  return { sectorSize, args: given.slice(first.includes('=') ? 1 : 2) }
+  return { sectorSize, args: words.slice(first.includes('=') ? 1 : 2) }
 }

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { ListOption } from '../tool-command.js'
 
-/** As commander hands them over. */
+/** Options as commander parses them. */
 export interface CustomizeFlags {
   destIgnition?: string[]
   destDevice?: string
@@ -26,7 +26,7 @@ const CONSOLE = /^(tty0|hvc0|ttysclp0|(ttyS|ttyAMA)[0-9]+(,[0-9]+([neo][5-8]?)?)
 function consoles(text: string, before: string[] | undefined): string[] {
   for (const prefix of ['console=', '/dev/'])
     if (text.startsWith(prefix)) throw new InvalidArgumentError(`spec should not start with "${prefix}"`)
-  // What the numbers may be is checked with everything else, by code that help need not load.
+  // The numbers are checked later with everything else, by code that help need not load.
   if (!CONSOLE.test(text)) throw new InvalidArgumentError('invalid or unsupported console argument')
   return [...(before ?? []), text]
 }

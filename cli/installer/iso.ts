@@ -167,7 +167,7 @@ export async function isoReset(path: string, options: Destination, command: Live
   await changed(path, options, command, (iso) => iso.pristine())
 }
 
-/** Over the published image, whatever was embedded before. */
+/** Customizes the published image: what was embedded before is replaced. */
 export async function isoCustomize(
   path: string,
   options: Destination &

@@ -13,7 +13,7 @@ export async function inputBytes(path: string | undefined, environment: Environm
     : LiveImageError.during(`reading ${path}`, () => readFile(path))
 }
 
-/** Files as they were named, in that order. */
+/** The files' bytes, in the order of their names. */
 export async function namedFiles(paths: readonly string[] = []): Promise<NamedFile[]> {
   const files: NamedFile[] = []
   for (const path of paths)
@@ -26,7 +26,7 @@ export function refuseTerminal(output: string | undefined, { stdout }: Environme
   if (output === '-' && stdout.isTTY) throw new LiveImageError('Refusing to write binary data to terminal')
 }
 
-/** Writes to standard output no faster than it is read. */
+/** Writes to standard output at the speed of its reader. */
 export async function writeTo({ stdout, stopped }: Environment, source: ByteSource): Promise<void> {
   for await (const part of streamOf(source)) {
     const full = stdout.write(Buffer.from(part.buffer, part.byteOffset, part.length)) === false
@@ -36,26 +36,26 @@ export async function writeTo({ stdout, stopped }: Environment, source: ByteSour
   }
 }
 
-/** A new file, which is not there until it is whole; one that exists is never replaced. `-` is standard output. */
+/** Writes a new file, which appears only when complete; an existing file is never replaced. `-` is standard output. */
 export async function writeOutput(output: string, source: ByteSource, environment: Environment): Promise<void> {
   if (output === '-') return writeTo(environment, source)
   await using folder = await LiveImageError.during('creating temporary file', () => temporaryFolder(dirname(output)))
   const whole = join(folder.path, 'whole')
   await writeNew(whole, source)
-  // Unlike a rename, a link fails where something is.
+  // Unlike a rename, a link fails where a file exists.
   await LiveImageError.during(`persisting output file to ${output}`, () => link(whole, output))
 }
 
-/** As it is printed, with the folder as it was given. */
+/** The path for output: the folder as the user named it. */
 export const extractPath = (folder: string, name: string): string => `${folder.replace(/(?<=.)\/+$/, '')}/${name}`
 
-/** Writes a new file into a folder, which is made. */
+/** Writes a new file into a folder, and makes the folder when it is missing. */
 export async function extractTo(folder: string, path: string, source: ByteSource): Promise<void> {
   await LiveImageError.during(`creating directory ${folder}`, () => mkdir(folder, { recursive: true }))
   await writeNew(path, source)
 }
 
-/** A file that must not be there; what was written of it goes when it cannot be completed. */
+/** Writes a file that must not exist yet, and deletes it when it cannot be completed. */
 export async function writeNew(path: string, source: ByteSource): Promise<void> {
   const file = await LiveImageError.during(`opening ${path}`, () => open(path, 'wx'))
   try {
@@ -70,7 +70,7 @@ export async function writeNew(path: string, source: ByteSource): Promise<void> 
   }
 }
 
-/** What a command that reads and writes live images is given. */
+/** Input of a command that reads and writes live images. */
 export interface LiveCommand {
   environment: Environment
   clock: Clock

@@ -35,7 +35,7 @@ const ON = ['1', 't', 'true', 'on', 'y', 'yes']
 const OFF = ['', '0', 'f', 'false', 'off', 'n', 'no']
 
 /**
- * Whether nodes boot CoreOS with the agent in a container unless they are told otherwise: off, as the design document
+ * Whether nodes boot CoreOS with the agent in a container by default: off, as the design document
  * has it.
  *
  * @throws UserError for a word that is neither yes nor no

@@ -25,7 +25,7 @@ export async function keyfilesOfNmstate(
   return keyfiles
 }
 
-/** What `nmstatectl gc` prints: configurations by who takes them, NetworkManager's as pairs of name and contents. */
+/** Output of `nmstatectl gc`: configurations by the program that takes them, NetworkManager's as pairs of name and contents. */
 async function generate(path: string, searched = ''): Promise<[name: string, text: string][]> {
   const printed = await new Promise<string>((resolve, reject) => {
     execFile('nmstatectl', ['gc', path], { env: { PATH: searched }, maxBuffer: 2 ** 24 }, (error, stdout, stderr) => {

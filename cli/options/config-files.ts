@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import type { ConfigFile } from '../../runtime/index.js'
 import { UserError } from '../../runtime/index.js'
 
-/** What `--config` names. */
+/** Files that `--config` names. */
 export interface ConfigFiles {
   /** The file with options of this program. */
   own: string | undefined
-  /** Those in the format of OpenStack's services, later ones over earlier ones. */
+  /** Files in the format of OpenStack's services; later files override earlier ones. */
   ini: ConfigFile[]
 }
 
 /**
- * Tells apart what may be given to a command that plays a part of OpenStack's: a YAML file with options of ironstage, and
+ * Sorts the files of a command that plays a program of OpenStack: a YAML file with options of ironstage, and
  * any number of files with options of that part, `of`, which have sections like `[DEFAULT]`. A folder stands for its
  * `*.conf`, as with its own `--config-dir`.
  *
- * @throws UserError (usage) for what cannot be read, and for a second YAML file
+ * @throws UserError (usage) for a file that cannot be read, and for a second YAML file
  */
 export async function configFiles(named: readonly string[], of: string): Promise<ConfigFiles> {
   const files: ConfigFiles = { own: undefined, ini: [] }
@@ -42,7 +42,7 @@ async function filesAt(path: string, of: string): Promise<string[]> {
     .map((name) => join(path, name))
 }
 
-/** No YAML file of ours begins with a bracket: that would be a list, and options have names. */
+/** A YAML file of options never begins with a bracket: that would be a list, and options have names. */
 function isIni(path: string, text: string): boolean {
   if (/\.(conf|ini)$/.test(path)) return true
   const first = text.split(/\r?\n/).find((line) => !/^\s*([#;].*)?$/.test(line))

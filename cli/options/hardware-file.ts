@@ -5,7 +5,7 @@ import { HARDWARE_SCHEMA, identityIn, type HardwareFleet, type MachineHardware }
 import { UserError } from '../../runtime/index.js'
 import { parseSize } from './options.js'
 
-/** One machine as the file says it: sizes may have units. */
+/** One machine as the file describes it: sizes may have units. */
 type WrittenMachine = Omit<MachineHardware, 'disks'> & {
   disks?: (Omit<NonNullable<MachineHardware['disks']>[number], 'size'> & { size?: string | number })[]
 }

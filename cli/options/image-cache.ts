@@ -9,7 +9,7 @@ import type { IMAGE_CACHE_OPTIONS } from './option-lists.js'
 type CacheOptions = Options<(typeof IMAGE_CACHE_OPTIONS)[number]>
 
 /**
- * Where images are kept, and how they are fetched: proxies are those of curl.
+ * The image cache and the way to fetch images; proxies are read from curl's variables.
  *
  * @throws UserError (usage) for files that cannot be read and for options that exclude each other
  */
@@ -22,7 +22,7 @@ export async function imagesOf(options: CacheOptions, { variables }: Environment
         remedy: 'leave one of them out',
       })
   const proxy = (name: string) => variables[name] || variables[name.toUpperCase()] || ''
-  // A name in capitals could be a header of a CGI request: curl does not believe it either.
+  // HTTP_PROXY in capitals could be a header of a CGI request; curl ignores it too.
   const proxies = { http: variables['http_proxy'] || '', https: proxy('https_proxy'), no: proxy('no_proxy') }
   return {
     folder: none ? null : cacheFolder(options, variables),
@@ -33,10 +33,10 @@ export async function imagesOf(options: CacheOptions, { variables }: Environment
   }
 }
 
-/** As simulated machines are, and nearly all others. */
+/** The architecture of simulated machines, and of nearly all others. */
 const MACHINE = { architecture: 'x86_64', sectorSize: 512 }
 
-/** What `--image` names, with the digest that it must have where that is known. */
+/** The image that `--image` names, with the digest that it must have where that is known. */
 export async function imageNamed(
   options: CacheOptions & { image?: string },
   environment: Environment,
@@ -50,7 +50,7 @@ export async function imageNamed(
   return { image: url, ...(sha256 === null ? {} : { imageSha256: sha256 }) }
 }
 
-/** As the XDG base directory specification has it; null for who has no home. */
+/** The cache folder of the XDG base directory specification; null for a user without a home. */
 export function cacheFolder(
   { 'cache-dir': named }: CacheOptions,
   variables: Readonly<Record<string, string | undefined>>,

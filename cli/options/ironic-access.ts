@@ -3,7 +3,7 @@ import { basicAuthorization } from '../../ironic-mock/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { ClientTls } from '../../wire/index.js'
 
-/** How to be let in to an Ironic elsewhere. */
+/** Access to an Ironic elsewhere. */
 export interface IronicAccess {
   readonly headers: Readonly<Record<string, string>>
   readonly tls: ClientTls
@@ -15,7 +15,7 @@ const usage = (message: string, remedy: string, cause?: unknown): UserError =>
 type Variables = Readonly<Record<string, string | undefined>>
 
 /**
- * Where the environment says that Ironic is, as python-ironicclient and BareMetal Operator read it.
+ * The URL of Ironic from the environment, read as python-ironicclient and BareMetal Operator read it.
  *
  * @throws UserError (usage) when it does not say
  */
@@ -30,7 +30,7 @@ export function endpointOf(variables: Variables): string {
 
 /**
  * Credentials and trusted certificates from the environment, under python-ironicclient's names, and BareMetal Operator's
- * for the latter. `OS_USERNAME` counts with `OS_AUTH_TYPE=http_basic` only: of a cloud it means somebody else.
+ * for the latter. `OS_USERNAME` counts with `OS_AUTH_TYPE=http_basic` only: else it names a user of a cloud.
  *
  * @throws UserError (usage) for half of the credentials, and for a file that cannot be read
  */

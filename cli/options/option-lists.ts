@@ -1,6 +1,6 @@
 import { AGENT_CONFIG_SHAPES } from './table/agent-config.js'
 
-/** Which options of the table each command takes. Kept apart from the commands' code, so that help needs none of it. */
+/** The options of each command. They are apart from the commands' code, so that help loads none of it. */
 
 /** Options of every command that takes a real target. */
 export const REAL_TARGET_OPTIONS = [

@@ -15,10 +15,10 @@ interface Source {
 }
 
 /**
- * Puts together what flags, environment and config file say and checks each by the one schema.
+ * Merges flags, environment and config file, and checks each value by the option's schema.
  *
  * @param flags as commander hands them over: strings, booleans, arrays of strings, by option name
- * @throws UserError (usage) that names the option, where it was given, and what is wrong with it
+ * @throws UserError (usage) that names the option, its source, and what is wrong with it
  */
 export async function resolveOptions<N extends OptionName>(
   names: readonly N[],
@@ -46,7 +46,7 @@ async function configSource(file: string, names: readonly OptionName[]): Promise
     new UserError('config-file', message, { kind: 'usage', remedy, ...(cause === undefined ? {} : { cause }) })
   let values: unknown
   try {
-    // Only whoever has a config file waits for the parser to load.
+    // The parser loads only when there is a config file.
     const { parse } = await import('yaml')
     values = parse(await readFile(file, 'utf8')) ?? {}
   } catch (cause) {
@@ -60,11 +60,11 @@ async function configSource(file: string, names: readonly OptionName[]): Promise
   return { label: (name) => `${name} in ${file}`, values: values as Record<string, unknown> }
 }
 
-/** The nearest word, of this command's or of any other's; or all of this command's. */
+/** The nearest word of this command, else of any command; else all words of this command. */
 const meant = (word: string, here: readonly string[], anywhere: readonly string[]): string =>
   nearest(word, here) ?? nearest(word, anywhere) ?? `one of ${here.join(', ')}`
 
-/** Secrets are no options, since those can be on a command line and in a file. */
+/** Variables without an option: options can be on a command line and in a file, where secrets must not be. */
 const NO_OPTIONS = ['IRONSTAGE_CONFIG', ...SECRET_VARIABLES]
 
 function environmentSource(
@@ -87,12 +87,12 @@ function environmentSource(
 }
 
 // Flags and variables are text; ajv's coercion reads numbers and booleans out of it by the same schema.
-// The schemas are ours: holding them against JSON Schema's own takes longer than reading all options.
+// Our schemas are not validated against JSON Schema's own: that takes longer than reading all options.
 const SETTINGS = { coerceTypes: true, strict: true, allowUnionTypes: true, meta: false, validateSchema: false }
 let ajv: Ajv | undefined
 const validators = new Map<OptionName, ValidateFunction<{ value: unknown }>>()
 
-/** Compiled when an option is given: all of them take longer than the rest of a start. */
+/** Compiled when an option is used: compiling all takes longer than the rest of a start. */
 async function validatorOf(name: OptionName): Promise<ValidateFunction<{ value: unknown }>> {
   const known = validators.get(name)
   if (known) return known
@@ -103,24 +103,24 @@ async function validatorOf(name: OptionName): Promise<ValidateFunction<{ value: 
   return made
 }
 
-async function check(name: OptionName, given: unknown, label: string): Promise<unknown> {
+async function check(name: OptionName, value: unknown, label: string): Promise<unknown> {
   const isList = OPTIONS[name].schema.type === 'array'
-  const holder = { value: isList && typeof given === 'string' ? given.split(/\s+/).filter(Boolean) : given }
+  const holder = { value: isList && typeof value === 'string' ? value.split(/\s+/).filter(Boolean) : value }
   const validate = await validatorOf(name)
-  // Coercion would read nothing as 0, or as false.
-  const isEmpty = given === null || given === '' || (Array.isArray(given) && given.includes(''))
+  // Coercion would read an empty value as 0 or false.
+  const isEmpty = value === null || value === '' || (Array.isArray(value) && value.includes(''))
   if (!isEmpty && validate(holder)) return holder.value
   const error = validate.errors?.[0]
-  const what = isEmpty || !error ? 'is empty' : `is ${JSON.stringify(given)}, which ${problem(error)}`
-  throw new UserError('bad-option', `${label} ${what}`, { kind: 'usage', remedy: remedyFor(name, given, error) })
+  const what = isEmpty || !error ? 'is empty' : `is ${JSON.stringify(value)}, which ${problem(error)}`
+  throw new UserError('bad-option', `${label} ${what}`, { kind: 'usage', remedy: remedyFor(name, value, error) })
 }
 
-/** What to give instead: the nearest word of a list, or an example. */
-function remedyFor(name: OptionName, given: unknown, error: ErrorObject | undefined): string {
+/** A value to use instead: the nearest word of a list, or an example. */
+function remedyFor(name: OptionName, value: unknown, error: ErrorObject | undefined): string {
   const words = error?.keyword === 'enum' ? (error.params as { allowedValues: string[] }).allowedValues : []
   const shape: OptionShape = OPTIONS[name]
-  const value = (typeof given === 'string' ? nearest(given, words) : undefined) ?? words[0] ?? shape.example
-  return `--${name}${shape.value === undefined ? '' : ` ${value ?? shape.value}`}`
+  const better = (typeof value === 'string' ? nearest(value, words) : undefined) ?? words[0] ?? shape.example
+  return `--${name}${shape.value === undefined ? '' : ` ${better ?? shape.value}`}`
 }
 
 function problem(error: ErrorObject): string {

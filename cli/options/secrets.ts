@@ -2,7 +2,7 @@ import { userInfo, homedir } from 'node:os'
 import type { SecretQuestion, SecretSource } from '../../targets/index.js'
 import type { Environment } from '../environment.js'
 
-/** Where programs find what a person would type. */
+/** Variables that replace the questions at a terminal. */
 const VARIABLES: Partial<Record<SecretQuestion['kind'], string>> = {
   password: 'IRONSTAGE_SSH_PASSWORD',
   passphrase: 'IRONSTAGE_SSH_PASSPHRASE',
@@ -10,13 +10,13 @@ const VARIABLES: Partial<Record<SecretQuestion['kind'], string>> = {
 }
 export const SECRET_VARIABLES: readonly string[] = Object.values(VARIABLES)
 
-/** A terminal that can be told not to show what is typed. */
+/** A terminal that can hide what is typed. */
 interface Terminal {
   isTTY?: boolean
   setRawMode?(raw: boolean): unknown
 }
 
-/** Secrets out of the environment, else asked for at the terminal; nobody has any where there is neither. */
+/** Secrets out of the environment, else asked for at the terminal; none where there is neither. */
 export function secretSource(environment: Environment): SecretSource {
   let asking: Promise<unknown> = Promise.resolve()
   return {
@@ -54,7 +54,7 @@ function typed({ stdin, stderr, stopped }: Environment, question: string, echo: 
       for (const character of String(chunk)) {
         if (character === ENTER || character === NEW_LINE) return done(answer)
         if (character === INTERRUPT) {
-          // The signal stops the command, and the question with it: an answer before that would be taken for one.
+          // The signal stops the command and its question; resolving first would count as an answer.
           stdin.off('data', take)
           return void process.kill(process.pid, 'SIGINT')
         }
@@ -75,7 +75,7 @@ function typed({ stdin, stderr, stopped }: Environment, question: string, echo: 
   })
 }
 
-/** Of this process's environment, what a target is reached with. */
+/** The variables of this process that reaching a target needs. */
 export function targetEnvironment({ variables }: Environment): Record<string, string | undefined> {
   return {
     PATH: variables['PATH'],

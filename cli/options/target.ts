@@ -10,33 +10,33 @@ import type { REAL_TARGET_OPTIONS } from './option-lists.js'
 
 type TargetOptions = Options<(typeof REAL_TARGET_OPTIONS)[number]>
 
-/** Those that mean nothing to a simulated machine. */
+/** Options that a simulated machine has no use for. */
 const ONLY_REAL = [
   ...['device', 'yes-erase', 'allow', 'target-is-disposable', 'target-root', 'installer'],
   ...['host-key', 'ssh-config', 'stage-image', 'check'],
 ] as readonly Exclude<(typeof REAL_TARGET_OPTIONS)[number], 'target' | 'plan'>[]
 
-/** Those that mean nothing to this host. */
+/** Options that only a machine behind SSH has a use for. */
 const ONLY_SSH = ['host-key', 'ssh-config', 'stage-image'] as const
 
 /**
- * What the options say of a real target; null for a simulated machine.
+ * Settings of a real target from the options; null for a simulated machine.
  *
  * @throws UserError (usage) for options that do not go together, and for targets that cannot be reached
  */
 export function realTarget(options: TargetOptions): RealTargetRequest | null {
   const { target = 'sim' } = options
   if (target === 'sim') {
-    const given = ONLY_REAL.find((name) => options[name] !== undefined)
-    if (given === undefined) return null
+    const misplaced = ONLY_REAL.find((name) => options[name] !== undefined)
+    if (misplaced === undefined) return null
     throw usage(
-      `--${given} is for a real target, and this one is simulated`,
+      `--${misplaced} is for a real target, and this one is simulated`,
       'name the target with --target, or leave it out',
     )
   }
-  const given = target.startsWith('ssh:') ? undefined : ONLY_SSH.find((name) => options[name] !== undefined)
-  if (given !== undefined)
-    throw usage(`--${given} is for a machine behind SSH`, 'name one with --target ssh://user@host, or leave it out')
+  const misplaced = target.startsWith('ssh:') ? undefined : ONLY_SSH.find((name) => options[name] !== undefined)
+  if (misplaced !== undefined)
+    throw usage(`--${misplaced} is for a machine behind SSH`, 'name one with --target ssh://user@host, or leave it out')
   return {
     target,
     device: options.device,

@@ -6,7 +6,7 @@ export interface ProgressView {
   show(event: DeploymentEvent, elapsed: number): void
   /** Time passes. */
   tick(elapsed: number): void
-  /** Nothing more will come. */
+  /** The deployment has ended. */
   end(): void
 }
 
@@ -43,7 +43,7 @@ function lineOf(event: DeploymentEvent): string | null {
       return `  ${event.provision_state}${event.power_state === null ? '' : `, ${event.power_state}`}`
     case 'progress':
       if ('percent' in event) return `  ${event.step}: ${event.percent} %`
-      // The installer's own percentage lines are told as percentages.
+      // The installer's own percentage lines become percentages.
       if ('line' in event) return /^(> )?Read disk/.test(event.line) ? null : `  | ${event.line}`
       return `  ${event.step}: ${event.stage}`
   }
@@ -84,7 +84,7 @@ export function liveProgress(write: (text: string) => void, columns: () => numbe
           current = null
           return
         case 'state':
-          // While Ironic waits for the agent, what the agent does says more.
+          // While Ironic waits for the agent, the agent's own progress says more.
           if (detail.includes(':') && event.provision_state.includes('wait')) break
           detail = event.provision_state
           percent = null

@@ -7,7 +7,7 @@ import type { ProfileName } from '../../ironic-mock/index.js'
 /** The members of a union, without the room that defines it; the compiler refuses a missing and an unknown one. */
 const all = <T extends string>(members: Readonly<Record<T, true>>): readonly T[] => Object.keys(members) as T[]
 
-/** What `--allow` takes. */
+/** Values of `--allow`. */
 export const CAPABILITY_WORDS = all<Capability>({
   power: true,
   reboot: true,
@@ -20,10 +20,10 @@ export const CAPABILITY_WORDS = all<Capability>({
   unguarded: true,
 })
 
-/** What `--profile` takes. */
+/** Values of `--profile`. */
 export const PROFILE_WORDS = all<ProfileName>({ metal3: true, upstream: true })
 
-/** What `--ironic-release` takes. */
+/** Values of `--ironic-release`. */
 export const RELEASE_WORDS = all<IronicRelease>({
   '2024.2': true,
   '2025.1': true,
@@ -32,7 +32,7 @@ export const RELEASE_WORDS = all<IronicRelease>({
   master: true,
 })
 
-/** What `--spec` takes. */
+/** Values of `--spec`. */
 export const SPEC_WORDS = all<SpecVersion>({
   '3.0.0': true,
   '3.1.0': true,
@@ -47,7 +47,7 @@ export const SPEC_WORDS = all<SpecVersion>({
 /** The newest stable version of the Ignition spec. */
 export const NEWEST_SPEC: typeof NEWEST_STABLE = '3.6.0'
 
-/** What `boot-image generate` takes. */
+/** Platforms of `boot-image generate`. */
 export const PLATFORM_WORDS = all<BootImagePlatform>({
   metal: true,
   openstack: true,
@@ -59,5 +59,5 @@ export const PLATFORM_WORDS = all<BootImagePlatform>({
   'baremetal-pxe': true,
 })
 
-/** What `--coreos-version` takes. */
+/** Values of `--coreos-version`. */
 export const OS_VERSION_WORDS = all<OsVersion>({ '9': true, '10': true })

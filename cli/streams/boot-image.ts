@@ -13,7 +13,7 @@ import type { GenerateFlags } from './boot-image-commands.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
 import { fetchingOf, reachOf, streamFor } from './fetching.js'
-import { readGiven, refuseButane } from '../options/given-files.js'
+import { readInputs, refuseButane } from '../options/input-files.js'
 import { hostArchitecture } from './host-architecture.js'
 
 /** `ironstage boot-image info RELEASE`: exit code 1 when the sources of the release differ. */
@@ -68,12 +68,12 @@ async function streamOf(release: string | undefined, flags: GenerateFlags, envir
   })
 }
 
-/** The document lets images be built in three ways, of which none is needed for those that are published. */
+/** The document allows three ways to build images; published images need none of them. */
 function refuseRuntime(runtime: string): void {
   if (runtime === 'published') return
   throw new UserError(
     'boot-image-runtime',
-    `images are not built by way of ${runtime}: those that are published are taken`,
+    `ironstage does not build images with ${runtime}, it uses the published ones`,
     {
       remedy: 'leave out --runtime',
       kind: 'usage',
@@ -82,7 +82,7 @@ function refuseRuntime(runtime: string): void {
 }
 
 async function configOf(path: string, environment: Environment): Promise<Uint8Array> {
-  const [config] = await readGiven([path], environment)
+  const [config] = await readInputs([path], environment)
   refuseButane(config!.name, config!.bytes)
   return config!.bytes
 }

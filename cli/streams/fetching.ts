@@ -8,20 +8,20 @@ import { imagesOf } from '../options/image-cache.js'
 import { IMAGE_CACHE_OPTIONS } from '../options/option-lists.js'
 import { resolveOptions } from '../options/options.js'
 
-/** How things are fetched, and where they are kept. */
+/** Options for fetching: the cache, proxies and certificates. */
 export async function fetchingOf(flags: FetchFlags, environment: Environment): Promise<ImageCacheRequest> {
   const { cacheDir, cache = true, imageCa, imageKey } = flags
-  const given = {
+  const ownOptions = {
     ...(cacheDir === undefined ? {} : { 'cache-dir': cacheDir }),
     ...(cache ? {} : { 'no-cache': true }),
     ...(imageCa === undefined ? {} : { 'image-ca': imageCa }),
     ...(imageKey === undefined ? {} : { 'image-key': imageKey }),
   }
-  const options = await resolveOptions(IMAGE_CACHE_OPTIONS, given, environment.variables)
+  const options = await resolveOptions(IMAGE_CACHE_OPTIONS, ownOptions, environment.variables)
   return imagesOf(options, environment)
 }
 
-/** Where and what a command asks. */
+/** The mirror to use, and whether the network may be used. */
 export const reachOf = ({ mirror, offline = false, insecure = false }: FetchFlags): Reach => ({
   ...(mirror === undefined ? {} : { mirror }),
   ...{ offline, insecure },

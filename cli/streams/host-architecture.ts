@@ -1,4 +1,4 @@
 const NAMES: Partial<Record<NodeJS.Architecture, string>> = { x64: 'x86_64', arm64: 'aarch64', ppc64: 'ppc64le' }
 
-/** As CoreOS names it. */
+/** This host's architecture as CoreOS names it. */
 export const hostArchitecture = (): string => NAMES[process.arch] ?? process.arch

@@ -16,7 +16,7 @@ import { silent, systemClock, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
 import { fetchingOf, reachOf, streamFor } from './fetching.js'
-import { readText } from '../options/given-files.js'
+import { readText } from '../options/input-files.js'
 import { hostArchitecture } from './host-architecture.js'
 import type { BuildFlags, CopyFlags, VerifyFlags } from './machine-os-commands.js'
 
@@ -35,17 +35,17 @@ export async function machineOsBuild(folder: string, flags: BuildFlags, environm
 
 /** `ironstage machine-os copy-iso DEST` */
 export const machineOsCopyIso = (to: string, flags: CopyFlags, environment: Environment): Promise<number> =>
-  told(flags, environment, (onFile) => copyIso({ ...copyOptions(to, flags, environment), onFile }))
+  withReport(flags, environment, (onFile) => copyIso({ ...copyOptions(to, flags, environment), onFile }))
 
 /** `ironstage machine-os copy-pxe DEST` */
 export const machineOsCopyPxe = (to: string, flags: CopyFlags, environment: Environment): Promise<number> =>
-  told(flags, environment, (onFile) =>
+  withReport(flags, environment, (onFile) =>
     copyPxe({ ...copyOptions(to, flags, environment), initrdOnly: flags.initrdOnly ?? false, onFile }),
   )
 
 /** `ironstage machine-os copy-metal DEST` */
 export const machineOsCopyMetal = (to: string, flags: CopyFlags, environment: Environment): Promise<number> =>
-  told(flags, environment, (onFile) =>
+  withReport(flags, environment, (onFile) =>
     copyMetal({
       ...{ ...copyOptions(to, flags, environment), onFile },
       what: flags.pxe ? 'pxe' : flags.imageBuild ? 'image-build' : 'all',
@@ -70,7 +70,7 @@ function versionOf({ coreosVersion }: { coreosVersion?: OsVersion }, { variables
   })
 }
 
-async function told(
+async function withReport(
   { json = false }: CopyFlags,
   { stdout }: Environment,
   work: (onFile: (path: string, what: string) => void) => Promise<void>,
@@ -119,7 +119,7 @@ export async function machineOsVerify(folder: string, flags: VerifyFlags, enviro
         )
       )
         found.push(version)
-    // The one that everything was made for first says what is missing.
+    // With no version found, the usual one: its errors name the missing files.
     return found.length === 0 ? ['9'] : found
   }
 }

@@ -48,7 +48,7 @@ export async function streamLookup(named: string, flags: LookupFlags, environmen
   return 0
 }
 
-/** A dated copy is named by its shelf, as in `streams/stream-4.8`. */
+/** A dated copy is named by its folder, as in `streams/stream-4.8`. */
 async function lookedIn(named: string, flags: LookupFlags, environment: Environment): Promise<Stream> {
   const { pin, pinSha256 } = flags
   if (pin === undefined && pinSha256 === undefined) return streamFor(named, flags, environment)
@@ -92,7 +92,7 @@ function offers(stream: Stream): Offer[] {
 
 const rowOf = ({ architecture, platform, format }: Offer): string => [architecture, platform, format].join('\0')
 
-/** As `coreos-installer list-stream` prints it. */
+/** The output of `coreos-installer list-stream`. */
 function tableOf(rows: readonly Offer[]): string {
   const all = [{ architecture: 'Architecture', platform: 'Platform', format: 'Format' }, ...rows]
   const width = (key: 'architecture' | 'platform') => Math.max(...all.map((row) => row[key].length))

@@ -24,7 +24,7 @@ import {
 import { systemClock, UserError } from '../../runtime/index.js'
 import { packageVersion } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
-import { readGiven, readText } from '../options/given-files.js'
+import { readInputs, readText } from '../options/input-files.js'
 import type { FetchFlags } from './fetch-options.js'
 import { streamFor } from './fetching.js'
 
@@ -34,8 +34,8 @@ interface Document {
 }
 
 async function documents(files: readonly string[], environment: Environment): Promise<Document[]> {
-  const given = await readGiven(files, environment, 'metadata')
-  return given.map(({ name, bytes }) => ({ name, text: Buffer.from(bytes).toString() }))
+  const inputs = await readInputs(files, environment, 'metadata')
+  return inputs.map(({ name, bytes }) => ({ name, text: Buffer.from(bytes).toString() }))
 }
 
 const textOf = (path: string): Promise<string> => readText(path, 'metadata')
@@ -174,11 +174,11 @@ function indexOf(releases: readonly Release[], flags: ConvertFlags, now: string,
   throw wants('index', 'build or release metadata')
 }
 
-/** Builds by what they are of, so that a stream may have architectures of several. */
+/** Builds grouped by release, so that a stream can combine architectures of several builds. */
 function releasesOf(read: readonly Metadata[], { to, name, baseUrl, signatures }: ConvertFlags): Release[] {
   const options = {
     ...{ signatures, ...(baseUrl === undefined ? {} : { baseUrl }) },
-    // The name of a release's stream is part of its places; that of the stream itself is not.
+    // A release's URLs contain the name of its stream; a stream's do not.
     ...(to === 'release' && name !== undefined ? { streamName: name } : {}),
   }
   const builds = read.flatMap((one) => (one.kind === 'build' ? [one.value] : []))

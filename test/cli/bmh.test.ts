@@ -29,7 +29,7 @@ async function explained(yaml: string, argv: string[] = [], variables: Record<st
   return { code, events, calls, run }
 }
 
-/** What is asked for, by state. */
+/** The states that the calls ask for. */
 const asked = (calls: Call[]): string[] =>
   calls
     .filter(({ method }) => method !== 'GET')

@@ -207,9 +207,9 @@ describe('bad input ends in one sentence with a remedy, before anything is start
     ],
     ['an Ironic that is not there', 1, () => Promise.resolve(['--ironic-url', 'http://127.0.0.1:1']), /127\.0\.0\.1:1/],
   ])('%s', async (_, code, args, message) => {
-    const given = await args()
+    const options = await args()
     const file = join(await scratch(), 'd.img')
-    const run = command(['deploy', ...(given.includes('--ironic-url') ? [] : ['--disk-file', file]), ...given])
+    const run = command(['deploy', ...(options.includes('--ironic-url') ? [] : ['--disk-file', file]), ...options])
     expect(await run.ended, run.stdout + run.stderr).toBe(code)
     expect(run.stderr).toMatch(message)
     expect(run.stderr).not.toContain('this is a defect')

@@ -152,7 +152,7 @@ describe('row 1: machine-os, as an init container runs it', () => {
 describe('row 1: the Containerfile', () => {
   const text = () => readFile(new URL('../../images/machine-os/Containerfile', import.meta.url), 'utf8')
 
-  /** What its RUN line asks of ironstage, as a shell reads it. */
+  /** Arguments that its RUN line passes to ironstage, as a shell reads it. */
   async function asked(variables: Record<string, string>): Promise<string[][]> {
     const [, line = ''] = /^RUN (set -e; [\s\S]*?)\n\n/m.exec(await text()) ?? []
     const script = `ironstage() { printf '%s\\n' "$@" --END--; }\n${line.replaceAll('\\\n', '\n')}`
@@ -244,7 +244,7 @@ describe('row 13: boot-image generate', () => {
   test.each([
     [['azure'], /there is no boot image for azure/],
     [['metal', '--ignition', 'x'], /the Ignition config x cannot be read/],
-    [['metal', '--runtime', 'kvm'], /images are not built by way of kvm/],
+    [['metal', '--runtime', 'kvm'], /does not build images with kvm/],
     [['vmware'], /artifact 'vmware' not found/],
   ])('row 14: refused: %j', async (argv, message) => {
     expect(await generate(...argv)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) as string })

@@ -28,8 +28,8 @@ test.each(Object.keys(IRONIC_RELEASES))('ironstage openapi prints a valid docume
 test('every operation is in it, with its parameters', async () => {
   const document = await printed()
   const rows: readonly Operation[] = IRONIC_OPERATIONS
-  const told = rows.filter(({ refused }) => !refused).map(({ id }) => id)
-  expect(ids(document)).toEqual(told.sort())
+  const offered = rows.filter(({ refused }) => !refused).map(({ id }) => id)
+  expect(ids(document)).toEqual(offered.sort())
   expect(document.info.description).toBe('Microversions 1.1 to 1.115.')
   const { parameters } = document.paths['/v1/nodes/{node_ident}/states/provision']!['put']!
   expect(parameters).toContainEqual({ name: 'node_ident', in: 'path', required: true, schema: { type: 'string' } })

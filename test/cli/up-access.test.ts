@@ -7,7 +7,7 @@ import { systemClock } from '../../runtime/index.js'
 import { HttpTransport, type ClientTls } from '../../wire/index.js'
 import { command } from '../kit/commands/command.js'
 
-/** Who may use `ironstage up`, by what certificate it is known, and whose settings it has. */
+/** Access to `ironstage up`, its certificate, and the configuration that it reads. */
 
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-access-'))
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })

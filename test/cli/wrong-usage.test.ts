@@ -24,7 +24,7 @@ beforeAll(async () => {
 interface Wrong {
   argv: string
   says: string
-  /** What the error tells to do. */
+  /** The remedy in the error. */
   remedy: string | RegExp
   variables?: Record<string, string>
 }

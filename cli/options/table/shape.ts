@@ -1,5 +1,5 @@
 export interface OptionShape {
-  /** What a value is called in the help. Flags have none. */
+  /** The value's name in the help. Flags have none. */
   value?: string
   /** For errors: a value of the expected form. */
   example?: string
@@ -12,7 +12,7 @@ export const FLAG = { type: 'boolean' } as const
 export const TEXT = { type: 'string', minLength: 1 } as const
 export const TEXTS = { type: 'array', items: TEXT } as const
 export const WORDS = { type: 'array', items: { type: 'string', minLength: 1, pattern: '^\\S+$' } } as const
-/** As the installer takes them, quotation marks and blanks included: `x="a b"`. */
+/** Kernel arguments as the installer takes them, quotation marks and blanks included: `x="a b"`. */
 export const KARGS = { type: 'array', items: { type: 'string', minLength: 1, pattern: '^[^\\u0000\\r\\n]+$' } } as const
 export const SIZE = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)? ?([KMGT]i?B|B)?$' } as const
 export const ABSOLUTE_PATH = { type: 'string', pattern: '^/.' } as const

@@ -4,8 +4,8 @@ import { UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { readStandardInput } from './standard-input.js'
 
-/** A file as it was given. */
-export interface Given {
+/** A file that a command reads. */
+export interface InputFile {
   /** `standard input` for `-`. */
   name: string
   bytes: Uint8Array
@@ -16,25 +16,25 @@ export interface Given {
  *
  * @throws UserError (usage) for one that cannot be read, or for standard input named twice
  */
-export async function readGiven(
+export async function readInputs(
   files: readonly string[],
   environment: Environment,
   what = 'Ignition config',
-): Promise<Given[]> {
+): Promise<InputFile[]> {
   if (files.filter((file) => file === '-').length > 1)
     throw new UserError('file-unreadable', 'standard input can be read only once', {
       kind: 'usage',
       remedy: 'name - once',
     })
-  const given: Given[] = []
+  const inputs: InputFile[] = []
   for (const file of files)
     try {
-      if (file !== '-') given.push({ name: file, bytes: await readFile(file) })
-      else given.push({ name: 'standard input', bytes: await readStandardInput(environment) })
+      if (file !== '-') inputs.push({ name: file, bytes: await readFile(file) })
+      else inputs.push({ name: 'standard input', bytes: await readStandardInput(environment) })
     } catch (cause) {
       throw unreadable(file, what, 'name a file, or - for standard input', cause)
     }
-  return given
+  return inputs
 }
 
 /**
