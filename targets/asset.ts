@@ -1,38 +1,38 @@
 /** An image that a step wants the programs of its target to read. */
 export interface Asset {
-  /** http or https; may hold secrets, which are masked wherever it is told. */
+  /** http or https; secrets in it are masked in logs and reports. */
   url: string
-  /** What its bytes must be, as stream metadata or instance_info say: hex. Null where nobody said. */
+  /** Checksum from stream metadata or instance_info, hex; null when neither has one. */
   sha256: string | null
   /**
-   * Of a detached OpenPGP signature: one that is there is always checked, `required` refuses an image without. It is
-   * looked for at {@link signatureUrl}, or else beside the image, with `.sig` behind its path as coreos-installer has it.
+   * Detached OpenPGP signature: checked whenever there is one; `required` refuses an image without. Its address is
+   * {@link signatureUrl}, or else the image's path with `.sig` appended, as coreos-installer does.
    */
   signature: 'required' | 'where present'
   signatureUrl?: string
-  /** What it is: an image of a disk unless told otherwise, which has a smallest size. */
+  /** `disk` (default) has a smallest size. */
   of?: 'disk' | 'anything'
 }
 
-/** An asset within reach of the target's programs, checked; it stays there until this is disposed of. */
+/** An asset that the target's programs can read, already checked; it stays there until this is disposed of. */
 export interface StagedAsset extends AsyncDisposable {
-  /** How coreos-installer is told of it: `--image-file` or `--image-url`. */
+  /** Becomes `--image-file` or `--image-url` of coreos-installer. */
   readonly from: { kind: 'file'; path: string } | { kind: 'url'; url: string }
-  /** Why it was cut off on its way to the target; undefined as long as it was not. A later reading starts anew. */
+  /** Error that cut its transfer to the target off; undefined without one. A new read resets it. */
   failure(): unknown
-  /** What is known of it, for logs. */
+  /** Details for logs. */
   readonly about: Readonly<Record<string, unknown>>
 }
 
 /** Options of {@link StageAsset}. */
 export interface StageOptions {
   signal: AbortSignal
-  /** How much has been brought, in bytes; `total` is null while nobody said. */
+  /** Bytes received so far; `total` is null while the size is unknown. */
   onProgress?: (received: number, total: number | null) => void
 }
 
 /**
- * Brings assets within reach of a target's programs. Gives null where they may as well fetch it by themselves; rejects with
- * a {@link UserError} that says why it cannot.
+ * Makes an asset readable for a target's programs. Resolves to null where they can as well fetch it themselves; rejects
+ * with a {@link UserError} when the asset cannot be had.
  */
 export type StageAsset = (asset: Asset, options: StageOptions) => Promise<StagedAsset | null>

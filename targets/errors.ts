@@ -41,7 +41,7 @@ export const ERRORS = catalogue({
     remedy: 'find out why its key changed; remove the old one with ssh-keygen -R',
   },
   'host-key-pin': {
-    sentence: 'the pinned host key is no fingerprint, or not the key of the host',
+    sentence: 'the pinned host key is not a fingerprint, or not the key of the host',
     remedy: 'give the fingerprint as ssh-keygen -l prints it',
   },
   'host-key-revoked': {
@@ -65,7 +65,7 @@ export const ERRORS = catalogue({
     remedy: 'look at the disks with lsblk -o NAME,SERIAL,WWN',
   },
   'no-flock': {
-    sentence: 'flock is not there, which keeps two installations on one host apart',
+    sentence: 'flock is missing, which keeps two installations on one host from running at once',
     remedy: 'install util-linux',
   },
   'no-installer': {
@@ -77,15 +77,15 @@ export const ERRORS = catalogue({
     remedy: 'leave --stage-image out',
   },
   'path-refused': {
-    sentence: 'the file is no part of the named disk',
+    sentence: 'the file is not part of the named disk',
     remedy: 'say --target-is-disposable where files of the target may be written',
   },
   'ssh-address': {
-    sentence: 'the text is no address of an SSH target',
+    sentence: 'the text is not the address of an SSH target',
     remedy: 'write it as ssh://user@host or ssh://user@host:port',
   },
   'ssh-algorithms': {
-    sentence: 'host and ironstage have no SSH algorithm in common',
+    sentence: 'the host and ironstage have no SSH algorithm in common',
     remedy: 'look at the KexAlgorithms, HostKeyAlgorithms, Ciphers and MACs of both sides',
   },
   'ssh-authentication': {
@@ -133,15 +133,15 @@ export const ERRORS = catalogue({
     remedy: 'see to the file and its permissions',
   },
   'target-full': {
-    sentence: 'the target does not take the bytes',
-    remedy: 'make room in /run and in memory of the target',
+    sentence: 'the target stores no more bytes',
+    remedy: 'free memory of the target, and space in its /run',
   },
   'target-rebooted': {
-    sentence: 'the target has been booted since the work began',
+    sentence: 'the target rebooted during the work',
     remedy: 'begin again: the programs that ran there are gone',
   },
   'target-says-too-much': {
-    sentence: 'the target sends more output than is taken',
+    sentence: 'the target sends more output than the limit',
     remedy: 'look at what logging in prints, also in ~/.bashrc, ~/.profile and /etc/profile.d',
   },
   'target-shell': {
@@ -157,7 +157,7 @@ export const ERRORS = catalogue({
     remedy: 'work as root on a Linux with namespaces and util-linux, or say --allow unguarded',
   },
   'unknown-run': {
-    sentence: 'the target does not know the program that was started',
+    sentence: 'the target has no record of the run',
     remedy: 'begin again',
   },
   upload: {
@@ -165,7 +165,7 @@ export const ERRORS = catalogue({
     remedy: 'leave the file alone while it is sent',
   },
   'zero-byte': {
-    sentence: 'an argument of a program has a zero byte',
-    remedy: 'take the zero byte out',
+    sentence: 'an argument of a program contains a zero byte',
+    remedy: 'remove the zero byte',
   },
 })

@@ -4,7 +4,7 @@ import type { StageAsset } from './asset.js'
 /** Name of a run of a command on its target. */
 export type RunId = string
 
-/** How a command ended. `unknown`: the target can no longer say (it rebooted, its spool is gone). */
+/** Result of a command. `unknown`: the target has lost it (it rebooted, its spool is gone). */
 export type Exit =
   { kind: 'exited'; code: number } | { kind: 'signalled'; signal: string } | { kind: 'unknown'; why: string }
 
@@ -18,24 +18,24 @@ export interface OutputChunk {
 export interface Command {
   /** Never interpreted by a shell. */
   argv: readonly [string, ...string[]]
-  /** A plan really runs what reads and only prints what writes; a disk policy looks at what writes. */
+  /** A plan runs commands that read and only prints those that write; a disk policy checks those that write. */
   effect: 'reads' | 'writes'
   stdin?: Uint8Array
   /** Run under a pseudo-terminal: stdout and stderr come merged as stdout. */
   tty?: boolean
-  /** Makes `start` idempotent: a run of this id that exists is attached to, never started twice. */
+  /** Makes `start` idempotent: `start` attaches to a run that already has this id. */
   id?: RunId
 }
 
 /** A command under way or ended on a target. */
 export interface Run {
   readonly id: RunId
-  /** For people, of a machine that is not simulated. */
+  /** Name for messages; absent on simulated machines. */
   readonly target?: string
-  /** Everything it printed since the offset it was attached at; ends when the command has. May be iterated once. */
+  /** Output since the offset of `attach`; ends with the command. May be iterated once. */
   readonly output: AsyncIterable<OutputChunk>
   readonly exit: Promise<Exit>
-  /** Ends the command with SIGTERM; `exit` says how it went. */
+  /** Sends SIGTERM to the command; `exit` resolves as usual. */
   cancel(): Promise<void>
 }
 
@@ -44,26 +44,26 @@ export interface Files {
   read(path: string): Promise<Uint8Array>
   /** Creates parent folders; replaces atomically. */
   write(path: string, bytes: Uint8Array, options?: { mode?: number }): Promise<void>
-  /** No error when there is none. */
+  /** Succeeds when there is no such file. */
   remove(path: string): Promise<void>
   exists(path: string): Promise<boolean>
   /** Names in a folder, sorted. */
   list(path: string): Promise<string[]>
 }
 
-/** How commands and files of a target are reached: a simulated machine, this host, SSH. */
+/** Runs commands and reads and writes files on a target: a simulated machine, this host, or a host behind SSH. */
 export interface Executor {
   /**
    * Starts a command. An unknown program ends with exit code 127 and `NAME: command not found` on stderr; it is not a
    * rejection.
    */
   start(command: Command): Promise<Run>
-  /** Follows a run again from a byte offset of its merged output. Rejects when the target does not know the id. */
+  /** Follows a run from a byte offset of its merged output. Rejects when the target does not know the id. */
   attach(id: RunId, offset: number): Promise<Run>
   readonly files: Files
 }
 
-/** What a target allows and has. Steps ask for capabilities, never for the kind of target. */
+/** Actions that a target may allow. Steps ask for capabilities, never for the kind of target. */
 export type Capability =
   | 'power'
   | 'reboot'
@@ -72,9 +72,9 @@ export type Capability =
   | 'software-raid'
   | 'burn-in'
   | 'cleaning'
-  /** Leaving the machine to a user, or cutting it off its networks. */
+  /** Handing the machine over to a user, or cutting it off its networks. */
   | 'hand-over'
-  /** Running commands that nothing confines, where the target has nothing that could. */
+  /** Running commands unconfined on a target that cannot confine them. */
   | 'unguarded'
 
 /** Which disks a target's steps may write. Simulated targets allow all. */
@@ -82,20 +82,20 @@ export interface DiskPolicy {
   mayWrite(disk: { name: string; serial: string | null; wwn: string | null }): boolean
 }
 
-/** What a step acts on. */
+/** The machine or disk that a step acts on. */
 export interface Target {
-  /** For people: `sim machine-1`, `ssh://core@lab-7`. */
+  /** Name for messages: `sim machine-1`, `ssh://core@lab-7`. */
   readonly name: string
   readonly executor: Executor
   readonly disks: DiskPolicy
   readonly clock: Clock
-  /** True where writes are only told: what a step has written there cannot be read back. */
+  /** True where writes are only listed: a step cannot read back what it wrote. */
   readonly planned?: boolean
-  /** Folder for files that only the steps' own programs shall read; `/tmp` without. */
+  /** Folder for files that only the steps' own programs may read; `/tmp` by default. */
   readonly scratch?: string
   /**
-   * Brings an image within reach of the target's programs, checked. Absent where they fetch for themselves, as in a plan,
-   * which contacts nothing.
+   * Checks an image and makes it readable for the target's programs. Absent where programs fetch images themselves, and
+   * in a plan, which contacts nothing.
    */
   readonly stage?: StageAsset
   /** Path of a file of the target as seen by the programs that steps run there (a chroot may lie between). */

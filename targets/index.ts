@@ -1,4 +1,4 @@
-/** What a step acts on: executors for this host and SSH, the plan, confinement and the policy for disks. */
+/** Targets of steps: executors for this host and SSH, plans, confinement and the disk policy. */
 export type { Asset, StageAsset, StagedAsset, StageOptions } from './asset.js'
 export type { FoundDisk, GuardedTarget } from './disks/guarded-target.js'
 export { diskSelector } from './disks/selector.js'

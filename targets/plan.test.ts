@@ -12,7 +12,7 @@ function planned() {
 }
 
 describe('a planned target', () => {
-  test('runs what reads, and tells what writes as a silent success', async () => {
+  test('runs commands that read, and lists commands that write, which succeed without output', async () => {
     const { real, writes, target } = planned()
     expect((await runCommand(target.executor, ['lsblk', '-J'], { effect: 'reads' })).stdout).toBe('{}')
     const wiped = await runCommand(target.executor, ['wipefs', '--all', '/dev/sda'], { effect: 'writes' })
@@ -25,7 +25,7 @@ describe('a planned target', () => {
     ])
   })
 
-  test('tells a command once however often its id is started or attached to', async () => {
+  test('lists a command once however often its id is started or attached to', async () => {
     const { writes, target } = planned()
     for (let n = 0; n < 2; n++) await target.executor.start({ argv: ['dd'], effect: 'writes', id: 'one' })
     expect(await (await target.executor.attach('one', 0)).exit).toEqual({ kind: 'exited', code: 0 })
@@ -33,7 +33,7 @@ describe('a planned target', () => {
     await expect(target.executor.attach('two', 0)).rejects.toThrow()
   })
 
-  test('shows files as they would be, and leaves them as they are', async () => {
+  test('reads files as planned, and leaves the real ones unchanged', async () => {
     const { real, writes, target } = planned()
     const { files } = target.executor
     await files.write('/etc/a', bytes('new'), { mode: 0o600 })

@@ -7,11 +7,11 @@ export type PlannedWrite =
   | { kind: 'remove'; path: string }
 
 /**
- * A target on which a step can be tried without harm: what reads is really run, what writes is only told, and answered
- * as a success that printed nothing. Files that were planned are read back as planned; nothing else is, so what a step
- * sees after its first write may not be what it would see.
+ * A target on which a step can be tried without harm: commands that read run on the real target; commands that write are
+ * only listed, and succeed with empty output. Reads of planned files return their planned bytes. Everything else stays as it
+ * is, so after its first write a step may see another state than a real run would.
  *
- * @param onWrite told each write in order, in place of it
+ * @param onWrite called for each write, in order, instead of writing
  */
 export function planTarget(target: Target, onWrite: (write: PlannedWrite) => void): Target {
   return {
@@ -27,17 +27,17 @@ export function planTarget(target: Target, onWrite: (write: PlannedWrite) => voi
 }
 
 function planExecutor(real: Executor, onWrite: (write: PlannedWrite) => void): Executor {
-  const told = new Set<RunId>()
+  const plannedRuns = new Set<RunId>()
   return {
     files: planFiles(real.files, onWrite),
     start: async (command) => {
       if (command.effect === 'reads') return real.start(command)
-      const id = command.id ?? `planned-${told.size + 1}`
-      if (!told.has(id)) onWrite({ kind: 'run', argv: command.argv, stdin: command.stdin ?? null })
-      told.add(id)
+      const id = command.id ?? `planned-${plannedRuns.size + 1}`
+      if (!plannedRuns.has(id)) onWrite({ kind: 'run', argv: command.argv, stdin: command.stdin ?? null })
+      plannedRuns.add(id)
       return succeeded(id)
     },
-    attach: async (id, offset) => (told.has(id) ? succeeded(id) : real.attach(id, offset)),
+    attach: async (id, offset) => (plannedRuns.has(id) ? succeeded(id) : real.attach(id, offset)),
   }
 }
 
@@ -49,7 +49,7 @@ const succeeded = (id: RunId): Run => ({
 })
 
 function planFiles(real: Files, onWrite: (write: PlannedWrite) => void): Files {
-  /** Bytes of a file that would be there; null for one that would be gone. */
+  /** Planned bytes of each written file; null for a removed one. */
   const planned = new Map<string, Uint8Array | null>()
   const below = (folder: string) => {
     const start = folder.endsWith('/') ? folder : `${folder}/`

@@ -6,20 +6,20 @@ import { policyFunctions, type DevicePolicyKind } from './device-policy.js'
 export interface CellParts {
   policy: DevicePolicyKind
   needs: CellNeeds
-  /** Shell text that sets `$allowed` to the kernel names of the named disks, where no guard has done so, and `hold_disks`. */
+  /** Shell text that defines `hold_disks`, and sets `$allowed` (kernel names of the named disks) unless a guard has set it. */
   resolve: string
-  /** Where the machine's own tree is, when the programs are run in it by chroot; empty otherwise. */
+  /** Folder of the machine's own tree when programs run in it by chroot; empty otherwise. */
   root: string
   /** Whether names below /dev/disk are needed. */
   links: boolean
 }
 
-/** Shell functions that the supervisor needs for any cell; they use those that find disks. */
+/** Shell functions that the supervisor needs for every cell; they call those of `DISK_FUNCTIONS`. */
 const FUNCTIONS = `
 # MAJOR:MINOR of a block device's node, by POSIX's long listing.
 node() ( [ -b "$1" ] || exit 1; set -- $(ls -lnL "$1"); printf '%s:%s\\n' "\${5%,}" "$6" )
-# The named disks, their partitions and what stands on them alone, as words NAME:MAJOR:MINOR. No other program is run for
-# a plain disk, since this is asked many times a second.
+# Prints the named disks, their partitions and devices that are built on them alone, as words NAME:MAJOR:MINOR. Starts no
+# program for a plain disk, since this runs many times a second.
 cell_devices() {
   devices= held=
   for k in $allowed; do
@@ -42,7 +42,7 @@ cell_devices() {
     done
   done
 }
-# Makes the nodes of devices in the folder of devices of a cell, and takes away those that are no longer right.
+# Makes device nodes in the /dev of a cell, and removes outdated ones: cell_nodes DEV WANTED PRESENT.
 cell_nodes() {
   for one in $3; do
     case " $2 " in *" $one "*) continue ;; esac
@@ -59,12 +59,12 @@ cell_nodes() {
 `
 
 /**
- * Confines a command: a mount namespace whose /dev has the named disk and what every program needs, whose files can only
- * be read, PID, IPC and UTS namespaces, no capabilities but the few that it needs, and a device policy.
+ * Confines a command in a cell: a mount namespace with read-only files, whose /dev has only the named disk and the devices
+ * that every program needs; PID, IPC and UTS namespaces; the few capabilities that the command needs; a device policy.
  *
- * The command's own copy of the tree is built by the first process of its PID namespace, which then leaves the target's
- * tree altogether (pivot_root), gives up its rights and becomes a shell that waits for the command: with it, everything
- * that the command has started ends.
+ * The first process of the PID namespace builds the cell's copy of the tree, leaves the target's tree (pivot_root), drops
+ * its privileges and becomes a shell that waits for the command. When that shell ends, the kernel ends everything that the
+ * command has started.
  */
 export function cellText(parts: CellParts): CellText {
   const { policy, needs, resolve } = parts
@@ -74,7 +74,7 @@ export function cellText(parts: CellParts): CellText {
 ${FUNCTIONS}
 ${resolve}
 mkdir -p "$base/mnt"
-# Locks are taken on what is there: the command itself makes nothing in this folder.
+# The lock file is made here because the command itself cannot create files in this folder.
 [ -e "$base/install.lock" ] || : >"$base/install.lock"
 hold_disks
 cell_devices
@@ -83,7 +83,7 @@ policy_open ${access} "$devices" || refuse 'the device policy of its control gro
 ${needs.devices.map(characterPolicy).join('\n')}
 cell_text=${quoted(setupText(parts))}
 `,
-    // One word a line in $policy_words; one word each of the others.
+    // $policy_words has one word a line; the other variables are one word each.
     enter: `IFS='
 '
   set -f
@@ -103,7 +103,7 @@ rmdir "$d/root" 2>/dev/null`,
   }
 }
 
-/** From outside: the command itself can neither make nodes nor widen its policy. */
+/** Runs outside of the cell: the command itself can neither make nodes nor widen its policy. */
 const watcher = (access: string): string => `
 (
   trap - TERM
@@ -126,11 +126,11 @@ const characterPolicy = (pattern: string): string => `for n in /dev/${pattern}; 
   policy_character "\${5%,}:$6" || refuse 'the device policy of its control group could not be set'
 done`
 
-/** File systems that show the kernel or its processes; those that the command needs are mounted anew. */
+/** File systems that expose the kernel or its processes; the setup mounts those that the command needs anew. */
 const KERNEL_TYPES =
   'proc | sysfs | devtmpfs | devpts | cgroup | cgroup2 | debugfs | tracefs | securityfs | configfs | bpf | mqueue | fusectl | pstore | efivarfs | autofs | binfmt_misc | selinuxfs | nsfs | rpc_pipefs'
 
-/** Of the target's /run, what programs read. Sockets and what services keep there stay out. */
+/** Folders of the target's /run that programs read; sockets and files of services stay outside of the cell. */
 const READ_IN_RUN = ['udev', 'log', 'media/iso', 'coreos-installer', 'ostree-live']
 
 /** Runs as the first process of the new namespaces: `cell D GROUP DEVICES DISKS COMMAND...`. */
@@ -142,7 +142,7 @@ function setupText({ needs, root, links }: CellParts): string {
   return `d=$1 group=$2 devices=$3 disks=$4
 shift 4
 base=\${d%/*} new=$d/root fstab=$d/fstab
-# Open from here on: what this says has to reach the supervisor after it has left the target's tree, too.
+# Opened now, so that messages still reach the supervisor after pivot_root.
 exec 4>"$d/cell"
 fail() { printf '%s\\n' "$1" >&4; exit 126; }
 read -r pid rest </proc/self/stat || fail 'there is no /proc'
@@ -192,7 +192,7 @@ mount -a -T "$fstab" || fail 'its own file systems could not be mounted'
 cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$new/dev/" 2>/dev/null
 [ -c "$new/dev/null" ] || fail 'its own device nodes could not be made'
 ln -s pts/ptmx "$new/dev/ptmx"
-# The target's own nodes where they are right: udevd watches them, and looks again at what was written to them.
+# Bind the target's own nodes where they are right: udevd watches them, and reads the disk again after a write.
 : >"$fstab"
 made=
 for one in $devices; do
@@ -232,7 +232,7 @@ cd "$new" && pivot_root . run/.old || fail 'it could not leave the tree of the t
 cd /
 umount -l /run/.old && rmdir /run/.old || fail 'it could not leave the tree of the target'
 printf 'ok %s\\n' "$pid" >&4
-# Descriptors that were open where ironstage was started; a plain shell cannot close those of two digits.
+# Close descriptors that were open where ironstage was started; a plain shell cannot close those of two digits.
 for n in /proc/self/fd/??*; do
   [ ! -e "$n" ] || ! command -v bash >/dev/null 2>&1 || { set -- bash --norc -c 'for n in /proc/self/fd/??*; do n=\${n##*/}; eval "exec $n>&-"; done; exec "$@"' cell "$@"; break; }
 done
@@ -249,7 +249,7 @@ const quotedPath = (path: string): string => {
   throw new Error(`${path} would mean something to a shell`)
 }
 
-/** Names of the named disk that udev has given, so that it is found by them too. */
+/** Makes udev's names of the named disk below /dev/disk in the cell. */
 const LINKS = `for l in /dev/disk/by-*/*; do
   for one in $devices; do
     [ "$l" -ef "/dev/\${one%%:*}" ] || continue
@@ -258,7 +258,7 @@ const LINKS = `for l in /dev/disk/by-*/*; do
   done
 done`
 
-/** A udevadm that has settled only once the nodes of all partitions are there, which are made from outside. */
+/** Puts a udevadm on PATH whose `settle` also waits for the partition nodes, which the watcher makes from outside. */
 const SETTLING = `printf '%s\\n' '#!/bin/sh' 'PATH=\${PATH#/run/ironstage-cell:}' 'udevadm "$@"' 'code=$?' '[ "$1" = settle ] || exit "$code"' "allowed='$disks'" \\
   'i=0' 'while [ "$i" -lt 200 ]; do' '  now=' '  for k in $allowed; do' '    for s in "/sys/class/block/$k" "/sys/class/block/$k"/*/partition; do' \\
   '      s=\${s%/partition}' '      read -r n 2>/dev/null <"$s/dev" && now="$now \${s##*/}:$n"' '    done' '  done' \\

@@ -26,7 +26,7 @@ async function program(name: string, text: string): Promise<void> {
   await chmod(join(place, name), 0o755)
 }
 
-describe('a target', () => {
+describe('findConfinement', () => {
   const logged: [LogLevel, string][] = []
   async function found(unguarded: boolean) {
     const shell = localShell(clock, { HOME: place, PATH: `${place}:${process.env['PATH']}` })
@@ -36,43 +36,43 @@ describe('a target', () => {
     return await findConfinement({ host, name: 'lab-7', unguarded, logger })
   }
 
-  test('on which nothing can confine is refused, unless that was allowed', async () => {
+  test('refuses a target that cannot confine commands, unless that was allowed', async () => {
     await program('id', '[ "$1" != -u ] || echo 1000')
     await expect(found(false)).rejects.toMatchObject({
       code: 'unguarded',
-      message: 'nothing on lab-7 keeps a command to the disk that was named: it is not worked on as root',
+      message: 'lab-7 cannot confine commands to the named disk: commands do not run as root there',
       remedy: expect.stringContaining('--allow unguarded'),
     })
     expect(await found(true)).toBeNull()
     expect(logged).toEqual([
-      ['warn', 'commands on lab-7 are not confined, as was allowed: it is not worked on as root'],
+      ['warn', 'commands on lab-7 run unconfined (--allow unguarded): commands do not run as root there'],
     ])
   })
 
-  test('whose kernel makes no namespaces is refused with what it said', async () => {
+  test('refuses a kernel that makes no namespaces, with the message of unshare', async () => {
     await program('id', 'echo 0')
     await program('unshare', "echo 'unshare: unshare failed: Operation not permitted' >&2; exit 1")
-    await expect(found(false)).rejects.toThrow('it makes no namespaces (Operation not permitted)')
+    await expect(found(false)).rejects.toThrow('its kernel makes no namespaces (Operation not permitted)')
   })
 
-  test('is said to be confined by what holds', () => {
+  test('is described for reports', () => {
     expect(describeConfinement({ devices: 'systemd' })).toBe(
       'namespaces and capabilities; devices by a scope of systemd with a closed device policy',
     )
-    expect(describeConfinement(null)).toBe('none: commands are only judged by their words')
+    expect(describeConfinement(null)).toBe('none: only the command lines are checked')
   })
 })
 
 describe('a device policy of systemd', () => {
-  test('is a scope that names each device by its number, and is told of later ones and of those that are gone', async () => {
-    await program('systemctl', `printf '%s|' "$@" >>${place}/told; echo >>${place}/told`)
+  test('is a scope that names each device by its number, and follows devices that come and go', async () => {
+    await program('systemctl', `printf '%s|' "$@" >>${place}/calls; echo >>${place}/calls`)
     const script = `d=/run/ironstage/run-1
 ${policyFunctions('systemd')}
 policy_open rw 'loop0:7:0 loop0p1:259:3'
 policy_character 10:5
 printf '%s\\n' "$policy_words"
 policy_devices rw 'loop0:7:0 loop0p1:259:4'
-cat ${place}/told; rm ${place}/told`
+cat ${place}/calls; rm ${place}/calls`
     for (const [shell, ...more] of SHELLS) {
       const env = { HOME: place, PATH: `${place}:${process.env['PATH']}` }
       const { stdout, stderr } = spawnSync(shell!, [...more, '-c', script], { encoding: 'utf8', env })
@@ -90,11 +90,11 @@ cat ${place}/told; rm ${place}/told`
   })
 })
 
-describe('what a command is started in', () => {
+describe('the script of a cell', () => {
   const text = (needs: Partial<typeof LEAST>, root = '') =>
     cellText({ policy: 'none', needs: { ...LEAST, ...needs }, resolve: '', root, links: false })
 
-  test.each(['', '/mnt/coreos'])('is text that every shell reads, with the tree in %j', (root) => {
+  test.each(['', '/mnt/coreos'])('is valid in every shell, with the tree in %j', (root) => {
     const { open, watch, close } = text({ partitions: true, network: true, devices: ['ipmi[0-9]'] }, root)
     for (const [shell, ...more] of SHELLS)
       for (const part of [open, watch, close]) {
@@ -103,7 +103,7 @@ describe('what a command is started in', () => {
       }
   })
 
-  test('has the capabilities that it needs, and the network only when it is named', () => {
+  test('has only the capabilities that the command needs, and the network only on request', () => {
     const least = text({}).open
     expect(least).toContain('--bounding-set=-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid ')
     expect(least).toContain('--net setpriv')

@@ -1,23 +1,23 @@
-/** What keeps a command from devices that it finds a node of: a device policy of its control group. */
+/** Device policy of a command's control group: denies other devices even where the command finds their nodes. */
 export type DevicePolicyKind =
-  /** A scope of the systemd that runs the target. */
+  /** A scope of the target's systemd. */
   | 'systemd'
   /** The devices controller of control groups, version 1. */
   | 'cgroup-v1'
-  /** None: the command's own /dev has to do. */
+  /** No policy: only the private /dev of the command. */
   | 'none'
 
 /** Character devices that every program may use: null, zero, full, random, urandom, tty, ptmx and terminals. */
-const EVERYBODY = ['1:3', '1:5', '1:7', '1:8', '1:9', '5:0', '5:2', '136:*']
+const COMMON_DEVICES = ['1:3', '1:5', '1:7', '1:8', '1:9', '5:0', '5:2', '136:*']
 
 /**
- * Shell functions, the same for every kind. The supervisor calls them, outside of the policy.
+ * Shell functions, the same for every kind. The supervisor calls them from outside of the policy.
  *
- * - `policy_open ACCESS DEVICES`: DEVICES are words NAME:MAJOR:MINOR; ACCESS is `r` or `rw`. Fails when it cannot be. Sets
- *   `$policy_words`, lines that come before the command line, and `$policy_group`, a group to join.
- * - `policy_devices ACCESS DEVICES`: from now on these, instead of the ones before.
- * - `policy_character MAJOR:MINOR`: one more character device.
- * - `policy_close`: leaves nothing behind.
+ * - `policy_open ACCESS DEVICES`: allows DEVICES, words NAME:MAJOR:MINOR, with ACCESS, `r` or `rw`; fails when the policy
+ *   cannot be set. Sets `$policy_words`, lines to put before the command line, and `$policy_group`, a group to join.
+ * - `policy_devices ACCESS DEVICES`: replaces the allowed devices.
+ * - `policy_character MAJOR:MINOR`: allows one more character device.
+ * - `policy_close`: removes the policy.
  */
 export function policyFunctions(kind: DevicePolicyKind): string {
   switch (kind) {
@@ -35,8 +35,8 @@ policy_close() { :; }`
 }
 
 /**
- * systemd takes numbers as names below /dev/block and /dev/char. Its closed policy has what every program may use.
- * Making a node of what is allowed is allowed too, since the process is under the policy before it makes them.
+ * systemd takes numbers as names below /dev/block and /dev/char. Its closed policy already allows the devices that every
+ * program may use. `m` (mknod) is allowed as well, since the process is under the policy before it makes its nodes.
  */
 const SYSTEMD = `policy_group=
 policy_unit=ironstage-cell-\${d##*/}.scope
@@ -51,20 +51,20 @@ policy_open() {
   for one in $2; do policy_words="$policy_words
 --property=DeviceAllow=/dev/block/\${one#*:} $1m"; done
 }
-# After policy_open, before the command is started.
+# Called after policy_open, before the command starts.
 policy_character() {
   policy_words="$policy_words
 --property=DeviceAllow=/dev/char/$1 rwm"
 }
 policy_devices() {
-  # What is no longer there must not be allowed either: its number may go to another disk.
+  # Reset first: the number of a device that is gone may go to another disk.
   set_property DeviceAllow=
   for one in $2; do set_property "DeviceAllow=/dev/block/\${one#*:} $1m"; done
 }
 set_property() { systemctl set-property --runtime "$policy_unit" "$1" >/dev/null 2>&1; }
 policy_close() { :; }`
 
-/** The policy is on a group, the process in another below it: what it may write of its own cannot widen it. */
+/** The policy is on a group and the process in a child group: writes to its own group cannot widen the policy. */
 const CGROUP_V1 = `policy_words=
 policy_group=
 devices_group() (
@@ -84,9 +84,9 @@ policy_rule() { printf '%s\\n' "$2" >"$policy_group/devices.$1" && printf '%s\\n
 policy_open() {
   policy_group=$(devices_group) || return 1
   policy_group=$policy_group/ironstage-\${d##*/}
-  # All is denied at once only where no group is below it; that one then begins with nothing as well.
+  # Deny all before the child group is made: a group with children refuses that, and the child inherits the policy.
   mkdir "$policy_group" 2>/dev/null && printf 'a\\n' >"$policy_group/devices.deny" && mkdir "$policy_group/command" || return 1
-  for one in ${EVERYBODY.join(' ')}; do policy_character "$one" || return 1; done
+  for one in ${COMMON_DEVICES.join(' ')}; do policy_character "$one" || return 1; done
   policy_had=
   policy_devices "$@"
 }

@@ -1,12 +1,12 @@
-/** What the kernel lets one command do beyond reading. Everything not named here is taken away. */
+/** Rights of one command beyond reading. The kernel denies everything not named here. */
 export interface CellNeeds {
-  /** Whether the named disk may be written; a command that only reads gets it for reading only. */
+  /** Whether the named disk may be written; otherwise it can only be read. */
   writesDisk: boolean
-  /** Capabilities beside those that every command keeps. */
+  /** Capabilities beyond {@link ALWAYS}. */
   capabilities: readonly string[]
-  /** The target's own networks. Without it the command has no network at all. */
+  /** The target's networks; without it the command has no network at all. */
   network: boolean
-  /** Partitions come and go while the command runs: their nodes must appear at once. */
+  /** Partitions come and go while the command runs, and their nodes must appear at once. */
   partitions: boolean
   /** udevd's control socket, by which `udevadm settle` asks whether it is idle. */
   udevControl: boolean
@@ -16,11 +16,11 @@ export interface CellNeeds {
   sysfs: boolean
   /** Other device nodes, as names or patterns below /dev. */
   devices: readonly string[]
-  /** Files of the target may be written: nothing on it matters. */
+  /** Files of the target may be written, because the target is disposable. */
   files: boolean
 }
 
-/** What a command has that only looks, or only writes bytes to the named disk. */
+/** Needs of a command that only reads. */
 export const LEAST: CellNeeds = {
   writesDisk: false,
   capabilities: [],
@@ -33,10 +33,10 @@ export const LEAST: CellNeeds = {
   files: false,
 }
 
-/** Kept by every command: it acts as root on the few things that it sees. */
+/** Capabilities of every command: it acts as root on the few files that it sees. */
 export const ALWAYS = ['chown', 'dac_override', 'fowner', 'fsetid', 'kill', 'setgid', 'setuid'] as const
 
-/** Kept where nothing on the target matters. What reaches hardware, the kernel or other processes is not among it. */
+/** Capabilities on a disposable target; none of them reaches hardware, the kernel or other processes. */
 export const DISPOSABLE = [
   ...['sys_admin', 'sys_chroot', 'net_admin', 'net_raw', 'net_bind_service', 'setpcap', 'setfcap', 'sys_nice'],
   ...['sys_resource', 'ipc_lock', 'audit_write', 'dac_read_search'],

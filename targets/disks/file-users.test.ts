@@ -21,8 +21,8 @@ async function file(path: string, text: string): Promise<void> {
   await writeFile(join(root, path), text)
 }
 
-/** What a function says in each shell that is here; `losetup` finds what a test wrote into a file. */
-function said(call: string): string[] {
+/** Prints the distinct outputs of a function in each installed shell; `losetup` lists what a test wrote into `associated`. */
+function output(call: string): string[] {
   const script = `${FILE_FUNCTIONS}
 sys=$1/sys proc=$1/proc dev=$1/dev base=$1/own
 losetup() { [ "$2" -ef "$root/a.img" ] && cat "$root/associated" 2>/dev/null; }
@@ -37,7 +37,7 @@ ${call}`
   return [...new Set(each)]
 }
 
-/** A process that has a file open; `flags` as /proc/PID/fdinfo tells them. */
+/** Adds a process that has a file open; `flags` as in /proc/PID/fdinfo. */
 async function process(pid: number, name: string, opened: string, flags: string, group = pid): Promise<void> {
   await file(`proc/${pid}/comm`, `${name}\n`)
   await file(`proc/${pid}/stat`, `${pid} (a ) b) S 1 ${group} ${group} 0\n`)
@@ -47,9 +47,9 @@ async function process(pid: number, name: string, opened: string, flags: string,
 }
 
 describe('a file may not be written', () => {
-  const used = (loop = '') => said(`file_in_use "$root/b.img" ${loop}`)
+  const used = (loop = '') => output(`file_in_use "$root/b.img" ${loop}`)
 
-  test('while a loop device has it by another name, unless that is the one that is meant', async () => {
+  test('while a loop device is attached to it by another name, unless it is the expected loop device', async () => {
     expect(used()).toEqual([''])
     await file('associated', '/dev/loop3\n')
     expect(used()).toEqual(['loop it is attached to loop3 already'])
@@ -60,7 +60,7 @@ describe('a file may not be written', () => {
     expect(used()).toEqual(['loop it is attached to loop3 already, which is mounted on /srv/data'])
   })
 
-  test('while a loop device has it whose node is not in /dev', async () => {
+  test('while a loop device without a node in /dev is attached to it', async () => {
     await file('sys/block/loop5/size', '2\n')
     await file('sys/block/loop5/loop/backing_file', '/a.img\n')
     // By its path in the namespace of another process.
@@ -93,9 +93,9 @@ describe('a file may not be written', () => {
   })
 })
 
-test('a device is written by a process of somebody else, not by a run of ours', async () => {
+test('device_writer finds other processes, but not the runs of ironstage', async () => {
   await file('dev/sda1', '8:1')
-  const writer = () => said("device_writer '8:0\n8:1'")
+  const writer = () => output("device_writer '8:0\n8:1'")
   await process(40, 'blkid', 'dev/sda1', '0100000')
   expect(writer()).toEqual([''])
   await process(41, 'coreos-installe', 'dev/sda1', '0100001')

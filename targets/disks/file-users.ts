@@ -1,15 +1,16 @@
 /**
- * Shell functions that tell who uses a file, under whatever name: by its device and inode, never by its path.
+ * Shell functions that find the users of a file. They compare device and inode, never the path, so that links and other
+ * names count too.
  *
- * `file_in_use FILE [LOOP]` prints `KIND WHY`, a word and a sentence; nothing when the file may be written. LOOP is the
- * loop device that is meant to have it. `device_writer NUMBERS` says which process writes one of some devices; it
- * expects `node` and `$base`.
+ * - `file_in_use FILE [LOOP]` prints `KIND WHY`, a word and a sentence; nothing when the file may be written. LOOP is the
+ *   loop device that is meant to have it.
+ * - `device_writer NUMBERS` prints which process has one of these devices open for writing; it expects `node` and `$base`.
  */
 export const FILE_FUNCTIONS = `
 sys=/sys proc=/proc dev=/dev
-# Text of procfs, which has spaces and line breaks as octal numbers.
+# Decodes text of procfs, which writes spaces and line breaks as octal numbers.
 unescaped() { printf '%b' "$(printf '%s' "$1" | sed 's/\\\\\\([0-7][0-7][0-7]\\)/\\\\0\\1/g')"; }
-# Where a loop device or one of its partitions is mounted, in any namespace that can be seen.
+# Prints a folder that a loop device or one of its partitions is mounted on, in any visible mount namespace.
 loop_mounted() (
   for d in "$sys/block/$1/dev" "$sys/block/$1/$1"p*/dev; do
     [ -r "$d" ] || continue
@@ -17,8 +18,8 @@ loop_mounted() (
     cat "$proc"/[0-9]*/mountinfo 2>/dev/null | cut -d ' ' -f 3,5 | sed -n "s,^$n ,,p"
   done | sed -n 1p
 )
-# The loop devices over a file. losetup compares device and inode, but needs the device's node; without a node, the path
-# that the kernel tells is looked up in every namespace, and where none has it, the size has to do.
+# Prints the loop devices over a file. losetup compares device and inode, but needs the loop device's node. Without a node,
+# the kernel's path of the backing file is looked up in every mount namespace; where none has it, the sizes are compared.
 loops_of() (
   losetup --associated "$1" --noheadings --output NAME 2>/dev/null | sed -n 's,^.*/\\(loop[0-9]*\\) *$,\\1,p'
   for f in "$sys"/block/loop*/loop/backing_file; do
@@ -33,7 +34,7 @@ loops_of() (
     [ -n "$seen" ] || [ "$(cat "$sys/block/$l/size")" != "$(($(wc -c <"$1") / 512))" ] || printf '%s\\n' "$l"
   done
 )
-# Whether a descriptor of a process, /proc/PID/fd/N, is open for writing: the access mode is in the last two bits.
+# Succeeds when a descriptor, /proc/PID/fd/N, is open for writing: the access mode is in the last two bits.
 opened_to_write() (
   flags=
   while read -r name value; do [ "$name" != flags: ] || flags=$value; done 2>/dev/null <"\${1%/fd/*}/fdinfo/\${1##*/}"
@@ -58,8 +59,8 @@ file_in_use() (
   done
 )
 is_block() { [ -b "$1" ]; }
-# A process that writes one of some devices, MAJOR:MINOR each, past every file system, as a virtual machine does. Commands
-# of our own runs, which the folders below $base tell of, are no such processes.
+# Prints a process that has one of some devices, MAJOR:MINOR each, open for writing without a file system, as a virtual
+# machine does. Commands of our own runs do not count; the folders below $base name their process groups.
 device_writer() (
   own=$(cat "$base"/*/group 2>/dev/null)
   for f in "$proc"/[0-9]*/fd/*; do
@@ -75,7 +76,7 @@ device_writer() (
 )
 `
 
-/** What to do about a file in use, by the word that `file_in_use` gives. */
+/** Remedies for a file in use, by the word that `file_in_use` prints. */
 export const FILE_REMEDIES: Readonly<Record<string, string>> = {
   loop: 'unmount and detach it (losetup --list shows who has it), or name another file',
   swap: 'switch it off with swapoff, or name another file',

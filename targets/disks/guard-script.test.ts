@@ -9,7 +9,7 @@ import type { DiskSelector } from './selector.js'
 
 const SHELLS = [['/bin/sh'], ['/bin/bash'], ['/usr/bin/busybox', 'sh']].filter(([path]) => existsSync(path!))
 
-/** A sysfs, procfs and /dev of a host that there is nowhere; a node is a file that says its number. */
+/** Fake sysfs, procfs and /dev of a host; a device node is a file with its number. */
 class Host {
   constructor(readonly root: string) {}
   #minor = 0
@@ -44,7 +44,7 @@ class Host {
     return this.#device(name, `${disk}/${name}`)
   }
 
-  /** A device-mapper device or array over others. */
+  /** Adds a device-mapper device or array over others. */
   async over(name: string, below: readonly string[], files: Record<string, string> = {}): Promise<string> {
     const number = await this.disk(name, files)
     for (const one of below) {
@@ -70,7 +70,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(host.root, { recursive: true, force: true }))
 
-/** What the guard says to a command that writes a device; `ok` when it lets it. */
+/** Runs the guard for a command that writes a device; prints `ok` or the refusal, once for all shells. */
 function guard(device: string, { selectors = byId('A'), arrays = false } = {}): string[] {
   const script = `
 refuse() { printf 'refused: %s\\n' "$1"; exit 0; }
@@ -82,15 +82,15 @@ ${resolveScript(selectors)}
 look_around
 check_device "$dev/${device}" ${arrays ? 'arrays' : 'none'}
 echo ok`
-  const said = SHELLS.map(([shell, ...more]) => {
+  const outputs = SHELLS.map(([shell, ...more]) => {
     const { stdout, stderr } = spawnSync(shell!, [...more, '-c', script, 'guard', host.root], { encoding: 'utf8' })
     return `${stdout.trim()}${stderr}`.replaceAll(`${host.root}/dev/`, '/dev/')
   })
-  return [...new Set(said)]
+  return [...new Set(outputs)]
 }
 
-/** What is said when the disk is opened and kept, after `meanwhile` in shell. */
-function held(selectors: readonly DiskSelector[], meanwhile = ''): string[] {
+/** Holds the disks open after the shell text `meanwhile`; prints the number of the opened device or the refusal. */
+function holdDisks(selectors: readonly DiskSelector[], meanwhile = ''): string[] {
   const script = `
 refuse() { printf 'refused: %s\\n' "$1"; exit 0; }
 ${DISK_FUNCTIONS}
@@ -102,16 +102,16 @@ ${holdScript(selectors)}
 ${meanwhile}
 hold_disks
 node /dev/fd/8`
-  const said = SHELLS.map(([shell, ...more]) => {
+  const outputs = SHELLS.map(([shell, ...more]) => {
     const { stdout } = spawnSync(shell!, [...more, '-c', script, 'guard', host.root], { encoding: 'utf8' })
     return stdout.trim()
   })
-  return [...new Set(said)]
+  return [...new Set(outputs)]
 }
 
 const byId = (...values: string[]): DiskSelector[] => values.map((value) => ({ kind: 'identity', value }))
 
-describe('the disk that was named', () => {
+describe('the named disk', () => {
   test.each([
     ['serial number of NVMe', { 'device/serial': 'A   \n' }, 'A'],
     ['serial number of virtio', { serial: 'A' }, 'A'],
@@ -125,11 +125,11 @@ describe('the disk that was named', () => {
     expect(guard('sdb', { selectors: byId(value) })).toEqual(['ok'])
     expect(guard('sdb1', { selectors: byId(value) })).toEqual(['ok'])
     expect(guard('sda', { selectors: byId(value) })).toEqual([
-      'refused: /dev/sda is on the disk sda, which may not be written: it is not the one that was named',
+      'refused: /dev/sda is on the disk sda, which may not be written: it is not the named disk',
     ])
   })
 
-  test('is found by its by-id name, and by nothing when it is not there', async () => {
+  test('is found by its by-id name; a missing name is refused', async () => {
     const number = await host.disk('sdb')
     await host.file('dev/disk/by-id/ata-X_1', number)
     expect(guard('sdb', { selectors: byId('ata-X_1') })).toEqual(['ok'])
@@ -138,7 +138,7 @@ describe('the disk that was named', () => {
     ])
   })
 
-  test('has to be the one that has the kernel name, where that was given', async () => {
+  test('must also have the kernel name, where the selector has one', async () => {
     await host.disk('sda', { serial: 'B' })
     await host.disk('sdb', { serial: 'A' })
     const named = (name: string): DiskSelector[] => [{ kind: 'name', name, identity: 'A' }]
@@ -148,13 +148,13 @@ describe('the disk that was named', () => {
     ])
   })
 
-  test('is none of two with the same identity', async () => {
+  test('is refused when two disks have the same identity', async () => {
     await host.disk('sda', { serial: 'A' })
     await host.disk('sdb', { serial: 'A' })
     expect(guard('sda')[0]).toContain('more than one disk has the serial number or WWN A: sda sdb')
   })
 
-  test('is not another one that has got its name since', async () => {
+  test('is not another disk that has its old kernel name', async () => {
     await host.disk('sda', { serial: 'B' })
     await host.disk('sdb', { serial: 'A' })
     expect(guard('sda')[0]).toContain('/dev/sda is on the disk sda, which may not be written')
@@ -162,32 +162,28 @@ describe('the disk that was named', () => {
   })
 })
 
-describe('the disk is held open from the moment in which it was looked at', () => {
+describe('the checked disk is held open', () => {
   beforeEach(async () => {
     await host.disk('sda', { serial: 'A' })
     await host.disk('sdb', { serial: 'B' })
   })
 
   test('by its number', () => {
-    expect(held(byId('A'))).toEqual(['8:0'])
-    expect(held([{ kind: 'name', name: 'sdb', identity: 'B' }])).toEqual(['8:1'])
+    expect(holdDisks(byId('A'))).toEqual(['8:0'])
+    expect(holdDisks([{ kind: 'name', name: 'sdb', identity: 'B' }])).toEqual(['8:1'])
   })
 
   test.each([
-    [
-      'its name leads to another device',
-      'printf 8:1 >"$dev/sda"',
-      'sda was exchanged for another disk while it was looked at',
-    ],
+    ['its name leads to another device', 'printf 8:1 >"$dev/sda"', 'sda was replaced by another disk during the check'],
     [
       'another disk has its number',
       'echo C >"$sys/block/sda/serial"',
-      'sda was exchanged for another disk while it was looked at',
+      'sda was replaced by another disk during the check',
     ],
     ['it is gone', 'rm -f "$dev/sda"', 'sda could not be opened'],
   ])('and refused when %s', async (_, meanwhile, why) => {
     const restored = `${meanwhile}; trap 'printf 8:0 >"$dev/sda"; echo A >"$sys/block/sda/serial"' EXIT`
-    expect(held(byId('A'), restored)).toEqual([`refused: ${why}`])
+    expect(holdDisks(byId('A'), restored)).toEqual([`refused: ${why}`])
   })
 })
 
@@ -200,9 +196,9 @@ describe('a disk in use is refused', () => {
     await host.partition('sdb', 'sdb1')
   })
   const refusal = () => {
-    const said = guard('sda')
-    expect(said).toHaveLength(1)
-    return said[0]!.replace('refused: /dev/sda may not be written: ', '')
+    const outputs = guard('sda')
+    expect(outputs).toHaveLength(1)
+    return outputs[0]!.replace('refused: /dev/sda may not be written: ', '')
   }
 
   test('with a partition that is mounted', async () => {
@@ -217,7 +213,7 @@ describe('a disk in use is refused', () => {
     expect(refusal()).toBe('sda1 is mounted on /inside')
   })
 
-  test('but not for what a step has mounted itself to look at it', async () => {
+  test('but not for a mount of a step below /run/ironstage', async () => {
     await host.mounts({ [partition]: '/run/ironstage/sda1' })
     expect(guard('sda')).toEqual(['ok'])
   })
@@ -230,17 +226,17 @@ describe('a disk in use is refused', () => {
 
   test('that is under an active volume, mounted or not', async () => {
     await host.over('dm-0', ['sda1'], { 'dm/name': 'vg-data', 'dm/uuid': 'LVM-x' })
-    expect(refusal()).toBe('dm-0 (vg-data) stands on it')
+    expect(refusal()).toBe('dm-0 (vg-data) is built on it')
   })
 
-  test('that is a member of an array, unless the command is about arrays', async () => {
+  test('that is a member of an array, unless the command works on arrays', async () => {
     await host.over('md127', ['sda1'])
     expect(refusal()).toBe('it is a member of the array md127')
     expect(guard('md127', { arrays: true })).toEqual(['ok'])
     expect(guard('sda1', { arrays: true })).toEqual(['ok'])
   })
 
-  test('that shares an array with a disk that was not named', async () => {
+  test('that shares an array with another disk', async () => {
     await host.over('md127', ['sda1', 'sdb1'])
     expect(guard('md127', { arrays: true })[0]).toContain('/dev/md127 is on the disk sdb, which may not be written')
   })

@@ -3,25 +3,26 @@ import { FILE_FUNCTIONS } from './file-users.js'
 import type { DiskSelector } from './selector.js'
 
 /**
- * Shell functions that find disks by what stays with them, and everything that uses one, in sysfs and procfs alone: a
- * small live system has those, and they cannot be out of date as udev's database can.
+ * Shell functions that find disks by serial number, WWN or by-id name, and everything that uses a disk. They read sysfs and
+ * procfs: a small live system has those, and unlike udev's database they are never out of date.
  *
- * Bodies in parentheses have variables of their own. `refuse WHY` is the caller's and does not come back.
+ * Function bodies in parentheses run in a subshell, for local variables. The caller defines `refuse WHY`, which must not
+ * return.
  */
 export const DISK_FUNCTIONS = `${FILE_FUNCTIONS}
 own=/run/ironstage
 
 # MAJOR:MINOR of a block device's node, by POSIX's long listing.
 node() ( [ -b "$1" ] || exit 1; set -- $(ls -lnL "$1"); printf '%s:%s\\n' "\${5%,}" "$6" )
-# The kernel's name of MAJOR:MINOR.
+# Prints the kernel name of MAJOR:MINOR.
 kernel_name() ( at=$(cd -P "$sys/dev/block/$1" 2>/dev/null && pwd) || exit 1; printf '%s\\n' "\${at##*/}" )
 number() ( cat "$sys/class/block/$1/dev" 2>/dev/null )
-# The disk that a partition is of; any other device is itself.
+# Prints the disk of a partition; any other device unchanged.
 whole() (
   if [ -e "$sys/class/block/$1/partition" ]; then at=$(cd -P "$sys/class/block/$1/.." && pwd); printf '%s\\n' "\${at##*/}"
   else printf '%s\\n' "$1"; fi
 )
-# The disks that a device stands on in the end.
+# Prints the disks at the bottom of a device.
 bases() (
   k=$(whole "$1") below=
   for s in "$sys/class/block/$k"/slaves/*; do
@@ -31,13 +32,13 @@ bases() (
   done
   [ -n "$below" ] || printf '%s\\n' "$k"
 )
-# A device with everything that stands on it.
+# Prints a device and every device that is built on it.
 above() (
   printf '%s\\n' "$1"
   for p in "$sys/class/block/$1"/*/partition; do [ ! -e "$p" ] || { p=\${p%/partition}; above "\${p##*/}"; }; done
   for h in "$sys/class/block/$1"/holders/*; do [ ! -e "$h" ] || above "\${h##*/}"; done
 )
-# Every serial number and WWN of a disk, a line each.
+# Prints every serial number and WWN of a disk, a line each.
 identities() (
   s=$sys/class/block/$1
   {
@@ -50,7 +51,8 @@ identities() (
         -e 's/^ID_WWN=//p' -e 's/^ID_WWN_WITH_EXTENSION=//p'
   } | sed -e 's/^[[:space:]]*//' -e 's/[[:space:]]*$//' -e '/^$/d' -e '/^naa\\./{p;s/^naa\\./0x/;}'
 )
-# The disks that have an identity, or a link of that name; of one disk, where it is given. Fails when there is none.
+# Prints the disks with a serial number, WWN or by-id name: having IDENTITY [DISK]. DISK limits the search to that disk.
+# Fails when there is none.
 having() (
   case $1 in 0[xX]* | naa.* | eui.* | nvme.* | uuid.*) same='grep -Fxqi' ;; *) same='grep -Fxq' ;; esac
   linked=
@@ -63,7 +65,7 @@ having() (
   done
   exit "$none"
 )
-# Sets $chosen to the disk with an identity; of two paths to one disk neither is taken.
+# Sets $chosen to the disk with an identity; refuses two paths to one disk.
 choose() {
   found=$(having "$1")
   set -- "$1" $found
@@ -82,7 +84,8 @@ look_around() {
     n=$(node "$(cat "$f")") && l=\${f%/loop/backing_file} && printf '%s %s\\n' "$n" "\${l##*/}"
   done)
 }
-# Why a disk must not be written, in words; nothing when it may. The second word says that arrays over it are no reason.
+# Prints why a disk must not be written; nothing when it may: in_use DISK arrays|none. With "arrays", an array over the disk
+# is no reason.
 in_use() (
   for k in $(above "$1" | sort -u); do
     n=$(number "$k")
@@ -105,35 +108,35 @@ in_use() (
     name=$(cat "$sys/class/block/$k/dm/name" 2>/dev/null)
     case $k in
       md*) [ "$2" = arrays ] || { echo "it is a member of the array $k"; exit; } ;;
-      *) echo "$k\${name:+ ($name)} stands on it"; exit ;;
+      *) echo "$k\${name:+ ($name)} is built on it"; exit ;;
     esac
   done
   if [ -d "$sys/module/zfs" ] && ! command -v zpool >/dev/null 2>&1 && lsblk -no FSTYPE "$dev/$1" 2>/dev/null | grep -q zfs_member
-  then echo "it has ZFS members, and nothing here tells whether they are in use"; fi
+  then echo "it has ZFS members, and without zpool nothing shows whether they are in use"; fi
 )
-# A device node that a command names: on disks of the policy only, and none of them in use.
+# Refuses a device node unless it is on disks of the policy alone, and none of them is in use: check_device NODE arrays|none.
 check_device() {
   n=$(node "$1") || refuse "$1 is no block device there"
-  k=$(kernel_name "$n") || refuse "$1 is a node of a device that the kernel does not have"
+  k=$(kernel_name "$n") || refuse "$1 is the node of a device that the kernel does not have"
   for b in $(bases "$k" | sort -u); do
-    case " $allowed " in *" $b "*) ;; *) refuse "$1 is on the disk $b, which may not be written: it is not the one that was named" ;; esac
+    case " $allowed " in *" $b "*) ;; *) refuse "$1 is on the disk $b, which may not be written: it is not the named disk" ;; esac
     why=$(in_use "$b" "$2")
     [ -z "$why" ] || refuse "$1 may not be written: $why"
   done
 }
-# A path that a command would change: below our own folder, also after links were followed.
+# Refuses a path unless it is below our own folder, also after links are followed.
 check_path() {
   at=$1
   while [ ! -d "$at" ]; do [ ! -L "$at" ] || refuse "$1 goes through the link $at"; at=\${at%/*}; [ -n "$at" ] || at=/; done
   at=$(cd -P "$at" && pwd)
-  case $at/ in "$own/"* | "$base/"*) ;; *) refuse "$1 is not on the disk that was named: it is in $at" ;; esac
+  case $at/ in "$own/"* | "$base/"*) ;; *) refuse "$1 is not on the named disk: it is in $at" ;; esac
 }
 `
 
 /**
- * Sets `$allowed` to the kernel names of the policy's disks, as they are now.
+ * Shell text that sets `$allowed` to the current kernel names of the policy's disks.
  *
- * @param onlyToRead leaves out whether somebody uses the file of a loop device
+ * @param onlyToRead skips the check whether another process uses the file of a loop device
  */
 export function resolveScript(selectors: readonly DiskSelector[], { onlyToRead = false } = {}): string {
   const each = selectors.map((selector) => {
@@ -159,9 +162,9 @@ allowed="$allowed ${selector.name}"`
 }
 
 /**
- * Defines `hold_disks`, which opens the disks of `$allowed` and keeps them open, as long as the shell lives: a device that is open keeps its number, so
- * what is done to that number is done to the disk that was looked at, however it is renamed or plugged in again. That it
- * is the named one is looked at again now.
+ * Shell text that defines `hold_disks`, which opens the disks of `$allowed` for as long as the shell lives, and checks once
+ * more that they are the named ones. An open device keeps its number, so a command reaches the checked disk even when a
+ * disk is renamed or plugged in again meanwhile.
  */
 export function holdScript(selectors: readonly DiskSelector[]): string {
   const identities = selectors.map((selector) => {
@@ -181,27 +184,27 @@ ${identities
   .map(
     (still, n) => `  [ -n "\${1:-}" ] || return 0
   command exec ${FREE_DESCRIPTORS[n]}<"$dev/$1" || refuse "$1 could not be opened"
-  [ "$(node /proc/self/fd/${FREE_DESCRIPTORS[n]})" = "$(number "$1")" ] && ${still} >/dev/null || refuse "$1 was exchanged for another disk while it was looked at"
+  [ "$(node /proc/self/fd/${FREE_DESCRIPTORS[n]})" = "$(number "$1")" ] && ${still} >/dev/null || refuse "$1 was replaced by another disk during the check"
   shift`,
   )
   .join('\n')}
 }`
 }
 
-/** Of the supervisor; a plain shell knows those of one digit. */
+/** File descriptors that the supervisor leaves free; a plain shell only knows those of one digit. */
 const FREE_DESCRIPTORS = [8, 7, 6, 5] as const
 
-/** What a command is about to change. */
+/** Devices and files that a command would change. */
 export interface GuardedOperands {
   devices: readonly string[]
   paths: readonly string[]
-  /** Arrays over a disk are no reason to refuse: the command is about them. */
+  /** Whether arrays over a disk are no reason to refuse, because the command works on arrays. */
   arrays: boolean
-  /** Devices that the command makes; one that is there already counts as any other. */
+  /** Devices that the command makes; one that already exists is checked like any other. */
   made?: readonly string[]
 }
 
-/** Finds the disks for a command that only reads: it runs without them where they are not there. */
+/** Shell text that finds the disks for a command that only reads; a missing disk does not stop the command. */
 export const quietResolveScript = (selectors: readonly DiskSelector[]): string => `${DISK_FUNCTIONS}
 base=\${d%/*}
 allowed=$(
@@ -212,9 +215,9 @@ allowed=$(
 `
 
 /**
- * Runs right before a command, in the same script; comes to its end only where the command may run.
+ * Shell text that runs right before a command, in the same script, and refuses a command that may not run.
  *
- * @param options.resolve whether the disks have to be there
+ * @param options.resolve whether the disks must be present
  */
 export function guardScript(
   selectors: readonly DiskSelector[],
@@ -234,8 +237,8 @@ export function guardScript(
 }
 
 /**
- * Says `d NAME MAJOR:MINOR SIZE MODEL`, a line for each disk of the policy; `i NAME WHY` for one that is in use; `v NAME` for
- * every device that stands on these disks alone; `w WHY` when they cannot be found.
+ * Shell text that lists the policy's disks: `d NAME MAJOR:MINOR SIZE MODEL` for each; `i NAME WHY` for one in use; `v NAME`
+ * for every device that is built on these disks alone; `w WHY` when a disk cannot be found.
  */
 export const disksScript = (selectors: readonly DiskSelector[]): string => `
 refuse() { printf 'w %s\\nk\\n' "$(printf '%s' "$1" | tr '\\n' ' ')"; exit 0; }

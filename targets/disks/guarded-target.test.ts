@@ -18,7 +18,7 @@ beforeAll(async () => {
     'coreos-installer': 'echo "installs $*"',
     reboot: `touch ${place}/rebooted; echo rebooting`,
     wipefs: `touch ${place}/wiped`,
-    // As a host with two disks would answer.
+    // Answer of a host with two disks.
     lsblk: `echo '{"blockdevices":[{"kname":"nosuchdisk","type":"disk"},{"kname":"other","type":"disk"}]}'`,
   }
   for (const [name, text] of Object.entries(programs)) {
@@ -48,7 +48,7 @@ const exists = (path: string) =>
   )
 
 describe('a target that may write one disk', () => {
-  test('runs nothing that writes while the disk is not there, and lists none', async () => {
+  test('runs no writing command while the disk is missing, and lists no disks', async () => {
     await using one = target()
     const wiping = finish(one.executor, ['wipefs', '--all', '/dev/null0'], { effect: 'writes' })
     await expect(wiping).rejects.toThrow(
@@ -72,14 +72,14 @@ describe('a target that may write one disk', () => {
     expect(one.has('reboot')).toBe(runs)
     const rebooting = finish(one.executor, ['reboot'], { effect: 'writes' })
     if (runs) expect((await rebooting).stdout).toBe('rebooting\n')
-    else await expect(rebooting).rejects.toThrow('it was not allowed to use reboot')
+    else await expect(rebooting).rejects.toThrow('it needs reboot, which is not allowed')
     expect(await exists(`${place}/rebooted`)).toBe(runs)
   })
 
-  test('has no file of its own changed, unless it is disposable', async () => {
+  test('refuses changes of its own files, unless it is disposable', async () => {
     await using one = target({ disks: [] })
     const write = (path: string) => one.executor.files.write(path, Buffer.from('x'))
-    await expect(write(`${place}/file`)).rejects.toThrow('no part of the disk that was named')
+    await expect(write(`${place}/file`)).rejects.toThrow('not part of the named disk')
     await expect(one.executor.files.remove('/etc/hostname')).rejects.toThrow('no part of the disk')
     await expect(write('/run/ironstage/mnt/link/x')).rejects.toThrow('no part of the disk')
     await expect(write('/run/ironstage/../../etc/x')).rejects.toThrow('no part of the disk')
@@ -88,7 +88,7 @@ describe('a target that may write one disk', () => {
     expect(await readFile(`${place}/file`, 'utf8')).toBe('x')
   })
 
-  test('may be a machine whose own tree is below a folder: programs run there, files are translated', async () => {
+  test('runs programs in the tree of the machine below a folder, and translates paths', async () => {
     await using one = target({
       ...{ disks: [], root: '/mnt/coreos', disposable: true },
       programs: { 'coreos-installer': { before: ['env'], program: `${place}/bin/coreos-installer` } },

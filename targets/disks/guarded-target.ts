@@ -12,24 +12,24 @@ import { isBelow } from './operands.js'
 import { describeSelector, type DiskSelector } from './selector.js'
 
 export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' | 'allowPath'> {
-  /** For people: `local:/dev/disk/by-id/...`. */
+  /** Name for messages: `local:/dev/disk/by-id/...`. */
   name: string
-  /** The disks that may be written; all others are hidden, and refused whatever is said. */
+  /** Disks that may be written; all others are hidden, and refused even on a disposable target. */
   disks: readonly DiskSelector[]
-  /** What may be done beside writing these disks. */
+  /** Actions allowed beside writing these disks. */
   allow: readonly Capability[]
-  /** Whether nothing on the machine itself matters; it then also may run programs whose effect cannot be told. */
+  /** Whether the machine itself may be changed; then programs with unknown effects may run too. */
   disposable: boolean
-  /** Folder under which the machine's own tree is, where programs are run in it by chroot: `/mnt/coreos`. */
+  /** Folder of the machine's own tree, where programs run in it by chroot: `/mnt/coreos`. */
   root?: string
-  /** Programs to run in place of those that steps name, after the words of `before`, which are run outside of `root`. */
+  /** Programs that replace those that steps name; the words of `before` come first and run outside of `root`. */
   programs?: Readonly<Record<string, { before: readonly string[]; program: string }>>
-  /** What confines its commands; null where nothing does, and they are only judged by their words. */
+  /** Null on a target that cannot confine commands: then only the command lines are checked. */
   confinement: Confinement | null
   clock: Clock
 }
 
-/** A disk of the policy as it was found. */
+/** A disk of the policy, as found on the target. */
 export interface FoundDisk {
   /** `/dev/sda` */
   path: string
@@ -38,29 +38,29 @@ export interface FoundDisk {
   /** Bytes. */
   size: number
   model: string | null
-  /** Why it must not be written now; null when it may. */
+  /** Reason why it must not be written now; null when it may. */
   inUse: string | null
 }
 
-/** A target on which nothing is written but the disks that were named. */
+/** A target on which only the named disks are written. */
 export interface GuardedTarget extends Target, AsyncDisposable {
   /**
-   * Looks for the disks of the policy, writing nothing.
+   * Finds the disks of the policy without writing.
    *
-   * @throws UserError when one is not there, or not the one that was meant
+   * @throws UserError when a disk is missing, or does not have its identity
    */
   findDisks(): Promise<FoundDisk[]>
-  /** Programs that go on by themselves there when this is closed now, and the folders that tell how they end. */
+  /** Programs that continue on the target after this is closed, and the folders that will hold their results. */
   unfinished(): Promise<{ program: string; folder: string }[]>
-  /** What confines its commands, for people. */
+  /** Confinement of its commands, for reports. */
   readonly confinement: string
-  /** Its boot, by the id that the kernel gives it. */
+  /** Kernel's id of its current boot. */
   boot(): Promise<string>
 }
 
 /**
- * Puts a policy around a real target. Every command is confined by the kernel to what it needs; before that, it is judged
- * by its words here, and by the devices that they name there, in the script that runs it.
+ * Enforces a disk policy on a real target. Every command is checked twice before it runs: its command line here, and the
+ * devices that it names on the target, in the script that runs it. The kernel then confines it to what it needs.
  */
 export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   const { name, disks, allow, disposable, confinement, clock, root = '', programs = {}, ...rest } = options
@@ -73,8 +73,8 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     const judgement = judge(command, allowances)
     if (judgement.kind === 'refuse') throw refused(name, command, judgement.why)
     const { operands, cell } = judgement
-    const argv = inPlace(withMountOptions(command.argv, judgement), programs, root)
-    // Ignition configs; the step's own are below this folder.
+    const argv = relocated(withMountOptions(command.argv, judgement), programs, root)
+    // Ignition configs of the steps, which are below this folder.
     const secrets = command.argv.filter((word) => word.endsWith('.ign') && isBelow(`${root}${word}`, scratch))
     return {
       argv,
@@ -93,10 +93,10 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
       resolve: (unresolved ? quietResolveScript(disks) : '') + holdScript(disks),
     })
   const allowPath = (path: string): void => {
-    // Commands write below `mnt`: a link that one of them has made there leads anywhere.
+    // Commands write below `mnt`, so a link in there may lead anywhere.
     if (disposable || folders().some((folder) => isBelow(path, folder) && !isBelow(path, `${folder}/mnt`))) return
-    throw new UserError('path-refused', `${path} is not written: it is no part of the disk that was named`, {
-      remedy: 'files of the target itself are only written where it was said to be disposable',
+    throw new UserError('path-refused', `${path} is not written: it is not part of the named disk`, {
+      remedy: 'say --target-is-disposable where files of the target itself may be written',
     })
   }
   const supervised = new SupervisedExecutor({ ...rest, clock, prepare, allowPath })
@@ -124,7 +124,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     name,
     clock,
     disks: policy,
-    executor: forPeople(hiding(supervised, visible), name),
+    executor: withUserErrors(hiding(supervised, visible), name),
     hostPath: (path) => (isBelow(path, root) ? path.slice(root.length) : path),
     has: (capability) => allowances.has(capability),
     unfinished: () => supervised.unfinished(),
@@ -150,15 +150,15 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   }
 }
 
-/** What is mounted holds what was written to the disk: nothing of it is a program or a device of the target. */
+/** The mounted files came with the image: none of them may act as a program or a device of the target. */
 function withMountOptions(argv: Command['argv'], { cell }: { cell: CellNeeds | null }): Command['argv'] {
   if (argv[0] !== 'mount' || cell !== null) return argv
   const [program, option, access, ...more] = argv
   return [program, option!, `${access},nosuid,nodev,noexec`, ...more]
 }
 
-/** The machine's own programs may be in another tree than the one that the login shell sees. */
-function inPlace(
+/** Replaces the program, and runs it in the machine's own tree where the login shell sees another one. */
+function relocated(
   argv: Command['argv'],
   programs: NonNullable<GuardedTargetOptions['programs']>,
   root: string,
@@ -175,8 +175,8 @@ const refused = (name: string, { argv }: Command, why: string) =>
     remedy: 'say --allow for what it needs, or --target-is-disposable where nothing on the target matters',
   })
 
-/** What the target refused is told as what was refused here. */
-function forPeople(executor: Executor, name: string): Executor {
+/** Turns a refusal by the target's guard into a UserError. */
+function withUserErrors(executor: Executor, name: string): Executor {
   return {
     files: executor.files,
     attach: (id, offset) => executor.attach(id, offset),

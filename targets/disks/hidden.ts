@@ -1,17 +1,17 @@
 import { posix } from 'node:path'
 import type { Command, Executor, OutputChunk, Run } from '../executor.js'
 
-/** Disks as a listing may show them. */
+/** Devices that a listing may show. */
 export interface Visible {
-  /** Kernel names of the policy's disks, and of all that stands on them alone. */
+  /** Kernel names of the policy's disks, and of devices that are built on them alone. */
   names: ReadonlySet<string>
-  /** Loop devices that stand in for a disk, with the serial number that they are given. */
+  /** Loop devices that stand in for a disk, with the serial numbers to show. */
   standIns: ReadonlyMap<string, string>
 }
 
 /**
- * An executor whose `lsblk` knows the visible disks only: what a step cannot see it cannot choose. A listing in JSON is
- * cut down; any other is asked of these devices alone.
+ * An executor whose `lsblk` lists visible disks only, so that a step cannot choose another. A listing in JSON is filtered;
+ * any other `lsblk` is called for these devices alone.
  */
 export function hiding(executor: Executor, visible: () => Promise<Visible>): Executor {
   return {
@@ -28,7 +28,7 @@ export function hiding(executor: Executor, visible: () => Promise<Visible>): Exe
 
 const isJson = (argv: readonly string[]) => argv.some((word) => word === '--json' || /^-[A-Za-z]*J/.test(word))
 
-/** With nothing to show it is asked of a device that is never a disk, so that it does not list all. */
+/** Without visible disks it names a device that is never a disk, since lsblk without devices lists all. */
 function narrowed(command: Command, { names }: Visible): Command {
   if (command.argv.some((word) => word.startsWith('/dev/'))) return command
   const devices = names.size === 0 ? ['/dev/null'] : [...names].map((name) => `/dev/${name.replaceAll('!', '/')}`)
@@ -52,7 +52,7 @@ interface Row {
   children?: Row[]
 }
 
-/** A listing without the hidden devices. What cannot be read is not shown at all. */
+/** A listing without the hidden devices; empty when it cannot be parsed. */
 export function visibleListing(json: string, seen: Visible): string {
   let rows: unknown
   try {
@@ -74,7 +74,7 @@ function visibleRows(row: Row, seen: Visible): Row[] {
   return [
     {
       ...columns,
-      // A loop device is no disk to any agent; here it stands for one.
+      // An agent ignores loop devices; this one stands for a disk.
       ...(serial === undefined ? {} : standIn(columns, serial)),
       ...(row.children ? { children: inside } : {}),
     },

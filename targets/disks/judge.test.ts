@@ -16,7 +16,7 @@ const operands = (devices: string[], paths: string[] = [], arrays = false) => ({
   kind: 'run',
   operands: { devices, paths, arrays },
 })
-/** What its cell has beyond the least, of a command that may run. */
+/** Rights in the cell of a command beyond the least, or why it is refused. */
 const cell = (line: string, more: Parameters<typeof judged>[1] = {}) => {
   const judgement = judged(line, more)
   if (judgement.kind === 'refuse') return judgement.why
@@ -25,7 +25,7 @@ const cell = (line: string, more: Parameters<typeof judged>[1] = {}) => {
   return beyond.map(([name, value]) => (Array.isArray(value) ? value.join(' ') : name)).join(', ')
 }
 
-describe('what a command would change', () => {
+describe('the check of a command line', () => {
   test.each([
     ['coreos-installer install --ignition-file /run/ironstage/x.ign /dev/sda', ['/dev/sda']],
     ['coreos-installer install dev/sdb --append-karg x=/dev/sda', ['/dev/sdb']],
@@ -55,18 +55,18 @@ describe('what a command would change', () => {
   })
 
   test.each<[string, string]>([
-    ['sh -c wipefs', 'what sh would change is not known'],
-    ['podman run --privileged x', 'what podman would change is not known'],
-    ['/srv/own/sync /dev/sda', 'what sync would change is not known'],
-    ['./sgdisk /dev/sda', 'what sgdisk would change is not known'],
-    ['sgdisk --zap-all', 'sgdisk names no disk, so it could mean any'],
-    ['mdadm --stop /dev/md0', 'it was not allowed to use software-raid'],
-    ['efibootmgr -b 0001 -B', 'it was not allowed to use efi-variables'],
-    ['systemctl reboot', 'it was not allowed to use reboot'],
-    ['systemctl poweroff', 'it was not allowed to use power'],
-    ['systemctl start agent.service', 'it was not allowed to use hand-over'],
-    ['hostnamectl hostname x', 'it was not allowed to use hostname'],
-    ['fio --filename=/dev/sda', 'it was not allowed to use burn-in'],
+    ['sh -c wipefs', 'it is not known what sh would change'],
+    ['podman run --privileged x', 'it is not known what podman would change'],
+    ['/srv/own/sync /dev/sda', 'it is not known what sync would change'],
+    ['./sgdisk /dev/sda', 'it is not known what sgdisk would change'],
+    ['sgdisk --zap-all', 'sgdisk names no disk, so it could write any'],
+    ['mdadm --stop /dev/md0', 'it needs software-raid, which is not allowed'],
+    ['efibootmgr -b 0001 -B', 'it needs efi-variables, which is not allowed'],
+    ['systemctl reboot', 'it needs reboot, which is not allowed'],
+    ['systemctl poweroff', 'it needs power, which is not allowed'],
+    ['systemctl start agent.service', 'it needs hand-over, which is not allowed'],
+    ['hostnamectl hostname x', 'it needs hostname, which is not allowed'],
+    ['fio --filename=/dev/sda', 'it needs burn-in, which is not allowed'],
     ...[
       '-o rw,remount /dev/sda1 /',
       '-o ro /dev/sda1 /mnt',
@@ -74,13 +74,13 @@ describe('what a command would change', () => {
       '--bind / /run/ironstage/mnt/x',
     ].map((words): [string, string] => [
       `mount ${words}`,
-      'mount is only run for a device of the disk that was named, on a folder of /run/ironstage/mnt',
+      'mount only runs for a device of the named disk, on a folder of /run/ironstage/mnt',
     ]),
   ])('%s is refused', (line, why) => {
     expect(judged(line)).toEqual({ kind: 'refuse', why })
   })
 
-  test('is allowed one by one, and for all that cannot be told where nothing matters', () => {
+  test('allows capabilities one by one, and unknown programs on a disposable target', () => {
     expect(judged('mdadm --stop /dev/md0', { allow: ['software-raid'] })).toMatchObject(
       operands(['/dev/md0'], [], true),
     )
@@ -97,7 +97,7 @@ describe('what a command would change', () => {
     expect(judged('rm -rf /etc/x', { disposable: true })).toMatchObject(operands([]))
   })
 
-  test('is what a known program writes, whatever the step says of it', () => {
+  test('counts a program that is known to write as writing, even when the step declares that it reads', () => {
     const reads = (line: string) => judged(line, { effect: 'reads' })
     expect(reads('sh -c cat')).toMatchObject({ kind: 'run', operands: null })
     expect(reads('tee /dev/sdb')).toMatchObject(operands(['/dev/sdb']))
@@ -110,7 +110,7 @@ describe('what a command would change', () => {
     )
   })
 
-  test('is nothing where it only looks', () => {
+  test('finds no operands of commands that only read', () => {
     const looks = [
       ...['dd if=/dev/sdb', 'sgdisk -p /dev/sdb', 'wipefs /dev/sdb', 'blockdev --getsize64 /dev/sdb', 'efibootmgr -v'],
       ...[
@@ -129,12 +129,12 @@ describe('what a command would change', () => {
     '--append-karg=resume=/dev/mapper/swap',
     '--delete-karg root=/dev/sdb1 --console ttyS0,115200',
     '--image-file /dev/fd/3 -p metal -s stable',
-  ])('is not what kernel arguments and other values name: %s', (options) => {
+  ])('ignores devices in kernel arguments and other values: %s', (options) => {
     expect(judged(`coreos-installer install ${options} /dev/sda`)).toMatchObject(operands(['/dev/sda']))
   })
 })
 
-describe('what the kernel lets a command do', () => {
+describe('the rights of a command in its cell', () => {
   test.each([
     ['cat /etc/x', 'reads', ''],
     ['tee /dev/sda', 'reads', 'writesDisk'],
@@ -144,7 +144,7 @@ describe('what the kernel lets a command do', () => {
     ['coreos-installer install /dev/sda', 'writes', 'writesDisk, sys_admin, network, partitions, udevControl'],
     ['coreos-installer --version', 'reads', 'network, udevControl'],
     ['hdparm --user-master u --security-erase NULL /dev/sda', 'writes', 'writesDisk, sys_rawio sys_admin'],
-    ['mdadm --monitor --program=/x /dev/md0', 'writes', 'it was not allowed to use software-raid'],
+    ['mdadm --monitor --program=/x /dev/md0', 'writes', 'it needs software-raid, which is not allowed'],
     ['udevadm settle', 'reads', 'udevControl'],
     ['udevadm control --exit', 'reads', 'writesDisk'],
     ['ip -j addr', 'reads', 'network'],
@@ -154,7 +154,7 @@ describe('what the kernel lets a command do', () => {
     expect(cell(line, { effect })).toBe(expected)
   })
 
-  test('is little more where arrays are allowed, and only for what does not start other programs', () => {
+  test('are few more where arrays are allowed, and only for modes of mdadm that start no other programs', () => {
     const allow = ['software-raid'] as const
     expect(cell('mdadm --stop /dev/md0', { allow: [...allow] })).toBe('writesDisk, sys_admin mknod, partitions, sysfs')
     expect(cell('mdadm --monitor --program=/x /dev/md0', { allow: [...allow] })).toBe('writesDisk')
@@ -162,7 +162,7 @@ describe('what the kernel lets a command do', () => {
   })
 })
 
-describe('how a disk is named', () => {
+describe('a disk selector', () => {
   test.each([
     ['S3X9NX0K', undefined, { kind: 'identity', value: 'S3X9NX0K' }],
     ['0x5000c500a1b2c3d4', undefined, { kind: 'identity', value: '0x5000c500a1b2c3d4' }],
@@ -180,13 +180,13 @@ describe('how a disk is named', () => {
     },
   )
 
-  test('another kernel name is no proof of which disk is meant', () => {
+  test('a second kernel name does not identify the disk', () => {
     expect(() => diskSelector('/dev/sda', '/dev/sda')).toThrow()
     expect(() => diskSelector('/dev/sda', 'sdb')).toThrow()
   })
 })
 
-test('a listing shows what stands on the disks that were named, with a loop device as the disk that it stands for', () => {
+test('a listing shows the devices on the named disks, and a loop device as the disk that it stands for', () => {
   const listing = {
     blockdevices: [
       { kname: 'sda', type: 'disk', serial: 'A', children: [{ kname: 'sda1', type: 'part' }] },

@@ -5,38 +5,38 @@ import type { GuardedOperands } from './guard-script.js'
 import { devicesIn, isBelow, pathsIn } from './operands.js'
 import { knownProgram, type Program } from './programs.js'
 
-/** What may be done on a target. */
+/** Actions that a target allows. */
 export interface Allowances {
   has(capability: Capability): boolean
-  /** Nothing on the machine itself matters: programs whose effect cannot be told may run. */
+  /** Whether the machine itself may be changed; then programs with unknown effects may run too. */
   disposable: boolean
   /** Folders that may be written, apart from the runs' own. */
   folders: readonly string[]
 }
 
-/** `cell` is what the kernel lets the command do; null where it runs in no cell. */
+/** Result of the check. `cell` has the rights that the kernel leaves the command; null where it runs unconfined. */
 export type Judgement =
   { kind: 'run'; operands: GuardedOperands | null; cell: CellNeeds | null } | { kind: 'refuse'; why: string }
 
 /**
- * What a command would change, by its words, and the least that it needs for that. Advice for people, given before
- * anything is started: it says in words what the kernel would only answer with an error, and cannot be relied on. The
- * disks that are named are looked at on the target, right before the command runs.
+ * Reads from a command line which devices and files it would change, and which rights it needs for that. This check is no
+ * protection: it refuses with a sentence, before anything starts, where the kernel would answer with a bare error. The named
+ * devices are checked on the target, right before the command runs.
  *
- * A known program that writes counts as one, whatever the step says of it.
+ * A program that is known to write counts as writing even when the step declares that it reads.
  */
 export function judge({ argv, effect }: Pick<Command, 'argv' | 'effect'>, allowances: Allowances): Judgement {
   const [name, ...words] = argv
   const program = knownProgram(name)
-  const looks = program?.looks?.(words) ?? program?.kind === 'harmless'
-  if (looks || (program === null && effect === 'reads'))
+  const readsOnly = program?.readsOnly?.(words) ?? program?.kind === 'harmless'
+  if (readsOnly || (program === null && effect === 'reads'))
     return { kind: 'run', operands: null, cell: { ...LEAST, ...program?.needs?.(words) } }
   if (program === null) return unknown(argv, allowances)
   return known(program, argv, effect, allowances)
 }
 
 function unknown(argv: Command['argv'], { disposable }: Allowances): Judgement {
-  if (!disposable) return refuse(`what ${posix.basename(argv[0])} would change is not known`)
+  if (!disposable) return refuse(`it is not known what ${posix.basename(argv[0])} would change`)
   const cell = { ...LEAST, writesDisk: true, files: true, network: true, partitions: true, capabilities: DISPOSABLE }
   return { kind: 'run', operands: { devices: devicesIn(argv), paths: [], arrays: false }, cell }
 }
@@ -51,12 +51,12 @@ function known(program: Program, argv: Command['argv'], effect: Command['effect'
       return { kind: 'run', operands, cell }
     case 'devices': {
       const { capability, arrays = false } = program
-      if (capability && !allowances.has(capability)) return refuse(`it was not allowed to use ${capability}`)
-      // One that says that it reads, and names nothing, has nothing in its cell that it could write.
+      if (capability && !allowances.has(capability)) return refuse(`it needs ${capability}, which is not allowed`)
+      // A command that reads and names no device finds nothing in its cell that it could write.
       if (operands.devices.length === 0 && effect === 'reads')
         return { kind: 'run', operands: null, cell: { ...LEAST, network: cell.network } }
-      if (operands.devices.length === 0) return refuse(`${name} names no disk, so it could mean any`)
-      // A wiped array is one that is about to be taken apart.
+      if (operands.devices.length === 0) return refuse(`${name} names no disk, so it could write any`)
+      // A step wipes an array only before it takes it apart.
       const ofArray = name === 'wipefs' && argv.some((word) => /^\/dev\/md/.test(word))
       const judged = { ...operands, arrays: arrays || (ofArray && allowances.has('software-raid')) }
       const made = name === 'mdadm' ? argv[argv.indexOf('--create') + 1] : undefined
@@ -72,15 +72,15 @@ function known(program: Program, argv: Command['argv'], effect: Command['effect'
       return mounting(argv, allowances, operands)
     case 'machine': {
       const capability = program.capability(words)
-      if (!allowances.has(capability)) return refuse(`it was not allowed to use ${capability}`)
+      if (!allowances.has(capability)) return refuse(`it needs ${capability}, which is not allowed`)
       return { kind: 'run', operands, cell: program.outside ? null : cell }
     }
   }
 }
 
 /**
- * Mounts outlive the command that makes them, so they are made outside of any cell, and only in the one form that needs
- * no trust: a device of the named disk on a folder of our own.
+ * Checks mount and umount. A mount outlives its command, so both run outside of any cell, and only in the one harmless form:
+ * a device of the named disk on a folder of our own.
  */
 function mounting(argv: Command['argv'], { disposable }: Allowances, operands: GuardedOperands): Judgement {
   const line = argv.slice(1).join(' ')
@@ -95,7 +95,7 @@ function mounting(argv: Command['argv'], { disposable }: Allowances, operands: G
       return { kind: 'run', operands: { devices: [device], paths: [folder], arrays: false }, cell: null }
   }
   if (!disposable)
-    return refuse(`${argv[0]} is only run for a device of the disk that was named, on a folder of /run/ironstage/mnt`)
+    return refuse(`${argv[0]} only runs for a device of the named disk, on a folder of /run/ironstage/mnt`)
   const cell = { ...LEAST, writesDisk: true, files: true, capabilities: DISPOSABLE }
   return { kind: 'run', operands, cell }
 }

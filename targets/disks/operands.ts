@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
 
-/** Nodes that are no disks. */
-const NO_DISKS = /^\/dev\/(null|zero|full|u?random|tty|stdin|stdout|stderr|fd\/\d+|pts\/\d+|shm\/.*)$/
+/** Device nodes other than disks. */
+const OTHER_NODES = /^\/dev\/(null|zero|full|u?random|tty|stdin|stdout|stderr|fd\/\d+|pts\/\d+|shm\/.*)$/
 
-/** Options of coreos-installer whose value is neither a disk nor a file that it writes. */
+/** Options of coreos-installer whose value is neither a disk nor a file to write. */
 const VALUES = new Set(
   [
     ...['append-karg', 'delete-karg', 'console', 'platform', 'stream', 'architecture', 'ignition-hash', 'image-url'],
@@ -13,34 +13,34 @@ const VALUES = new Set(
 )
 const SHORT_VALUES = /^-[sapuIifc]$/
 
-/** The words of a command that may name something which it changes; values that mean something else are left out. */
+/** Words of a command that may name a device or file to change, without the values of other options. */
 function operandWords(argv: readonly string[]): string[] {
   const words = argv.slice(1)
   if (argv[0] !== 'coreos-installer') return words
-  const kept: string[] = []
+  const operands: string[] = []
   for (let n = 0; n < words.length; n++) {
     const word = words[n]!
     const [option = ''] = word.split('=', 1)
     if (VALUES.has(option)) n += word.includes('=') ? 0 : 1
     else if (SHORT_VALUES.test(word)) n++
-    else kept.push(word)
+    else operands.push(word)
   }
-  return kept
+  return operands
 }
 
-/** Every device that is mentioned anywhere, as in `of=/dev/sda` and `--filename=/dev/sda:/dev/sdb`. */
+/** Devices named anywhere in a command line, as in `of=/dev/sda` and `--filename=/dev/sda:/dev/sdb`. */
 export function devicesIn(argv: readonly string[]): string[] {
   const found = operandWords(argv).flatMap((word) =>
     [...word.matchAll(/(?:^|[^\w./-])\/?(dev\/[^\s,;:='"|&<>()]+)|(\/dev\/[^\s,;:='"|&<>()]+)/g)].map(
       ([, relative, absolute]) => absolute ?? `/${relative}`,
     ),
   )
-  return [...new Set(found.map((path) => posix.normalize(path)))].filter((path) => !NO_DISKS.test(path))
+  return [...new Set(found.map((path) => posix.normalize(path)))].filter((path) => !OTHER_NODES.test(path))
 }
 
 /**
- * The files that are mentioned, devices apart: relative ones are of the root folder, where commands are run. Where links
- * lead is looked at on the target.
+ * Files named in a command line, without devices. Relative ones start at the root folder, where commands run. Links are
+ * followed later, on the target.
  */
 export function pathsIn(argv: readonly string[]): string[] {
   const program = argv[0]
@@ -50,7 +50,7 @@ export function pathsIn(argv: readonly string[]): string[] {
       const at = word.indexOf('/')
       return at < 0 ? [] : word.slice(at)
     }
-    // Modes and owners, as chmod and chown have them before their files.
+    // Modes and owners, which come before the files.
     if (['chmod', 'chown', 'truncate'].includes(program ?? '') && !word.includes('/')) return []
     return word
   })

@@ -1,10 +1,10 @@
 import type { CellNeeds } from '../confinement/needs.js'
 import type { Capability } from '../executor.js'
 
-/** What a known program changes, and what the kernel must let it do for that. */
+/** Effect of a known program, and the rights that it needs for that. */
 export type Program = {
-  /** Whether a command line of it changes nothing, whatever it names. */
-  looks?: (words: readonly string[]) => boolean
+  /** Whether a command line changes nothing. */
+  readsOnly?: (words: readonly string[]) => boolean
   needs?: (words: readonly string[]) => Partial<CellNeeds>
 } & (
   | { kind: 'harmless' }
@@ -12,9 +12,9 @@ export type Program = {
   | { kind: 'devices'; capability?: Capability; arrays?: true }
   /** Changes the files that it names, and may name devices. */
   | { kind: 'files' }
-  /** Mounts or unmounts, which later commands must see: the supervisor does it itself, in no cell. */
+  /** Mounts or unmounts; the supervisor does so itself, outside of any cell, so that later commands see the mount. */
   | { kind: 'mounts' }
-  /** Changes the machine itself. Those that ask its service manager to do so run in no cell where they are allowed. */
+  /** Changes the machine itself; `outside`: it asks the service manager to, and so runs outside of any cell. */
   | { kind: 'machine'; capability: (words: readonly string[]) => Capability; outside: boolean }
 )
 
@@ -40,27 +40,28 @@ const none =
 /** Making the kernel read a partition table takes CAP_SYS_ADMIN. */
 const tables = () => ({ capabilities: ['sys_admin'], partitions: true })
 const machine = (capability: Capability): Program => ({ kind: 'machine', capability: () => capability, outside: false })
-const service = (capability: Capability, looks?: Program['looks']): Program => ({
+const service = (capability: Capability, readsOnly?: Program['readsOnly']): Program => ({
   kind: 'machine',
   capability: () => capability,
   outside: true,
-  ...(looks ? { looks } : {}),
+  ...(readsOnly ? { readsOnly } : {}),
 })
 const files: Program = { kind: 'files' }
 const devices: Program = { kind: 'devices' }
-const network: Program = { kind: 'harmless', looks: () => true, needs: () => ({ network: true }) }
+const network: Program = { kind: 'harmless', readsOnly: () => true, needs: () => ({ network: true }) }
 
-/** By the plain name that a shell finds on its PATH; a program with a path is none of them. */
+/** Programs by plain names that a shell finds on its PATH; a program with a path is unknown. */
 const PROGRAMS: Readonly<Record<string, Program>> = {
   ...named(['sync', 'true'], { kind: 'harmless' }),
   udevadm: {
     kind: 'harmless',
-    looks: starts(/^(settle|info|--version)$/),
+    readsOnly: starts(/^(settle|info|--version)$/),
     needs: ([verb]) => (verb === 'settle' ? { udevControl: true } : {}),
   },
   'coreos-installer': {
     kind: 'devices',
-    looks: (words) => words[0] !== 'install' && !some(/^(-o|-O|--output|-d|-C|--directory|--dest-device|-i)$/)(words),
+    readsOnly: (words) =>
+      words[0] !== 'install' && !some(/^(-o|-O|--output|-d|-C|--directory|--dest-device|-i)$/)(words),
     needs: ([verb]) => ({
       network: true,
       udevControl: true,
@@ -68,58 +69,58 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     }),
   },
   ...named(['shred', 'blkdiscard', 'mke2fs', 'mkswap', 'tune2fs', 'resize2fs', 'xfs_admin'], devices),
-  // Device-mapper maps reach other disks: the device mapper is in no cell.
-  kpartx: { kind: 'devices', looks: starts(/^-l/) },
-  wipefs: { kind: 'devices', looks: none(/^(-\w*[ao]\w*|--(all|offset)(=.*)?)$/) },
+  // Device-mapper maps can reach other disks, so no cell has the device mapper.
+  kpartx: { kind: 'devices', readsOnly: starts(/^-l/) },
+  wipefs: { kind: 'devices', readsOnly: none(/^(-\w*[ao]\w*|--(all|offset)(=.*)?)$/) },
   sgdisk: {
     kind: 'devices',
-    looks: only(/^-[pviP]$/, /^--(print|verify|info=.*|pretend)$/, /^\d+$/, /^\//),
+    readsOnly: only(/^-[pviP]$/, /^--(print|verify|info=.*|pretend)$/, /^\d+$/, /^\//),
     needs: tables,
   },
   sfdisk: {
     kind: 'devices',
-    looks: starts(/^(-[dJlgs]|--(dump|json|list|show-size|show-geometry|verify))$/),
+    readsOnly: starts(/^(-[dJlgs]|--(dump|json|list|show-size|show-geometry|verify))$/),
     needs: tables,
   },
-  parted: { kind: 'devices', looks: some(/^print$/), needs: tables },
-  partprobe: { kind: 'devices', looks: some(/^(-d|--dry-run)$/), needs: tables },
-  partx: { kind: 'devices', looks: some(/^(-[sl]|--(show|list))$/), needs: tables },
-  blockdev: { kind: 'devices', looks: only(/^--(get.*|report|v|verbose)$/, /^\//), needs: tables },
+  parted: { kind: 'devices', readsOnly: some(/^print$/), needs: tables },
+  partprobe: { kind: 'devices', readsOnly: some(/^(-d|--dry-run)$/), needs: tables },
+  partx: { kind: 'devices', readsOnly: some(/^(-[sl]|--(show|list))$/), needs: tables },
+  blockdev: { kind: 'devices', readsOnly: only(/^--(get.*|report|v|verbose)$/, /^\//), needs: tables },
   hdparm: {
     kind: 'devices',
-    looks: only(/^-[iIgCH]$/, /^\//),
+    readsOnly: only(/^-[iIgCH]$/, /^\//),
     needs: () => ({ capabilities: ['sys_rawio', 'sys_admin'] }),
   },
   nvme: {
     kind: 'devices',
-    looks: starts(/^(id-ctrl|id-ns|list|list-ns|smart-log|sanitize-log|show-regs)$/),
+    readsOnly: starts(/^(id-ctrl|id-ns|list|list-ns|smart-log|sanitize-log|show-regs)$/),
     needs: () => ({ capabilities: ['sys_admin'], devices: ['nvme[0-9]', 'nvme[0-9][0-9]'] }),
   },
   mdadm: {
     kind: 'devices',
     capability: 'software-raid',
     arrays: true,
-    looks: starts(/^(-D|-E|-Q|--detail|--examine|--query|--detail-platform)$/),
-    // Its other modes start programs, or take whatever arrays a file lists.
+    readsOnly: starts(/^(-D|-E|-Q|--detail|--examine|--query|--detail-platform)$/),
+    // Its other modes start programs, or act on all arrays that a file lists.
     needs: (words) =>
       starts(/^(-D|-E|-Q|-C|-S|--detail|--examine|--query|--create|--stop|--zero-superblock|--fail|--remove)$/)(words)
         ? { capabilities: ['sys_admin', 'mknod'], sysfs: true, partitions: true }
         : {},
   },
-  dd: { kind: 'files', looks: none(/^of=/) },
+  dd: { kind: 'files', readsOnly: none(/^of=/) },
   ...named(['mkdir', 'rmdir', 'rm', 'cp', 'mv', 'ln', 'chmod', 'chown', 'touch', 'tee', 'truncate', 'install'], files),
-  // Of another loop device than the one that stands for the disk, nothing is known.
+  // Needs a named device: only the loop device that stands for the disk may be changed.
   losetup: {
     kind: 'devices',
-    looks: (words) => words.length === 0 || some(/^(-[alj]|--(all|list|associated))$/)(words),
+    readsOnly: (words) => words.length === 0 || some(/^(-[alj]|--(all|list|associated))$/)(words),
   },
-  mount: { kind: 'mounts', looks: (words) => words.length === 0 || only(/^-l$/)(words) },
+  mount: { kind: 'mounts', readsOnly: (words) => words.length === 0 || only(/^-l$/)(words) },
   umount: { kind: 'mounts' },
   efibootmgr: {
     kind: 'machine',
     capability: () => 'efi-variables',
     outside: false,
-    looks: (words) => words.every((word) => /^(-v|--verbose|-u|--unicode)$/.test(word)),
+    readsOnly: (words) => words.every((word) => /^(-v|--verbose|-u|--unicode)$/.test(word)),
     needs: () => ({ efiVariables: true, capabilities: ['linux_immutable'] }),
   },
   hostname: service('hostname', none(/^[^-]|^-[bF]|^--(boot|file)/)),
@@ -134,7 +135,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   systemctl: {
     kind: 'machine',
     outside: true,
-    looks: starts(/^(is-active|is-enabled|is-failed|is-system-running|status|show|cat|list-.*)$/),
+    readsOnly: starts(/^(is-active|is-enabled|is-failed|is-system-running|status|show|cat|list-.*)$/),
     capability: (words) =>
       words.some((word) => /^(poweroff|halt)$/.test(word))
         ? 'power'
@@ -142,21 +143,21 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
           ? 'reboot'
           : 'hand-over',
   },
-  // They look at what a cell would not show them.
+  // They read the target's networks, which a cell hides by default.
   ...named(['ip', 'ethtool', 'lshw', 'hardware-detect', 'curl'], network),
   tcpdump: {
     kind: 'harmless',
-    looks: () => true,
+    readsOnly: () => true,
     needs: () => ({ network: true, capabilities: ['net_raw', 'net_admin'] }),
   },
   ipmitool: {
     kind: 'harmless',
-    looks: ([lan = '', print = '']) => /^lan6?$/.test(lan) && print === 'print',
+    readsOnly: ([lan = '', print = '']) => /^lan6?$/.test(lan) && print === 'print',
     needs: () => ({ devices: ['ipmi[0-9]', 'ipmi/[0-9]', 'ipmidev/[0-9]'] }),
   },
 }
 
-/** Null for a program that is not known: what it would change cannot be told. */
+/** Null for an unknown program, whose effects cannot be judged. */
 export function knownProgram(name: string): Program | null {
   const plain = name.startsWith('mkfs.') || name === 'mkfs' ? 'mke2fs' : name
   return Object.hasOwn(PROGRAMS, plain) ? PROGRAMS[plain]! : null

@@ -1,30 +1,30 @@
 import { UserError } from '../../runtime/index.js'
 
-/** How the one disk is named that a real target may write. */
+/** Name of the one disk that a real target may write. */
 export type DiskSelector =
-  /** A serial number, a WWN, or a name below /dev/disk/by-id: what stays with the disk wherever it is plugged in. */
+  /** A serial number, a WWN, or a name below /dev/disk/by-id, which stay with the disk wherever it is plugged in. */
   | { kind: 'identity'; value: string }
-  /** A kernel name, which the next boot may give to another disk; so the disk must have this identity too. */
+  /** A kernel name, which another disk may have after the next boot, so the disk must have this identity too. */
   | { kind: 'name'; name: string; identity: string }
-  /** A loop device that this ironstage made over a file. */
+  /** A loop device that this process attached to a file. */
   | { kind: 'loop'; name: string; file: string; serial: string }
 
 const BY_ID = '/dev/disk/by-id/'
-/** Names that the kernel gives in the order in which it finds disks. */
+/** Names that the kernel assigns in the order in which it finds disks. */
 const KERNEL_NAME = /^((sd|vd|xvd|hd)[a-z]+|nvme\d+n\d+|mmcblk\d+|dasd[a-z]+|pmem\d+|md\d+|dm-\d+|loop\d+|nbd\d+)$/
 
 /**
- * Reads what was given as `--device`, and as `--yes-erase` for a kernel name.
+ * Parses `--device`, and `--yes-erase` for a kernel name.
  *
- * @throws UserError (usage) for names that do not stay with a disk, without the identity that says which one is meant
+ * @throws UserError (usage) for a name that does not stay with a disk, unless the disk's identity comes with it
  */
 export function diskSelector(device: string, yesErase?: string): DiskSelector {
   const usage = (message: string, remedy: string) => new UserError('device', message, { kind: 'usage', remedy })
   const value = device.trim()
-  if (!/^[^\s\0-\x1f\x7f'"]{1,255}$/.test(value)) throw usage(`${quotedName(device)} names no disk`, REMEDY)
+  if (!/^[^\s\0-\x1f\x7f'"]{1,255}$/.test(value)) throw usage(`${quotedName(device)} is not the name of a disk`, REMEDY)
   if (value.startsWith(BY_ID)) {
     const id = value.slice(BY_ID.length)
-    if (id === '' || id.includes('/')) throw usage(`${device} names no disk`, REMEDY)
+    if (id === '' || id.includes('/')) throw usage(`${device} is not the name of a disk`, REMEDY)
     if (/-part\d+$/.test(id)) throw usage(`${device} is a partition; an installation takes a whole disk`, REMEDY)
     return { kind: 'identity', value: id }
   }
@@ -32,21 +32,21 @@ export function diskSelector(device: string, yesErase?: string): DiskSelector {
   if (KERNEL_NAME.test(name)) {
     if (yesErase !== undefined) return { kind: 'name', name, identity: diskIdentity(yesErase) }
     throw usage(
-      `${device} is a name that another disk may have after the next boot`,
+      `${device} is no stable name: another disk may have it after the next boot`,
       `name the disk by serial number, WWN or by-id name; or say --yes-erase SERIAL|WWN with those of ${device}`,
     )
   }
-  if (value.startsWith('/')) throw usage(`${device} is no name that stays with a disk`, REMEDY)
+  if (value.startsWith('/')) throw usage(`${device} is not a stable name of a disk`, REMEDY)
   return { kind: 'identity', value }
 }
 
-function diskIdentity(given: string): string {
-  const selector = diskSelector(given)
+function diskIdentity(yesErase: string): string {
+  const selector = diskSelector(yesErase)
   if (selector.kind === 'identity') return selector.value
-  throw new UserError('device', `--yes-erase is ${given}, which is no serial number or WWN`, { kind: 'usage' })
+  throw new UserError('device', `--yes-erase is ${yesErase}, which is not a serial number or WWN`, { kind: 'usage' })
 }
 
-/** As it can be shown: line breaks and the like as escapes, and not without an end. */
+/** Text for a message: control characters as escapes, and cut when too long. */
 export const quotedName = (text: string): string =>
   /^[^\0-\x1f\x7f]{1,255}$/.test(text) ? text : JSON.stringify(text.length > 255 ? `${text.slice(0, 80)}...` : text)
 

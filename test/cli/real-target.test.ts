@@ -9,14 +9,14 @@ describe('a real target', () => {
     [
       'a kernel name',
       ['--target', 'local:/dev/sdz'],
-      /\/dev\/sdz is a name that another disk may have after the next boot/,
+      /\/dev\/sdz is no stable name: another disk may have it after the next boot/,
     ],
     [
       'a kernel name as the device',
       ['--target', 'local', '--device', 'sdz', '--plan'],
-      /is a name that another disk may have/,
+      /is no stable name: another disk may have/,
     ],
-    ['a place in place of a disk', ['--target', 'local:/dev/disk/by-path/pci-0'], /is no name that stays with a disk/],
+    ['a place in place of a disk', ['--target', 'local:/dev/disk/by-path/pci-0'], /is not a stable name of a disk/],
     ['a partition', ['--target', 'local:/dev/disk/by-id/x-part1'], /a partition; an installation takes a whole disk/],
     ['no disk', ['--target', 'local', '--plan'], /a local target needs a disk/],
     ['two disks', ['--target', 'local:/dev/disk/by-id/a', '--device', 'b', '--plan'], /both .* name a disk/],
