@@ -41,9 +41,11 @@ export interface HttpServerOptions {
   logger?: Logger
   /** Largest body in bytes, 64 MiB by default; by what is asked for where calls differ. */
   bodyLimit?: number | BodyLimits
+  /** Most bytes that the bodies of all requests under way may have together, 256 MiB by default. */
+  allBodiesLimit?: number
   /**
    * The answer to what could not be taken: a body that is too large (413), cut off, no UTF-8 (400), of an unknown encoding
-   * (415), what is no HTTP (400, 431) or too slow (408). Plain text without.
+   * (415), that finds no room beside others (503), what is no HTTP (400, 431) or too slow (408). Plain text without.
    */
   refuse?: Refuse
   /** How long headers and the whole of a request may take to arrive, in milliseconds of wall time; Node's limits without. */
@@ -80,7 +82,8 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.use(bodyReader(limitsOf))
+  const room = new BodyRoom(options.allBodiesLimit ?? 256 * 1024 * 1024)
+  app.use(bodyReader(limitsOf, room))
   const { refuse = plainRefusal, slowest = { headers: 60_000, request: 300_000 } } = options
   const settings: ServerOptions = {
     // Ironic does without, as clients of HTTP/1.0 do.
@@ -167,15 +170,65 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 /** As the body parser says it of a body that says its length only as it comes. */
 const TOO_LARGE = 'request entity too large'
 
-function bodyReader(limitsOf: BodyLimits): RequestHandler {
+/**
+ * Room for the bodies of all requests under way. Each body has a limit of its own, but a hundred large ones that are sent
+ * at once would fill the memory.
+ */
+class BodyRoom {
+  readonly #limit: number
+  #taken = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /**
+   * Takes room for a body as it arrives, until its request is answered. When there is none left it gives back what it has
+   * taken and calls `full`.
+   */
+  admit(request: IncomingMessage, response: ServerResponse, largest: number, full: () => void): void {
+    let own = 0
+    const give = (): void => {
+      request.off('data', arrived)
+      this.#taken -= own
+      own = 0
+    }
+    const take = (bytes: number): void => {
+      own += bytes
+      this.#taken += bytes
+      if (this.#taken <= this.#limit) return
+      give()
+      full()
+    }
+    const arrived = (chunk: Buffer): void => take(chunk.length)
+    response.once('close', give)
+    // A compressed body may grow to the most that the call takes.
+    if (request.headers['content-encoding'] === undefined) request.on('data', arrived)
+    else take(largest)
+  }
+}
+
+const NO_ROOM = 'Too many large request bodies are being received at once: send this one again in a few seconds.'
+
+function bodyReader(limitsOf: BodyLimits, room: BodyRoom): RequestHandler {
   const readers = new Map<number, RequestHandler>()
   return (request, response, next) => {
     const { largest, refusal } = limitsOf(request.url)
+    let full = false
+    room.admit(request, response, largest, () => {
+      full = true
+      next({ status: 503, message: NO_ROOM })
+      // Ends the reader, which would keep what it has and go on; the rest is read away.
+      request.emit('aborted')
+      request.resume()
+    })
+    if (full) return
     const reader = readers.get(largest) ?? express.raw({ type: () => true, limit: largest })
     readers.set(largest, reader)
-    void reader(request, response, (error?: unknown) =>
-      next((error as { status?: number } | undefined)?.status === 413 ? { status: 413, message: refusal } : error),
-    )
+    void reader(request, response, (error?: unknown) => {
+      if (!full)
+        next((error as { status?: number } | undefined)?.status === 413 ? { status: 413, message: refusal } : error)
+    })
   }
 }
 

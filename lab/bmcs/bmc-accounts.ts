@@ -1,4 +1,5 @@
 import { BmcRefused } from '../../ironic-mock/index.js'
+import { BMC_ACCOUNT } from '../state/remembered.js'
 import type { StateFolder } from '../state/state-folder.js'
 
 /** Who may use a BMC. */
@@ -58,4 +59,4 @@ export class BmcAccounts {
   }
 }
 
-const keyOf = (address: string): string => `bmc-account ${address}`
+const keyOf = (address: string): string => `${BMC_ACCOUNT}${address}`

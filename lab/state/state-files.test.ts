@@ -9,6 +9,7 @@ import { defaultMachineSpec } from '../../machine/index.js'
 import { openMachineStore } from '../../machine/machine-store.js'
 import { seededRandom, systemClock, UserError } from '../../runtime/index.js'
 import type { NodeRecord } from '../../wire/index.js'
+import { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { openStateFolder } from './state-folder.js'
 import { checkState, exportState, repairState } from './state-files.js'
 
@@ -99,6 +100,71 @@ describe('a database that is', () => {
     expect(await readFile(repaired!.aside)).toEqual(before)
     expect(await opened(folder)).toBeGreaterThanOrEqual(least)
     expect((await checkState(folder)).every(({ sound }) => sound)).toBe(true)
+  })
+})
+
+describe('a lock that is', () => {
+  const ADDRESS = 'http://bmc-7'
+  const ACCOUNT = { username: 'operator', password: 'of the lock' }
+
+  async function withAccounts(): Promise<string> {
+    const folder = await copy()
+    using state = await openStateFolder(folder)
+    const accounts = new BmcAccounts(state, undefined)
+    for (let n = 1; n <= NODES; n++)
+      accounts.set(`http://bmc-${n}`, { ...ACCOUNT, password: `${ACCOUNT.password} ${n}` })
+    state.remember('image-secret', 'not JSON')
+    return folder
+  }
+
+  async function expectKept(folder: string): Promise<void> {
+    using state = await openStateFolder(folder)
+    expect(state.remembered('image-secret')).toBe('not JSON')
+    const accounts = new BmcAccounts(state, { username: 'another', password: 'one' })
+    expect(accounts.of(ADDRESS)).toEqual({ ...ACCOUNT, password: `${ACCOUNT.password} 7` })
+  }
+
+  test.each<[string, Damage]>([
+    ['cut short', async (file) => truncate(file, Math.floor((await stat(file)).size * 0.6))],
+    ['without its first page', patched((bytes) => bytes.fill(0, 0, 4096))],
+    ['without its rows', patched((bytes) => bytes.fill(7, 4096))],
+    ['a text', (file) => writeFile(file, 'this is no database\n'.repeat(99))],
+    ['of accounts that are none', patched((bytes) => bytes.set(Buffer.from('{{{'), bytes.lastIndexOf('{"username"')))],
+  ])('%s is refused with what to do; a repair loses no BMC account', async (_, damage) => {
+    const folder = await withAccounts()
+    await damage(join(folder, 'lock'))
+    const before = await readFile(join(folder, 'lock'))
+    await expect(opened(folder)).rejects.toMatchObject({
+      code: 'damaged-state',
+      message: `the file ${join(folder, 'lock')} is damaged`,
+      remedy: expect.stringContaining(`ironstage state repair --state-dir ${folder}`) as string,
+    })
+    expect((await checkState(folder)).map(({ file, sound }) => [file, sound])).toEqual([
+      ['ironic.db', true],
+      ['machines.db', true],
+      ['lock', false],
+    ])
+    expect(JSON.stringify(await exportState(folder, { secrets: true }))).toContain(uuidOf(NODES))
+    expect(await readFile(join(folder, 'lock'))).toEqual(before)
+    const [repaired] = await repairState(folder)
+    expect(repaired).toMatchObject({ file: 'lock', kept: NODES + 1 })
+    expect(await readFile(repaired!.aside)).toEqual(before)
+    await expectKept(folder)
+  })
+
+  test('deleted is made anew, with all BMC accounts', async () => {
+    const folder = await withAccounts()
+    rmSync(join(folder, 'lock'))
+    await expectKept(folder)
+  })
+
+  test('sound keeps its accounts when the second copy is damaged or gone', async () => {
+    const folder = await withAccounts()
+    await writeFile(join(folder, 'remembered.jsonl'), Buffer.alloc(3000, 255))
+    await expectKept(folder)
+    expect(await readFile(join(folder, 'remembered.jsonl'), 'utf8')).toContain('of the lock 7')
+    rmSync(join(folder, 'remembered.jsonl'))
+    await expectKept(folder)
   })
 })
 

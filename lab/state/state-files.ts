@@ -5,6 +5,7 @@ import { IRONIC_DATABASE } from '../../ironic-mock/index.js'
 import { MACHINE_DATABASE } from '../../machine/index.js'
 import { closeToOthers, UserError, type DatabaseForm, type Row } from '../../runtime/index.js'
 import { masked } from '../masked.js'
+import { bothCopies, copyAll, LOCK_DATABASE, secondCopyIn } from './remembered.js'
 import { lockStateFolder, type LockedFolder } from './state-folder.js'
 import { salvage, type Salvage } from './salvage.js'
 
@@ -18,7 +19,7 @@ export interface CheckedDatabase {
 }
 
 /**
- * Looks through the databases of a state folder. Nothing in the folder changes.
+ * Looks through the databases of a state folder, and its `lock` when that is damaged. Nothing in the folder changes.
  *
  * @throws UserError when there is no such folder, or it is in use
  */
@@ -27,7 +28,28 @@ export async function checkState(folder: string): Promise<CheckedDatabase[]> {
   return await checked(folder, lock)
 }
 
-const checked = (folder: string, { withoutLog }: LockedFolder): Promise<CheckedDatabase[]> =>
+const checked = async (folder: string, lock: LockedFolder): Promise<CheckedDatabase[]> => [
+  ...(await checkedDatabases(folder, lock)),
+  // While it is held it must not be opened again: that would lift the kernel's lock.
+  ...(lock.damaged ? [{ file: LOCK_DATABASE.file, found: await salvagedLock(folder), sound: false }] : []),
+]
+
+/** With what only its second copy has. */
+async function salvagedLock(folder: string): Promise<Salvage> {
+  const { file } = LOCK_DATABASE
+  const found = await salvage(join(folder, file), LOCK_DATABASE)
+  const read = found?.tables[0]?.rows ?? []
+  const rows = bothCopies(secondCopyIn(folder), new Map(read.map((row) => [String(row.name), String(row.value)])))
+  return {
+    file,
+    problems: found?.problems ?? ['it is empty'],
+    tables: [
+      { name: 'remembered', unusable: 0, torn: false, rows: [...rows].map(([name, value]) => ({ name, value })) },
+    ],
+  }
+}
+
+const checkedDatabases = (folder: string, { withoutLog }: LockedFolder): Promise<CheckedDatabase[]> =>
   Promise.all(
     FORMS.map(async (form) => {
       const read = await salvage(join(folder, form.file), form)
@@ -49,13 +71,18 @@ const isSound = ({ problems, tables }: Salvage): boolean =>
 export async function exportState(folder: string, { secrets }: { secrets: boolean }): Promise<object> {
   using lock = await held(folder)
   const databases = await checked(folder, lock)
-  const entries = databases.map(({ file, found }) => [
-    file.replace('.db', ''),
-    Object.fromEntries((found?.tables ?? []).map(({ name, rows }) => [name, rows.map(decoded)])),
-  ])
+  const entries = databases
+    .filter(isExported)
+    .map(({ file, found }) => [
+      file.replace('.db', ''),
+      Object.fromEntries((found?.tables ?? []).map(({ name, rows }) => [name, rows.map(decoded)])),
+    ])
   const document = Object.fromEntries(entries) as object
   return secrets ? document : (masked(document) as object)
 }
+
+/** Ports and secrets of ironstage itself are of no use elsewhere. */
+const isExported = ({ file }: CheckedDatabase): boolean => file !== LOCK_DATABASE.file
 
 const DECODED = ['record', 'payload', 'value']
 
@@ -86,7 +113,7 @@ export async function repairState(folder: string): Promise<RepairedDatabase[]> {
   const repaired: RepairedDatabase[] = []
   for (const { file, found, sound } of await checked(folder, lock)) {
     if (sound || found === null) continue
-    const form = FORMS.find((each) => each.file === file)!
+    const form = [...FORMS, LOCK_DATABASE].find((each) => each.file === file)!
     const path = join(folder, file)
     const fresh = `${path}.new`
     const beside = [`${fresh}-wal`, `${fresh}-shm`]
@@ -95,13 +122,17 @@ export async function repairState(folder: string): Promise<RepairedDatabase[]> {
     for (const left of beside) await rm(left, { force: true })
     const aside = await unusedName(`${path}.damaged`)
     // The log goes first: the new database must never find the old one's.
-    for (const end of ['-wal', '-shm', '']) await rename(path + end, aside + end).catch(unlessMissing)
+    for (const end of ['-wal', '-shm', '-journal', '']) await rename(path + end, aside + end).catch(unlessMissing)
     await rename(fresh, path)
+    if (form === LOCK_DATABASE) copyAll(folder, rememberedIn(found))
     repaired.push({ file, kept, aside })
   }
   lock.accept()
   return repaired
 }
+
+const rememberedIn = ({ tables }: Salvage): Map<string, string> =>
+  new Map(tables.flatMap(({ rows }) => rows.map((row): [string, string] => [String(row.name), String(row.value)])))
 
 function build(path: string, form: DatabaseForm, { tables }: Salvage): number {
   closeToOthers(path)

@@ -1,12 +1,13 @@
 import Database from 'libsql'
 import { access, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { closeToOthers as closeFileToOthers, isDiskFull, UserError } from '../../runtime/index.js'
+import { checkRows, closeToOthers as closeFileToOthers, isDiskFull, UserError } from '../../runtime/index.js'
+import { bothCopies, copyAll, copyOne, IN_USE, LOCK_DATABASE, rowsOf, secondCopyIn } from './remembered.js'
 
 /** Raised when the layout of the folder changes so that an older ironstage could not read it. */
 const LAYOUT = 1
 
-/** A folder that holds a whole rehearsal: `VERSION`, `lock`, `ironic.db`, `machines.db`, `disks/`. */
+/** A folder that holds a whole rehearsal: `VERSION`, `lock`, `remembered.jsonl`, `ironic.db`, `machines.db`, `disks/`. */
 export interface StateFolder extends Disposable {
   readonly path: string
   readonly ironicDb: string
@@ -27,6 +28,7 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
   try {
     const [missing] = await missingLogs(path, lock)
     if (missing !== undefined) throw withoutLog(path, missing)
+    restoreFromSecondCopy(path, lock)
     setInUse(lock, true)
   } catch (error) {
     release(lock)
@@ -37,7 +39,10 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
     ironicDb: join(path, 'ironic.db'),
     remembered: (name) =>
       (lock.prepare('SELECT value FROM remembered WHERE name = ?').get(name) as { value: string } | undefined)?.value,
-    remember: (name, value) => void lock.prepare('INSERT OR REPLACE INTO remembered VALUES (?, ?)').run(name, value),
+    remember: (name, value) => {
+      copyOne(path, name, value)
+      lock.prepare(REMEMBER).run(name, value)
+    },
     [Symbol.dispose]: () => {
       try {
         setInUse(lock, false)
@@ -51,6 +56,17 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
   }
 }
 
+const REMEMBER = 'INSERT OR REPLACE INTO remembered VALUES (?, ?)'
+
+/** A `lock` that somebody has deleted is empty now. */
+function restoreFromSecondCopy(path: string, lock: Database.Database): void {
+  const rows = rowsOf(lock)
+  const all = bothCopies(rows, secondCopyIn(path))
+  const restore = lock.prepare(REMEMBER)
+  for (const [name, value] of all) if (!rows.has(name)) restore.run(name, value)
+  copyAll(path, all)
+}
+
 const DATABASES = ['ironic.db', 'machines.db']
 
 /**
@@ -58,7 +74,7 @@ const DATABASES = ['ironic.db', 'machines.db']
  * database as it was before the log, without a word.
  */
 async function missingLogs(path: string, lock: Database.Database): Promise<string[]> {
-  if (!lock.prepare("SELECT value FROM remembered WHERE name = 'in-use'").get()) return []
+  if (!lock.prepare('SELECT value FROM remembered WHERE name = ?').get(IN_USE)) return []
   const isThere = (file: string) =>
     access(join(path, file)).then(
       () => true,
@@ -75,38 +91,34 @@ const withoutLog = (path: string, file: string): UserError =>
   })
 
 function setInUse(lock: Database.Database, inUse: boolean): void {
-  if (inUse) lock.exec("INSERT OR REPLACE INTO remembered VALUES ('in-use', '1')")
-  else lock.exec("DELETE FROM remembered WHERE name = 'in-use'")
+  if (inUse) lock.prepare(REMEMBER).run(IN_USE, '1')
+  else lock.prepare('DELETE FROM remembered WHERE name = ?').run(IN_USE)
 }
 
 /** A folder that is locked to be looked at. */
 export interface LockedFolder extends Disposable {
+  /** Whether its file `lock` is damaged: then nobody can use the folder, and the file is not held open. */
+  readonly damaged: boolean
   /** Databases whose write-ahead log is missing. */
   readonly withoutLog: readonly string[]
   /** From now on its databases are taken as they are. */
   accept(): void
 }
 
-/**
- * Locks a state folder as {@link openStateFolder} does, without a look at what is in it. A lock file that is damaged is
- * made anew: it holds nothing that has to last.
- */
+/** Locks a state folder as {@link openStateFolder} does, without a look at what is in it. */
 export async function lockStateFolder(path: string): Promise<LockedFolder> {
-  const open = async (): Promise<LockedFolder> => {
-    const lock = takeLock(path)
-    return {
-      withoutLog: await missingLogs(path, lock),
-      accept: () => setInUse(lock, false),
-      [Symbol.dispose]: () => release(lock),
-    }
-  }
+  let lock: Database.Database
   try {
-    return await open()
+    lock = takeLock(path)
   } catch (error) {
-    const damaged = /not a database|malformed/.test(error instanceof Error ? String(error.cause) : '')
-    if (!damaged) throw error
-    await rm(join(path, 'lock'), { force: true })
-    return open()
+    if (!(error instanceof UserError) || error.code !== 'damaged-state') throw error
+    return { damaged: true, withoutLog: [], accept: () => {}, [Symbol.dispose]: () => {} }
+  }
+  return {
+    damaged: false,
+    withoutLog: await missingLogs(path, lock),
+    accept: () => setInUse(lock, false),
+    [Symbol.dispose]: () => release(lock),
   }
 }
 
@@ -210,23 +222,32 @@ function takeLock(path: string): Database.Database {
   const lock = new Database(join(path, 'lock'))
   try {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE')
-    lock.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS remembered (name TEXT PRIMARY KEY, value TEXT); COMMIT')
+    lock.exec('BEGIN EXCLUSIVE')
+    LOCK_DATABASE.prepare(lock)
+    lock.exec('COMMIT')
+    checkRows(lock, LOCK_DATABASE)
     return lock
   } catch (cause) {
-    lock.close()
+    release(lock)
     if (isDamaged(cause))
       throw new UserError('damaged-state', `the file ${join(path, 'lock')} is damaged`, {
         cause,
-        remedy: `ironstage state repair --state-dir ${path} makes it anew`,
+        remedy: `ironstage state repair --state-dir ${path} makes it anew from its second copy`,
       })
     throw unusable(path, cause)
   }
 }
 
-const isDamaged = (error: unknown): boolean => error instanceof Error && /not a database|malformed/.test(error.message)
+const isDamaged = (error: unknown): boolean =>
+  error instanceof SyntaxError || (error instanceof Error && /not a database|malformed|file format/.test(error.message))
 
 /** Closing alone keeps the lock for as long as a statement waits for the garbage collector. */
 function release(lock: Database.Database): void {
-  lock.exec('PRAGMA locking_mode = NORMAL; SELECT count(*) FROM remembered')
-  lock.close()
+  try {
+    lock.exec('PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_master')
+  } catch {
+    // One that is damaged, or somebody else's, cannot be read.
+  } finally {
+    lock.close()
+  }
 }

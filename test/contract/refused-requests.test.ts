@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { stage, type Stage } from '../../lab/index.js'
 import { serveHttp } from '../../wire/index.js'
 import { systemClock } from '../../runtime/index.js'
@@ -75,6 +76,50 @@ describe('is refused in the shape of every other error', () => {
       const answer = read(await exchange(slow.url, bytes))
       expect([answer.status, answer.body]).toEqual([408, 'The request has not arrived in time.'])
     }
+  })
+})
+
+describe('bodies that are sent at once and fill the memory together', () => {
+  const KIB = 1024
+  const large = Buffer.alloc(60 * KIB, 'x')
+
+  async function limited() {
+    let answered = 0
+    let release: () => void = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const server = await serveHttp({
+      ...{ port: 0, clock: systemClock(), bodyLimit: 64 * KIB, allBodiesLimit: 100 * KIB },
+      refuse: (status, why) => ({ status, headers: {}, body: why }),
+      dispatch: async ({ body = '' }) => {
+        answered++
+        await released
+        return { status: 200, headers: {}, body: String(body.length) }
+      },
+    })
+    const send = (headers: Record<string, string> = {}, body: Buffer = large) =>
+      fetch(server.url, { method: 'PUT', body, headers }).then(async (answer) => [answer.status, await answer.text()])
+    return { server, send, open: () => release(), answered: () => answered }
+  }
+
+  test.each<[string, Record<string, string>, Buffer]>([
+    ['as they are', {}, large],
+    ['compressed', { 'content-encoding': 'gzip' }, gzipSync(large)],
+  ])('%s: those beyond the limit of all are a 503, and later ones are taken again', async (_, headers, body) => {
+    const { server, send, open, answered } = await limited()
+    await using _server = server
+    const first = send()
+    await vi.waitFor(() => expect(answered()).toBe(1))
+    const refused = [503, expect.stringContaining('send this one again in a few seconds')]
+    expect(await send(headers, body)).toEqual(refused)
+    expect(await send(headers, body)).toEqual(refused)
+    const small = send({}, Buffer.alloc(30 * KIB, 'x'))
+    await vi.waitFor(() => expect(answered()).toBe(2))
+    open()
+    expect([await first, await small]).toEqual([
+      [200, String(60 * KIB)],
+      [200, String(30 * KIB)],
+    ])
+    await vi.waitFor(async () => expect(await send(headers, body)).toEqual([200, String(60 * KIB)]))
   })
 })
 

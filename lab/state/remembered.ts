@@ -1,0 +1,89 @@
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type Database from 'libsql'
+import { jsonProblem, type DatabaseForm } from '../../runtime/index.js'
+
+/** Begins the names of BMC accounts, whose values are JSON. */
+export const BMC_ACCOUNT = 'bmc-account '
+
+/** What the file `lock` holds: names and values that later starts need, of which BMC accounts are found nowhere else. */
+export const LOCK_DATABASE: DatabaseForm = {
+  file: 'lock',
+  version: 0,
+  prepare: (db) => void db.exec('CREATE TABLE IF NOT EXISTS remembered (name TEXT PRIMARY KEY, value TEXT)'),
+  tables: [{ name: 'remembered', columns: ['name', 'value'], key: ['name'], problem: problemOf }],
+}
+
+function problemOf({ name, value }: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof name !== 'string') return 'its name is no text'
+  if (!name.startsWith(BMC_ACCOUNT)) return typeof value === 'string' ? undefined : 'its value is no text'
+  return jsonProblem(value, { username: '', password: '' })
+}
+
+/** Says that a process uses the folder. It is true of one process only, so it has no second copy. */
+export const IN_USE = 'in-use'
+
+/** The second copy of what `lock` holds: a line of JSON each, the last one of a name counts. */
+const SECOND_COPY = 'remembered.jsonl'
+
+/** Reads the second copy; empty when there is none. Lines that are damaged are left out. */
+export function secondCopyIn(folder: string): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const line of textOf(join(folder, SECOND_COPY)).split('\n')) {
+    const row = rowOf(line)
+    if (row && problemOf(row) === undefined) found.set(row.name, row.value)
+  }
+  return found
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}
+
+function rowOf(line: string): { name: string; value: string } | undefined {
+  try {
+    const [name, value] = JSON.parse(line) as unknown[]
+    return typeof name === 'string' && typeof value === 'string' ? { name, value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Adds to the second copy. */
+export function copyOne(folder: string, name: string, value: string): void {
+  appendFileSync(join(folder, SECOND_COPY), lineOf([name, value]), { mode: 0o600 })
+}
+
+/** Makes the second copy anew, when it differs. */
+export function copyAll(folder: string, rows: ReadonlyMap<string, string>): void {
+  const file = join(folder, SECOND_COPY)
+  const text = [...rows].map(lineOf).join('')
+  if (text === textOf(file)) return
+  writeFileSync(`${file}.new`, text, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}
+
+const lineOf = (row: readonly [name: string, value: string]): string => `${JSON.stringify(row)}\n`
+
+/** Both copies together, without {@link IN_USE}; where they differ the first counts. */
+export const bothCopies = (
+  first: ReadonlyMap<string, string>,
+  second: ReadonlyMap<string, string>,
+): Map<string, string> => {
+  const both = new Map([...second, ...first])
+  both.delete(IN_USE)
+  return both
+}
+
+/** All that `lock` holds. */
+export const rowsOf = (lock: Database.Database): Map<string, string> =>
+  new Map(
+    (lock.prepare('SELECT name, value FROM remembered ORDER BY name').all() as { name: string; value: string }[]).map(
+      ({ name, value }) => [name, value],
+    ),
+  )
