@@ -70,7 +70,7 @@ const ambientModules = {
 const plainFolders = [
   'bytes',
   'cli',
-  'ironic-mock/store',
+  'ironic-mock/{auth,config,drivers,store}',
   'public',
   'runtime',
   'targets/{confinement,disks}',

@@ -7,10 +7,10 @@ import { silent, systemClock, userError } from '../../runtime/index.js'
 import type { Guard } from '../api/ironic-api.js'
 import { basicAuth, basicAuthorization } from './basic-auth.js'
 
-/** Sentences, shapes and routes as Ironic 39.0.0's middleware gave them when it was asked the same. */
+/** Sentences, shapes and routes of Ironic 39.0.0's middleware, as recorded. */
 
 const line = (user: string, password: string) => `${user}:${hashSync(password, 4).replace(/^\$2b/, '$2y')}\n`
-/** A change within the clock's tick would otherwise not show. */
+/** A modification time far ahead: a change within the clock's tick would not be seen. */
 const later = new Date('2100-01-01')
 const own = { username: 'own', password: 'secret' }
 
@@ -71,7 +71,9 @@ describe('http_basic', () => {
     ...['//', '/v1/nodes', '/v1/heartbeat', '/v1/heartbeat/A', '/v1/heartbeat/a_b', '/v1/lookup/x', '/lookup'],
     ...['/heartbeat/abc', '/continue_inspection', '/v1//lookup', '/healthcheck', '/v1%2Flookup', '/_lab/machines'],
     '/v1/lookup%0a',
-  ])('%s is not', async (target) => expect(await ask(guard, undefined, target)).toMatchObject({ status: 401 }))
+  ])('%s needs a password', async (target) =>
+    expect(await ask(guard, undefined, target)).toMatchObject({ status: 401 }),
+  )
 
   test('a refusal of HEAD has no body', async () => {
     expect(await ask(guard, undefined, '/v1/nodes', 'HEAD')).not.toHaveProperty('body')
@@ -79,7 +81,7 @@ describe('http_basic', () => {
 })
 
 describe('the file of users', () => {
-  test('is read again when it has changed', async () => {
+  test('is read again after a change', async () => {
     const file = await usersFile(line('a', 'one'))
     const guard = await guardOf(file)
     expect(await ask(guard, raw('a:one'))).toBeUndefined()
@@ -89,7 +91,7 @@ describe('the file of users', () => {
     expect(await ask(guard, raw('a:two'))).toBeUndefined()
   })
 
-  test('that has become unusable lets nobody in, with 500 as upstream', async () => {
+  test('that has become unusable refuses every user with 500, as upstream', async () => {
     const file = await usersFile(line('a', 'one'))
     const guard = await guardOf(file)
     await writeFile(file, 'a:{SHA}x\n')
@@ -109,7 +111,7 @@ describe('the file of users', () => {
   test.each([
     ['is not there', '/nonexistent/htpasswd'],
     ['has a hash that is not bcrypt', null],
-  ])('that %s ends the start', async (_, path) => {
+  ])('refuses the start when it %s', async (_, path) => {
     const file = path ?? (await usersFile('a:$apr1$x\n'))
     const refused = guardOf(file)
     await expect(refused).rejects.toThrow(`the users of the API cannot be read from ${file}`)

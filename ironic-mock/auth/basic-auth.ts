@@ -7,7 +7,7 @@ import { Htpasswd, UnusableUserFile } from './htpasswd.js'
 export interface BasicAuthOptions {
   /** `[DEFAULT]http_basic_auth_user_file` */
   file: string
-  /** Of the process itself, beside those of the file. */
+  /** Credentials of the process itself, accepted beside those of the file. */
   own?: Credentials
   clock: Clock
   logger: Logger
@@ -18,15 +18,19 @@ export interface Credentials {
   readonly password: string
 }
 
-/** The value of an `Authorization` header. */
+/** Value of an `Authorization` header. */
 export const basicAuthorization = ({ username, password }: Credentials): string =>
   `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`
 
-/** What a ramdisk calls, and what anybody may know; a heartbeat by a name with other letters is not among them. */
+/**
+ * Routes without authentication: the calls of a ramdisk and the root documents. A heartbeat whose ident has other
+ * characters is not public.
+ */
 const PUBLIC = /^\/(v1(\/(lookup|heartbeat\/[a-z0-9-]+|continue_inspection))?)?(\.json|\.xml)?$/
 
 /**
- * Ironic's `http_basic`: who comes without a password of the file gets its 401, in a shape of its own.
+ * Authentication as by Ironic's `http_basic`: a request without credentials of the file gets a 401, in that
+ * middleware's own shape.
  *
  * @throws UserError `htpasswd` for a file that cannot be used
  */
@@ -42,7 +46,7 @@ export async function basicAuth({ file, own, clock, logger }: BasicAuthOptions):
   return async (request) => {
     if (isPublic(request)) return undefined
     try {
-      const refused = await judge(request.headers.authorization, users, own)
+      const refused = await checkCredentials(request.headers.authorization, users, own)
       return refused && answer(request, refused)
     } catch (error) {
       if (!(error instanceof UnusableUserFile)) throw error
@@ -52,7 +56,7 @@ export async function basicAuth({ file, own, clock, logger }: BasicAuthOptions):
   }
 }
 
-/** As it was sent: whoever encodes what needs no encoding has to say who they are. */
+/** Compares the path as it was sent: a needlessly encoded one is not public. */
 function isPublic({ target }: WireRequest): boolean {
   const path = target.replace(/\?.*$/s, '')
   return PUBLIC.test(path.replace(/\/+$/, '') || path)
@@ -63,8 +67,8 @@ interface Refusal {
   readonly message: string
 }
 
-/** Sentences and order as asked of Ironic 39.0.0's own. */
-async function judge(
+/** Checks credentials; sentences and their order are those of Ironic 39.0.0's middleware, as recorded. */
+async function checkCredentials(
   header: string | undefined,
   users: Htpasswd,
   own: Credentials | undefined,
@@ -73,10 +77,10 @@ async function judge(
   const [, type, token] = /^(\S+)\s+(.+)$/s.exec(header.trim()) ?? []
   if (type === undefined || token === undefined) return { status: 400, message: 'Could not parse Authorization header' }
   if (type.toLowerCase() !== 'basic') return { status: 400, message: `Unsupported authorization type "${type}"` }
-  const given = credentials(token)
-  if (!given) return { status: 400, message: 'Could not decode authorization token' }
-  if (own && same(given, own)) return undefined
-  if (await users.matches(given.username, given.password)) return undefined
+  const sent = credentials(token)
+  if (!sent) return { status: 400, message: 'Could not decode authorization token' }
+  if (own && same(sent, own)) return undefined
+  if (await users.matches(sent.username, sent.password)) return undefined
   return { status: 401, message: 'Incorrect username or password' }
 }
 
@@ -93,8 +97,8 @@ function credentials(token: string): Credentials | undefined {
   }
 }
 
-function same(given: Credentials, own: Credentials): boolean {
-  const [a, b] = [basicAuthorization(given), basicAuthorization(own)].map((text) => Buffer.from(text))
+function same(sent: Credentials, own: Credentials): boolean {
+  const [a, b] = [basicAuthorization(sent), basicAuthorization(own)].map((text) => Buffer.from(text))
   return a!.length === b!.length && timingSafeEqual(a!, b!)
 }
 

@@ -3,17 +3,19 @@ import { readFile, stat } from 'node:fs/promises'
 import { compare } from 'bcryptjs'
 import { held, type Clock } from '../../runtime/index.js'
 
-/** The file, or the line of the user who asks, cannot be used: upstream answers 500 with this sentence. */
+/**
+ * Thrown for a file, or the line of the requesting user, that cannot be used: upstream answers 500 with this sentence.
+ */
 export class UnusableUserFile extends Error {
   override name = 'UnusableUserFile'
 }
 
-/** So many outcomes of comparisons are remembered: a bcrypt hash takes long on purpose, and every call brings it. */
-const REMEMBERED = 256
+/** Number of comparisons that are cached: a bcrypt hash is slow on purpose, and every request brings a password. */
+const MAX_CACHED = 256
 
 /**
- * Users and bcrypt hashes of a file like Apache's, read again when it has changed. Of a user who is there twice the first
- * line counts, as upstream.
+ * Users and bcrypt hashes of a file like Apache's, read again when it has changed. The first line of a user counts, as
+ * upstream.
  */
 export class Htpasswd {
   readonly #file: string
@@ -27,7 +29,7 @@ export class Htpasswd {
   }
 
   /**
-   * Looks at every line, as Ironic does before it starts.
+   * Checks every line, as Ironic does before it starts.
    *
    * @throws UnusableUserFile
    */
@@ -46,7 +48,7 @@ export class Htpasswd {
     const outcome = held(this.#clock, 'comparing a password', () => compare(password, hash))
     this.#outcomes.set(key, outcome)
     const [oldest] = this.#outcomes.keys()
-    if (this.#outcomes.size > REMEMBERED && oldest !== undefined) this.#outcomes.delete(oldest)
+    if (this.#outcomes.size > MAX_CACHED && oldest !== undefined) this.#outcomes.delete(oldest)
     return outcome
   }
 

@@ -12,11 +12,11 @@ const interfaces = (driver: string, request: IronicConfigRequest) =>
   types(request).find(({ name }) => name === driver)!.interfaces
 
 describe('profiles', () => {
-  test('upstream is what Ironic is without any configuration', () => {
+  test('upstream has the defaults of an Ironic without configuration', () => {
     expect(readIronicConfig({ profile: 'upstream' }).policy).toEqual(UPSTREAM_POLICY)
   })
 
-  test('metal3, the default, is what BareMetal Operator meets', () => {
+  test('metal3, the default, has the settings that BareMetal Operator meets', () => {
     const { policy, service, notes } = readIronicConfig()
     expect(policy).toMatchObject({
       deployCallbackTimeout: 4_800_000,
@@ -54,7 +54,7 @@ describe('profiles', () => {
 })
 
 describe('options under their own names', () => {
-  test('a file goes over the profile, a later file over an earlier one, single options over all', () => {
+  test('files override the profile, a later file an earlier one, single options override all', () => {
     const files = [
       { name: 'a', text: '[conductor]\ndeploy_callback_timeout = 60\nclean_callback_timeout = 70\n[api]\nmax_limit=5' },
       { name: 'b', text: '[conductor]\ndeploy_callback_timeout = 61\n' },
@@ -64,17 +64,17 @@ describe('options under their own names', () => {
     expect(service.maxLimit).toBe(5)
   })
 
-  test('an option without a section is one of DEFAULT', () => {
+  test('an option without a section belongs to DEFAULT', () => {
     expect(readIronicConfig({ set: ['auth_strategy=http_basic'] }).service.authStrategy).toBe('http_basic')
     expect(readIronicConfig({ set: ['default.auth_strategy=http_basic'] }).service.authStrategy).toBe('http_basic')
   })
 
-  test('certificates may stand in [ssl], as in earlier releases', () => {
+  test('certificates are also read from [ssl], as in earlier releases', () => {
     const { service } = readIronicConfig({ files: conf('[ssl]\ncert_file = a.crt\nkey_file = a.key') })
     expect(service).toMatchObject({ certFile: 'a.crt', keyFile: 'a.key' })
   })
 
-  test('priorities of steps, given in one line or several', () => {
+  test('priorities of steps are read from one line or several', () => {
     const text =
       '[conductor]\nclean_step_priority_override = deploy.a:1\nclean_step_priority_override = deploy.b:2,raid.c:3'
     expect(readIronicConfig({ files: conf(text) }).policy.cleanStepPriorityOverride).toEqual({
@@ -84,7 +84,7 @@ describe('options under their own names', () => {
     })
   })
 
-  test('hooks after the default ones', () => {
+  test('$default_hooks expands to the default hooks', () => {
     const text = '[inspector]\nhooks = $default_hooks,memory\n'
     expect(readIronicConfig({ files: conf(text) }).policy.inspection.hooks.slice(-2)).toEqual([
       'architecture',
@@ -92,7 +92,7 @@ describe('options under their own names', () => {
     ])
   })
 
-  test('interfaces and their defaults', () => {
+  test('operators enable interfaces and choose their defaults', () => {
     const set = [
       'enabled_hardware_types=ipmi,fake-hardware',
       'enabled_deploy_interfaces=direct,fake,custom-agent',
@@ -103,7 +103,7 @@ describe('options under their own names', () => {
     expect(interfaces('redfish', { profile: 'upstream' }).inspect[0]).toBe('redfish')
   })
 
-  test('a default that a hardware type does not have is passed over', () => {
+  test('a hardware type ignores a default interface that it does not support', () => {
     const set = ['default_power_interface=ipmitool']
     expect(interfaces('ipmi', { set }).power[0]).toBe('ipmitool')
     expect(interfaces('redfish', { set }).power[0]).toBe('redfish')
@@ -120,11 +120,11 @@ describe('options under their own names', () => {
   })
 })
 
-describe('what changes nothing is told', () => {
+describe('notes name settings without effect', () => {
   test.each([
     [
       '[DEFAULT]\nrpc_transport = json-rpc\n[database]\nconnection = sqlite://',
-      'of ironic.conf this changes nothing here: [DEFAULT]rpc_transport, [database]connection',
+      'ironic.conf sets options that have no effect here: [DEFAULT]rpc_transport, [database]connection',
     ],
     [
       '[DEFAULT]\nenabled_hardware_types = redfish,irmc',
@@ -132,7 +132,7 @@ describe('what changes nothing is told', () => {
     ],
   ])('%j', (text, note) => expect(readIronicConfig({ files: conf(text) }).notes).toEqual([note]))
 
-  test('no option both has an effect and changes nothing', () => {
+  test('no option is listed both with an effect and without one', () => {
     for (const [section, names] of KNOWN_OPTIONS)
       expect(
         [...names].filter((name) => INERT_OPTIONS[section] !== '*' && INERT_OPTIONS[section]?.includes(name)),
@@ -140,7 +140,7 @@ describe('what changes nothing is told', () => {
   })
 })
 
-describe('what cannot be meant is refused', () => {
+describe('a mistake is refused', () => {
   test.each<[string, IronicConfigRequest, string, RegExp]>([
     [
       'an unknown option',
@@ -174,7 +174,7 @@ describe('what cannot be meant is refused', () => {
     }
   })
 
-  test('a hardware type that is left without an interface it needs', () => {
+  test('a hardware type without any implementation of an interface is refused', () => {
     expect(() => types({ profile: 'upstream', set: ['enabled_power_interfaces=redfish'] })).toThrow(
       '[DEFAULT]enabled_power_interfaces enables no power interface of the hardware type',
     )

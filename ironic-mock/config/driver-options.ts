@@ -11,7 +11,7 @@ const each = <T>(make: (kind: DriverInterface) => Option<T>) =>
 export const ENABLED_OPTIONS = each((kind) => at('DEFAULT', `enabled_${kind}_interfaces`, wordList))
 export const DEFAULT_OPTIONS = each((kind) => at('DEFAULT', `default_${kind}_interface`, anyText))
 
-/** What Ironic 39.0.0, or the one of a release named here, also knows: hardware and services that are not simulated. */
+/** Names that Ironic 39.0.0, or the release noted here, also knows: hardware and services that are not simulated. */
 const NOT_SIMULATED: Readonly<Record<DriverInterface | 'types', readonly string[]>> = {
   types: ['ibmc', 'ilo', 'ilo5', 'intel-ipmi', 'irmc', 'snmp', 'xclarity'],
   bios: ['idrac-redfish', 'idrac-wsman', 'ilo', 'irmc'],
@@ -29,7 +29,7 @@ const NOT_SIMULATED: Readonly<Record<DriverInterface | 'types', readonly string[
   vendor: ['idrac', 'idrac-wsman', 'ilo', 'irmc'],
 }
 
-/** Names that can be enabled: `simulated` ones, and those of hardware that is not. */
+/** Names that an operator can enable: `simulated` ones, and `others` that are not simulated. */
 export function driverNames(kind: DriverInterface | 'types'): { simulated: string[]; others: readonly string[] } {
   const simulated =
     kind === 'types'

@@ -1,6 +1,6 @@
 /**
- * Options of Ironic's that people have in their `ironic.conf`, and that nothing here depends on: taken, and told in a
- * line of the log. `*` stands for all of a section that has no effect.
+ * Options of Ironic that have no effect here. They are accepted, and a line of the log names them. `*` stands for every
+ * option of a section.
  */
 export const INERT_OPTIONS: Readonly<Record<string, readonly string[] | '*'>> = {
   DEFAULT: [

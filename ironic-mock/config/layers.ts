@@ -1,15 +1,15 @@
 import { parseIni, readSetting, UserError, type ConfigFile } from '../../runtime/index.js'
 import type { Option } from './option.js'
 
-/** One source of options: a profile, a file, what was set one by one. */
+/** One source of options: a profile, a file, or single assignments. */
 export interface Layer {
-  /** For complaints. */
+  /** Name in error messages. */
   readonly name: string
   readonly sections: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
 const CODE = 'ironic-config'
-/** Options of which every occurrence counts. */
+/** Options that may be repeated, each occurrence adding a value. */
 const MULTI = ['clean_step_priority_override', 'verify_step_priority_override', 'pci_device_alias']
 
 export const fileLayer = (file: ConfigFile): Layer => ({
@@ -19,7 +19,7 @@ export const fileLayer = (file: ConfigFile): Layer => ({
 
 /**
  * @param assignments as `section.option=value` or `[section]option=value`; without a section it is `DEFAULT`
- * @throws UserError for one that is neither
+ * @throws UserError for another form
  */
 export function assignedLayer(assignments: readonly string[], name: string): Layer {
   const sections = new Map<string, Map<string, string>>()
@@ -39,13 +39,13 @@ export function assignedLayer(assignments: readonly string[], name: string): Lay
 export const badConfig = (message: string, remedy: string, cause?: unknown): UserError =>
   new UserError(CODE, message, { remedy, kind: 'usage', ...(cause === undefined ? {} : { cause }) })
 
-/** Where an option's text was found, for complaints. */
+/** Text of an option, and where it was found, for error messages. */
 interface Found {
   readonly text: string
   readonly where: string
 }
 
-/** Layers, of which a later one wins. */
+/** Layers of options; a later one wins. */
 export class Layers {
   readonly #layers: readonly Layer[]
 

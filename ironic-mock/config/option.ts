@@ -1,10 +1,10 @@
 import { amount, wordList, type Setting } from '../../runtime/index.js'
 
-/** An option of Ironic's, at its place in `ironic.conf`. */
+/** An option of Ironic, with its section and name in `ironic.conf`. */
 export interface Option<T> extends Setting<T> {
   readonly section: string
   readonly name: string
-  /** Where else it may stand: its section in other releases. */
+  /** Its section and name in other releases. */
   readonly also?: { readonly section: string; readonly name: string }
 }
 
@@ -20,15 +20,15 @@ export const inSeconds: Setting<number> = {
   read: (text) => amount('a number of seconds', { whole: false }).read(text) * 1000,
 }
 export const whole: Setting<number> = amount('a whole number')
-/** Nothing, or `None`, leaves it to whom it overrides. */
+/** A priority; an empty text or `None` keeps the default. */
 export const priority: Setting<number | null> = {
   read: (text) => (/^(none)?$/i.test(text) ? null : amount('a priority, from 0, or None').read(text)),
 }
 
-/** Nothing is none. */
+/** A text; an empty one means null. */
 export const orNone: Setting<string | null> = { read: (text) => (text === '' ? null : text) }
 
-/** oslo's dictionaries: `key:value,key:value`. */
+/** Dictionary in oslo.config's form: `key:value,key:value`. */
 export const pairs = <T>(value: Setting<T>): Setting<Readonly<Record<string, T>>> => ({
   read: (text) =>
     Object.fromEntries(

@@ -7,7 +7,7 @@ import {
 import type { Policy } from '../conductor/core/policy.js'
 import { at, inSeconds, orNone, pairs, priority, whole, wordsOf, type Option } from './option.js'
 
-/** Options that name a file whose document is the policy's value. */
+/** Options that name a file; its content becomes the value in the policy. */
 export const DOCUMENT_OPTIONS = {
   knownAccelerators: at('inspector', 'known_accelerators', anyText),
   builtInRules: at('inspection_rules', 'built_in_rules', anyText),
@@ -15,7 +15,10 @@ export const DOCUMENT_OPTIONS = {
 
 type Options<Of> = { readonly [K in keyof Of]: Option<Of[K]> }
 
-/** Where each member of the policy stands in `ironic.conf`; those in `[ironstage]` are ours. */
+/**
+ * Section and name in `ironic.conf` of each member of the policy; `[ironstage]` holds options that Ironic does not
+ * have.
+ */
 export const POLICY_OPTIONS: Options<Omit<Policy, 'inspection'>> = {
   automatedClean: at('conductor', 'automated_clean', yesOrNo),
   automatedCleaningStepSource: at(
@@ -92,12 +95,12 @@ export const POLICY_OPTIONS: Options<Omit<Policy, 'inspection'>> = {
   dropReservedSteps: at('ironstage', 'drop_reserved_steps', yesOrNo),
 }
 
-/** `$default_hooks` stands for those that run where nothing is configured. */
+/** List of hooks; `$default_hooks` stands for the default ones. */
 const hooks = (defaults: InspectionPolicy['hooks']): Setting<InspectionPolicy['hooks']> => ({
   read: (text) => wordsOf(INSPECTION_HOOKS).read(text.replaceAll('$default_hooks', defaults.join(','))),
 })
 
-/** JSON objects, one a line. */
+/** JSON objects, one per line. */
 const aliases: Setting<InspectionPolicy['pciDeviceAliases']> = {
   read: (text) =>
     text

@@ -1,6 +1,6 @@
 /**
- * What Metal3's ironic-image sets, as an `ironic.conf` over Ironic's defaults. Interfaces of
- * hardware that is not simulated are left out.
+ * Settings of Metal3's ironic-image, as an `ironic.conf` over Ironic's defaults. Interfaces of hardware that is not
+ * simulated are left out.
  */
 const METAL3 = `
 [DEFAULT]
@@ -54,9 +54,9 @@ keep_ports = present
 
 export const PROFILES = {
   metal3: METAL3,
-  /** Ironic's own defaults, with every interface enabled that is simulated. */
+  /** Ironic's own defaults, with every simulated interface enabled. */
   upstream: '',
 } as const
 
-/** Whose defaults the mock Ironic has. */
+/** Set of defaults for the mock Ironic. */
 export type ProfileName = keyof typeof PROFILES

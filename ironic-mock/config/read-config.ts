@@ -17,15 +17,15 @@ import { DOCUMENT_OPTIONS, INSPECTION_OPTIONS, POLICY_OPTIONS } from './policy-o
 import { PROFILES, type ProfileName } from './profiles.js'
 import { SERVICE_DEFAULTS, SERVICE_OPTIONS, type ServiceSettings } from './service-options.js'
 
-/** The configuration of the mock Ironic, in Ironic's own terms. */
+/** Configuration of the mock Ironic, in Ironic's own terms. */
 export interface IronicConfigRequest {
-  /** Whose defaults; `metal3` unless told otherwise. */
+  /** Set of defaults, `metal3` by default. */
   profile?: ProfileName
-  /** Which Ironic to be; the newest that is known unless told otherwise. */
+  /** Release of Ironic to act as, by default the newest that is known. */
   release?: IronicRelease
-  /** `ironic.conf` files, of which a later one wins. */
+  /** `ironic.conf` files; a later one wins. */
   files?: readonly ConfigFile[]
-  /** Single options over all files: `section.option=value`. */
+  /** Single options, which win over all files: `section.option=value`. */
   set?: readonly string[]
 }
 
@@ -36,34 +36,34 @@ export interface IronicConfig {
   readonly policy: Policy
   readonly service: ServiceSettings
   readonly drivers: DriverSettings
-  /** Files whose documents are still to be put into the policy, by its member. */
+  /** Files that {@link withDocuments} reads into the policy, by its member. */
   readonly documents: Partial<Readonly<Record<keyof typeof DOCUMENT_OPTIONS, string>>>
-  /** What was given and changes nothing here, a sentence each: for the log. */
+  /** Sentences for the log about settings that have no effect. */
   readonly notes: readonly string[]
 }
 
 /**
- * What an operator's configuration makes of the mock Ironic: a profile's options, over them files in Ironic's own format,
- * over them single options.
+ * Reads an operator's configuration: a profile's options, over them files in Ironic's own format, over them single
+ * options.
  *
  * ```ts
  * const config = readIronicConfig({ profile: 'upstream', release: '2025.1', set: ['api.max_limit=10'] })
  * ```
  *
- * @throws UserError `ironic-config` for an unknown option or a value that it does not take, naming file, section, option
- *   and what is allowed
+ * @throws UserError `ironic-config` for an unknown option or a value that it does not take, naming file, section,
+ *   option and what is allowed
  */
 export function readIronicConfig(request: IronicConfigRequest = {}): IronicConfig {
   const { profile = 'metal3', release = 'master', files = [], set = [] } = request
-  const own = fileLayer({ name: `the profile ${profile}`, text: PROFILES[profile] })
-  const given = [...files.map(fileLayer), assignedLayer(set, '--set')]
-  const notes = given.flatMap(inertIn)
-  const all = new Layers([own, ...given])
+  const profileLayer = fileLayer({ name: `the profile ${profile}`, text: PROFILES[profile] })
+  const operatorLayers = [...files.map(fileLayer), assignedLayer(set, '--set')]
+  const notes = operatorLayers.flatMap(inertOptions)
+  const all = new Layers([profileLayer, ...operatorLayers])
   const policy: Policy = {
     ...withDefaults(UPSTREAM_POLICY, POLICY_OPTIONS, all),
     inspection: withDefaults(UPSTREAM_INSPECTION, INSPECTION_OPTIONS, all),
   }
-  // Metal3's template derives one from the other.
+  // Metal3's template derives inspectionPowerOff from fastTrack.
   if (profile === 'metal3' && !all.find(POLICY_OPTIONS.inspectionPowerOff))
     policy.inspectionPowerOff = !policy.fastTrack
   const documents = Object.fromEntries(
@@ -75,12 +75,12 @@ export function readIronicConfig(request: IronicConfigRequest = {}): IronicConfi
   return {
     ...{ profile, release, maxMicroversion: IRONIC_RELEASES[release], policy, documents },
     service: withDefaults(SERVICE_DEFAULTS, SERVICE_OPTIONS, all),
-    drivers: readDrivers(all, new Layers(given), notes),
+    drivers: readDrivers(all, new Layers(operatorLayers), notes),
     notes,
   }
 }
 
-/** Puts what the documents of {@link IronicConfig.documents} hold into the policy. */
+/** Reads the files of {@link IronicConfig.documents} into the policy. */
 export async function withDocuments(
   config: IronicConfig,
   load: (file: string) => Promise<unknown>,
@@ -122,10 +122,13 @@ function withDefaults<T extends object>(
   return values
 }
 
-/** A profile may name what is not simulated (yet); of an operator's names each is told or refused. */
-function readDrivers(all: Layers, given: Layers, notes: string[]): DriverSettings {
+/**
+ * Reads the enabled hardware types and interfaces. A profile may name ones that are not simulated (yet); a name from
+ * the operator that is not simulated makes a note, an unknown one an error.
+ */
+function readDrivers(all: Layers, operator: Layers, notes: string[]): DriverSettings {
   const names = (option: Option<readonly string[]>, kind: DriverInterface | 'types'): string[] | undefined => {
-    checkNames(given.find(option), given.read(option) ?? [], kind, notes)
+    checkNames(operator.find(option), operator.read(option) ?? [], kind, notes)
     const { simulated } = driverNames(kind)
     return all.read(option)?.filter((name) => simulated.includes(name))
   }
@@ -135,8 +138,8 @@ function readDrivers(all: Layers, given: Layers, notes: string[]): DriverSetting
   for (const kind of DRIVER_INTERFACES) {
     const implementations = names(ENABLED_OPTIONS[kind], kind)
     if (implementations) enabled[kind] = implementations
-    const chosen = given.read(DEFAULT_OPTIONS[kind])
-    if (chosen !== undefined) checkNames(given.find(DEFAULT_OPTIONS[kind]), [chosen], kind, notes)
+    const preferred = operator.read(DEFAULT_OPTIONS[kind])
+    if (preferred !== undefined) checkNames(operator.find(DEFAULT_OPTIONS[kind]), [preferred], kind, notes)
     const first = all.read(DEFAULT_OPTIONS[kind])
     if (first !== undefined) defaults[kind] = first
   }
@@ -168,7 +171,7 @@ const OPTIONS: readonly Option<unknown>[] = [
   ...Object.values(DEFAULT_OPTIONS),
 ]
 
-/** Names of options that have an effect, by section. */
+/** Options that have an effect, by section. */
 export const KNOWN_OPTIONS: ReadonlyMap<string, ReadonlySet<string>> = (() => {
   const sections = new Map<string, Set<string>>()
   for (const option of OPTIONS)
@@ -179,9 +182,13 @@ export const KNOWN_OPTIONS: ReadonlyMap<string, ReadonlySet<string>> = (() => {
   return sections
 })()
 
-/** @throws UserError for what is no option at all */
-function inertIn({ name: layer, sections }: Layer): string[] {
-  const without: string[] = []
+/**
+ * Notes about options that have no effect.
+ *
+ * @throws UserError for a section or option that Ironic does not have
+ */
+function inertOptions({ name: layer, sections }: Layer): string[] {
+  const inertNames: string[] = []
   for (const [section, options] of sections) {
     const known = KNOWN_OPTIONS.get(section) ?? new Set()
     const inert = INERT_OPTIONS[section] ?? []
@@ -197,8 +204,8 @@ function inertIn({ name: layer, sections }: Layer): string[] {
           `${layer} has [${section}]${option}, which is no option that ironstage knows`,
           `in [${section}] there is ${[...known].sort().join(', ')}`,
         )
-      without.push(`[${section}]${option}`)
+      inertNames.push(`[${section}]${option}`)
     }
   }
-  return without.length === 0 ? [] : [`of ${layer} this changes nothing here: ${without.join(', ')}`]
+  return inertNames.length === 0 ? [] : [`${layer} sets options that have no effect here: ${inertNames.join(', ')}`]
 }

@@ -1,20 +1,20 @@
 import { anyText, matching, oneOf, portNumber, yesOrNo } from '../../runtime/index.js'
 import { at, whole, type Option } from './option.js'
 
-/** How the API is served: where, to whom, how much of it. */
+/** Settings of the API service: address, access, limits. */
 export interface ServiceSettings {
-  /** `[DEFAULT]auth_strategy`; upstream's default is keystone, which there is none of here. */
+  /** `[DEFAULT]auth_strategy`; upstream's default, keystone, is not simulated. */
   authStrategy: 'noauth' | 'http_basic'
   /** `[DEFAULT]http_basic_auth_user_file` */
   userFile: string
-  /** `[api]host_ip`, `port`; null leaves it to the command. */
+  /** `[api]host_ip`, `port`; null means that the command decides. */
   host: string | null
   port: number | null
-  /** `[api]public_endpoint`: what links begin with, without trailing slash. */
+  /** `[api]public_endpoint`: beginning of links, without trailing slash. */
   publicEndpoint: string | null
-  /** `[api]enable_ssl_api`: by TLS only. */
+  /** `[api]enable_ssl_api`: serves TLS only. */
   tls: boolean
-  /** `[api]cert_file`, `key_file`, or in `[ssl]`; without, a certificate is made. */
+  /** `[api]cert_file`, `key_file`, or in `[ssl]`; without them, a certificate is made. */
   certFile: string | null
   keyFile: string | null
   /** `[api]server_tls_minimum_version` */

@@ -1,4 +1,4 @@
-/** A BMC that does not answer, or that does not accept the credentials. */
+/** Thrown when a BMC does not answer or refuses the credentials. */
 export class BmcRefused extends Error {
   override name = 'BmcRefused'
   constructor(

@@ -6,10 +6,10 @@ import { completeConfigDrive, configDriveImage } from './config-drive.js'
 import { writeIso } from '../../bytes/iso9660/write-iso9660.js'
 
 const AT = Date.UTC(2026, 1, 3, 4, 5, 6)
-const iso = (given: unknown) => gunzipSync(Buffer.from(configDriveImage(given, AT)!, 'base64'))
+const iso = (configdrive: unknown) => gunzipSync(Buffer.from(configDriveImage(configdrive, AT)!, 'base64'))
 
-describe('a config drive given in its parts', () => {
-  test('the files of both versions, by Rock Ridge and by Joliet', () => {
+describe('a config drive from its parts', () => {
+  test('holds the files of both versions, by Rock Ridge and by Joliet', () => {
     const image = iso({
       meta_data: { uuid: 'u' },
       network_data: { links: [] },
@@ -34,7 +34,7 @@ describe('a config drive given in its parts', () => {
     }
   })
 
-  test('what is not given, or empty, has no file; user data may be an object', () => {
+  test('absent and empty parts have no file; user data may be an object', () => {
     const { files } = readIso(iso({ network_data: {}, vendor_data: null, user_data: { ignition: {} } }))
     expect([...files.keys()].filter((path) => path.includes('latest')).sort()).toEqual([
       'openstack/latest/meta_data.json',
@@ -43,7 +43,7 @@ describe('a config drive given in its parts', () => {
     expect(files.get('openstack/latest/user_data')!.toString()).toBe('{"ignition":{}}')
   })
 
-  test('learns which node it is for, where it does not say so itself', () => {
+  test('gets the uuid and name of its node, unless its metadata has them', () => {
     expect(completeConfigDrive({ uuid: 'u', name: 'n' }, { user_data: 'x' })).toEqual({
       user_data: 'x',
       meta_data: { uuid: 'u', name: 'n' },
@@ -60,25 +60,25 @@ test.each([
   ['', null],
   [null, null],
   [undefined, null],
-])('text goes through as it is, nothing is nothing: %s', (given, expected) => {
-  expect(configDriveImage(given, AT)).toBe(expected)
+])('text stays as it is, an empty config drive is null: %s', (configdrive, expected) => {
+  expect(configDriveImage(configdrive, AT)).toBe(expected)
 })
 
 const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/)
 const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'))
 
-test('whatever is put into a volume is found in it, by both kinds of names', () => {
+test('a volume holds exactly the written files, under both kinds of names', () => {
   fc.assert(
-    fc.property(fc.dictionary(path, fc.uint8Array({ maxLength: 5000 }), { maxKeys: 90 }), (given) => {
-      // No file is a folder of another, and no two names are one in the plain tree.
-      const paths = Object.keys(given).filter(
+    fc.property(fc.dictionary(path, fc.uint8Array({ maxLength: 5000 }), { maxKeys: 90 }), (contents) => {
+      // No file is also a folder, and no two names are equal in the plain tree.
+      const paths = Object.keys(contents).filter(
         (own, index, all) => !all.some((other, at) => at !== index && clashes(own, other)),
       )
-      const image = writeIso(Object.fromEntries(paths.map((own) => [own, given[own]!])), { label: 'x', at: AT })
+      const image = writeIso(Object.fromEntries(paths.map((own) => [own, contents[own]!])), { label: 'x', at: AT })
       for (const names of ['rock ridge', 'joliet'] as const) {
         const { files } = readIso(image, names)
         expect([...files.keys()].sort()).toEqual([...paths].sort())
-        for (const own of paths) expect(files.get(own)!.equals(given[own]!)).toBe(true)
+        for (const own of paths) expect(files.get(own)!.equals(contents[own]!)).toBe(true)
       }
     }),
     { numRuns: 50 },

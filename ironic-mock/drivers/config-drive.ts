@@ -2,23 +2,27 @@ import { gzipSync } from 'node:zlib'
 import type { JsonObject, NodeRecord } from '../../wire/index.js'
 import { writeIso } from '../../bytes/index.js'
 
-/** A configdrive that is given in its parts; who and where the node is gets in where nothing else says so. */
+/** Completes a config drive that is an object: the uuid and name of the node are added where its metadata has none. */
 export function completeConfigDrive({ uuid, name }: Pick<NodeRecord, 'uuid' | 'name'>, parts: JsonObject): JsonObject {
-  const given = (parts.meta_data ?? {}) as JsonObject
-  const meta_data = { ...given, uuid: given.uuid ?? uuid, ...(name === null ? {} : { name: given.name ?? name }) }
+  const metadata = (parts.meta_data ?? {}) as JsonObject
+  const meta_data = {
+    ...metadata,
+    uuid: metadata.uuid ?? uuid,
+    ...(name === null ? {} : { name: metadata.name ?? name }),
+  }
   return { ...parts, meta_data }
 }
 
 /**
- * A configdrive as an agent takes it: base64 of a gzipped filesystem, or its URL. One given in its parts becomes a
- * filesystem labelled `config-2`, with the folders of two versions as OpenStack's are.
+ * Config drive as an agent takes it: base64 of a gzipped filesystem, or a URL. An object becomes a filesystem labelled
+ * `config-2`, with the folders of two versions, as in OpenStack.
  *
  * @param at milliseconds since the epoch: the filesystem's times
  */
-export function configDriveImage(given: unknown, at: number): string | null {
-  if (typeof given === 'string') return given === '' ? null : given
-  if (given === undefined || given === null) return null
-  const { meta_data, network_data, vendor_data, user_data } = given as JsonObject
+export function configDriveImage(configdrive: unknown, at: number): string | null {
+  if (typeof configdrive === 'string') return configdrive === '' ? null : configdrive
+  if (configdrive === undefined || configdrive === null) return null
+  const { meta_data, network_data, vendor_data, user_data } = configdrive as JsonObject
   const files: Record<string, Uint8Array> = { 'meta_data.json': json(meta_data ?? {}) }
   if (isFilled(network_data)) files['network_data.json'] = json(network_data)
   if (isFilled(vendor_data)) files['vendor_data2.json'] = json(vendor_data)

@@ -81,14 +81,14 @@ test.each<[string, JsonObject, string | undefined]>([
   expect(deployProblem(node(deploy_interface, instance_info), [])).toBe(problem)
 })
 
-test('proxies speak HTTP', () => {
+test('a proxy with another scheme than HTTP(S) is refused', () => {
   const driver_info = { image_http_proxy: 'ftp://x', image_https_proxy: 'proxy:3128' }
   expect(deployProblem(node('direct', { ...SOURCE, ...HASH }, { driver_info }), [])).toBe(
     "Proxy URL should either have HTTP(S) scheme or no scheme at all, the following URLs are invalid: {'image_http_proxy': 'ftp://x'}.",
   )
 })
 
-test('ramdisk needs a boot interface that can, noop and fake need nothing', () => {
+test('ramdisk needs a boot interface with ramdisk_boot, noop and fake need nothing', () => {
   const fake = { ...node('ramdisk', { boot_iso: 'http://x/i' }), boot_interface: 'fake' }
   expect(deployProblem(fake, [])).toMatch(/^Invalid configuration: The boot interface must have the `ramdisk_boot`/)
   for (const deploy_interface of ['noop', 'fake'])
@@ -99,15 +99,18 @@ test.each([
   ['words', 'Scheme-less image href is not a UUID.'],
   ['ftp://x/y', 'Image download protocol ftp is not supported.'],
   ['22222222-2222-4222-8222-222222222222', 'there is no image service (Glance) here'],
-])('an image source that is none: %s', (source, reason) => {
+])('an invalid image source is refused: %s', (source, reason) => {
   expect(imageSourceProblem(source)).toBe(`Validation of image href ${source} failed, reason: ${reason}`)
 })
 
-test.each([undefined, '', 'http://x/y', 'https://x/y', 'file:///x', 'oci://x/y'])('one that is one: %s', (source) => {
-  expect(imageSourceProblem(source)).toBeUndefined()
-})
+test.each([undefined, '', 'http://x/y', 'https://x/y', 'file:///x', 'oci://x/y'])(
+  'a valid image source is accepted: %s',
+  (source) => {
+    expect(imageSourceProblem(source)).toBeUndefined()
+  },
+)
 
-test('how the machine boots, in the order of upstream’s places', () => {
+test('the boot mode is read in the order of upstream’s places', () => {
   expect(bootModeOf(node('direct', {}))).toBe('uefi')
   const bios = { properties: { capabilities: 'boot_mode:bios,x:y' } }
   expect(bootModeOf(node('direct', {}, bios))).toBe('bios')

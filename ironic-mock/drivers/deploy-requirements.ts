@@ -18,10 +18,10 @@ const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Why the node cannot be deployed as it is, in upstream's words; undefined when it can. What the hints match and what is
- * in an image is the agent's business.
+ * Reason why the node cannot be deployed as it is, in upstream's words; undefined when it can be. The agent checks
+ * which disk the hints match, and the contents of images.
  *
- * @param node with the deploy interface that `autodetect` stands for
+ * @param node with the actual deploy interface in place of `autodetect`
  */
 export function deployProblem(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
   switch (node.deploy_interface) {
@@ -31,7 +31,7 @@ export function deployProblem(node: Readonly<NodeRecord>, ports: readonly PortRe
     case 'ramdisk':
       return ramdiskProblem(node) ?? bootProblem(node, ports) ?? liveImageProblem(node) ?? capabilitiesProblem(node)
     case 'direct':
-      return agentProblem(node, ports) ?? imageProblem(node) ?? fetchingProblem(node)
+      return agentProblem(node, ports) ?? imageProblem(node) ?? downloadProblem(node)
     case 'bootc':
       return agentProblem(node, ports) ?? containerProblem(node)
     default:
@@ -39,7 +39,7 @@ export function deployProblem(node: Readonly<NodeRecord>, ports: readonly PortRe
   }
 }
 
-/** What the validation of a boot interface finds missing for an instance that runs from memory. */
+/** Problem that a boot interface's validation finds for an instance that runs from memory. */
 export function ramdiskBootProblem(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
   if (node.boot_interface === 'fake') return undefined
   const { image_source, boot_iso, kernel, ramdisk } = node.instance_info
@@ -76,23 +76,23 @@ function imageProblem({ uuid, instance_info: info }: Readonly<NodeRecord>): stri
     return `Invalid image_type "${pythonText(type)}", valid are ${IMAGE_TYPES.join(', ')}`
   const url = textOf(source)
   const { image_checksum: checksum, image_os_hash_algo: algorithm, image_os_hash_value: value } = info
-  // Of a file the checksum is computed, of a container it is known.
+  // Needs no checksum: that of a file is computed, that of a container is known.
   const known = url.startsWith('file://') || url.startsWith('oci://')
   if (known || (Boolean(value) === Boolean(algorithm) && (value || checksum))) return undefined
   return `image_source's "image_checksum", or "image_os_hash_algo" and "image_os_hash_value" must be provided in instance_info for node ${uuid}`
 }
 
-/** How an agent is to get at the image. */
-function fetchingProblem({ instance_info, driver_info }: Readonly<NodeRecord>): string | undefined {
+/** Problem with how the agent is to download the image. */
+function downloadProblem({ instance_info, driver_info }: Readonly<NodeRecord>): string | undefined {
   const source = instance_info.image_download_source || driver_info.image_download_source
   if (source && !['swift', 'http', 'local'].includes(textOf(source)))
     return `Invalid value for image_download_source: "${pythonText(source)}". Valid values are swift, http or local.`
-  const odd = ['image_http_proxy', 'image_https_proxy'].filter((name) => {
+  const invalid = ['image_http_proxy', 'image_https_proxy'].filter((name) => {
     const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(textOf(driver_info[name] ?? ''))?.[1]?.toLowerCase()
     return scheme !== undefined && scheme !== 'http' && scheme !== 'https'
   })
-  if (odd.length === 0) return undefined
-  const named = pythonRepr(Object.fromEntries(odd.map((name) => [name, driver_info[name]])))
+  if (invalid.length === 0) return undefined
+  const named = pythonRepr(Object.fromEntries(invalid.map((name) => [name, driver_info[name]])))
   return `Proxy URL should either have HTTP(S) scheme or no scheme at all, the following URLs are invalid: ${named}.`
 }
 
@@ -115,19 +115,19 @@ function capabilitiesProblem({ properties, instance_info }: Readonly<NodeRecord>
   return undefined
 }
 
-/** `name:value,name:value` of `properties`, an object or JSON of one in `instance_info`. */
-export function capabilitiesOf(given: unknown): Readonly<Record<string, string>> {
-  if (typeof given === 'object' && given !== null)
-    return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, textOf(value)]))
-  if (typeof given !== 'string') return {}
-  if (given.trimStart().startsWith('{'))
+/** Capabilities of `properties` (`name:value,name:value`) or of `instance_info` (an object, or JSON of one). */
+export function capabilitiesOf(capabilities: unknown): Readonly<Record<string, string>> {
+  if (typeof capabilities === 'object' && capabilities !== null)
+    return Object.fromEntries(Object.entries(capabilities).map(([name, value]) => [name, textOf(value)]))
+  if (typeof capabilities !== 'string') return {}
+  if (capabilities.trimStart().startsWith('{'))
     try {
-      return capabilitiesOf(JSON.parse(given))
+      return capabilitiesOf(JSON.parse(capabilities))
     } catch {
       return {}
     }
   return Object.fromEntries(
-    given
+    capabilities
       .split(',')
       .map((pair) => pair.split(':'))
       .flatMap(([name, value]) => (name && value ? [[name.trim(), value.trim()]] : [])),
@@ -152,11 +152,11 @@ function hintsProblem(node: Readonly<NodeRecord>): string | undefined {
 
 const pythonText = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value ?? null))
 
-/** How the machine is meant to boot, as far as a deployment says; its default is UEFI. */
-export const bootModeOf = (node: Readonly<NodeRecord>): string => bootModeSaid(node) ?? 'uefi'
+/** Boot mode of a deployment; by default UEFI. */
+export const bootModeOf = (node: Readonly<NodeRecord>): string => requestedBootMode(node) ?? 'uefi'
 
-/** The boot mode that the record asks for (upstream's order of places); undefined when it asks for none. */
-export function bootModeSaid({
+/** Boot mode that the node's record requests, in upstream's order of places; undefined when it requests none. */
+export function requestedBootMode({
   instance_info,
   properties,
   driver_internal_info: info,
@@ -170,7 +170,7 @@ export function bootModeSaid({
   return known === undefined ? undefined : textOf(known).toLowerCase()
 }
 
-/** Why an image's address is none, in the words of upstream, which however says them with a status of 500. */
+/** Reason why an image source is not valid, in upstream's words; upstream answers them with a 500. */
 export function imageSourceProblem(source: unknown): string | undefined {
   if (!source) return undefined
   const failed = (reason: string): string => `Validation of image href ${pythonText(source)} failed, reason: ${reason}`

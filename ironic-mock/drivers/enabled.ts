@@ -2,7 +2,9 @@ import { UserError } from '../../runtime/index.js'
 import { DRIVER_INTERFACES, type DriverInterface } from '../../wire/index.js'
 import type { HardwareType } from './hardware-types.js'
 
-/** Which drivers and interfaces an operator enables; what is left out is all that there is. */
+/**
+ * Hardware types and interfaces that an operator enables; everything simulated is enabled where a setting is absent.
+ */
 export interface DriverSettings {
   /** `[DEFAULT]enabled_hardware_types` */
   readonly types?: readonly string[]
@@ -12,7 +14,7 @@ export interface DriverSettings {
   readonly defaults: Partial<Readonly<Record<DriverInterface, string>>>
 }
 
-/** Which of its enabled interfaces a hardware type uses by default: the first here that it supports, as upstream's. */
+/** Default interfaces: a hardware type uses the first here that it supports, as upstream. */
 const PREFERRED: Readonly<Record<DriverInterface, readonly string[]>> = {
   bios: ['fake', 'idrac-redfish', 'redfish', 'no-bios'],
   boot: ['fake', 'ipxe', 'pxe', 'http-ipxe', 'http', 'redfish-virtual-media', 'idrac-redfish-virtual-media'],
@@ -30,8 +32,8 @@ const PREFERRED: Readonly<Record<DriverInterface, readonly string[]>> = {
 }
 
 /**
- * The hardware types that are enabled, each with its enabled interfaces, the default first. A default that a type does
- * not support is passed over, where upstream refuses the nodes of that type.
+ * Enabled hardware types, each with its enabled interfaces, the default first. A type ignores a default that it does
+ * not support; upstream refuses the nodes of that type.
  *
  * @throws UserError `ironic-config` when a type is left without an implementation of an interface
  */

@@ -15,7 +15,7 @@ const needsBar =
     if (!bar) throw new IronicError(400, `Parameter 'bar' not passed to method '${method}'.`)
   }
 
-/** A machine that is not there: its interfaces succeed without doing anything. */
+/** Fake hardware: its interfaces succeed without doing anything. */
 export const FAKE_HARDWARE: HardwareType = {
   name: 'fake-hardware',
   className: 'FakeHardware',
@@ -88,7 +88,7 @@ export const FAKE_HARDWARE: HardwareType = {
         },
         steps: [
           { interface: 'vendor', step: 'log_passthrough', in: { clean: {}, service: { ramdisk: false } } },
-          // The step waits for a call that never comes (recorded).
+          // The step waits for a call that never comes, as recorded.
           { interface: 'vendor', step: 'trigger_servicewait', in: { service: {} } },
         ],
       },

@@ -1,6 +1,6 @@
 import type { BootImplementation } from './hardware-type.js'
 
-/** What types without interfaces of their own have: network boot and an agent (upstream's GenericHardware). */
+/** Interfaces of types without their own: network boot and an agent (upstream's GenericHardware). */
 export const AGENT_DEPLOY = ['custom-agent', 'direct', 'ramdisk', 'autodetect', 'bootc']
 
 export const GENERIC_INTERFACES = {

@@ -1,33 +1,33 @@
 import type { ArgsInfo, DriverInterface, JsonObject, NodeRecord, StepInterface, StepKind } from '../../wire/index.js'
 import type { BmcRefused } from './bmc-refused.js'
 
-/** A hardware type: all that Ironic knows of one kind of machine. Each is one file here and one row in `hardware-types.ts`. */
+/** A hardware type: one file in this folder and one row in `hardware-types.ts`. */
 export interface HardwareType {
   readonly name: string
-  /** Name of upstream's class, for sentences. */
+  /** Name of upstream's class, used in sentences. */
   readonly className: string
-  /** Enabled implementations by interface, the default first; the sets are those recorded. */
+  /** Enabled implementations by interface, the default first; recorded from a real Ironic. */
   readonly interfaces: Readonly<Record<DriverInterface, readonly string[]>>
-  /** Takes every interface that is enabled for any type, so that tests can combine them. */
+  /** Accepts the interfaces of every type, so that tests can combine them. */
   readonly takesAllInterfaces?: true
   /** `GET /v1/drivers/X/properties`: documentation by field of `driver_info`. */
   readonly properties: Readonly<Record<string, string>>
-  /** How `driver_info` names the BMC; absent where nothing does. */
+  /** Fields of `driver_info` about the BMC; absent for a type without BMC. */
   readonly bmc?: BmcFields
-  /** What this type's own implementations do, by interface and name. */
+  /** This type's own implementations, by interface and name. */
   readonly implementations: Implementations
 }
 
-/** Fields of `driver_info` that lead to a BMC. */
+/** Fields of `driver_info` about the BMC. */
 export interface BmcFields {
-  /** Empty when the field is missing. */
+  /** Address of the BMC; empty when the field is missing. */
   address(info: JsonObject): string
   /** Redfish addresses are URLs, others a host with its port. */
   readonly addressForm: 'url' | 'host'
   systemId(info: JsonObject): string
   readonly username: string
   readonly password: string
-  /** The agent need not look for the BMC's address. */
+  /** The agent does not detect the BMC's address. */
   readonly skipsDetection: boolean
 }
 
@@ -51,26 +51,26 @@ export interface StepImplementation {
 }
 
 export interface ReadableImplementation extends StepImplementation {
-  /** The BMC reports settings or components, which the conductor keeps. */
+  /** The BMC reports settings or components, which the conductor stores. */
   readonly reads: boolean
 }
 
 export interface BootImplementation {
-  /** Boots a whole ISO. */
+  /** Boots from an ISO. */
   readonly takesIso: boolean
   /** Inserts images as virtual media, with parameters and a token for the agent in them. */
   readonly virtualMedia: boolean
   /** Boots an instance without a disk (upstream's capability `ramdisk_boot`). */
   readonly bootsRamdisks: boolean
-  /** Ironic itself boots the ramdisk for an inspection. */
+  /** Ironic boots the ramdisk itself for an inspection. */
   readonly managesInspection: boolean
-  /** Boots only a machine with a port. */
+  /** Needs a node with a port. */
   readonly needsPort: boolean
 }
 
 export interface ManagementImplementation {
   readonly calls: readonly ManagementCall[]
-  /** In the order of a real Ironic's list. */
+  /** Boot devices in the order of a real Ironic's list. */
   readonly bootDevices: readonly string[]
   /** The BMC reports boot mode, secure boot, health and NICs. */
   readonly readsModes: boolean
@@ -80,7 +80,7 @@ export interface PowerImplementation {
   /** Fields that `driver_info` must have. */
   readonly required: readonly string[]
   missing(fields: readonly string[], node: Readonly<NodeRecord>): string
-  /** Why the fields are not valid; undefined when they are. */
+  /** Reason why the fields are not valid; undefined when they are. */
   invalid?(node: Readonly<NodeRecord>): string | undefined
   /** Sentence for a BMC that cannot be used. */
   refused(node: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcRefused): string

@@ -11,7 +11,7 @@ import { managementProblem, supportedBootDevices } from './management.js'
 import { powerProblem } from './requirements.js'
 import { vendorMethods } from './vendor.js'
 
-/** A driver as its one file would export it. */
+/** A driver as the one file of it would export it. */
 const ACME: HardwareType = {
   name: 'acme',
   className: 'AcmeHardware',
@@ -42,7 +42,7 @@ function acmeNode(driver_info: NodeRecord['driver_info']): NodeRecord {
   return { ...newNode(fields, interfaces, '2026-01-02T03:04:05', '11111111-1111-4111-8111-111111111111'), id: 1 }
 }
 
-test('a record and a row in the table are all that a new driver needs', () => {
+test('a new driver needs only a record and a row in the table', () => {
   const node = acmeNode({ acme_address: 'bmc' })
 
   expect(node).toMatchObject({ power_interface: 'acme', vendor_interface: 'acme', deploy_interface: 'custom-agent' })
@@ -56,7 +56,10 @@ test('a record and a row in the table are all that a new driver needs', () => {
   expect(interfaceSteps(node, 'deploy', TYPES)).toEqual([])
 })
 
-/** Files that may name implementations besides those of the hardware types: configuration, and upstream's order of defaults. */
+/**
+ * Files that may name implementations besides those of the hardware types: configuration, and the order of upstream's
+ * defaults.
+ */
 const MAY_NAME = /^(config\/|drivers\/enabled\.ts$)|\.test\.ts$/
 
 test('no other file of the conductor names a hardware type or an implementation of its BMC', async () => {

@@ -8,10 +8,10 @@ import { REDFISH } from './redfish.js'
 
 export type { HardwareType }
 
-/** The hardware types, one row each, in the order of `GET /v1/drivers`. */
+/** Hardware types, one row each, in the order of `GET /v1/drivers`. */
 export const HARDWARE_TYPES: readonly HardwareType[] = [FAKE_HARDWARE, IDRAC, IPMI, MANUAL_MANAGEMENT, REDFISH]
 
-/** The implementation of an interface, from the hardware type that brings it; undefined for one that does nothing of its own. */
+/** Implementation of an interface, from its hardware type; undefined for one without behaviour of its own. */
 export function implementation<Kind extends keyof ImplementationKinds>(
   kind: Kind,
   name: string,
@@ -25,7 +25,9 @@ export function implementation<Kind extends keyof ImplementationKinds>(
 }
 
 /**
- * @param types those that are enabled
+ * Hardware type of a driver.
+ *
+ * @param types the enabled ones
  * @throws IronicError 400, as when no conductor supports the driver
  */
 export function hardwareType(driver: string, group: string, types = HARDWARE_TYPES): HardwareType {
@@ -42,7 +44,7 @@ export type Interfaces = Pick<NodeRecord, InterfaceField>
 export const interfaceField = (name: DriverInterface): InterfaceField => `${name}_interface`
 
 /**
- * The interfaces of a node: what was asked for, the driver's defaults for the rest.
+ * Interfaces of a node: the requested ones, and the driver's defaults for the rest.
  *
  * @throws IronicError 400 for one that does not exist or that the driver does not support
  */

@@ -3,7 +3,7 @@ import type { JsonObject, MediaDevice } from '../../wire/index.js'
 export type BootMode = 'uefi' | 'bios'
 export type BiosValue = string | number | boolean
 
-/** A setting of a machine's firmware, with what its registry says of it. */
+/** A setting of a machine's firmware, with its entry in the attribute registry. */
 export interface BiosAttribute {
   readonly name: string
   readonly value: BiosValue
@@ -27,7 +27,7 @@ export interface FirmwareVersion {
   readonly serial: string | null
 }
 
-/** What a BMC says of the machine as it is set up now; changes that wait for the next boot are not in it. */
+/** State of the machine as its BMC reports it; changes that wait for the next boot are not in it. */
 export interface HardwareReport {
   readonly bootMode: BootMode
   readonly secureBoot: boolean
@@ -49,7 +49,7 @@ export type Indicators = Readonly<
   Record<string, Readonly<Record<string, { readonly readonly: boolean; readonly states: readonly string[] }>>>
 >
 
-/** What can be changed of a machine through its BMC. Repeating a change is harmless. */
+/** Change of a machine through its BMC. Repeating one is harmless. */
 export type BmcChange =
   | { readonly change: 'boot mode'; readonly mode: BootMode }
   | { readonly change: 'secure boot'; readonly on: boolean }
@@ -58,7 +58,7 @@ export type BmcChange =
   | { readonly change: 'bios defaults' }
   | { readonly change: 'firmware'; readonly component: string; readonly url: string }
   | { readonly change: 'insert media'; readonly device: MediaDevice; readonly url: string }
-  /** Null: all. */
+  /** Null ejects all. */
   | { readonly change: 'eject media'; readonly devices: readonly MediaDevice[] | null }
   | { readonly change: 'indicator'; readonly component: string; readonly name: string; readonly state: string }
   | { readonly change: 'volumes'; readonly volumes: readonly JsonObject[] }
@@ -66,7 +66,7 @@ export type BmcChange =
   | { readonly change: 'reset bmc'; readonly warm: boolean }
   | { readonly change: 'raw'; readonly bytes: string }
 
-/** An event subscription as Redfish keeps it. */
+/** An event subscription in Redfish's form. */
 export interface EventSubscription {
   readonly Id: string
   readonly Context: string
@@ -75,7 +75,7 @@ export interface EventSubscription {
   readonly EventTypes: readonly string[]
 }
 
-/** What a BMC knows of its machine's parts. */
+/** Parts of a machine as its BMC knows them. */
 export interface SystemReport {
   readonly manufacturer: string
   readonly model: string
@@ -96,17 +96,17 @@ export interface SystemReport {
   }[]
 }
 
-/** What a BMC can do beyond power and boot source. A rejection's message is what Ironic would show. */
+/** Functions of a BMC beyond power and boot source. The message of a rejection is what Ironic would show. */
 export interface BmcHardware {
   report(): Promise<HardwareReport>
-  /** For inspection without a ramdisk. */
+  /** Inventory for an inspection without a ramdisk. */
   system(): Promise<SystemReport>
   change(change: BmcChange): Promise<void>
   media(): Promise<readonly VirtualMedium[]>
   indicators(): Promise<Indicators>
   indicator(component: string, name: string): Promise<string>
   subscribe(wanted: Omit<EventSubscription, 'Id'> & { HttpHeaders?: readonly unknown[] }): Promise<EventSubscription>
-  /** Rejects when there is none of this id. */
+  /** Rejects when no subscription has this id. */
   unsubscribe(id: string): Promise<void>
   subscriptions(): Promise<readonly EventSubscription[]>
 }

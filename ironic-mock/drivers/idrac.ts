@@ -4,7 +4,7 @@ import { REDFISH } from './redfish.js'
 const OWN = 'idrac-redfish'
 const { bios, boot, management, power, raid, vendor } = REDFISH.implementations
 
-/** The implementations of Redfish under the vendor's name. */
+/** Renames the implementations of Redfish to the vendor's name. */
 const renamed = <T>(implementations: Readonly<Record<string, T>> | undefined): Record<string, T> =>
   implementations?.redfish === undefined ? {} : { [OWN]: implementations.redfish }
 
@@ -17,7 +17,7 @@ const implementations: Implementations = {
   vendor: renamed(vendor),
 }
 
-/** Redfish under its vendor's names, as BareMetal Operator asks for them. */
+/** Redfish under the vendor's names, which BareMetal Operator uses. */
 export const IDRAC: HardwareType = {
   ...REDFISH,
   name: 'idrac',

@@ -32,14 +32,14 @@ afterAll(async () => {
 })
 
 describe('an image behind http', () => {
-  test('is asked for by HEAD; a redirect is followed to where it leads', async () => {
+  test('is requested by HEAD, and redirects are followed', async () => {
     asked.length = 0
     expect(await find(`${base}/image`)).toEqual({ url: `${base}/image`, format: null, sha256: null })
     expect(await find(`${base}/moved`)).toEqual({ url: `${base}/image`, format: null, sha256: null })
     expect(asked).toEqual(['HEAD /image', 'HEAD /moved', 'HEAD /image'])
   })
 
-  test('that is not there, and a server that is not', async () => {
+  test('is refused when the server answers 404 or does not answer', async () => {
     await expect(find(`${base}/nosuch`)).rejects.toThrow(
       `Validation of image href ${base}/nosuch failed, reason: Got HTTP code 404 instead of 200 in response to HEAD request.`,
     )
@@ -67,7 +67,7 @@ describe('an image in a file', () => {
     ['file:///nosuch/image', 'Specified image file not found.'],
     ['file:///etc/passwd', 'Security: The path /etc is not permitted in file URLs'],
     ['file:///tmp/../proc/version', 'Security: The path /proc is not permitted in file URLs'],
-  ])('%s is none', async (url, reason) => {
+  ])('%s is refused', async (url, reason) => {
     await expect(find(url)).rejects.toThrow(`Validation of image href ${url} failed, reason: ${reason}`)
   })
 })

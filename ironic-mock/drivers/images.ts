@@ -6,26 +6,26 @@ import { pipeline } from 'node:stream/promises'
 import { FetchFailure, HttpClient, withoutPasswords } from '../../bytes/index.js'
 import { held, seconds, type Clock } from '../../runtime/index.js'
 
-/** What a URL leads to, as far as Ironic looks before an agent is told of it. */
+/** Image at a URL, as far as Ironic checks it before an agent gets the URL. */
 export interface FoundImage {
-  /** Where redirects ended. */
+  /** URL after redirects. */
   url: string
-  /** Of a file; null for what is behind http. */
+  /** Format of a file; null for an image behind http. */
   format: 'raw' | 'qcow2' | null
-  /** Hex; of a file, when it was asked for. */
+  /** Digest of a file in hex, when requested. */
   sha256: string | null
 }
 
-/** Looks at images. A rejection's message is what Ironic says of an image that it cannot use. */
+/** Checks an image. The message of a rejection is what Ironic says of an image that it cannot use. */
 export type FindImage = (url: string, options: { digest: boolean; signal: AbortSignal }) => Promise<FoundImage>
 
 /** Upstream's `[DEFAULT]webserver_connection_timeout`. */
 const TIMEOUT = seconds(60)
-/** From where Ironic takes no files. */
+/** Folders that Ironic refuses in file URLs. */
 const FORBIDDEN = ['/dev', '/sys', '/proc', '/boot', '/etc', '/run']
 const QCOW2 = 'QFI\xfb'
 
-/** Images behind http(s), asked for by HEAD as Ironic does, and files of this host. */
+/** Checks images behind http(s) with HEAD, as Ironic does, and files of this host. */
 export const findImages =
   (clock: Clock): FindImage =>
   (url, { digest, signal }) =>

@@ -4,7 +4,7 @@ import type { ManagementCall } from './hardware-type.js'
 import { HARDWARE_TYPES, implementation } from './hardware-types.js'
 import { unsupported } from './requirements.js'
 
-/** Why the node's management interface does not support a call; undefined when it does. */
+/** Reason why the node's management interface does not support a call; undefined when it does. */
 export function managementProblem(
   node: Readonly<NodeRecord>,
   call: ManagementCall,

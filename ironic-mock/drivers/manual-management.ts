@@ -1,7 +1,7 @@
 import { AGENT_DEPLOY, AGENT_PROPERTIES, GENERIC_BOOT, GENERIC_INTERFACES } from './generic.js'
 import type { HardwareType } from './hardware-type.js'
 
-/** A machine without a BMC, whose power an operator switches. */
+/** A machine without a BMC: an operator switches its power by hand. */
 export const MANUAL_MANAGEMENT: HardwareType = {
   name: 'manual-management',
   className: 'ManualManagementHardware',

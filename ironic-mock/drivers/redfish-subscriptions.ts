@@ -4,7 +4,7 @@ import { vendorMethod, type VendorMethod } from './hardware-type.js'
 const refused = (sentence: string): IronicError => new IronicError(400, sentence)
 const shown = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value))
 
-/** Device types of Redfish's virtual media, by the names that upstream takes. */
+/** Device types of Redfish's virtual media, by the names that upstream accepts. */
 export const EJECTED: Readonly<Record<string, 'cdrom' | 'floppy' | 'disk'>> = {
   cd: 'cdrom',
   dvd: 'cdrom',

@@ -1,7 +1,7 @@
 import type { NodeRecord, PortRecord } from '../../wire/index.js'
 import { HARDWARE_TYPES, implementation } from './hardware-types.js'
 
-/** Why the node's power cannot be controlled according to its record; undefined when it can. */
+/** Reason why the node's power cannot be controlled; undefined when it can be. */
 export function powerProblem(node: Readonly<NodeRecord>, types = HARDWARE_TYPES): string | undefined {
   const power = implementation('power', node.power_interface, types)
   if (!power) return undefined
@@ -9,19 +9,21 @@ export function powerProblem(node: Readonly<NodeRecord>, types = HARDWARE_TYPES)
   return missing.length > 0 ? power.missing(missing, node) : power.invalid?.(node)
 }
 
-/** The noop network needs nothing. */
+/** Always undefined: the noop network needs nothing. */
 export function networkProblem(_node: Readonly<NodeRecord>): string | undefined {
   return undefined
 }
 
-/** Network booting needs to know a NIC; recorded of a redfish node without ports. */
+/** Reason why the node cannot boot: network booting needs a port (recorded with a redfish node). */
 export function bootProblem(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
   if (implementation('boot', node.boot_interface)?.needsPort && ports.length === 0)
     return `Node ${node.uuid} does not have any port associated with it`
   return undefined
 }
 
-/** In-band inspection may insist on a boot that Ironic manages (Ironic's source). */
+/**
+ * Reason why the node cannot be inspected: in-band inspection may require a boot that Ironic manages (Ironic's source).
+ */
 export function inspectProblem(
   node: Readonly<NodeRecord>,
   { requireManagedBoot }: { requireManagedBoot: boolean },
@@ -36,7 +38,7 @@ export function inspectProblem(
   return undefined
 }
 
-/** Rescue through an agent boots a ramdisk; `fake` needs nothing. */
+/** Reason why the node cannot be rescued; only `no-rescue` has one. */
 export const rescueProblem = (node: Readonly<NodeRecord>): string | undefined =>
   node.rescue_interface === 'no-rescue' ? unsupported(node, 'rescue') : undefined
 

@@ -12,7 +12,7 @@ export const vendorMethods = (
   Object.fromEntries(Object.entries(methodsOf(node, types)).map(([name, { shown }]) => [name, shown]))
 
 /**
- * The method of a call whose arguments are valid.
+ * Finds the called method and checks its arguments.
  *
  * @throws IronicError 400
  */
@@ -29,6 +29,6 @@ export function calledVendorMethod(
   return found.shown
 }
 
-/** Whether a reset of the BMC is a warm one, which is the default; text that is no word for yes means no. */
+/** Whether a reset of the BMC is a warm one, which is the default; text other than a word for yes means no. */
 export const isWarm = ({ warm = true }: JsonObject): boolean =>
   ['1', 't', 'true', 'on', 'y', 'yes'].includes(textOf(warm).trim().toLowerCase())

@@ -169,7 +169,7 @@ describe('profiles, releases and options', () => {
     await using served = await upWith('--config', yaml, '--config', conf)
     expect((await get(`${served.url}/v1/nodes`)).json['nodes']).toHaveLength(2)
     expect((await get(`${served.url}/v1/drivers`)).json['drivers']).toHaveLength(1)
-    expect(served.up.stderr).toBe(`warn: of ${conf} this changes nothing here: [DEFAULT]rpc_transport\n`)
+    expect(served.up.stderr).toBe(`warn: ${conf} sets options that have no effect here: [DEFAULT]rpc_transport\n`)
   })
 
   test.each([

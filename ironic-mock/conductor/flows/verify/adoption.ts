@@ -1,6 +1,6 @@
 import type { NodeRecord } from '../../../../wire/index.js'
 import {
-  bootModeSaid,
+  requestedBootMode,
   capabilitiesOf,
   imageSourceProblem,
   ramdiskBootProblem,
@@ -41,7 +41,7 @@ export function startAdoption(task: NodeTask): void {
 function afterBootPreparation(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return failed(task, outcome.error)
   const { node } = task
-  if (preparesBoot(task) && bootModeSaid(node) === undefined)
+  if (preparesBoot(task) && requestedBootMode(node) === undefined)
     task.setInfo({ deploy_boot_mode: node.boot_mode ?? 'uefi' })
   takeConsoleOver(task)
   node.conductor_affinity = 1
@@ -78,7 +78,7 @@ function prepareInstance({ node }: NodeTask): [EffectBody, ...EffectBody[]] {
 }
 
 function wantedMode(node: Readonly<NodeRecord>): BmcChange[] {
-  const mode = bootModeSaid(node)
+  const mode = requestedBootMode(node)
   if (mode === undefined || node.boot_mode === null || node.boot_mode === mode) return []
   return [{ change: 'boot mode', mode: mode === 'bios' ? 'bios' : 'uefi' }]
 }
