@@ -71,10 +71,12 @@ const plainFolders = [
   'bytes',
   'cli',
   'ironic-mock/{auth,config,drivers,store}',
+  'metal3',
   'public',
   'runtime',
   'targets/{confinement,disks}',
   'test',
+  'test/{bench,contract,docs,kit,real,scenarios,soak}',
   'wire',
 ]
 

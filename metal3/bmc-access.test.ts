@@ -8,7 +8,7 @@ test.each([
   'redfsh+http://user:hid@den@10.0.0.5/redfish/v1/Systems/1',
   'user:hidden@10.0.0.5',
   'ipmi://user:hid/den@10.0.0.5',
-])('a password in the address %s is not shown', (address) => {
+])('the error for the BMC address %s does not show its password', (address) => {
   expect(() => bmcAccess(address, account)).toThrow(/the BMC address ".*\*\*\*\*\*\*@10\.0\.0\.5/)
   expect(() => bmcAccess(address, account)).not.toThrow(/hid/)
 })

@@ -2,15 +2,15 @@ import { maskedAddress } from '../bytes/index.js'
 import { UserError } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 
-/** How BareMetal Operator tells Ironic to reach a BMC, of what `spec.bmc` says. */
+/** Driver, interfaces and `driver_info` that BareMetal Operator derives from `spec.bmc`. */
 export interface BmcAccess {
   scheme: string
   driver: 'ipmi' | 'redfish' | 'idrac'
-  /** With the account. */
+  /** Includes the account. */
   driverInfo: JsonObject
-  /** The interfaces that it names, `raid_interface` among them; what it does not name is the driver's own choice. */
+  /** Interfaces that the request sets, `raid_interface` among them; the driver chooses the others. */
   interfaces: Readonly<Record<string, string>>
-  /** Whether it boots an ISO, as a virtual drive or by UEFI HTTP. */
+  /** True when the BMC boots an ISO, from a virtual drive or by UEFI HTTP. */
   takesIso: boolean
   needsMac: boolean
 }
@@ -66,7 +66,7 @@ const idrac = (boot: string): Kind =>
     },
   })
 
-/** By the scheme of an address, without what comes after a plus. */
+/** BMC kinds by the scheme of their address; a suffix such as `+https` is not part of the key. */
 const KINDS: Readonly<Record<string, Kind>> = {
   ipmi: IPMI,
   libvirt: { ...IPMI, needsMac: true },
@@ -79,17 +79,17 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'idrac-virtualmedia': idrac('idrac-redfish-virtual-media'),
 }
 
-/** Scheme, transport, host, port, path, query. */
+/** Capture groups: scheme, transport, host, port, path, query. */
 const ADDRESS =
   /^([a-z][a-z0-9-]*)(?:\+(\w+))?:\/\/(\[[0-9a-f:.]+\]|[^:/?#[\]@\s]+)(?::(\d+))?(\/[^?#\s]*)?(?:\?(\S*))?$/i
 
 /**
- * Reads `spec.bmc.address`: the scheme chooses driver and interfaces, `+http` and `+https` after it how Redfish is spoken.
+ * Reads `spec.bmc.address`: the scheme chooses driver and interfaces; `+http` or `+https` chooses Redfish's transport.
  *
- * @throws UserError (usage) for an address that is none, and for a scheme that BareMetal Operator does not know
+ * @throws UserError (usage) for a malformed address and for a scheme that BareMetal Operator does not know
  */
 export function bmcAccess(address: string, account: BmcAccount): BmcAccess {
-  // Without a scheme it is a host that speaks IPMI.
+  // BareMetal Operator reads an address without a scheme as IPMI.
   const match = ADDRESS.exec(address.includes('://') ? address : `ipmi://${address}`)
   if (!match) throw wrongAddress(address, 'it is no SCHEME://HOST[:PORT][/PATH]')
   const [, scheme = '', transport = 'https', host = '', port, path = '', query = ''] = match
@@ -104,7 +104,7 @@ export function bmcAccess(address: string, account: BmcAccount): BmcAccess {
 
 function redfishInfo({ transport, host, port, path }: Address, account: BmcAccount, alwaysSystem: boolean): JsonObject {
   const system = path.replace(/^\/+|\/+$/g, '')
-  // Without a system Redfish takes the only one there is.
+  // Without a system id Ironic's Redfish driver uses the BMC's only system.
   const isNamed = system !== '' && system !== 'redfish/v1'
   return {
     redfish_address: `${transport}://${host}${port === undefined ? '' : `:${port}`}`,
@@ -115,8 +115,8 @@ function redfishInfo({ transport, host, port, path }: Address, account: BmcAccou
   }
 }
 
-const wrongAddress = (address: string, what: string): UserError =>
-  new UserError('bmc-address', `the BMC address ${JSON.stringify(maskedAddress(address))} cannot be used: ${what}`, {
+const wrongAddress = (address: string, reason: string): UserError =>
+  new UserError('bmc-address', `the BMC address ${JSON.stringify(maskedAddress(address))} cannot be used: ${reason}`, {
     kind: 'usage',
     remedy: 'write it as in redfish-virtualmedia+https://10.0.0.1/redfish/v1/Systems/1',
   })

@@ -2,14 +2,14 @@ import { UserError } from '../runtime/index.js'
 import { ironicSentence } from '../wire/index.js'
 import type { Stage } from '../lab/index.js'
 
-/** Newest first, what BareMetal Operator asks for and nothing between. */
-const LADDER = [110, 109, 95, 93, 89]
+/** Microversions that BareMetal Operator can use, newest first. */
+const SUPPORTED_MICROVERSIONS = [110, 109, 95, 93, 89]
 
-/** An answer that a call does not take; `status` decides what becomes of the host. */
+/** An answer whose status is no success for its method. */
 export class Unexpected extends Error {
   override name = 'Unexpected'
   readonly status: number
-  /** What Ironic said. */
+  /** Ironic's error message. */
   readonly sentence: string
 
   constructor(method: string, path: string, status: number, body: string) {
@@ -19,19 +19,19 @@ export class Unexpected extends Error {
   }
 }
 
-/** What gophercloud takes for success. */
+/** Status codes that gophercloud accepts. */
 const SUCCESS: Readonly<Record<string, readonly number[]>> = {
   GET: [200],
   POST: [200, 201, 202, 204],
   PUT: [201, 202, 204],
   PATCH: [200, 202, 204],
-  // Vendor methods are answered with 200.
+  // Vendor passthru methods answer 200.
   DELETE: [200, 202, 204],
 }
 
-type Reach = Pick<Stage, 'transport' | 'url'>
+type IronicAccess = Pick<Stage, 'transport' | 'url'>
 
-/** A call that was made, and the answer's status. */
+/** A request and the status of its answer. */
 export interface MadeCall {
   why: string
   method: string
@@ -40,58 +40,58 @@ export interface MadeCall {
   headers: Readonly<Record<string, string>>
   body: unknown
   status: number
-  /** What Ironic said, where it is no success. */
+  /** Ironic's error message; null for a success. */
   refusal: string | null
 }
 
 export interface CallsOptions {
-  /** The newest microversion that it knows, for older operators: the minor number. */
-  stopAt?: number
-  /** Told of every call when it was answered. */
+  /** Minor number of the newest microversion that the operator knows; lower for older operators. */
+  newestVersion?: number
+  /** Called after each answer. */
   onCall?: (call: MadeCall) => void
 }
 
-/** Calls as BareMetal Operator makes them by gophercloud, and which ones it made. */
+/** BareMetal Operator's HTTP client for Ironic (gophercloud), with a record of its calls. */
 export class Calls {
   /** `METHOD path status`, in order. */
   readonly made: string[] = []
-  readonly #lab: Reach
-  readonly #stopAt: number
+  readonly #lab: IronicAccess
+  readonly #newestVersion: number
   readonly #onCall: (call: MadeCall) => void
   #version: number | undefined
 
-  constructor(lab: Reach, { stopAt = 110, onCall = () => {} }: CallsOptions = {}) {
+  constructor(lab: IronicAccess, { newestVersion = 110, onCall = () => {} }: CallsOptions = {}) {
     this.#lab = lab
-    this.#stopAt = stopAt
+    this.#newestVersion = newestVersion
     this.#onCall = onCall
   }
 
-  /** The minor version that it settled on. */
+  /** Minor number of the negotiated microversion; set by {@link ready}. */
   get version(): number {
     return this.#version!
   }
 
   /**
-   * Discovery without any header, then drivers at the version that it chose.
+   * Negotiates the microversion, then checks that Ironic has drivers.
    *
-   * @throws UserError when Ironic is too old or has no drivers: the host is tried again after 30 seconds
+   * @throws UserError when Ironic is too old or has no drivers
    */
   async ready(): Promise<void> {
-    const why = 'which versions does Ironic speak? Asked without a version header, and without credentials'
+    const why = 'version discovery: sent without a version header and without credentials'
     const { version } = await this.#send(why, 'GET', '/', undefined, {}).then(
       ({ text }) =>
         JSON.parse(text) as { version: { id: string; status: string; min_version: string; version: string } },
     )
     if (version.id !== 'v1' || version.status !== 'CURRENT') throw notReady(`it has no version v1 but ${version.id}`)
     const newest = Number(/^1\.(\d+)$/.exec(version.version)![1])
-    this.#version = LADDER.find((minor) => minor <= newest && minor <= this.#stopAt)
+    this.#version = SUPPORTED_MICROVERSIONS.find((minor) => minor <= newest && minor <= this.#newestVersion)
     if (this.#version === undefined) throw notReady(`its newest version is 1.${newest}, and 1.89 is needed`)
-    const { drivers } = await this.call<{ drivers: unknown[] }>('is a conductor there?', 'GET', '/drivers')
+    const { drivers } = await this.call<{ drivers: unknown[] }>('does a conductor offer drivers?', 'GET', '/drivers')
     if (drivers.length === 0) throw notReady('no drivers loaded')
   }
 
   /**
-   * @param why for whoever reads along
+   * @param why reason of the call, for the explanation of `bmh explain`
    * @throws {@link Unexpected} for an answer that is no success
    */
   async call<T = unknown>(why: string, method: string, path: string, body?: unknown): Promise<T> {
@@ -106,7 +106,7 @@ export class Calls {
     return (text === '' ? undefined : JSON.parse(text)) as T
   }
 
-  /** What there is, with undefined where there is no such thing. */
+  /** Reads a resource; undefined for a 404. */
   async find<T>(why: string, path: string): Promise<T | undefined> {
     try {
       return await this.call<T>(why, 'GET', path)
@@ -118,8 +118,8 @@ export class Calls {
 
   async #send(why: string, method: string, path: string, body: unknown, headers: Record<string, string>) {
     const { transport, url } = this.#lab
-    const given = body === undefined ? {} : { body: JSON.stringify(body) }
-    const response = await transport.send({ method, url: `${url}/v1${path}`, headers, ...given })
+    const payload = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await transport.send({ method, url: `${url}/v1${path}`, headers, ...payload })
     const { status, body: text = '' } = response
     this.made.push(`${method} ${path} ${status}`)
     const refusal = isSuccess(method, status) ? null : ironicSentence(response)
@@ -130,4 +130,4 @@ export class Calls {
 
 const isSuccess = (method: string, status: number): boolean => SUCCESS[method]!.includes(status)
 
-const notReady = (why: string): UserError => new UserError('ironic-not-ready', `Ironic is not ready: ${why}`)
+const notReady = (reason: string): UserError => new UserError('ironic-not-ready', `Ironic is not ready: ${reason}`)

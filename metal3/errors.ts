@@ -6,10 +6,10 @@ declare module '../runtime/error.js' {
   }
 }
 
-/** The codes of `metal3/`, each with the failure that it stands for and its usual remedy. */
+/** Error codes of `metal3/`, each with its sentence and usual remedy. */
 export const ERRORS = catalogue({
   'ironic-not-ready': {
     sentence: 'Ironic is not ready',
-    remedy: 'wait, or look at why it does not start',
+    remedy: 'wait for Ironic to start, or read its log',
   },
 })

@@ -33,7 +33,7 @@ export interface ExplainedState {
   state: HostState
   why: string
   calls: ExplainedCall[]
-  /** What becomes of the host where Ironic refuses or fails. */
+  /** Error that the host shows when Ironic refuses a call or the node fails. */
   error: string | null
 }
 
@@ -46,7 +46,7 @@ export interface HostExplanation {
   bmcAddress: string | null
   notes: string[]
   states: ExplainedState[]
-  /** Whether it got through all of its states. */
+  /** True when the host reached the end of all its states. */
   ok: boolean
 }
 
@@ -62,22 +62,22 @@ interface Phase {
 }
 
 /**
- * Takes a host through its life with an Ironic and a machine of this process, by the requests of BareMetal Operator, and
- * tells what they were. The agent's steps do nothing: what they would find on the real hardware nobody knows here.
+ * Rehearses the states of a host against a mock Ironic and a simulated machine, and lists the requests that BareMetal
+ * Operator makes. The agent's steps do nothing, since their outcome depends on the real hardware.
  */
 export async function explainHost(wanted: WantedHost, options: ExplainOptions = {}): Promise<HostExplanation> {
   const { name, file, document, bmcAddress, host } = wanted
   const states: ExplainedState[] = []
-  const told = (ok: boolean, ...more: string[]): HostExplanation => ({
+  const explanation = (ok: boolean, ...more: string[]): HostExplanation => ({
     ...{ name, file, document, bmcAddress, notes: [...wanted.notes, ...more], states, ok },
   })
-  if (!host) return told(true, 'without spec.bmc it is unmanaged: no call until its BMC is known')
+  if (!host) return explanation(true, 'without spec.bmc it is unmanaged: no call until its BMC is known')
 
   const ironic = { profile: 'metal3', ...(options.release ? { release: options.release } : {}) } as const
   await using lab = await createStagedLab({
     ironic,
     managers: idleManagers(host),
-    findImage: believed,
+    findImage: assumedImage,
     disks: 'described',
   })
   const calls = new ExplainedCalls(wanted.labels)
@@ -85,7 +85,7 @@ export async function explainHost(wanted: WantedHost, options: ExplainOptions = 
     ...(options.ramdisk ? { ramdisk: options.ramdisk } : {}),
     onCall: (call) => {
       calls.add(call, operator.statusOf(host).id)
-      // A deployment whose failure the host does not show is asked for again for ever.
+      // BareMetal Operator repeats such a deployment for ever without an error on the host, so the second one ends it.
       if (calls.deployments > 1) operator.halt()
     },
   })
@@ -97,11 +97,11 @@ export async function explainHost(wanted: WantedHost, options: ExplainOptions = 
     if (error === undefined) continue
     const { id } = operator.statusOf(host)
     explained.error = calls.sentence(error, id)
-    if (state !== 'preparing' || id === undefined) return told(false, ...notesOf(wanted, host, options))
+    if (state !== 'preparing' || id === undefined) return explanation(false, ...notesOf(wanted, host, options))
     explained.error += ' (the simulated one; what follows is of hardware that can do it)'
-    await lab.wait(prepareAnyway(lab, id))
+    await lab.wait(recoverPreparation(lab, id))
   }
-  return told(true, ...notesOf(wanted, host, options))
+  return explanation(true, ...notesOf(wanted, host, options))
 }
 
 const wantsInstance = ({ isOnline, isExternal }: WantedHost, { image, customDeploy }: Host): boolean =>
@@ -132,32 +132,32 @@ function phasesOf(wanted: WantedHost, host: Host): Phase[] {
   const isInstance = wantsInstance(wanted, host)
   const before = isExternal
     ? [
-        phase('externally provisioned', 'it runs already, and only its power is looked after', async (operator) =>
-          orError(await operator.adopt(host), () => power(operator, host)),
+        phase('externally provisioned', 'it runs already, and only its power is managed', async (operator) =>
+          unlessFailed(await operator.adopt(host), () => power(operator, host)),
         ),
       ]
     : [
         ...(isInspected
-          ? [phase('inspecting', 'the ramdisk looks what the hardware is', (operator) => operator.inspect(host))]
+          ? [phase('inspecting', 'the ramdisk reports the hardware', (operator) => operator.inspect(host))]
           : []),
         phase(
           'preparing',
           cleanSteps(host).length > 0
-            ? 'RAID, BIOS settings and firmware become what the spec says'
-            : 'nothing is to be configured',
+            ? 'RAID, BIOS settings and firmware are set as in the spec'
+            : 'there is nothing to configure',
           (operator) => operator.prepare(host),
         ),
         ...(isInstance ? [] : [phase('available', 'it waits for something to run', power)]),
       ]
   const instance = [
     phase('provisioning', 'spec.image or spec.customDeploy is there', (operator) => operator.provision(host)),
-    phase('provisioned', 'it runs; its power is as spec.online says', power),
-    phase('deprovisioning', 'spec.image and spec.customDeploy are taken out, or the host is deleted', (operator) =>
+    phase('provisioned', 'it runs; its power follows spec.online', power),
+    phase('deprovisioning', 'spec.image and spec.customDeploy are removed, or the host is deleted', (operator) =>
       operator.deprovision(host),
     ),
   ]
   return [
-    phase('registering', 'Ironic learns of the host and looks whether its BMC answers', (operator) =>
+    phase('registering', 'the node is created, and Ironic checks that its BMC answers', (operator) =>
       operator.register(host),
     ),
     ...before,
@@ -165,14 +165,14 @@ function phasesOf(wanted: WantedHost, host: Host): Phase[] {
     ...(host.disablePowerOff
       ? []
       : [phase('powering off before delete', 'the host is deleted', (operator) => operator.powerOff(host))]),
-    phase('deleting', 'Ironic forgets it', (operator) => operator.delete(host)),
+    phase('deleting', 'the node is deleted', (operator) => operator.delete(host)),
   ]
 }
 
-const orError = (status: HostStatus, next: () => Promise<HostStatus | void>) =>
+const unlessFailed = (status: HostStatus, next: () => Promise<HostStatus | void>) =>
   status.errorMessage === undefined ? next() : Promise.resolve(status)
 
-/** How a phase ends that does not come to its end. */
+/** Runs a phase; returns its error, undefined for a success. */
 async function failureOf(
   { act }: Phase,
   operator: BareMetalOperator,
@@ -195,22 +195,22 @@ const standardSteps = (): Step[] => standardManagers.flatMap(({ steps }) => step
 const stepNames = (): ReadonlySet<string> => new Set(standardSteps().map(({ name }) => name))
 const stepNamed = (wanted: string): Step => standardSteps().find(({ name }) => name === wanted)!
 
-/** Images are taken to be what the manifest says; nobody is asked for them. */
-const believed: FindImage = (url) => Promise.resolve({ url, format: null, sha256: null })
+/** Image lookup without a request: the rehearsal takes the manifest's word. */
+const assumedImage: FindImage = (url) => Promise.resolve({ url, format: null, sha256: null })
 
-/** Steps of which Ironic, or the firmware, looks at what they have done. */
-const DONE: Readonly<Record<string, (context: StepContext) => unknown>> = {
+/** Steps whose result Ironic or the firmware reads afterwards. */
+const SIMULATED_RESULTS: Readonly<Record<string, (context: StepContext) => unknown>> = {
   create_configuration: ({ node }) => node['target_raid_config'],
-  // Whatever the image is, it is taken for one that boots.
+  // Stands in for an image that boots; the real one is not downloaded.
   write_image: (context) => {
     const node = { ...context.node, instance_info: {}, properties: {} }
     return stepNamed('install_coreos').run({ ...context, node }, {})
   },
 }
 
-/** What every agent offers and the step that the host asks for, with nothing done. */
+/** Hardware managers whose steps succeed without work: the standard ones and the host's custom deploy step. */
 function idleManagers({ customDeploy }: Host): HardwareManager[] {
-  // The second is asked for where an image is a container.
+  // Ironic asks for execute_bootc_install when the image is a container.
   const wanted = new Set([customDeploy?.method, 'execute_bootc_install'])
   const own = [...wanted]
     .filter((name): name is string => name !== undefined && !stepNames().has(name))
@@ -219,13 +219,13 @@ function idleManagers({ customDeploy }: Host): HardwareManager[] {
     ...manager,
     steps: manager.steps.map((step) => ({
       ...step,
-      run: async (context: StepContext) => (await DONE[step.name]?.(context)) ?? null,
+      run: async (context: StepContext) => (await SIMULATED_RESULTS[step.name]?.(context)) ?? null,
     })),
   }))
 }
 
-/** As if cleaning had come to a good end, unseen by BareMetal Operator. */
-async function prepareAnyway({ client }: StagedLab, node: string): Promise<void> {
+/** Brings a node whose cleaning failed back to `manageable` or `available`, by requests outside the explanation. */
+async function recoverPreparation({ client }: StagedLab, node: string): Promise<void> {
   const { maintenance, provision_state: state } = await client.node(node)
   if (maintenance) await client.setMaintenance(node, false)
   if (state === 'clean failed') await client.provision(node, 'manage')

@@ -2,25 +2,25 @@ import type { MadeCall } from './calls.js'
 import { SOME_UID } from './host.js'
 import { shownBody, shownSentence, type SecretLabels } from './shown-body.js'
 
-/** A call to Ironic as it was made, with secrets and ids of the rehearsal replaced. */
+/** A request to Ironic, with secrets and the ids of the rehearsal replaced. */
 export interface ExplainedCall {
   method: string
   path: string
-  /** What the version headers say; null for the one call that has none. */
+  /** Value of the version header; null for version discovery. */
   microversion: string | null
-  /** Null for a call without. */
+  /** Null for a call without a body. */
   body: unknown
   status: number
-  /** What Ironic said, where it refused. */
+  /** Ironic's error message; null for a success. */
   refusal: string | null
   why: string
-  /** How often it was made in this state: a look at the node is repeated until something has changed. */
+  /** Count within this state: reads of the node repeat until it changes. */
   times: number
-  /** Made in an earlier state too, with the same answer. */
+  /** True for a read that an earlier state made too, with the same status. */
   known: boolean
 }
 
-/** Gathers calls by state: what only looks once for each answer, what asks for something every time. */
+/** Groups calls by state: a repeated read is listed once, a change each time. */
 export class ExplainedCalls {
   readonly #labels: SecretLabels
   readonly #known = new Set<string>()
@@ -32,12 +32,12 @@ export class ExplainedCalls {
     this.#labels = labels
   }
 
-  /** How often a deployment was asked for. */
+  /** Number of deployment requests. */
   get deployments(): number {
     return this.#deployments
   }
 
-  /** The next state begins; gives what its calls are put into. */
+  /** Starts the next state; returns the list that {@link add} fills. */
   begin(): ExplainedCall[] {
     for (const key of this.#seen.keys()) this.#known.add(key)
     this.#seen = new Map()
@@ -45,28 +45,28 @@ export class ExplainedCalls {
     return this.#calls
   }
 
-  /** A text with the ids of this rehearsal replaced. */
-  named(text: string, node: string | undefined): string {
+  /** Replaces the ids of this rehearsal in a text. */
+  withoutIds(text: string, node: string | undefined): string {
     return (node === undefined ? text : text.replaceAll(node, 'NODE')).replaceAll(SOME_UID, 'UID-OF-THE-HOST')
   }
 
-  /** What Ironic said, with nothing secret. */
-  sentence(said: string, node: string | undefined): string {
-    return this.named(shownSentence(said, this.#labels), node)
+  /** Ironic's error message without secrets. */
+  sentence(message: string, node: string | undefined): string {
+    return this.withoutIds(shownSentence(message, this.#labels), node)
   }
 
-  /** @param node id of the host's node, once there is one */
+  /** @param node id of the host's node, when it has one */
   add({ why, method, path, headers, body, status, refusal }: MadeCall, node: string | undefined): void {
-    const named = (text: string) => this.named(text, node)
+    const withoutIds = (text: string) => this.withoutIds(text, node)
     if ((body as { target?: unknown } | undefined)?.target === 'active') this.#deployments++
-    const shown = `/v1${named(path)}`
-    const key = `${method} ${shown} ${status}`
-    const before = method === 'GET' ? this.#seen.get(key) : undefined
-    if (before) return void before.times++
+    const shownPath = `/v1${withoutIds(path)}`
+    const key = `${method} ${shownPath} ${status}`
+    const earlier = method === 'GET' ? this.#seen.get(key) : undefined
+    if (earlier) return void earlier.times++
     const call: ExplainedCall = {
-      ...{ method, path: shown, status, why: named(why), times: 1 },
+      ...{ method, path: shownPath, status, why: withoutIds(why), times: 1 },
       microversion: headers['x-openstack-ironic-api-version'] ?? null,
-      body: body === undefined ? null : shownBody(body, this.#labels, named),
+      body: body === undefined ? null : shownBody(body, this.#labels, withoutIds),
       refusal: refusal === null ? null : this.sentence(refusal, node),
       known: method === 'GET' && this.#known.has(key),
     }

@@ -1,12 +1,12 @@
 import type { JsonObject, RequestedStep } from '../wire/index.js'
 import type { BmcAccess } from './bmc-access.js'
 
-/** A BareMetalHost: what its `spec` wants, as far as Ironic is concerned. */
+/** The parts of a BareMetalHost's `spec` that lead to requests to Ironic. */
 export interface Host {
   name: string
   /** Default metal3. */
   namespace?: string
-  /** Of the Kubernetes object, which becomes that of the instance. */
+  /** UID of the Kubernetes object; becomes the node's `instance_uuid`. */
   uid?: string
   bmc: BmcAccess
   bootMac?: string
@@ -18,9 +18,9 @@ export interface Host {
   image?: HostImage
   customDeploy?: CustomDeploy
   userData?: string
-  /** For the config drive; {@link preprovisioningNetworkData} without. */
+  /** For the config drive; default {@link preprovisioningNetworkData}. */
   networkData?: JsonObject
-  /** Over what is generated for the config drive. */
+  /** Added to the generated meta_data of the config drive; wins over it. */
   metaData?: JsonObject
   /** For the ramdisk. */
   preprovisioningNetworkData?: JsonObject
@@ -37,7 +37,7 @@ export type BootMode = 'UEFI' | 'UEFISecureBoot' | 'legacy'
 export interface HostImage {
   url: string
   checksum?: string
-  /** Without, Ironic is given the checksum as MD5's or SHA's, whichever it is. */
+  /** Without it the checksum goes to Ironic as `image_checksum`, whose length tells the algorithm. */
   checksumType?: 'md5' | 'sha256' | 'sha512'
   format?: string
   pullSecret?: string
@@ -45,39 +45,40 @@ export interface HostImage {
 
 export interface CustomDeploy {
   method: string
-  /** Today always empty. */
+  /** BareMetal Operator sends none today. */
   args?: JsonObject
 }
 
 export interface HostRaid {
-  /** `software`: built by the ramdisk, whatever the BMC can do. */
+  /** `software` volumes are built by the ramdisk, also where the BMC can build RAID. */
   kind: 'hardware' | 'software'
-  /** None: what there is goes. */
+  /** An empty list deletes the existing volumes. */
   logicalDisks: JsonObject[]
 }
 
-/** Where the ramdisk comes from, as BareMetal Operator's own environment says. */
+/** URLs of the ramdisk, from BareMetal Operator's environment. */
 export interface RamdiskSource {
   deployIso?: string
   deployKernel?: string
   deployRamdisk?: string
 }
 
-/** What BareMetal Operator knows a host by, and last saw of it. */
+/** The host's `status` as BareMetal Operator keeps it. */
 export interface HostStatus {
+  /** UUID of the node. */
   id?: string
-  /** An instance is there, or on its way. */
+  /** True from the first deployment or adoption until deprovisioning. */
   hasInstance?: boolean
   errorMessage?: string
   hardware?: JsonObject
 }
 
-/** Of a host that was never in a cluster. */
+/** UID for a host that was never in a cluster. */
 export const SOME_UID = 'd0000000-0000-4000-8000-000000000001'
 export const namespaceOf = ({ namespace = 'metal3' }: Host): string => namespace
 export const nodeName = (host: Host): string => `${namespaceOf(host)}~${host.name}`
 
-/** `properties` of a node that follow from the spec (BareMetal Operator's source). */
+/** `properties` of a node that follow from the spec. */
 export function properties({ bootMode = 'UEFI', architecture = 'x86_64' }: Host) {
   const modes: Readonly<Record<BootMode, string>> = {
     UEFI: 'boot_mode:uefi',
@@ -87,15 +88,15 @@ export function properties({ bootMode = 'UEFI', architecture = 'x86_64' }: Host)
   return { capabilities: modes[bootMode], cpu_arch: architecture }
 }
 
-/** A node's capabilities with those of a host: the others that it has stay, in front. */
-export function capabilitiesWith(before: unknown, host: Host): string {
-  const others = String(before ?? '')
+/** A node's capabilities with the host's boot mode: its other capabilities stay, in front. */
+export function capabilitiesWith(current: unknown, host: Host): string {
+  const others = String(current ?? '')
     .split(',')
     .filter((item) => item !== '' && !/^(boot_mode|secure_boot):/.test(item))
   return [...others, properties(host).capabilities].join(',')
 }
 
-/** The body of `POST /v1/nodes` for a host; of one that had an instance before Ironic forgot it, with how it was deployed. */
+/** Body of `POST /v1/nodes`; names the deploy interface when the host already has an instance. */
 export function registration(host: Host, { hasInstance = false }: HostStatus = {}): JsonObject {
   const deployInterface = !hasInstance
     ? {}
@@ -111,7 +112,7 @@ export function registration(host: Host, { hasInstance = false }: HostStatus = {
   }
 }
 
-/** Where a node's ramdisk comes from, as paths of a PATCH: an ISO where its BMC takes one. */
+/** Ramdisk URLs as paths of a PATCH: the ISO when the BMC boots one. */
 export function ramdiskOf({ bmc }: Host, { deployIso, deployKernel, deployRamdisk }: RamdiskSource) {
   const none = { deploy_iso: undefined, deploy_kernel: undefined, deploy_ramdisk: undefined }
   const chosen =
@@ -127,11 +128,11 @@ export function ramdiskOf({ bmc }: Host, { deployIso, deployKernel, deployRamdis
 const below = (prefix: string, values: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [`${prefix}${name}`, value]))
 
-/** Who configures RAID: the ramdisk where it is software. */
+/** RAID interface of a host: `agent` for software RAID. */
 export const raidInterface = ({ bmc, raid }: Host): string | undefined =>
   raid?.kind === 'software' ? 'agent' : bmc.interfaces['raid_interface']
 
-/** The steps of `preparing` (its source). */
+/** Manual cleaning steps of the `preparing` state. */
 export function cleanSteps(host: Host): RequestedStep[] {
   const steps: RequestedStep[] = []
   if (host.raid) {
@@ -142,7 +143,7 @@ export function cleanSteps(host: Host): RequestedStep[] {
   return [...steps, ...serviceSteps(host)]
 }
 
-/** What can also be done to a host in use. */
+/** Steps that are also possible while an instance runs. */
 export function serviceSteps({ biosSettings, firmwareUpdates }: Host): RequestedStep[] {
   const steps: RequestedStep[] = []
   if (biosSettings) steps.push({ interface: 'bios', step: 'apply_configuration', args: { settings: biosSettings } })
@@ -150,7 +151,7 @@ export function serviceSteps({ biosSettings, firmwareUpdates }: Host): Requested
   return steps
 }
 
-/** What an instance is of, as paths of a PATCH; undefined removes (its source). */
+/** The instance as paths of a PATCH; undefined removes a path. */
 export function instanceOf(host: Host): Record<string, unknown> {
   const { image, customDeploy, rootDevice, bootMode } = host
   const common = {
@@ -158,20 +159,20 @@ export function instanceOf(host: Host): Record<string, unknown> {
     '/instance_info/capabilities': bootMode === 'UEFISecureBoot' ? { secure_boot: 'true' } : {},
     ...(rootDevice ? { '/instance_info/root_device': rootDevice } : {}),
   }
-  const none = {
+  const noImage = {
     ...{ image_source: undefined, image_os_hash_algo: undefined, image_os_hash_value: undefined },
     ...{ image_checksum: undefined, image_disk_format: undefined, image_pull_secret: undefined },
   }
-  const info = (values: Record<string, unknown>) => below('/instance_info/', values)
+  const instanceInfo = (values: Record<string, unknown>) => below('/instance_info/', values)
   if (image?.format === 'live-iso' && !customDeploy)
     return {
-      ...{ ...common, ...info({ ...none, boot_iso: image.url }), '/deploy_interface': 'ramdisk' },
+      ...{ ...common, ...instanceInfo({ ...noImage, boot_iso: image.url }), '/deploy_interface': 'ramdisk' },
       '/driver_info/force_persistent_boot_device': 'Default',
     }
-  const ofImage = info({ ...none, boot_iso: undefined, ...(image ? imageInfo(image) : {}) })
   return {
-    ...{ ...common, ...ofImage },
-    // Without a deploy interface Ironic's own default is wanted back.
+    ...common,
+    ...instanceInfo({ ...noImage, boot_iso: undefined, ...(image ? imageInfo(image) : {}) }),
+    // Removing the path restores Ironic's default deploy interface.
     '/deploy_interface': customDeploy ? 'custom-agent' : undefined,
     '/driver_info/force_persistent_boot_device': 'Default',
   }
@@ -186,7 +187,7 @@ const imageInfo = ({ url, checksum, checksumType, format, pullSecret }: HostImag
   image_pull_secret: pullSecret,
 })
 
-/** What is given to an instance's first boot; a live ISO brings its own. */
+/** Config drive of the instance; none for a live ISO. */
 export function configdrive(host: Host): JsonObject {
   if (host.image?.format === 'live-iso' && !host.customDeploy) return {}
   const { name, uid = SOME_UID } = host

@@ -12,80 +12,84 @@ import type {
   SoftwareVolume,
 } from './manifest-types.js'
 
-/** What stands in for a secret wherever it is shown, and for one that is not at hand also where it is used. */
-export const secretLabel = (secret: string, what: string): string => `(${what} of Secret ${secret})`
+/** Placeholder for a secret value in output, and in requests when the Secret is missing. */
+export const secretLabel = (secret: string, key: string): string => `(${key} of Secret ${secret})`
 
 export interface HostParts {
-  /** The Secret of a name in the host's namespace, where it is at hand. */
+  /** Finds a Secret by name in the host's namespace. */
   secret: (name: string) => SecretManifest | undefined
-  /** Told of a Secret that cannot be used. */
-  bad: (secret: string, error: BadSecret) => void
+  /** Reports a Secret that cannot be used. */
+  onBadSecret: (secret: string, error: BadSecret) => void
   biosSettings?: Host['biosSettings']
   firmwareUpdates?: Host['firmwareUpdates']
 }
 
-/** What Ironic takes in place of one that is not at hand. */
+/** Valid network data that stands in for a missing Secret. */
 const NO_NETWORK = { links: [], networks: [], services: [] }
 
-/** A host as BareMetal Operator understands its manifest, and the Secrets that it refers to. */
+/** Builds a host from its manifest and Secrets as BareMetal Operator reads them; null without `spec.bmc`. */
 export function hostOf({ metadata, spec }: BareMetalHostManifest, parts: HostParts): Host | null {
   if (!spec.bmc) return null
-  const text = (secret: string, what: string, keys: readonly string[] = [what]): string =>
-    from(secret, parts, (found) => secretValue(found, keys)) ?? secretLabel(secret, what)
+  const text = (secret: string, label: string, keys: readonly string[] = [label]): string =>
+    readSecret(secret, parts, (found) => secretValue(found, keys)) ?? secretLabel(secret, label)
   const network = (secret: string): JsonObject =>
-    from(secret, parts, (found) => secretObject(found, ['networkData', 'value'])) ?? NO_NETWORK
+    readSecret(secret, parts, (found) => secretObject(found, ['networkData', 'value'])) ?? NO_NETWORK
   const { metaData } = spec
 
   const { credentialsName, address, disableCertificateVerification = false } = spec.bmc
   const account = { username: text(credentialsName, 'username'), password: text(credentialsName, 'password') }
   if (account.username === '' || account.password === '')
-    parts.bad(credentialsName, new BadSecret([], 'username and password must not be empty'))
+    parts.onBadSecret(credentialsName, new BadSecret([], 'username and password must not be empty'))
   const userData = spec.userData && text(spec.userData.name, 'userData', ['userData', 'value'])
-  const isDesigned = isCoreosImage(spec.image)
+  const isCoreos = isCoreosImage(spec.image)
   return {
     name: metadata.name,
     bmc: bmcAccess(address, { ...account, disableCertificateVerification }),
     disablePowerOff: spec.disablePowerOff ?? false,
     automatedCleaning: spec.automatedCleaningMode !== 'disabled',
-    ...given('namespace', metadata.namespace),
-    ...given('uid', metadata.uid),
-    ...given('bootMac', spec.bootMACAddress),
-    ...given('architecture', spec.architecture),
-    ...given('bootMode', spec.bootMode),
-    ...given('image', isDesigned ? undefined : imageOf(spec.image)),
-    ...given('customDeploy', isDesigned ? designedDeploy(userData) : spec.customDeploy),
-    // The design has the config as an argument of the step.
-    ...given('userData', isDesigned ? undefined : userData),
-    ...given('networkData', spec.networkData && network(spec.networkData.name)),
-    ...given('metaData', metaData && from(metaData.name, parts, (found) => secretObject(found, ['metaData']))),
-    ...given(
+    ...optional('namespace', metadata.namespace),
+    ...optional('uid', metadata.uid),
+    ...optional('bootMac', spec.bootMACAddress),
+    ...optional('architecture', spec.architecture),
+    ...optional('bootMode', spec.bootMode),
+    ...optional('image', isCoreos ? undefined : imageOf(spec.image)),
+    ...optional('customDeploy', isCoreos ? coreosDeploy(userData) : spec.customDeploy),
+    // With format coreos the Ignition config is an argument of the step.
+    ...optional('userData', isCoreos ? undefined : userData),
+    ...optional('networkData', spec.networkData && network(spec.networkData.name)),
+    ...optional('metaData', metaData && readSecret(metaData.name, parts, (found) => secretObject(found, ['metaData']))),
+    ...optional(
       'preprovisioningNetworkData',
       spec.preprovisioningNetworkDataName === undefined ? undefined : network(spec.preprovisioningNetworkDataName),
     ),
-    ...given('rootDevice', spec.rootDeviceHints && ironicHints(spec.rootDeviceHints)),
-    ...given('raid', raidOf(spec)),
-    ...given('biosSettings', parts.biosSettings),
-    ...given('firmwareUpdates', parts.firmwareUpdates),
+    ...optional('rootDevice', spec.rootDeviceHints && ironicHints(spec.rootDeviceHints)),
+    ...optional('raid', raidOf(spec)),
+    ...optional('biosSettings', parts.biosSettings),
+    ...optional('firmwareUpdates', parts.firmwareUpdates),
   }
 }
 
-const given = <K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } =>
+const optional = <K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } =>
   (value === undefined ? {} : { [key]: value }) as { [P in K]?: V }
 
-function from<T>(name: string, { secret, bad }: HostParts, read: (secret: SecretManifest) => T): T | undefined {
+function readSecret<T>(
+  name: string,
+  { secret, onBadSecret }: HostParts,
+  read: (secret: SecretManifest) => T,
+): T | undefined {
   const found = secret(name)
   if (!found) return undefined
   try {
     return read(found)
   } catch (error) {
     if (!(error instanceof BadSecret)) throw error
-    bad(name, error)
+    onBadSecret(name, error)
     return undefined
   }
 }
 
-/** The step as the original design has BareMetal Operator ask for it. */
-function designedDeploy(userData: string | undefined): NonNullable<Host['customDeploy']> {
+/** The deploy step for `format: coreos`, as in the original design. */
+function coreosDeploy(userData: string | undefined): NonNullable<Host['customDeploy']> {
   return { method: 'install_coreos', args: userData === undefined ? {} : { ignition: parsedOr(userData) } }
 }
 
@@ -102,55 +106,57 @@ function imageOf(image: ImageManifest | undefined): HostImage | undefined {
   const { url, checksum, checksumType, format, ociAuthSecretName } = image
   return {
     url,
-    ...given('checksum', checksum),
-    ...(checksumType === undefined ? {} : given('checksumType', checksumTypeOf(image))),
-    ...given('format', format),
-    ...given('pullSecret', ociAuthSecretName && secretLabel(ociAuthSecretName, 'registry account')),
+    ...optional('checksum', checksum),
+    ...(checksumType === undefined ? {} : optional('checksumType', checksumTypeOf(image))),
+    ...optional('format', format),
+    ...optional('pullSecret', ociAuthSecretName && secretLabel(ociAuthSecretName, 'registry account')),
   }
 }
 
-/** Root device hints in Ironic's terms: most must be equal, vendor and model contain, a size is the least. */
+/** Root-device hints in Ironic's operators: `<in>` for vendor and model, `>=` for the size, equality for the rest. */
 export function ironicHints(hints: DeviceHints): JsonObject {
   const equal = (value: string | undefined) => (value ? `s== ${value}` : undefined)
   const within = (value: string | undefined) => (value ? `<in> ${value}` : undefined)
   const isByPath = hints.deviceName?.startsWith('/dev/disk/by-path/')
   const { minSizeGigabytes: size, rotational } = hints
   return {
-    ...given(isByPath ? 'by_path' : 'name', equal(hints.deviceName)),
-    ...given('hctl', equal(hints.hctl)),
-    ...given('model', within(hints.model)),
-    ...given('vendor', within(hints.vendor)),
-    ...given('serial', equal(hints.serialNumber)),
-    ...given('size', size ? `>= ${size}` : undefined),
-    ...given('wwn', equal(hints.wwn)),
-    ...given('wwn_with_extension', equal(hints.wwnWithExtension)),
-    ...given('wwn_vendor_extension', equal(hints.wwnVendorExtension)),
-    ...given('rotational', rotational === undefined ? undefined : String(rotational)),
+    ...optional(isByPath ? 'by_path' : 'name', equal(hints.deviceName)),
+    ...optional('hctl', equal(hints.hctl)),
+    ...optional('model', within(hints.model)),
+    ...optional('vendor', within(hints.vendor)),
+    ...optional('serial', equal(hints.serialNumber)),
+    ...optional('size', size ? `>= ${size}` : undefined),
+    ...optional('wwn', equal(hints.wwn)),
+    ...optional('wwn_with_extension', equal(hints.wwnWithExtension)),
+    ...optional('wwn_vendor_extension', equal(hints.wwnVendorExtension)),
+    ...optional('rotational', rotational === undefined ? undefined : String(rotational)),
   }
 }
 
 function raidOf({ raid, rootDeviceHints }: BareMetalHostManifest['spec']): HostRaid | undefined {
   const { hardwareRAIDVolumes: hardware, softwareRAIDVolumes: software } = raid ?? {}
-  // Empty lists take volumes away; what is absent leaves them as they are.
+  // An empty list deletes volumes; an absent one keeps them.
   if (software?.length || (software && !hardware))
-    return { kind: 'software', logicalDisks: rooted(software.map(softwareDisk), rootDeviceHints) }
-  return hardware ? { kind: 'hardware', logicalDisks: rooted(hardware.map(hardwareDisk), rootDeviceHints) } : undefined
+    return { kind: 'software', logicalDisks: withRootVolume(software.map(softwareDisk), rootDeviceHints) }
+  return hardware
+    ? { kind: 'hardware', logicalDisks: withRootVolume(hardware.map(hardwareDisk), rootDeviceHints) }
+    : undefined
 }
 
-/** Without hints the first volume is the root device. */
-const rooted = (disks: JsonObject[], hints: DeviceHints | undefined): JsonObject[] =>
+/** Marks the first volume as the root volume when there are no root-device hints. */
+const withRootVolume = (disks: JsonObject[], hints: DeviceHints | undefined): JsonObject[] =>
   disks.map((disk, index) => (index === 0 && !hints ? { ...disk, is_root_volume: true } : disk))
 
 const hardwareDisk = (volume: HardwareVolume): JsonObject => ({
   ...{ size_gb: volume.sizeGibibytes || 'MAX', raid_level: volume.level },
-  ...given('volume_name', volume.name),
-  ...given('disk_type', volume.rotational === undefined ? undefined : volume.rotational ? 'hdd' : 'ssd'),
-  ...given('number_of_physical_disks', volume.numberOfPhysicalDisks),
-  ...given('controller', volume.controller),
-  ...given('physical_disks', volume.physicalDisks),
+  ...optional('volume_name', volume.name),
+  ...optional('disk_type', volume.rotational === undefined ? undefined : volume.rotational ? 'hdd' : 'ssd'),
+  ...optional('number_of_physical_disks', volume.numberOfPhysicalDisks),
+  ...optional('controller', volume.controller),
+  ...optional('physical_disks', volume.physicalDisks),
 })
 
 const softwareDisk = (volume: SoftwareVolume): JsonObject => ({
   ...{ size_gb: volume.sizeGibibytes || 'MAX', raid_level: volume.level, controller: 'software' },
-  ...given('physical_disks', volume.physicalDisks?.map(ironicHints)),
+  ...optional('physical_disks', volume.physicalDisks?.map(ironicHints)),
 })

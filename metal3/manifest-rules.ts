@@ -2,7 +2,7 @@ import { UserError } from '../runtime/index.js'
 import { bmcAccess, type BmcAccess } from './bmc-access.js'
 import type { BareMetalHostManifest, DeviceHints, ImageManifest } from './manifest-types.js'
 
-/** Something that is wrong with a host, and where. */
+/** An error in a host's manifest and its path. */
 export type Complaint = [path: (string | number)[], message: string]
 
 export const isCoreosImage = (image: ImageManifest | undefined): boolean =>
@@ -13,7 +13,7 @@ const INSPECT = 'inspect.metal3.io'
 export const isInspected = ({ metadata, spec }: BareMetalHostManifest): boolean =>
   !spec.externallyProvisioned && metadata.annotations?.[INSPECT] !== 'disabled' && spec.inspectionMode !== 'disabled'
 
-/** What BareMetal Operator's webhook and provisioner refuse of a host that its schema lets pass. */
+/** Errors that BareMetal Operator's webhook and provisioner find in a host that its schema accepts. */
 export function hostComplaints(host: BareMetalHostManifest): Complaint[] {
   const { metadata, spec } = host
   const access = spec.bmc ? accessOf(spec.bmc.address) : undefined
@@ -69,7 +69,7 @@ function accessComplaints(host: BareMetalHostManifest, { scheme, driver, needsMa
 
 const DIGESTS: Readonly<Record<number, 'md5' | 'sha256' | 'sha512'>> = { 32: 'md5', 64: 'sha256', 128: 'sha512' }
 
-/** What a checksum is of; undefined where nobody can tell. */
+/** Algorithm of an image's checksum; undefined when its length matches none. */
 export function checksumTypeOf({ checksum, checksumType = 'md5' }: ImageManifest) {
   if (checksumType !== 'auto') return checksumType
   return DIGESTS[checksum?.trim().length ?? 0]

@@ -1,6 +1,6 @@
 /**
- * What the fields of the Kubernetes objects are: names, types and permitted values as in the CustomResourceDefinitions of
- * metal3.io/v1alpha1. `image.format: coreos` and `image.diskFormat` are the original design's and in no release.
+ * Schemas of the Kubernetes objects: names, types and permitted values as in the CustomResourceDefinitions of
+ * metal3.io/v1alpha1. `image.format: coreos` and `image.diskFormat` are from the original design and in no release.
  */
 const TEXT = { type: 'string' } as const
 const YES_NO = { type: 'boolean' } as const
@@ -96,7 +96,7 @@ const kind = (apiVersion: string, name: string, rest: Record<string, object>, re
 const METAL3 = 'metal3.io/v1alpha1'
 const TEXTS = { type: 'object', additionalProperties: TEXT } as const
 
-/** By kind. */
+/** Schemas by `kind`. */
 export const MANIFEST_SCHEMAS = {
   BareMetalHost: kind(METAL3, 'BareMetalHost', { spec: SPEC }, ['spec']),
   HostFirmwareSettings: kind(METAL3, 'HostFirmwareSettings', {

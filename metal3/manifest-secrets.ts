@@ -9,7 +9,7 @@ export interface ReadSecret {
   read: ReadManifest
 }
 
-/** The values of a Secret; null for one that is no base64. */
+/** Values of a Secret by key; null for a value that is no base64. */
 export function secretValues({ data = {}, stringData = {} }: SecretManifest): Record<string, string | null> {
   const decoded = Object.entries(data).map(([key, text]) => [key, decode(text)] as const)
   return { ...Object.fromEntries(decoded), ...stringData }
@@ -22,7 +22,7 @@ function decode(text: string): string | null {
     : null
 }
 
-/** Why a Secret's value cannot be used. */
+/** A Secret whose value is missing or malformed. */
 export class BadSecret extends Error {
   override name = 'BadSecret'
   readonly path: (string | number)[]
@@ -34,9 +34,9 @@ export class BadSecret extends Error {
 }
 
 /**
- * One value, by the first of the keys that is there.
+ * Value of the first of the keys that the Secret has.
  *
- * @throws BadSecret for one that is missing or no base64
+ * @throws BadSecret when the value is missing or no base64
  */
 export function secretValue(secret: SecretManifest, keys: readonly string[]): string {
   const values = secretValues(secret)
@@ -48,14 +48,14 @@ export function secretValue(secret: SecretManifest, keys: readonly string[]): st
   return value
 }
 
-/** The same, of a value that is a set of keys and values in YAML or JSON. */
+/** Like {@link secretValue}, for a value that is a YAML or JSON mapping. */
 export function secretObject(secret: SecretManifest, keys: readonly string[]): JsonObject {
   let value: unknown
   try {
     value = readNested(secretValue(secret, keys), 'the value', parse)
   } catch (error) {
     if (error instanceof BadSecret) throw error
-    // What the parser says shows the place, and with it what is secret.
+    // The parser's message quotes the text, which is secret.
     throw new BadSecret([], `its ${keys[0]} is neither YAML nor JSON`)
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject

@@ -1,4 +1,4 @@
-/** A BareMetalHost as its schema has accepted it: what is read of it here. */
+/** A BareMetalHost that passed its schema: the fields that are read here. */
 export interface BareMetalHostManifest {
   kind: 'BareMetalHost'
   metadata: Metadata & { annotations?: Record<string, string> }

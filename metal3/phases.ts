@@ -12,7 +12,7 @@ import {
 } from './host.js'
 import { later, soon, type NodeRequests, type Outcome } from './requests.js'
 
-/** What is done in each state of a host when its node is found in this state or that. */
+/** Requests of each host state, by the provision state of the node. */
 export class Phases {
   readonly #requests: NodeRequests
   readonly #statusOf: (host: Host) => HostStatus
@@ -35,7 +35,7 @@ export class Phases {
           ? this.#beginInspection(host, node)
           : { error: node.last_error ?? 'Inspection failed' }
       case 'manageable': {
-        const why = 'was it inspected? 404 until it was'
+        const why = 'was the node inspected? 404 until then'
         const found = await this.#requests.calls.find<JsonObject>(why, `/nodes/${node.uuid}/inventory`)
         if (!found) return this.#beginInspection(host, node)
         this.#statusOf(host).hardware = found
@@ -47,7 +47,7 @@ export class Phases {
   }
 
   async #beginInspection(host: Host, before: ApiNode): Promise<Outcome> {
-    const node = await this.#requests.patch('what the inspection goes by', before, {
+    const node = await this.#requests.patch('properties and interface for the inspection', before, {
       '/properties/capabilities': capabilitiesWith(before.properties['capabilities'], host),
       '/properties/cpu_arch': properties(host).cpu_arch,
       '/inspect_interface': 'agent',
@@ -60,7 +60,7 @@ export class Phases {
     switch (before.provision_state) {
       case 'manageable': {
         if (clean_steps.length === 0 || this.#prepared.has(host)) return 'done'
-        const node = host.raid ? await this.#wantRaid(host, before) : before
+        const node = host.raid ? await this.#setRaid(host, before) : before
         this.#prepared.add(host)
         return this.#requests.ask(node, 'clean', { clean_steps })
       }
@@ -73,15 +73,13 @@ export class Phases {
     }
   }
 
-  /** Who is to make the volumes, and which: without any, those that are there only go. */
-  async #wantRaid(host: Host, before: ApiNode): Promise<ApiNode> {
+  /** Sets the RAID interface and the wanted volumes; without volumes cleaning only deletes the existing ones. */
+  async #setRaid(host: Host, before: ApiNode): Promise<ApiNode> {
     const wanted = { '/raid_interface': raidInterface(host) }
-    const node = await this.#requests.patch('who is to make the volumes', before, wanted)
+    const node = await this.#requests.patch('the interface that makes the volumes', before, wanted)
     const logical_disks = host.raid!.logicalDisks
     if (logical_disks.length > 0)
-      await this.#requests.calls.call('the volumes that are to be made', 'PUT', `/nodes/${node.uuid}/states/raid`, {
-        logical_disks,
-      })
+      await this.#requests.calls.call('the wanted volumes', 'PUT', `/nodes/${node.uuid}/states/raid`, { logical_disks })
     return node
   }
 
@@ -91,7 +89,7 @@ export class Phases {
         return this.#requests.ask(node, 'provide')
       case 'clean failed':
         if (node.maintenance)
-          await this.#requests.calls.call('it is to be used again', 'DELETE', `/nodes/${node.uuid}/maintenance`)
+          await this.#requests.calls.call('ends maintenance', 'DELETE', `/nodes/${node.uuid}/maintenance`)
         return this.#requests.ask(node, 'manage')
       case 'deploy failed': {
         const { image_source: source, boot_iso: iso } = node.instance_info
@@ -109,10 +107,10 @@ export class Phases {
   }
 
   async #deploy(host: Host, before: ApiNode): Promise<Outcome> {
-    const node = await this.#requests.patch('what is to be deployed, and on which disk', before, instanceOf(host))
-    type Checked = Record<'boot' | 'deploy', { result: boolean; reason?: string }>
-    const why = 'can Ironic boot and deploy that? Only boot and deploy are looked at'
-    const { boot, deploy } = await this.#requests.calls.call<Checked>(why, 'GET', `/nodes/${node.uuid}/validate`)
+    const node = await this.#requests.patch('the instance: image and root device', before, instanceOf(host))
+    type Validation = Record<'boot' | 'deploy', { result: boolean; reason?: string }>
+    const why = 'can Ironic boot and deploy this? Of the answer only boot and deploy are read'
+    const { boot, deploy } = await this.#requests.calls.call<Validation>(why, 'GET', `/nodes/${node.uuid}/validate`)
     if (!boot.result || !deploy.result)
       return { error: `host validation error: ${boot.reason ?? ''}${deploy.reason ?? ''}` }
     const { method: step, args = {} } = host.customDeploy ?? {}
@@ -129,7 +127,7 @@ export class Phases {
       case 'wait call-back':
         this.#prepared.delete(host)
         delete this.#statusOf(host).hasInstance
-        await this.#requests.patch('whether it is cleaned', node, {
+        await this.#requests.patch('automated cleaning on or off', node, {
           '/automated_clean': host.automatedCleaning ?? true,
         })
         return this.#requests.ask(node, 'deleted')
@@ -160,14 +158,14 @@ export class Phases {
     if (node.power_state === target) return 'done'
     if (node.last_error) return { error: node.last_error }
     const path = `/nodes/${node.uuid}/states/power`
-    if (target === 'power on') await this.#requests.calls.call('the host is to be on', 'PUT', path, { target })
+    if (target === 'power on') await this.#requests.calls.call('powers the host on', 'PUT', path, { target })
     else {
-      const softly = { target: 'soft power off', timeout: 180 }
+      const soft = { target: 'soft power off', timeout: 180 }
       await this.#requests.calls
-        .call('the host is to be off: its system is asked to shut down', 'PUT', path, softly)
+        .call('powers the host off: its system is asked to shut down', 'PUT', path, soft)
         .catch(async (error: unknown) => {
           if (!(error instanceof Unexpected && error.status === 400)) throw error
-          await this.#requests.calls.call('it cannot be asked: it is switched off', 'PUT', path, { target })
+          await this.#requests.calls.call('soft power off is not supported: hard power off', 'PUT', path, { target })
         })
     }
     return soon
@@ -179,7 +177,7 @@ export class Phases {
         break
       case 'manageable':
       case 'available':
-        await this.#requests.patch('no instance is left', node, { '/instance_uuid': undefined })
+        await this.#requests.patch('removes the instance', node, { '/instance_uuid': undefined })
         break
       case 'verifying':
       case 'deploying':
@@ -196,12 +194,12 @@ export class Phases {
         return this.#requests.ask(node, 'abort')
       default: {
         const reason = 'forcing deletion in baremetal-operator'
-        const why = 'it cannot go from this state otherwise'
+        const why = 'only a node in maintenance can be deleted in this state'
         await this.#requests.calls.call(why, 'PUT', `/nodes/${node.uuid}/maintenance`, { reason })
       }
     }
-    await this.#requests.calls.call('the node goes, and its ports with it', 'DELETE', `/nodes/${node.uuid}`)
-    // It looks until the node is gone.
+    await this.#requests.calls.call('deletes the node and its ports', 'DELETE', `/nodes/${node.uuid}`)
+    // The next pass checks that the node is gone.
     return soon
   }
 }

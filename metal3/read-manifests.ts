@@ -4,7 +4,7 @@ import { checkNesting, readNested, UserError } from '../runtime/index.js'
 import { MANIFEST_SCHEMAS, type ManifestKind } from './manifest-schema.js'
 import type { Manifest } from './manifest-types.js'
 
-/** Something that is wrong in a file, or worth knowing of it. */
+/** An error or a note about a manifest file. */
 export interface ManifestFinding {
   kind: 'error' | 'note'
   file: string
@@ -17,11 +17,12 @@ export interface ManifestFinding {
   message: string
 }
 
-/** One document of a file, and how to tell where in it something is. */
+/** One document of a file. */
 export interface ReadManifest {
   file: string
   document: number
   manifest: Manifest
+  /** Makes a finding with the line and column of `path`. */
   finding(kind: ManifestFinding['kind'], path: readonly (string | number)[], message: string): ManifestFinding
 }
 
@@ -35,12 +36,12 @@ function validatorOf(kind: ManifestKind): ValidateFunction<Manifest> {
     strict: false,
     formats: { uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i },
   })
-  const made = ajv.compile<Manifest>(MANIFEST_SCHEMAS[kind])
-  validators.set(kind, made)
-  return made
+  const compiled = ajv.compile<Manifest>(MANIFEST_SCHEMAS[kind])
+  validators.set(kind, compiled)
+  return compiled
 }
 
-/** Reads the Kubernetes objects of a file: those that matter here, and what is wrong with any. */
+/** Reads the Kubernetes objects of a file: valid ones of known kinds, and findings for the rest. */
 export function readManifests(file: string, text: string): { manifests: ReadManifest[]; findings: ManifestFinding[] } {
   const manifests: ReadManifest[] = []
   const findings: ManifestFinding[] = []
@@ -61,8 +62,8 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     if (document.errors.length > 0) {
       for (const { message, pos } of document.errors) {
         const { line, col } = lines.linePos(pos[0])
-        const what = message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
-        findings.push({ ...finding('error', [], `this is no YAML: ${what}`), line, column: col })
+        const reason = message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
+        findings.push({ ...finding('error', [], `this is no YAML: ${reason}`), line, column: col })
       }
       continue
     }
@@ -81,15 +82,17 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     if (kind === undefined) findings.push(finding('error', [], 'this is no Kubernetes object: it has no kind'))
     else if (!isKnown(kind)) findings.push(finding('note', ['kind'], `a ${kind} leads to no call and is left out`))
     else {
-      const isRight = validatorOf(kind)
-      if (isRight(value)) manifests.push({ file, document: index + 1, manifest: value, finding })
-      else for (const [path, message] of wrong(isRight.errors ?? [])) findings.push(finding('error', path, message))
+      const isValid = validatorOf(kind)
+      if (isValid(value)) manifests.push({ file, document: index + 1, manifest: value, finding })
+      else
+        for (const [path, message] of schemaComplaints(isValid.errors ?? []))
+          findings.push(finding('error', path, message))
     }
   }
   return { manifests, findings }
 }
 
-/** What was read, or why it is not read at all. */
+/** Result of `read`, or the message of its UserError. */
 function readable<T>(read: () => T): { value: T } | { problem: string } {
   try {
     return { value: read() }
@@ -112,7 +115,7 @@ const pathText = (path: readonly (string | number)[]): string =>
     '',
   )
 
-/** Where a value is; where it is missing, what should have it. */
+/** Line and column of a value; of its parent when the value is missing. */
 function placeOf(document: Document, path: readonly (string | number)[], lines: LineCounter) {
   for (let length = path.length; length >= 0; length--) {
     const start = startOf(document, path.slice(0, length))
@@ -126,13 +129,13 @@ function placeOf(document: Document, path: readonly (string | number)[], lines: 
 function startOf(document: Document, path: readonly (string | number)[]): number | undefined {
   if (path.length === 0) return document.contents?.range?.[0]
   const holder = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
-  // The key stands where one looks for it, its value maybe lines below.
+  // The key's place, not the value's, which may start lines below.
   const pair = isMap(holder) ? holder.items.find(({ key }) => String(key) === path.at(-1)) : undefined
   const node = pair ? (pair.key as Node) : (document.getIn(path, true) as Node | undefined)
   return node?.range?.[0]
 }
 
-function wrong(errors: readonly ErrorObject[]): [path: (string | number)[], message: string][] {
+function schemaComplaints(errors: readonly ErrorObject[]): [path: (string | number)[], message: string][] {
   return errors.map((error) => {
     const path = error.instancePath
       .split('/')

@@ -12,21 +12,21 @@ import {
 } from './host.js'
 import { soon, type NodeRequests, type Outcome } from './requests.js'
 
-/** A comma that is part of a value, as gophercloud writes it. */
+/** Percent-encoded commas, as gophercloud writes them. */
 const PORT_FIELDS = 'fields=node_uuid%2Cuuid%2Caddress'
 type Ports = { ports: { node_uuid: string; address: string }[] }
 
-/** The node of a host by all that it may be known by: its id, its names, its MAC address. */
+/** Finds the node of a host by its id, then by its names, then by its MAC address. */
 export async function findNode(calls: Calls, host: Host, status: HostStatus): Promise<ApiNode | undefined> {
   const { id } = status
   for (const name of [...(id ? [id] : []), nodeName(host), host.name]) {
-    const why = name === id ? 'how is the node?' : 'is there a node of this name already?'
+    const why = name === id ? 'reads the node' : 'is there a node of this name already?'
     const node = await calls.find<ApiNode>(why, `/nodes/${name}`)
     if (node) return node
   }
   if (host.bootMac === undefined) return undefined
   const [port] = await portsOf(calls, host.bootMac, 'or one that boots from this MAC address?')
-  return port && calls.call<ApiNode>('what is it?', 'GET', `/nodes/${port.node_uuid}`)
+  return port && calls.call<ApiNode>('reads the node of this port', 'GET', `/nodes/${port.node_uuid}`)
 }
 
 async function portsOf(calls: Calls, mac: string, why: string): Promise<Ports['ports']> {
@@ -34,11 +34,11 @@ async function portsOf(calls: Calls, mac: string, why: string): Promise<Ports['p
   return (await calls.call<Ports>(why, 'GET', path)).ports
 }
 
-/** In these it is busy with what was asked before, and nothing of it is changed. */
+/** Provision states in which a flow runs; the node is left unchanged. */
 const BUSY: ReadonlySet<string> = new Set(['clean wait', 'cleaning', 'wait call-back', 'deploying', 'inspecting'])
 
-/** Before all else on every look: a host that is not known is registered, one that differs is changed. */
-export async function registered(
+/** First part of every pass: creates the node of an unknown host, patches one that differs from the spec. */
+export async function registerHost(
   requests: NodeRequests,
   host: Host,
   status: HostStatus,
@@ -46,14 +46,9 @@ export async function registered(
 ): Promise<ApiNode | { outcome: Outcome }> {
   const { calls } = requests
   const found = await findNode(calls, host, status)
-  const fresh = (): Promise<ApiNode> =>
-    calls.call<ApiNode>(
-      'Ironic does not know the host, so it is registered',
-      'POST',
-      '/nodes',
-      registration(host, status),
-    )
-  let node = found ?? (await fresh())
+  const create = (): Promise<ApiNode> =>
+    calls.call<ApiNode>('Ironic has no node for the host: creates it', 'POST', '/nodes', registration(host, status))
+  let node = found ?? (await create())
   status.id = node.uuid
   if (/^(enroll|manageable|available|active|error|.* failed)$/.test(node.provision_state))
     await ensurePorts(calls, host, node, status)
@@ -70,13 +65,13 @@ export async function registered(
   }
   if (node.provision_state === 'verifying') return { outcome: soon }
   if (BUSY.has(node.provision_state)) return node
-  const patched = await requests.patch('the ramdisk to boot, and what else the spec settles', node, {
+  const patched = await requests.patch('the ramdisk, and properties from the spec', node, {
     ...ramdiskOf(host, ramdisk),
     '/automated_clean': host.automatedCleaning ?? true,
     '/properties/capabilities': capabilitiesWith(node.properties['capabilities'], host),
     '/properties/cpu_arch': properties(host).cpu_arch,
   })
-  await calls.find('which firmware is on it, for HostFirmwareComponents', `/nodes/${node.uuid}/firmware`)
+  await calls.find('firmware versions, for HostFirmwareComponents', `/nodes/${node.uuid}/firmware`)
   return patched
 }
 
@@ -85,17 +80,17 @@ interface Nic {
   mac_address: string
 }
 
-/** Of the boot NIC, and of every other that an inspection found. */
+/** Creates missing ports: of the boot NIC and of the NICs that an inspection found. */
 async function ensurePorts(calls: Calls, host: Host, { uuid }: ApiNode, { hardware }: HostStatus): Promise<void> {
   const path = `/ports?${PORT_FIELDS}&node_uuid=${uuid}`
-  const { ports } = await calls.call<Ports>('which ports does it have?', 'GET', path)
-  const seen = new Set(ports.map(({ address }) => address.toLowerCase()))
+  const { ports } = await calls.call<Ports>('which ports does the node have?', 'GET', path)
+  const existing = new Set(ports.map(({ address }) => address.toLowerCase()))
   for (const [address, pxe] of macsOf(host, hardware)) {
-    if (seen.has(address)) continue
+    if (existing.has(address)) continue
     const [elsewhere] = await portsOf(calls, address, 'does another node have this MAC address?')
     if (elsewhere) throw new Error(`port ${address} belongs to node ${elsewhere.node_uuid}`)
     const body = { node_uuid: uuid, address, pxe_enabled: pxe }
-    await calls.call(`the NIC ${address} becomes a port`, 'POST', '/ports', body)
+    await calls.call(`creates a port for the NIC ${address}`, 'POST', '/ports', body)
   }
 }
 

@@ -1,29 +1,29 @@
 import type { ApiNode, JsonObject } from '../wire/index.js'
 import type { Calls } from './calls.js'
 
-/** What a look at a host comes to: done, another look after a while (in milliseconds), or an error for its status. */
+/** Result of a pass over a host: done, repeat after `again` milliseconds, or an error for the host's status. */
 export type Outcome = 'done' | { again: number } | { error: string }
 
 export const soon: Outcome = { again: 3_000 }
 export const later: Outcome = { again: 10_000 }
 
-/** Why each verb is asked of a node. */
+/** Reason for each verb, shown by `bmh explain`. */
 const REASONS = {
-  manage: 'Ironic is to take charge: it looks whether the BMC can be reached',
-  inspect: 'nothing is known of the hardware: the ramdisk is to look',
+  manage: 'Ironic verifies that it can reach the BMC',
+  inspect: 'the hardware is unknown: starts the inspection',
   provide: 'makes the node available; automated cleaning, where it is on, happens here',
-  clean: 'the hardware is to be as the spec says before anything is installed',
-  active: 'the deployment begins',
-  deleted: 'the instance is to go; automated cleaning, where it is on, follows',
-  adopt: 'the host already runs what it is to run: Ironic deploys nothing',
-  service: 'the hardware is to be as the spec says, with what is installed left alone',
-  abort: 'the node waits for its ramdisk and is to wait no longer',
+  clean: 'configures the hardware as in the spec before anything is installed',
+  active: 'starts the deployment',
+  deleted: 'removes the instance; automated cleaning, where it is on, follows',
+  adopt: 'the host already runs its system: Ironic deploys nothing',
+  service: 'configures the hardware as in the spec and leaves the instance alone',
+  abort: 'ends the wait for the ramdisk',
 } as const
 export type Verb = keyof typeof REASONS
 
-/** What is asked of a node in several of a host's phases. */
+/** Requests that several phases of a host share. */
 export class NodeRequests {
-  /** The verbs, in order. */
+  /** Verbs that were requested, in order. */
   readonly asked: string[] = []
   readonly calls: Calls
 
@@ -37,17 +37,17 @@ export class NodeRequests {
     return soon
   }
 
-  /** Sends what differs and nothing else: values to add, undefined to remove. */
+  /** Sends the values that differ from the node's; undefined removes a path. */
   async patch(why: string, node: ApiNode, wanted: Readonly<Record<string, unknown>>): Promise<ApiNode> {
     const operations = Object.entries(wanted).flatMap(([path, value]) => {
       const [field, key] = path.slice(1).split('/') as [string, string?]
-      const holder = node as unknown as Record<string, Record<string, unknown>>
-      const now: unknown = key === undefined ? holder[field] : holder[field]![key]
+      const parent = node as unknown as Record<string, Record<string, unknown>>
+      const current: unknown = key === undefined ? parent[field] : parent[field]![key]
       if (value === undefined) {
-        const isCustom = path !== '/deploy_interface' || ['ramdisk', 'custom-agent'].includes(now as string)
-        return now === undefined || now === null || !isCustom ? [] : [{ op: 'remove', path }]
+        const isCustom = path !== '/deploy_interface' || ['ramdisk', 'custom-agent'].includes(current as string)
+        return current === undefined || current === null || !isCustom ? [] : [{ op: 'remove', path }]
       }
-      return JSON.stringify(now) === JSON.stringify(value) ? [] : [{ op: 'add', path, value }]
+      return JSON.stringify(current) === JSON.stringify(value) ? [] : [{ op: 'add', path, value }]
     })
     if (operations.length === 0) return node
     return this.calls.call<ApiNode>(why, 'PATCH', `/nodes/${node.uuid}`, operations)

@@ -3,16 +3,17 @@ import type { Host } from './host.js'
 import { secretLabel } from './manifest-host.js'
 import type { BareMetalHostManifest } from './manifest-types.js'
 
-/** What stands for the values of a body's keys that are secret. */
+/** Placeholders for secret values in shown requests. */
 export interface SecretLabels {
+  /** By key of a request body, or by path of a patch. */
   keys: Readonly<Record<string, string>>
-  /** The keys of a config drive's meta_data that come out of a Secret. */
+  /** By key of the config drive's meta_data. */
   metaData: Readonly<Record<string, string>>
-  /** What is secret itself, which Ironic may repeat when it refuses. */
+  /** The secret values themselves, which an error message of Ironic may quote. */
   texts: readonly string[]
 }
 
-/** Which keys of requests have what comes out of a host's Secrets. */
+/** Labels for the values that come from a host's Secrets. */
 export function secretLabels({ spec }: BareMetalHostManifest, host: Host | null): SecretLabels {
   const { bmc, image, userData, networkData, preprovisioningNetworkDataName: preprovisioning } = spec
   const network = networkData?.name ?? preprovisioning
@@ -35,13 +36,13 @@ export function secretLabels({ spec }: BareMetalHostManifest, host: Host | null)
   }
 }
 
-/** Shorter ones are in every other sentence. */
-const SHORTEST = 4
+/** Shorter secrets also occur in ordinary sentences, where masking them would hide the message. */
+const SHORTEST_MASKED = 4
 
 function secretTexts({ bmc, userData, networkData, preprovisioningNetworkData, metaData }: Host): string[] {
   const password = Object.entries(bmc.driverInfo).find(([key]) => key.endsWith('_password'))?.[1]
   const texts = [password, userData, networkData, preprovisioningNetworkData, metaData].flatMap(textsIn)
-  return texts.filter(({ length }) => length >= SHORTEST).sort((a, b) => b.length - a.length)
+  return texts.filter(({ length }) => length >= SHORTEST_MASKED).sort((a, b) => b.length - a.length)
 }
 
 function textsIn(value: unknown): string[] {
@@ -49,16 +50,20 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** A sentence of Ironic's as it may be shown. */
+/** An error message of Ironic with its secrets masked. */
 export const shownSentence = (sentence: string, { texts }: SecretLabels): string =>
   texts.reduce((shown, secret) => shown.replaceAll(secret, '******'), maskedText(sentence))
 
-/** A body as it may be shown: secrets by their labels, and whatever else `named` makes of a text. */
-export function shownBody(body: unknown, { keys, metaData }: SecretLabels, named: (text: string) => string): unknown {
+/** A request body with labels in place of secrets, and the other texts rewritten by `withoutIds`. */
+export function shownBody(
+  body: unknown,
+  { keys, metaData }: SecretLabels,
+  withoutIds: (text: string) => string,
+): unknown {
   const show = (value: unknown, key: string): unknown => {
     const label = Object.hasOwn(keys, key) ? keys[key] : undefined
     if (label !== undefined && value !== '') return label
-    if (typeof value === 'string') return named(maskedText(value))
+    if (typeof value === 'string') return withoutIds(maskedText(value))
     if (Array.isArray(value)) return value.map((one) => show(one, ''))
     if (typeof value !== 'object' || value === null) return value
     if ('op' in value && 'path' in value && 'value' in value) return showOperation(value as Operation)

@@ -5,13 +5,13 @@ import { hostComplaints, isCoreosImage, isInspected } from './manifest-rules.js'
 import { readManifests, type ManifestFinding, type ReadManifest } from './read-manifests.js'
 import type { BareMetalHostManifest, Manifest, SecretManifest } from './manifest-types.js'
 
-/** A host that files ask for, and what of its manifest decides which states it goes through. */
+/** A host from a manifest file, with the settings that decide its states. */
 export interface WantedHost {
   /** `NAMESPACE/NAME`. */
   name: string
   file: string
   document: number
-  /** Null for one whose BMC nobody has told yet. */
+  /** Null for a host without `spec.bmc`. */
   host: Host | null
   labels: SecretLabels
   isInspected: boolean
@@ -21,12 +21,12 @@ export interface WantedHost {
   notes: string[]
 }
 
-/** Of a host without one; what Kubernetes takes is up to whoever applies the file. */
+/** Assumed namespace of a manifest without one; kubectl would use that of its context. */
 const DEFAULT_NAMESPACE = 'metal3'
 
-type Of<K extends Manifest['kind']> = ReadManifest & { manifest: Extract<Manifest, { kind: K }> }
+type ManifestOf<K extends Manifest['kind']> = ReadManifest & { manifest: Extract<Manifest, { kind: K }> }
 
-/** Reads BareMetalHosts and what belongs to them: Secrets, HostFirmwareSettings, HostFirmwareComponents. */
+/** Reads BareMetalHosts with their Secrets, HostFirmwareSettings and HostFirmwareComponents. */
 export function wantedHosts(files: readonly { name: string; text: string }[]): {
   hosts: WantedHost[]
   findings: ManifestFinding[]
@@ -34,10 +34,11 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
   const reads = files.map(({ name, text }) => readManifests(name, text))
   const findings = reads.flatMap((read) => read.findings)
   const all = reads.flatMap((read) => read.manifests)
-  const of = <K extends Manifest['kind']>(kind: K) => all.filter((read): read is Of<K> => read.manifest.kind === kind)
+  const ofKind = <K extends Manifest['kind']>(kind: K) =>
+    all.filter((read): read is ManifestOf<K> => read.manifest.kind === kind)
   const hosts: WantedHost[] = []
   const seen = new Set<string>()
-  for (const read of of('BareMetalHost')) {
+  for (const read of ofKind('BareMetalHost')) {
     const { metadata } = read.manifest
     const name = keyOf(metadata)
     if (seen.has(name)) findings.push(read.finding('error', ['metadata', 'name'], `there is a host ${name} already`))
@@ -45,14 +46,16 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
     const complaints = hostComplaints(read.manifest)
     findings.push(...complaints.map(([path, message]) => read.finding('error', path, message)))
     if (complaints.length > 0) continue
-    const own = <K extends Manifest['kind']>(kind: K, as = metadata.name) =>
-      of(kind).find((other) => keyOf(other.manifest.metadata) === keyOf({ ...metadata, name: as }))
-    const settings = own('HostFirmwareSettings')?.manifest.spec?.settings
-    const updates = own('HostFirmwareComponents')?.manifest.spec?.updates
+    const named = <K extends Manifest['kind']>(kind: K, own = metadata.name) =>
+      ofKind(kind).find((other) => keyOf(other.manifest.metadata) === keyOf({ ...metadata, name: own }))
+    const settings = named('HostFirmwareSettings')?.manifest.spec?.settings
+    const updates = named('HostFirmwareComponents')?.manifest.spec?.updates
     const host = hostOf(read.manifest, {
-      secret: (secret) => own('Secret', secret)?.manifest as SecretManifest | undefined,
-      bad: (secret, { path, message }) =>
-        findings.push(own('Secret', secret)!.finding('error', path, `the Secret ${secret} cannot be used: ${message}`)),
+      secret: (secret) => named('Secret', secret)?.manifest as SecretManifest | undefined,
+      onBadSecret: (secret, { path, message }) =>
+        findings.push(
+          named('Secret', secret)!.finding('error', path, `the Secret ${secret} cannot be used: ${message}`),
+        ),
       ...(settings
         ? { biosSettings: Object.entries(settings).map(([key, value]) => ({ name: key, value: `${value}` })) }
         : {}),
@@ -64,9 +67,9 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
       file,
       document,
       host,
-      ...asked(read.manifest),
+      ...statesOf(read.manifest),
       labels: secretLabels(read.manifest, host),
-      notes: notesOf(read.manifest, (s) => own('Secret', s) !== undefined),
+      notes: notesOf(read.manifest, (secret) => named('Secret', secret) !== undefined),
     })
   }
   if (hosts.length === 0 && findings.every(({ kind }) => kind === 'note'))
@@ -80,14 +83,15 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
 
 const keyOf = ({ namespace = DEFAULT_NAMESPACE, name }: { namespace?: string; name: string }) => `${namespace}/${name}`
 
-const asked = (manifest: BareMetalHostManifest) => ({
+/** Settings of a manifest that decide the host's states. */
+const statesOf = (manifest: BareMetalHostManifest) => ({
   isInspected: isInspected(manifest),
   isExternal: manifest.spec.externallyProvisioned ?? false,
   isOnline: manifest.spec.online,
   bmcAddress: manifest.spec.bmc?.address ?? null,
 })
 
-/** What in a manifest is right and yet may surprise. */
+/** Notes on valid settings that may surprise. */
 function notesOf({ spec }: BareMetalHostManifest, isThere: (secret: string) => boolean): string[] {
   const references = [
     ...[spec.bmc?.credentialsName, spec.userData?.name, spec.networkData?.name, spec.metaData?.name],
@@ -96,7 +100,7 @@ function notesOf({ spec }: BareMetalHostManifest, isThere: (secret: string) => b
   const missing = [...new Set(references)].filter((name) => name !== undefined && !isThere(name))
   const { consumerRef, customDeploy, image } = spec
   return [
-    ...missing.map((name) => `the Secret ${name} is not in what was given: BareMetal Operator waits until it is there`),
+    ...missing.map((name) => `the Secret ${name} is in none of the files: BareMetal Operator waits until it exists`),
     ...(isCoreosImage(image)
       ? [
           'format coreos is in the design document and in no release of BareMetal Operator, whose API refuses it; ' +

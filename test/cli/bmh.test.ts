@@ -101,7 +101,7 @@ describe('ironstage bmh explain', () => {
     for (const shown of [run.stdout, human.stdout]) expect(shown).not.toMatch(/the-bmc-|the-hash|"passwd"/)
     expect(human.stdout).toContain('\nprovisioning: spec.image or spec.customDeploy is there\n')
     expect(human.stdout).toContain(
-      '  PUT /v1/nodes/NODE/states/provision [1.110] -> 202\n      the deployment begins\n',
+      '  PUT /v1/nodes/NODE/states/provision [1.110] -> 202\n      starts the deployment\n',
     )
   })
 

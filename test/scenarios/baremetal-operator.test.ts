@@ -81,10 +81,10 @@ describe('BareMetal Operator takes a host', () => {
     ])
   })
 
-  test.each([89, 93, 95, 109, 110])('at 1.%i, where it knows nothing newer', async (stopAt) => {
+  test.each([89, 93, 95, 109, 110])('at 1.%i, where it knows nothing newer', async (newestVersion) => {
     await using lab = await createStagedLab({ ironic: {}, disks: 'described' })
-    const operator = new BareMetalOperator(lab, { stopAt })
-    if (stopAt < 95) {
+    const operator = new BareMetalOperator(lab, { newestVersion })
+    if (newestVersion < 95) {
       // It sends disable_power_off with every node, which is refused there: such an Ironic looks ready and is not.
       await expect(operator.register(host())).rejects.toThrow(/^POST \/nodes: 406 /)
       return
@@ -199,9 +199,9 @@ describe('an instance', () => {
   test.each([
     [95, 'deleted'],
     [110, 'abort'],
-  ])('that waits for its agent is given up when its host is deleted: at 1.%i by %s', async (stopAt, verb) => {
+  ])('that waits for its agent is given up when its host is deleted: at 1.%i by %s', async (newestVersion, verb) => {
     await using lab = await createStagedLab({ ironic: {}, disks: 'described' })
-    const operator = new BareMetalOperator(lab, { stopAt })
+    const operator = new BareMetalOperator(lab, { newestVersion })
     await prepared(operator, custom)
     const { id } = operator.statusOf(custom)
     lab.faults.add({ match: { node: id!, phase: 'deploy' }, effect: { kind: 'agent-silent' } })
@@ -214,7 +214,7 @@ describe('an instance', () => {
     operator.halt()
     await provisioning
 
-    const next = new BareMetalOperator(lab, { stopAt })
+    const next = new BareMetalOperator(lab, { newestVersion })
     await next.delete(custom)
     expect(await lab.client.nodes()).toEqual([])
     expect(next.asked).toContain(verb)
