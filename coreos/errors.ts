@@ -6,7 +6,7 @@ declare module '../runtime/error.js' {
   }
 }
 
-/** The codes of `coreos/`, each with the failure that it stands for and its usual remedy. */
+/** Error codes of `coreos/`, each with its failure and usual remedy. */
 export const ERRORS = catalogue({
   'agent-config': {
     sentence: 'Ignition would refuse the config that starts the agent',

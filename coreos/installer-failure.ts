@@ -22,13 +22,13 @@ export const systemSentence = (code: string): string | undefined => SYSTEM_ERROR
 export const isSystemError = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error
 
-/** The block that coreos-installer prints for an error and its causes. */
+/** Text that coreos-installer prints for an error and its causes. */
 export const failureText = (error: unknown): string => failureBlock(messages(error))
 
 /**
- * The block that coreos-installer prints, as recorded: a single cause unnumbered, several numbered from 0.
+ * Text that coreos-installer prints, as recorded: a single cause has no number, several are numbered from 0.
  *
- * @param chain outermost first
+ * @param chain messages, outermost first
  */
 export function failureBlock([outermost, ...causes]: readonly string[]): string {
   if (causes.length === 0) return `Error: ${outermost}\n`
@@ -43,7 +43,7 @@ function messages(error: unknown): string[] {
   const chain: string[] = []
   for (let e = error; e !== undefined && e !== null; e = e instanceof Error ? e.cause : undefined) {
     chain.push(isSystemError(e) ? (systemSentence(e.code) ?? e.message) : e instanceof Error ? e.message : String(e))
-    // The causes of an errno and of a decoder's sentence are this program's own.
+    // Deeper causes are Node's, which coreos-installer does not have.
     if (!(e instanceof FormatError) || e instanceof DecodeError) break
   }
   return chain

@@ -1,6 +1,6 @@
 import { FormatError } from '../bytes/index.js'
 
-/** A live image, or a request about one, that coreos-installer refuses; the message is its sentence. */
+/** A live image, or a request about one, that coreos-installer refuses. The message is coreos-installer's. */
 export class LiveImageError extends FormatError {
   override name = 'LiveImageError'
 

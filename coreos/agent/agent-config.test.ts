@@ -46,7 +46,7 @@ const files = (config: SpecConfig) =>
     ]),
   )
 
-/** What one reads of a config: text in place of data URLs. */
+/** A config in readable form: text in place of data URLs. */
 function golden(config: SpecConfig): string {
   const { ignition, passwd, systemd } = config
   const sections = [
@@ -74,7 +74,7 @@ describe('configs of both forms', () => {
     const { ironicUrls } = everything
     const inspectorUrls = ['http://example.com/bar']
     const conf = agentConfig({ ironicUrls, inspectorUrls }).storage!.files![0]
-    // Of its own test, with one URL more.
+    // From the unit test of image-customization-controller, with one URL more.
     expect(conf).toEqual({
       path: '/etc/ironic-python-agent.conf',
       mode: 0o644,
@@ -86,7 +86,7 @@ describe('configs of both forms', () => {
     })
   })
 
-  test("today's unit says what image-customization-controller's says, setting by setting and word by word", () => {
+  test("today's unit has the settings of image-customization-controller's, word by word", () => {
     const run =
       '/bin/podman run --detach --cgroups=no-conmon --sdnotify=conmon --rm --cidfile=%t/%n.ctr-id --privileged --network host ' +
       '--mount type=bind,src=/etc/ironic-python-agent.conf,dst=/etc/ironic-python-agent/ignition.conf ' +
@@ -95,16 +95,16 @@ describe('configs of both forms', () => {
       '--mount type=bind,src=/,dst=/mnt/coreos --mount type=bind,src=/run/udev,dst=/run/udev --ipc=host --uts=host ' +
       '--env "IPA_COREOS_IP_OPTIONS=ip=dhcp6" --env IPA_COREOS_COPY_NETWORK=false --env "IPA_DEFAULT_HOSTNAME=my-host"  ' +
       '--authfile=/etc/authfile.json --name ironic-agent example.com/foo:latest'
-    const given = {
+    const options = {
       ...least,
       image: 'example.com/foo:latest',
       pullSecret: AUTHS,
       ipOptions: 'ip=dhcp6',
       hostname: 'my-host',
     }
-    const settings = unitSettings([agentConfig(given).systemd!.units![0]!.contents!])
-    const said = (name: string) => settings.get(name)!.map((value) => splitWords(value))
-    expect(Object.fromEntries([...settings.keys()].map((name) => [name, said(name)]))).toEqual({
+    const settings = unitSettings([agentConfig(options).systemd!.units![0]!.contents!])
+    const wordsOf = (name: string) => settings.get(name)!.map((value) => splitWords(value))
+    expect(Object.fromEntries([...settings.keys()].map((name) => [name, wordsOf(name)]))).toEqual({
       'Unit.Description': [['Ironic', 'Agent']],
       'Unit.After': [['network-online.target']],
       'Unit.Wants': [['network-online.target']],
@@ -122,7 +122,7 @@ describe('configs of both forms', () => {
     })
   })
 
-  test('what it writes is read back', () => {
+  test('agentOf reads back what agentConfig wrote', () => {
     for (const template of ['today', 'original'] as const)
       expect(agentOf(agentConfig({ ...everything, template }))).toMatchObject({
         image: 'registry.example/team/ironic-agent@sha256:0123',
@@ -142,7 +142,7 @@ describe('configs of both forms', () => {
       })
   })
 
-  test('whatever the options, Ignition takes the config, and what was asked for is what starts', () => {
+  test('for any options Ignition accepts the config, and the agent starts with them', () => {
     fc.assert(
       fc.property(agentOptions, (options) => {
         const config = agentConfig(options)
@@ -178,11 +178,11 @@ describe('addresses', () => {
     ['192.0.2.1', 'http://192.0.2.1:6385'],
     ['2001:db8::1', 'http://[2001:db8::1]:6385'],
     ['[2001:db8::1]:42', 'http://[2001:db8::1]:42'],
-  ])('%s is Ironic at %s', (given, url) =>
-    expect(agentOf(agentConfig({ ironicUrls: [given] }))!.options['api_url']).toBe(url),
+  ])('ironicUrls %s makes api_url %s', (address, url) =>
+    expect(agentOf(agentConfig({ ironicUrls: [address] }))!.options['api_url']).toBe(url),
   )
 
-  test('of hosts, TLS decides the scheme', () => {
+  test('the tls option sets the scheme of hosts without one', () => {
     const options = (tls: 'off' | 'on' | 'insecure') =>
       agentOf(agentConfig({ template: 'original', ironicUrls: ['ironic.example'], tls }))!.options
     expect(options('off')).toMatchObject({ api_url: 'http://ironic.example:6385' })
@@ -194,8 +194,8 @@ describe('addresses', () => {
     ['http://192.0.2.1', 'http://192.0.2.1:5050/v1/continue'],
     ['http://192.0.2.1:42/v1/continue', 'http://192.0.2.1:42/v1/continue'],
     ['http://192.0.2.1/v1/continue_inspection', 'http://192.0.2.1:6385/v1/continue_inspection'],
-  ])('%s inspects at %s', (given, url) =>
-    expect(agentOf(agentConfig({ ...least, inspectorUrls: [given] }))!.options['inspection_callback_url']).toBe(url),
+  ])('inspectorUrls %s makes inspection_callback_url %s', (address, url) =>
+    expect(agentOf(agentConfig({ ...least, inspectorUrls: [address] }))!.options['inspection_callback_url']).toBe(url),
   )
 
   test("without an inspector today's agent has none, and the original's is on Ironic's host", () => {
@@ -208,26 +208,29 @@ describe('addresses', () => {
   })
 })
 
-describe('what is decided where nobody does', () => {
-  test('the image of the design document, or the same from another registry', () => {
+describe('defaults', () => {
+  test('the image is the one of the design document, or the same from another registry', () => {
     expect(agentOf(agentConfig(least))!.image).toBe('quay.io/metal3-io/ironic-agent')
     expect(agentOf(agentConfig({ ...least, registry: 'registry.example:5000' }))!.image).toBe(
       'registry.example:5000/ironic-agent',
     )
   })
 
-  test('with keyfiles the network is copied and VLANs are left alone, without it is the other way round', () => {
-    const told = (options: Partial<AgentConfigOptions>) => {
+  test('keyfiles turn copying of the network on and VLANs off', () => {
+    const networkSettings = (options: Partial<AgentConfigOptions>) => {
       const agent = agentOf(agentConfig({ ...least, ...options }))!
       return [agent.environment['IPA_COREOS_COPY_NETWORK'], agent.options['enable_vlan_interfaces']]
     }
-    expect(told({})).toEqual(['false', 'all'])
-    expect(told({ keyfiles: [keyfile] })).toEqual(['true', ''])
-    expect(told({ keyfiles: [keyfile], vlanInterfaces: 'always', copyNetwork: false })).toEqual(['false', 'all'])
-    expect(told({ vlanInterfaces: 'never' })).toEqual(['false', ''])
+    expect(networkSettings({})).toEqual(['false', 'all'])
+    expect(networkSettings({ keyfiles: [keyfile] })).toEqual(['true', ''])
+    expect(networkSettings({ keyfiles: [keyfile], vlanInterfaces: 'always', copyNetwork: false })).toEqual([
+      'false',
+      'all',
+    ])
+    expect(networkSettings({ vlanInterfaces: 'never' })).toEqual(['false', ''])
   })
 
-  test('a CA bundle is what the agent believes in, where it looks at certificates at all', () => {
+  test('the agent trusts the CA bundle when it verifies certificates', () => {
     const cafile = (tls?: 'on') =>
       agentOf(agentConfig({ ...least, caBundle: 'PEM', ...(tls ? { tls } : {}) }))!.options['cafile']
     expect(cafile('on')).toBe('/mnt/coreos/etc/pki/ca-trust/source/anchors/ca.crt')
@@ -235,21 +238,21 @@ describe('what is decided where nobody does', () => {
   })
 })
 
-describe('refused', () => {
+describe('refused options', () => {
   test.each([
     ['no address', { ironicUrls: [','] }, 'no Ironic to go to'],
-    ['an address that is none', { ironicUrls: ['ftp://a'] }, '"ftp://a" is no address'],
-    [
-      'an address with a password in it that is none',
-      { ironicUrls: ['x://u:hunter2@a'] },
-      '"x://******@a" is no address',
-    ],
-    ['an image that would be two words', { image: 'a --privileged' }, 'the image "a --privileged"'],
+    ['an invalid address', { ironicUrls: ['ftp://a'] }, '"ftp://a" is not an address'],
+    ['an invalid address with a password', { ironicUrls: ['x://u:hunter2@a'] }, '"x://******@a" is not an address'],
+    ['an image of two words', { image: 'a --privileged' }, 'the image "a --privileged"'],
     ['an image and a registry', { image: 'a/b', registry: 'c' }, 'both an image and a registry'],
-    ['a host name that is a script', { hostname: 'a; reboot' }, 'the host name "a; reboot"'],
+    ['a host name with shell commands', { hostname: 'a; reboot' }, 'the host name "a; reboot"'],
     ['IP options of two lines', { ipOptions: 'a\nExecStart=/bin/sh' }, 'the IP options'],
-    ['IP options that systemd would not read', { ipOptions: 'ip=\u{1ffff}' }, 'the IP options'],
-    ['a keyfile that climbs out', { keyfiles: [{ ...keyfile, name: '../../shadow' }] }, "the keyfile's name"],
+    ['IP options with a noncharacter, which systemd ignores', { ipOptions: 'ip=\u{1ffff}' }, 'the IP options'],
+    [
+      'a keyfile whose name leaves its folder',
+      { keyfiles: [{ ...keyfile, name: '../../shadow' }] },
+      "the keyfile's name",
+    ],
     ['two keyfiles of one name', { keyfiles: [keyfile, keyfile] }, 'duplicate entry defined'],
     ['a time server with options', { ntpServers: ['a iburst'] }, 'the time server'],
     ['an option of two lines', { agentOptions: { a: 'b\napi_url = x' } }, 'the value of a (not shown)'],
@@ -259,9 +262,9 @@ describe('refused', () => {
 
   test.each([
     ['a private key', { sshKeys: ['-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2'] }],
-    ['a pull secret that is none', { pullSecret: 'hunter2' }],
+    ['an invalid pull secret', { pullSecret: 'hunter2' }],
     ['a proxy with a blank', { proxies: { http: 'http://u:hunter2 @p' } }],
-  ])('%s, without repeating it', (_, options) => {
+  ])('the error about %s does not show it', (_, options) => {
     const refused = () => agentConfig({ ...least, ...options })
     expect(refused).toThrow('not shown')
     expect(refused).not.toThrow('hunter2')

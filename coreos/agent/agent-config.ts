@@ -9,10 +9,10 @@ import { inspectionUrls, ironicUrls } from './service-urls.js'
 const VERSIONS = { original: '3.0.0', today: '3.2.0' } as const
 
 /**
- * The Ignition config that makes an unmodified live CoreOS run the agent in its container, in the form of the design
- * document or of image-customization-controller (their sources).
+ * Ignition config that makes an unmodified live CoreOS run the agent in its container, in the form of the design
+ * document or of image-customization-controller.
  *
- * @throws UserError for an option that could not stand in a unit, a script or a file name, and for one that is no
+ * @throws UserError for an option that cannot be written into a unit, a script or a file name, or that is not a valid
  *   address, image or pull secret; `agent-config` for a config that Ignition would refuse
  *
  * @example
@@ -29,7 +29,7 @@ export function agentConfig(options: AgentConfigOptions): SpecConfig {
       kind: 'usage',
       remedy: 'give at least one URL, for example http://192.0.2.1:6385',
     })
-  // The inspector of the design's days was on Ironic's host.
+  // The design document is older than the inspector's own URL option: its inspector runs on Ironic's host.
   const hosts = ironic.map((url) => url.replace(/^(https?:\/\/(?:\[[^\]]*\]|[^:/]+)).*$/, '$1'))
   const inspectors = inspectorUrls.length === 0 && template === 'original' ? hosts : inspectorUrls
   const inspection = inspectionUrls(inspectors, schemeOf(tls))
@@ -58,7 +58,7 @@ export function agentConfig(options: AgentConfigOptions): SpecConfig {
 const defaultImage = (registry: string | undefined): string =>
   registry === undefined ? DEFAULT_AGENT_IMAGE : `${registry.replace(/\/+$/, '')}/ironic-agent`
 
-/** What single options do not show: two keyfiles of one name, one key given twice. */
+/** Checks the options together: finds two keyfiles of one name, or the same SSH key twice. */
 function refuseInvalid(config: SpecConfig): void {
   const { valid, findings } = validateIgnition(config)
   if (valid) return

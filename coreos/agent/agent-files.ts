@@ -5,7 +5,7 @@ import { AGENT_CONF, AUTH_FILE } from './agent-unit.js'
 
 const CA_FILE = '/etc/pki/ca-trust/source/anchors/ca.crt'
 
-/** The agent's settings as its two forms have them: today's says all that it decides, the original what it must. */
+/** The agent's configuration file. The `today` form writes every setting, the `original` form only those that it needs. */
 export function confFile(
   options: AgentConfigOptions,
   urls: { ironic: readonly string[]; inspection: readonly string[] },
@@ -18,7 +18,7 @@ export function confFile(
     inspection_callback_url: urls.inspection.join(','),
     ...(isOriginal && tls !== 'insecure' ? {} : { insecure: insecure(tls) ? 'True' : 'False' }),
     ...(isOriginal && vlanInterfaces === undefined ? {} : { enable_vlan_interfaces: vlans }),
-    // The host's file system is there in the container.
+    // The unit mounts the host's root file system there.
     ...(tls === 'on' && caBundle !== undefined ? { cafile: `/mnt/coreos${CA_FILE}` } : {}),
     ...agentOptions,
   }
@@ -28,10 +28,10 @@ export function confFile(
   return written(AGENT_CONF, 0o644, `\n${text}`)
 }
 
-/** As today's template has it unless one chooses: the certificate of Ironic is not looked at. */
+/** Ironic's certificate is not verified by default, as in the template of image-customization-controller. */
 const insecure = (tls: AgentTls | undefined): boolean => tls === undefined || tls === 'insecure'
 
-/** Everything beside the agent's settings. */
+/** Files other than the agent's configuration file. */
 export function otherFiles(
   options: AgentConfigOptions,
   known: { image: string; ironic: readonly string[] },
@@ -58,17 +58,17 @@ export function otherFiles(
   ]
 }
 
-/** So that a machine keeps its DHCPv6 address from the live system to the installed one. */
+/** Makes the machine keep its DHCPv6 address from the live system to the installed one. */
 const CLIENT_ID = '[connection]\nipv6.dhcp-duid=ll\nipv6.dhcp-iaid=mac'
 
-/** Beside the servers that the image has itself. */
+/** Appends to the file: the image's own servers stay. */
 const timeServers = (servers: readonly string[]): SpecFile => ({
   path: '/etc/chrony.conf',
   mode: 0o644,
   append: [{ source: textUrl(`${servers.map((server) => `\nserver ${server} iburst`).join('')}\n`) }],
 })
 
-/** NetworkManager runs it with what DHCP has told. */
+/** Dispatcher script of NetworkManager, which passes DHCP's answers in environment variables. */
 const hostnameScript = (hostname: string): string => `#!/bin/bash
 # DHCPv6 has a whole name for this machine: it keeps that.
 if [[ "$DHCP6_FQDN_FQDN" == *.* ]]; then
@@ -80,12 +80,12 @@ if [[ "$(< /proc/sys/kernel/hostname)" == localhost* ]]; then
 fi
 `
 
-/** Whoever gets to the console or logs in should know that this is no installed system. */
+/** Tells users at the console, and users who log in, that this is not an installed system. */
 function greetings(
   { hostname, inspectorUrls = [] }: AgentConfigOptions,
   known: { image: string; ironic: readonly string[] },
 ) {
-  // Anybody who logs in reads it.
+  // Every user who logs in reads this file.
   const shown = (urls: readonly string[]) => urls.map(maskedAddresses).join(', ')
   const about = [
     `  Ironic       ${shown(known.ironic)}`,
@@ -110,7 +110,7 @@ const written = (path: string, mode: number, contents: string | Uint8Array): Spe
 
 const base64Url = (text: string): string => `data:;base64,${Buffer.from(text).toString('base64')}`
 
-/** Percent-encoded, so that one can read what is in a config; bytes that are no text in base64. */
+/** Percent-encodes text, to keep the config readable; encodes other bytes in base64. */
 function textUrl(contents: string | Uint8Array): string {
   const bytes = Buffer.from(contents)
   const text = bytes.toString()

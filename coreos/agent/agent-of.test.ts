@@ -5,7 +5,7 @@ import { dataUrl, readIgnition, type SpecConfig } from '../../ignition/index.js'
 const CONF = '/etc/ironic-python-agent.conf'
 const MOUNT = `--mount type=bind,src=${CONF},dst=/etc/ironic-python-agent/ignition.conf`
 
-/** As image-customization-controller writes it today. */
+/** Unit as image-customization-controller writes it today. */
 const todays = (extra = '') => `[Unit]
 Description=Ironic Agent
 After=network-online.target
@@ -74,7 +74,7 @@ describe('the agent that a config starts', () => {
     expect(agent.options).toMatchObject({
       api_url: 'http://192.0.2.1:6385,https://[2001:db8::1]:6385',
       inspection_callback_url: '',
-      // Of the image itself.
+      // From the defaults in the image itself.
       inspection_collectors: 'default,logs',
     })
     expect(agent.configFiles.map(({ name }) => name)).toEqual(['00-defaults.conf', 'ignition.conf'])
@@ -88,14 +88,14 @@ describe('the agent that a config starts', () => {
     })
   })
 
-  test('a file that is mounted or named and that nobody writes keeps the container from starting', () => {
+  test('a missing file that is mounted or named keeps the container from starting', () => {
     expect(agentOf(config(todays()))!.missingFiles).toEqual(['/etc/authfile.json'])
     const elsewhere = config(original.replace(`src=${CONF}`, 'src=/etc/ipa.conf'))
     expect(agentOf(elsewhere)).toMatchObject({ missingFiles: ['/etc/ipa.conf'] })
     expect(agentOf(elsewhere)!.options).not.toHaveProperty('api_url')
   })
 
-  test('the environment goes over files, the command line over both', () => {
+  test('the environment overrides files, the command line overrides both', () => {
     const unit = todays(' --api-url http://198.51.100.1:6385 --insecure').replace(
       '--ipc=host',
       '--ipc=host -e OS_DEFAULT__INSPECTION_CALLBACK_URL=http://192.0.2.9/ -e OS_DEFAULT__API_URL=http://192.0.2.8',
@@ -112,16 +112,13 @@ describe('the agent that a config starts', () => {
       'quotes and a path of its own',
       `ExecStart=-"/usr/bin/podman" run -dit --rm -v '${CONF}:/etc/ironic-python-agent/a.conf:ro' x/y`,
     ],
-    ['lines that go on', `ExecStart=/bin/podman run \\\n# a remark\n  ${MOUNT} \\\n  x/y`],
+    ['continued lines', `ExecStart=/bin/podman run \\\n# a remark\n  ${MOUNT} \\\n  x/y`],
     ['the image from a variable', `Environment=IMAGE=x/y\nExecStart=/bin/podman run ${MOUNT} \${IMAGE}`],
     ['options from a variable', `Environment="OPTIONS=--rm ${MOUNT}"\nExecStart=/bin/podman run $OPTIONS x/y`],
-    [
-      'an earlier command that is taken back',
-      `ExecStart=/bin/true\nExecStart=\nExecStart=/bin/podman run ${MOUNT} x/y`,
-    ],
+    ['an earlier command that is cleared', `ExecStart=/bin/true\nExecStart=\nExecStart=/bin/podman run ${MOUNT} x/y`],
     ['podman with options of its own', `ExecStart=/bin/podman --log-level=debug run ${MOUNT} x/y`],
     ['podman container run', `ExecStart=/bin/podman container run ${MOUNT} x/y`],
-  ])('is found with %s', (_, service) => {
+  ])('is found in a unit with %s', (_, service) => {
     const agent = agentOf(config(`[Service]\n${service}\n[Install]\nWantedBy=multi-user.target\n`))
     expect(agent).toMatchObject({ image: 'x/y', options: { api_url: expect.stringContaining('192.0.2.1') } })
   })
@@ -143,7 +140,7 @@ describe('the agent that a config starts', () => {
   test.each([
     ['is masked', todays(), { mask: true }],
     ['is not enabled', todays(), { enabled: false }],
-    ['nobody wants', todays().replace(/\[Install\][^]*/, ''), {}],
+    ['no other unit wants', todays().replace(/\[Install\][^]*/, ''), {}],
     ['runs another container', todays().replaceAll(MOUNT, '').replace('ironic-agent.service', 'x'), {}],
     [
       'has podman in a script',
@@ -151,15 +148,15 @@ describe('the agent that a config starts', () => {
       {},
     ],
     ['runs no container', '[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n', {}],
-  ])('none from a unit that %s', (_, contents, unit) => {
+  ])('is not found in a unit that %s', (_, contents, unit) => {
     expect(agentOf(config(contents, { unit }))).toBeUndefined()
   })
 
-  test('none from a config without units', () => {
+  test('is not found in a config without units', () => {
     expect(agentOf({ ignition: { version: '3.0.0' } })).toBeUndefined()
   })
 
-  test('files that were fetched are told from outside', () => {
+  test('the caller can pass a lookup for fetched files', () => {
     const text = Buffer.from('[DEFAULT]\napi_url = http://192.0.2.77:6385\n')
     expect(agentOf(config(original), (path) => (path === CONF ? text : undefined))!.options).toMatchObject({
       api_url: 'http://192.0.2.77:6385',

@@ -13,54 +13,54 @@ import { imageName, podmanCommand, type PodmanCommand } from './podman-command.j
 import { lastOf, timeSpan, unitSettings, type UnitSettings } from './unit-settings.js'
 import { textOf, writtenFiles, type FileAt } from './written-files.js'
 
-/** How systemd goes on when a service has failed. */
+/** How systemd restarts a service that failed. */
 export interface RestartRule {
   /** `no`, `on-failure`, `always` ... */
   when: string
-  /** Milliseconds from the failure to the next try. */
+  /** Milliseconds from the failure to the next start. */
   delay: number
-  /** So many starts within so many milliseconds, then never again; null for no end. */
+  /** At most `starts` within `within` milliseconds, then systemd gives up; null for no limit. */
   limit: { starts: number; within: number } | null
 }
 
-/** What has to be in the machine's container storage before the agent can run. */
+/** Container image that must be in the machine's storage before the agent can run. */
 export interface ContainerPull {
-  /** By its whole name where the unit says it. */
+  /** Full name, where the unit has it. */
   image: string
-  /** Whether the unit pulls it by a command of its own, before the one that runs it. */
+  /** Whether the unit pulls the image with a command of its own, before `podman run`. */
   before: boolean
-  /** The pull secret's path on the host; null when nobody named one. */
+  /** The pull secret's path on the host; null without a pull secret. */
   authFile: string | null
-  /** False for a registry whose certificate is not looked at. */
+  /** False when the registry's certificate is not verified. */
   tlsVerify: boolean
-  /** Proxies that podman goes through, as in the unit: `HTTPS_PROXY` ... */
+  /** Proxies that podman uses, as in the unit: `HTTPS_PROXY` ... */
   proxies: Readonly<Record<string, string>>
 }
 
-/** What a live CoreOS starts because its Ignition config says so. */
+/** Agent that a live CoreOS starts as its Ignition config describes. */
 export interface AgentOnCoreos {
   /** `ironic-agent.service` */
   unit: string
-  /** As `podman run` names it. */
+  /** Image name in the `podman run` command. */
   image: string
   pull: ContainerPull
-  /** Settings of the agent, later files over earlier ones, all of them over the kernel's command line. */
+  /** Configuration of the agent. Later files override earlier ones, and all override the kernel's command line. */
   configFiles: readonly ConfigFile[]
-  /** The same, as it is written there: `api_url`, `inspection_callback_url`, `insecure` ... Without those of a file that no agent could read. */
+  /** Options of these files as written: `api_url`, `inspection_callback_url`, `insecure` ... Files that the agent cannot parse are left out. */
   options: Readonly<Record<string, string>>
-  /** Of the agent's process: `IPA_COREOS_IP_OPTIONS`, `IPA_COREOS_COPY_NETWORK`, `IPA_DEFAULT_HOSTNAME` ... */
+  /** Environment of the agent's process: `IPA_COREOS_IP_OPTIONS`, `IPA_COREOS_COPY_NETWORK`, `IPA_DEFAULT_HOSTNAME` ... */
   environment: Readonly<Record<string, string>>
-  /** Files of the host that the container cannot do without, and that are not there: podman does not start it then. */
+  /** Missing files of the host that the container needs: without them podman does not start it. */
   missingFiles: readonly string[]
   restart: RestartRule
 }
 
 /**
- * The agent that a live CoreOS with this config starts: read from the text of its units and files, whoever wrote them.
- * Nothing of ours marks it: an address that is wrong in there is wrong.
+ * The agent that a live CoreOS with this config starts. It is read from the text of units and files alone, so a config
+ * written by any tool works, and a wrong address in it has its real effect.
  *
- * @param config with everything merged that it refers to (`renderIgnition`)
- * @param files how to look up the host's files; those that the config writes itself when left out
+ * @param config Ignition config with all references merged (`renderIgnition`)
+ * @param files looks up files of the host; by default only files that the config itself writes
  * @returns undefined when no enabled unit runs an agent
  *
  * @example
@@ -111,18 +111,18 @@ function agentIn(unit: SpecUnit, files: FileAt): AgentOnCoreos | undefined {
   }
 }
 
-/** Its own contents or the file that it is in, then its drop-ins by their names. */
+/** Texts of a unit: its contents or its file, then its drop-ins in the order of their names. */
 function textsOf({ name, contents, dropins = [] }: SpecUnit, files: FileAt): string[] {
   const own = contents ?? textOf(files(`/etc/systemd/system/${name ?? ''}`)) ?? ''
   const byName = dropins.toSorted((one, other) => ((one.name ?? '') < (other.name ?? '') ? -1 : 1))
   return [own, ...byName.map((dropin) => dropin.contents ?? '')]
 }
 
-/** Other units may run other containers. */
+/** Tells the agent's container from those of other units. */
 const runsAgent = ({ image, mounts }: PodmanCommand): boolean =>
   mounts.some(({ target }) => isInFolder(target)) || /ironic-(python-)?agent/.test(imageName(image))
 
-/** The original template pulls by the whole name, and runs by the short one, which podman finds in its storage. */
+/** The original template pulls by the full name and runs by the short name, which podman finds in its storage. */
 function pullOf(
   run: PodmanCommand,
   pulls: readonly PodmanCommand[],
@@ -137,8 +137,8 @@ function pullOf(
 }
 
 /**
- * systemd's defaults: no restart; 100 ms; five starts in ten seconds. In `[Service]` the limit goes by its old name only:
- * the `StartLimitIntervalSec` that ICC writes there is passed over.
+ * systemd's defaults: no restart; 100 ms; five starts in ten seconds. In `[Service]` systemd knows only the limit's old
+ * name, and ignores the `StartLimitIntervalSec` that image-customization-controller writes there.
  */
 function restartOf(settings: UnitSettings): RestartRule {
   const span = (name: string, otherwise: number): number => timeSpan(lastOf(settings, name) ?? '') ?? otherwise

@@ -2,10 +2,10 @@ import { UserError } from '../../runtime/index.js'
 import { sshKeyFingerprint } from '../../ignition/index.js'
 import type { AgentConfigOptions } from './agent-options.js'
 
-/** In one line, and of characters that systemd takes: a line with a noncharacter is none to it. */
+/** One line without Unicode noncharacters, since systemd ignores a line that contains one. */
 const LINE = /^[^\n\r\0\p{Noncharacter_Code_Point}]*$/u
 
-/** What an option must look like to stand where it goes: most go into a unit's command line, some into a script. */
+/** Allowed form of each option, by where it is written: most go into a unit's command line, some into a script. */
 const SHAPES = {
   image: [/^[A-Za-z0-9][\w.\-:/@[\]]*$/, 'an image reference like quay.io/metal3-io/ironic-agent:latest'],
   registry: [/^[A-Za-z0-9][\w.\-:/[\]]*$/, 'a registry like registry.example:5000/metal3-io'],
@@ -20,9 +20,9 @@ const SHAPES = {
 } as const satisfies Record<string, readonly [RegExp, string]>
 
 /**
- * The options with blanks around them taken away, and the pull secret as JSON.
+ * Checks the options. Returns them with SSH keys trimmed and the pull secret as JSON.
  *
- * @throws UserError (usage) that names the option; of secrets it repeats nothing
+ * @throws UserError (usage) that names the option, and never shows a secret
  */
 export function checkOptions(options: AgentConfigOptions): AgentConfigOptions {
   const { image, registry, hostname, ipOptions, proxies = {}, pullSecret, agentOptions = {} } = options
@@ -33,7 +33,7 @@ export function checkOptions(options: AgentConfigOptions): AgentConfigOptions {
   check('the host name', 'hostname', hostname)
   check('the IP options', 'ipOptions', ipOptions)
   for (const server of options.ntpServers ?? []) check('the time server', 'ntpServers', server)
-  // They may have a password in them.
+  // A proxy's URL may contain a password.
   check('the HTTP proxy', 'proxy', proxies.http, true)
   check('the HTTPS proxy', 'proxy', proxies.https, true)
   check('the list of hosts without proxy', 'noProxy', proxies.no)
@@ -49,29 +49,32 @@ export function checkOptions(options: AgentConfigOptions): AgentConfigOptions {
   }
 }
 
-function check(what: string, shape: keyof typeof SHAPES, given: string | undefined, secret = false): void {
+function check(label: string, shape: keyof typeof SHAPES, value: string | undefined, secret = false): void {
   const [pattern, expected] = SHAPES[shape]
-  if (given === undefined || pattern.test(given)) return
-  throw wrong(`${what} ${secret ? '(not shown)' : JSON.stringify(given)} cannot be used`, `give ${expected}`)
+  if (value === undefined || pattern.test(value)) return
+  throw wrong(`${label} ${secret ? '(not shown)' : JSON.stringify(value)} cannot be used`, `give ${expected}`)
 }
 
-function sshKey(given: string): string {
-  const key = given.trim()
+function sshKey(line: string): string {
+  const key = line.trim()
   if (!/[\n\r]/.test(key) && sshKeyFingerprint(key) !== null) return key
-  // Whoever mistakes the private key for the public one should not find it in a log.
-  throw wrong('an SSH key (not shown) is no public key', 'give a line of authorized_keys, as in ~/.ssh/id_ed25519.pub')
+  // The message leaves the key out, since a user may have passed the private key.
+  throw wrong(
+    'an SSH key (not shown) is not a public key',
+    'give a line of authorized_keys, as in ~/.ssh/id_ed25519.pub',
+  )
 }
 
-/** podman's auth file, as JSON or in base64, as the pull secret of a cluster is stored. */
-function authFile(given: string): string {
-  for (const text of [given.trim(), Buffer.from(given.trim(), 'base64').toString()])
+/** Text of podman's auth file, from JSON or from base64, in which a cluster stores its pull secret. */
+function authFile(secret: string): string {
+  for (const text of [secret.trim(), Buffer.from(secret.trim(), 'base64').toString()])
     try {
       const value: unknown = JSON.parse(text)
       if (typeof value === 'object' && value !== null && 'auths' in value) return text
     } catch {
       continue
     }
-  throw wrong('the pull secret (not shown) is no auth file', 'give JSON like {"auths": {...}}, plain or in base64')
+  throw wrong('the pull secret (not shown) is not an auth file', 'give JSON like {"auths": {...}}, plain or in base64')
 }
 
 const wrong = (message: string, remedy: string) => new UserError('agent-option', message, { kind: 'usage', remedy })

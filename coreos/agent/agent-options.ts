@@ -1,32 +1,32 @@
 import type { Scheme } from './service-urls.js'
 
 /**
- * Which form of config: `original` is the design document's (spec 3.0.0, the container pulled before it is run, settings
- * and devices mounted into it); `today` is the one that image-customization-controller writes (spec 3.2.0, a unit that
- * starts again).
+ * Form of the config: `original` is the design document's (spec 3.0.0, the container is pulled before it runs, settings
+ * and devices are mounted into it); `today` is the one that image-customization-controller writes (spec 3.2.0, the unit
+ * restarts).
  */
 export type AgentTemplate = 'original' | 'today'
 
-/** Which certificates of Ironic the agent takes, and the scheme of hosts that are named without: `off` is `http`. */
+/** How the agent verifies Ironic's certificate, and the scheme of hosts without one: `off` is `http`. */
 export type AgentTls = 'off' | 'on' | 'insecure'
 
-/** What a config has to say that makes a live CoreOS run the agent. */
+/** Options of the Ignition config that makes a live CoreOS run the agent. */
 export interface AgentConfigOptions {
   /** Default `today`. */
   template?: AgentTemplate
-  /** URLs or hosts, at least one; port 6385 unless told. */
+  /** URLs or hosts, at least one; default port 6385. */
   ironicUrls: readonly string[]
-  /** Port 5050 and `/v1/continue` unless told. Without, `today` leaves the agent to inspect through Ironic's own API. */
+  /** Default port 5050 and path `/v1/continue`. Without inspectors, the agent of `today` inspects through Ironic's own API. */
   inspectorUrls?: readonly string[]
-  /** The container's image; {@link DEFAULT_AGENT_IMAGE} unless told. */
+  /** The container's image; default {@link DEFAULT_AGENT_IMAGE}. */
   image?: string
-  /** In place of the default image's registry: `registry.example:5000`. */
+  /** Replaces the default image's registry: `registry.example:5000`. */
   registry?: string
-  /** A registry whose certificate is not looked at, or that has none. */
+  /** The registry's certificate is not verified; plain HTTP is allowed. */
   insecureRegistry?: boolean
   /** JSON of podman's auth file, plain or in base64. */
   pullSecret?: string
-  /** Default: any certificate in `today`, as upstream has it; none is asked for by the URLs of `original`. */
+  /** Default: in `today` any certificate is accepted, as upstream does; in `original` the URL's scheme decides. */
   tls?: AgentTls
   /** Public keys that may log in as `core`. */
   sshKeys?: readonly string[]
@@ -34,23 +34,23 @@ export interface AgentConfigOptions {
   ntpServers?: readonly string[]
   /** Contents of /etc/containers/registries.conf. */
   registriesConf?: string | Uint8Array
-  /** PEM: what the live system trusts. */
+  /** Certificates in PEM that the live system trusts. */
   caBundle?: string | Uint8Array
-  /** Default: on all interfaces, unless there are {@link keyfiles}. */
+  /** Default: VLANs on all interfaces, unless there are {@link keyfiles}. */
   vlanInterfaces?: 'always' | 'never' | 'auto'
   /** Kernel arguments for the installed system, `ip=dhcp6`. */
   ipOptions?: string
   /** Whether `install_coreos` copies the live system's network settings; default: if there are {@link keyfiles}. */
   copyNetwork?: boolean
-  /** Where DHCP gives none. */
+  /** Host name where DHCP assigns none. */
   hostname?: string
   /** NetworkManager keyfiles by their names. */
   keyfiles?: readonly { name: string; bytes: Uint8Array }[]
-  /** More of ironic-python-agent's options, by their own names. */
+  /** Further options of ironic-python-agent, by their own names. */
   agentOptions?: Readonly<Record<string, string>>
 }
 
-/** What the design document names. */
+/** Image that the design document names. */
 export const DEFAULT_AGENT_IMAGE = 'quay.io/metal3-io/ironic-agent'
 
 export const schemeOf = (tls: AgentTls | undefined): Scheme => (tls === 'on' || tls === 'insecure' ? 'https' : 'http')

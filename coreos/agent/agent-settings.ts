@@ -3,10 +3,10 @@ import { splitWords } from './command-words.js'
 import type { PodmanCommand } from './podman-command.js'
 import { textOf, type FileAt } from './written-files.js'
 
-/** Where the agent's image looks for its settings (its ENTRYPOINT: `--config-dir /etc/ironic-python-agent`). */
+/** Folder from which the agent's image reads settings (its ENTRYPOINT: `--config-dir /etc/ironic-python-agent`). */
 const CONFIG_FOLDER = '/etc/ironic-python-agent'
 
-/** What the agent's image brings itself (ironic-agent-image), below everything that is mounted beside it. */
+/** Settings in the agent's image itself (ironic-agent-image). Files mounted beside them override them. */
 const AGENT_IMAGE_DEFAULTS: ConfigFile = {
   name: '00-defaults.conf',
   text: [
@@ -21,16 +21,16 @@ const AGENT_IMAGE_DEFAULTS: ConfigFile = {
   ].join('\n'),
 }
 
-/** Whether a path in the container is among the agent's settings. */
+/** Whether a path in the container is in the folder of the agent's settings. */
 export const isInFolder = (path: string): boolean => path === CONFIG_FOLDER || path.startsWith(`${CONFIG_FOLDER}/`)
 
 const PROXY = /^(https?|no|all)_proxy$/i
 
-/** What podman itself goes through. */
+/** Variables that set a proxy. */
 export const proxiesIn = (environment: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(environment).filter(([name, value]) => PROXY.test(name) && value !== ''))
 
-/** podman hands proxies on, and what `--env NAME` names without a value. */
+/** podman passes proxies on to the container, and its own value of a variable that `--env NAME` names without one. */
 export function containerEnvironment(
   run: PodmanCommand,
   environment: Readonly<Record<string, string>>,
@@ -47,7 +47,7 @@ export function containerEnvironment(
   }
 }
 
-/** Lines of `NAME=value`; a `-` in front of the path forgives that there is no such file. */
+/** Variables from lines of `NAME=value`. A missing file is accepted, as systemd does after a `-` before the path. */
 export function fromEnvironmentFiles(paths: readonly string[], files: FileAt): Record<string, string> {
   const lines = paths.flatMap((path) => textOf(files(path.replace(/^-/, '')))?.split('\n') ?? [])
   const pairs = lines.flatMap((line) => {
@@ -70,9 +70,9 @@ export function configOf(
       ? []
       : [{ name: target.slice(CONFIG_FOLDER.length + 1), text }]
   })
-  // A folder that is mounted hides the one of the image.
+  // A mounted folder hides the folder of the image.
   const own = mounts.some(({ target }) => target === CONFIG_FOLDER) ? [] : [AGENT_IMAGE_DEFAULTS]
-  // oslo.config reads a folder in the order of names; a file mounted over another one takes its place.
+  // oslo.config reads a folder in the order of names; a file mounted over another one replaces it.
   const inFolder = new Map([...own, ...mounted].map((file) => [file.name, file]))
   const sorted = [...inFolder.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1))
   return {
@@ -85,14 +85,14 @@ export function configOf(
   }
 }
 
-/** oslo.config takes `OS_DEFAULT__API_URL` from the environment, over files. */
+/** Options that oslo.config reads from variables such as `OS_DEFAULT__API_URL`. They override files. */
 const fromVariables = (environment: Readonly<Record<string, string>>): [string, string][] =>
   Object.entries(environment).flatMap(([name, value]): [string, string][] => {
     const option = /^OS_DEFAULT__(\w+)$/.exec(name)?.[1]
     return option === undefined ? [] : [[option.toLowerCase(), value]]
   })
 
-/** `--api-url URL`, over everything else; a switch has no value. */
+/** Options from arguments such as `--api-url URL`. They override everything else; a switch has no value. */
 function fromArguments(words: readonly string[]): [string, string][] {
   return words.flatMap((word, index): [string, string][] => {
     const [, name, value] = /^--([a-z][\w-]*)(?:=(.*))?$/s.exec(word) ?? []
@@ -109,7 +109,7 @@ function asFile(name: string, options: readonly [string, string][]): ConfigFile[
 
 const INI = { code: 'agent-config-file' as const, example: 'api_url = http://192.0.2.1:6385' }
 
-/** A file that is mounted in many places is read once. */
+/** Parses a file that is mounted in many places only once. */
 export function optionsOf(configFiles: readonly ConfigFile[]): Record<string, string> {
   const last = new Map(configFiles.toReversed().map(({ text }, index) => [text, configFiles.length - 1 - index]))
   const read = configFiles.filter(({ text }, index) => last.get(text) === index)
@@ -120,7 +120,7 @@ function readableIni(file: ConfigFile): ReturnType<typeof parseIni> | undefined 
   try {
     return parseIni(file, INI)
   } catch (error) {
-    // The agent says it when it reads the file.
+    // The agent reports the error when it reads the file.
     if (error instanceof UserError) return undefined
     throw error
   }

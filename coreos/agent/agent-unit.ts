@@ -1,13 +1,13 @@
 import type { AgentTemplate } from './agent-options.js'
 
-/** What the unit that runs the container has to know. */
+/** Variable parts of the unit that runs the container. */
 export interface UnitParts {
   image: string
   /** Whether a pull secret is at {@link AUTH_FILE}. */
   authFile: boolean
   insecureRegistry: boolean
   proxies: { http?: string; https?: string; no?: string }
-  /** Of the container; what is undefined is left out of the original form. */
+  /** Environment of the container; undefined variables are left out. */
   environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -17,7 +17,7 @@ export const AGENT_CONF = '/etc/ironic-python-agent.conf'
 
 const bind = (source: string, target: string): string => `--mount type=bind,src=${source},dst=${target}`
 
-/** The agent's settings, and what of the host it works on. */
+/** Mounts: the agent's settings, and the parts of the host that it works on. */
 const CONF = bind(AGENT_CONF, '/etc/ironic-python-agent/ignition.conf')
 const DEVICES = [bind('/dev', '/dev'), bind('/sys', '/sys')]
 const HOST = bind('/', '/mnt/coreos')
@@ -25,7 +25,7 @@ const HOST = bind('/', '/mnt/coreos')
 export const agentUnit = (template: AgentTemplate, parts: UnitParts): string =>
   template === 'original' ? original(parts) : todays(parts)
 
-/** Nothing starts it again: a machine whose pull has failed stays as it is. */
+/** The unit has no `Restart=`: when the pull fails, the machine stays without an agent. */
 function original(parts: UnitParts): string {
   const run = ['--privileged --network host', CONF, ...DEVICES, HOST, ...variables(parts), '--name ironic-agent']
   return unit({
@@ -40,7 +40,7 @@ function original(parts: UnitParts): string {
   })
 }
 
-/** Type=notify: podman tells systemd when the container runs, and what pulling it takes counts as starting. */
+/** Type=notify: podman notifies systemd when the container runs, so the pull counts as part of the start. */
 function todays(parts: UnitParts): string {
   const id = '--cidfile=%t/%n.ctr-id'
   const run = [
@@ -83,9 +83,12 @@ const proxyLines = ({ proxies: { http = '', https = '', no = '' } }: UnitParts):
 
 const variables = ({ environment }: UnitParts): string[] =>
   Object.entries(environment).flatMap(([name, value]) =>
-    // A dollar is a variable to systemd on command lines, and nothing else in `Environment=`.
+    // systemd expands a dollar on command lines, but not in `Environment=`.
     value === undefined ? [] : [`--env "${name}=${escaped(value).replaceAll('$', '$$$$')}"`],
   )
 
-/** Between double quotes of a unit: what ICC leaves as it is would be a specifier there, as the `%40` of a password. */
+/**
+ * Escapes a text for double quotes in a unit. image-customization-controller does not escape percent signs, so systemd
+ * reads the `%40` of a password as a specifier.
+ */
 const escaped = (text: string): string => text.replace(/["\\]/g, '\\$&').replaceAll('%', '%%')

@@ -1,22 +1,22 @@
-/** What a command line of a unit may refer to. */
+/** Names that a command line of a unit may refer to. */
 export interface CommandScope {
   /** `ironic-agent.service` */
   unit: string
-  /** Of `Environment=`, as `$NAME` and `${NAME}`. */
+  /** Variables of `Environment=`, referred to as `$NAME` and `${NAME}`. */
   environment: Readonly<Record<string, string>>
 }
 
-/** Characters before a program's path that say how to run it. */
+/** Characters before a program's path that set how systemd runs it. */
 const PREFIX = /^[-@:+!|]+/
 
-/** What the kernel takes at most as arguments (execve(2)): variables in variables' values may come to more. */
+/** The kernel's limit for arguments (execve(2)). Variables whose values contain variables can grow beyond it. */
 const LONGEST_COMMAND = 2 * 2 ** 20
 
 /**
- * A command of `ExecStart=` as the words that its program gets (systemd.service(5), *Command lines*): quotes, escapes,
- * specifiers and variables. A `$NAME` that is a word by itself becomes as many words as its value has.
+ * Splits a command of `ExecStart=` into the program's arguments as systemd.service(5), *Command lines*, describes:
+ * quotes, escapes, specifiers and variables. A `$NAME` that is a word by itself becomes as many words as its value has.
  *
- * @returns nothing for a command that no kernel would run
+ * @returns an empty list for a command longer than the kernel's limit
  */
 export function commandWords(line: string, { unit, environment }: CommandScope): string[] {
   const valueOf = (name: string): string => (Object.hasOwn(environment, name) ? environment[name]! : '')
@@ -47,7 +47,7 @@ export const environmentOf = (lines: readonly string[], unit: string): Record<st
     }),
   )
 
-/** A unit's name can be taken apart; other specifiers of systemd's say where things are. */
+/** Expands systemd's specifiers: those for the unit's name, and those for fixed folders and the user. */
 function specifiers(text: string, unit: string): string {
   const stem = unit.slice(0, Math.max(0, unit.lastIndexOf('.')))
   return text.replace(/%([%nNptTVEShuU])/g, (_, letter: string) => {
@@ -79,7 +79,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   v: '\v',
 }
 
-/** Words between blanks, with quotes and backslashes undone. What is never closed reaches to the end. */
+/** Splits at blanks, and resolves quotes and backslashes. A quote that is never closed reaches to the end. */
 export function splitWords(line: string): string[] {
   const words: string[] = []
   let word: string | undefined

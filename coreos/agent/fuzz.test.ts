@@ -17,7 +17,7 @@ const unit = (contents: string): SpecConfig => ({
   },
 })
 
-/** What units and command lines are made of, and what could confuse a reader of them. */
+/** Parts of units and command lines, and texts that could confuse a parser of them. */
 const piece = fc.oneof(
   fc.constantFrom(
     ...['[Service]', '[', ']', 'ExecStart=', 'ExecStartPre=', 'Environment=', 'EnvironmentFile=', 'Restart=always'],
@@ -69,7 +69,7 @@ const piece = fc.oneof(
 )
 
 describe('reading what starts the agent', () => {
-  test('any text of a unit is read', () => {
+  test('any text of a unit can be read', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), fc.string({ unit: 'binary', maxLength: 60 }), (pieces, conf) => {
         const found = agentOf(unit(pieces.join('')), (path) => (path === CONF ? Buffer.from(conf) : undefined))
@@ -80,7 +80,7 @@ describe('reading what starts the agent', () => {
     )
   })
 
-  test('a config that was damaged is read as far as it goes', () => {
+  test('a damaged config is read as far as possible', () => {
     fc.assert(
       fc.property(agentOptions, fc.nat(), fc.nat(), piece, (options, at, cut, more) => {
         const config = agentConfig(options)
@@ -99,10 +99,10 @@ describe('reading what starts the agent', () => {
     ['blanks in a key', `[Service]\nA${' '.repeat(200_000)}b`],
     ['blanks in front of nothing', `[Service]\nExecStart=podman run${' '.repeat(200_000)}`],
     ['many settings of one name', `[Service]\n${'Environment=A=b\n'.repeat(50_000)}`],
-    ['a line that goes on for ever', `[Service]\nExecStart=podman run ${'\\\n a'.repeat(50_000)}`],
+    ['a line continued many times', `[Service]\nExecStart=podman run ${'\\\n a'.repeat(50_000)}`],
     ['many signs in a name', `[Service]\nExecStart=podman run ${'a:@'.repeat(70_000)}/`],
     [
-      'a value that is put in again and again',
+      'a value that is inserted many times',
       `[Service]\nEnvironment=A=${'x'.repeat(100_000)}\nExecStart=podman run ${'$A ${A}'.repeat(5000)}`,
     ],
     ['quotes that never close', `[Service]\nExecStart=podman run ${'"\\'.repeat(100_000)}`],
@@ -114,7 +114,7 @@ describe('reading what starts the agent', () => {
     expect(performance.now() - before).toBeLessThan(5000)
   })
 
-  test('what decompresses to more than a setting is not there, however often it is asked for', () => {
+  test('a file that decompresses to more than a MiB counts as missing, however often it is mounted', () => {
     const bomb = `data:;base64,${gzipSync(Buffer.alloc(2 ** 26)).toString('base64')}`
     const config: SpecConfig = {
       ...unit(`[Service]\nExecStart=podman run ${`-v ${CONF}:/etc/ironic-python-agent/a.conf `.repeat(500)} x/y`),
@@ -137,7 +137,7 @@ describe('reading what starts the agent', () => {
 })
 
 describe('following what configs refer to', () => {
-  test('any web of references ends, in a config or in words, and nothing is fetched without end', async () => {
+  test('any web of references ends in a config or an error, after a limited number of fetches', async () => {
     const web = fc.array(fc.array(fc.nat(7), { maxLength: 3 }), { minLength: 8, maxLength: 8 })
     const reference = (index: number) => ({ source: `http://h/${index}` })
     await fc.assert(

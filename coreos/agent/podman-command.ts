@@ -4,26 +4,26 @@ export interface Mount {
   target: string
 }
 
-/** `podman run` or `podman pull`, as far as it matters here. */
+/** The parts of a `podman run` or `podman pull` command that decide how the agent runs. */
 export interface PodmanCommand {
   verb: 'run' | 'pull'
-  /** As it is written. */
+  /** Image name as in the command. */
   image: string
-  /** What comes after the image: arguments of the program in it. */
+  /** Words after the image: arguments of the program in it. */
   arguments: string[]
   name: string | null
   authFile: string | null
   tlsVerify: boolean
-  /** Never looks for the image in a registry. */
+  /** podman never looks for the image in a registry. */
   neverPulls: boolean
   mounts: Mount[]
-  /** Null is the value that podman's own environment has. */
+  /** Null stands for the value in podman's own environment. */
   environment: Record<string, string | null>
   /** Files of `NAME=value` lines on the host. */
   environmentFiles: string[]
 }
 
-/** Options of `podman run` and `pull` that take no value; one after `=` they may have. */
+/** Options of `podman run` and `pull` that take no value, or one only after `=`. */
 const SWITCHES = new Set([
   ...['all-tags', 'detach', 'disable-content-trust', 'env-host', 'help', 'http-proxy', 'init', 'interactive'],
   ...['no-healthcheck', 'no-hostname', 'no-hosts', 'oom-kill-disable', 'passwd', 'privileged', 'publish-all', 'quiet'],
@@ -46,12 +46,12 @@ const SHORT: Readonly<Record<string, string>> = {
   ...{ P: 'publish-all', p: 'publish', q: 'quiet', t: 'tty', u: 'user', v: 'volume', w: 'workdir' },
 }
 
-/** Undefined for any other command, and for one that names no image. */
+/** Parses a command line. Returns undefined for any other command, and for one without an image. */
 export function podmanCommand(words: readonly string[]): PodmanCommand | undefined {
   const [program = '', ...rest] = words
   if (program.split('/').at(-1) !== 'podman') return undefined
   const at = rest.findIndex((word) => word === 'run' || word === 'pull')
-  // Between podman and its verb there are only options of its own.
+  // Only podman's own options come between podman and its verb.
   if (at < 0 || (rest[0] === 'container' || rest[0] === 'image' ? at !== 1 : !rest.slice(0, at).every(isOption)))
     return undefined
   const { options, words: images } = readOptions(rest.slice(at + 1), rest[at] === 'pull')
@@ -79,23 +79,23 @@ interface Option {
   value: string
 }
 
-/** @param anywhere options may also come after the first word, as `podman pull` has it */
-function readOptions(given: readonly string[], anywhere: boolean): { options: Option[]; words: string[] } {
+/** @param anywhere whether options may also come after the first word, as in `podman pull` */
+function readOptions(args: readonly string[], anywhere: boolean): { options: Option[]; words: string[] } {
   const options: Option[] = []
   const words: string[] = []
-  for (let at = 0; at < given.length; at++) {
-    const word = given[at]!
-    if (word === '--' && (anywhere || words.length === 0)) return { options, words: [...words, ...given.slice(at + 1)] }
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at]!
+    if (word === '--' && (anywhere || words.length === 0)) return { options, words: [...words, ...args.slice(at + 1)] }
     if ((words.length > 0 && !anywhere) || !isOption(word) || word === '-') words.push(word)
     else if (word.startsWith('--')) {
       const [, name = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? []
-      options.push({ name, value: value ?? (SWITCHES.has(name) ? 'true' : (given[++at] ?? '')) })
-    } else at += shortOptions(word.slice(1), given[at + 1], options)
+      options.push({ name, value: value ?? (SWITCHES.has(name) ? 'true' : (args[++at] ?? '')) })
+    } else at += shortOptions(word.slice(1), args[at + 1], options)
   }
   return { options, words }
 }
 
-/** `-dit`, `-eA=b`, `-e A=b`; returns how many of the following words were taken. */
+/** Parses `-dit`, `-eA=b` and `-e A=b`. Returns how many of the following words it used. */
 function shortOptions(letters: string, next: string | undefined, options: Option[]): 0 | 1 {
   for (const [index, letter] of [...letters].entries()) {
     const name = SHORT[letter] ?? letter
@@ -117,7 +117,7 @@ function mountOption(text: string): Mount[] {
   return fields.get('type') === 'bind' && source !== undefined && target !== undefined ? [{ source, target }] : []
 }
 
-/** `HOST:CONTAINER[:OPTIONS]`; a name that is no path is a volume. */
+/** Parses `HOST:CONTAINER[:OPTIONS]`. A source that is not a path is a named volume, no mount of the host. */
 function volumeOption(text: string): Mount[] {
   const [source = '', target] = text.split(':')
   return source.startsWith('/') && target !== undefined ? [{ source, target }] : []

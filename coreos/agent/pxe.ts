@@ -1,19 +1,20 @@
 import { ipxeScript, liveKernelArguments, type IpxeBoot, type LiveSources } from '../live/kernel-arguments.js'
 import { LiveImageError } from '../live-image-error.js'
 
-/** What the kernel of a live CoreOS is told when Ironic boots it by PXE. */
+/** Kernel arguments of a live CoreOS that Ironic boots by PXE. */
 export interface LivePxe extends LiveSources {
-  /** What Ironic appends anyway: `nofb nomodeset vga=normal`, and parameters of the agent, `ipa-insecure=1`. */
+  /** Arguments that Ironic appends anyway: `nofb nomodeset vga=normal`, and the agent's, such as `ipa-insecure=1`. */
   append?: string
-  /** The live system's network, as `ip=dhcp6`; it stays the machine's by `IPA_COREOS_IP_OPTIONS`. */
+  /** Network of the live system, such as `ip=dhcp6`. `IPA_COREOS_IP_OPTIONS` keeps it for the installed system. */
   ipOptions?: string
 }
 
 /**
- * Ironic's `kernel_append_params` (once `pxe_append_params`) for a live CoreOS, each argument once: what Ironic had
- * there, where the root filesystem and the Ignition config are, and the network (Metal3's and OpenShift's Ironic images).
+ * Ironic's `kernel_append_params` (once `pxe_append_params`) for a live CoreOS, as in the Ironic images of Metal3 and
+ * OpenShift: the arguments that Ironic had, the URLs of the root filesystem and the Ignition config, and the network.
+ * Each argument appears once.
  *
- * @throws LiveImageError for a URL that a command line would take apart, and for line breaks
+ * @throws LiveImageError for line breaks, and for a URL that would not stay one kernel argument
  *
  * @example
  * pxeAppendParams({ append: 'nofb', rootfsUrl: 'http://192.0.2.1/rootfs.img', ignitionUrl: 'http://192.0.2.1/agent.ign' })
@@ -26,9 +27,9 @@ export function pxeAppendParams({ append = '', ipOptions = '', ...sources }: Liv
 }
 
 /**
- * An iPXE script that boots a live CoreOS so.
+ * iPXE script that boots a live CoreOS with the arguments of {@link pxeAppendParams}.
  *
- * @throws LiveImageError as {@link pxeAppendParams}, and for URLs of kernel and initramfs alike
+ * @throws LiveImageError as {@link pxeAppendParams} does, also for the URLs of kernel and initramfs
  */
 export const liveIpxeScript = ({ kernelUrl, initramfsUrls, ...live }: Omit<IpxeBoot, 'arguments'> & LivePxe): string =>
   ipxeScript({ kernelUrl, initramfsUrls, arguments: pxeAppendParams(live) })

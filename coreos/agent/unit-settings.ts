@@ -2,8 +2,8 @@
 export type UnitSettings = ReadonlyMap<string, readonly string[]>
 
 /**
- * Reads a unit and its drop-ins as systemd does (systemd.syntax(7)): a backslash goes on in the next line, remarks between
- * such lines are passed over, an empty value takes back what came before. Lines that are no settings are passed over too.
+ * Reads a unit and its drop-ins as systemd does (systemd.syntax(7)): a line that ends in a backslash continues in the
+ * next one, comments between such lines are skipped, an empty value clears the earlier ones. Other lines are skipped.
  */
 export function unitSettings(texts: readonly string[]): UnitSettings {
   const settings = new Map<string, string[]>()
@@ -59,7 +59,7 @@ const UNITS: Readonly<Record<string, number>> = {
   hours: 3_600_000,
 }
 
-/** A time span as `5`, `5min 20s`, `infinity`, in milliseconds; undefined for what is none. */
+/** Converts a time span such as `5`, `5min 20s` or `infinity` to milliseconds; undefined for any other text. */
 export function timeSpan(text: string): number | undefined {
   if (text.trim() === 'infinity') return Infinity
   const parts = [...text.matchAll(/\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*/gy)]

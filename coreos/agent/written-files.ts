@@ -4,17 +4,17 @@ import { dataUrlBytes, type SpecConfig, type SpecResource } from '../../ignition
 /** Looks up a file of the booted system; undefined when there is none. */
 export type FileAt = (path: string) => Uint8Array | undefined
 
-/** What a file says, if it is there. */
+/** The text of a file; undefined when the file does not exist. */
 export const textOf = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString()
 
-/** What decides how an agent starts is text that somebody wrote: a bomb is none. */
+/** Limit for one file. Units and settings are short texts, so a larger file is a decompression bomb. */
 const LARGEST = 2 ** 20
-/** Of all files together. */
+/** Limit for all files together. */
 const LARGEST_OF_ALL = 64 * 2 ** 20
 
 /**
- * The files that a config writes by itself, from data URLs. One whose content is somewhere else, cannot be decoded, or
- * decompresses to more than a MiB is not there: whoever has fetched it knows better.
+ * Files that a config writes from data URLs. A file counts as missing when its content is at another URL, cannot be
+ * decoded, or decompresses to more than a MiB. A caller that has fetched the contents passes a lookup of its own.
  */
 export function writtenFiles(config: SpecConfig): FileAt {
   const byPath = new Map((config.storage?.files ?? []).map((file) => [file.path, file]))
@@ -39,7 +39,7 @@ function bytesOf({ source, compression }: SpecResource): Uint8Array | undefined 
   try {
     return gunzipSync(bytes, { maxOutputLength: LARGEST })
   } catch {
-    // Ignition stops at it, so no agent starts from it either.
+    // Ignition fails on such a file, so no agent starts from it either.
     return undefined
   }
 }

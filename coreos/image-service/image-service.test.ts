@@ -44,17 +44,17 @@ const got = async (url: string, headers: Record<string, string> = {}) => {
 const configIn = async (bytes: Buffer): Promise<string> =>
   Buffer.from((await openLiveIso(bytesSource(bytes), clock)).files.get(IGNITION_FILE)!).toString()
 
-describe('what all get', () => {
+describe('the common images', () => {
   test.each([
     ['192.0.2.7', 'http://192.0.2.7:'],
     ['2001:db8::7', 'http://[2001:db8::7]:'],
-  ])('is named by the host that others reach: %s', async (publicHost, start) => {
+  ])('have URLs with the public host %s', async (publicHost, start) => {
     await using images = await service({ publicHost })
     expect(images.url).toBe(`${start}${images.port}`)
     expect(images.urls()!.iso).toContain(`${start}${images.port}/live/`)
   })
 
-  test('the ISO has the config, and is otherwise the one that was published', async () => {
+  test('the ISO has the config, and is otherwise as published', async () => {
     await using images = await service()
     const { bytes } = await got(images.urls()!.iso!)
     expect(await configIn(bytes)).toBe(COMMON)
@@ -77,7 +77,7 @@ describe('what all get', () => {
     expect((await got(rootfs)).bytes.equals(files['images/pxeboot/rootfs.img']!)).toBe(true)
   })
 
-  test('the config is served in a version that the machine reads, or not at all', async () => {
+  test('the config is served in a version that the client accepts, or refused', async () => {
     await using images = await service({ config: JSON.stringify({ ignition: { version: '3.4.0' } }) })
     const { ignition, append } = images.urls()!.pxe!
     expect(append).toContain(`ignition.config.url=${ignition} ignition.firstboot ignition.platform.id=metal`)
@@ -91,7 +91,7 @@ describe('what all get', () => {
     expect((await asks('2.4.0')).status).toBe(406)
   })
 
-  test('a config that does not fit is known before anything is served', async () => {
+  test('a config that does not fit is refused before anything is served', async () => {
     const big = Array.from(seededRandom(3).bytes(300_000), (byte) => byte.toString(16)).join('')
     const config = JSON.stringify({
       ignition: { version: '3.2.0' },
@@ -102,15 +102,19 @@ describe('what all get', () => {
 
   test.each<[string, Partial<ImageServiceOptions>, RegExp]>([
     ['a config that Ignition refuses', { config: '{"ignition":{"version":"9.0.0"}}' }, /none that Ignition reads/],
-    ['files that are not there', { files: [{ architecture: 'x86_64', iso: '/nowhere/live.iso' }] }, /nowhere/],
-    ['a kernel alone', { files: [{ architecture: 'x86_64', kernel: '/k' }] }, /only some were given/],
+    ['a missing file', { files: [{ architecture: 'x86_64', iso: '/nowhere/live.iso' }] }, /nowhere/],
+    [
+      'a kernel alone',
+      { files: [{ architecture: 'x86_64', kernel: '/k' }] },
+      /only some of kernel, initramfs and rootfs/,
+    ],
   ])('%s is refused', async (_, options, why) => {
     await expect(service(options)).rejects.toThrow(why)
   })
 })
 
-describe('what a node gets', () => {
-  test('its own config in its own ISO and initramfs, under names that nobody guesses, until it goes', async () => {
+describe('the images of a node', () => {
+  test('a node has its config in its own ISO and initramfs, under unguessable names, until it is withdrawn', async () => {
     const configs = new Map([['n1', own('one')]])
     await using images = await service({ configOf: (node) => configs.get(node) })
     const [one, two] = [images.publish('n1')!, images.publish('n2')!]
@@ -132,7 +136,7 @@ describe('what a node gets', () => {
     expect((await got(two.iso!)).status).toBe(200)
   })
 
-  test('names are those of the secret, so they outlive the service', async () => {
+  test('names depend on the secret, so they outlive the service', async () => {
     const path = async (secret: string) => {
       await using images = await service({ secret })
       return new URL(images.publish('n1')!.iso!).pathname
@@ -141,7 +145,7 @@ describe('what a node gets', () => {
     expect(await path('a')).not.toBe(await path('b'))
   })
 
-  test('a hundred of them cost their archives, and no copy of the ISO', async () => {
+  test('a hundred nodes take memory for their archives, not for copies of the ISO', async () => {
     await using images = await service({ configOf: own })
     const urls = Array.from({ length: 100 }, (_, n) => images.publish(`node-${n}`)!.iso!)
     const held = () => {
@@ -155,7 +159,7 @@ describe('what a node gets', () => {
 })
 
 describe('the server', () => {
-  test('many readers of ranges read what is there', async () => {
+  test('many readers of ranges read the same bytes', async () => {
     await using images = await service()
     const url = images.urls()!.iso!
     const { bytes } = await got(url)
@@ -172,11 +176,11 @@ describe('the server', () => {
   })
 
   test.each([
-    ['a file that is not there', 'GET', '/live/x86_64/other.iso', 404],
+    ['a missing file', 'GET', '/live/x86_64/other.iso', 404],
     ['another architecture', 'GET', '/live/riscv/ironic-python-agent.iso', 404],
-    ['a name that nobody was given', 'GET', '/nodes/x/ironic-python-agent.iso', 404],
-    ['a way out of the folder', 'GET', '/live/../../etc/passwd', 404],
-    ['a way out, hidden', 'GET', '/live/%2e%2e/ironic-python-agent.iso', 404],
+    ['an unknown name of a node', 'GET', '/nodes/x/ironic-python-agent.iso', 404],
+    ['a path out of the folder', 'GET', '/live/../../etc/passwd', 404],
+    ['an encoded path out of the folder', 'GET', '/live/%2e%2e/ironic-python-agent.iso', 404],
     ['another method', 'POST', '/live/x86_64/ironic-python-agent.iso', 405],
   ])('%s', async (_, method, path, status) => {
     await using images = await service()
@@ -185,14 +189,14 @@ describe('the server', () => {
     await response.arrayBuffer()
   })
 
-  test('HEAD tells the size, and sends nothing', async () => {
+  test('HEAD answers with the size, without a body', async () => {
     await using images = await service()
     const response = await fetch(images.urls()!.iso!, { method: 'HEAD' })
     expect(response.headers.get('content-length')).toBe(String((await readFile(iso)).length))
     expect((await response.arrayBuffer()).byteLength).toBe(0)
   })
 
-  test('a file that was published anew is another one', async () => {
+  test('a file that was published again has another ETag', async () => {
     const etag = async () => {
       await using images = await service()
       return (await got(images.urls()!.pxe!.kernel)).headers.get('etag')

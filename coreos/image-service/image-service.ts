@@ -12,25 +12,25 @@ import {
 import { IGNITION_TYPE, negotiate, readIgnition } from '../../ignition/index.js'
 import { liveKernelArguments } from '../live/kernel-arguments.js'
 import { digest, openLiveImage, type LiveImageFiles, type LiveSet } from './live-files.js'
-import { customisedInitramfs, customisedIso, plainFile } from './overlays.js'
+import { customizedInitramfs, customizedIso, plainFile } from './overlays.js'
 import { oldRamdisk } from './old-ramdisk.js'
 
 export interface ImageServiceOptions extends Omit<FileServerOptions, 'find'> {
-  /** One live CoreOS an architecture. */
+  /** Files of the live CoreOS, one set for each architecture. */
   files: readonly LiveImageFiles[]
-  /** The config that every live system starts with that has none of its own: Ignition, as text. */
+  /** Common Ignition config, as text, for live systems without a config of their own. */
   config: string
-  /** The config of a node's own live system; undefined gives it the common one. Asked whenever something is fetched. */
+  /** Ignition config of one node; undefined selects the common one. Called for each request. */
   configOf?: (node: string) => string | undefined
-  /** Makes the names of nodes' files, which nobody guesses; the same secret makes the same ones. */
+  /** Secret from which the unguessable names of nodes' files are derived; the same secret gives the same names. */
   secret: string
-  /** How others reach it, where that is not where it listens: without a slash at its end. */
+  /** Base URL for clients, when it differs from the listening address; without a slash at its end. */
   publicUrl?: string
-  /** The host of that URL, where its port is the one that it listens on. */
+  /** Host for clients, when only the host differs from the listening address. */
   publicHost?: string
 }
 
-/** Where the images of a live CoreOS are, by URL. */
+/** URLs of a live CoreOS. */
 export interface LiveUrls {
   iso: string | null
   pxe: {
@@ -38,25 +38,28 @@ export interface LiveUrls {
     ramdisk: string
     rootfs: string
     ignition: string
-    /** Kernel arguments that these need. */
+    /** Kernel arguments that these files need. */
     append: string
   } | null
 }
 
-/** Serves live images: as published, customised for all, and customised for each node. */
+/** Serves live images: as published, with the common config, and with a config for each node. */
 export interface ImageService extends AsyncDisposable {
   readonly url: string
   readonly port: number
   readonly architectures: readonly string[]
-  /** The stable ones: the ISO has the common config, for PXE it is at a URL. Undefined for an unknown architecture. */
+  /**
+   * URLs of the common images. The ISO contains the common config; a PXE boot fetches it. Undefined for an unknown
+   * architecture.
+   */
   urls(architecture?: string): LiveUrls | undefined
   /**
-   * A node's own: from now until {@link withdraw} they are there, each an overlay on the one base file; the initramfs
-   * has the config in it. Undefined for an architecture that there is no image of.
+   * Serves images for a node until {@link withdraw}, each as an overlay on the shared base file. The initramfs contains
+   * the config. Undefined for an unknown architecture.
    */
   publish(node: string, architecture?: string): LiveUrls | undefined
   withdraw(node: string): void
-  /** A kernel and ramdisk of the old kind, with the agent in it, for simulated machines. */
+  /** Kernel and ramdisk without CoreOS, with the agent in the ramdisk, for simulated machines. */
   readonly oldRamdisk: { kernel: string; ramdisk: string }
 }
 
@@ -64,10 +67,10 @@ const DEFAULT_ARCHITECTURE = 'x86_64'
 const BASE = 'ironic-python-agent'
 
 /**
- * Opens an image service on live images, the ISO customised at once, so that a config that is too large for it, or one
- * that Ignition would refuse, is known before anything is served.
+ * Opens an image service on live images. It customizes the ISO at once, to refuse an invalid or too large config before
+ * it serves anything.
  *
- * @throws UserError for files that are no live images, a config that is none, an address that is taken
+ * @throws UserError for files that are not live images, an invalid config, an address in use
  * @example
  * await using images = await openImageService({ files: [{ architecture: 'x86_64', iso: 'live.iso' }], config, ... })
  * images.publish(node.uuid) // { iso: 'http://127.0.0.1:6180/nodes/.../ironic-python-agent.iso', ... }
@@ -78,9 +81,9 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
     readIgnition(config, 'the config of the live images')
     const sets = new Map<string, LiveSet>()
     for (const each of files) sets.set(each.architecture, scope.use(await openLiveImage(each, clock)))
-    const shelf = new Shelf(sets, options)
-    for (const set of sets.values()) if (set.iso) await shelf.find(`/live/${set.architecture}/${BASE}.iso`, {})
-    const server = scope.use(await serveFiles({ ...options, find: (path, headers) => shelf.find(path, headers) }))
+    const images = new ServedImages(sets, options)
+    for (const set of sets.values()) if (set.iso) await images.find(`/live/${set.architecture}/${BASE}.iso`, {})
+    const server = scope.use(await serveFiles({ ...options, find: (path, headers) => images.find(path, headers) }))
     const { publicHost } = options
     const url = options.publicUrl ?? (publicHost === undefined ? server.url : httpUrl(publicHost, server.port))
     const old = `${url}/ramdisk/${BASE}`
@@ -93,9 +96,9 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
       },
       publish: (node, architecture = DEFAULT_ARCHITECTURE) => {
         const set = sets.get(architecture)
-        return set && urlsOf(set, url, `${url}/nodes/${shelf.publish(node, architecture)}/${BASE}`, true)
+        return set && urlsOf(set, url, `${url}/nodes/${images.publish(node, architecture)}/${BASE}`, true)
       },
-      withdraw: (node) => shelf.withdraw(node),
+      withdraw: (node) => images.withdraw(node),
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }
   })
@@ -103,7 +106,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
 
 const httpUrl = (host: string, port: number): string => `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 
-/** @param own whether the initramfs has the config in it */
+/** @param own whether the initramfs contains the config */
 function urlsOf(set: LiveSet, url: string, stem: string, own: boolean): LiveUrls {
   const rootfs = `${url}/live/${set.architecture}/${BASE}.rootfs`
   const ignition = `${stem}.ign`
@@ -114,32 +117,32 @@ function urlsOf(set: LiveSet, url: string, stem: string, own: boolean): LiveUrls
   return { iso: set.iso ? `${stem}.iso` : null, pxe: set.pxe ? pxe : null }
 }
 
-interface Shelved {
+interface ServedImage {
   node: string
   architecture: string
-  /** Made when first asked for, and again for another config. */
-  made: Map<string, { config: string; representation: Promise<Representation> }>
-  /** When its config was first seen as it is, in milliseconds since the epoch. */
+  /** Customized files, made on the first request, and again when the config changes. */
+  customized: Map<string, { config: string; representation: Promise<Representation> }>
+  /** The current config, and when it was first seen, in milliseconds since the epoch. */
   seen: { config: string; at: number } | undefined
 }
 
-/** What is served, by path. */
-class Shelf {
+/** The served files, by path. */
+class ServedImages {
   readonly #sets: ReadonlyMap<string, LiveSet>
   readonly #options: ImageServiceOptions
-  readonly #common = new Map<string, Shelved>()
-  readonly #byName = new Map<string, Shelved>()
+  readonly #common = new Map<string, ServedImage>()
+  readonly #byName = new Map<string, ServedImage>()
 
   constructor(sets: ReadonlyMap<string, LiveSet>, options: ImageServiceOptions) {
     this.#sets = sets
     this.#options = options
-    for (const architecture of sets.keys()) this.#common.set(architecture, shelved('', architecture))
+    for (const architecture of sets.keys()) this.#common.set(architecture, servedImage('', architecture))
   }
 
   /** @returns the name of its folder */
   publish(node: string, architecture: string): string {
     const name = this.#nameOf(node, architecture)
-    if (!this.#byName.has(name)) this.#byName.set(name, shelved(node, architecture))
+    if (!this.#byName.has(name)) this.#byName.set(name, servedImage(node, architecture))
     return name
   }
 
@@ -167,7 +170,7 @@ class Shelf {
       case 'iso':
       case 'initramfs':
         if (kind === 'initramfs' && folder === 'live') return set.pxe && plainFile(set.pxe.initramfs)
-        return set[kind === 'iso' ? 'iso' : 'pxe'] && this.#made(entry, set, kind)
+        return set[kind === 'iso' ? 'iso' : 'pxe'] && this.#customize(entry, set, kind)
       case 'ign':
         return ignition(this.#config(entry), headers)
       default:
@@ -175,21 +178,21 @@ class Shelf {
     }
   }
 
-  #made(entry: Shelved, set: LiveSet, kind: 'iso' | 'initramfs'): Promise<Representation> {
-    const laid = this.#config(entry)
-    const known = entry.made.get(kind)
-    if (known?.config === laid.config) return known.representation
+  #customize(entry: ServedImage, set: LiveSet, kind: 'iso' | 'initramfs'): Promise<Representation> {
+    const embedded = this.#config(entry)
+    const known = entry.customized.get(kind)
+    if (known?.config === embedded.config) return known.representation
     const representation =
       kind === 'iso'
-        ? customisedIso(set.iso!, laid)
-        : customisedInitramfs(set.pxe!.initramfs, laid, this.#options.clock)
-    entry.made.set(kind, { config: laid.config, representation })
-    // A config that does not fit today may do so when it has changed.
-    representation.catch(() => entry.made.delete(kind))
+        ? customizedIso(set.iso!, embedded)
+        : customizedInitramfs(set.pxe!.initramfs, embedded, this.#options.clock)
+    entry.customized.set(kind, { config: embedded.config, representation })
+    // A failure is not cached.
+    representation.catch(() => entry.customized.delete(kind))
     return representation
   }
 
-  #config(entry: Shelved): { config: string; modified: number } {
+  #config(entry: ServedImage): { config: string; modified: number } {
     const { config: common, configOf, clock } = this.#options
     const config = (entry.node === '' ? undefined : configOf?.(entry.node)) ?? common
     if (entry.seen?.config !== config) entry.seen = { config, at: clock.now() }
@@ -197,11 +200,11 @@ class Shelf {
   }
 }
 
-const shelved = (node: string, architecture: string): Shelved => ({
-  ...{ node, architecture, made: new Map(), seen: undefined },
+const servedImage = (node: string, architecture: string): ServedImage => ({
+  ...{ node, architecture, customized: new Map(), seen: undefined },
 })
 
-/** A config in the version of the spec that the asking machine reads. */
+/** The config in an Ignition spec version that the client accepts. */
 function ignition({ config, modified }: { config: string; modified: number }, headers: Headers): Found {
   const { accept } = headers
   const negotiated = negotiate(Array.isArray(accept) ? accept.join(', ') : accept, readIgnition(config))

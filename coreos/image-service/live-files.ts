@@ -6,7 +6,7 @@ import { type ByteSource, openFileSource } from '../../bytes/index.js'
 import { openLiveIso, type LiveIso } from '../live/live-iso.js'
 import { pxeFiles } from '../live/pxe-files.js'
 
-/** Which files of this host are a live CoreOS: an ISO, or kernel, initramfs and root filesystem, or both. */
+/** Paths of a live CoreOS on this host: an ISO, or kernel, initramfs and root filesystem, or both. */
 export interface LiveImageFiles {
   architecture: string
   iso?: string
@@ -15,20 +15,20 @@ export interface LiveImageFiles {
   rootfs?: string
 }
 
-/** A file that is served as it is, or with something laid over it. */
+/** A file that is served unchanged or with an overlay. */
 export interface BaseFile {
   source: ByteSource
-  /** Another one when the file is another. */
+  /** Identifies the file's contents: changes when the file does. */
   identity: string
-  /** Milliseconds since the epoch. */
+  /** Time of the last change, in milliseconds since the epoch. */
   modified: number
 }
 
-/** A live CoreOS that is open. */
+/** The open files of a live CoreOS. */
 export interface LiveSet extends AsyncDisposable {
   readonly architecture: string
   readonly iso?: BaseFile & { live: LiveIso }
-  /** Of the ISO, where there are no files of their own. */
+  /** Files for PXE; those in the ISO when there are no separate ones. */
   readonly pxe?: { kernel: BaseFile; initramfs: BaseFile; rootfs: BaseFile }
 }
 
@@ -41,8 +41,8 @@ const wrong = (message: string): UserError =>
 /**
  * Opens a live CoreOS for serving.
  *
- * @throws UserError `live-files` for files that do not belong together; LiveImageError for an ISO that is none, or that
- *   was customised already
+ * @throws UserError `live-files` for an incomplete set of files, or for an ISO that is already customized;
+ *   LiveImageError for an ISO that is not a CoreOS live image
  */
 export async function openLiveImage(files: LiveImageFiles, clock: Clock): Promise<LiveSet> {
   const { architecture, kernel, initramfs, rootfs } = files
@@ -59,9 +59,9 @@ export async function openLiveImage(files: LiveImageFiles, clock: Clock): Promis
       return { source, identity: digest(`${size} ${mtimeMs} ${ino}`), modified: mtimeMs }
     })
   try {
-    const given = [kernel, initramfs, rootfs].filter((path) => path !== undefined)
-    if (given.length % 3 !== 0) throw wrong('of kernel, initramfs and rootfs of a live image only some were given')
-    if (given.length === 0 && files.iso === undefined) throw wrong(`there is no live image for ${architecture}`)
+    const pxePaths = [kernel, initramfs, rootfs].filter((path) => path !== undefined)
+    if (pxePaths.length % 3 !== 0) throw wrong('only some of kernel, initramfs and rootfs of a live image were given')
+    if (pxePaths.length === 0 && files.iso === undefined) throw wrong(`there is no live image for ${architecture}`)
     const iso = files.iso === undefined ? undefined : await openIso(await open(files.iso), files.iso, clock)
     const pxe =
       kernel !== undefined && initramfs !== undefined && rootfs !== undefined
@@ -77,8 +77,8 @@ export async function openLiveImage(files: LiveImageFiles, clock: Clock): Promis
 async function openIso(base: BaseFile, path: string, clock: Clock): Promise<NonNullable<LiveSet['iso']>> {
   const live = await during(`reading ${path}`, () => openLiveIso(base.source, clock))
   if (live.customized)
-    throw new UserError('live-files', `the ISO ${path} is customised already`, {
-      remedy: 'give it as it was published; ironstage iso reset makes it so',
+    throw new UserError('live-files', `the ISO ${path} is already customized`, {
+      remedy: 'give the ISO as published; ironstage iso reset restores it',
       kind: 'usage',
     })
   return { ...base, live }
@@ -101,23 +101,23 @@ const KINDS = {
 const ARCHITECTURES = ['x86_64', 'aarch64', 'ppc64le', 's390x']
 
 /**
- * The live images in a folder, by architecture: named as they are published (`...-live-kernel-x86_64`,
- * `...-live.aarch64.iso`), extracted (`...-vmlinuz`) or installed (`coreos-x86_64.iso`). A name without an architecture is
- * for x86_64.
+ * Finds the live images in a folder, by architecture. Names are those of published files (`...-live-kernel-x86_64`,
+ * `...-live.aarch64.iso`), extracted ones (`...-vmlinuz`) or installed ones (`coreos-x86_64.iso`). A name without an
+ * architecture counts as x86_64.
  *
- * @throws UserError `live-files` for a folder without any, or with two of a kind
+ * @throws UserError `live-files` for a folder without live images, or with two files of one kind
  */
 export async function findLiveImages(folder: string, clock: Clock): Promise<LiveImageFiles[]> {
   const names = await held(clock, `listing ${folder}`, () => readdir(folder)).catch((cause: unknown) => {
     throw new UserError('live-files', `the folder ${folder} cannot be listed`, {
       cause,
-      remedy: 'name a folder that is there',
+      remedy: 'name an existing folder',
       kind: 'usage',
     })
   })
   const found = new Map<string, LiveImageFiles>()
   for (const name of names.sort()) {
-    // Signatures and digests lie beside what they are of.
+    // Signatures and digests have the name of their image, with another ending.
     if (/\.(sig|sha\d+|asc)$/.test(name)) continue
     const kind = (Object.keys(KINDS) as (keyof typeof KINDS)[]).find((one) => KINDS[one].test(name))
     if (!kind) continue

@@ -1,12 +1,11 @@
 import { bytesSource, cpio, type Representation } from '../../bytes/index.js'
 import { digest } from './live-files.js'
 
-/** Of the day that the format was settled: these never change. */
+/** Fixed modification time, since these files never change. */
 const MODIFIED = Date.UTC(2026, 0, 1)
 
 /**
- * Kernel and ramdisk of the kind that Ironic boots without CoreOS, with the agent in the ramdisk: for simulated machines,
- * to which only matters that the ramdisk is none of CoreOS.
+ * Placeholder for a kernel and ramdisk without CoreOS. A simulated machine checks only that the ramdisk is not CoreOS's.
  */
 export function oldRamdisk(kind: string): Representation | undefined {
   switch (kind) {

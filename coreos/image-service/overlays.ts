@@ -6,32 +6,32 @@ import { digest, type BaseFile, type LiveSet } from './live-files.js'
 
 const TYPES = { iso: 'application/x-iso9660-image', bytes: 'application/octet-stream' }
 
-/** A file as it is. */
+/** A file without an overlay. */
 export const plainFile = ({ source, identity, modified }: BaseFile): Representation => ({
   ...{ source, modified, etag: `"${identity}"`, type: TYPES.bytes },
 })
 
-/** When both a file and what is laid over it are as they are now. */
-interface Laid {
+/** The config to embed. */
+interface EmbeddedConfig {
   config: string
-  /** Milliseconds since the epoch, of the config. */
+  /** When the config last changed, in milliseconds since the epoch. */
   modified: number
 }
 
 /**
- * The live ISO with a config embedded: nothing is copied, and what is kept is the config's archive, not the area that
- * it is in.
+ * The live ISO with an embedded config, as an overlay. Only the config's archive is held in memory, not the whole embed
+ * area.
  *
  * @throws LiveImageError for a config that is too large for the area, with both sizes
  */
-export async function customisedIso(
+export async function customizedIso(
   iso: NonNullable<LiveSet['iso']>,
-  { config, modified }: Laid,
+  { config, modified }: EmbeddedConfig,
 ): Promise<Representation> {
   const { offset, bytes } = await iso.live.embed(new Map([[IGNITION_FILE, Buffer.from(config)]]))
   let end = bytes.length
   while (end > 0 && bytes[end - 1] === 0) end--
-  // The rest of the area is zero already: the image is as it was published.
+  // A published image has zeros in the rest of the area.
   const archive = Buffer.from(bytes.subarray(0, end))
   return {
     source: overlay(iso.source, [{ offset, bytes: archive }]),
@@ -41,10 +41,10 @@ export async function customisedIso(
   }
 }
 
-/** The initramfs with an archive after it that has the config. */
-export async function customisedInitramfs(
+/** The initramfs with an appended archive that contains the config. */
+export async function customizedInitramfs(
   base: BaseFile,
-  { config, modified }: Laid,
+  { config, modified }: EmbeddedConfig,
   clock: Clock,
 ): Promise<Representation> {
   const archive = await wrapFiles(new Map([[IGNITION_FILE, Buffer.from(config)]]), clock)

@@ -2,7 +2,7 @@ import { parseConsole } from './console.js'
 
 const WIDTH = 80
 
-/** How the options are called that the advice names. */
+/** Names of the options in the note. */
 export interface ConsoleOptions {
   /** `--append-karg` */
   karg: string
@@ -11,8 +11,8 @@ export interface ConsoleOptions {
 }
 
 /**
- * The advice for a user who sets consoles by kernel argument only, which leaves GRUB's alone; undefined when there is
- * none to give. In coreos-installer's layout: blank lines around, 80 columns, never a break between the quotation marks.
+ * coreos-installer's note for a user who sets consoles by kernel arguments only, which does not set GRUB's; undefined
+ * when it does not apply. Blank lines around it, 80 columns, no line break between quotation marks.
  */
 export function consoleNote(append: readonly string[], options: ConsoleOptions): string | undefined {
   const specs = append
@@ -31,8 +31,8 @@ export function consoleNote(append: readonly string[], options: ConsoleOptions):
 }
 
 /**
- * Fills one line after the other. coreos-installer 0.27.0 builds textwrap 0.16 without its default features, so its
- * breaks are these and not the optimal ones, which need `smawk`.
+ * Breaks lines greedily. coreos-installer 0.27.0 builds textwrap 0.16 without its default features, and optimal breaks
+ * need its feature `smawk`.
  */
 function wrapped(words: readonly string[]): string[] {
   const lines: string[] = []

@@ -8,9 +8,9 @@ test.each([
   ['ttyAMA1,115200e', 'console=ttyAMA1,115200e8'],
   ['ttyS255,9600o7', 'console=ttyS255,9600o7'],
   ['hvc0', 'console=hvc0'],
-])('the console %s is %s', (spec, karg) => expect(parseConsole(spec)?.karg).toBe(karg))
+])('the console %s becomes %s', (spec, karg) => expect(parseConsole(spec)?.karg).toBe(karg))
 
-test('GRUB is told the details of a serial console', () => {
+test('GRUB gets the settings of a serial console', () => {
   expect(parseConsole('ttyS0')?.grub).toEqual({ kind: 'serial', unit: 0, speed: 9600, word: 8, parity: 'no' })
   expect(parseConsole('ttyAMA1,115200e7')?.grub).toMatchObject({ unit: 1, speed: 115200, word: 7, parity: 'even' })
   expect(parseConsole('hvc0')?.grub).toEqual({ kind: 'graphical' })
@@ -25,14 +25,14 @@ test.each([
   ['ttyS0,9600x', 'invalid or unsupported console argument'],
   ['ttyS0,9600n9', 'invalid or unsupported console argument'],
   ['tty1', 'invalid or unsupported console argument'],
-])('%s is no console: %s', (spec, objection) => {
+])('%s is refused: %s', (spec, objection) => {
   expect(checkConsole(spec)).toBe(objection)
   expect(parseConsole(spec)).toBeUndefined()
 })
 
 const DEST = { karg: '--dest-karg-append', console: '--dest-console' }
 
-// What coreos-installer 0.27.0 prints for the same kernel arguments.
+// Output of coreos-installer 0.27.0 for the same kernel arguments.
 test.each([
   [
     ['ttyS0'],
@@ -73,7 +73,7 @@ test.each([
   expect(consoleNote([...kargs, 'quiet'], DEST)).toBe(`\n${lines.join('\n')}\n`)
 })
 
-test('there is no console note without consoles, or with one that cannot be an option', () => {
+test('there is no console note without consoles, or with an invalid one', () => {
   expect(consoleNote(['quiet'], DEST)).toBeUndefined()
   expect(consoleNote(['console=ttyS0', 'console=netcon0'], DEST)).toBeUndefined()
   expect(consoleNote(['console=ttyS256'], DEST)).toBeUndefined()

@@ -5,13 +5,13 @@ const SERIAL = /^(ttyS|ttyAMA)([0-9]+)(?:,([0-9]+)(?:([neo])([5-8])?)?)?$/
 const LARGEST_PORT = 255
 const LARGEST_SPEED = 0xffffffff
 
-/** A console as the kernel's argument names it, with what GRUB needs to know of a serial one. */
+/** A console: the kernel's argument, and GRUB's settings for it. */
 export interface ConsoleSpec {
   karg: string
   grub: { kind: 'graphical' } | { kind: 'serial'; unit: number; speed: number; word: number; parity: string }
 }
 
-/** Reads `ttyS0,115200n8` and the like; missing parts are 9600n8. Undefined when {@link checkConsole} objects. */
+/** Parses a spec such as `ttyS0,115200n8`; missing parts are 9600n8. Undefined when {@link checkConsole} refuses it. */
 export function parseConsole(spec: string): ConsoleSpec | undefined {
   if (checkConsole(spec) !== undefined) return undefined
   const serial = SERIAL.exec(spec)
@@ -25,10 +25,10 @@ export function parseConsole(spec: string): ConsoleSpec | undefined {
   }
 }
 
-/** The karg without `console=`. */
+/** A spec in its full form: the kernel argument without `console=`. */
 export const normalConsole = (spec: string): string => parseConsole(spec)!.karg.slice('console='.length)
 
-/** Why a spec is none, in coreos-installer's words; undefined when it is one. */
+/** The error of coreos-installer for an invalid spec; undefined for a valid one. */
 export function checkConsole(value: string): string | undefined {
   for (const prefix of ['console=', '/dev/'])
     if (value.startsWith(prefix)) return `spec should not start with "${prefix}"`

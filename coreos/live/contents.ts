@@ -2,18 +2,18 @@ import { basename } from 'node:path'
 import type { Files } from './initramfs.js'
 import { LiveImageError } from '../live-image-error.js'
 
-/** Where a booting live system looks for its Ignition config. */
+/** Path in the initramfs from which the live system reads its Ignition config. */
 export const IGNITION_FILE = 'config.ign'
-/** And for NetworkManager keyfiles. */
+/** Folder in the initramfs from which it reads NetworkManager keyfiles. */
 const NETWORK_FOLDER = 'etc/coreos-firstboot-network/'
 
-/** A NetworkManager keyfile by its name. */
+/** A NetworkManager keyfile. */
 export interface Keyfile {
   name: string
   bytes: Uint8Array
 }
 
-/** @throws LiveImageError for two of one name */
+/** @throws LiveImageError for two files of one name */
 export function keyfilesAt(files: readonly { path: string; bytes: Uint8Array }[]): Keyfile[] {
   const seen = new Set<string>()
   return files.map(({ path, bytes }) => {
@@ -36,7 +36,7 @@ export const isKeyfile = (path: string): boolean => path.startsWith(NETWORK_FOLD
 /**
  * The keyfiles of an initramfs, by name.
  *
- * @throws LiveImageError for a name that leads out of the folder that they would be extracted to
+ * @throws LiveImageError for a name that leads out of the folder to which a user extracts them
  */
 export function keyfilesIn(files: Files): Keyfile[] {
   return [...files]
@@ -50,7 +50,7 @@ export function keyfilesIn(files: Files): Keyfile[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** All of them as one text, as `network extract` prints them: an empty line between two. */
+/** All keyfiles as one text, with an empty line between two, as `network extract` prints them. */
 export const keyfilesText = (keyfiles: readonly Keyfile[]): Buffer =>
   Buffer.concat(
     keyfiles.flatMap(({ name, bytes }, index) => [

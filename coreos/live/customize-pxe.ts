@@ -6,21 +6,21 @@ import { parseFeatures, type OsFeatures } from './features.js'
 import { readInitramfs, wrapFiles } from './initramfs.js'
 import { LiveImageError } from '../live-image-error.js'
 
-/** What every live initramfs of CoreOS has. */
+/** File that every live initramfs of CoreOS has. */
 const MARK = 'etc/coreos-live-initramfs'
 const FEATURES = 'etc/coreos/features.json'
 
 /**
- * A live initramfs with an archive after it that makes it do what is wished; the kernel needs the arguments of
- * {@link liveKernelArguments} when there is an Ignition config in it.
+ * Appends an archive with the customization to a live initramfs. When it holds an Ignition config, the kernel needs the
+ * arguments of {@link liveKernelArguments}.
  *
- * @throws LiveImageError for an initramfs that is not CoreOS's, or that was customised before
+ * @throws LiveImageError for an initramfs that is not CoreOS's, or that is already customized
  */
 export async function customizePxe(
   initramfs: ByteSource,
-  wishes: Customization,
+  customization: Customization,
   clock: Clock,
-  say?: (message: string) => void,
+  report?: (message: string) => void,
 ): Promise<Customized & { image: ByteSource }> {
   const files = await LiveImageError.during('reading/copying input initrd', () =>
     readInitramfs(initramfs, clock, (path) => [MARK, FEATURES, IGNITION_FILE].includes(path) || isKeyfile(path)),
@@ -30,7 +30,7 @@ export async function customizePxe(
     throw new LiveImageError('input is already customized')
   const described = files.get(FEATURES)
   const features: OsFeatures = described ? parseFeatures(described) : {}
-  const customized = customize(wishes, features, say)
+  const customized = customize(customization, features, report)
   const { files: wanted } = customized
   const image = wanted.size === 0 ? initramfs : followedBy(initramfs, await wrapFiles(wanted, clock))
   return { ...customized, image }

@@ -36,7 +36,7 @@ function live(wishes: Customization) {
   return { config, written, installs, files }
 }
 
-test('an image that installs by itself holds a config for the live system with all the rest in it', () => {
+test('an image that installs by itself has a config for the live system that holds everything else', () => {
   const { config, written, installs, files } = live({
     ...{ destIgnition: [ignition], destDevice: '/dev/sda', destConsole: ['ttyS0,115200n8'] },
     ...{ destKargAppend: ['a=b', '123', 'no'], destKargDelete: ['quiet'], networkKeyfile: [keyfile] },
@@ -64,7 +64,7 @@ test('an image that installs by itself holds a config for the live system with a
   expect([...files.keys()].sort()).toEqual(['config.ign', 'etc/coreos-firstboot-network/eth0.nmconnection'])
 })
 
-test('several configs for the installed system, or one with an authority, are merged by Ignition there', () => {
+test('several configs for the installed system, or one with an authority, become references for Ignition to merge', () => {
   const two = live({ destIgnition: [ignition, ignition] }).written['/etc/coreos/dest.ign']!
   expect((JSON.parse(two) as Live).ignition.config!.merge).toHaveLength(2)
   const trusting = live({ destIgnition: [ignition], ignitionCa: [file('ca.pem', '-----BEGIN')] })
@@ -73,7 +73,7 @@ test('several configs for the installed system, or one with an authority, are me
   })
 })
 
-test('only what is wished is embedded', () => {
+test('only the requested files are embedded', () => {
   expect(customize({}, {})).toEqual({ files: new Map(), installs: undefined })
   expect([...customize({ networkKeyfile: [keyfile] }, features).files.keys()]).toEqual([
     'etc/coreos-firstboot-network/eth0.nmconnection',
@@ -123,7 +123,7 @@ test.each<[string, Customization, object, string]>([
     features,
     'parsing installer config c',
   ],
-  ['a config that is none', { liveIgnition: [file('c', '#!/bin/sh')] }, features, 'parsing Ignition config c'],
+  ['an invalid config', { liveIgnition: [file('c', '#!/bin/sh')] }, features, 'parsing Ignition config c'],
 ])('%s', (_, wishes, os, sentence) => {
   expect(() => customize(wishes, os)).toThrow(sentence)
 })
@@ -151,19 +151,19 @@ test.each<[string, Customization, object, string[]]>([
     ],
   ],
 ])('messages come in the order of the checks, before a refusal of %s', (_, wishes, os, messages) => {
-  const said: string[] = []
-  expect(() => customize(wishes, os, (message) => said.push(message))).toThrow('does not support')
-  expect(said).toEqual(messages)
+  const reported: string[] = []
+  expect(() => customize(wishes, os, (message) => reported.push(message))).toThrow('does not support')
+  expect(reported).toEqual(messages)
 })
 
-test('a console of the installed system is kept in full', () => {
+test('a console of the installed system is written in its full form', () => {
   const { written } = live({ destConsole: ['ttyS0', 'tty0'] })
   expect(parse(written['/etc/coreos/installer.d/0000-customize.yaml']!, { version: '1.1' })).toEqual({
     console: ['ttyS0,9600n8', 'tty0'],
   })
 })
 
-test('an initramfs for PXE gets the same as an archive after it, once', async () => {
+test('an initramfs for PXE gets the same files in an appended archive, and refuses a second customization', async () => {
   const clock = systemClock()
   const base = liveInitramfs()
   const { image } = await customizePxe(bytesSource(base), { liveIgnition: [ignition] }, clock)
@@ -177,18 +177,18 @@ test('an initramfs for PXE gets the same as an archive after it, once', async ()
   await expect(other).rejects.toThrow('not a CoreOS live initramfs image')
 })
 
-test('blanks between quotation marks belong to a kernel argument', () => {
+test('blanks between quotation marks are part of a kernel argument', () => {
   expect(kernelWords('  a=b  x="a b" y="c "d quiet ')).toEqual(['a=b', 'x="a b"', 'y="c "d', 'quiet'])
   expect(kernelWords('x="a b')).toEqual(['x="a b'])
   expect(kernelWords('')).toEqual([])
 })
 
-test('kernel arguments and an iPXE script for it', () => {
-  const given = liveKernelArguments({
+test('kernel arguments and an iPXE script boot the customized initramfs', () => {
+  const kernelArguments = liveKernelArguments({
     rootfsUrl: 'http://h/rootfs.img',
     ignitionUrl: 'http://h/ironic-python-agent.ign',
   })
-  expect(given).toBe(
+  expect(kernelArguments).toBe(
     'coreos.live.rootfs_url=http://h/rootfs.img ignition.config.url=http://h/ironic-python-agent.ign ' +
       'ignition.firstboot ignition.platform.id=metal',
   )

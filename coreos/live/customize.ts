@@ -12,44 +12,44 @@ import { checkInstallerConfig } from './installer-config.js'
 import { scriptName, scriptUnit, type InstallMoment } from './install-script.js'
 import { LiveImageError } from '../live-image-error.js'
 
-/** A file that somebody named, with its contents. */
+/** A file of the user, with its contents. */
 export interface NamedFile {
   path: string
   bytes: Uint8Array
 }
 
-/** What a live image can be made to do by itself. */
+/** Things that a customized live image does at boot. */
 export interface Customization {
-  /** Configs for the installed system. This and what else begins with `dest` makes the image install at boot. */
+  /** Ignition configs for the installed system. This and each other field that begins with `dest` makes the image install at boot. */
   destIgnition?: readonly NamedFile[]
-  /** The disk that is overwritten without asking. */
+  /** Disk that is overwritten without confirmation. */
   destDevice?: string
-  /** As in `ttyS0,115200n8`. */
+  /** Consoles such as `ttyS0,115200n8`. */
   destConsole?: readonly string[]
   destKargAppend?: readonly string[]
   destKargDelete?: readonly string[]
   /** NetworkManager keyfiles, for the live and the installed system. */
   networkKeyfile?: readonly NamedFile[]
-  /** Keyfiles that nmstate made, by the names that it gave them. */
+  /** Keyfiles that nmstate generated, with its names. */
   networkNmstate?: readonly Keyfile[]
-  /** PEM bundles that Ignition trusts in both. */
+  /** PEM bundles that Ignition trusts in both systems. */
   ignitionCa?: readonly NamedFile[]
   preInstall?: readonly NamedFile[]
   postInstall?: readonly NamedFile[]
-  /** Config files of the installer, which come before what is said here. */
+  /** Config files of the installer, read before the settings of the `dest` fields. */
   installerConfig?: readonly NamedFile[]
-  /** Configs for the live system. */
+  /** Ignition configs for the live system. */
   liveIgnition?: readonly NamedFile[]
 }
 
-/** What to embed in an image for a {@link Customization}. */
+/** Files to embed in an image for a {@link Customization}. */
 export interface Customized {
   files: Files
-  /** Whether the machine that boots it runs the installer, and which disk that overwrites if it is said here. */
+  /** Set when the image runs the installer at boot; `device` is the disk that it overwrites, if the customization names it. */
   installs: { device: string | undefined } | undefined
 }
 
-/** The newest spec that all images have which can be customised. */
+/** Newest Ignition spec that every customizable image supports. */
 const VERSION = '3.3.0'
 const DEST_CONFIG = '/etc/coreos/dest.ign'
 
@@ -59,31 +59,31 @@ interface Source {
 }
 
 /**
- * Puts together what coreos-installer 0.27.0 embeds for the same wishes: an Ignition config for the live system, which
- * holds all the rest, and keyfiles beside it. Checks and messages come in its order, so a message may precede a refusal.
+ * Builds the files that coreos-installer 0.27.0 embeds for the same options: an Ignition config for the live system,
+ * which holds everything else, and keyfiles. Checks and messages have its order, so a message may come before an error.
  *
- * @param features of the image
- * @param say is given each message, without the line break at its end
- * @throws LiveImageError for a file that is not what it should be, and for what the image does not support
+ * @param features features of the image
+ * @param report called with each message, without a line break at its end
+ * @throws LiveImageError for an invalid file, and for an option that the image does not support
  */
 export function customize(
-  wishes: Customization,
+  customization: Customization,
   features: OsFeatures,
-  say: (message: string) => void = () => {},
+  report: (message: string) => void = () => {},
 ): Customized {
-  const { destConsole = [], destKargAppend = [] } = wishes
+  const { destConsole = [], destKargAppend = [] } = customization
   const live = new LiveConfig()
-  const destination = (wishes.destIgnition ?? []).map(checkedConfig)
+  const destination = (customization.destIgnition ?? []).map(checkedConfig)
   if (destConsole.length > 0 && !features['installer-config-directives']?.['console'])
     throw new LiveImageError('This OS image does not support customizing the destination console.')
   const note = consoleNote(destKargAppend, { karg: '--dest-karg-append', console: '--dest-console' })
-  if (note !== undefined) say(note)
-  const files = networkFiles(wishes, features)
-  for (const { bytes } of wishes.ignitionCa ?? []) live.authorities.push(packed(bytes))
-  for (const file of wishes.preInstall ?? []) live.addScript('pre', file)
-  for (const file of wishes.postInstall ?? []) live.addScript('post', file)
+  if (note !== undefined) report(note)
+  const files = networkFiles(customization, features)
+  for (const { bytes } of customization.ignitionCa ?? []) live.authorities.push(packed(bytes))
+  for (const file of customization.preInstall ?? []) live.addScript('pre', file)
+  for (const file of customization.postInstall ?? []) live.addScript('post', file)
   const addInstallerConfig = installerConfigs(live, features)
-  for (const { path, bytes } of wishes.installerConfig ?? []) {
+  for (const { path, bytes } of customization.installerConfig ?? []) {
     try {
       checkInstallerConfig(Buffer.from(bytes).toString())
     } catch (cause) {
@@ -91,13 +91,13 @@ export function customize(
     }
     addInstallerConfig(basename(path), bytes)
   }
-  for (const file of wishes.liveIgnition ?? []) live.merge.push(packed(checkedConfig(file)))
+  for (const file of customization.liveIgnition ?? []) live.merge.push(packed(checkedConfig(file)))
   if (destination.length > 0)
-    live.addFile(DEST_CONFIG, 0o600, Buffer.from(destinationConfig(destination, wishes.ignitionCa ?? [])))
-  const own = ownConfig(wishes)
-  const installs = own || wishes.installerConfig?.length ? { device: wishes.destDevice } : undefined
+    live.addFile(DEST_CONFIG, 0o600, Buffer.from(destinationConfig(destination, customization.ignitionCa ?? [])))
+  const own = destinationSettings(customization)
+  const installs = own || customization.installerConfig?.length ? { device: customization.destDevice } : undefined
   if (installs) {
-    say(
+    report(
       installs.device === undefined
         ? 'Boot media will automatically run installer.'
         : `Boot media will automatically install to ${installs.device} without confirmation.`,
@@ -116,9 +116,9 @@ function networkFiles(
 ): Map<string, Uint8Array> {
   if (networkKeyfile.length + networkNmstate.length > 0) requireNetwork(features)
   const files = new Map<string, Uint8Array>()
-  const add = (keyfile: Keyfile, called: (path: string) => string) => {
+  const add = (keyfile: Keyfile, nameOf: (path: string) => string) => {
     const [[path, bytes]] = [...keyfileFiles([keyfile])] as [[string, Uint8Array]]
-    if (files.has(path)) throw new LiveImageError(`config already specifies keyfile ${called(path)}`)
+    if (files.has(path)) throw new LiveImageError(`config already specifies keyfile ${nameOf(path)}`)
     files.set(path, bytes)
   }
   for (const { path, bytes } of networkKeyfile) add({ name: basename(path), bytes }, () => basename(path))
@@ -126,7 +126,7 @@ function networkFiles(
   return files
 }
 
-/** Adds one config file of the installer after the other. */
+/** Returns a function that adds a config file of the installer, numbered in the order of calls. */
 function installerConfigs(live: LiveConfig, features: OsFeatures): (name: string, bytes: Uint8Array) => void {
   let number = 0
   return (name, bytes) => {
@@ -136,9 +136,9 @@ function installerConfigs(live: LiveConfig, features: OsFeatures): (name: string
   }
 }
 
-/** What the installer is to do, apart from the configs that were given; undefined when that is nothing. */
-function ownConfig(wishes: Customization): Record<string, unknown> | undefined {
-  const { destIgnition = [], destDevice, destConsole = [], destKargAppend = [], destKargDelete = [] } = wishes
+/** Installer settings from the `dest` fields; undefined when there are none. */
+function destinationSettings(customization: Customization): Record<string, unknown> | undefined {
+  const { destIgnition = [], destDevice, destConsole = [], destKargAppend = [], destKargDelete = [] } = customization
   const own = {
     ...(destIgnition.length > 0 && { 'ignition-file': DEST_CONFIG }),
     ...(destConsole.length > 0 && { console: destConsole.map(normalConsole) }),
@@ -149,14 +149,14 @@ function ownConfig(wishes: Customization): Record<string, unknown> | undefined {
   return Object.keys(own).length > 0 ? own : undefined
 }
 
-/** In the order in which the installer writes its settings. */
+/** Writes the settings in the installer's order. */
 function yaml(config: Record<string, unknown>): Buffer {
   const order = ['ignition-file', 'console', 'append-karg', 'delete-karg', 'copy-network', 'dest-device']
   const sorted = Object.fromEntries(order.flatMap((key) => (key in config ? [[key, config[key]]] : [])))
   return Buffer.from(stringify(sorted, { version: '1.1', indentSeq: false, lineWidth: 0 }))
 }
 
-/** A config that is alone goes in as it is. */
+/** Merges the configs for the installed system. A single config without authorities stays as it is. */
 function destinationConfig(configs: readonly Buffer[], authorities: readonly NamedFile[]): string {
   const [only] = configs
   if (configs.length === 1 && authorities.length === 0) return `${only!.toString()}\n`
@@ -166,7 +166,7 @@ function destinationConfig(configs: readonly Buffer[], authorities: readonly Nam
   return config.text()!
 }
 
-/** The config without white space, once it is known to be one. */
+/** Validates a config, and removes its white space. */
 function checkedConfig({ path, bytes }: NamedFile): Buffer {
   try {
     return Buffer.from(JSON.stringify(parseIgnition(bytes)))
@@ -177,18 +177,18 @@ function checkedConfig({ path, bytes }: NamedFile): Buffer {
   }
 }
 
-/** Of a config that was found to have one. */
+/** Version of a config that is known to have one. */
 const versionIn = (bytes: Uint8Array): string =>
   (JSON.parse(Buffer.from(bytes).toString()) as { ignition: { version: string } }).ignition.version
 
 function packed(bytes: Uint8Array): Source {
   const gzip = gzipSync(bytes, { level: 9 })
-  // No operating system, as coreos-installer writes: the same image wherever it is made.
+  // Operating system "unknown", as coreos-installer writes: every host makes the same image.
   gzip[9] = 0xff
   return { compression: 'gzip', source: `data:;base64,${gzip.toString('base64')}` }
 }
 
-/** A unit's name, and a word of a command line. */
+/** Names that are valid in a unit's name and as a word of a command line. */
 const SCRIPT_NAME = /^[\w.:-]+$/
 
 class LiveConfig {
@@ -215,7 +215,7 @@ class LiveConfig {
     })
   }
 
-  /** Undefined when there is nothing in it. */
+  /** The config as text; undefined when it is empty. */
   text(): string | undefined {
     const config = {
       ignition: {

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv'
 import { parseJson } from './json-file.js'
 import { LiveImageError } from '../live-image-error.js'
 
-/** What a live image says that it understands (`coreos/features.json`); an old one says nothing. */
+/** Features that a live image declares in `coreos/features.json`. Old images have no such file. */
 export interface OsFeatures {
   'installer-config'?: boolean
   'installer-config-directives'?: Record<string, boolean>

@@ -14,26 +14,26 @@ import {
 } from '../../bytes/index.js'
 import { LiveImageError } from '../live-image-error.js'
 
-/** What reading may cost; a few bytes of xz can become any number of them. */
+/** Limits for reading: a few bytes of xz can decompress to any number of bytes. */
 export interface Limits {
   /** Bytes of all archives together, decompressed. */
   unpacked: number
-  /** Bytes of the files that are kept. */
-  kept: number
+  /** Bytes of the selected files. */
+  selected: number
 }
 
-/** A real live initramfs becomes a few hundred MiB, what is embedded is counted in kilobytes. */
-export const LIMITS: Limits = { unpacked: 4 * 1024 ** 3, kept: 64 * 1024 ** 2 }
+/** A real live initramfs has a few hundred MiB, embedded files have kilobytes. */
+export const LIMITS: Limits = { unpacked: 4 * 1024 ** 3, selected: 64 * 1024 ** 2 }
 
 /** Files of an initramfs by path. */
 export type Files = ReadonlyMap<string, Uint8Array>
 
 /**
- * Reads the archives of an initramfs, each plain or compressed by gzip, xz or zstd, zeros between them. Of a file that
- * is there more than once the last one counts, as in a booting kernel.
+ * Reads the archives of an initramfs, each plain or compressed by gzip, xz or zstd, with zeros between them. A later file
+ * replaces an earlier one of the same path, as in a booting kernel.
  *
- * @param wanted which files to keep; the others are passed by
- * @throws LiveImageError in coreos-installer's words; also for more than `limits` allow
+ * @param wanted selects files by path; the others are skipped
+ * @throws LiveImageError in coreos-installer's words; also when a limit is exceeded
  */
 export async function readInitramfs(
   initramfs: ByteSource | Uint8Array,
@@ -44,11 +44,11 @@ export async function readInitramfs(
   const source = initramfs instanceof Uint8Array ? bytesSource(initramfs) : initramfs
   const reader = new ByteReader(streamFrom(streamOf(source)))
   const files = new Map<string, Uint8Array>()
-  let kept = 0
+  let selected = 0
   let unpacked = 0
   const found = ({ path, bytes }: ArchiveFile) => {
-    kept += bytes.length - (files.get(path)?.length ?? 0)
-    if (kept > limits.kept) throw new LiveImageError(`files are too large: ${kept} > ${limits.kept}`)
+    selected += bytes.length - (files.get(path)?.length ?? 0)
+    if (selected > limits.selected) throw new LiveImageError(`files are too large: ${selected} > ${limits.selected}`)
     files.set(path, bytes)
   }
   const counted = async function* (parts: AsyncIterable<Uint8Array>) {
@@ -62,7 +62,7 @@ export async function readInitramfs(
   try {
     while (await reader.skipZeros()) {
       const compression = sniff(await reader.peek(6))
-      const options = { wanted, largest: limits.kept, found }
+      const options = { wanted, largest: limits.selected, found }
       if (compression === 'raw') await readCpio(reader, options)
       else {
         const contents = counted(decompressMember(reader, compression, clock))
@@ -83,7 +83,7 @@ async function readCompressed(inside: ByteReader, options: Parameters<typeof rea
     throw new LiveImageError('found trailing garbage inside compressed archive')
 }
 
-/** One archive as coreos-installer wraps it: xz, readable by kernels, with nothing after it. */
+/** Packs files as coreos-installer does: one cpio archive in xz, with a checksum that kernels can read. */
 export function wrapFiles(files: Files, clock: Clock): Promise<Buffer> {
   return xz(cpio([...files].map(([path, bytes]) => ({ path, bytes }))), clock)
 }

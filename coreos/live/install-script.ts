@@ -1,4 +1,4 @@
-/** When a script of the user's runs in the live system that installs. */
+/** Whether a user's script runs before or after the installation, in the live system. */
 export type InstallMoment = 'pre' | 'post'
 
 /** Names of the script's file and unit. */
@@ -19,7 +19,7 @@ const ORDER = {
   },
 } as const
 
-/** The unit that runs a script around an installation: the targets are coreos-installer's, on the live image. */
+/** Unit that runs a script before or after the installation. The targets are coreos-installer's, on the live image. */
 export function scriptUnit(moment: InstallMoment, name: string): string {
   const { title, after, before, by } = ORDER[moment]
   return [

@@ -2,7 +2,7 @@ import { parse } from 'yaml'
 import { readNested } from '../../runtime/index.js'
 import { LiveImageError } from '../live-image-error.js'
 
-/** What coreos-installer's config file may say, in the order in which it writes its own. */
+/** Fields of coreos-installer's config file, in the order in which coreos-installer writes them. */
 const FIELDS = {
   stream: 'text',
   'image-url': 'text',
@@ -31,7 +31,7 @@ const FIELDS = {
 
 const EXPECTED = { text: 'a string', list: 'a sequence', flag: 'a boolean' } as const
 
-/** @throws LiveImageError for a file that the installer would not take: better now than in a machine that boots it */
+/** @throws LiveImageError for a file that the installer would refuse, before a machine boots with it */
 export function checkInstallerConfig(text: string): void {
   let value: unknown
   try {

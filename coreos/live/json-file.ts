@@ -2,7 +2,7 @@ import type { ValidateFunction } from 'ajv'
 import { NotOnIso, type IsoEntry, type IsoFilesystem } from '../../bytes/index.js'
 import { LiveImageError } from '../live-image-error.js'
 
-/** Those of real images have a few hundred bytes. */
+/** Limit for a metadata file; real images have a few hundred bytes. */
 const LARGEST = 64 * 1024
 
 /** The file at `path`, or undefined. */
@@ -16,9 +16,9 @@ export async function findOptional(filesystem: IsoFilesystem, path: string): Pro
 }
 
 /**
- * Reads what an image says of itself.
+ * Reads a metadata file of an image.
  *
- * @param what as in "decoding igninfo", for the error
+ * @param what describes the action in errors, such as "decoding igninfo"
  */
 export async function readJsonFile<T>(
   filesystem: IsoFilesystem,
@@ -31,7 +31,7 @@ export async function readJsonFile<T>(
   return parseJson(bytes, validate, what)
 }
 
-/** @throws LiveImageError for what is no JSON or of another shape */
+/** @throws LiveImageError for invalid JSON, and for JSON of another shape */
 export function parseJson<T>(bytes: Uint8Array, validate: ValidateFunction<T>, what: string): T {
   let value: unknown
   try {

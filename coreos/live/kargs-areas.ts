@@ -3,17 +3,18 @@ import type { ByteSource, IsoFilesystem, Patch } from '../../bytes/index.js'
 import { findOptional, readJsonFile } from './json-file.js'
 import { LiveImageError } from '../live-image-error.js'
 
-/** The kernel arguments of a live ISO: the same text at several places, one a boot loader. */
+/** Kernel arguments of a live ISO. The image holds the same text in several areas, one for each boot loader. */
 export interface KargsAreas {
-  /** Those that it came with. */
+  /** Arguments of the published image. */
   readonly default: string
-  /** Those that it boots with now. */
+  /** Arguments with which the image boots now. */
   readonly current: string
-  /** Each `size` bytes, from these offsets. */
+  /** Offset of each area. */
   readonly offsets: readonly number[]
+  /** Bytes in each area. */
   readonly size: number
   /**
-   * What to write for other arguments.
+   * Patches that set other arguments.
    *
    * @throws LiveImageError `kargs too large for area: 1297 vs 1139`
    */
@@ -60,9 +61,9 @@ interface Area {
 }
 
 /**
- * Finds and reads the areas, all of which have to say the same.
+ * Finds and reads the areas, which must all hold the same text.
  *
- * @returns undefined for an image that has none
+ * @returns undefined for an image without areas
  */
 export async function readKargsAreas(image: ByteSource, filesystem: IsoFilesystem): Promise<KargsAreas | undefined> {
   const found = (await fromInfo(filesystem)) ?? (await fromHeader(image))
@@ -99,7 +100,7 @@ interface Found {
   defaults: string
 }
 
-/** The file that says where, since 2021. */
+/** Areas as listed in `kargs.json`, which images have since 2021. */
 async function fromInfo(filesystem: IsoFilesystem): Promise<Found | undefined> {
   const entry = await findOptional(filesystem, KARGS_INFO)
   if (!entry) return undefined
@@ -117,10 +118,10 @@ async function fromInfo(filesystem: IsoFilesystem): Promise<Found | undefined> {
 
 const HEADER = 32768 - 24 - 72
 const MAGIC = 'coreKarg'
-/** After magic, length of an area, and offset of the defaults. */
+/** Position after the magic, an area's length, and the defaults' offset. */
 const FIRST_OFFSET = 24
 
-/** What images of 2020 have in front of their first descriptor. */
+/** Areas as listed in the header before the first ISO descriptor, which images of 2020 have. */
 async function fromHeader(image: ByteSource): Promise<Found | undefined> {
   const header = Buffer.from(await image.read(HEADER, 72))
   if (header.toString('latin1', 0, 8) !== MAGIC) return undefined

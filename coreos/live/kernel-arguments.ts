@@ -1,19 +1,19 @@
 import { LiveImageError } from '../live-image-error.js'
 
-/** Where a live system that was booted by PXE finds what is not in its initramfs. */
+/** URLs from which a live system booted by PXE fetches parts that are not in its initramfs. */
 export interface LiveSources {
-  /** The root filesystem; without it the initramfs has to hold one. */
+  /** Root filesystem; without this URL the initramfs must contain it. */
   rootfsUrl?: string
-  /** An Ignition config, where it is not in the initramfs. */
+  /** Ignition config, when it is not in the initramfs. */
   ignitionUrl?: string
-  /** Whether Ignition runs, as it does with a URL. */
+  /** Whether Ignition runs; it always does with {@link ignitionUrl}. */
   ignition?: boolean
 }
 
 /**
- * What a kernel needs to boot a live CoreOS, for `pxe_append_params` and the like.
+ * Kernel arguments that boot a live CoreOS, for example for `pxe_append_params`.
  *
- * @throws LiveImageError for a URL that a command line or a boot loader would take apart
+ * @throws LiveImageError for a URL that would not stay one kernel argument, or that a boot loader would expand
  *
  * @example
  * import { liveKernelArguments } from 'ironstage/coreos'
@@ -29,29 +29,29 @@ export function liveKernelArguments({ rootfsUrl, ignitionUrl, ignition = false }
 }
 
 /**
- * The arguments of a kernel's command line. White space between quotation marks belongs to an argument, as in Linux'
- * `next_arg()`; the marks stay.
+ * Splits a kernel command line into arguments. White space between quotation marks is part of an argument, as in Linux'
+ * `next_arg()`; the quotation marks stay.
  */
 export const kernelWords = (line: string): string[] => line.match(/(?:"[^"]*"?|[^\s"])+/g) ?? []
 
 /** A boot script for iPXE. */
 export interface IpxeBoot {
   kernelUrl: string
-  /** Several are concatenated by the kernel. */
+  /** The kernel concatenates them. */
   initramfsUrls: readonly string[]
-  /** As of {@link liveKernelArguments}, and others. */
+  /** Kernel arguments, such as those of {@link liveKernelArguments}. */
   arguments: string
 }
 
 /**
- * An iPXE script that boots a kernel with its initramfs; `initrd=` names it for firmware that boots by UEFI.
+ * iPXE script that boots a kernel with its initramfs. UEFI firmware needs `initrd=` on the command line.
  *
- * @throws LiveImageError for what would begin another line of the script
+ * @throws LiveImageError for a line break, which would begin another line of the script
  */
-export function ipxeScript({ kernelUrl, initramfsUrls, arguments: given }: IpxeBoot): string {
-  if (/[\n\r]/.test(given)) throw new LiveImageError('kernel arguments with a line break')
+export function ipxeScript({ kernelUrl, initramfsUrls, arguments: kernelArguments }: IpxeBoot): string {
+  if (/[\n\r]/.test(kernelArguments)) throw new LiveImageError('kernel arguments with a line break')
   const names = initramfsUrls.map((_, index) => (index === 0 ? 'initrd' : `initrd${index + 1}`))
-  const kernel = ['kernel', checked(kernelUrl), ...names.map((name) => `initrd=${name}`), given]
+  const kernel = ['kernel', checked(kernelUrl), ...names.map((name) => `initrd=${name}`), kernelArguments]
   return [
     '#!ipxe',
     kernel.filter((word) => word !== '').join(' '),
@@ -61,7 +61,7 @@ export function ipxeScript({ kernelUrl, initramfsUrls, arguments: given }: IpxeB
   ].join('\n')
 }
 
-/** `$` and backslashes mean something to boot loaders, white space to the kernel. */
+/** Refuses `$` and backslashes, which boot loaders interpret, and white space, at which the kernel splits. */
 function checked(url: string): string {
   if (!/^https?:\/\/[^\s$\\]+$/.test(url)) throw new LiveImageError(`${JSON.stringify(url)} cannot be a URL here`)
   return url

@@ -40,7 +40,7 @@ test.each(['x86_64', 'aarch64', 'ppc64le', 's390x'] as const)(
   },
 )
 
-test('kernel, initramfs and root filesystem come out as they are', async () => {
+test('kernel, initramfs and root filesystem are extracted unchanged', async () => {
   const files = liveFiles()
   const found = await pxeFiles((await open(isoImage(files))).filesystem)
   expect(found.map(({ name }) => name).sort()).toEqual(['initrd.img', 'rootfs.img', 'vmlinuz'])
@@ -48,7 +48,7 @@ test('kernel, initramfs and root filesystem come out as they are', async () => {
     expect((await all(contents)).equals(files[`images/pxeboot/${name}`]!)).toBe(true)
 })
 
-test('what does not fit is refused with both numbers', async () => {
+test('files and arguments that do not fit are refused with both sizes', async () => {
   const iso = await open(isoImage({ ...liveFiles(), 'images/ignition.img': Buffer.alloc(100) }))
   await expect(iso.embed(new Map([[IGNITION_FILE, config]]))).rejects.toThrow(
     /^Compressed initramfs is too large: \d+ > 100$/,
@@ -57,7 +57,7 @@ test('what does not fit is refused with both numbers', async () => {
   expect(() => iso.kargs!.write('é'.repeat(570))).toThrow('kargs too large for area: 1141 vs 1139')
 })
 
-/** Sentences as the real tool says them, but where it says nothing. */
+/** Errors in the real tool's words, where it has one. */
 const damaged: [string, (files: LiveFiles) => LiveFiles, string][] = [
   [
     'no ignition area',
@@ -123,11 +123,11 @@ const damaged: [string, (files: LiveFiles) => LiveFiles, string][] = [
   ],
 ]
 
-test.each(damaged)('an ISO with %s', async (_, damage, sentence) => {
+test.each(damaged)('an ISO with %s is refused', async (_, damage, sentence) => {
   expect(await failure(isoImage(damage(liveFiles())))).toContain(sentence)
 })
 
-test('an ISO that is cut short', async () => {
+test('a truncated ISO is refused', async () => {
   const image = isoImage(liveFiles())
   expect(await failure(image.subarray(0, 300_000))).toBe(
     'Error: parsing ISO9660 image\n\nCaused by:\n    ISO image is incomplete\n',
@@ -142,7 +142,7 @@ test('an ISO that is cut short', async () => {
   )
 })
 
-test('an image of 2020, which has its kernel arguments only in a header', async () => {
+test('an image of 2020 has its kernel arguments in a header only', async () => {
   const { 'coreos/kargs.json': _, 'coreos/igninfo.json': __, ...files } = liveFiles()
   const image = isoImage({ ...files, 'coreos/defaults': Buffer.from(`${LIVE_KARGS}\n`.padEnd(1139, '#')) })
   const at = (text: string) => image.indexOf(`${text}${LIVE_KARGS}`) + text.length
@@ -155,9 +155,9 @@ test('an image of 2020, which has its kernel arguments only in a header', async 
   expect(changed.kargs).toMatchObject({ default: LIVE_KARGS, current: 'x' })
 })
 
-test('whatever is on it, an image is read or refused in words', async () => {
+test('an image with any damage is read or refused with a LiveImageError', async () => {
   const image = isoImage(liveFiles('x86_64'))
-  // Where the structures are; the rest is contents.
+  // Offsets of the structures; the other bytes are contents.
   const offset = fc.oneof(fc.integer({ min: 32768, max: 60_000 }), fc.nat(image.length - 1))
   await fc.assert(
     fc.asyncProperty(

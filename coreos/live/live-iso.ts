@@ -7,34 +7,34 @@ import { findOptional, readJsonFile } from './json-file.js'
 import { readKargsAreas, type KargsAreas } from './kargs-areas.js'
 import { LiveImageError } from '../live-image-error.js'
 
-/** A range of bytes of an image. */
+/** A range of bytes in an image. */
 export interface Area {
   offset: number
   size: number
 }
 
 /**
- * A CoreOS live ISO and what is embedded in it. Reading it costs its descriptors and its embed areas; what is to change
- * comes as {@link Patch}es, for the file itself (`FileSource.replace`) or for an overlay on it.
+ * A CoreOS live ISO and its embedded files. Only its descriptors and embed areas are read. Changes are returned as
+ * {@link Patch}es, for the file itself (`FileSource.replace`) or for an overlay on it.
  */
 export interface LiveIso {
   readonly filesystem: IsoFilesystem
-  /** Where the initramfs is that can be replaced. */
+  /** Position of the replaceable initramfs. */
   readonly area: Area
-  /** The files in it. */
+  /** Files in that initramfs. */
   readonly files: Files
   /** Undefined for an image whose kernel arguments cannot be changed. */
   readonly kargs: KargsAreas | undefined
   features(): Promise<OsFeatures>
   /**
-   * What to write for other files, the whole area; zeros for none.
+   * Patch of the whole area that embeds other files; zeros for none.
    *
    * @throws LiveImageError `Compressed initramfs is too large: 409036 > 262144`
    */
   embed(files: Files): Promise<Patch>
-  /** What to write for an image as it was published, byte for byte. */
+  /** Patches that restore the image as published, byte for byte. */
   pristine(): Patch[]
-  /** Whether anything was embedded or any kernel argument changed. */
+  /** Whether files were embedded or kernel arguments changed. */
   readonly customized: boolean
 }
 
@@ -48,11 +48,11 @@ const isIgnitionInfo = new Ajv({ strict: true }).compile<{ file: string; offset?
   },
 })
 
-/** Those of real images have 256 KiB; a damaged one must not become a buffer of gigabytes. */
+/** Real images have 256 KiB. The limit keeps a damaged image from allocating gigabytes. */
 const LARGEST_AREA = 64 * 1024 * 1024
 
 /**
- * Reads an image of any architecture: where its areas are is in the image.
+ * Reads an image of any architecture: the image itself lists its areas.
  *
  * @throws LiveImageError in coreos-installer's words
  * @example
@@ -105,7 +105,7 @@ async function initramfsArea(filesystem: IsoFilesystem): Promise<Area> {
   return { offset: entry.offset + offset, size }
 }
 
-/** Writing one area must not damage another. */
+/** Refuses areas that overlap, since writing one would damage the other. */
 function checkApart(areas: readonly Area[]): void {
   const sorted = [...areas].sort((a, b) => a.offset - b.offset)
   for (const [index, { offset, size }] of sorted.entries()) {

@@ -13,7 +13,7 @@ const clock = systemClock()
 const open = (image: ByteSource) => openLiveIso(image, clock)
 const SECTOR = 2048
 
-/** As bincode packs them. */
+/** Numbers as bincode packs them. */
 const number = (value: number): Buffer => {
   const bytes = Buffer.alloc(9)
   if (value <= 250) return Buffer.of(value)
@@ -76,7 +76,7 @@ beforeAll(async () => {
 
 const padded = (bytes: Buffer): Buffer => Buffer.concat([bytes, Buffer.alloc(SECTOR * 8 - bytes.length)])
 
-test('what is packed into an ISO comes out, with the root filesystem by URL', async () => {
+test('the packed minimal ISO is extracted, with the root filesystem by URL', async () => {
   const minimal = await open(bytesSource(await extract(withData(padded(data)))))
   expect(minimal.kargs!.current).toMatch(/ coreos\.live\.rootfs_url=http:\/\/h\/rootfs\.img$/)
   expect(minimal.kargs!.current).not.toContain('coreos.liveiso')
@@ -119,12 +119,12 @@ test.each<[string, () => Promise<Buffer> | Buffer, string]>([
     (caught: unknown) => caught,
   )
   expect(error).toBeInstanceOf(LiveImageError)
-  const chain = (given: unknown): string =>
-    given instanceof Error ? `${given.message}: ${chain((given as Error & { cause?: unknown }).cause)}` : ''
+  const chain = (thrown: unknown): string =>
+    thrown instanceof Error ? `${thrown.message}: ${chain((thrown as Error & { cause?: unknown }).cause)}` : ''
   expect(chain(error)).toContain(sentence)
 })
 
-test('whatever the bytes, they are read or refused in words', async () => {
+test('any bytes are read or refused with a LiveImageError', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 }),
@@ -132,8 +132,10 @@ test('whatever the bytes, they are read or refused in words', async () => {
       async (changes, cut) => {
         const bytes = Buffer.from(data)
         for (const [at, byte] of changes) bytes[at % Math.min(bytes.length, 120)] = byte
-        const kept = cut === null ? bytes : bytes.subarray(0, cut % bytes.length)
-        await extract(withData(padded(kept))).catch((error: unknown) => expect(error).toBeInstanceOf(LiveImageError))
+        const remaining = cut === null ? bytes : bytes.subarray(0, cut % bytes.length)
+        await extract(withData(padded(remaining))).catch((error: unknown) =>
+          expect(error).toBeInstanceOf(LiveImageError),
+        )
       },
     ),
     { numRuns: 25 },

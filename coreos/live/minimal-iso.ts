@@ -18,27 +18,27 @@ import { LiveImageError } from '../live-image-error.js'
 
 const MAGIC = 'MINISO\0\0'
 const SECTOR = 2048
-/** What the tool that packs it allows. */
+/** Limit of the tool that packs the file. */
 const LARGEST_DATA = 1024 * 1024
-/** What is not in files: descriptors, folders, boot loaders' images. */
+/** Limit for bytes outside of files: descriptors, folders, boot loaders' images. */
 const LARGEST_GAPS = 64 * 1024 * 1024
-/** A live ISO has some thirty. */
+/** Limit for files; a live ISO has some thirty. */
 const MOST_FILES = 10_000
 
-/** What a full ISO says about the minimal one that is packed into it. */
+/** Description, in a full ISO, of the minimal ISO that can be made from it. */
 interface MinimalData {
-  /** Ranges that both have; sectors, and bytes. */
+  /** Files that both ISOs have: first sector in each, and length in bytes. */
   files: { minimal: number; full: number; length: number }[]
   digest: Buffer
-  /** All else, in order. */
+  /** Bytes outside of these files, in order. */
   gaps: Uint8Array
 }
 
 /**
- * The minimal ISO of a full one: without the root filesystem, which is fetched from `rootfsUrl` when that is given. It is
- * put together as it is read; nothing is copied.
+ * The minimal ISO of a full one: without the root filesystem, which the live system fetches from `rootfsUrl` if set. Its
+ * bytes are composed on each read; nothing is copied.
  *
- * @throws LiveImageError for an image that is customised or holds no minimal one
+ * @throws LiveImageError for a customized image, and for one without the data of a minimal ISO
  */
 export async function minimalIso(
   full: ByteSource,
@@ -55,7 +55,7 @@ export async function minimalIso(
     const bytes = await full.read(entry.offset, Math.min(entry.size, LARGEST_DATA))
     return readData(Buffer.from(bytes), clock)
   })
-  const minimal = composed(full, data)
+  const minimal = composeMinimal(full, data)
   const hash = createHash('sha256')
   for await (const part of streamOf(minimal)) hash.update(part)
   const digest = hash.digest()
@@ -68,7 +68,7 @@ export async function minimalIso(
   )
 }
 
-/** The root filesystem is no longer on the medium, so the argument that names the medium goes. */
+/** Removes the argument that names the medium, since the root filesystem is no longer on it, and adds its URL. */
 async function kargsPatches(minimal: ByteSource, iso: LiveIso, rootfsUrl: string | undefined): Promise<Patch[]> {
   if (rootfsUrl !== undefined && /\s/.test(rootfsUrl))
     throw new LiveImageError(`forbidden whitespace found in '${rootfsUrl}'`)
@@ -124,7 +124,7 @@ async function readData(bytes: Buffer, clock: Clock): Promise<MinimalData> {
   return { files, digest, gaps: Buffer.concat(gaps) }
 }
 
-/** Numbers as bincode packs them: one byte up to 250, else the byte says how many follow, little-endian. */
+/** Numbers as bincode packs them: one byte up to 250; a larger byte is the kind of the little-endian number after it. */
 class Varints {
   at = 0
   constructor(readonly bytes: Buffer) {}
@@ -148,8 +148,8 @@ class Varints {
   }
 }
 
-/** What is between the files, and the files where they are in the full image. */
-function composed(full: ByteSource, { files, gaps }: MinimalData): ByteSource {
+/** The minimal ISO: gaps from the data, files from the full image. */
+function composeMinimal(full: ByteSource, { files, gaps }: MinimalData): ByteSource {
   const parts: { start: number; source: ByteSource }[] = []
   let size = 0
   let used = 0

@@ -4,9 +4,9 @@ import { LiveImageError } from '../live-image-error.js'
 const FOLDER = 'IMAGES/PXEBOOT'
 
 /**
- * Kernel, initramfs and root filesystem of a live ISO, whatever is there, by their lower-case names.
+ * All PXE files of a live ISO (kernel, initramfs, root filesystem ...), by their lower-case names.
  *
- * @throws LiveImageError for an image without them, and for a name that leads out of a folder
+ * @throws LiveImageError for an image without PXE files, and for a name that leads out of a folder
  */
 export async function pxeFiles(filesystem: IsoFilesystem): Promise<{ name: string; contents: ByteSource }[]> {
   const entries = await LiveImageError.during('Unrecognized CoreOS ISO image.', () => filesystem.list(FOLDER))
@@ -15,7 +15,7 @@ export async function pxeFiles(filesystem: IsoFilesystem): Promise<{ name: strin
     .map((entry) => {
       const name = entry.name.toLowerCase()
       if (!/^[\w.-]+$/.test(name) || /^\.+$/.test(name))
-        throw new LiveImageError(`${JSON.stringify(entry.name)} is no name for a file to extract`)
+        throw new LiveImageError(`${JSON.stringify(entry.name)} is not a valid name for an extracted file`)
       return { name, contents: filesystem.contents(entry) }
     })
 }

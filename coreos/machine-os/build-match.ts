@@ -3,7 +3,7 @@ import type { Stream } from '../metadata/stream.js'
 import { liveFiles } from '../metadata/stream-lookup.js'
 import { documentKind, object, TEXT } from '../metadata/document.js'
 
-/** A container image, as `skopeo inspect` tells of it. */
+/** Description of a container image by `skopeo inspect`. */
 export interface ContainerInspection {
   Digest: string
   Architecture?: string
@@ -15,15 +15,15 @@ export const CONTAINER = documentKind<ContainerInspection>(
   object({ Digest: TEXT, Architecture: TEXT, Labels: { type: 'object' } }, ['Digest']),
 )
 
-/** Where a version is said in labels, the first that is there. */
+/** Labels with the version, in order of preference. */
 const VERSION_LABELS = ['org.opencontainers.image.version', 'version']
 const GO_NAMES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' }
 
 /**
- * Whether disk images and container image are of one build (003): the stream's files are those of the build, and the
- * container is the one that the build has pushed.
+ * Checks that disk images and container image are of one build: the stream has the files of the build, and the container
+ * is the one that the build pushed.
  *
- * @returns what contradicts that, a sentence each
+ * @returns a sentence for each contradiction
  */
 export function buildContradictions(
   build: BuildMeta,

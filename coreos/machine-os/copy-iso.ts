@@ -8,22 +8,22 @@ import { stampOf, storedIsos, type StoredIso } from './image-content.js'
 import { digestOfParts, writeWhole } from './whole-file.js'
 
 export interface CopyOptions {
-  /** Where the shipped ISOs are. */
+  /** Folder of the shipped ISOs. */
   source: string
-  /** Where they are wanted; made if need be. */
+  /** Folder for the copies, created if necessary. */
   destination: string
-  /** More kernel arguments for the live system. */
+  /** Kernel arguments to append for the live system. */
   kargs?: readonly string[]
   clock: Clock
-  /** Told of each file, whether it was written or was up to date. */
+  /** Called for each file that was written or was up to date. */
   onFile?: (path: string, what: 'written' | 'up to date') => void
 }
 
 /**
- * Copies each live ISO, its published digest beside it: as it was published, or with more kernel arguments. One whose
- * digest is there already is left alone, so a restart copies nothing.
+ * Copies each live ISO, unchanged or with more kernel arguments, and writes its published digest beside it. An ISO whose
+ * digest is already there is skipped, so a restart copies nothing.
  *
- * @throws UserError `machine-os-digest` for an ISO that is not what its digest says
+ * @throws UserError `machine-os-digest` for an ISO that differs from its digest
  */
 export async function copyIso(options: CopyOptions): Promise<void> {
   const { source, destination, clock } = options
@@ -36,7 +36,7 @@ async function copyOne(iso: StoredIso, { destination, kargs = [], clock, onFile 
   const stamp = `${target}.sha256`
   if ((await stampOf(stamp, clock)) === iso.sha256 && (await isFile(target, clock)))
     return onFile?.(target, 'up to date')
-  // Without its digest a copy that is cut short is made again.
+  // The digest is removed first, so that an interrupted copy is made again.
   await held(clock, `removing ${stamp}`, () => rm(stamp, { force: true }))
   await using file = await openFileSource(iso.path, clock)
   if (kargs.length === 0) refuseOther(iso, await writeWhole(target, streamOf(file), clock))
@@ -58,7 +58,7 @@ async function copyOne(iso: StoredIso, { destination, kargs = [], clock, onFile 
 export function refuseOther({ path, sha256 }: StoredIso, found: string): void {
   if (found === sha256) return
   throw new UserError('machine-os-digest', `Invalid checksum of ${path}: expected=${sha256} found=${found}`, {
-    remedy: 'build the image again: this is not what was published',
+    remedy: 'build the image again: it differs from the published one',
   })
 }
 

@@ -6,11 +6,11 @@ import { copyPxe } from './copy-pxe.js'
 import { prefixOf, shippedStream, storedIsos, type OsVersion } from './image-content.js'
 
 export interface CopyMetalOptions extends CopyOptions {
-  /** All; what is served as it is for network boots; or what images are made of for each machine. */
+  /** `pxe`: files that are served unchanged for network boots. `image-build`: files from which an image is built for each machine. */
   what?: 'all' | 'pxe' | 'image-build'
-  /** Which CoreOS the links lead to. */
+  /** CoreOS version that the links point to. */
   version?: OsVersion
-  /** Of the host, whose links have no architecture in their name too. */
+  /** Architecture of the host, which also gets links without an architecture in their names. */
   architecture: string
 }
 
@@ -18,8 +18,8 @@ const PXE_LINKS = { kernel: '-vmlinuz', initramfs: '-initrd.img', rootfs: '-root
 const BUILD_LINKS = { initramfs: '-initrd.img', iso: '.iso' } as const
 
 /**
- * Puts everything into a folder that Ironic's images are served from, with links by which it is found:
- * `ironic-python-agent[_ARCH].iso` and the like. Links are only made to what is there.
+ * Fills the folder from which Ironic's images are served, and links the files under the names that Ironic uses, such as
+ * `ironic-python-agent[_ARCH].iso`.
  */
 export async function copyMetal(options: CopyMetalOptions): Promise<void> {
   const { source, destination, what = 'all', version = '9', architecture, clock } = options
@@ -28,18 +28,18 @@ export async function copyMetal(options: CopyMetalOptions): Promise<void> {
   await copyPxe({ ...options, initrdOnly: !served })
   if (!served) await removeServed(options)
   if (built) await copyIso(options)
-  const suffixes = { ...(served ? PXE_LINKS : {}), ...(built ? BUILD_LINKS : {}) }
+  const endings = { ...(served ? PXE_LINKS : {}), ...(built ? BUILD_LINKS : {}) }
   for (const iso of await storedIsos(source, clock)) {
     if (iso.version !== version) continue
-    for (const [kind, suffix] of Object.entries(suffixes))
-      for (const of of iso.architecture === architecture ? ['', `_${architecture}`] : [`_${iso.architecture}`])
+    for (const [kind, ending] of Object.entries(endings))
+      for (const suffix of iso.architecture === architecture ? ['', `_${architecture}`] : [`_${iso.architecture}`])
         await link(
-          `${prefixOf(version)}-${iso.architecture}${suffix}`,
-          join(destination, `ironic-python-agent${of}.${kind}`),
+          `${prefixOf(version)}-${iso.architecture}${ending}`,
+          join(destination, `ironic-python-agent${suffix}.${kind}`),
         )
   }
 
-  /** A link is never missing: who serves the folder may ask at any time. */
+  /** Replaces a link by a rename: the folder is being served, so no link may be missing at any time. */
   async function link(target: string, path: string): Promise<void> {
     await held(clock, `linking ${path}`, async () => {
       await rm(`${path}.new`, { force: true })
@@ -49,7 +49,7 @@ export async function copyMetal(options: CopyMetalOptions): Promise<void> {
   }
 }
 
-/** Of an earlier call for more. */
+/** Removes files for network boots that an earlier call wrote. */
 async function removeServed({ destination, clock }: CopyMetalOptions): Promise<void> {
   await held(clock, `reading ${destination}`, async () => {
     for (const name of await readdir(destination))

@@ -10,12 +10,12 @@ import { isFile, refuseOther, type CopyOptions } from './copy-iso.js'
 import { stampOf, storedIsos, type StoredIso } from './image-content.js'
 import { digestOfParts, writeWhole } from './whole-file.js'
 
-/** What a network boot needs of an ISO, by the end of its name. */
+/** Name endings of the files that a network boot needs from an ISO. */
 export const PXE_FILES = ['vmlinuz', 'initrd.img', 'rootfs.img'] as const
 
 /**
- * Extracts kernel, initramfs and root filesystem of each live ISO, with the digest of the ISO beside them. What is there
- * of the same ISO is left alone.
+ * Extracts kernel, initramfs and root filesystem of each live ISO, and writes the ISO's digest beside them. Files that
+ * are already there from the same ISO are skipped.
  *
  * @throws UserError `machine-os-digest`, `machine-os-pxe`
  */
@@ -59,7 +59,7 @@ async function extract(
   }
 }
 
-/** Firmware of arm machines boots no compressed kernel (https://github.com/coreos/fedora-coreos-tracker/issues/1019). */
+/** Decompresses a kernel. Firmware of Arm machines boots no compressed kernel (https://github.com/coreos/fedora-coreos-tracker/issues/1019). */
 export async function* unpacked(source: ByteSource): AsyncGenerator<Uint8Array, void, undefined> {
   const gunzip = createGunzip()
   const fed = pipeline(Readable.from(streamOf(source)), gunzip)

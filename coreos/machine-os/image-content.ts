@@ -3,24 +3,24 @@ import { join } from 'node:path'
 import { held, UserError, type Clock } from '../../runtime/index.js'
 import { STREAM, type Stream } from '../metadata/stream.js'
 
-/** Which CoreOS: on RHEL 9 or 10. It is part of all names, as the container image for clusters has them. */
+/** Version of CoreOS: on RHEL 9 or 10. It is part of all file names, as in the cluster's container image. */
 export type OsVersion = '9' | '10'
 export const OS_VERSIONS: readonly OsVersion[] = ['9', '10']
 
 export const prefixOf = (version: OsVersion): string => (version === '9' ? 'coreos' : `coreos${version}`)
 export const streamFile = (version: OsVersion): string => `${prefixOf(version)}-stream.json`
 
-/** A live ISO in a folder, with the digest that it had when it was published. */
+/** A live ISO in a folder, with its published digest. */
 export interface StoredIso {
   version: OsVersion
   architecture: string
-  /** Of all its files, as in `coreos-x86_64`. */
+  /** Common start of its files' names, such as `coreos-x86_64`. */
   name: string
   path: string
   sha256: string
 }
 
-/** The live ISOs of a folder: those that are shipped, or those that were copied. */
+/** The live ISOs in a folder. */
 export async function storedIsos(folder: string, clock: Clock): Promise<StoredIso[]> {
   const names = await held(clock, `reading ${folder}`, () =>
     readdir(folder).catch((cause: unknown) => {
@@ -46,14 +46,14 @@ export async function storedIsos(folder: string, clock: Clock): Promise<StoredIs
   return isos
 }
 
-/** A bare digest in a file; null for none that can be one. */
+/** Digest in a file that contains nothing else; null when the file is missing or has another form. */
 export async function stampOf(path: string, clock: Clock): Promise<string | null> {
   const text = await held(clock, `reading ${path}`, () => readFile(path, 'utf8').catch(() => ''))
   const [digest] = /^[0-9a-f]{64}$/.exec(text.trim()) ?? []
   return digest ?? null
 }
 
-/** @throws UserError `machine-os-version` where the folder has no stream of that CoreOS */
+/** @throws UserError `machine-os-version` when the folder has no stream metadata of that version */
 export async function shippedStream(folder: string, version: OsVersion, clock: Clock): Promise<Stream> {
   const path = join(folder, streamFile(version))
   const text = await held(clock, `reading ${path}`, () => readFile(path, 'utf8').catch(() => null))
@@ -62,7 +62,7 @@ export async function shippedStream(folder: string, version: OsVersion, clock: C
     'machine-os-version',
     `CoreOS version ${version} is not bundled in this image (missing ${path})`,
     {
-      remedy: 'choose a version that is there with --coreos-version',
+      remedy: 'choose an available version with --coreos-version',
       kind: 'usage',
     },
   )

@@ -20,7 +20,7 @@ import { verifyMachineOs, type Verdict } from './verify.js'
 
 const clock = systemClock()
 
-/** A live ISO and what is published beside it. */
+/** A live ISO with its stream metadata. */
 function live(architecture: LiveArchitecture, packed = false): Published & { iso: Buffer } {
   const files = liveFiles(architecture)
   if (packed) files['images/pxeboot/vmlinuz'] = gzipSync(files['images/pxeboot/vmlinuz']!)
@@ -44,12 +44,12 @@ const stream: Stream = { ...x86.stream, architectures: { ...x86.stream.architect
 let home: string
 let source: string
 let destination: string
-let told: string[]
+let reported: string[]
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'ironstage-machine-os-'))
   source = await mkdtemp(join(home, 'source-'))
   destination = join(home, 'html/images')
-  told = []
+  reported = []
   await writeFile(join(source, 'coreos-stream.json'), documentText(stream))
   for (const [architecture, { iso }] of [['x86_64', x86] as const, ['aarch64', arm] as const]) {
     await writeFile(join(source, `coreos-${architecture}.iso`), iso)
@@ -60,7 +60,7 @@ afterEach(() => rm(home, { recursive: true, force: true }))
 
 const options = (more: Partial<CopyOptions> = {}): CopyOptions => ({
   ...{ source, destination, clock },
-  onFile: (path, what) => void told.push(`${path.slice(destination.length + 1)} ${what}`),
+  onFile: (path, what) => void reported.push(`${path.slice(destination.length + 1)} ${what}`),
   ...more,
 })
 const metal = (more: Partial<CopyMetalOptions> = {}) => copyMetal({ ...options(), architecture: 'x86_64', ...more })
@@ -73,7 +73,7 @@ const verdicts = async (folder = destination): Promise<Record<string, string>> =
     ]),
   )
 
-describe('row 1: the image of a release gives what machines boot', () => {
+describe('row 1: the image of a release provides what machines boot', () => {
   test('copy-iso copies every ISO with its digest, for other architectures than the host’s too', async () => {
     await copyIso(options())
     expect((await readdir(destination)).sort()).toEqual(
@@ -86,20 +86,20 @@ describe('row 1: the image of a release gives what machines boot', () => {
   test('a second run copies nothing, a new ISO is copied', async () => {
     await copyIso(options())
     const before = (await stat(join(destination, 'coreos-x86_64.iso'))).ino
-    told = []
+    reported = []
     await copyIso(options())
-    expect(told).toEqual(['coreos-aarch64.iso up to date', 'coreos-x86_64.iso up to date'])
+    expect(reported).toEqual(['coreos-aarch64.iso up to date', 'coreos-x86_64.iso up to date'])
     expect((await stat(join(destination, 'coreos-x86_64.iso'))).ino).toBe(before)
     const next = isoImage({ ...liveFiles(), 'version.txt': Buffer.from('2') })
     await writeFile(join(source, 'coreos-x86_64.iso'), next)
     await writeFile(join(source, 'coreos-x86_64.iso.sha256'), sha256(next))
-    told = []
+    reported = []
     await copyIso(options())
-    expect(told).toEqual(['coreos-aarch64.iso up to date', 'coreos-x86_64.iso written'])
+    expect(reported).toEqual(['coreos-aarch64.iso up to date', 'coreos-x86_64.iso written'])
     expect(await at('coreos-x86_64.iso')).toEqual(next)
   })
 
-  test('a copy that was cut short is made again: it has no digest yet', async () => {
+  test('an interrupted copy has no digest yet, and is made again', async () => {
     await copyIso(options())
     await rm(join(destination, 'coreos-x86_64.iso.sha256'))
     await writeFile(join(destination, 'coreos-x86_64.iso'), x86.iso.subarray(0, 1000))
@@ -127,13 +127,13 @@ describe('row 1: the image of a release gives what machines boot', () => {
     const packed = arm.files[Object.keys(arm.files).find((path) => path.includes('live-kernel'))!]!
     expect(await at('coreos-aarch64-vmlinuz')).toEqual(gunzipSync(packed))
     expect((await at('coreos-x86_64.pxe.sha256')).toString()).toBe(sha256(x86.iso))
-    told = []
+    reported = []
     await copyPxe(options())
-    expect(told).toHaveLength(6)
-    expect(told.every((line) => line.endsWith('up to date'))).toBe(true)
+    expect(reported).toHaveLength(6)
+    expect(reported.every((line) => line.endsWith('up to date'))).toBe(true)
     await rm(join(destination, 'coreos-x86_64-rootfs.img'))
     await copyPxe(options())
-    expect(told).toContain('coreos-x86_64-rootfs.img written')
+    expect(reported).toContain('coreos-x86_64-rootfs.img written')
   })
 
   test('copy-pxe --initrd-only', async () => {
@@ -171,7 +171,7 @@ describe('row 1: the image of a release gives what machines boot', () => {
     expect(await at('ironic-python-agent.iso')).toEqual(x86.iso)
   })
 
-  test('copy-metal --pxe has no ISO; --image-build has what images are made of only', async () => {
+  test('copy-metal --pxe copies no ISO; --image-build copies only the ISO and the initramfs', async () => {
     await metal({ what: 'pxe' })
     expect((await readdir(destination)).filter((name) => name.includes('iso'))).toEqual([])
     await metal({ what: 'image-build' })
@@ -179,7 +179,7 @@ describe('row 1: the image of a release gives what machines boot', () => {
     expect(Object.keys(await links())).toContain('ironic-python-agent.iso')
   })
 
-  test('another CoreOS than those in the image is refused', async () => {
+  test('a CoreOS version that is not in the image is refused', async () => {
     await expect(metal({ version: '10' })).rejects.toThrow(
       /^CoreOS version 10 is not bundled in this image \(missing .*coreos10-stream\.json\)$/,
     )
@@ -197,7 +197,7 @@ describe('row 1: the image of a release gives what machines boot', () => {
     )
   })
 
-  test('a folder that is none, and an ISO without digest, are said', async () => {
+  test('a missing folder, and an ISO without digest, are errors', async () => {
     await expect(copyIso(options({ source: join(home, 'nowhere') }))).rejects.toMatchObject({
       code: 'machine-os-folder',
     })
@@ -206,7 +206,7 @@ describe('row 1: the image of a release gives what machines boot', () => {
   })
 })
 
-describe('row 4: live images are held against stream metadata at run time', () => {
+describe('row 4: live images are compared with stream metadata at run time', () => {
   test('ISO, kernel, initramfs and root filesystem, as they were published', async () => {
     await metal()
     const all = await verdicts()
@@ -218,7 +218,7 @@ describe('row 4: live images are held against stream metadata at run time', () =
     })
   })
 
-  test('row 5: a customised ISO is checked in the form that it was published in, bit for bit', async () => {
+  test('row 5: a customised ISO is checked in its published form, bit for bit', async () => {
     await copyIso(options({ kargs: ['ip=dhcp'] }))
     await using file = await openFileSource(join(destination, 'coreos-x86_64.iso'), clock, true)
     const iso = await openLiveIso(file, clock)
@@ -289,8 +289,8 @@ describe('row 4: disk images and container of one build', () => {
       { stream: { ...stream, architectures: { x86_64: stream.architectures['aarch64']! } } },
       /^digest/,
     ],
-  ])('%s', (_, given, message) => {
-    const found = buildContradictions(build, given)
+  ])('%s', (_, documents, message) => {
+    const found = buildContradictions(build, documents)
     expect(found.length).toBeGreaterThan(0)
     expect(found[0]).toMatch(message)
   })

@@ -11,17 +11,17 @@ import { isGzip, PXE_FILES, unpacked } from './copy-pxe.js'
 import { OS_VERSIONS, prefixOf, stampOf, type OsVersion } from './image-content.js'
 import { digestOfFile, digestOfParts } from './whole-file.js'
 
-/** What was found of a file. */
+/** Result for one file. */
 export interface Verdict {
   path: string
   ok: boolean
-  /** `as published`, `as published, customised since`, or what is wrong. */
+  /** `as published`, `as published, customised since`, or the difference. */
   what: string
 }
 
 export interface VerifyOptions {
   folder: string
-  /** Of each CoreOS that may be in the folder. */
+  /** Stream metadata of each CoreOS version that may be in the folder. */
   streams: Readonly<Partial<Record<OsVersion, Stream>>>
   clock: Clock
 }
@@ -29,11 +29,11 @@ export interface VerifyOptions {
 const FILES = { vmlinuz: 'kernel', 'initrd.img': 'initramfs', 'rootfs.img': 'rootfs' } as const
 
 /**
- * Holds every live image of a folder against stream metadata: ISOs in the form that they were published in, whatever they
- * were customised with since, and kernel, initramfs and root filesystem.
+ * Compares every live image of a folder with stream metadata: kernel, initramfs, root filesystem, and ISOs, from which
+ * later customizations are removed before the comparison.
  *
- * @throws UserError `machine-os-empty` for a folder with nothing to verify; `stream-artifact` for an architecture that the
- *   stream does not have
+ * @throws UserError `machine-os-empty` for a folder without live images; `stream-artifact` for an architecture that the
+ *   stream lacks
  */
 export async function verifyMachineOs({ folder, streams, clock }: VerifyOptions): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
@@ -64,7 +64,7 @@ async function verifyOne(base: string, live: LiveFiles, clock: Clock): Promise<V
   const verdicts: Verdict[] = []
   const iso = `${base}.iso`
   if (await isFile(iso, clock))
-    verdicts.push(await verifyIso(iso, live, clock), ...(await stamped(`${iso}.sha256`, live, clock)))
+    verdicts.push(await verifyIso(iso, live, clock), ...(await verifyStamp(`${iso}.sha256`, live, clock)))
   let pxe = false
   for (const name of PXE_FILES) {
     const path = `${base}-${name}`
@@ -72,11 +72,11 @@ async function verifyOne(base: string, live: LiveFiles, clock: Clock): Promise<V
     pxe = true
     verdicts.push(await verifyPxe(path, FILES[name], live, verdicts[0]?.ok ? iso : null, clock))
   }
-  if (pxe) verdicts.push(...(await stamped(`${base}.pxe.sha256`, live, clock)))
+  if (pxe) verdicts.push(...(await verifyStamp(`${base}.pxe.sha256`, live, clock)))
   return verdicts
 }
 
-async function stamped(path: string, { iso }: LiveFiles, clock: Clock): Promise<Verdict[]> {
+async function verifyStamp(path: string, { iso }: LiveFiles, clock: Clock): Promise<Verdict[]> {
   const found = await stampOf(path, clock)
   if (found === iso.sha256) return []
   const what = found === null ? 'there is no digest in it' : `is of another ISO: expected=${iso.sha256} found=${found}`
@@ -107,7 +107,7 @@ async function verifyPxe(
   const expected = live[kind].sha256
   const found = await digestOfFile(path, clock)
   if (found === expected) return { path, ok: true, what: 'as published' }
-  // A kernel that was unpacked for arm machines has no published digest: it is that of the ISO, unpacked.
+  // A kernel that was decompressed for Arm machines has no published digest: compare it with the ISO's, decompressed.
   if (kind === 'kernel' && iso !== null && found === (await unpackedKernel(iso, expected, clock)))
     return { path, ok: true, what: 'as published, unpacked' }
   return { path, ok: false, what: mismatch(expected, found) }

@@ -4,7 +4,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { held, type Clock } from '../../runtime/index.js'
 
-/** Writes a file that is there whole or not at all; gives the digest of what was written. */
+/** Writes a file completely or not at all. Returns the digest of the written bytes. */
 export async function writeWhole(path: string, parts: AsyncIterable<Uint8Array>, clock: Clock): Promise<string> {
   const part = `${path}.part`
   const hash = createHash('sha256')

@@ -75,7 +75,7 @@ describe('ironstage images serve', () => {
   test.each<[string, string[], string]>([
     ['no image', BASE, 'there is no live image to serve'],
     ['no Ironic', ['--live-iso', REHEARSAL_LIVE_ISO], 'the agent has no Ironic to go to'],
-    ['a kernel alone', ['--live-kernel', REHEARSAL_LIVE_ISO, ...BASE], 'only some were given'],
+    ['a kernel alone', ['--live-kernel', REHEARSAL_LIVE_ISO, ...BASE], 'only some of kernel, initramfs and rootfs'],
     ['two ways to say it', ['--live-kernel', 'k', '--live-image', '.', ...BASE], 'both say which live image there is'],
   ])('refuses %s', async (_, argv, message) => {
     const serve = command(['images', 'serve', ...argv])
