@@ -70,6 +70,7 @@ const ambientModules = {
 const plainFolders = [
   'bytes',
   'cli',
+  'ignition',
   'ironic-mock/{auth,config,drivers,store}',
   'metal3',
   'public',

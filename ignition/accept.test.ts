@@ -9,7 +9,7 @@ test.each([
     'application/vnd.coreos.ignition+json;version=3.0.0, application/vnd.coreos.ignition+json;version=3.3.0;q=0.5',
     '3.3.0',
   ],
-  // Ignition 0.x asks so.
+  // The header of Ignition 0.x.
   [
     'application/vnd.coreos.ignition+json; version=2.4.0, application/vnd.coreos.ignition+json; version=1; q=0.5, */*; q=0.1',
     null,

@@ -1,12 +1,13 @@
 import { isSpecVersion, newerOf, type SpecVersion } from './spec/versions.js'
 
-/** What a config is served as. */
+/** Content type of an Ignition config over HTTP. */
 export const IGNITION_TYPE = 'application/vnd.coreos.ignition+json'
 
 /**
- * The newest version of the spec that a client asks for by its `Accept` header, as Ignition sends it
- * (`application/vnd.coreos.ignition+json;version=3.6.0` and anything else at a lower weight): a server hands out each config in a version that
- * the asking machine reads, so one cluster can have machines of several. Null when the header names no version of spec 3.
+ * The newest version of the spec that a client asks for in its `Accept` header, as Ignition sends it
+ * (`application/vnd.coreos.ignition+json;version=3.6.0` and anything else at a lower weight). A server can so send each
+ * machine a version that it reads, and a cluster can have machines of several releases. Null when the header names no
+ * version of spec 3.
  */
 export function acceptedVersion(header: string | undefined): SpecVersion | null {
   let newest: SpecVersion | null = null

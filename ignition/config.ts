@@ -31,8 +31,8 @@ export interface IgnitionUnit {
 }
 
 /**
- * A config of spec 3.x as parsed: the parts that a deployment reads are typed, everything else is carried along as it
- * came. Null means absent, as it does for Ignition's own parser (facts: Go's JSON).
+ * A config of spec 3.x as parsed: the parts that a deployment reads are typed, everything else is passed on unchanged.
+ * Null means absent, as in Ignition's own parser (Go's encoding/json).
  */
 export interface IgnitionConfig {
   ignition: { version: string; [more: string]: unknown }

@@ -1,26 +1,26 @@
 import type { Place } from './json/place.js'
 
-/** Where in a config: keys and indexes from its root. */
+/** Position in a config: keys and indexes from its root. */
 export type ConfigPath = readonly (string | number)[]
 
-/** Something that Ignition has to say about a config; an error makes it refuse the config. */
+/** An error or warning of Ignition about a config; one error makes Ignition refuse the config. */
 export interface Finding {
   kind: 'error' | 'warning'
   /** As Ignition writes it, `$.storage.files.0.path`; `$` for the whole. */
   path: string
-  /** Null when the config was not given as text. */
+  /** Null when the config came as an object instead of text. */
   place: Place | null
   message: string
 }
 
-/** Links and what is below them can multiply to more than anybody reads, or memory holds. */
+/** Limit on findings: links times the paths below them could otherwise fill the memory. */
 export const MOST_FINDINGS = 10_000
 
-/** Findings while they are gathered, their places still to be looked up. Of too many the rest is left out. */
+/** Collects findings, up to {@link MOST_FINDINGS}; line and column are looked up later. */
 export class Findings {
   readonly list: { kind: Finding['kind']; path: ConfigPath; atKey: boolean; message: string }[] = []
 
-  /** @param message nothing is found when it is null */
+  /** @param message null adds nothing */
   error(path: ConfigPath, message: string | null): void {
     if (message !== null) this.add({ kind: 'error', path, atKey: false, message })
   }
@@ -29,7 +29,7 @@ export class Findings {
     if (message !== null) this.add({ kind: 'warning', path, atKey: false, message })
   }
 
-  /** About a key and not its value. */
+  /** A warning whose place is the key instead of its value. */
   keyWarning(path: ConfigPath, message: string): void {
     this.add({ kind: 'warning', path, atKey: true, message })
   }
@@ -37,7 +37,7 @@ export class Findings {
   private add(finding: Findings['list'][number]): void {
     const { list } = this
     if (list.length < MOST_FINDINGS) list.push(finding)
-    // A refusal may not be lost behind warnings.
+    // An error replaces the last warning: otherwise the config would pass for valid.
     else if (finding.kind === 'error' && list.at(-1)!.kind === 'warning') list[MOST_FINDINGS - 1] = finding
   }
 }

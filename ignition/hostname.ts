@@ -5,7 +5,7 @@ const PATH = '/etc/hostname'
 
 /**
  * A copy of a config that sets the machine's name through /etc/hostname; without a config, a new one of version 3.0.0
- * (facts: the shipped step). A file, directory or link that the config had at that path is replaced: two entries for
+ * (as the shipped step makes it). A file, directory or link that the config had at that path is replaced: two entries for
  * one path would make Ignition refuse the whole config at first boot.
  *
  * @example
@@ -30,7 +30,7 @@ export function withHostname(config: IgnitionConfig | null, name: string): Ignit
   }
 }
 
-/** The name that a config gives the machine, when it does so by a plain data URL. */
+/** The hostname that a config sets, when it does so by an uncompressed data URL. */
 export function hostnameIn(config: IgnitionConfig): string | null {
   const contents = config.storage?.files?.findLast((file) => file.path === PATH)?.contents
   if (!contents?.source || contents.compression) return null

@@ -8,7 +8,7 @@ const config = (part: object): SpecConfig => ({ ignition: { version: VERSION }, 
 const merged = (parent: object, child: object): SpecConfig => mergeIgnition(config(parent), config(child), VERSION)
 const source = (text: string) => ({ source: `data:,${text}` })
 
-test('what the child says wins, what it leaves open stays', () => {
+test('a field of the child replaces the parent’s, a field that it lacks stays', () => {
   const parent = { storage: { files: [{ path: '/a', mode: 0o600, user: { name: 'x' }, contents: source('a') }] } }
   const child = { storage: { files: [{ path: '/a', mode: 0o644, contents: source('b') }] } }
   expect(merged(parent, child)).toEqual(
@@ -26,7 +26,7 @@ test('keys of users, and groups, are a union', () => {
   expect(merged(keys('1', '2'), keys('3', '1'))).toEqual(config(keys('1', '2', '3')))
 })
 
-test('what is appended to a file, and options, come one after the other', () => {
+test('appended contents and options of both are concatenated', () => {
   const parts = (text: string) => ({
     storage: {
       files: [{ path: '/a', append: [source(text)] }],
@@ -43,7 +43,7 @@ test('what is appended to a file, and options, come one after the other', () => 
   )
 })
 
-test('a link takes the place of a file with its path, a kernel argument that should not exist that of one that should', () => {
+test('a link replaces a file of its path, and shouldNotExist replaces the same argument in shouldExist', () => {
   const { storage, kernelArguments } = merged(
     { storage: { files: [{ path: '/a' }, { path: '/b' }] }, kernelArguments: { shouldExist: ['a', 'b'] } },
     { storage: { links: [{ path: '/a', target: '/c' }] }, kernelArguments: { shouldNotExist: ['a'] } },
@@ -52,7 +52,7 @@ test('a link takes the place of a file with its path, a kernel argument that sho
   expect(kernelArguments).toEqual({ shouldExist: ['b'], shouldNotExist: ['a'] })
 })
 
-test('a header without a value takes the parent’s away', () => {
+test('a header without a value removes the parent’s', () => {
   const headers = (...httpHeaders: object[]) => ({
     storage: { files: [{ path: '/a', contents: { source: 'http://a/', httpHeaders } }] },
   })
@@ -60,7 +60,7 @@ test('a header without a value takes the parent’s away', () => {
   expect(storage?.files?.[0]?.contents?.httpHeaders).toEqual([{ name: 'B', value: '2' }])
 })
 
-test('partitions are the same by number, else by label', () => {
+test('partitions are matched by number, else by label', () => {
   const disk = (...partitions: object[]) => ({ storage: { disks: [{ device: '/dev/a', partitions }] } })
   expect(
     merged(
@@ -70,7 +70,7 @@ test('partitions are the same by number, else by label', () => {
   ).toEqual(config(disk({ number: 1, label: 'x', sizeMiB: 5 }, { number: undefined, label: 'y', sizeMiB: 6 })))
 })
 
-test('a unit keeps its drop-ins and gets those of the child', () => {
+test('a unit has its own drop-ins and those of the child', () => {
   const unit = (part: object) => ({ systemd: { units: [{ name: 'a.service', ...part }] } })
   expect(
     merged(
@@ -80,7 +80,7 @@ test('a unit keeps its drop-ins and gets those of the child', () => {
   ).toEqual(config(unit({ enabled: false, dropins: [{ name: 'a.conf', contents: '' }, { name: 'b.conf' }] })))
 })
 
-test('a config merged onto nothing, and nothing onto it, is itself', () => {
+test('merging with an empty config changes nothing', () => {
   const { config: rich } = validateIgnition({
     ...config({
       storage: {

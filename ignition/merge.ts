@@ -6,11 +6,10 @@ import { REPEATABLE, SHARED_KEYS } from './spec/tables.js'
 import type { SpecVersion } from './spec/versions.js'
 
 /**
- * Merges a config onto another of the same version, as Ignition does: what the child says wins; entries of lists that
- * have the same key (path, name, device ...) become one, where the parent has it; others are appended. Options and
- * `append` are put one after the other. An entry in the list of files, directories or links takes the place of the
- * parent's with that path in another of these lists; so do the two lists of kernel arguments. An HTTP header without a
- * value takes the parent's away.
+ * Merges a config onto another of the same version, as Ignition does. Fields of the child win; list entries with the
+ * same key (path, name, device ...) are merged at the parent's position; others are appended. Options and `append` are
+ * concatenated. A file, directory or link replaces the parent's entry of that path in the other two lists; the two
+ * lists of kernel arguments do the same. An HTTP header without a value removes the parent's.
  *
  * @example
  * import { mergeIgnition, readIgnition } from 'ironstage/ignition'
@@ -26,7 +25,7 @@ export function mergeIgnition(parent: SpecConfig, child: SpecConfig, version: Sp
 function mergeStructs(parent: StructValue, child: StructValue, struct: Struct): StructValue {
   const merged: StructValue = {}
   const elsewhere = new SharedKeys(child, struct)
-  // The parts of an object are objects of their own: one that the child says nothing in is the parent's.
+  // An embedded part is merged as a struct of its own: one that is empty in the child is the parent's.
   const silent = new Set<string>()
   for (const { part } of struct.fields)
     if (part !== null && struct.fields.every((field) => field.part !== part || isZero(child[field.key], field.type)))
@@ -51,7 +50,7 @@ function mergeField(
 ): Value | undefined {
   switch (type.kind) {
     case 'struct':
-      // An object that says nothing has no scalars to win with.
+      // An empty object has no scalars that could win.
       if (child === undefined || isZero(child, type)) return parent ?? child
       if (parent === undefined || isZero(parent, type)) return child
       return mergeStructs(parent as StructValue, child as StructValue, type.struct)
@@ -86,7 +85,7 @@ function mergeLists(
   return [...merged, ...child.filter((item) => !known.has(keyOf(item, items)))]
 }
 
-/** Keys that an object has in lists which share their keys. */
+/** Keys of the lists of one object that share their keys ({@link SHARED_KEYS}). */
 class SharedKeys {
   private readonly lists = new Map<string, Set<string>>()
 
@@ -99,14 +98,14 @@ class SharedKeys {
     }
   }
 
-  /** Whether a list other than the one that asks has the key. */
+  /** Whether another list than `asking` has the key. */
   has(asking: string, key: string): boolean {
     if (!this.lists.has(asking)) return false
     return [...this.lists].some(([list, keys]) => list !== asking && keys.has(key))
   }
 }
 
-/** Whether there is nothing in it, as Go sees it: a list that is there, if empty, is something. */
+/** Whether Go has a zero value here. A list that is present counts, even when empty. */
 export function isZero(value: Value | undefined, type: FieldType): boolean {
   if (value === undefined) return true
   if (type.kind === 'struct')

@@ -12,28 +12,28 @@ const of = (version: string, more: object = {}) => readIgnition({ ignition: { ve
 
 const luks = { storage: { luks: [{ name: 'data', device: '/dev/sdb', discard: true }] } }
 
-describe('the version that a machine gets', () => {
+describe('the version that is served', () => {
   test.each([
-    ['its own, asked by a newer Ignition', '3.2.0', asks('3.6.0'), '3.2.0'],
-    ['its own, asked by one that is newer than ours', '3.2.0', asks('3.9.0'), '3.2.0'],
-    ['its own, asked by nobody in particular', '3.6.0', undefined, '3.6.0'],
-    ['its own, asked by a browser', '3.6.0', 'text/html, */*;q=0.8', '3.6.0'],
-    ['an older one, for an older Ignition', '3.6.0', asks('3.2.0'), '3.2.0'],
-    ['the newest of several that are asked for', '3.6.0', asks('3.1.0', '3.3.0'), '3.3.0'],
+    ['the config’s own, to a newer Ignition', '3.2.0', asks('3.6.0'), '3.2.0'],
+    ['the config’s own, to an Ignition of a version not known here', '3.2.0', asks('3.9.0'), '3.2.0'],
+    ['the config’s own, without a header', '3.6.0', undefined, '3.6.0'],
+    ['the config’s own, to a browser', '3.6.0', 'text/html, */*;q=0.8', '3.6.0'],
+    ['an older one, to an older Ignition', '3.6.0', asks('3.2.0'), '3.2.0'],
+    ['the newest of several that the header names', '3.6.0', asks('3.1.0', '3.3.0'), '3.3.0'],
     [
-      'an experimental one, for the Ignition that has it',
+      'an experimental one, to the Ignition that has it',
       '3.7.0-experimental',
       asks('3.7.0-experimental'),
       '3.7.0-experimental',
     ],
     ['a stable one in place of an experimental one', '3.7.0-experimental', asks('3.6.0'), '3.6.0'],
-    ['a stable one, for an Ignition that has left the experiment behind', '3.7.0-experimental', asks('3.8.0'), '3.6.0'],
+    ['a stable one, to an Ignition after the experimental one', '3.7.0-experimental', asks('3.8.0'), '3.6.0'],
   ])('%s', (_, own, accept, served) => {
     const answer = negotiate(accept, of(own))
     expect(answer).toMatchObject({ version: served, config: { ignition: { version: served } } })
   })
 
-  test('a config that would lose something is refused, naming what', () => {
+  test('a config that would lose fields is refused with their names', () => {
     expect(negotiate(asks('3.3.0'), of('3.4.0', luks))).toEqual({
       refusal:
         'the machine reads spec 3.3.0 at most, and the config is of 3.4.0: spec 3.3.0 has no place for $.storage.luks.0.discard',
@@ -41,7 +41,7 @@ describe('the version that a machine gets', () => {
     expect(negotiate(asks('3.4.0'), of('3.4.0', luks))).toMatchObject({ version: '3.4.0' })
   })
 
-  test('an Ignition of spec 2 is told so, and not given what it cannot read', () => {
+  test('an Ignition of spec 2 is refused with the reason', () => {
     const header =
       'application/vnd.coreos.ignition+json; version=2.4.0, application/vnd.coreos.ignition+json; version=1; q=0.5, */*; q=0.1'
     expect(negotiate(header, of('3.0.0'))).toEqual({
@@ -49,7 +49,7 @@ describe('the version that a machine gets', () => {
     })
   })
 
-  test('whatever is served is valid, and readable by who asked', () => {
+  test('a served config is valid and readable by the client', () => {
     const versions = fc.constantFrom(...SPEC_VERSIONS)
     fc.assert(
       fc.property(
@@ -68,7 +68,7 @@ describe('the version that a machine gets', () => {
     )
   })
 
-  test('no header breaks it', () => {
+  test('any header gets an answer', () => {
     fc.assert(
       fc.property(fc.string(), (header) => {
         expect(() => negotiate(header, of('3.0.0'))).not.toThrow()

@@ -5,16 +5,16 @@ import type { SpecConfig } from './spec/config-types.js'
 import { atLeast, isExperimental, NEWEST_STABLE, type SpecVersion } from './spec/versions.js'
 import { translateIgnition } from './translate.js'
 
-/** A config as the machine that asks for it can read it, or why there is none: for HTTP's 406. */
+/** A config in a version that the asking machine reads, or the reason for an HTTP 406. */
 export type Negotiated = { version: SpecVersion; config: SpecConfig } | { refusal: string }
 
 /**
- * The config for a machine that asks by this `Accept` header: as it is where the machine's Ignition reads its version,
- * and where the header names none; translated down where that loses nothing. So one config serves a cluster in which
- * machines of several releases ask for it.
+ * The config for a machine that sends this `Accept` header. It is unchanged when the machine's Ignition reads its
+ * version or the header names none; otherwise it is translated down, provided that nothing is lost. One config so serves
+ * machines of several releases.
  *
- * A machine of Ignition 0.x, which reads spec 2 and 1 only, is refused, though it says that it takes anything else too:
- * it would stop at the config.
+ * Ignition 0.x, which reads spec 1 and 2 only, is refused although its header also accepts any type: it would fail at
+ * the config.
  */
 export function negotiate(
   accept: string | undefined,
@@ -31,7 +31,7 @@ export function negotiate(
   }
 }
 
-/** Ignition takes every stable version up to its own, and of the experimental ones only its own. */
+/** Ignition reads every stable version up to its own, and only its own experimental one. */
 const reads = (newest: SpecVersion, version: SpecVersion): boolean =>
   newest === version || (!isExperimental(version) && atLeast(newest, version))
 
@@ -41,7 +41,7 @@ function readable(accept: string | undefined): SpecVersion | 'any' | { refusal: 
   if (known !== null) return known
   const named = [...(accept ?? '').matchAll(NAMED)].map(([, text]) => text!)
   if (named.length === 0) return 'any'
-  // Of an Ignition that is newer than ours: it reads all that we know and that stays.
+  // An Ignition newer than 2.26 reads every stable version known here.
   if (named.some((text) => newerThanKnown(text))) return NEWEST_STABLE
   return {
     refusal: `the machine reads spec ${named.join(' and ')} only, and configs are of spec 3: it needs an Ignition of version 2`,

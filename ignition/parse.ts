@@ -65,7 +65,7 @@ function parseText(text: string): unknown {
         'this is user data for cloud-init, not an Ignition config; CoreOS has no cloud-init to read it',
         { remedy },
       )
-    // The parser's own message quotes the text, so only the place is taken from it.
+    // The parser's message quotes the text, which may hold secrets: use only its position.
     const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
     const where = position === undefined ? '' : ` (${place(text, Number(position))})`
     throw new UserError('ignition-not-json', `the Ignition config is not JSON${where}`, { remedy })
@@ -98,7 +98,7 @@ function versionOf(value: unknown): string {
   throw new UserError('ignition-not-a-config', 'this is not an Ignition config: it has no ignition.version', { remedy })
 }
 
-/** A version that somebody mistyped may be anything; only what looks like one is repeated. */
+/** Repeats only text that looks like a version: a mistyped field may hold a secret. */
 const quoted = (version: string) => (/^[\w.+-]{1,40}$/.test(version) ? version : '(unreadable)')
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -5,7 +5,7 @@ import type { SpecVersion } from './spec/versions.js'
 import { parseIgnition } from './parse.js'
 import { validateIgnition, type IgnitionReport } from './validate.js'
 
-/** A config as Ignition reads it, and of which version. */
+/** A config as Ignition reads it, with its version. */
 export interface ReadConfig {
   version: SpecVersion
   config: SpecConfig
@@ -13,7 +13,7 @@ export interface ReadConfig {
 }
 
 /**
- * Reads a config that Ignition must take.
+ * Reads a config that Ignition accepts.
  *
  * @param what names it in the message, as in `the config in a.ign`
  * @throws UserError `ignition-invalid` with what Ignition says of it; `ignition-old-version` for spec 1 and 2
@@ -27,7 +27,7 @@ export function readIgnition(input: Uint8Array | string | object, what = 'the Ig
   const report = validateIgnition(input)
   const { version, config } = report
   if (version !== null && config !== null) return { version, config, report }
-  // What is no config, or one of spec 2, has a clearer sentence than Ignition's.
+  // parseIgnition has clearer sentences than Ignition for text that is no config, and for spec 2.
   if (version === null && report.findings.length === 0) parseIgnition(input)
   throw new UserError('ignition-invalid', `${what} is one that Ignition refuses: ${refusalText(report)}`, {
     remedy: 'ironstage ignition validate tells all that is wrong with it.',
@@ -35,8 +35,8 @@ export function readIgnition(input: Uint8Array | string | object, what = 'the Ig
 }
 
 /**
- * Why a config is refused, in one sentence: its first errors, or the reason that there is to give. Of a config's text,
- * which may hold secrets, it has names and paths only.
+ * Why a config is refused, in one sentence: its first errors, or Ignition's reason when there are none. It repeats names
+ * and paths of the config, never contents, which may hold secrets.
  */
 export function refusalText({ findings, refusal }: IgnitionReport): string {
   const errors = findings.filter(({ kind }) => kind === 'error').map((finding) => discreet(findingLine(finding)))
@@ -44,6 +44,6 @@ export function refusalText({ findings, refusal }: IgnitionReport): string {
   return errors.length > 0 ? `${errors.slice(0, 3).join('; ')}${more}` : (refusal ?? 'no reason given')
 }
 
-/** Two of Ignition's sentences repeat what they stumbled over. */
+/** Masks the text that two of Ignition's messages repeat, since it may be a secret. */
 export const discreet = (line: string): string =>
   line.replace(/(found garbage after section name|expected base64, got).*$/s, '$1 (not shown)')

@@ -13,7 +13,7 @@ const config = (version: string, references: object, ...files: object[]) => ({
 })
 const merge = (...sources: string[]) => ({ merge: sources.map((source) => ({ source })) })
 
-/** A web server that has some configs. */
+/** A fetch that answers from a table of configs. */
 const server =
   (pages: Record<string, object | string | Uint8Array>): Fetch =>
   async ({ source = '' }) => {
@@ -26,12 +26,12 @@ const nothing = server({})
 const paths = async (input: object, fetch: Fetch = nothing) =>
   (await renderIgnition(input, fetch)).config.storage?.files?.map(({ path, contents }) => [path, contents?.source])
 
-describe('what Ignition makes of a config', () => {
-  test('the config alone', async () => {
+describe('rendering a config', () => {
+  test('a config without references stays as it is', async () => {
     expect(await paths(config('3.4.0', {}, file('/a', '1')))).toEqual([['/a', 'data:,1']])
   })
 
-  test('others merged onto it in order, each with its own first', async () => {
+  test('merges others in order, each after its own references', async () => {
     const pages = server({
       'http://s/1': config('3.4.0', merge('http://s/1a'), file('/a', '1'), file('/b', '1')),
       'http://s/1a': config('3.0.0', {}, file('/b', '1a'), file('/c', '1a')),
@@ -47,7 +47,7 @@ describe('what Ignition makes of a config', () => {
     ])
   })
 
-  test('another one in its place', async () => {
+  test('replaces it by another', async () => {
     const replace = { replace: { source: dataUrl(JSON.stringify(config('3.2.0', {}, file('/b', '1')))) } }
     expect(await renderIgnition(config('3.4.0', replace, file('/a', '0')), nothing)).toMatchObject({
       version: '3.2.0',
@@ -56,7 +56,7 @@ describe('what Ignition makes of a config', () => {
     })
   })
 
-  test('compressed, and verified by what it is decompressed', async () => {
+  test('verifies the hash of the decompressed config', async () => {
     const text = JSON.stringify(config('3.4.0', {}, file('/b', '1')))
     const hash = `sha256-${createHash('sha256').update(text).digest('hex')}`
     const reference = { source: 'http://s/b', compression: 'gzip', verification: { hash } }
@@ -68,17 +68,17 @@ describe('what Ignition makes of a config', () => {
     )
   })
 
-  test('of several versions, in the newest', () => {
+  test('merges several versions in the newest', () => {
     const reads = ['3.1.0', '3.4.0', '3.0.0'].map((version) => readIgnition(config(version, {})))
     expect(mergeAll(reads)).toEqual({ version: '3.4.0', config: { ignition: { version: '3.4.0', config: {} } } })
   })
 })
 
-describe('is refused when', () => {
+describe('rendering is refused when', () => {
   test.each<[string, object, Record<string, object | string | Uint8Array>, RegExp]>([
-    ['a reference leads nowhere', config('3.4.0', merge('http://s/gone')), {}, /is not there/],
+    ['a reference cannot be fetched', config('3.4.0', merge('http://s/gone')), {}, /is not there/],
     [
-      'references lead back',
+      'references form a circle',
       config('3.4.0', merge('http://s/1')),
       {
         'http://s/1': config('3.4.0', merge('http://s/2')),
@@ -107,26 +107,26 @@ describe('is refused when', () => {
       /leads to more than 1000 others/,
     ],
     [
-      'a reference is refused itself',
+      'a referenced config is not valid',
       config('3.4.0', merge('http://s/1')),
       { 'http://s/1': { ignition: { version: '3.4.0' }, storage: { files: [{ path: 'a' }] } } },
       /^http:\/\/s\/1 is one that Ignition refuses: error at \$\.storage\.files\.0\.path/,
     ],
     [
-      'a reference is of spec 2',
+      'a referenced config is of spec 2',
       config('3.4.0', merge('http://s/1')),
       { 'http://s/1': { ignition: { version: '2.2.0' } } },
       /version 2\.2\.0/,
     ],
-    ['a reference is empty', config('3.4.0', merge('data:,')), {}, /empty/],
+    ['a referenced config is empty', config('3.4.0', merge('data:,')), {}, /empty/],
     [
-      'the whole is refused',
+      'the merged config is not valid',
       config('3.4.0', merge('http://s/1'), file('/l/a', '1')),
       { 'http://s/1': { ignition: { version: '3.4.0' }, storage: { links: [{ path: '/l', target: '/x' }] } } },
       /^merging configs resulted in an invalid config: error at \$\.storage\.files\.0: file path includes link in config$/,
     ],
     [
-      'what is compressed is no gzip',
+      'a config with compression gzip is not gzip',
       config('3.4.0', { merge: [{ source: 'http://s/1', compression: 'gzip' }] }),
       { 'http://s/1': 'plain' },
       /^http:\/\/s\/1 is not gzip$/,
@@ -135,15 +135,15 @@ describe('is refused when', () => {
     await expect(renderIgnition(input, server(pages))).rejects.toThrow(message)
   })
 
-  test('it decompresses to more than is held in memory', async () => {
+  test('a config decompresses to more than the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(LARGEST_RESOURCE + 1))
     expect(bomb.length).toBeLessThan(100_000)
     const input = config('3.4.0', { merge: [{ source: 'http://s/1', compression: 'gzip' }] })
     await expect(renderIgnition(input, server({ 'http://s/1': bomb }))).rejects.toThrow(/decompresses to more than/)
   })
 
-  test('and what a data URL holds is not told', async () => {
+  test('a data URL is not valid, without quoting its content', async () => {
     const input = config('3.4.0', merge(dataUrl('{"hunter2"')))
-    await expect(renderIgnition(input, nothing)).rejects.toThrow(/^(?!.*hunter2)what a data URL holds is one/)
+    await expect(renderIgnition(input, nothing)).rejects.toThrow(/^(?!.*hunter2)the content of a data URL is one/)
   })
 })

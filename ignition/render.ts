@@ -8,21 +8,21 @@ import { findingLine } from './findings.js'
 import { translateIgnition } from './translate.js'
 import { validateRead } from './validate.js'
 
-/** A config with all that it referred to. */
+/** A config with all that it refers to merged in. */
 export interface Rendered {
-  /** The newest version among all that was put together. */
+  /** The newest version among the merged configs. */
   version: SpecVersion
   config: SpecConfig
-  /** What was fetched, in order. Data URLs are left out. */
+  /** URLs that were fetched, in order, without data URLs. */
   fetched: string[]
 }
 
-/** More configs than anybody writes: references that fan out are stopped here. */
+/** Limit on the configs of one rendering, which stops references that fan out. */
 const MOST_CONFIGS = 1000
 
 /**
- * Merges configs, each onto those before it. They may be of several versions: all are raised to the newest among them,
- * as Ignition raises all to its own.
+ * Merges configs, each onto those before it. All are translated up to the newest version among them, as Ignition
+ * translates them up to its own.
  */
 export function mergeAll(reads: readonly Pick<ReadConfig, 'version' | 'config'>[]): Omit<Rendered, 'fetched'> {
   const version = reads.map((read) => read.version).reduce(newerOf, SPEC_VERSIONS[0])
@@ -33,18 +33,18 @@ export function mergeAll(reads: readonly Pick<ReadConfig, 'version' | 'config'>[
 /** Options of {@link renderIgnition}. */
 export interface Rendering {
   /**
-   * Told what counts for the fetches that follow: the config as it is so far, each time that another one has come to it
-   * and before what that one refers to is fetched.
+   * Called with the config merged so far, whenever a config has been added and before its references are fetched: its
+   * proxies, timeouts and authorities apply to those fetches.
    */
   settings?: (config: SpecConfig) => Promise<void>
-  /** Told of the text of each config that was fetched, before it is read. */
+  /** Called with the text of each fetched config before it is parsed. */
   fetched?: (resource: SpecResource, text: Uint8Array) => void
 }
 
 /**
- * What Ignition makes of a config when a machine boots: `ignition.config.replace` takes the config's place; each config
- * of `ignition.config.merge`, with all that it refers to itself, is merged onto it in order. Of references that lead
- * back to themselves, which Ignition would follow for ever, an error is made.
+ * Resolves a config as Ignition does when a machine boots: `ignition.config.replace` replaces the config; each config of
+ * `ignition.config.merge`, with all that it refers to itself, is merged onto it in order. A circle of references, which
+ * Ignition would follow for ever, is an error.
  *
  * @throws UserError `ignition-invalid`, `ignition-resource`, `ignition-cycle`, or what `fetch` throws
  *
@@ -72,7 +72,7 @@ export async function renderIgnition(
     throw new UserError(
       'ignition-invalid',
       `merging configs resulted in an invalid config: ${discreet(findingLine(error))}`,
-      { remedy: 'Each of the configs is valid; look at what they say together.' },
+      { remedy: 'Each of the configs is valid: look for settings of theirs that conflict.' },
     )
   return { version, config, fetched: renderer.fetched }
 }
@@ -88,34 +88,38 @@ class Renderer {
 
   async render(
     { version, config }: Pick<ReadConfig, 'version' | 'config'>,
-    way: readonly string[],
+    ancestors: readonly string[],
   ): Promise<Omit<Rendered, 'fetched'>> {
     const { replace, merge = [] } = config.ignition?.config ?? {}
     const { settings } = this.rendering
     if (replace?.source !== undefined) {
-      const next = await this.follow(replace, way)
+      const next = await this.follow(replace, ancestors)
       await settings?.(next.config)
-      return this.render(next, next.way)
+      return this.render(next, next.ancestors)
     }
     let merged = { version, config }
     for (const reference of merge) {
-      const next = await this.follow(reference, way)
+      const next = await this.follow(reference, ancestors)
       if (settings) await settings(mergeAll([merged, next]).config)
-      merged = mergeAll([merged, await this.render(next, next.way)])
+      merged = mergeAll([merged, await this.render(next, next.ancestors)])
     }
     return merged
   }
 
   private async follow(
     reference: SpecResource,
-    way: readonly string[],
-  ): Promise<Pick<ReadConfig, 'version' | 'config'> & { way: readonly string[] }> {
+    ancestors: readonly string[],
+  ): Promise<Pick<ReadConfig, 'version' | 'config'> & { ancestors: readonly string[] }> {
     const name = nameOf(reference)
     const { source = '' } = reference
-    if (way.includes(source))
-      throw new UserError('ignition-cycle', `${name} refers to itself, in ${way.length - way.indexOf(source)} steps`, {
-        remedy: 'Ignition would fetch it again and again: take the reference out.',
-      })
+    if (ancestors.includes(source))
+      throw new UserError(
+        'ignition-cycle',
+        `${name} refers to itself, in ${ancestors.length - ancestors.indexOf(source)} steps`,
+        {
+          remedy: 'Ignition would fetch it again and again: take the reference out.',
+        },
+      )
     if (++this.configs > MOST_CONFIGS)
       throw new UserError('ignition-cycle', `the config leads to more than ${MOST_CONFIGS} others`, {
         remedy: 'See whether the references fan out without end.',
@@ -125,6 +129,6 @@ class Renderer {
     if (!isData) this.fetched.push(name)
     const text = bytes ?? new Uint8Array()
     this.rendering.fetched?.(reference, text)
-    return { ...readIgnition(text, name), way: isData ? way : [...way, source] }
+    return { ...readIgnition(text, name), ancestors: isData ? ancestors : [...ancestors, source] }
   }
 }

@@ -4,24 +4,24 @@ import { UserError } from '../runtime/index.js'
 import { readDataUrl } from './rules/data-url-syntax.js'
 import type { SpecResource } from './spec/config-types.js'
 
-/** Gets what a URL other than a data URL leads to, as it is there: compression is undone by who asks. */
+/** Fetches a URL other than a data URL. The caller decompresses. */
 export type Fetch = (resource: SpecResource) => Promise<Uint8Array>
 
-/** A whole config or file is held in memory: more than this is refused, whatever it was compressed to. */
+/** Limit on a config or file, before and after decompression, since it is held in memory. */
 export const LARGEST_RESOURCE = 64 * 2 ** 20
 
 /**
- * What a resource stands for: fetched, decompressed, its hash held against what was asked, in Ignition's order. Null
- * for one without a source.
+ * The bytes of a resource: fetched, decompressed, then verified by hash, in Ignition's order. Null for a resource
+ * without a source.
  *
  * @throws UserError `ignition-resource`; its sentences leave out data URLs, which may hold secrets
  */
 export async function resourceBytes(resource: SpecResource, fetch: Fetch): Promise<Uint8Array | null> {
   const { source, compression } = resource
   if (!source) return source === '' ? new Uint8Array() : null
-  const given = /^data:/i.test(source) ? fromDataUrl(source) : await fetch(resource)
-  if (given.byteLength > LARGEST_RESOURCE) throw wrong(resource, `has more than ${LARGEST_RESOURCE} bytes`)
-  const bytes = compression === 'gzip' ? gunzip(given, resource) : given
+  const fetched = /^data:/i.test(source) ? fromDataUrl(source) : await fetch(resource)
+  if (fetched.byteLength > LARGEST_RESOURCE) throw wrong(resource, `has more than ${LARGEST_RESOURCE} bytes`)
+  const bytes = compression === 'gzip' ? gunzip(fetched, resource) : fetched
   verify(bytes, resource)
   return bytes
 }
@@ -34,7 +34,7 @@ function fromDataUrl(source: string): Uint8Array {
   })
 }
 
-/** A bomb stops at the limit: zlib is told to produce no more. */
+/** The output limit stops decompression bombs. */
 function gunzip(bytes: Uint8Array, resource: SpecResource): Uint8Array {
   try {
     return gunzipSync(bytes, { maxOutputLength: LARGEST_RESOURCE })
@@ -63,9 +63,9 @@ const wrong = (resource: SpecResource, why: string, cause?: unknown) =>
     ...(cause === undefined ? {} : { cause }),
   })
 
-/** For messages: the URL without what may be a secret in it. */
+/** The URL for messages, without the parts that may hold a secret. */
 export function nameOf({ source = '' }: SpecResource): string {
-  if (/^data:/i.test(source)) return 'what a data URL holds'
+  if (/^data:/i.test(source)) return 'the content of a data URL'
   if (!URL.canParse(source)) return 'a resource of the config'
   const { protocol, host, pathname } = new URL(source)
   return `${protocol}//${host}${pathname}`

@@ -14,8 +14,8 @@ const node = { path: { type: 'string', pattern: '^/' } }
 const resource = record({ source: text, compression: text })
 
 /**
- * The shape of what a deployment reads from a config. Unknown keys pass: Ignition only warns about them. A user or unit
- * without a name passes too, as it does upstream; a path is required because ours is the first to look at it.
+ * Schema of the parts of a config that a deployment reads. Unknown keys pass: Ignition only warns about them. A user or
+ * unit without a name passes too, as it does upstream; a path is required, since the deployment itself reads it.
  */
 const shape: SchemaObject = {
   type: 'object',
@@ -49,16 +49,16 @@ const shape: SchemaObject = {
 
 let compiled: ValidateFunction<IgnitionConfig> | undefined
 
-/** Compiled when first needed: not every program that starts reads a config. */
+/** Compiled on first use, since not every command reads a config. */
 const check = () => (compiled ??= new Ajv({ strictTypes: false }).compile<IgnitionConfig>(shape))
 
 export const hasShape = (value: unknown): value is IgnitionConfig => check()(value)
 
-/** Why the latest value had not the shape, with the place as Ignition writes places: `$.storage.files.0.mode must be integer`. */
+/** Error of the latest check, with Ignition's notation for the path: `$.storage.files.0.mode must be integer`. */
 export function shapeError(): string {
   const [error] = check().errors ?? []
   if (!error) return 'its shape is not that of a config'
   const place = `$${error.instancePath.replaceAll('/', '.')}`
-  // A schema's words only: the value itself may be a secret.
+  // Only words of the schema: the value itself may be a secret.
   return `${place} ${error.keyword === 'pattern' ? 'must be an absolute path' : (error.message ?? 'is not valid')}`
 }

@@ -2,7 +2,7 @@ import type { IgnitionConfig } from './config.js'
 import { hostnameIn } from './hostname.js'
 import { sshKeyFingerprint } from './ssh-key.js'
 
-/** What may be told about a config: names, paths and fingerprints, never contents, keys or hashes of passwords. */
+/** The parts of a config that may be logged: names, paths and fingerprints, never contents, keys or password hashes. */
 export interface IgnitionSummary {
   version: string
   hostname: string | null
@@ -33,5 +33,5 @@ export function summarizeIgnition(config: IgnitionConfig): IgnitionSummary {
   }
 }
 
-/** How a config stands in logs and journals: masked whole, as Ironic masks secrets. */
+/** Replaces a config in logs and journals, as Ironic masks secrets. */
 export const MASKED_IGNITION = '******'

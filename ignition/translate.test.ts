@@ -26,8 +26,8 @@ const loss = (from: SpecVersion, to: SpecVersion, part: object): string => {
 const file = (part: object) => ({ storage: { files: [{ path: '/a', ...part }] } })
 const luks = (part: object) => ({ storage: { luks: [{ name: 'l', device: '/dev/a', ...part }] } })
 
-describe('up', () => {
-  test('a config stays what it is, whatever the version', () => {
+describe('translating up', () => {
+  test('a config has the same meaning in every version', () => {
     const part = {
       passwd: { users: [{ name: 'core', sshAuthorizedKeys: ['key'] }] },
       systemd: { units: [{ name: 'a.service', enabled: true, contents: '[Install]\nWantedBy=a.target' }] },
@@ -37,7 +37,7 @@ describe('up', () => {
       expect(translated('3.0.0', to, part)).toEqual({ ...part, ignition: { version: to } })
   })
 
-  test('special bits, which Ignition ignored before 3.6.0, do not begin to count', () => {
+  test('special bits, which Ignition ignores before 3.6.0, are removed', () => {
     const modes = (mode: number) => ({
       storage: { files: [{ path: '/a', mode }], directories: [{ path: '/d', mode }] },
     })
@@ -45,7 +45,7 @@ describe('up', () => {
     expect(translated('3.6.0', '3.7.0-experimental', modes(0o4755)).storage).toEqual(modes(0o4755).storage)
   })
 
-  test('Tang advertisements are kept, which Ignition itself loses', () => {
+  test('Tang advertisements stay, which Ignition itself loses', () => {
     const tang = (more: object) => luks({ clevis: { tang: [{ url: 'https://t', thumbprint: 'x', ...more }] } })
     const config = read('3.4.0', tang({ advertisement: '{}' }))
     expect(translateIgnition(config, '3.4.0', '3.5.0').storage).toEqual(tang({ advertisement: '{}' }).storage)
@@ -53,13 +53,13 @@ describe('up', () => {
     expect(asIgnition.storage).toEqual(tang({}).storage)
   })
 
-  test('what must be text in an old version may be absent in a new one, and is there', () => {
+  test('text that an old version requires and a new one does not is present, even when empty', () => {
     const links = { storage: { links: [{ path: '/l' }] } }
     expect(translated('3.2.0', '3.3.0', links).storage).toEqual({ links: [{ path: '/l', target: '' }] })
   })
 })
 
-describe('down', () => {
+describe('translating down', () => {
   test.each<[SpecVersion, SpecVersion, object, string]>([
     ['3.6.0', '3.5.0', file({ mode: 0o4755 }), '$.storage.files.0.mode'],
     ['3.6.0', '3.5.0', luks({ clevis: { custom: { pin: 'own', config: 'c' } } }), '$.storage.luks.0.clevis.custom.pin'],
@@ -94,16 +94,16 @@ describe('down', () => {
       file({ contents: { source: 'data:,', verification: { hash: `sha256-${'0'.repeat(64)}` } } }),
       '$.storage.files.0.contents.verification.hash',
     ],
-  ])('from %s to %s not with %j', (from, to, part, fields) => {
+  ])('from %s to %s is refused with %j', (from, to, part, fields) => {
     expect(loss(from, to, part)).toBe(`spec ${to} has no place for ${fields}`)
   })
 
-  test('what says nothing is no loss', () => {
+  test('empty fields are dropped without an error', () => {
     const part = { kernelArguments: { shouldExist: [] }, storage: { luks: [] } }
     expect(translated('3.6.0', '3.0.0', part)).toEqual({ ignition: { version: '3.0.0' }, storage: {} })
   })
 
-  test('and up again is the same config', () => {
+  test('and up again gives the same config', () => {
     const part = {
       ...{ ignition: { config: { merge: [{ source: 'http://a/b.ign' }] }, timeouts: { httpTotal: 5 } } },
       storage: {

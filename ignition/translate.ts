@@ -11,16 +11,16 @@ import { validateRead } from './validate.js'
 
 /** Options of {@link translateIgnition}. */
 export interface TranslateOptions {
-  /** Ignition's own translation from 3.4.0 on loses Tang advertisements; true loses them too. Default false. */
+  /** Whether to lose Tang advertisements, as Ignition's own translation from 3.4.0 does. Default false. */
   asIgnitionDoes?: boolean
 }
 
 /**
- * The same config in another version of the spec. Up it always goes; down only when nothing is lost.
+ * Translates a config to another version of the spec: to a newer one always, to an older one only when nothing is lost.
  *
- * Special bits of a mode, which Ignition ignores below 3.6.0, are taken out on the way there.
+ * Special bits of a mode, which Ignition ignores below 3.6.0, are removed on the way to 3.6.0.
  *
- * @throws UserError `ignition-loss` that names the fields which the older version has not
+ * @throws UserError `ignition-loss` with the fields that the older version lacks
  *
  * @example
  * import { readIgnition, translateIgnition } from 'ironstage/ignition'
@@ -55,7 +55,7 @@ function downward(config: SpecConfig, from: SpecVersion, to: SpecVersion): SpecC
     convert(config as StructValue, specOf(from).root, specOf(to).root, [], lost) as SpecConfig,
     to,
   )
-  // What the older version does have, but not with these values: schemes, pins, formats, bits.
+  // Fields that the older version has, but not with these values: URL schemes, pins, formats, mode bits.
   const known = new Set(validateRead(config, from).map(({ path, message }) => `${path} ${message}`))
   for (const { path, message } of validateRead(lowered, to)) if (!known.has(`${path} ${message}`)) lost.push(path)
   if (lost.length > 0)
@@ -65,18 +65,18 @@ function downward(config: SpecConfig, from: SpecVersion, to: SpecVersion): SpecC
   return lowered
 }
 
-/** @param lost gets the paths of what there is no place for */
+/** @param lost receives the paths of fields that `to` lacks */
 function convert(value: StructValue, from: Struct, to: Struct, at: ConfigPath, lost: string[]): StructValue {
   const converted: StructValue = {}
   for (const { key, type } of from.fields) {
-    const given = value[key]
+    const own = value[key]
     const target = to.byKey.get(key)?.type
     if (!target) {
-      if (given !== undefined && !isEmpty(given, type)) lost.push(pathText([...at, key]))
+      if (own !== undefined && !isEmpty(own, type)) lost.push(pathText([...at, key]))
       continue
     }
-    // Text that is always there becomes text that may be absent: it is there, if empty.
-    const present = given ?? (target.kind === 'text' && target.optional && !isOptional(type) ? '' : undefined)
+    // Required text that becomes optional is present even when empty.
+    const present = own ?? (target.kind === 'text' && target.optional && !isOptional(type) ? '' : undefined)
     if (present !== undefined) converted[key] = convertValue(present, type, target, [...at, key], lost)
   }
   return converted
@@ -92,7 +92,7 @@ function convertValue(value: Value, from: FieldType, to: FieldType, at: ConfigPa
 
 const isOptional = (type: FieldType): boolean => type.kind === 'list' || type.optional
 
-/** Nothing that anybody would miss: an empty list or object says no more than none. */
+/** Whether dropping a value loses nothing: an empty list or object means the same as none. */
 function isEmpty(value: Value, type: FieldType): boolean {
   if (type.kind === 'list') return (value as Value[]).length === 0
   if (type.kind === 'struct')

@@ -7,26 +7,26 @@ import { validateIgnition } from './validate.js'
 
 type Recorded = [text: string, error: string | null, lines: string[]]
 
-/** What the real Ignition 2.26.0 said; test/real/ignition asks it again, and of thousands more. */
+/** Verdicts of the real Ignition 2.26.0; test/real/ignition compares them again, and thousands more. */
 const RECORDED = readFileSync(new URL('../test/fixtures/ignition/verdicts.jsonl', import.meta.url), 'utf8')
   .split('\n')
   .filter(Boolean)
   .map((line) => JSON.parse(line) as Recorded)
 
-const said = (text: string): Recorded => {
+const verdict = (text: string): Recorded => {
   const { refusal, findings } = validateIgnition(text)
   return [text, refusal, findings.map(findingLine)]
 }
 
-/** Go has no order for the unknown keys of one object. */
+/** Sorts the lines: Go reports the unknown keys of one object in random order. */
 const unordered = ([text, error, lines]: Recorded) => ({ text, error, lines: [...lines].sort() })
 
 test('verdicts, sentences, paths, lines and columns are those recorded of Ignition', () => {
   expect(RECORDED.length).toBeGreaterThan(500)
-  for (const recorded of RECORDED) expect(unordered(said(recorded[0]))).toEqual(unordered(recorded))
+  for (const recorded of RECORDED) expect(unordered(verdict(recorded[0]))).toEqual(unordered(recorded))
 })
 
-test('a finding has its place, in bytes, and a warning alone refuses nothing', () => {
+test('a finding has line and column in bytes, and a warning alone refuses nothing', () => {
   const text = '{"ignition": {"version": "3.4.0"},\n "é": 1, "storage": {"files": [{"path": "/a", "mode": 2541}]}}'
   expect(validateIgnition(text)).toMatchObject({
     valid: true,
@@ -39,22 +39,22 @@ test('a finding has its place, in bytes, and a warning alone refuses nothing', (
   })
 })
 
-test('an object has no places', () => {
+test('findings about an object have no places', () => {
   const { findings } = validateIgnition({ ignition: { version: '3.4.0' }, storage: { files: [{ path: 'a' }] } })
   expect(findings.map(findingLine)).toEqual(['error at $.storage.files.0.path: path not absolute'])
 })
 
-test('null is absent, unknown keys are not read, what is read is the config of its version', () => {
+test('null counts as absent, unknown keys are dropped, and the config has the types of its version', () => {
   const text =
     '{"ignition":{"version":"3.0.0"},"x":{},"kernelArguments":{"shouldExist":["a"]},"systemd":{"units":null}}'
   expect(validateIgnition(text).config).toEqual({ ignition: { version: '3.0.0' }, systemd: {} })
 })
 
-test.each(SPEC_VERSIONS)('the plainest config of %s is valid', (version) => {
+test.each(SPEC_VERSIONS)('the smallest config of %s is valid', (version) => {
   expect(validateIgnition({ ignition: { version } })).toMatchObject({ valid: true, version, findings: [] })
 })
 
-describe('whatever it is given', () => {
+describe('the validator gives a verdict', () => {
   const keys = fc.constantFrom('ignition', 'version', 'storage', 'files', 'path', 'systemd', 'units', 'contents', 'x')
   const { json } = fc.letrec((tie) => ({
     json: fc.oneof(
@@ -65,7 +65,7 @@ describe('whatever it is given', () => {
     ),
   }))
 
-  test('it gives a verdict: any bytes', () => {
+  test('on any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(validateIgnition(bytes).valid).toBe(false)
@@ -73,7 +73,7 @@ describe('whatever it is given', () => {
     )
   })
 
-  test('it gives a verdict: any JSON under a known version', () => {
+  test('on any JSON under a known version', () => {
     fc.assert(
       fc.property(json, fc.constantFrom(...SPEC_VERSIONS), (value, version) => {
         const report = validateIgnition({ ...(value as object), ignition: { version } })
@@ -86,7 +86,7 @@ describe('whatever it is given', () => {
   test.each([
     ['lists', '[', ']'],
     ['objects', '{"a":', '}'],
-  ])('it survives %s of any depth, and refuses those that Go refuses', (_, open, close) => {
+  ])('on %s of any depth, and refuses those that Go refuses', (_, open, close) => {
     const deep = (depth: number) => `{"ignition":{"version":"3.4.0"},"x":${open.repeat(depth)}1${close.repeat(depth)}}`
     expect(validateIgnition(deep(9_999))).toMatchObject({ valid: true })
     const [finding] = validateIgnition(deep(10_000)).findings
@@ -94,7 +94,7 @@ describe('whatever it is given', () => {
     expect(validateIgnition(deep(1_000_000)).valid).toBe(false)
   })
 
-  test('a key that is a name of every object is a key like others', () => {
+  test('on keys named like members of Object.prototype, as on any other', () => {
     const text = '{"ignition":{"version":"3.4.0"},"__proto__":{"storage":1},"constructor":1,"storage":{"toString":[]}}'
     const { findings, config } = validateIgnition(text)
     expect(findings.map(({ message }) => message)).toEqual([
@@ -106,7 +106,7 @@ describe('whatever it is given', () => {
   })
 })
 
-describe('what is made to cost much', () => {
+describe('the validator is quick on', () => {
   const config = (storage: object) => JSON.stringify({ ignition: { version: '3.4.0' }, storage })
   const units = (contents: string) =>
     JSON.stringify({ ignition: { version: '3.4.0' }, systemd: { units: [{ name: 'a.service', contents }] } })

@@ -13,25 +13,25 @@ import { findUnusedKeys, offsetOf, pathText } from './spec/text-tree.js'
 import { versionText } from './spec/version-stub.js'
 import { readSpecVersion, type SpecVersion } from './spec/versions.js'
 
-/** What Ignition says of a config. */
+/** Ignition's verdict on a config. */
 export interface IgnitionReport {
-  /** Whether Ignition takes it. */
+  /** Whether Ignition accepts it. */
   valid: boolean
-  /** Null when it could not be told. */
+  /** Null when the config has no version that can be read. */
   version: SpecVersion | null
   /** Errors and warnings, in Ignition's order. */
   findings: Finding[]
-  /** In Ignition's words; null for a valid config. With findings it is always `config is not valid`. */
+  /** Ignition's message; null for a valid config. With findings it is always `config is not valid`. */
   refusal: string | null
-  /** What Ignition reads from it; null unless it is valid. */
+  /** The config as Ignition reads it; null unless it is valid. */
   config: SpecConfig | null
 }
 
 const NOT_VALID = 'config is not valid'
 
 /**
- * Judges a config as Ignition 2.26 does (`ignition-validate`): the same verdict, sentences, paths, lines and columns.
- * Never throws, whatever the bytes.
+ * Validates a config as Ignition 2.26 does (`ignition-validate`): the same verdict, messages, paths, lines and columns.
+ * Never throws.
  *
  * @param input bytes or text, or an object, whose findings then have no places
  *
@@ -69,7 +69,7 @@ function judge(bytes: Uint8Array, tree: JsonNode, version: SpecVersion): Ignitio
   const { root } = specOf(version)
   const { value, repeated } = decode(tree, root)
   const typed = hasTypes(version, value)
-  // A field that is repeated may have had a wrong type the first time.
+  // The first value of a repeated field may have a wrong type that decoding has overwritten.
   const mismatch = typed && !repeated ? null : firstMismatch(tree, root)
   if (mismatch) return unreadable(bytes, version, mismatch)
   if (!typed) throw new Error('the schema refuses a config in which every type is right')
@@ -87,7 +87,7 @@ function judge(bytes: Uint8Array, tree: JsonNode, version: SpecVersion): Ignitio
   return { valid, version, findings, refusal: valid ? null : NOT_VALID, config: valid ? value : null }
 }
 
-/** Judges a config that has been read: what is left are the rules, as after merging. */
+/** Applies the rules to a config whose types are right, for instance a merged one. */
 export function validateRead(config: SpecConfig, version: SpecVersion): Finding[] {
   const { root } = specOf(version)
   const found = new Findings()

@@ -4,7 +4,7 @@ export interface Place {
   column: number
 }
 
-/** Places of many offsets of one text, which is gone through once. */
+/** Converts offsets of one text to places, with a single pass over the text. */
 export class Places {
   private readonly lines: number[] = [0]
 
@@ -12,7 +12,7 @@ export class Places {
     for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) this.lines.push(at + 1)
   }
 
-  /** An offset at the end of the text, where nothing stands, is line 0, column 0, as Ignition prints it. */
+  /** An offset at the end of the text is line 0, column 0, as Ignition prints it. */
   of(offset: number): Place {
     if (offset >= this.bytes.length) return { line: 0, column: 0 }
     let low = 0

@@ -5,7 +5,7 @@ import { goQuoted, JsonSyntaxError, readJson, type JsonNode } from './read-json.
 
 const read = (text: string) => readJson(Buffer.from(text))
 
-/** The value of what was read, the last of repeated keys, as JSON.parse has it. */
+/** The value as JSON.parse returns it: the last of repeated keys. */
 function valueOf(node: JsonNode): unknown {
   switch (node.kind) {
     case 'object':
@@ -40,7 +40,7 @@ const ours = (text: string): { value: unknown } | null => {
   }
 }
 
-test('reads what JSON.parse reads, as it reads it', () => {
+test('reads every text that JSON.parse accepts, to the same value', () => {
   fc.assert(
     fc.property(fc.json({ stringUnit: 'binary' }), fc.constantFrom(0, 1, '\t'), (json, space) => {
       const text = JSON.stringify(JSON.parse(json), null, space)
@@ -49,7 +49,7 @@ test('reads what JSON.parse reads, as it reads it', () => {
   )
 })
 
-test('refuses what JSON.parse refuses', () => {
+test('refuses every text that JSON.parse refuses', () => {
   fc.assert(
     fc.property(fc.json(), fc.nat(), fc.constantFrom(...'{}[]",:0-.eE+tn\\ u'), (json, where, put) => {
       const at = where % (json.length + 1)
@@ -63,7 +63,7 @@ test('refuses what JSON.parse refuses', () => {
   )
 })
 
-test('every value has its place, in bytes', () => {
+test('every value has its offset in bytes', () => {
   const text = '{"é": [1, "ü"],\n"b": {}}'
   const node = read(text)
   expect(node).toMatchObject({ start: 0, end: Buffer.byteLength(text) })
@@ -89,7 +89,7 @@ test.each([
   ["'", String.raw`invalid character '\'' looking for beginning of value`, 1],
   ['[1', 'unexpected end of JSON input', 2],
   ['[tru', "invalid character ' ' in literal true (expecting 'e')", 4],
-])('%j is told in the words of Go', (text, message, offset) => {
+])('%j is refused with the message of Go', (text, message, offset) => {
   const error = (() => {
     try {
       read(text)
@@ -101,7 +101,7 @@ test.each([
   expect(error).toMatchObject({ message, offset })
 })
 
-test('repeated keys and the spelling of numbers are kept', () => {
+test('repeated keys and the spelling of numbers are preserved', () => {
   expect(read('{"a":1.0,"a":1e2}')).toMatchObject({
     members: [
       { key: 'a', value: { literal: '1.0' } },

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 
-/** A key and its value, as often as the text has it. */
+/** A key and its value; a repeated key has a member for each. */
 export interface JsonMember {
   key: string
   /** Offset of the key's opening quote, in bytes. */
@@ -15,7 +15,7 @@ interface Span {
   end: number
 }
 
-/** JSON as it stands in the text: with places, repeated keys and numbers as they are written. */
+/** JSON with the offset of each value, repeated keys, and numbers as they are spelled. */
 export type JsonNode = Span &
   (
     | { kind: 'object'; members: JsonMember[] }
@@ -28,19 +28,19 @@ export type JsonNode = Span &
 
 type Container = Extract<JsonNode, { kind: 'object' | 'array' }>
 
-/** Text that is not JSON, in the words of Go's decoder, which are those of Ignition. */
+/** A syntax error, with the message of Go's decoder, which Ignition prints. */
 export class JsonSyntaxError extends Error {
   override name = 'JsonSyntaxError'
   constructor(
     message: string,
-    /** How many bytes were read when it was found, the offending one included. */
+    /** Number of bytes read, the offending one included. */
     readonly offset: number,
   ) {
     super(message)
   }
 }
 
-/** Go's limit; deeper text is refused. */
+/** Go's limit on nesting (`encoding/json` scanner.go, maxNestingDepth). */
 const DEEPEST = 10_000
 
 const QUOTE = 0x22
@@ -53,9 +53,9 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * Reads JSON with the place of every value. JSON.parse and the libraries that give places tell neither Go's sentences
- * and byte offsets, which Ignition prints, nor repeated keys and the spelling of numbers, on which its verdict depends.
- * Works without recursion, so depth costs no stack.
+ * Reads JSON with the offset of every value. JSON.parse and the usual libraries lack what Ignition's verdict depends on
+ * or prints: Go's messages, byte offsets, repeated keys and the spelling of numbers. Works without recursion, so that
+ * deep text cannot exhaust the stack.
  *
  * @throws JsonSyntaxError
  */
@@ -75,7 +75,7 @@ class Reader {
     const open: Container[] = []
     let key: { key: string; keyStart: number } | null = null
     for (;;) {
-      // A value, its container open, stands at `at`.
+      // `at` is at the start of a value.
       let value: JsonNode | null = this.value()
       if (value.kind === 'object' || value.kind === 'array') {
         const first = this.blanks()
@@ -89,7 +89,7 @@ class Reader {
         }
       }
       this.attach(open.at(-1), key, value)
-      // What follows a value closes containers until one goes on.
+      // After a value: close containers until a comma follows.
       for (;;) {
         const container = open.at(-1)
         if (!container) {
@@ -136,7 +136,7 @@ class Reader {
     return { key, keyStart }
   }
 
-  /** A literal, or a container that is only opened. */
+  /** A literal, or an empty container whose opening bracket has been read. */
   private value(): JsonNode {
     const byte = this.blanks()
     const start = this.at
@@ -215,7 +215,7 @@ class Reader {
       while (isDigit(text[this.at])) this.at++
     }
     if (text[this.at] === 0x2d) this.at++
-    // No digit may follow a leading zero; what then follows is told by the container.
+    // No digit may follow a leading zero; the container reports the character that does.
     if (text[this.at] === 0x30) this.at++
     else digits('in numeric literal')
     if (text[this.at] === 0x2e) {
@@ -232,7 +232,7 @@ class Reader {
   private wrong(where: string, at = this.at): JsonSyntaxError {
     const byte = this.text[at]
     if (byte === undefined) {
-      // At the end Go tries a blank: what would have taken it was to go on, the rest says what it does not like.
+      // At the end Go feeds a blank: where one is legal, input is missing; elsewhere the blank is the error.
       const message = MAY_GO_ON.test(where) ? 'unexpected end of JSON input' : `invalid character ' ' ${where}`
       return new JsonSyntaxError(message, this.text.length)
     }
@@ -240,7 +240,7 @@ class Reader {
   }
 }
 
-/** Between tokens, and in strings, a blank is nothing wrong. */
+/** Contexts in which a blank is legal: between tokens and in strings. */
 const MAY_GO_ON = /^(looking for|after (object|array|top)|in string literal)/
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
@@ -248,7 +248,7 @@ const isDigit = (byte: number | undefined): boolean => byte !== undefined && byt
 const isHex = (byte: number | undefined): boolean =>
   isDigit(byte) || (byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
 
-/** Go takes the byte for a Latin-1 character here. */
+/** Go converts the byte to a Latin-1 character here. */
 function quoteByte(byte: number): string {
   if (byte === 0x27) return `'\\''`
   if (byte === QUOTE) return `'"'`

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 
-/** What a data URL holds, or why Ignition cannot read it, in its words. */
+/** The bytes of a data URL, or Ignition's message for one that it cannot read. */
 export type DataUrlReading = { bytes: Uint8Array } | { problem: string }
 
 const PREFIX = 'data:'
@@ -27,7 +27,7 @@ class Problem extends Error {}
 
 class Reader {
   private at = PREFIX.length
-  /** A quoted value that was empty leaves its mark on the next one. */
+  /** Upstream's flag that an empty quoted value leaves set, so that the next value is read as quoted. */
   private quoted = false
   private base64 = false
 
@@ -67,7 +67,7 @@ class Reader {
     } else this.at++
   }
 
-  /** Stops at one of some characters, which it gives. */
+  /** Advances to the first of the stop characters and returns it. */
   private tokensUntil(stops: string, atEnd: string, otherwise: string): string {
     for (;;) {
       const before = this.at
@@ -81,7 +81,7 @@ class Reader {
     }
   }
 
-  /** What follows a semicolon, to the comma. */
+  /** Reads parameters after a semicolon, up to the comma. */
   private parameter(): void {
     for (;;) {
       const start = this.at
@@ -161,7 +161,7 @@ function unescape(text: string): Uint8Array {
 function escapedByte(digits: string): number {
   if (/^[\da-f]{2}$/i.test(digits)) return Number.parseInt(digits, 16)
   if (/^[\da-f]?$/i.test(digits)) throw new Problem('rfc2396: unexpected end of unescape sequence')
-  // It names the percent sign, whichever character is wrong.
+  // Upstream always names the percent sign, never the wrong character.
   throw new Problem('rfc2396: invalid char 0x25 in unescape sequence')
 }
 
@@ -178,8 +178,8 @@ function fromBase64(data: string): Uint8Array {
 }
 
 /**
- * Where Go's decoder of padded base64 stops; -1 when it reads all of a text of the right alphabet. Buffer.from takes
- * whatever it finds.
+ * Offset at which Go's decoder of padded base64 fails; -1 when it reads all of a text of the right alphabet. Needed
+ * because Buffer.from ignores errors.
  */
 function base64Fault(text: string): number {
   const padding = text.indexOf('=')

@@ -23,19 +23,19 @@ export function checkDisk(disk: SpecDisk, at: ConfigPath, found: Findings): void
   about(repeated(partitions.map(({ label }) => label)), 'cannot use the same partition label twice')
 }
 
-/** Index of the first value that was there before, -1 without one. */
+/** Index of the first value that repeats an earlier one, -1 when none does. */
 function repeated(values: readonly (string | number | undefined)[]): number {
   const seen = new Set<string | number>()
   return values.findIndex((value) => value !== undefined && (seen.has(value) || !seen.add(value)))
 }
 
 /**
- * Index of a partition that another one reaches into, -1 without one. Those without a fixed start are placed by sgdisk
- * wherever there is room.
+ * Index of a partition that another one overlaps, -1 when none does. Partitions without a fixed start are left out:
+ * sgdisk places them where there is room.
  */
 function overlapped(partitions: readonly SpecPartition[]): number {
   const fixed = partitions.flatMap(({ startMiB, sizeMiB }, index) =>
-    // A size of 0 means up to the next partition; only its start is looked at.
+    // A size of 0 means up to the next partition, so only the start can overlap.
     startMiB === undefined || sizeMiB === undefined || startMiB === 0
       ? []
       : [{ index, start: startMiB, end: sizeMiB === 0 ? startMiB : startMiB + sizeMiB - 1 }],
@@ -72,7 +72,7 @@ const guidFault = (guid: string | undefined): string | null =>
     ? null
     : `doesn't match the form "01234567-89AB-CDEF-EDCB-A98765432101"`
 
-/** Longest labels, in bytes. */
+/** Longest label of each filesystem, in bytes. */
 const LABELS: Readonly<Record<string, number>> = { ext4: 16, btrfs: 256, xfs: 12, swap: 15, vfat: 11 }
 
 export function checkFilesystem(

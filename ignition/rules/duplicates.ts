@@ -3,7 +3,7 @@ import type { StructValue, Value } from '../spec/decode.js'
 import type { FieldType, Struct } from '../spec/spec.js'
 import { KEYS, REPEATABLE, SHARED_KEYS } from '../spec/tables.js'
 
-/** What makes an entry of a list the same as another; empty when it has none of it. */
+/** The key by which entries of a list count as the same; empty when the entry lacks it. */
 export function keyOf(item: Value, type: FieldType): string {
   if (type.kind !== 'struct') return String(item)
   const entry = item as StructValue
@@ -15,7 +15,7 @@ export function keyOf(item: Value, type: FieldType): string {
   return String(entry[KEYS[name] ?? ''] ?? '')
 }
 
-/** Tells of every entry whose key was there before. */
+/** Reports every entry whose key an earlier entry has. */
 export function findDuplicates(value: StructValue, struct: Struct, at: ConfigPath, found: Findings): void {
   const shared = SHARED_KEYS[struct.name] ?? {}
   const seen = new Map<string, Set<string>>()

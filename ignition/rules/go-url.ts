@@ -1,16 +1,16 @@
 import { isIPv6 } from 'node:net'
 
-/** A URL as far as Ignition looks at it. */
+/** The parts of a URL that Ignition checks. */
 export interface GoUrl {
   /** In lower case, empty when there is none. */
   scheme: string
-  /** What follows the scheme when that is no slash. */
+  /** The part after the scheme when it does not begin with a slash, as in Go's url.URL. */
   opaque: string
   query: string
 }
 
 /**
- * Takes a URL apart as Go's net/url does, which refuses less than WHATWG's rules and in other places; null for one that
+ * Parses a URL as Go's net/url does, which accepts more than WHATWG's rules and refuses other texts; null for one that
  * it cannot parse.
  */
 export function parseGoUrl(text: string): GoUrl | null {
@@ -74,7 +74,7 @@ function isHost(host: string, scheme: string): boolean {
     const close = host.lastIndexOf(']')
     return close > 0 && isOptionalPort(host.slice(close + 1)) && isAddress(host.slice(1, close))
   }
-  // For http(s) a host has no colons of its own; others may list hosts with ports (go.dev/issue/75223).
+  // An http(s) host has no further colons; other schemes may list hosts with ports (go.dev/issue/75223).
   const strict = scheme === 'http' || scheme === 'https'
   const colon = strict ? host.indexOf(':') : host.lastIndexOf(':')
   if (colon >= 0 && !isOptionalPort(host.slice(colon))) return false
@@ -83,16 +83,16 @@ function isHost(host: string, scheme: string): boolean {
 
 const isOptionalPort = (text: string): boolean => /^(:\d*)?$/.test(text)
 
-/** In a host, escapes stand for bytes that are not ASCII, or for the percent sign of a zone. */
+/** Whether a host is legal: its escapes may only be bytes that are not ASCII, or the percent sign of a zone. */
 const isHostText = (text: string): boolean =>
   !/[^\w.~!$&'()*+,;=:[\]<>"\-\u0080-\uffff]/.test(text.replaceAll(/%(?:25|[89a-f][\da-f])/gi, ''))
 
-/** In brackets stands an IPv6 address, with a zone behind an escaped percent sign or without. */
+/** Whether the text in brackets is an IPv6 address, with or without a zone after an escaped percent sign. */
 function isAddress(text: string): boolean {
   const zone = text.indexOf('%25')
   if (zone < 0) return isIPv6(text)
   if (!isIPv6(text.slice(0, zone)) || text.length === zone + 3) return false
-  // A zone may also have spaces, and what a host may have, escaped.
+  // A zone may also have escaped spaces, and escaped characters that are legal in a host.
   const plain = text.slice(zone + 3).replaceAll(/%[2-7][\da-f]/gi, (escape) => {
     const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16))
     return character === ' ' || character === '%' ? '_' : character

@@ -25,14 +25,14 @@ export function checkLuks(luks: SpecLuks, at: ConfigPath, found: Findings, versi
   found.error([...at, 'cex'], keyFile?.source ? 'cannot use key file with cex' : null)
 }
 
-/** In 3.2.0 being there is enough. */
+/** In 3.2.0 an empty `custom` counts too. */
 const hasCustom = ({ custom }: SpecClevis, version: SpecVersion): boolean =>
   atLeast(version, '3.3.0') ? Boolean(custom?.pin) : custom !== undefined
 
 const hasPins = ({ tang, tpm2, threshold }: SpecClevis): boolean =>
   Boolean(tang?.length) || tpm2 === true || Boolean(threshold)
 
-/** What clevis itself brings; 3.6.0 leaves others to the system. */
+/** Pins that clevis itself brings. From 3.6.0 on Ignition accepts others. */
 const PINS = ['tpm2', 'tang', 'sss']
 
 export const isKnownPin = (pin: string): boolean => PINS.includes(pin)

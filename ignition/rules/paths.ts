@@ -11,12 +11,12 @@ export function cleanPath(path: string): string {
   return `${rooted ? '/' : ''}${parts.join('/')}` || '.'
 }
 
-/** What is wrong with a path that must be there, absolute and simple; null for a good one. */
+/** Ignition's message for a path that is missing, relative or not clean; null for a valid one. */
 export function pathFault(path: string | undefined): string | null {
   if (!path) return 'path not specified'
   if (!path.startsWith('/')) return 'path not absolute'
   return cleanPath(path) === path ? null : 'path is not fully simplified'
 }
 
-/** The last dot of a name and what follows it, empty without one; a slash begins a new name. */
+/** Extension of the last name of a path with its dot, as Go's path.Ext; empty without one. */
 export const extension = (name: string): string => /\.[^./]*$/.exec(name)?.[0] ?? ''

@@ -4,7 +4,7 @@ import { atLeast, type SpecVersion } from '../spec/versions.js'
 import { readDataUrl } from './data-url-syntax.js'
 import { parseGoUrl, queryValues } from './go-url.js'
 
-/** What is wrong with a URL that something is fetched from; null for a good one. */
+/** Ignition's message for a source that it cannot fetch; null for a valid one. */
 export function urlFault(text: string, version: SpecVersion): string | null {
   const url = parseGoUrl(text)
   if (!url) return 'unable to parse url'
@@ -79,7 +79,7 @@ export function checkCaReference(
   found.error([...at, 'source'], urlFault(source, version))
 }
 
-/** From 3.1.0 on: a reference to something that must be there. */
+/** References from 3.1.0 on, whose source is required. */
 export function checkSources(
   resources: readonly SpecResource[] | undefined,
   at: ConfigPath,
@@ -92,7 +92,7 @@ export function checkSources(
 
 export function checkHeader({ name, value }: { name?: string; value?: string }, at: ConfigPath, found: Findings): void {
   found.error([...at, 'name'], name ? null : "HTTP header name can't be empty")
-  // Without a value the header is taken away from what a config is merged onto.
+  // A header without a value is legal: it removes the header of the parent config.
   found.error([...at, 'value'], value === '' ? 'unable to parse HTTP header' : null)
 }
 
@@ -110,7 +110,7 @@ function hashFault(hash: string, version: SpecVersion): string | null {
   if (dash < 0) return 'malformed hash specifier'
   const digits = { sha512: 128, sha256: atLeast(version, '3.1.0') ? 64 : undefined }[hash.slice(0, dash)]
   if (digits === undefined) return 'unrecognized hash function'
-  // Only the length: whether it is hexadecimal shows when it is compared.
+  // Like Ignition, check only the length: digits that are not hexadecimal fail when the hash is compared.
   return Buffer.byteLength(hash.slice(dash + 1)) === digits ? null : 'incorrect size for hash sum'
 }
 
@@ -145,7 +145,7 @@ export function checkTang({ url = '', thumbprint, advertisement }: SpecTang, at:
 
 function isJson(text: string): boolean {
   try {
-    // Go refuses numbers that are too large for its own.
+    // Go refuses numbers that do not fit a float64.
     JSON.parse(text, (_, value: unknown) => {
       if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('out of range')
       return value

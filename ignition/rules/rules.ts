@@ -18,10 +18,10 @@ import {
 import { checkDirectory, checkFile, checkLink, checkOwner, checkStorage, checkUnitPaths } from './storage.js'
 import { checkDropin, checkInstances, checkUnit } from './systemd.js'
 
-/** `never`: each takes the object of its own name, which the schema has checked. */
+/** The value is `never` since each rule takes another struct, whose types the schema has checked. */
 type Rule = (value: never, at: ConfigPath, found: Findings, version: SpecVersion) => void
 
-/** What must hold of an object beyond its schema. */
+/** Rules beyond the schema, by the name of the struct. */
 const RULES: Readonly<Record<string, Rule>> = {
   Config: checkUnitPaths,
   IgnitionConfig: ({ merge }: { merge?: [] }, at, found, version) => {
@@ -41,7 +41,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   ...{ Systemd: checkInstances, Unit: checkUnit, Dropin: checkDropin },
 }
 
-/** Goes through a config as Ignition does: an object's own rule, then its fields. */
+/** Applies the rules in Ignition's order: an object's own rule, then those of its fields. */
 export function applyRules(
   value: StructValue,
   struct: Struct,

@@ -39,7 +39,7 @@ export function checkOwner({ id, name }: SpecOwner, at: ConfigPath, found: Findi
   found.error(at, id !== undefined && name ? 'cannot set both id and name' : null)
 }
 
-/** What the parts of storage may not do to each other. */
+/** Checks storage for entries that conflict with each other. */
 export function checkStorage(storage: SpecStorage, at: ConfigPath, found: Findings, version: SpecVersion): void {
   const { directories = [], files = [], links = [] } = storage
   const linked = counted(links)
@@ -57,7 +57,7 @@ export function checkStorage(storage: SpecStorage, at: ConfigPath, found: Findin
   checkWipes(storage, at, found)
 }
 
-/** How often each path is there. */
+/** How often each path occurs. */
 interface Counted {
   times: ReadonlyMap<string, number>
   lengths: ReadonlySet<number>
@@ -69,7 +69,7 @@ function counted(nodes: readonly { path?: string }[]): Counted {
   return { times, lengths: new Set([...times.keys()].map((path) => path.length)) }
 }
 
-/** How many of some paths a path is below. Large configs have thousands of each, so not every pair is looked at. */
+/** Number of counted paths above a path. Looks up each parent instead of every pair, since configs can have thousands. */
 function above(path: string, { times, lengths }: Counted): number {
   let sum = 0
   for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1))
@@ -89,7 +89,7 @@ function checkTarget(
     return
   }
   if (hard !== true) return
-  // A relative one is taken from the link itself, as upstream has it.
+  // Upstream resolves a relative target against the link's own path instead of its directory.
   const joined = target.startsWith('/') ? target : [path, target].filter((part) => part !== '').join('/')
   const absolute = joined && cleanPath(joined)
   for (let times = directories.times.get(absolute) ?? 0; times > 0; times--)
@@ -116,7 +116,7 @@ function checkWipes({ disks = [], filesystems = [] }: SpecStorage, at: ConfigPat
 
 const UNITS = '/etc/systemd/system/'
 
-/** Files, directories and links must leave alone what units with contents are written to. */
+/** Refuses files, directories and links at a path that a unit or drop-in with contents is written to. */
 export function checkUnitPaths({ systemd, storage }: SpecConfig, at: ConfigPath, found: Findings): void {
   const taken = new Set<string>()
   for (const { name = '', contents, dropins } of systemd?.units ?? []) {

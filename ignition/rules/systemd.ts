@@ -24,7 +24,7 @@ export function checkDropin({ name = '', contents }: SpecDropin, at: ConfigPath,
   found.error([...at, 'name'], extension(name) === '.conf' ? null : 'invalid systemd drop-in extension')
 }
 
-/** An instance is enabled by the template that it is made from. */
+/** Checks that the template of an enabled instance can be enabled. */
 export function checkInstances({ units = [] }: SpecConfig['systemd'] & object, at: ConfigPath, found: Findings): void {
   const byName = new Map(units.map((unit) => [unit.name ?? '', unit]))
   for (const [index, { name = '', enabled }] of units.entries()) {

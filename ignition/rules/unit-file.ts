@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { goQuoted } from '../json/read-json.js'
 
-/** What a systemd unit file has, or why Ignition cannot read it. */
+/** The contents of a systemd unit file, or Ignition's message for one that it cannot read. */
 export type UnitFile =
   | {
       /** Sections with at least one option. */
@@ -9,10 +9,10 @@ export type UnitFile =
     }
   | { problem: string }
 
-/** Lines that systemd would cut are refused. */
+/** Longest line in bytes, go-systemd's SYSTEMD_LINE_MAX. */
 const LONGEST_LINE = 2048
 
-/** Upstream looks for overlong lines only in what its reader has at hand, which it fills in pieces of this size. */
+/** Buffer size of upstream's reader. It looks for overlong lines only in the buffered bytes. */
 const WINDOW = 4096
 
 const LF = 0x0a
@@ -34,7 +34,7 @@ class Problem extends Error {}
 
 class Reader {
   private at = 0
-  /** How far upstream's reader has read ahead. */
+  /** End of the bytes that upstream's reader has buffered. */
   private filled = 0
 
   constructor(private readonly text: Buffer) {}
@@ -48,7 +48,7 @@ class Reader {
       if (character === null) return sections
       if (character === '[') section = this.header()
       else if (character === '#' || character === ';') this.comment()
-      // What stands before the first section is passed over.
+      // Text before the first section is ignored.
       else if (section !== null && !isBlank(character)) {
         this.at -= Buffer.byteLength(character)
         this.option()
@@ -63,7 +63,7 @@ class Reader {
     if (name === null) throw new Problem('unable to find end of section')
     this.refuseLongLine()
     const garbage = trimmed(this.line())
-    // Upstream means to name the section here, and names nothing.
+    // Upstream's message leaves the section's name empty.
     if (garbage !== '') throw new Problem(`found garbage after section name : ${goQuoted(garbage)}`)
     return name.subarray(0, -1).toString()
   }
@@ -95,7 +95,7 @@ class Reader {
     if (!ahead.includes(LF) && !ahead.includes(CR)) throw new Problem(`line too long (max ${LONGEST_LINE} bytes)`)
   }
 
-  /** One piece more, as far as the window reaches; false at the end. */
+  /** Fills the buffer; false at the end of the text. */
   private fill(): boolean {
     const before = this.filled
     this.filled = Math.min(this.text.length, this.at + WINDOW)
@@ -118,13 +118,13 @@ class Reader {
     return this.filled - this.at >= (lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4)
   }
 
-  /** To a byte and with it; null when it does not come. */
+  /** Reads up to and including a byte; null when the text ends before it. */
   private upTo(byte: number): Buffer | null {
     const found = this.text.indexOf(byte, this.at)
     const end = found < 0 ? this.text.length : found + 1
     const taken = this.text.subarray(this.at, end)
     while (this.filled < end || (found < 0 && this.filled < this.text.length)) {
-      // A full window is emptied before more is read.
+      // A full buffer is emptied before more is read.
       if (this.filled - this.at >= WINDOW) this.at = this.filled
       if (!this.fill()) break
     }
@@ -142,13 +142,13 @@ class Reader {
   }
 }
 
-/** What Go takes for blank. */
+/** Blank characters of Go's unicode.IsSpace, for a character class. */
 const BLANK = '\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
 const OTHER = new RegExp(`[^${BLANK}]`)
 
 const isBlank = (text: string): boolean => !OTHER.test(text)
 
-/** A pattern for the end would look at a long run of blanks from each of them. */
+/** Trims by a loop: a regular expression for the end needs quadratic time on long runs of blanks. */
 function trimmed(text: string): string {
   let end = text.length
   while (end > 0 && isBlank(text[end - 1]!)) end--

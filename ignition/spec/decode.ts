@@ -5,16 +5,16 @@ export type Value = string | number | boolean | Value[] | { [key: string]: Value
 export type StructValue = Record<string, Value>
 
 export interface Decoded {
-  /** Not yet of the right types: the schema says whether it is. */
+  /** Values of unchecked types: the schema checks them. */
   value: Value
-  /** Whether some object had one field more than once. */
+  /** Whether an object has a field more than once. */
   repeated: boolean
 }
 
 /**
- * Takes from the text what Ignition takes: fields by their names, in whatever case, no others; nulls as absent; fields
- * that are repeated on top of each other. A whole number that is not written as one, or does not fit 64 bits, becomes
- * NaN, which no schema accepts.
+ * Decodes the text as Ignition does: known fields only, by names in any case; null as absent; repeated fields one onto
+ * the other. A number that Go does not accept for an integer, by its spelling or its size, becomes NaN, which no schema
+ * accepts.
  */
 export function decode(node: JsonNode, root: Struct): Decoded {
   const decoder = new Decoder()
@@ -34,9 +34,9 @@ class Decoder {
       if (!field) continue
       if (seen.has(field)) this.repeated = true
       seen.add(field)
-      const given = this.field(member.value, field.type, value[field.key])
-      if (given === undefined) delete value[field.key]
-      else value[field.key] = given
+      const decoded = this.field(member.value, field.type, value[field.key])
+      if (decoded === undefined) delete value[field.key]
+      else value[field.key] = decoded
     }
     return value
   }
@@ -44,7 +44,7 @@ class Decoder {
   private field(node: JsonNode, type: FieldType, before: Value | undefined): Value | undefined {
     switch (type.kind) {
       case 'struct':
-        // Null empties what may be absent and leaves the rest as it is.
+        // Null clears an optional field and leaves any other unchanged.
         if (node.kind === 'null') return type.optional ? undefined : before
         return this.struct(node, type.struct, before)
       case 'list':
@@ -59,19 +59,19 @@ class Decoder {
     if (node.kind !== 'array') return raw(node)
     const earlier = Array.isArray(before) ? before : []
     return node.items.map((item, index) => {
-      const given = this.field(item, type.items, earlier[index])
-      return given ?? (type.items.kind === 'struct' ? {} : '')
+      const decoded = this.field(item, type.items, earlier[index])
+      return decoded ?? (type.items.kind === 'struct' ? {} : '')
     })
   }
 }
 
-/** Exact names first, as Go looks for them. */
+/** The field of a key; as in Go, the exact name has precedence over one in another case. */
 export const fieldOf = (struct: Struct, key: string): Field | undefined =>
   struct.byKey.get(key) ?? struct.byFolded.get(folded(key))
 
 const isStruct = (value: Value | undefined): value is StructValue => typeof value === 'object' && !Array.isArray(value)
 
-/** Only its type is looked at any more: a value of the wrong type is refused. */
+/** A value of the same JSON type. Its content does not matter when the schema refuses the type. */
 function raw(node: JsonNode): Value {
   switch (node.kind) {
     case 'text':
@@ -94,7 +94,7 @@ const HIGHEST = 2n ** 63n - 1n
 export function isInt64(literal: string): boolean {
   if (!/^-?\d+$/.test(literal)) return false
   if (literal.length < 16) return true
-  // Longer ones need not be computed: the text may be of any length.
+  // Longer ones do not fit; the check bounds the cost of BigInt.
   if (literal.length > 20) return false
   const value = BigInt(literal)
   return value >= LOWEST && value <= HIGHEST

@@ -4,8 +4,8 @@ import { specOf, type FieldType } from './spec.js'
 import type { SpecVersion } from './versions.js'
 
 /**
- * A version of the spec as JSON Schema (draft 7): what Ignition's parser accepts. Nothing is required and unknown keys
- * pass, since Ignition only warns about them; what else it refuses are rules beyond a schema.
+ * JSON Schema (draft 7) of a version of the spec: the types that Ignition's parser accepts. Nothing is required and
+ * unknown keys pass, since Ignition only warns about them; its further rules are beyond a schema.
  *
  * @example
  * import { ignitionSchema } from 'ironstage/ignition'
@@ -45,11 +45,11 @@ function schemaOf(type: FieldType): SchemaObject {
 
 const compiled = new Map<SpecVersion, ValidateFunction<SpecConfig>>()
 
-/** Whether a decoded config has the types that its version wants. Compiled when a version is first met. */
+/** Whether a decoded config has the types of its version. Each version's schema is compiled on first use. */
 export function hasTypes(version: SpecVersion, value: unknown): value is SpecConfig {
   let check = compiled.get(version)
   if (!check) {
-    // The schema is ours: holding it against JSON Schema's own costs more than all else.
+    // The schema is our own, and checking it against the meta schema would take most of the time.
     check = new Ajv({ meta: false, validateSchema: false, inlineRefs: false }).compile<SpecConfig>(
       withoutMeta(ignitionSchema(version)),
     )

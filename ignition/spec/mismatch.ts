@@ -2,15 +2,15 @@ import type { JsonNode } from '../json/read-json.js'
 import { fieldOf, isInt64 } from './decode.js'
 import type { FieldType, Struct } from './spec.js'
 
-/** The first value of a wrong type, in the words of Go's decoder. */
+/** The first value of a wrong type, with the message of Go's decoder. */
 export interface Mismatch {
   message: string
-  /** Where the decoder stood when it noticed: after a literal, inside of a container. */
+  /** Offset that the decoder reports: after a literal, after the opening bracket of a container. */
   offset: number
 }
 
-/** What a message calls the place: the object it is in, and the fields that lead to it. */
-interface Way {
+/** Name of a field in a message: the struct it is in, and the fields that lead to it. */
+interface FieldName {
   struct: string
   fields: readonly string[]
 }
@@ -19,44 +19,44 @@ export function firstMismatch(node: JsonNode, root: Struct): Mismatch | null {
   return inStruct(node, root, `types.${root.name}`, null)
 }
 
-function inStruct(node: JsonNode, struct: Struct, goType: string, way: Way | null): Mismatch | null {
+function inStruct(node: JsonNode, struct: Struct, goType: string, field: FieldName | null): Mismatch | null {
   if (node.kind === 'null') return null
-  if (node.kind !== 'object') return mismatch(node, goType, way)
+  if (node.kind !== 'object') return mismatch(node, goType, field)
   for (const member of node.members) {
-    const field = fieldOf(struct, member.key)
-    if (!field) continue
-    const inside: Way = {
+    const known = fieldOf(struct, member.key)
+    if (!known) continue
+    const inside: FieldName = {
       struct: struct.name,
-      fields: [...(way?.fields ?? []), ...(field.part === null ? [] : [field.part]), field.key],
+      fields: [...(field?.fields ?? []), ...(known.part === null ? [] : [known.part]), known.key],
     }
-    const found = inField(member.value, field.type, inside)
+    const found = inField(member.value, known.type, inside)
     if (found) return found
   }
   return null
 }
 
-function inField(node: JsonNode, type: FieldType, way: Way): Mismatch | null {
+function inField(node: JsonNode, type: FieldType, field: FieldName): Mismatch | null {
   if (node.kind === 'null') return null
   switch (type.kind) {
     case 'struct':
-      return inStruct(node, type.struct, type.goType, way)
+      return inStruct(node, type.struct, type.goType, field)
     case 'list':
-      if (node.kind !== 'array') return mismatch(node, type.goType, way)
+      if (node.kind !== 'array') return mismatch(node, type.goType, field)
       for (const item of node.items) {
-        const found = inField(item, type.items, way)
+        const found = inField(item, type.items, field)
         if (found) return found
       }
       return null
     case 'number':
-      if (node.kind === 'number' && !isInt64(node.literal)) return mismatch(node, type.goType, way, node.literal)
-      return node.kind === 'number' ? null : mismatch(node, type.goType, way)
+      if (node.kind === 'number' && !isInt64(node.literal)) return mismatch(node, type.goType, field, node.literal)
+      return node.kind === 'number' ? null : mismatch(node, type.goType, field)
     case 'text':
     case 'flag':
-      return node.kind === type.kind ? null : mismatch(node, type.goType, way)
+      return node.kind === type.kind ? null : mismatch(node, type.goType, field)
   }
 }
 
-const CALLED = {
+const GO_NAMES = {
   object: 'object',
   array: 'array',
   text: 'string',
@@ -65,12 +65,12 @@ const CALLED = {
   null: 'null',
 } as const
 
-/** @param literal a number that is of the right type, but of no use */
-export function mismatch(node: JsonNode, goType: string, way: Way | null, literal?: string): Mismatch {
-  const given = `${CALLED[node.kind]}${literal === undefined ? '' : ` ${literal}`}`
-  const into = way === null ? 'Go value' : `Go struct field ${way.struct}.${way.fields.join('.')}`
+/** @param literal the spelling of a number that Go does not accept for an integer */
+export function mismatch(node: JsonNode, goType: string, field: FieldName | null, literal?: string): Mismatch {
+  const value = `${GO_NAMES[node.kind]}${literal === undefined ? '' : ` ${literal}`}`
+  const into = field === null ? 'Go value' : `Go struct field ${field.struct}.${field.fields.join('.')}`
   return {
-    message: `json: cannot unmarshal ${given} into ${into} of type ${goType}`,
+    message: `json: cannot unmarshal ${value} into ${into} of type ${goType}`,
     offset: node.kind === 'object' || node.kind === 'array' ? node.start + 1 : node.end,
   }
 }

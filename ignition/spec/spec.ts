@@ -1,7 +1,7 @@
 import { EMBEDDED, NAMED_LISTS, STRUCTS, type FieldRow } from './tables.js'
 import { atLeast, SPEC_VERSIONS, type SpecVersion } from './versions.js'
 
-/** What a field holds. `goType` is what Ignition's decoder calls it in its messages. */
+/** Type of a field. `goType` is its name in the messages of Ignition's decoder. */
 export type FieldType =
   | { kind: 'text' | 'number' | 'flag'; optional: boolean; goType: string }
   | { kind: 'struct'; struct: Struct; optional: boolean; goType: string }
@@ -10,7 +10,7 @@ export type FieldType =
 export interface Field {
   key: string
   type: FieldType
-  /** The part of the object that the field is in, null when the object has no parts. */
+  /** Name of the embedded struct that has the field; null without one. */
   part: string | null
 }
 
@@ -40,7 +40,7 @@ export function specOf(version: SpecVersion): Spec {
   return made
 }
 
-/** Keys are compared as Go does it: regardless of case, with the two letters that fold to ASCII ones. */
+/** Folds a key as Go compares keys: lower case, with the two letters beyond ASCII that fold to ASCII. */
 export const folded = (key: string): string => key.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase()
 
 function structOf(name: string, version: SpecVersion, structs: Map<string, Struct>): Struct {

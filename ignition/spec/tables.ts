@@ -1,17 +1,17 @@
 import type { SpecVersion } from './versions.js'
 
 /**
- * How a field reads: `text`, `number` and `flag` are always there (empty, 0, false unless given), with a `?` they may be
- * absent; any other word names one of the structs below, or, in a list, a kind of text.
+ * Notation for a field's type: `text`, `number` and `flag` are always present (by default empty, 0, false), with a `?`
+ * they are optional; any other word names one of the structs below, or, in a list, a named string type.
  */
 type Reading = string
 
-/** One reading for good, or the reading from each version on that changed it. */
+/** One notation for all versions, or one for each version that changed it. */
 export type FieldRow = Reading | Partial<Record<SpecVersion, Reading>>
 
 /**
- * Every object of the spec with its fields, in the order in which Ignition goes through them. The names of objects are
- * those that its messages call them.
+ * Every struct of the spec with its fields, in the order of Ignition's Go types, since findings come in that order. The
+ * names are those of the Go types, which appear in Ignition's messages.
  */
 export const STRUCTS: Readonly<Record<string, Readonly<Record<string, FieldRow>>>> = {
   Config: {
@@ -143,24 +143,24 @@ export const STRUCTS: Readonly<Record<string, Readonly<Record<string, FieldRow>>
   Dropin: { contents: 'text?', name: 'text' },
 }
 
-/** Objects that are made of parts; the parts' names appear in the messages of Ignition's decoder. */
+/** Structs that embed others; the names of the embedded ones appear in the messages of Ignition's decoder. */
 export const EMBEDDED: Readonly<Record<string, readonly string[]>> = {
   Directory: ['Node', 'DirectoryEmbedded1'],
   File: ['Node', 'FileEmbedded1'],
   Link: ['Node', 'LinkEmbedded1'],
 }
 
-/** Lists that have a name of their own. */
+/** Lists with a Go type name of their own. */
 export const NAMED_LISTS: Readonly<Record<string, string>> = { HTTPHeaders: 'HTTPHeader[]' }
 
-/** What makes two entries of a list the same one. Texts are their own keys. */
+/** Field by which entries of a list count as the same. Texts are their own keys. */
 export const KEYS: Readonly<Record<string, string>> = {
   ...{ ConfigReference: 'source', CaReference: 'source', FileContents: 'source', Resource: 'source' },
   ...{ HTTPHeader: 'name', PasswdGroup: 'name', PasswdUser: 'name', Directory: 'path', File: 'path', Link: 'path' },
   ...{ Disk: 'device', Filesystem: 'device', Luks: 'name', Tang: 'url', Raid: 'name', Unit: 'name', Dropin: 'name' },
 }
 
-/** Lists that may hold the same entry twice, and that are put one after the other when configs are merged. */
+/** Lists that may repeat an entry; merging concatenates them. */
 export const REPEATABLE: Readonly<Record<string, readonly string[]>> = {
   File: ['append'],
   Filesystem: ['options', 'mountOptions'],

@@ -5,7 +5,7 @@ import type { Struct } from './spec.js'
 
 const members = new WeakMap<JsonNode, Map<string, JsonMember>>()
 
-/** By key; of a repeated one the last. Kept, since many findings may be about one object. */
+/** Members by key, the last of repeated ones. Cached, since many findings may be about one object. */
 function membersOf(node: JsonNode): Map<string, JsonMember> {
   if (node.kind !== 'object') return new Map()
   let found = members.get(node)
@@ -17,8 +17,8 @@ function membersOf(node: JsonNode): Map<string, JsonMember> {
 }
 
 /**
- * Offset of what a path leads to, or of the last thing on the way that is there. Ignition points after the opening
- * brace or bracket of an object or list, and at the first character of anything else.
+ * Offset of the value at a path, or of its nearest parent that the text has. Ignition points after the opening brace or
+ * bracket of an object or list, and at the first character of any other value.
  */
 export function offsetOf(root: JsonNode, path: ConfigPath, atKey: boolean): number {
   let node = root
@@ -33,8 +33,8 @@ export function offsetOf(root: JsonNode, path: ConfigPath, atKey: boolean): numb
 }
 
 /**
- * Warns of keys that Ignition does not know, by their exact names: one in another case is read all the same. It goes by
- * what was read, so what stands in a place where nothing was read from is passed over.
+ * Warns of keys that Ignition does not know. Names are compared exactly, so a key in another case is warned of although
+ * it is read. As upstream it walks the decoded value, so parts of the text that were not decoded are skipped.
  */
 export function findUnusedKeys(
   value: StructValue,

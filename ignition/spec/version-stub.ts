@@ -2,12 +2,12 @@ import type { JsonNode } from '../json/read-json.js'
 import { folded } from './spec.js'
 import { mismatch, type Mismatch } from './mismatch.js'
 
-/** What Ignition's messages call the two objects that it reads before it knows the version. */
+/** Names in Ignition's messages for the two structs that it reads before it knows the version. */
 const STUB = 'versionStub'
 const HEADER = 'struct { Version string }'
 
 /**
- * The text of `ignition.version`, read before anything else is, by a decoder of its own; empty when there is none.
+ * The text of `ignition.version`, which Ignition reads first, by a decoder of its own; empty when there is none.
  */
 export function versionText(node: JsonNode): { version: string } | { mismatch: Mismatch } {
   if (node.kind === 'null') return { version: '' }

@@ -1,5 +1,5 @@
 /**
- * Versions of the spec that Ignition 2.26 reads, oldest first; it wants an exact match.
+ * Versions of the spec that Ignition 2.26 reads, oldest first. No others are accepted.
  *
  * @example
  * import { SPEC_VERSIONS } from 'ironstage/ignition'
@@ -21,7 +21,7 @@ export const SPEC_VERSIONS = [
 export type SpecVersion = (typeof SPEC_VERSIONS)[number]
 
 /**
- * The newest that will stay readable; a later Ignition refuses experimental ones.
+ * The newest stable version. A later Ignition refuses experimental ones.
  *
  * @example
  * import { NEWEST_STABLE, readIgnition, translateIgnition } from 'ironstage/ignition'
@@ -35,19 +35,19 @@ export const isExperimental = (version: SpecVersion): boolean => version.include
 
 export const isSpecVersion = (text: string): text is SpecVersion => SPEC_VERSIONS.some((known) => known === text)
 
-/** Whether a version has what came with another. */
+/** Whether a version is the same as another, or newer. */
 export const atLeast = (version: SpecVersion, since: SpecVersion): boolean =>
   SPEC_VERSIONS.indexOf(version) >= SPEC_VERSIONS.indexOf(since)
 
 export const newerOf = (a: SpecVersion, b: SpecVersion): SpecVersion => (atLeast(a, b) ? a : b)
 
 const INT64 = 2n ** 63n
-/** Of the numbers below that, so that no text of any length need be computed. */
+/** Digits of the largest int64, to bound the cost of BigInt. */
 const DIGITS = 19
 
 /**
- * The version that Ignition takes a text for: `03.4.0` and `3.4.0-` pass for `3.4.0`, as Go reads numbers and an empty
- * pre-release. `unknown` for a version that is none of the spec's, null for text that is no version at all.
+ * Parses a version as Ignition does: `03.4.0` and `3.4.0-` are `3.4.0`, by Go's reading of numbers and of an empty
+ * pre-release. `unknown` for a version that the spec does not have, null for text that is no version.
  */
 export function readSpecVersion(text: string): SpecVersion | 'unknown' | null {
   const plus = text.indexOf('+')
@@ -59,7 +59,7 @@ export function readSpecVersion(text: string): SpecVersion | 'unknown' | null {
   if (parts.length !== 3 || !isIdentifier(pre) || !isIdentifier(metadata)) return null
   const numbers: bigint[] = []
   for (const part of parts) {
-    // A sign would have been taken for a pre-release or for metadata.
+    // No sign can occur here: it would have begun a pre-release or metadata.
     const digits = part.replace(/^0+(?=\d)/, '')
     if (!/^\d+$/.test(digits) || digits.length > DIGITS || BigInt(digits) >= INT64) return null
     numbers.push(BigInt(digits))
