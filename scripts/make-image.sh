@@ -4,6 +4,10 @@
 #
 #   scripts/make-image.sh [OUT.raw.xz]
 #
+# With SMALL=1 the same files and partitions on a third of the bytes, for tests that move all of them:
+#
+#   SMALL=1 scripts/make-image.sh test/fixtures/images/small-metal.raw.xz
+#
 # Plain files only: no root, no mounts, no loop devices. Needs sgdisk (gdisk), mke2fs (e2fsprogs), mkfs.vfat
 # (dosfstools), mcopy (mtools), xz.
 set -euo pipefail
@@ -22,6 +26,7 @@ boot_uuid=96d15588-3596-4b3c-adca-a2ff7279ea63
 root_uuid=910678ff-f77e-4a7d-8d53-86f2ac47a823
 # In MiB. CoreOS: 1, 127, 384 and the rest.
 bios=1 efi=4 boot=24 root=17
+if [ -n "${SMALL:-}" ]; then efi=1 boot=9 root=1; fi
 efi_start=$((1 + bios)) boot_start=$((1 + bios + efi)) root_start=$((1 + bios + efi + boot))
 total=$((root_start + root + 1))
 
@@ -118,7 +123,10 @@ place "$work/efi.img" $efi_start
 
 ext4() { # TREE IMAGE MIB LABEL UUID
   truncate -s "$3M" "$2"
-  mke2fs -q -t ext4 -b 4096 -O 64bit,metadata_csum,^metadata_csum_seed,^orphan_file -m 0 -J size=4 \
+  # A journal has 4 MiB at least.
+  local journal=(-J size=4)
+  if [ "$3" -lt 5 ]; then journal=(-O ^has_journal); fi
+  mke2fs -q -t ext4 -b 4096 -O 64bit,metadata_csum,^metadata_csum_seed,^orphan_file -m 0 "${journal[@]}" \
     -E "lazy_itable_init=0,lazy_journal_init=0,root_owner=0:0,hash_seed=$5" -L "$4" -U "$5" -d "$1" "$2"
   # Files belong to whoever ran this: give all of them to root.
   (cd "$1" && find . -mindepth 1 -printf 'set_inode_field "/%P" uid 0\nset_inode_field "/%P" gid 0\n') | debugfs -w -f - "$2" >/dev/null 2>&1

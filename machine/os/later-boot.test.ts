@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Probe, systemClock } from '../../runtime/index.js'
-import { rehearsalImage } from '../../test/kit/images/rehearsal-image.js'
+import { smallImage } from '../../test/kit/images/rehearsal-image.js'
 import { withBootVolume } from '../disk/boot-volume.js'
 import { openFileDisk } from '../disk/file-disk.js'
 import { partitionsLabelled } from '../disk/partitions.js'
@@ -21,7 +21,7 @@ const deployment = (version: string): OsDeployment => ({ checksum: 'c', version,
 
 test('an image that an earlier process had pulled is not pulled again, and its boot entry is made once', async () => {
   const path = join(folder, 'disk')
-  await writeFile(path, await rehearsalImage())
+  await writeFile(path, await smallImage())
   const clock = systemClock()
   const device = await openFileDisk({ path, name: 'sda', sectorSize: 512, clock })
   try {

@@ -11,7 +11,7 @@ import {
 } from '../../lab/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { configdrive, imageServer } from './deployed.js'
-import { rehearsalImage } from './images/rehearsal-image.js'
+import { smallImage } from './images/rehearsal-image.js'
 import { isoImage, liveFiles } from './images/live-iso.js'
 import { qcow2Image } from './images/qcow2-image.js'
 
@@ -22,7 +22,7 @@ export async function liveServers() {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-test-'))
   const iso = join(folder, 'coreos-live.iso')
   await writeFile(iso, isoImage(liveFiles()))
-  const raw = await rehearsalImage()
+  const raw = await smallImage()
   const files: Record<string, Buffer> = { '/disk.raw': raw, '/disk.qcow2': qcow2Image(raw, { compressed: true }) }
   const server = await imageServer(files)
   return {

@@ -4,7 +4,7 @@ import { BareMetalOperator, bmcAccess, wantedHosts, type Host } from '../../meta
 import { createStagedLab, type StagedLab } from '../../lab/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import { ignition, imageServer } from '../kit/deployed.js'
-import { rehearsalImage } from '../kit/images/rehearsal-image.js'
+import { smallImage } from '../kit/images/rehearsal-image.js'
 
 const account = { username: 'admin', password: 'secret', disableCertificateVerification: true }
 
@@ -152,7 +152,7 @@ spec:
 
 describe('an instance', () => {
   test('of an image, by the interface that Ironic finds for it', async () => {
-    const raw = await rehearsalImage()
+    const raw = await smallImage()
     await using server = await imageServer({ '/disk.raw': raw })
     const checksum = createHash('sha256').update(raw).digest('hex')
     await using lab = await createStagedLab({ ironic: { profile: 'metal3' }, disks: 'file' })

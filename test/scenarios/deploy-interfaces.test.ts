@@ -11,7 +11,7 @@ import { isExchange, type JsonObject } from '../../wire/index.js'
 import { imageServer, machineOf, readDisk } from '../kit/deployed.js'
 import { qcow2Image } from '../kit/images/qcow2-image.js'
 import { readIso } from '../kit/images/read-iso.js'
-import { rehearsalImage } from '../kit/images/rehearsal-image.js'
+import { smallImage } from '../kit/images/rehearsal-image.js'
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
@@ -19,7 +19,7 @@ let server: Awaited<ReturnType<typeof imageServer>>
 const files: Record<string, Buffer> = {}
 
 beforeAll(async () => {
-  const raw = await rehearsalImage()
+  const raw = await smallImage()
   files['/disk.raw'] = raw
   files['/disk.qcow2'] = qcow2Image(raw, { compressed: true })
   files['/SHA256SUMS'] = Buffer.from(`${sha256(raw)}  disk.raw\n${sha256(files['/disk.qcow2'])} *disk.qcow2\n`)

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { genericHardwareManager, readPartitions, type ImageRules, type Step } from '../../steps/index.js'
 import { qcow2Image } from '../kit/images/qcow2-image.js'
 import { GIB, stepMachine, testDisk } from '../kit/step-machine.js'
-import { rehearsalImage } from '../kit/images/rehearsal-image.js'
+import { smallImage } from '../kit/images/rehearsal-image.js'
 
 const step = (name: string): Step => genericHardwareManager.steps.find((candidate) => candidate.name === name)!
 /** Taken once of each buffer: nothing changes them. */
@@ -29,7 +29,7 @@ const served = new Map<string, Buffer>()
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ironstage-test-'))
-  raw = await rehearsalImage()
+  raw = await smallImage()
   served.set('/disk.raw', raw)
   served.set('/disk.qcow2', qcow2Image(raw, { compressed: true }))
   served.set('/SUMS', Buffer.from(`${sha256(Buffer.from('x'))}  other\n${sha256(raw)} *disk.raw\n`))

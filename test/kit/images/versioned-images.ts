@@ -7,7 +7,7 @@ import { openFileDisk } from '../../../machine/index.js'
 import { readLayout } from '../../../machine/disk/partitions.js'
 import { systemClock } from '../../../runtime/index.js'
 import { isoImage, LIVE_KARGS, liveFiles } from './live-iso.js'
-import { rehearsalImage } from './rehearsal-image.js'
+import { smallImage } from './rehearsal-image.js'
 
 /** A live ISO of a version of CoreOS, as its kernel arguments say. */
 export function versionedIso(version: string): Buffer {
@@ -28,7 +28,7 @@ export async function versionedImage(version: string): Promise<{ bytes: Buffer; 
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-image-'))
   try {
     const path = join(folder, 'image.raw')
-    await writeFile(path, await rehearsalImage())
+    await writeFile(path, await smallImage())
     const device = await openFileDisk({ path, name: 'image', sectorSize: 512, clock })
     try {
       const { partitions } = await readLayout(device)

@@ -9,7 +9,7 @@ import {
 import { createStagedLab, type StagedLab, type StagedNode } from '../../../lab/index.js'
 import { imageServer, machineOf } from '../../kit/deployed.js'
 import { qcow2Image } from '../../kit/images/qcow2-image.js'
-import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
+import { smallImage } from '../../kit/images/rehearsal-image.js'
 import { versionedImage } from '../../kit/images/versioned-images.js'
 import { createHash } from 'node:crypto'
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
     files[`/${version}.raw`] = bytes
     images[version] = { kind: 'coreos', version, url: server.url(`/${version}.raw`), sha256 }
   }
-  files['/old.qcow2'] = qcow2Image(await rehearsalImage(), { compressed: true })
+  files['/old.qcow2'] = qcow2Image(await smallImage(), { compressed: true })
   const sha256 = createHash('sha256').update(files['/old.qcow2']).digest('hex')
   qcow2 = { kind: 'qcow2', version: OLD, url: server.url('/old.qcow2'), sha256 }
 })
