@@ -11,6 +11,7 @@ import { temporaryFolder } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { readInputs, refuseButane } from '../options/input-files.js'
 import { readOneMachine } from '../options/hardware-file.js'
+import { bmcAccountOf } from '../options/bmc-account.js'
 import { accessOf, endpointOf } from '../options/ironic-access.js'
 import { imageNamed, imagesOf } from '../options/image-cache.js'
 import { parseSize, type Options } from '../options/options.js'
@@ -52,6 +53,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
       images: await imagesOf(options, environment),
       ...(ironicUrl === undefined ? {} : { ironicUrl }),
       ...(access ? { access } : {}),
+      ...bmcAccountOf(options, 'the account is then admin with the password password'),
       realistic: options.realistic ?? false,
     })
     return folder ? { ...report, disk: { ...report.disk, file: await moveOut(file) } } : report
@@ -118,7 +120,15 @@ const usage = (message: string, remedy: string) => new UserError('usage', messag
 
 function refuseContradictions(options: DeployOptions): void {
   const { 'ironic-url': url, image } = options
-  if (url === undefined) return
+  if (url === undefined) {
+    for (const name of ['bmc-user', 'bmc-password'] as const)
+      if (options[name] !== undefined)
+        throw usage(
+          `--${name} is for --ironic-url: it is the account of the BMCs of the ironstage that runs there`,
+          `leave --${name} out, or name that ironstage with --ironic-url`,
+        )
+    return
+  }
   for (const name of ['hardware', 'disk-file', 'disk-size', 'overwrite', 'realistic', 'speed', 'steps'] as const)
     if (options[name] !== undefined)
       throw usage(

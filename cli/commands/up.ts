@@ -1,9 +1,10 @@
-import { errorChain, type Clock, systemClock, systemRandom, UserError, type ConfigFile } from '../../runtime/index.js'
+import { errorChain, type Clock, systemClock, systemRandom, type ConfigFile } from '../../runtime/index.js'
 import { type LiveImagesRequest, serve, type LabEvent, type Served } from '../../lab/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../ironic-mock/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
+import { bmcAccountOf } from '../options/bmc-account.js'
 import { agentOptionsOf } from './ignition-agent.js'
 import { readHardware } from '../options/hardware-file.js'
 import { imagesOf } from '../options/image-cache.js'
@@ -37,7 +38,7 @@ export async function up(
     ...(options.port === undefined ? {} : { port: options.port }),
     nodes: options.nodes ?? 0,
     ...(options.hardware === undefined ? {} : { hardware: await readHardware(options.hardware) }),
-    ...bmcAccountOf(options),
+    ...bmcAccountOf(options, 'each BMC then has the account of the first node that names it'),
     stateDir: options['state-dir'] ?? null,
     realistic: options.realistic ?? false,
     imageCache: await imagesOf(options, environment),
@@ -70,15 +71,6 @@ export async function up(
   await stopAsked(stopped)
   if (!json) say(`ironstage stops: ${errorChain(stopped.reason).join(': ')}`)
   return 0
-}
-
-function bmcAccountOf({ 'bmc-user': username, 'bmc-password': password }: UpOptions) {
-  if (password !== undefined) return { bmcAccount: { username: username ?? 'admin', password } }
-  if (username === undefined) return {}
-  throw new UserError('bmc-account', '--bmc-user needs --bmc-password', {
-    kind: 'usage',
-    remedy: 'add --bmc-password, or leave both out: each BMC then has the account of the first node that names it',
-  })
 }
 
 /** With `IRONIC_USE_COREOS_IPA` and no image named, the live image that comes with ironstage is served. */

@@ -41,6 +41,8 @@ export const UP_OPTIONS = [
 
 export const DEPLOY_OPTIONS = [
   'ironic-url',
+  'bmc-user',
+  'bmc-password',
   ...REAL_TARGET_OPTIONS,
   'verify-boot',
   'image',

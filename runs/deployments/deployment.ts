@@ -25,6 +25,8 @@ export interface DeploymentOptions extends DeploymentRequest {
   ironicUrl?: string
   /** How to be let in there. */
   access?: { headers?: Readonly<Record<string, string>>; tls?: ClientTls }
+  /** The account of the BMCs there, when they have been given one. */
+  bmcAccount?: { username: string; password: string }
   /** What the simulated machine is made of; `disk` is its first disk, the one that is installed to. */
   hardware?: MachineHardware
   realistic?: boolean
@@ -104,6 +106,7 @@ async function deployHere(
 /** In an ironstage that runs already: a new node, whose BMC nobody has configured, gets a machine there. */
 async function deployThere(options: DeploymentOptions, url: string, config: IgnitionConfig): Promise<DeploymentReport> {
   const { clock, random, signal, access: { headers = {}, tls = {} } = {} } = options
+  const { username, password } = options.bmcAccount ?? { username: 'admin', password: 'password' }
   await using http = new HttpTransport({ clock, tls })
   const transport: Transport = { send: (request) => http.send({ signal, ...request }) }
   const client = new IronicClient({ transport, endpoint: url, clock, headers })
@@ -112,7 +115,7 @@ async function deployThere(options: DeploymentOptions, url: string, config: Igni
   const enroll = async () => {
     const node = await client.createNode({
       ...{ name, driver: 'redfish', deploy_interface: 'custom-agent', inspect_interface: 'agent' },
-      driver_info: { redfish_address: `http://${name}`, redfish_username: 'admin', redfish_password: 'password' },
+      driver_info: { redfish_address: `http://${name}`, redfish_username: username, redfish_password: password },
       properties: { capabilities: 'boot_mode:uefi', cpu_arch: 'x86_64' },
     })
     const [a, b, c] = random.bytes(3)
@@ -120,12 +123,25 @@ async function deployThere(options: DeploymentOptions, url: string, config: Igni
     await client.createPort({ node_uuid: node.uuid, address, pxe_enabled: true })
     return node.uuid
   }
-  return await way.go({
-    enroll,
-    ...{ inspect: true, clean: true },
-    finish: finishing({ ...options, transport, url, config }),
-  })
+  return await way
+    .go({
+      enroll,
+      ...{ inspect: true, clean: true },
+      finish: finishing({ ...options, transport, url, config }),
+    })
+    .catch((error: unknown) => {
+      throw isRefusedAccount(error) ? otherAccount(error, username, url) : error
+    })
 }
+
+const isRefusedAccount = (error: unknown): error is UserError =>
+  error instanceof UserError && /returned code 401\b/.test(error.message)
+
+const otherAccount = (error: UserError, username: string, url: string): UserError =>
+  new UserError(error.code, error.message, {
+    cause: error.cause,
+    remedy: `the BMCs of ${url} refuse ${username} with this password: give the --bmc-user and --bmc-password that its ironstage up was started with`,
+  })
 
 const installs = (image: string | undefined) => (image !== undefined && isUrl(image) ? { imageUrl: image } : {})
 

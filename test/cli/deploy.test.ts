@@ -71,6 +71,25 @@ describe('ironstage deploy', () => {
     expect(await up.ended).toBe(0)
   })
 
+  test('through an ironstage whose BMCs have an account', async () => {
+    const up = command(['up', '--port', '0', '--bmc-user', 'root', '--bmc-password', 'calvin'])
+    const [, url = ''] = await up.printed(/ready at (\S+)/)
+    const account = ['--bmc-user', 'root', '--bmc-password', 'calvin']
+    const run = command(['deploy', '--ironic-url', url, ...account])
+    expect(await run.ended, run.stderr).toBe(0)
+    const wrong = command(['deploy', '--ironic-url', url])
+    expect(await wrong.ended).toBe(1)
+    expect(wrong.stderr).toContain('returned code 401')
+    expect(wrong.stderr).toContain(
+      `try: the BMCs of ${url} refuse admin with this password: give the --bmc-user and --bmc-password`,
+    )
+    up.stop()
+    expect(await up.ended).toBe(0)
+    const nowhere = command(['deploy', ...account])
+    expect(await nowhere.ended).toBe(2)
+    expect(nowhere.stderr).toContain('--bmc-user is for --ironic-url')
+  })
+
   test('with an image by URL', async () => {
     const bytes = await readFile(image)
     const server = createServer((request, response) => {

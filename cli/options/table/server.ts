@@ -52,7 +52,7 @@ export const SERVER_SHAPES = {
   'bmc-password': {
     value: 'PASSWORD',
     description:
-      'password of the BMCs; those in the state folder keep theirs (default: that of the first node that names each)',
+      'password of the BMCs; those in a state folder keep theirs (default: that of the first node that names each)',
     schema: TEXT,
   },
   'state-dir': {

@@ -1,0 +1,20 @@
+import { UserError } from '../../runtime/index.js'
+import type { Options } from './options.js'
+
+/**
+ * The account that `--bmc-user` and `--bmc-password` name.
+ *
+ * @param otherwise what holds without the options
+ * @throws UserError `bmc-account` for a user without a password
+ */
+export function bmcAccountOf(
+  { 'bmc-user': username, 'bmc-password': password }: Options<'bmc-user' | 'bmc-password'>,
+  otherwise: string,
+): { bmcAccount?: { username: string; password: string } } {
+  if (password !== undefined) return { bmcAccount: { username: username ?? 'admin', password } }
+  if (username === undefined) return {}
+  throw new UserError('bmc-account', '--bmc-user needs --bmc-password', {
+    kind: 'usage',
+    remedy: `add --bmc-password, or leave both out: ${otherwise}`,
+  })
+}
