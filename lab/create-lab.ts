@@ -6,7 +6,8 @@ import type { EnrollOptions, Lab, LabOptions } from './lab.js'
 import { StagedNode } from './lab-node.js'
 import { REALISTIC_MACHINES } from './realistic.js'
 import { sharedWait } from './shared-wait.js'
-import { stage, type Stage, type StageOptions } from './stage/stage.js'
+import type { StageOptions } from './stage/stage-options.js'
+import { stage, type Stage } from './stage/stage.js'
 
 /** Options of {@link createStagedLab}: those of a lab, and of the parts that it is composed of. */
 export interface StagedLabOptions

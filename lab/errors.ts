@@ -24,14 +24,6 @@ export const ERRORS = catalogue({
     sentence: 'a resource of the Ignition config could not be fetched',
     remedy: 'check the URL and the network to it',
   },
-  'images-outdated': {
-    sentence: 'the image service has older images than the release wants',
-    remedy: 'update the image service before Ironic',
-  },
-  'images-unreachable': {
-    sentence: 'the image service does not give a live ISO',
-    remedy: 'start the image service, with the images of the release, before Ironic',
-  },
   'locked-folder': {
     sentence: 'another ironstage uses the state folder',
     remedy: 'stop that one, or name another folder with --state-dir',
@@ -43,10 +35,6 @@ export const ERRORS = catalogue({
   'no-lab': {
     sentence: 'the Ironic is not one of ironstage, so disks of its machines cannot be found',
     remedy: 'deploy through an ironstage of this version',
-  },
-  'no-live-images': {
-    sentence: 'the conductor waits for live images, and no image service is configured',
-    remedy: 'configure an image service',
   },
   'not-deployable': {
     sentence: "the node's state does not lead to available",

@@ -31,11 +31,11 @@ export { masked, maskedText } from './masked.js'
 export { EXAMPLE_IGNITION, REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from './paths.js'
 export { REALISTIC_MACHINES } from './realistic.js'
 export { serve, type Served, type ServeOptions } from './serve.js'
-export { type AgentAddresses, Agents } from './stage/agents.js'
+export type { AgentAddresses } from './stage/agent-addresses.js'
+export { Agents } from './stage/agents.js'
 export { type NodeImage, type NodeImageRegistry, type RegistryFault, SimulatedRegistry } from './stage/registry.js'
-export { servedVersion } from './stage/served-version.js'
-export { CONDUCTOR_HOST, stage, type Stage, type StageOptions } from './stage/stage.js'
-export type { ImagesGate } from './stage/start-gate.js'
+export { CONDUCTOR_HOST, stage, type Stage } from './stage/stage.js'
+export type { StageOptions } from './stage/stage-options.js'
 export {
   type CheckedDatabase,
   checkState,

@@ -1,36 +1,10 @@
-import {
-  startAgent,
-  type AgentListener,
-  type AgentTls,
-  type Agent,
-  type AgentPace,
-  type AgentProgress,
-} from '../../agent/index.js'
+import { startAgent, type Agent, type AgentPace, type AgentProgress } from '../../agent/index.js'
 import type { ConfigFile } from '../../runtime/index.js'
 import { kernelParameters, type Boot, type Machine } from '../../machine/index.js'
 import { Probe, errorChain, withFields, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../../steps/index.js'
-import { probed, type InProcessTransport, type Dispatch, type Transport } from '../../wire/index.js'
-
-/** Where agents can be reached. */
-export interface AgentAddresses {
-  urlOf(machine: string): string
-  mount(machine: string, dispatch: Dispatch): Disposable
-  /** Where agents can be reached by TLS too. */
-  tls?(random: Random): AgentTls
-}
-
-export const listenerAddresses = (listener: AgentListener): AgentAddresses => ({
-  urlOf: (machine) => listener.urlOf(machine),
-  mount: (machine, dispatch) => listener.mount(machine, dispatch),
-  tls: (random) => listener.tls({ random }),
-})
-
-/** Agents without sockets: each has an authority of its own in the transport that everybody uses. */
-export function inProcessAddresses(transport: InProcessTransport): AgentAddresses {
-  const urlOf = (machine: string) => `http://agents.invalid/${encodeURIComponent(machine)}`
-  return { urlOf, mount: (machine, dispatch) => transport.register(urlOf(machine), dispatch) }
-}
+import { probed, type Transport } from '../../wire/index.js'
+import type { AgentAddresses } from './agent-addresses.js'
 
 export interface AgentsOptions {
   addresses: AgentAddresses

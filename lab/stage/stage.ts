@@ -1,119 +1,52 @@
-import { AgentListener, PROMPT_PACE, type AgentPace } from '../../agent/index.js'
+import { PROMPT_PACE } from '../../agent/index.js'
 import {
   createIronicApi,
-  ironicRefusal,
-  bodyLimitsOf,
   missingPort,
   openIronic,
   openStore,
   type Conductor,
-  type FindImage,
-  type IronicConfigRequest,
-  type Policy,
   type Store,
 } from '../../ironic-mock/index.js'
-import {
-  defaultMachineSpec,
-  hardwareOf,
-  identityIn,
-  NO_PACE,
-  openMachines,
-  withHardware,
-  type HardwareFleet,
-  type MachinePace,
-  type Machines,
-  type MachineSpec,
-} from '../../machine/index.js'
+import { NO_PACE, openMachines, type Machines, type MachineSpec } from '../../machine/index.js'
 import {
   opening,
   Probe,
   silent,
   systemClock,
   systemRandom,
-  UserError,
   withFields,
   withoutRepeats,
   type Clock,
-  type Logger,
-  type Random,
   type Scope,
 } from '../../runtime/index.js'
-import type { HardwareManager } from '../../steps/index.js'
-import {
-  HttpTransport,
-  InProcessTransport,
-  IronicClient,
-  IronicRefused,
-  probed,
-  serveHttp,
-  type Transport,
-} from '../../wire/index.js'
+import { InProcessTransport, IronicClient, IronicRefused, probed, type Transport } from '../../wire/index.js'
 import { openAccess } from './access.js'
-import { Agents, inProcessAddresses, listenerAddresses, type AgentAddresses } from './agents.js'
+import { machineOfAgents } from './agent-addresses.js'
+import { Agents } from './agents.js'
 import { bootNetwork } from './boot-network.js'
-import { BmcAccounts, type BmcAccount } from '../bmcs/bmc-accounts.js'
+import { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { bmcAddressOf, machineBmcs, machineOf } from '../bmcs/bmcs.js'
-import { imagesReady, type ImagesGate } from './start-gate.js'
 import { configured } from './configured.js'
+import { connections, IN_PROCESS_URL } from './connections.js'
+import { machineSpecs, type WantedMachine } from './machine-specs.js'
+import type { StageOptions } from './stage-options.js'
 import { enroll } from '../enroll.js'
 import { Events } from '../events.js'
-import { simulatedStage, type ImageCacheRequest } from '../image-staging.js'
+import { simulatedStage } from '../image-staging.js'
 import { faultOutcomes } from '../faults/fault-outcomes.js'
 import { FaultInjector } from '../faults/faults.js'
 import { openFront } from './front.js'
 import { phaseOf } from '../faults/phase.js'
 import { labApi } from '../lab-api.js'
 import { namingNodes } from './naming-nodes.js'
-import { onKeptPort } from '../addresses/kept-port.js'
-import { openLiveImages, type LiveImages, type LiveImagesRequest } from '../live-images.js'
+import { openLiveImages, type LiveImages } from '../live-images.js'
 import { observedStore } from './observed-store.js'
-import { REHEARSAL_IMAGE } from '../paths.js'
 import { SimulatedRegistry } from './registry.js'
-import { unusable, type StateFolder } from '../state/state-folder.js'
+import { unusable } from '../state/state-folder.js'
 import { Turns } from './turns.js'
 
 /** The conductor's name: `reservation` of a locked node, `conductor` in the API. */
 export const CONDUCTOR_HOST = 'ironstage'
-
-export interface StageOptions {
-  /** Where everything is kept; null keeps nothing. */
-  folder?: StateFolder | null
-  /** Sockets on this address, or none: everything in process. */
-  network?: { host: string; port: number } | null
-  clock?: Clock
-  random?: Random
-  logger?: Logger
-  /** How Ironic is configured, in its own terms; without, upstream's defaults with everything enabled. */
-  ironic?: IronicConfigRequest
-  /** Over {@link ironic}. */
-  policy?: Partial<Policy>
-  machinePace?: MachinePace
-  agentPace?: AgentPace
-  /** Agents make themselves certificates and are reached by TLS; with {@link network} only. Default: as Ironic requires. */
-  agentTls?: boolean
-  /** What agents offer; the standard managers unless told otherwise. */
-  managers?: readonly HardwareManager[]
-  /** Who may use BMCs that were given no account; without, each takes that of the first node that names one. */
-  bmcAccount?: BmcAccount
-  /** What live ramdisks carry and `--offline` installs. */
-  liveImage?: string
-  /** What new machines are made of; the default machine without. */
-  hardware?: HardwareFleet
-  /** Machines that are there, each with a node of this name, before the API answers its first request. */
-  machines?: readonly { spec: Parameters<typeof defaultMachineSpec>[0]; name: string }[]
-  /** Whether machines keep real bytes in sparse files (`file`) or only the structures on their disks (`described`). */
-  disks?: 'file' | 'described'
-  /** Where images from URLs are kept, and how they are fetched; without, each installation fetches its own. */
-  imageCache?: ImageCacheRequest
-  /** How Ironic looks at an image before it has it deployed: over the network and this host's files unless told otherwise. */
-  findImage?: FindImage
-  /** Live CoreOS images to serve; machines really fetch what they boot then. */
-  liveImages?: LiveImagesRequest
-  /** What an image service has to hand out before the conductor may start. */
-  imagesGate?: ImagesGate
-  /** Told of everything from the start. */
-  onEvent?: (event: Parameters<Events['emit']>[0]) => void
-}
 
 /** An Ironic, machines and their agents, composed and running. */
 export interface Stage extends AsyncDisposable {
@@ -136,12 +69,10 @@ export interface Stage extends AsyncDisposable {
   /** The live images that are served, where there are some. */
   readonly images: LiveImages['service'] | null
   /** A machine's specification as this stage makes them. */
-  spec(n: Parameters<typeof defaultMachineSpec>[0]): MachineSpec
+  spec(n: WantedMachine): MachineSpec
   /** Registers a machine as a node in `enroll` with its ports; gives the node's uuid. A machine that has a node keeps it. */
   enroll(spec: MachineSpec, fields?: Record<string, unknown>): Promise<string>
 }
-
-const IN_PROCESS_URL = 'http://ironic.invalid:6385'
 
 /**
  * Puts a lab together: the composition root.
@@ -172,35 +103,10 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   })
   const access = await openAccess({ service, host: network?.host ?? null, folder, clock, logger, scope })
 
-  const http = network ? scope.use(new HttpTransport({ clock })) : undefined
-  const inProcess = new InProcessTransport(http)
-  const toAgents: Transport = http ?? inProcess
-  const pinned = access.tls && { ca: access.tls.certificate, pinned: true }
-  const transport = pinned ? scope.use(new HttpTransport({ clock, tls: pinned })) : toAgents
-  const listenForAgents = async (host: string): Promise<AgentAddresses> => {
-    const lost = 'the agents that are running are lost to Ironic'
-    const open = (port: number) => AgentListener.open({ host, port, clock, logger })
-    return listenerAddresses(scope.use(await onKeptPort('agent-port', lost, { folder, logger }, open)))
-  }
-  const addresses = network ? await listenForAgents(network.host) : inProcessAddresses(inProcess)
-
   const front = openFront()
-  const listen = async ({ host, port: wanted }: { host: string; port: number }) => {
-    const lost = 'the machines that are running no longer find Ironic'
-    const { tls } = access
-    const refuse = ironicRefusal(random)
-    const bodyLimit = bodyLimitsOf(service)
-    const open = (port: number) =>
-      serveHttp({
-        host,
-        port,
-        ...{ dispatch: front.dispatch, clock, logger, refuse, bodyLimit },
-        ...(tls ? { tls } : {}),
-      })
-    return scope.use(await (wanted > 0 ? open(wanted) : onKeptPort('api-port', lost, { folder, logger }, open)))
-  }
-  const server = network ? await listen(network) : scope.use(inProcess.register(IN_PROCESS_URL, front.dispatch))
-  const url = 'url' in server ? server.url : IN_PROCESS_URL
+  const { toAgents, transport, addresses, server, url } = await connections(network, {
+    ...{ dispatch: front.dispatch, access, service, folder, clock, random, logger, scope },
+  })
   scope.onClose(() => front.shut())
 
   // Each part needs another that is made after it: what they call is only reached once all are there.
@@ -224,10 +130,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       events.emit({ kind: 'progress', machine, step, progress: told })
     },
   })
-  const spec: Stage['spec'] = (n) => ({
-    ...withDisks(made(n, options.hardware), options.disks ?? 'file'),
-    liveImage: (typeof n === 'object' ? n.liveImage : undefined) ?? options.liveImage ?? REHEARSAL_IMAGE,
-  })
+  const spec = machineSpecs(options)
 
   const watched = observedStore(store, (uuid) => {
     const entry = store.records.nodes.get(uuid)
@@ -265,7 +168,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   scope.use(machines)
   scope.use(agents)
 
-  if (options.imagesGate) await passGate(options.imagesGate, live?.service, { clock, logger })
+  if (options.beforeConductor) await options.beforeConductor({ images: live?.service ?? null, clock, logger })
   const ironic = scope.use(
     await openIronic({
       ...{ store: watched, host: CONDUCTOR_HOST, bmcs, clock, random, probe },
@@ -359,48 +262,4 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     enroll: (made, fields) => enroll({ client, machines, store, account: accountOf }, made, fields),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
-}
-
-/** Nobody waits on a stage that does not come up: there is nothing to stop the wait by. */
-function passGate(
-  gate: ImagesGate,
-  images: LiveImages['service'] | undefined,
-  parts: { clock: Clock; logger: Logger },
-): Promise<void> {
-  const iso = gate.iso ?? images?.urls()?.iso
-  if (!iso)
-    throw new UserError('no-live-images', 'the conductor waits for live images, and no image service is configured')
-  return imagesReady({ ...gate, iso }, { ...parts, signal: new AbortController().signal })
-}
-
-/** What the conductor sends to an agent carries the machine it goes to and the path as the agent sees it, for faults to match. */
-function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
-  const own = new Probe()
-  const base = addresses.urlOf('').replace(/^\w+:/, '')
-  own.attach((point, next) => {
-    // Whether by TLS or not.
-    const url = (point['url'] as string).replace(/^\w+:/, '')
-    const [, machine, target] = (url.startsWith(base) && /^([^/]*)(.*)$/.exec(url.slice(base.length))) || []
-    return probe.around(
-      machine === undefined ? point : { ...point, machine: decodeURIComponent(machine), target },
-      next,
-    )
-  })
-  return own
-}
-
-/**
- * A machine by its number gets the hardware of its place in the fleet. Any number of machines may come by an id, so they
- * get that of the first entry that names no serial number, MAC address or WWN.
- */
-function made(n: Parameters<typeof defaultMachineSpec>[0], fleet: HardwareFleet | undefined): MachineSpec {
-  if (!fleet) return defaultMachineSpec(n)
-  if (typeof n === 'number') return withHardware(defaultMachineSpec(n), hardwareOf(fleet, n))
-  const shared = fleet.find(({ hardware }) => identityIn(hardware) === undefined)
-  return { ...withHardware(defaultMachineSpec({ id: n.id }), shared?.hardware ?? {}), ...n }
-}
-
-function withDisks(spec: MachineSpec, kind: 'file' | 'described'): MachineSpec {
-  if (kind === 'file') return spec
-  return { ...spec, disks: spec.disks.map((disk) => ({ ...disk, backing: { kind: 'described' } })) }
 }

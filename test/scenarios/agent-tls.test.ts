@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { seededRandom, systemClock } from '../../runtime/index.js'
 import { installCoreos } from '../../lab/index.js'
 import { StagedNode } from '../../lab/lab-node.js'
-import { stage, type StageOptions } from '../../lab/stage/stage.js'
+import type { StageOptions } from '../../lab/stage/stage-options.js'
+import { stage } from '../../lab/stage/stage.js'
 import { configdrive } from '../kit/deployed.js'
 
 /** A lab on loopback, with a conductor that takes no agent without TLS. */

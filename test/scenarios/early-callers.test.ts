@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openStateFolder } from '../../lab/index.js'
 import { openFront } from '../../lab/stage/front.js'
-import { CONDUCTOR_HOST, stage, type Stage, type StageOptions } from '../../lab/stage/stage.js'
+import type { StageOptions } from '../../lab/stage/stage-options.js'
+import { CONDUCTOR_HOST, stage, type Stage } from '../../lab/stage/stage.js'
 
 /** Machines and agents that lived on call Ironic while its conductor still takes up what an earlier one left. */
 

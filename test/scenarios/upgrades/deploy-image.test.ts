@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { installCoreos, type StagedNode, type StageOptions } from '../../../lab/index.js'
 import { minutes } from '../../../runtime/index.js'
 import { rebootUnprovisioned } from '../../kit/cluster/unprovisioned-hosts.js'
-import { liveVersion, type Machine } from '../../../machine/index.js'
+import type { Machine } from '../../../machine/index.js'
+import { liveVersion } from '../../../machine/live/live-version.js'
+import { behindImagesGate } from '../../kit/cluster/images-gate.js'
 import { machineOf } from '../../kit/deployed.js'
 import { liveServers } from '../../kit/live-lab.js'
 import { labFolder, type Life } from '../../kit/restarted-lab.js'
@@ -66,7 +68,7 @@ describe('row 7: image B is published, the image service is updated before Ironi
     expect(bootOfInUse).toMatchObject({ outcome: 'disk' })
     await before[Symbol.asyncDispose]()
 
-    const after = await disconnected.live(serving(B, { imagesGate: { version: B, patience: 0 } }))
+    const after = await disconnected.live(serving(B, behindImagesGate({ version: B, patience: 0 })))
     const again = ({ uuid }: StagedNode) => after.node(uuid)
     expect((await rebootUnprovisioned(after.client)).sort()).toEqual([waiting.uuid, inspected.uuid].sort())
     for (const node of [waiting, inspected].map(again)) {
@@ -93,7 +95,7 @@ describe('row 7: image B is published, the image service is updated before Ironi
 describe('row 8: the conductor starts only once the image service reports the new version', () => {
   test('an image service that still has A: the start is refused, and says which is which', async () => {
     await using cluster = await labFolder()
-    await expect(cluster.live(serving(A, { imagesGate: { version: B, patience: 0 } }))).rejects.toMatchObject({
+    await expect(cluster.live(serving(A, behindImagesGate({ version: B, patience: 0 })))).rejects.toMatchObject({
       code: 'images-outdated',
       message: expect.stringMatching(`hands out ${A}, and the release wants ${B}`),
     })
@@ -102,7 +104,7 @@ describe('row 8: the conductor starts only once the image service reports the ne
   test('an image service that is not there is no reason to start either', async () => {
     await using cluster = await labFolder()
     const gate = { version: B, patience: 0, iso: 'http://127.0.0.1:9/live.iso' }
-    await expect(cluster.live({ imagesGate: gate })).rejects.toMatchObject({
+    await expect(cluster.live(behindImagesGate(gate))).rejects.toMatchObject({
       code: 'images-outdated',
       message: expect.stringContaining('does not hand out a live ISO'),
     })
@@ -110,7 +112,7 @@ describe('row 8: the conductor starts only once the image service reports the ne
 
   test('a newer one is as good', async () => {
     await using cluster = await labFolder()
-    const life = await cluster.live(serving(B, { imagesGate: { version: A, patience: minutes(1) } }))
+    const life = await cluster.live(serving(B, behindImagesGate({ version: A, patience: minutes(1) })))
     expect(await life.client.nodes()).toEqual([])
   })
 

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import { minutes, seconds, silent, VirtualClock } from '../../runtime/index.js'
-import { imageServer } from '../../test/kit/deployed.js'
-import { versionedIso } from '../../test/kit/images/versioned-images.js'
-import { imagesReady } from './start-gate.js'
-import { liveVersion } from '../../machine/index.js'
+import { minutes, seconds, silent, VirtualClock } from '../../../runtime/index.js'
+import { imageServer } from '../../kit/deployed.js'
+import { versionedIso } from '../../kit/images/versioned-images.js'
+import { imagesReady } from '../../kit/cluster/images-gate.js'
 
 const [A, B] = ['38.20230718.3.0', '39.20240101.3.0']
 
@@ -23,13 +22,4 @@ test('a conductor waits until the image service has been updated, at most for it
     code: 'images-outdated',
   })
   expect(clock.elapsed()).toBe(seconds(65))
-})
-
-test.each([
-  [`mitigations=auto coreos.liveiso=fedora-coreos-${A} ignition.firstboot`, A],
-  ['coreos.liveiso=rhcos-418.94.202501221327-0', '418.94.202501221327-0'],
-  ['coreos.liveiso=fake-coreos-99', '99'],
-  ['ignition.firstboot', null],
-])('%s is of version %s', (kargs, version) => {
-  expect(liveVersion(kargs)).toBe(version)
 })

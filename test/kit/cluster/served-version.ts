@@ -1,7 +1,7 @@
-import { openLiveIso } from '../../coreos/index.js'
-import { liveVersion } from '../../machine/index.js'
-import { errorChain, UserError, type Clock } from '../../runtime/index.js'
-import { bootNetwork } from './boot-network.js'
+import { openLiveIso } from '../../../coreos/index.js'
+import { bootNetwork } from '../../../lab/stage/boot-network.js'
+import { liveVersion } from '../../../machine/live/live-version.js'
+import { errorChain, UserError, type Clock } from '../../../runtime/index.js'
 
 /**
  * The version of the live ISO that an image service hands out now, read from what it serves.

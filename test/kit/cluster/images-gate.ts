@@ -1,10 +1,11 @@
-import { errorChain, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
-import { compareVersions } from '../../coreos/index.js'
+import { compareVersions } from '../../../coreos/index.js'
+import type { StageOptions } from '../../../lab/index.js'
+import { errorChain, seconds, UserError, type Clock, type Logger } from '../../../runtime/index.js'
 import { servedVersion } from './served-version.js'
 
-/** What an image service has to hand out before a conductor may start. */
+/** The release that an image service must hand out before a conductor may start. */
 export interface ImagesGate {
-  /** Of CoreOS: this version or a newer one. */
+  /** Oldest version of CoreOS that will do. */
   version: string
   /** URL of the live ISO; the stage's own image service's unless told otherwise. */
   iso?: string
@@ -39,5 +40,18 @@ export async function imagesReady(
       })
     logger('info', `waiting for the images of ${version}: ${what}`)
     await clock.sleep(PAUSE, { signal })
+  }
+}
+
+/** A stage whose conductor starts only once its image service, or another, hands out a release. */
+export function behindImagesGate(gate: ImagesGate): Pick<StageOptions, 'beforeConductor'> {
+  return {
+    beforeConductor: ({ images, clock, logger }) => {
+      const iso = gate.iso ?? images?.urls()?.iso
+      if (!iso)
+        throw new UserError('no-live-images', 'the conductor waits for live images, and no image service is configured')
+      // A start that fails ends the wait by its own failure.
+      return imagesReady({ ...gate, iso }, { clock, logger, signal: new AbortController().signal })
+    },
   }
 }

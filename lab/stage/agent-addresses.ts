@@ -1,0 +1,39 @@
+import type { AgentListener, AgentTls } from '../../agent/index.js'
+import { Probe, type Random } from '../../runtime/index.js'
+import type { Dispatch, InProcessTransport } from '../../wire/index.js'
+
+/** Where agents can be reached. */
+export interface AgentAddresses {
+  urlOf(machine: string): string
+  mount(machine: string, dispatch: Dispatch): Disposable
+  /** Where agents can be reached by TLS too. */
+  tls?(random: Random): AgentTls
+}
+
+export const listenerAddresses = (listener: AgentListener): AgentAddresses => ({
+  urlOf: (machine) => listener.urlOf(machine),
+  mount: (machine, dispatch) => listener.mount(machine, dispatch),
+  tls: (random) => listener.tls({ random }),
+})
+
+/** Agents without sockets: each has an authority of its own in the transport. */
+export function inProcessAddresses(transport: InProcessTransport): AgentAddresses {
+  const urlOf = (machine: string) => `http://agents.invalid/${encodeURIComponent(machine)}`
+  return { urlOf, mount: (machine, dispatch) => transport.register(urlOf(machine), dispatch) }
+}
+
+/** What the conductor sends to an agent carries the machine it goes to and the path as the agent sees it, for faults to match. */
+export function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
+  const own = new Probe()
+  const base = addresses.urlOf('').replace(/^\w+:/, '')
+  own.attach((point, next) => {
+    // Whether by TLS or not.
+    const url = (point['url'] as string).replace(/^\w+:/, '')
+    const [, machine, target] = (url.startsWith(base) && /^([^/]*)(.*)$/.exec(url.slice(base.length))) || []
+    return probe.around(
+      machine === undefined ? point : { ...point, machine: decodeURIComponent(machine), target },
+      next,
+    )
+  })
+  return own
+}
