@@ -71,7 +71,7 @@ const plainFolders = [
   'bytes',
   'cli',
   'ignition',
-  'ironic-mock/{auth,config,drivers,store}',
+  'ironic-mock/{api,auth,config,drivers,store}',
   'metal3',
   'public',
   'runtime',

@@ -1,7 +1,7 @@
 import { ironicErrors, pythonRepr, textOf, type ArgSchema, type Operation } from '../../wire/index.js'
 import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
 
-/** Arguments of a call by name; typed per operation by wire's `ArgsOf`. */
+/** Arguments of a call by name; wire's `ArgsOf` types them per operation. */
 export type Arguments = Record<string, unknown>
 
 /**
@@ -16,29 +16,29 @@ export function readArguments(
   query: URLSearchParams,
   body: unknown,
 ): Arguments {
-  const { document: _, ...named } = path
-  const given: Arguments = queryArguments(query)
+  const { document: _, ...pathArguments } = path
+  const received: Arguments = queryArguments(query)
   const schemas: Record<string, ArgSchema> = { ...operation.query }
   if (operation.body && 'args' in operation.body) {
-    Object.assign(given, bodyArguments(body))
+    Object.assign(received, bodyArguments(body))
     Object.assign(schemas, operation.body.args)
   }
-  // What the path says stands, whatever else says of it.
-  Object.assign(given, named)
+  // Arguments of the path override those of query and body.
+  Object.assign(received, pathArguments)
 
   const twice = OWN_NODE.test(operation.path) ? [...query.keys()].filter((name) => name === 'node_ident') : []
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(schemas, name) && !Object.hasOwn(path, name))
+  const unknown = Object.keys(received).filter((name) => !Object.hasOwn(schemas, name) && !Object.hasOwn(path, name))
   const unexpected = [...new Set([...twice, ...unknown])]
   if (unexpected.length > 0) throw ironicErrors.unexpectedArguments(unexpected)
   if (path.node_ident !== undefined && NODE_IDENT.test(operation.path))
     readString('node_ident', path.node_ident, 'uuid-or-name')
   for (const name of operation.required ?? [])
-    // What a path could say is never null, wherever it is said.
-    if (!Object.hasOwn(given, name) || (given[name] === null && operation.path.includes(`{${name}}`)))
+    // An argument that the path may hold is never null, in the query or body either.
+    if (!Object.hasOwn(received, name) || (received[name] === null && operation.path.includes(`{${name}}`)))
       throw ironicErrors.missingArgument(name)
 
   const args: Arguments = {}
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(received)) {
     const schema = schemas[name]
     const routed = schema?.type === 'string' && Object.hasOwn(path, name) && ROUTED.test(operation.path)
     args[name] = schema && !routed ? read(name, value, schema) : value
@@ -46,17 +46,17 @@ export function readArguments(
   return args
 }
 
-/** Where the node is an argument like any other, and the first that is read. */
+/** Paths whose node is an ordinary argument, and the first that is read. */
 const NODE_IDENT = /^\/v1\/nodes\/\{node_ident\}\/(states|management|maintenance|vendor_passthru)\b/
 
-/** Where the router has taken the node off the path, so that it is no argument. */
+/** Paths whose node the router removes, so that it is no argument. */
 const OWN_NODE =
   /^\/v1\/nodes\/\{\w+\}\/(ports|portgroups|vifs|volume|traits|bios|allocation|history|inventory|children|firmware|vmedia)\b/
 
-/** Where the router itself looks at the ident in the path, before anything else does. */
+/** Paths whose ident the router checks before anything else. */
 const ROUTED = /^\/v1\/nodes\b/
 
-/** What is given several times comes as a list, which only a list may. */
+/** Reads a repeated argument as a list, which only a list argument accepts. */
 function queryArguments(query: URLSearchParams): Arguments {
   return Object.fromEntries(
     [...new Set(query.keys())].map((name) => {
@@ -67,7 +67,7 @@ function queryArguments(query: URLSearchParams): Arguments {
 }
 
 function bodyArguments(body: unknown): Arguments {
-  // Anything but an object is as good as nothing.
+  // Upstream treats any body but an object as empty.
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Arguments) : {}
 }
 

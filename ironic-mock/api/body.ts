@@ -7,7 +7,7 @@ const KIB = 1024
 
 type Limits = Pick<ServiceSettings, 'maxBodySize' | 'maxProvisionBodySize' | 'maxInspectionBodySize' | 'maxBodyDepth'>
 
-/** Two calls carry more than others: a configdrive, an inventory with its logs. */
+/** Largest body of a call, in KiB. Two calls carry more than others: a config drive, an inventory with its logs. */
 function largestOf({ id }: Pick<Operation, 'id'>, limits: Limits): number {
   if (id === 'nodes.provision') return limits.maxProvisionBodySize
   return id === 'continueInspection' ? limits.maxInspectionBodySize : limits.maxBodySize
@@ -17,8 +17,8 @@ const tooLarge = (largest: number): string =>
   `The request body is larger than ${largest} KiB, the most that this call takes.`
 
 /**
- * The limits of {@link readBody} by path, for the server to apply while a body arrives: callers that send more than a call
- * takes, many at once, must not fill the memory. Paths that are not Ironic's have the largest.
+ * Limits of {@link readBody} by path. The server applies them while a body arrives, so that many oversized requests at
+ * once cannot fill the memory. Paths outside Ironic's API have the largest limit.
  */
 export const bodyLimitsOf =
   (limits: Limits): BodyLimits =>
@@ -39,16 +39,16 @@ function decoded(target: string): string {
 }
 
 /**
- * The JSON of a request's body; undefined when there is none. The limit of its depth also keeps whoever walks it from
- * running out of stack.
+ * Parses a request's body as JSON; undefined when there is none. The limit of its depth also keeps recursive readers
+ * from running out of stack.
  *
- * @throws IronicError 400 for what is no JSON (upstream: 500) or nested too deeply, 413 for what is too large
+ * @throws IronicError 400 for invalid JSON (upstream: 500) or too deep nesting, 413 for too large a body
  */
 export function readBody(operation: Operation, text: string | undefined, limits: Limits): unknown {
   if (text === undefined || text.trim() === '') return undefined
   const largest = largestOf(operation, limits)
   if (Buffer.byteLength(text) > largest * KIB) throw new IronicError(413, tooLarge(largest))
-  // What nobody reads may be anything.
+  // The operation ignores its body, so any text is accepted.
   if (!operation.body) return undefined
   let body: unknown
   try {

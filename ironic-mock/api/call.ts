@@ -5,43 +5,43 @@ import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
 import type { Links } from './links.js'
 
-/** What the handlers work with; the same for every call. */
+/** Parts that every handler uses. */
 export interface Backend {
   readonly conductor: Conductor
   readonly store: Store & StoreView
   readonly clock: Clock
   readonly logger: Logger
-  /** Whether an agent may look its node up although nothing is under way (`[deploy]fast_track`). */
+  /** Whether an agent may look up a node outside any operation (`[deploy]fast_track`). */
   readonly fastTrack: boolean
-  /** When this API began to serve, in the record's form; what the conductor's entry shows as its creation. */
+  /** Time when this API started, in the record's form; shown as the creation time of the conductor. */
   readonly startedAt: string
-  /** The newest microversion of the release that answers. */
+  /** Newest microversion of the simulated release. */
   readonly newest: Microversion
 }
 
-/** One call, its arguments read and its document checked. */
+/** One call with its checked arguments and document. */
 export interface Call<Args = Record<string, unknown>> {
   readonly args: Args
   /** The checked document of operations that take one. */
   readonly document: unknown
   readonly version: Microversion
   readonly links: Links
-  /** `.json` was cut off the path, as clients before 1.91 may end it. */
+  /** Whether `.json` was removed from the end of the path, as clients before 1.91 may send it. */
   readonly jsonSuffix?: boolean
 }
 
-/** What is answered, with the status that the operation's row gives. */
+/** Answer of a handler; the status is that of the operation's row. */
 export interface Reply {
-  /** Absent: an empty body. */
+  /** Absent for an empty body. */
   readonly body?: unknown
   readonly location?: string
-  /** Instead of the operation's, where it depends on what was asked for. */
+  /** Status in place of the operation's, where it depends on the request. */
   readonly status?: 202
 }
 
 export type CallOf<Id extends OperationId> = Call<ArgsOf<OperationOf<Id>>>
 export type Handler<Id extends OperationId> = (call: CallOf<Id>, backend: Backend) => Promise<Reply> | Reply
 
-/** A handler for every row of the operations; the compiler misses the one that is missing. */
+/** One handler per operation; the compiler reports a missing one. */
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> }
 export type HandlersOf<Id extends OperationId> = { readonly [Each in Id]: Handler<Each> }

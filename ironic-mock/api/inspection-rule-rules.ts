@@ -19,8 +19,8 @@ const PHASES = ['main']
 const HIGHEST_PRIORITY = 9999
 
 /**
- * What of a rule its schema does not say: phase, priority, the arguments of its operators. Upstream answers 500 for wrong
- * arguments, ours 400 with the same sentence; a difference on purpose.
+ * Checks what the schema of a rule leaves out: phase, priority, the arguments of its operators. Upstream answers 500
+ * for wrong arguments, here 400 with the same sentence; a difference on purpose.
  *
  * @throws IronicError 400
  */
@@ -44,9 +44,9 @@ function checkOperation({ required, optional = [] }: RuleOperator, args: JsonObj
     if (missing.length > 0) throw new IronicError(400, `Not enough arguments provided. Missing: ${missing.join(', ')}`)
     return
   }
-  const given = Object.keys(args)
-  const missing = required.filter((name) => !given.includes(name))
-  const unexpected = given.filter((name) => !required.includes(name) && !optional.includes(name))
+  const names = Object.keys(args)
+  const missing = required.filter((name) => !names.includes(name))
+  const unexpected = names.filter((name) => !required.includes(name) && !optional.includes(name))
   const problems = [
     ...(missing.length > 0 ? [`missing required argument(s): ${missing.join(', ')}`] : []),
     ...(unexpected.length > 0 ? [`unexpected argument(s): ${unexpected.join(', ')}`] : []),
@@ -54,19 +54,21 @@ function checkOperation({ required, optional = [] }: RuleOperator, args: JsonObj
   if (problems.length > 0) throw new IronicError(400, problems.join('; '))
 }
 
-/** A rule's fields as they are kept: without what an operator does not know, loops said to be of `any` by default. */
-export function keptRule(
+/**
+ * Fields of a rule as they are stored: unknown members of operators are left out, and a loop is of `any` by default.
+ */
+export function storedRule(
   rule: JsonObject,
 ): Pick<InspectionRuleRecord, 'description' | 'priority' | 'phase' | 'sensitive' | 'actions' | 'conditions'> {
-  const kept = ({ op, args, loop }: Operation) => ({ op, args, ...(isEmpty(loop) ? {} : { loop: loop! }) })
+  const storedOperation = ({ op, args, loop }: Operation) => ({ op, args, ...(isEmpty(loop) ? {} : { loop: loop! }) })
   return {
     description: (rule.description as string | null | undefined) ?? null,
     priority: Number(rule.priority ?? 0),
     phase: (rule.phase as string | null | undefined) ?? 'main',
     sensitive: Boolean(rule.sensitive),
-    actions: (rule.actions as Operation[]).map(kept),
+    actions: (rule.actions as Operation[]).map(storedOperation),
     conditions: ((rule.conditions ?? []) as Operation[]).map((condition) => ({
-      ...kept(condition),
+      ...storedOperation(condition),
       ...(isEmpty(condition.loop) ? {} : { multiple: condition.multiple ?? 'any' }),
     })),
   }

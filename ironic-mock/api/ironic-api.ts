@@ -40,20 +40,20 @@ export interface IronicApiOptions {
   random: Random
   probe: Probe
   logger: Logger
-  /** How much is answered and taken, and what links start with. */
+  /** Limits of requests and answers, and the beginning of links. */
   service?: ServiceSettings
-  /** Of the release to be: nothing newer is there. */
+  /** Newest microversion of the simulated release. */
   newest?: Microversion
-  /** Answers instead of the API to whoever may not use it. */
+  /** Answers in place of the API when a client may not use it. */
   guard?: Guard
-  /** `[deploy]fast_track`: agents may look up nodes with which nothing is going on. */
+  /** `[deploy]fast_track`: agents may look up nodes outside any operation. */
   fastTrack?: boolean
 }
 
-/** Gives the answer to a request that is to go no further. */
+/** Answers a request that the API must not see; undefined lets it pass. */
 export type Guard = (request: WireRequest) => Promise<WireResponse | undefined>
 
-/** What the API says to a request that is none, before anybody has read it: in the shape of its other errors. */
+/** Answer to a malformed HTTP request, which no handler has read, in the shape of the other errors. */
 export const ironicRefusal =
   (random: Random) =>
   (status: number, why: string): WireResponse => ({
@@ -62,12 +62,12 @@ export const ironicRefusal =
     body: ironicErrorBody(new IronicError(status, why, 'pecan')),
   })
 
-/** The three calls that only a ramdisk makes. */
+/** Calls of a ramdisk. */
 const RAMDISK_CALL = /^\/(v1\/)?(lookup|heartbeat|continue_inspection)\b/
 
 /**
- * Ironic's API over a conductor and its store. Every answer carries request ids; those of controllers also the version
- * they speak, those of the router (unknown path, wrong method, ident that cannot be one) not: as upstream.
+ * Ironic's API over a conductor and its store. Every answer carries request ids. Answers of controllers also carry the
+ * versions; those of the router (unknown path, wrong method, impossible ident) do not, as upstream.
  */
 export function createIronicApi(options: IronicApiOptions): Dispatch {
   const { conductor, store, clock, random, probe, logger, guard, fastTrack = false } = options
@@ -116,7 +116,7 @@ async function answer(request: WireRequest, served: Served): Promise<WireRespons
     limitPage(operation, args, service.maxLimit)
     if (operation.querySchema) checkQuery(operation.querySchema, args, params)
     const document = checkedDocument(operation, params.document ?? body, release)
-    // The controller finds out that it is not there yet once it has read its arguments.
+    // Upstream reads the arguments before it refuses the version.
     if (operation.since > version) throw hidden(operation)
     const handle = handlers[operation.id as OperationId] as (
       call: Call<never>,
@@ -129,7 +129,7 @@ async function answer(request: WireRequest, served: Served): Promise<WireRespons
   }
 }
 
-/** Names of fields that the path gives are looked at later. */
+/** Checks the query; field names in the path are checked later. */
 function checkQuery(
   schema: JsonSchema,
   { fields, ...args }: Arguments,
@@ -139,7 +139,7 @@ function checkQuery(
   checkDocument(schema, undefined, named ? args : { fields, ...args })
 }
 
-/** Every list is cut at the operator's limit. */
+/** Limits every list to the operator's maximum. */
 function limitPage(operation: Operation, args: Arguments, most: number): void {
   if (!operation.query || !('limit' in operation.query)) return
   args.limit = typeof args.limit === 'number' ? Math.min(args.limit, most) : most
@@ -158,22 +158,22 @@ function route(
   const [whole = '', search = ''] = split(target)
   const path = headers[VERSION_HEADER] && version < SINCE.jsonSuffix ? whole.replace(/\.json\/*$/, '') : whole
   const segments = path.split('/').filter((segment) => segment !== '')
-  // A client without the version in its endpoint (BMO in CR mode) asks for /nodes and means /v1/nodes.
+  // BareMetal Operator in CR mode has no version in its endpoint: it sends /nodes for /v1/nodes.
   if (segments.length > 0 && segments[0] !== 'v1') segments.unshift('v1')
   const decoded = segments.map(decode)
-  // HEAD is for the root documents only; elsewhere it is a method that is not there.
+  // HEAD exists for the root documents only.
   const asked = method === 'HEAD' && decoded.length <= 1 ? 'GET' : method
   checkRoutedIdent(decoded)
   const found = router.find(asked, decoded)
   if (!found) throw ironicErrors.noSuchRoute()
-  // Of a path it is a name that nothing has; here it would be taken for something that nobody asked for.
+  // Invalid UTF-8 in a path matches no name; in a query it would be decoded to another value, so it is refused.
   if (!isUtf8Query(search)) throw new IronicError(400, '', 'pecan')
   const operation = found.operations.get(asked)
   if (!operation) throw wrongMethod([...found.operations.values()], version)
   return { operation, params: found.params, query: new URLSearchParams(search), jsonSuffix: path !== whole }
 }
 
-/** A path that the version has not is not there for any method. */
+/** Error for a method that a path does not have; 404 when the version has no call of that path. */
 function wrongMethod(served: readonly Operation[], version: Microversion): IronicError {
   const routed = served.filter(
     ({ hidden: how }) => how === 'route' || (typeof how === 'object' && how.shape === 'pecan'),
@@ -183,7 +183,7 @@ function wrongMethod(served: readonly Operation[], version: Microversion): Ironi
   return all && writing ? hidden(writing) : ironicErrors.methodNotAllowed(served.map(({ method }) => method))
 }
 
-/** Percent signs that are followed by no number stand for themselves. */
+/** Whether the query is UTF-8; percent signs without two digits are plain text. */
 function isUtf8Query(search: string): boolean {
   for (const [bytes] of search.matchAll(/(?:%[0-9a-f]{2})+/gi))
     if (!isUtf8(Buffer.from(bytes.replaceAll('%', ''), 'hex'))) return false
@@ -195,7 +195,7 @@ function split(target: string): [string, string] {
   return at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
 }
 
-/** An encoded slash stays as it is: upstream's server does not take it for part of a name. */
+/** Decodes a segment, but for slashes: upstream's server does not treat an encoded slash as part of a name. */
 function decode(segment: string): string {
   try {
     return segment.split(/%2f/i).map(decodeURIComponent).join('%2F')
@@ -213,7 +213,7 @@ function hidden({ hidden: how }: Operation): IronicError {
 function checkedDocument(operation: Operation, body: unknown, release: Release): unknown {
   if (!operation.body || !('document' in operation.body)) return undefined
   const { document, label } = operation.body
-  // No body at all is an empty object, of which everything required is missing.
+  // A missing body counts as an empty object, which lacks everything required.
   const value = body === undefined ? {} : body
   release.checkDocument(operation, document, label, value)
   return value

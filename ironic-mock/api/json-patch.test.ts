@@ -35,7 +35,7 @@ test.each<[string, PatchOperation[], unknown]>([
   expect(applyPatch(document(), patch)).toEqual({ ...document(), ...(changed as object) })
 })
 
-test('a removed root attribute leaves the document', () => {
+test('a removed root attribute is gone from the document', () => {
   expect(applyPatch(document(), [{ op: 'remove', path: '/name' }])).not.toHaveProperty('name')
 })
 
@@ -60,7 +60,7 @@ test.each<[PatchOperation, string]>([
   expect(() => applyPatch(document(), [operation])).toThrow(sentence)
 })
 
-describe('whatever the patch', () => {
+describe('any patch', () => {
   const key = fc.constantFrom('extra', 'deep', 'a', 'b', 'list', '0', '1', '-', 'name', '__proto__', 'constructor')
   const operation = fc.record(
     {
@@ -71,22 +71,22 @@ describe('whatever the patch', () => {
     { requiredKeys: ['op', 'path'] },
   )
 
-  test('the document that was given stays as it was, and a failure is a 400', () => {
+  test('leaves the original document unchanged, and fails with a 400', () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 5 }), (patch) => {
-        const given = document()
+        const original = document()
         try {
-          applyPatch(given, patch)
+          applyPatch(original, patch)
         } catch (error) {
           expect(error).toMatchObject({ status: 400 })
         }
-        expect(given).toEqual(document())
+        expect(original).toEqual(document())
         expect(({} as Record<string, unknown>).polluted).toBeUndefined()
       }),
     )
   })
 
-  test('what was added is there', () => {
+  test('adds its value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(JSON.stringify(applyPatch(document(), [{ op: 'add', path: '/extra/new', value }]))).toContain(

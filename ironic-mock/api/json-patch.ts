@@ -6,12 +6,11 @@ export interface PatchOperation {
   readonly value?: unknown
 }
 
-/** Why an operation could not be applied, in python-jsonpatch's words. */
+/** Thrown for an operation that cannot be applied, in python-jsonpatch's words. */
 class PatchConflict extends Error {}
 
 /**
- * Applies the operations one by one to a copy; nothing is applied when one fails. A removed root attribute leaves the
- * document.
+ * Applies the operations to a copy, all or none. A removed root attribute is removed from the document.
  *
  * @throws IronicError 400 `Couldn't apply patch '{...}'. Reason: ...`
  */
@@ -43,7 +42,7 @@ function applyOne(document: JsonObject, operation: PatchOperation): void {
 
 const INDEX = /^(0|[1-9]\d*)$/
 
-/** Text is a sequence to Python, and yet none into which a path leads. */
+/** Error for a path into a value without members. To Python a text is a sequence, with another sentence. */
 function notContainer(value: unknown, key: string): PatchConflict {
   if (typeof value === 'string')
     return new PatchConflict(`Cannot apply token '${key}' to non-container type <class 'str'>`)

@@ -1,4 +1,4 @@
-/** A body that is JSON already, so that what was rendered before is not rendered again. */
+/** A body that is JSON text already, so that cached text is not rendered again. */
 export class JsonText {
   readonly text: string
 

@@ -4,7 +4,7 @@ export interface Link {
   readonly type?: string
 }
 
-/** Links from where the client reached us. A bookmark is the same without the version. */
+/** Links to the address that the client used. A bookmark is the same without the version. */
 export class Links {
   /** `http://host:port`, no trailing slash. */
   readonly base: string

@@ -1,7 +1,7 @@
 import { ironicErrors, SINCE, textOf, type JsonObject, type Microversion } from '../../wire/index.js'
 import { checkFields, checkSortKey } from './render.js'
 
-/** Where nobody limits it: the API sets `[api]max_limit` for every call. */
+/** Longest page of lists without `[api]max_limit`, which the API sets for every call. */
 export const MAX_LIMIT = 1000
 
 export interface PagingArgs {
@@ -28,7 +28,7 @@ export function readPaging(resource: 'node' | 'port', args: PagingArgs, version:
   return { limit, sortKey, sortDir, ...(args.marker ? { marker: args.marker } : {}) }
 }
 
-/** Which fields a list shows: those asked for, all (undefined) with `detail`, or the resource's short list. */
+/** Fields that a list shows: the requested ones, all (undefined) with `detail`, or the resource's short list. */
 export function readSelection(
   resource: 'node' | 'port',
   args: { fields?: string[] | null; detail?: boolean | null },
@@ -55,9 +55,9 @@ export function readFields(
 
 /**
  * A page under its plural name, with `next` when it is full. As upstream, `next` repeats the sorting and the parameters
- * given here, and forgets the other filters (Ironic's source).
+ * in `repeated`, and forgets the other filters (Ironic's source).
  *
- * @param marker where the next page begins after; the last item's uuid unless given
+ * @param marker uuid after which the next page begins, by default that of the last item
  */
 export function page(
   plural: string,
@@ -71,7 +71,7 @@ export function page(
   return next === undefined ? { [plural]: items } : { [plural]: items, next }
 }
 
-/** The URL of the page after one of so many items, unless that was the last. */
+/** URL of the next page; undefined after a page that was not full. */
 export function nextPage(
   length: number,
   paging: Paging,

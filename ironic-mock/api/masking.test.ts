@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { maskInstanceInfo, maskSecrets } from './masking.js'
 
-test('values of secret-looking keys are hidden at any depth, whatever they are', () => {
+test('values of secret-looking keys are hidden at any depth, of any type', () => {
   expect(
     maskSecrets({
       redfish_address: 'http://bmc',
@@ -23,7 +23,7 @@ test('values of secret-looking keys are hidden at any depth, whatever they are',
   })
 })
 
-test('of instance_info the configdrive and the image URL are hidden', () => {
+test('the config drive and image URL of instance_info are hidden', () => {
   expect(
     maskInstanceInfo({ configdrive: { user_data: 'x' }, image_url: 'http://signed', image_source: 'http://i' }),
   ).toEqual({ configdrive: '******', image_url: '******', image_source: 'http://i' })

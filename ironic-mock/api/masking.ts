@@ -2,7 +2,7 @@ import type { JsonObject } from '../../wire/index.js'
 
 export const MASK = '******'
 
-/** Parts of key names, in lower case, whose values oslo.utils hides; the two of SNMP are Ironic's own. */
+/** Parts of key names, in lower case, whose values are hidden as by oslo.utils; Ironic adds the two of SNMP. */
 const SECRET_PARTS = [
   'adminpass',
   'admin_pass',
@@ -25,7 +25,7 @@ const SECRET_PARTS = [
 
 const isSecret = (key: string): boolean => SECRET_PARTS.some((part) => key.toLowerCase().includes(part))
 
-/** A copy with the values of secret-looking keys hidden, at any depth of objects (lists are left as they are). */
+/** Copies an object with the values of secret-looking keys hidden, at any depth of objects. Lists stay as they are. */
 export function maskSecrets(info: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(info).map(([key, value]) => {
@@ -36,7 +36,10 @@ export function maskSecrets(info: JsonObject): JsonObject {
   )
 }
 
-/** Of instance_info also the configdrive, which may be an object, and the image URL, which may be a signed one. */
+/**
+ * Hides secrets of instance_info, and with them the config drive, which may be an object, and the image URL, which may
+ * be signed.
+ */
 export function maskInstanceInfo(info: JsonObject): JsonObject {
   const masked = maskSecrets(info)
   for (const key of ['configdrive', 'image_url']) if (masked[key]) masked[key] = MASK

@@ -19,7 +19,7 @@ import type { PatchOperation } from './json-patch.js'
 import { patched } from './resource-patch.js'
 import { checkDocument } from './schema.js'
 
-/** Fields whose microversion is looked at; a patch of others is taken from clients that are too old to see them. */
+/** Fields whose microversion upstream checks in a patch; it accepts others from clients too old to see them. */
 const REFUSED = ['pxe_enabled', 'local_link_connection', 'portgroup_uuid', 'physical_network', 'is_smartnic']
 const SINCE_FIELD = new Map<string, Microversion>([
   ...PORT_FIELDS.map(({ name, since }): [string, Microversion] => [name, since]),
@@ -28,16 +28,16 @@ const SINCE_FIELD = new Map<string, Microversion>([
 ])
 
 /**
- * Fields newer than the client's microversion cannot be set.
+ * Refuses fields newer than the client's microversion.
  *
- * @param patch upstream looks only at some of the fields of a patch
+ * @param patch whether the fields are those of a patch, of which upstream checks only some
  */
 export function refuseNewerPortFields(names: readonly string[], version: Microversion, patch = false): void {
   for (const name of names)
     if ((SINCE_FIELD.get(name) ?? 1) > version && (!patch || REFUSED.includes(name))) throw ironicErrors.notAcceptable()
 }
 
-/** What may be in a link came with later microversions than the link. */
+/** Refuses members of a link that are newer than the client. */
 export function refuseNewerLink(link: unknown, version: Microversion): void {
   if (link === null || typeof link !== 'object') return
   if ('network_type' in link && version < 64) throw ironicErrors.notAcceptable()
@@ -53,7 +53,7 @@ const DEFAULTS: JsonObject = {
   local_link_connection: {},
 }
 
-/** The fields of a new port as they are kept: address in lower case, booleans of words, defaults for nulls. */
+/** Fields of a new port as they are stored: address in lower case, booleans from words, defaults for nulls. */
 export function newPortFields(fields: JsonObject): JsonObject {
   const out: JsonObject = { ...fields }
   for (const [name, value] of Object.entries(fields)) {
@@ -84,7 +84,7 @@ export function newPortFields(fields: JsonObject): JsonObject {
   return out
 }
 
-/** A switch is known by its MAC or its OpenFlow datapath. */
+/** Link with its switch id in lower case: a MAC or an OpenFlow datapath. */
 function normalisedLink(link: JsonObject): JsonObject {
   const { switch_id: id } = link
   if (typeof id !== 'string') return link
@@ -94,11 +94,11 @@ function normalisedLink(link: JsonObject): JsonObject {
 }
 
 /**
- * The portgroup that a port of a node is to be a member of.
+ * Portgroup that a port of this node may join.
  *
  * @throws IronicError 400 when there is none, or it belongs to another node
  */
-export function joinable(records: Records, uuid: unknown, node: string): PortgroupRecord | undefined {
+export function joinablePortgroup(records: Records, uuid: unknown, node: string): PortgroupRecord | undefined {
   if (uuid === undefined || uuid === null) return undefined
   const group = records.resources('portgroup').byUuid.get(textOf(uuid))
   if (!group) throw ironicErrors.portgroupNotFound(textOf(uuid), 400)
@@ -110,11 +110,11 @@ export function joinable(records: Records, uuid: unknown, node: string): Portgro
 export interface PortPatchContext {
   readonly records: Records
   readonly version: Microversion
-  /** The node that the patch moves the port to. */
+  /** Node to which the patch moves the port. */
   readonly target?: Readonly<NodeRecord>
 }
 
-/** What a patch changes of a port. */
+/** Changes that a patch makes to a port. */
 export function patchPort(
   port: PortRecord,
   patch: readonly PatchOperation[],
@@ -132,7 +132,7 @@ export function patchPort(
   for (const name of PATCHABLE_PORT_FIELDS)
     if (!(name in document) && name !== 'address' && name !== 'node_uuid' && name !== 'node_ident')
       document[name] = null
-  const group = joinable(records, document.portgroup_uuid, node)
+  const group = joinablePortgroup(records, document.portgroup_uuid, node)
   const { portgroup_uuid: _, ...fields } = newPortFields(document)
   refuseNewerLink(fields.local_link_connection, version)
   const updates = (name: string) => patch[0]?.path === `/${name}` || patch[0]?.path.startsWith(`/${name}/`)

@@ -17,12 +17,12 @@ import type { Arguments } from './arguments.js'
 import { Router } from './router.js'
 import { checkDocument } from './schema.js'
 
-/** Resources with fields that came late. */
+/** Resources with fields of later microversions. */
 type Kind = 'node' | 'port' | 'portgroup' | 'runbook'
 
 const FIELDS: Readonly<Record<Kind, readonly Pick<Field<string>, 'name' | 'since'>[]>> = {
   node: NODE_FIELDS,
-  // Only ever told, never shown.
+  // Only in requests, never in answers.
   port: [...PORT_FIELDS, { name: 'node_ident', since: SINCE.portNodeIdent }],
   portgroup: [...RESOURCE_FIELDS.portgroup.own, ...RESOURCE_FIELDS.portgroup.derived],
   runbook: [...RESOURCE_FIELDS.runbook.own, ...RESOURCE_FIELDS.runbook.derived],
@@ -35,8 +35,8 @@ const PATCHABLE_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
 }
 
 /**
- * The API of one release. What came after it is not refused as too new but is not there at all: paths, arguments, fields
- * in documents, patches and `fields`, filters by a field's name.
+ * The API of one release. Paths, arguments, fields and filters that were added later do not exist in it, rather than
+ * being refused as too new.
  */
 export class Release {
   readonly newest: Microversion
@@ -54,17 +54,17 @@ export class Release {
       runbook: later('runbook'),
     }
     this.router = new Router(
-      IRONIC_OPERATIONS.filter(({ since }) => since <= newest).map((row) => this.#ofItsTime(row)),
+      IRONIC_OPERATIONS.filter(({ since }) => since <= newest).map((row) => this.#inThisRelease(row)),
     )
   }
 
-  /** The call with the arguments that it has in this release. */
-  #ofItsTime(operation: Operation): Operation {
+  /** Operation with the arguments that it has in this release. */
+  #inThisRelease(operation: Operation): Operation {
     const { query, later = {} } = operation
     const hidden = this.#hiddenOf(operation)
-    const unborn = (name: string): boolean => hidden.has(name) || (later[name] ?? 0) > this.newest
-    if (!query || !Object.keys(query).some(unborn)) return operation
-    return { ...operation, query: Object.fromEntries(Object.entries(query).filter(([name]) => !unborn(name))) }
+    const isLater = (name: string): boolean => hidden.has(name) || (later[name] ?? 0) > this.newest
+    if (!query || !Object.keys(query).some(isLater)) return operation
+    return { ...operation, query: Object.fromEntries(Object.entries(query).filter(([name]) => !isLater(name))) }
   }
 
   /** @throws IronicError 400 */
@@ -104,7 +104,7 @@ export class Release {
   }
 }
 
-/** A choice of fields of which one is left is none. */
+/** Removes fields from a schema; a choice with one alternative left becomes a requirement. */
 function withoutFields(hidden: ReadonlySet<string>, { oneOf, ...schema }: JsonSchema): JsonSchema {
   const properties = Object.entries(schema.properties as JsonSchema).filter(([name]) => !hidden.has(name))
   const made = { ...schema, properties: Object.fromEntries(properties) }
@@ -119,7 +119,7 @@ function withoutFields(hidden: ReadonlySet<string>, { oneOf, ...schema }: JsonSc
   }
 }
 
-/** Whose fields a call names. */
+/** Resource whose fields a call refers to. */
 function kindOf({ id }: Operation): Kind | undefined {
   if (/^(nodes\.|portgroups\.)?ports(\.|$)/.test(id)) return 'port'
   if (/^(nodes\.)?portgroups(\.|$)/.test(id)) return 'portgroup'

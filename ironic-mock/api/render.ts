@@ -15,7 +15,7 @@ import type { Records } from '../store/records.js'
 import type { Link, Links } from './links.js'
 import { maskInstanceInfo, maskSecrets } from './masking.js'
 
-/** A database time (no offset) as the API gives it. */
+/** Time of the database (without offset) as the API shows it. */
 export const shownTime = (time: string | null): string | null => (time === null ? null : `${time}+00:00`)
 
 interface Shape<Name extends string, Derived extends string> {
@@ -28,19 +28,19 @@ const portShape = { fields: PORT_FIELDS, derived: PORT_DERIVED_FIELDS }
 type NodeField = (typeof NODE_FIELDS)[number]['name']
 type PortField = (typeof PORT_FIELDS)[number]['name']
 
-/** What a whole node has besides its fields, and cannot be asked for by name. */
+/** Links of a whole node, which cannot be requested as fields. */
 const LINKED_ONLY = ['ports', 'states', 'portgroups', 'volume']
-/** Columns of the database that are no fields, and that a list can be sorted by all the same. */
+/** Database columns that are no fields, by which a list can be sorted all the same. */
 const COLUMNS = ['id', 'chassis_id']
 
 /**
- * Checks a client's `fields`: unknown ones are 400 (upstream answers 500 in a list; a difference on purpose), ones newer
- * than its microversion 406.
+ * Checks a client's `fields`: 400 for unknown ones (upstream answers 500 in a list; a difference on purpose), 406 for
+ * ones newer than its microversion.
  */
 export function checkFields(resource: 'node' | 'port', fields: readonly string[], version: Microversion): void {
   const { fields: own, derived } = resource === 'node' ? nodeShape : portShape
   const known = new Map([...own, ...derived].map(({ name, since }) => [name as string, since]))
-  // Upstream looks at a port's names for their microversion before it looks whether there are such fields.
+  // Upstream checks the microversion of a port's field names before it checks that they exist.
   const linked = resource === 'node' ? LINKED_ONLY : []
   const unknown = fields.filter(
     (field) => (field !== 'links' || resource === 'node') && !(known.has(field) && !linked.includes(field)),
@@ -52,7 +52,7 @@ export function checkFields(resource: 'node' | 'port', fields: readonly string[]
   if (unknown.length > 0) throw ironicErrors.unknownFields(unknown)
 }
 
-/** The names that a node's or port's list can be sorted by: not objects, not lists, nothing derived. */
+/** Checks a sort key: objects, lists and derived fields are refused. */
 export function checkSortKey(resource: 'node' | 'port', key: string, version: Microversion): void {
   if (key === 'id' || (resource === 'node' && COLUMNS.includes(key))) return
   const { fields } = resource === 'node' ? nodeShape : portShape
@@ -67,12 +67,12 @@ export interface NodeView {
   readonly version: Microversion
   readonly host: string
   readonly fields?: readonly string[]
-  /** Where the node's chassis and allocation are found. */
+  /** Records of the node's chassis and allocation. */
   readonly records: Records
 }
 
 /**
- * A node as the API shows it to a client of this microversion: secrets masked, newer fields left out.
+ * Node as the API shows it to a client of this microversion: secrets masked, newer fields left out.
  *
  * @param fields names that have passed {@link checkFields}; all of them when absent
  */
@@ -116,7 +116,7 @@ function nodeValue(node: NodeRecord, name: NodeField, version: Microversion): un
   }
 }
 
-/** States that clients of older microversions do not know are shown as what preceded them. */
+/** State as a client of this microversion knows it: newer states are shown as the earlier name. */
 export function shownProvisionState(state: NodeRecord['provision_state'], version: Microversion): string | null {
   if (state === 'available' && version < SINCE.availableState) return null
   if (state === 'inspect wait' && version < SINCE.inspectWaitState) return 'inspecting'
@@ -141,11 +141,11 @@ export function renderPort(
   })
 }
 
-/** Links of OVN's kind are known from 1.90 to 1.104. */
+/** Link of a port; those of OVN's kind are shown from 1.90 to 1.104. */
 const shownLink = ({ local_link_connection: link }: PortRecord, version: Microversion) =>
   'vtep-logical-switch' in link && (version < 90 || version >= 105) ? {} : link
 
-/** These come first, whatever the order in which fields were asked for. */
+/** Fields that come first, however the request orders its fields. */
 const LEADING: readonly string[] = ['uuid', 'created_at', 'updated_at']
 
 function render<Name extends string, Derived extends string>(
@@ -174,19 +174,19 @@ interface Plan<Name extends string, Derived extends string> {
   readonly derived: readonly Field<Derived>[]
 }
 
-/** Of all fields, by shape and microversion: every item of a list is rendered by the same plan. */
+/** Plans for all fields, by shape and microversion; the items of a list share one. */
 const plans = new Map<object, Map<Microversion, Plan<string, string>>>()
-/** Of chosen fields the last plan, which serves a list. */
-let last: { shape: object; version: Microversion; asked: readonly string[]; plan: Plan<string, string> } | undefined
+/** Last plan for chosen fields; the items of a list share it. */
+let last: { shape: object; version: Microversion; requested: readonly string[]; plan: Plan<string, string> } | undefined
 
 function planned<Name extends string, Derived extends string>(
   shape: Shape<Name, Derived>,
   version: Microversion,
-  asked: readonly string[] | undefined,
+  requested: readonly string[] | undefined,
 ): Plan<Name, Derived> {
-  if (asked) {
-    if (last?.shape !== shape || last.version !== version || last.asked !== asked)
-      last = { shape, version, asked, plan: plan(shape, version, asked) }
+  if (requested) {
+    if (last?.shape !== shape || last.version !== version || last.requested !== requested)
+      last = { shape, version, requested, plan: plan(shape, version, requested) }
     return last.plan as Plan<Name, Derived>
   }
   const byVersion = plans.get(shape) ?? new Map<Microversion, Plan<string, string>>()
@@ -199,15 +199,15 @@ function planned<Name extends string, Derived extends string>(
 function plan<Name extends string, Derived extends string>(
   { fields, derived }: Shape<Name, Derived>,
   version: Microversion,
-  asked: readonly string[] | undefined,
+  requested: readonly string[] | undefined,
 ): Plan<Name, Derived> {
   const wanted = <Each extends string>(all: readonly Field<Each>[]) =>
-    all.filter(({ name, since }) => since <= version && (asked === undefined || asked.includes(name)))
+    all.filter(({ name, since }) => since <= version && (requested === undefined || requested.includes(name)))
   const order = (name: string) => {
     const leading = LEADING.indexOf(name)
-    return leading >= 0 ? leading : LEADING.length + (asked?.indexOf(name) ?? 0)
+    return leading >= 0 ? leading : LEADING.length + (requested?.indexOf(name) ?? 0)
   }
   const own = wanted(fields)
-  if (asked) own.sort((a, b) => order(a.name) - order(b.name))
+  if (requested) own.sort((a, b) => order(a.name) - order(b.name))
   return { own, derived: wanted(derived) }
 }

@@ -15,9 +15,9 @@ import { refuseNewerNames, renderResource } from './resource-view.js'
 
 export interface ListOptions<Kind extends ResourceKind> {
   readonly query?: Pick<ResourceQuery<Kind>, 'node_uuid' | 'where'>
-  /** Where `next` leads, below `/v1`; the resource's own list unless given. */
+  /** Path of `next`, below `/v1`; by default that of the resource's list. */
   readonly url?: string
-  /** Shown fields; all when undefined. */
+  /** Fields to show; undefined for all. */
   readonly fields: readonly string[] | undefined
   /** Arguments that `next` repeats. */
   readonly repeated?: Readonly<Record<string, string | boolean | null | undefined>>
@@ -62,7 +62,7 @@ function readResourcePaging(kind: ResourceKind, args: PagingArgs): Paging {
 }
 
 /**
- * The record that a path names, by uuid or name.
+ * Finds the record of a path, by uuid or name.
  *
  * @throws IronicError 404
  */
@@ -77,13 +77,13 @@ export function findResource<Kind extends ResourceKind>(
   return found
 }
 
-/** An ident that can be neither uuid nor name is the router's to refuse, for some resources. */
+/** Refuses an ident that can be neither uuid nor name, in the router's shape. */
 export function checkRoutedIdent(what: string, ident: string): string {
   if (!isUuid(ident) && !isLogicalName(ident)) throw ironicErrors.badIdent(what, ident)
   return ident
 }
 
-/** One record; the answer of a GET of it. */
+/** Answer to a GET of one record. */
 export function showResource<Kind extends ResourceKind>(
   kind: Kind,
   call: Call<{ fields?: string[] | null }>,
@@ -94,7 +94,7 @@ export function showResource<Kind extends ResourceKind>(
   return { body: renderResource(kind, record, call, fields) }
 }
 
-/** What a POST answers. */
+/** Answer to a POST. */
 export function created<Kind extends ResourceKind>(
   kind: Kind,
   call: Call<object>,
@@ -106,7 +106,7 @@ export function created<Kind extends ResourceKind>(
   }
 }
 
-/** A node that a body or filter names. */
+/** Node that a body or filter refers to; an IronicError with `status` when there is none. */
 export function nodeOr(status: number, { store }: Backend, ident: string) {
   const { nodes, nodesByName } = store.records
   const found = nodes.get(ident.toLowerCase()) ?? nodes.get(nodesByName.get(ident) ?? '')

@@ -10,7 +10,7 @@ export function checkPatchable(patch: readonly PatchOperation[], allowed: readon
 }
 
 /**
- * A record with a patch applied, as its schema sees it: the fields that a client may give, removed ones absent.
+ * Document of a record after a patch: the fields that a client may set, without removed ones.
  *
  * @param record with every field that the resource has, null included
  */
@@ -30,13 +30,13 @@ export function patched(
   return document
 }
 
-/** The values that a patch gives a field as a whole. */
+/** Values that a patch sets for a whole field. */
 export const patchValues = (patch: readonly PatchOperation[], name: string): unknown[] =>
   patch.filter(({ op, path }) => op !== 'remove' && path === `/${name}`).map(({ value }) => value)
 
 type Form = 'uuid' | 'mac' | 'boolean'
 
-/** Reads fields of a document by their form, as far as they are there: MACs in lower case, booleans of words. */
+/** Reads the present fields of a document by their form: MACs in lower case, booleans from words. */
 export function readForms(document: JsonObject, forms: Readonly<Record<string, Form>>): JsonObject {
   const out = { ...document }
   for (const [name, form] of Object.entries(forms)) {
@@ -59,7 +59,7 @@ export function readForms(document: JsonObject, forms: Readonly<Record<string, F
   return out
 }
 
-/** A document's fields over the values that they have when they are absent, or null where null means the default. */
+/** Fields of a document, with defaults for absent ones, and for nulls where null means the default. */
 export function withDefaults(document: JsonObject, defaults: JsonObject, nullMeansDefault = true): JsonObject {
   const out: JsonObject = {}
   for (const [name, fallback] of Object.entries(defaults)) {

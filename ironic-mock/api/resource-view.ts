@@ -12,11 +12,11 @@ import { maskSecrets } from './masking.js'
 import { shownTime } from './render.js'
 
 /**
- * A record as the API shows it to a client of this microversion. Fields keep their order, whatever the order in which
- * they were asked for.
+ * Record as the API shows it to a client of this microversion. The order of the fields is fixed, however they are
+ * requested.
  *
- * @param fields those to show; all when absent
- * @throws IronicError 400 for fields that the resource has not
+ * @param fields fields to show; all when absent
+ * @throws IronicError 400 for fields that the resource does not have
  */
 export function renderResource<Kind extends ResourceKind>(
   kind: Kind,
@@ -44,7 +44,7 @@ export function renderResource<Kind extends ResourceKind>(
 
 const DERIVED: Readonly<Record<string, (links: Links, path: string) => unknown>> = {
   ports: (links, path) => links.pair(`${path}/ports`),
-  // Upstream's pair of links is in a list of its own.
+  // Upstream puts this pair of links into a list of its own.
   nodes: (links, path) => [links.pair(`${path}/nodes`)],
 }
 
@@ -73,21 +73,21 @@ const shownStep = (step: StepLike) => ({ ...step, args: maskSecrets(step.args) }
 function checkNames(kind: ResourceKind, fields: readonly string[], version: Microversion): void {
   const { own, derived } = RESOURCE_FIELDS[kind]
   const known = new Map<string, Microversion>([...own, ...derived].map(({ name, since }) => [name, since]))
-  // A runbook's later fields are not there at all, others' are only left out.
+  // Later fields of a runbook do not exist for older clients; those of other resources are only left out.
   const unknown = fields.filter(
     (name) => name !== 'links' && (!known.has(name) || (kind === 'runbook' && known.get(name)! > version)),
   )
   if (unknown.length > 0) throw ironicErrors.unknownFields(unknown)
 }
 
-/** Of the names in `fields` or `sort_key`, those that the resource refuses to older clients. */
+/** Refuses names in `fields` or `sort_key` that are newer than the client, where the resource checks them. */
 export function refuseNewerNames(kind: ResourceKind, names: readonly string[], version: Microversion): void {
   const { own, refused = [] } = RESOURCE_FIELDS[kind]
   for (const { name, since } of own)
     if (since > version && refused.includes(name) && names.includes(name)) throw ironicErrors.notAcceptable()
 }
 
-/** Which fields a list shows; undefined for all. */
+/** Fields that a list shows; undefined for all. */
 export function selectedFields(
   kind: ResourceKind,
   { fields, detail }: { fields?: string[] | null; detail?: boolean | null },

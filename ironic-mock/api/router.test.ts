@@ -25,7 +25,7 @@ test.each([
   expect(find(method, path)).toMatchObject({ id, params })
 })
 
-test('a path says which methods it has', () => {
+test('a route lists the methods of its path', () => {
   expect(find('PUT', '/v1/nodes')).toMatchObject({ id: undefined, allow: ['DELETE', 'GET', 'PATCH', 'POST'] })
   expect(find('GET', '/v1/nodes/node-b/maintenance')).toMatchObject({ allow: ['DELETE', 'PUT'] })
   expect(find('GET', '/v1/nosuch')).toBeUndefined()

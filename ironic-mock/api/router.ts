@@ -1,6 +1,6 @@
 import { IRONIC_OPERATIONS, type Operation } from '../../wire/index.js'
 
-/** Where a path leads: the calls it has, by method, and what its `{names}` stand for. */
+/** Route of a path: its operations by method, and the values of its `{names}`. */
 export interface Route {
   readonly operations: ReadonlyMap<string, Operation>
   readonly params: Readonly<Record<string, string>>
@@ -8,12 +8,12 @@ export interface Route {
 
 interface Branch {
   literal: Map<string, Branch>
-  /** A segment with a name; calls that share a place may name it differently. */
+  /** Branch of a named segment; operations at the same place may name it differently. */
   any?: Branch
   calls: Map<string, { operation: Operation; names: string[] }>
 }
 
-/** A tree of segments, so that a route is found in as many steps as its path has segments, and literals win. */
+/** Tree of path segments: a lookup takes one step per segment, and literals win over names. */
 export class Router {
   readonly #root: Branch = { literal: new Map(), calls: new Map() }
 

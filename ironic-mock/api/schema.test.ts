@@ -13,7 +13,7 @@ import { schemaProblem } from './schema.js'
 
 const mac = { address: '52:54:00:cc:00:03' }
 
-// Every sentence but the last four is a recorded one.
+// The sentences are recorded, but for the last four.
 test.each<[JsonSchema, unknown, string]>([
   [nodeSchema, {}, "'driver' is a required property"],
   [

@@ -2,10 +2,10 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { ironicErrors, pythonRepr, textOf, type JsonSchema } from '../../wire/index.js'
 import { isMac, isUuid } from './formats.js'
 
-/** What is wrong, as python-jsonschema puts it: clients and bug reports quote these sentences. */
+/** Violation of a schema in python-jsonschema's words: clients and bug reports quote these sentences. */
 export interface SchemaProblem {
   readonly message: string
-  /** The same without the guess at the cause. */
+  /** The message without the guess at the cause. */
   readonly plain: string
   /** Keys and indexes from the document's root. */
   readonly path: readonly string[]
@@ -15,7 +15,7 @@ export interface SchemaProblem {
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, formats: { uuid: isUuid, 'mac-address': isMac } })
 const compiled = new WeakMap<JsonSchema, ValidateFunction>()
 
-/** The most relevant violation, or undefined. */
+/** Most relevant violation; undefined when the value is valid. */
 export function schemaProblem(schema: JsonSchema, value: unknown): SchemaProblem | undefined {
   const validate = compiledOf(schema)
   return validate(value) ? undefined : mostRelevant(validate.errors ?? [])
@@ -27,13 +27,13 @@ function compiledOf(schema: JsonSchema): ValidateFunction {
   return validate
 }
 
-/** @throws IronicError 400 `Schema error for LABEL: ...`, or `Schema error: ...` of what has no name */
+/** @throws IronicError 400 `Schema error for LABEL: ...`, or `Schema error: ...` without a label */
 export function checkDocument(schema: JsonSchema, label: string | undefined, value: unknown): void {
   const problem = label === undefined ? firstProblem(schema, value) : schemaProblem(schema, value)
   if (problem) throw ironicErrors.schema(label, problem.message)
 }
 
-/** What upstream tells of documents that have no name: what comes first in the schema's own order. */
+/** First violation in the schema's own order, which upstream reports for documents without a label. */
 function firstProblem(schema: JsonSchema, value: unknown): SchemaProblem | undefined {
   const validate = compiledOf(schema)
   if (validate(value)) return undefined
@@ -65,15 +65,15 @@ function inSchemaOrder(schema: JsonSchema, a: ErrorObject, b: ErrorObject): numb
   return 0
 }
 
-/** A violation with what is wrong in each alternative, when it is that none of several alternatives holds. */
+/** A violation; for a failed choice of alternatives with the violations within each of them. */
 interface Violation {
   readonly error: ErrorObject
   readonly within: Violation[]
 }
 
 /**
- * Of several violations python-jsonschema tells the shallowest; of a failed choice of alternatives the deepest violation
- * inside, unless several are equally deep: then the choice itself, and the likeliest cause.
+ * Picks a violation as python-jsonschema does: the shallowest one. For a failed choice of alternatives it is the
+ * deepest violation inside, unless several are equally deep: then the choice itself, with the likeliest cause.
  */
 function mostRelevant(errors: readonly ErrorObject[]): SchemaProblem {
   let best = likeliest(tree(errors))
@@ -110,11 +110,11 @@ function tree(errors: readonly ErrorObject[]): Violation[] {
   return roots
 }
 
-/** Of the same item: ajv tells the violations of all items of a list. */
+/** Whether an error is inside a choice for the same item: ajv reports the violations of all items of a list. */
 const inside = (error: ErrorObject, choice: ErrorObject): boolean =>
   error.instancePath === choice.instancePath || error.instancePath.startsWith(`${choice.instancePath}/`)
 
-/** The first of the most relevant ones; of one schema's, in the order in which it names them. */
+/** First of the most relevant violations; within one schema, in the order of its keywords. */
 const likeliest = (violations: readonly Violation[]): Violation | undefined =>
   violations.reduce<Violation | undefined>((best, each) => {
     if (!best) return each
@@ -130,7 +130,7 @@ function comesFirst(a: ErrorObject, b: ErrorObject): boolean {
 
 const keysOf = ({ instancePath }: ErrorObject): string[] => instancePath.split('/').slice(1)
 
-/** Shallower, later among siblings, no choice, and of a value of the wrong type: each in this order counts for more. */
+/** Compares by relevance. In this order: shallower, later among siblings, not a choice, a value of the wrong type. */
 function relevance(a: Violation, b: Violation): number {
   const [keys, others] = [keysOf(a.error), keysOf(b.error)]
   if (keys.length !== others.length) return others.length - keys.length
@@ -202,7 +202,7 @@ function sentence(error: ErrorObject, all: readonly ErrorObject[]): string {
   }
 }
 
-/** The later ones first, as python-jsonschema lists them. */
+/** Lists later alternatives first, as python-jsonschema does. */
 function validUnderSeveral(value: string, schemas: unknown, passing: readonly number[]): string {
   const all = passing.map((index) => pythonRepr((schemas as unknown[])[index]))
   return `${value} is valid under each of ${[...all.slice(1), all[0]].join(', ')}`

@@ -19,7 +19,7 @@ import { created, findResource, listResources, nodeOr, showResource } from '../r
 import { checkPatchable, isName, patched, patchValues, readForms } from '../resource-patch.js'
 import { checkDocument } from '../schema.js'
 
-/** The schema of the query knows the owner from 1.60 on. */
+/** Refuses `owner` in `fields` before 1.60, since when the schema of the query knows it. */
 function refuseOwnerBefore60({ version, args }: Call<{ fields?: string[] | null }>): void {
   if (version >= 60 || !args.fields?.includes('owner')) return
   const { own, derived } = RESOURCE_FIELDS.allocation
@@ -27,15 +27,15 @@ function refuseOwnerBefore60({ version, args }: Call<{ fields?: string[] | null 
   throw ironicErrors.schema(undefined, `'owner' is not one of ${pythonRepr([...names, 'links'].sort())}`)
 }
 
-/** Neither a name nor a uuid: upstream says so, with 400, where it looks an allocation up. */
-function named({ args }: Call<{ allocation_ident: string }>, backend: Backend): AllocationRecord {
+/** Finds an allocation. An ident that is neither a name nor a uuid is a 400 here, as upstream. */
+function findAllocation({ args }: Call<{ allocation_ident: string }>, backend: Backend): AllocationRecord {
   const { allocation_ident: ident } = args
   if (!isUuid(ident) && !isName(ident))
     throw new IronicError(400, `Expected a logical name or UUID but received ${ident}.`)
   return findResource('allocation', backend, ident)
 }
 
-const ofNode = ({ store }: Backend, uuid: string) => store.records.resources('allocation').of(uuid)[0]
+const allocationOf = ({ store }: Backend, uuid: string) => store.records.resources('allocation').of(uuid)[0]
 const noneOf = (ident: string) => new IronicError(404, `Allocation for node ${ident} was not found`)
 
 export const allocationHandlers: HandlersOf<
@@ -60,27 +60,27 @@ export const allocationHandlers: HandlersOf<
   },
   'allocations.get': (call, backend) => {
     refuseOwnerBefore60(call)
-    return showResource('allocation', call, named(call, backend))
+    return showResource('allocation', call, findAllocation(call, backend))
   },
 
   'allocations.create': async (call, backend) => {
-    const given = call.document as JsonObject
-    if (call.version < 58) checkDocument(allocationWithoutNodeSchema, undefined, given)
-    if (call.version < 60 && 'owner' in given) throw ironicErrors.notAcceptable()
-    if (given.name && !isName(given.name))
-      throw new IronicError(400, `Cannot create allocation with invalid name '${textOf(given.name)}'`)
-    const node = given.node ? nodeOr(400, backend, textOf(given.node)) : undefined
-    const resource_class = (given.resource_class as string | null | undefined) || node?.resource_class || null
+    const document = call.document as JsonObject
+    if (call.version < 58) checkDocument(allocationWithoutNodeSchema, undefined, document)
+    if (call.version < 60 && 'owner' in document) throw ironicErrors.notAcceptable()
+    if (document.name && !isName(document.name))
+      throw new IronicError(400, `Cannot create allocation with invalid name '${textOf(document.name)}'`)
+    const node = document.node ? nodeOr(400, backend, textOf(document.node)) : undefined
+    const resource_class = (document.resource_class as string | null | undefined) || node?.resource_class || null
     if (!node && !resource_class)
       throw new IronicError(400, 'The resource_class field is mandatory when not backfilling')
-    const { uuid } = readForms(given, { uuid: 'uuid' })
+    const { uuid } = readForms(document, { uuid: 'uuid' })
     const fields: NewAllocation = {
-      name: (given.name as string | null | undefined) ?? null,
+      name: (document.name as string | null | undefined) ?? null,
       resource_class,
-      traits: (given.traits as string[] | null | undefined) ?? [],
-      candidate_nodes: candidates(backend, (given.candidate_nodes as string[] | null | undefined) ?? []),
-      extra: (given.extra as JsonObject | null | undefined) ?? {},
-      owner: (given.owner as string | null | undefined) ?? null,
+      traits: (document.traits as string[] | null | undefined) ?? [],
+      candidate_nodes: candidates(backend, (document.candidate_nodes as string[] | null | undefined) ?? []),
+      extra: (document.extra as JsonObject | null | undefined) ?? {},
+      owner: (document.owner as string | null | undefined) ?? null,
     }
     const wanted = (uuid as string | null | undefined) ?? node?.instance_uuid
     if (wanted) fields.uuid = wanted
@@ -88,7 +88,7 @@ export const allocationHandlers: HandlersOf<
   },
 
   'allocations.patch': async (call, backend) => {
-    const { uuid } = named(call, backend)
+    const { uuid } = findAllocation(call, backend)
     const patch = call.document as PatchOperation[]
     checkPatchable(patch, PATCHABLE.allocation)
     for (const name of patchValues(patch, 'name'))
@@ -102,27 +102,27 @@ export const allocationHandlers: HandlersOf<
   },
 
   'allocations.delete': async (call, backend) => {
-    await backend.conductor.resources.remove('allocation', named(call, backend).uuid)
+    await backend.conductor.resources.remove('allocation', findAllocation(call, backend).uuid)
     return {}
   },
 
   'nodes.allocation': (call, backend) => {
-    // In a read an unknown node is a 400, when the allocation is deleted a 404.
+    // Upstream answers 400 for an unknown node on GET, and 404 on DELETE.
     const { node_ident: ident } = call.args
-    const found = ofNode(backend, nodeOr(400, backend, ident).uuid)
+    const found = allocationOf(backend, nodeOr(400, backend, ident).uuid)
     if (!found) throw noneOf(ident)
     return showResource('allocation', call, found)
   },
   'nodes.allocation.delete': async (call, backend) => {
     const { node_ident: ident } = call.args
-    const found = ofNode(backend, (await findNode(call, backend, ident)).uuid)
+    const found = allocationOf(backend, (await findNode(call, backend, ident)).uuid)
     if (!found) throw noneOf(ident)
     await backend.conductor.resources.remove('allocation', found.uuid)
     return {}
   },
 }
 
-/** The uuids of the nodes that are named; all that are unknown are told. */
+/** UUIDs of the findAllocation nodes; the error lists every unknown one. */
 function candidates(backend: Backend, idents: readonly string[]): string[] {
   const { nodes, nodesByName } = backend.store.records
   const uuidOf = (ident: string) => (nodes.has(ident.toLowerCase()) ? ident.toLowerCase() : nodesByName.get(ident))

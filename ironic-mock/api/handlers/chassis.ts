@@ -45,8 +45,8 @@ export const chassisHandlers: HandlersOf<
   },
 
   'chassis.create': async (call, backend) => {
-    const given = readForms(call.document as JsonObject, { uuid: 'uuid' })
-    const fields = { ...withDefaults(given, DEFAULTS), ...(given.uuid ? { uuid: given.uuid } : {}) }
+    const document = readForms(call.document as JsonObject, { uuid: 'uuid' })
+    const fields = { ...withDefaults(document, DEFAULTS), ...(document.uuid ? { uuid: document.uuid } : {}) }
     return created('chassis', call, await backend.conductor.resources.create('chassis', fields as NewFields<'chassis'>))
   },
 

@@ -6,7 +6,7 @@ import { shownTime } from '../render.js'
 const SORTABLE = ['id', 'hostname', 'conductor_group', 'created_at', 'updated_at', 'online', 'version']
 const NOT_SORTABLE = ['alive', 'drivers']
 
-/** There is one conductor, and it is alive: it is this process. */
+/** The only conductor: this process, which is alive. */
 function shown({ links }: Call<object>, { conductor, startedAt }: Backend): JsonObject {
   return {
     created_at: shownTime(startedAt),

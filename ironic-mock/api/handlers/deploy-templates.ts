@@ -21,7 +21,7 @@ interface StepLike {
   step: string
 }
 
-/** A step may be there only once; upstream calls a runbook a template here too. */
+/** Refuses repeated steps; upstream's sentence says template for a runbook too. */
 export function checkDuplicates(steps: readonly StepLike[]): void {
   const names = steps.map((step) => `interface: ${step.interface}, step: ${step.step}`)
   const twice = new Set(names.filter((name, index) => names.indexOf(name) !== index))
@@ -32,7 +32,7 @@ export function checkDuplicates(steps: readonly StepLike[]): void {
     )
 }
 
-/** A patched step is held against its own schema first. */
+/** Checks each patched step against its own schema first. */
 export function checkPatchedSteps(record: object, patch: readonly PatchOperation[], schema: JsonSchema): void {
   const { steps } = applyPatch(record as JsonObject, patch)
   if (!Array.isArray(steps)) return
@@ -46,8 +46,8 @@ export function checkPatchedSteps(record: object, patch: readonly PatchOperation
   }
 }
 
-/** Upstream writes only the steps that are new, after those that were there. */
-export function rewritten<Step>(before: readonly Step[], after: readonly Step[]): Step[] {
+/** Orders patched steps as upstream does: the remaining old ones first, then the new ones. */
+export function mergeSteps<Step>(before: readonly Step[], after: readonly Step[]): Step[] {
   const text = (step: Step) => JSON.stringify(step)
   const [known, wanted] = [before.map(text), after.map(text)]
   return [
@@ -56,9 +56,9 @@ export function rewritten<Step>(before: readonly Step[], after: readonly Step[])
   ]
 }
 
-const kept = (steps: unknown): DeployTemplateStep[] =>
-  (steps as DeployTemplateStep[]).map(({ interface: of, step, args, priority }) => ({
-    interface: of,
+const storedSteps = (steps: unknown): DeployTemplateStep[] =>
+  (steps as DeployTemplateStep[]).map(({ interface: interfaceName, step, args, priority }) => ({
+    interface: interfaceName,
     step,
     args,
     priority: Number(priority),
@@ -79,10 +79,10 @@ export const deployTemplateHandlers: HandlersOf<
     showResource('deploy_template', call, findResource('deploy_template', backend, call.args.template_ident)),
 
   'deployTemplates.create': async (call, backend) => {
-    const given = call.document as JsonObject
-    checkDuplicates(given.steps as StepLike[])
-    const { uuid, name, extra, steps } = readForms(given, { uuid: 'uuid' })
-    const fields = { name, extra: extra ?? {}, steps: kept(steps), ...(uuid ? { uuid } : {}) }
+    const document = call.document as JsonObject
+    checkDuplicates(document.steps as StepLike[])
+    const { uuid, name, extra, steps } = readForms(document, { uuid: 'uuid' })
+    const fields = { name, extra: extra ?? {}, steps: storedSteps(steps), ...(uuid ? { uuid } : {}) }
     const record = await backend.conductor.resources.create(
       'deploy_template',
       fields as unknown as NewFields<'deploy_template'>,
@@ -101,7 +101,7 @@ export const deployTemplateHandlers: HandlersOf<
       return {
         name: textOf(name),
         extra: (extra as JsonObject | null) ?? {},
-        steps: rewritten(current.steps, kept(steps)),
+        steps: mergeSteps(current.steps, storedSteps(steps)),
       }
     })
     return showResource('deploy_template', { ...call, args: {} }, record)

@@ -2,7 +2,7 @@ import { ironicErrors, SINCE, type DriverInterface, type JsonObject, type Microv
 import type { Call, HandlersOf } from '../call.js'
 import type { DriverDescription } from '../../conductor/core/conductor.js'
 
-/** The order in which a driver's interfaces are listed; nobody knows why. */
+/** Order of a driver's interfaces in upstream's answer. */
 const ORDER: readonly DriverInterface[] = [
   'deploy',
   'storage',
@@ -19,7 +19,7 @@ const ORDER: readonly DriverInterface[] = [
   'network',
 ]
 
-/** Interfaces that came later than the details of drivers; older clients see all others. */
+/** Interfaces that were added after the details of drivers; older clients see all others. */
 const LATER: Readonly<Partial<Record<DriverInterface, Microversion>>> = {
   storage: 33,
   rescue: 38,
@@ -64,7 +64,7 @@ export const driverHandlers: HandlersOf<'drivers.list' | 'drivers.get' | 'driver
     if (type != null && type !== 'dynamic' && type !== 'classic') throw ironicErrors.driverType()
     if (detail && fields) throw ironicErrors.fieldsAndDetail()
     const drivers = type === 'classic' ? [] : conductor.drivers()
-    // Interfaces are in a list only as a whole: `fields` does not know them there.
+    // In a list, `fields` does not know the interfaces: only `detail` shows them.
     const whole = Boolean(detail)
     return { body: { drivers: drivers.map((driver) => selected(shown(driver, call, whole), fields, call)) } }
   },

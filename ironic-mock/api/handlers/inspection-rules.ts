@@ -2,7 +2,7 @@ import { inspectionRuleSchema, ironicErrors, pythonRepr, textOf, type JsonObject
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { HandlersOf } from '../call.js'
 import type { PatchOperation } from '../json-patch.js'
-import { checkRule, keptRule } from '../inspection-rule-rules.js'
+import { checkRule, storedRule } from '../inspection-rule-rules.js'
 import { created, findResource, listResources, showResource } from '../resource-list.js'
 import { patched, patchValues, readForms } from '../resource-patch.js'
 import { selectedFields } from '../resource-view.js'
@@ -16,17 +16,17 @@ export const inspectionRuleHandlers: HandlersOf<
 > = {
   'inspectionRules.list': (call, backend) => {
     const fields = selectedFields('inspection_rule', call.args, call.version)
-    // There is one phase, so filtering by it, which upstream does not do either, changes nothing.
+    // `phase` is ignored, as upstream: there is only one.
     return listResources('inspection_rule', call, backend, { fields, repeated: { detail: call.args.detail } })
   },
   'inspectionRules.get': (call, backend) =>
     showResource('inspection_rule', call, findResource('inspection_rule', backend, call.args.inspection_rule_uuid)),
 
   'inspectionRules.create': async (call, backend) => {
-    const given = call.document as JsonObject
-    checkRule(given)
-    const { uuid } = readForms(given, { uuid: 'uuid' })
-    const fields = { ...keptRule(given), scope: null, ...(uuid ? { uuid } : {}) } as NewFields<'inspection_rule'>
+    const document = call.document as JsonObject
+    checkRule(document)
+    const { uuid } = readForms(document, { uuid: 'uuid' })
+    const fields = { ...storedRule(document), scope: null, ...(uuid ? { uuid } : {}) } as NewFields<'inspection_rule'>
     return created('inspection_rule', call, await backend.conductor.resources.create('inspection_rule', fields))
   },
 
@@ -42,14 +42,14 @@ export const inspectionRuleHandlers: HandlersOf<
       const named = readForms(document, { uuid: 'uuid' }).uuid
       if (named !== uuid) throw ironicErrors.resourceGone('inspection_rule', textOf(named))
       checkRule(document)
-      return { ...keptRule(document), phase: (document.phase as string | null | undefined) ?? null }
+      return { ...storedRule(document), phase: (document.phase as string | null | undefined) ?? null }
     })
     return showResource('inspection_rule', { ...call, args: {} }, record)
   },
 
   'inspectionRules.delete': async (call, backend) => {
     const { inspection_rule_uuid: uuid } = call.args
-    // Without a uuid all of them go: the API's reference says so, where upstream trips (500).
+    // Without a uuid all rules are removed, as the API reference says; upstream fails with 500.
     if (!uuid) await backend.conductor.resources.removeAll('inspection_rule')
     else
       await backend.conductor.resources.remove('inspection_rule', findResource('inspection_rule', backend, uuid).uuid)

@@ -16,12 +16,12 @@ import { checkTargetRaid } from '../nodes/raid-rules.js'
 const MODE_CHANGES: Microversion = 76
 const MEDIA_SHOWN: Microversion = 93
 
-/** A change of modes would get in the way of what is going on; the sentence is upstream's, which forgot to fill it in. */
+/** Refuses a change of modes during a transition; upstream's sentence has an empty placeholder. */
 function checkSettled({ provision_state }: NodeRecord): void {
   if (UNSTABLE_STATES.includes(provision_state)) throw ironicErrors.modeInTransition()
 }
 
-/** From where a BMC can take an image. */
+/** URL schemes from which a BMC can insert an image. */
 const SCHEMES = ['http:', 'https:', 'nfs:', 'cifs:']
 
 function checkImage(url: string): void {
@@ -37,7 +37,7 @@ function checkDevices(
     throw new IronicError(400, `Invalid device type(s) ${invalid.join(', ')} (valid are ${MEDIA_DEVICES.join(', ')})`)
 }
 
-/** `NAME@COMPONENT`. */
+/** Splits `NAME@COMPONENT`. */
 function readIndicator(text: string): { name: string; component: string } {
   const at = text.indexOf('@')
   if (at < 0) throw new IronicError(400, `Malformed indicator name "${text}"`)
@@ -89,7 +89,7 @@ export const hardwareHandlers: HandlersOf<
     const { node_ident: ident, target } = call.args
     const node = await findNode(call, backend, ident)
     if (call.version < MODE_CHANGES) throw ironicErrors.endpointSince(MODE_CHANGES)
-    // The parenthesis that is closed here is never opened upstream either.
+    // Upstream's sentence has this unmatched parenthesis.
     if (target == null)
       throw new IronicError(
         400,

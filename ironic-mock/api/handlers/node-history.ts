@@ -36,7 +36,7 @@ function shownEntry(entry: HistoryEntry, { node, links, version, detail }: Histo
   return out
 }
 
-/** A list shows the beginning of a long event (recorded: 254 characters of it, the last three of them dots). */
+/** Shortens a long event as upstream does in lists (recorded: 254 characters, the last three of them dots). */
 const shortened = (event: string): string => (event.length > 255 ? `${event.slice(0, 251)}...` : event)
 
 const HISTORY_FIELDS = ['uuid', 'created_at', 'severity', 'event'] as const
@@ -63,7 +63,7 @@ function historyPaging({ limit, sort_key, sort_dir }: PagingArgs): HistoryPaging
 function sortedHistory(entries: readonly HistoryEntry[], { key, dir }: HistoryPaging): HistoryEntry[] {
   const sign = dir === 'asc' ? 1 : -1
   const valueOf = (entry: HistoryEntry): unknown => entry[key as keyof HistoryEntry] ?? ''
-  // Entries are kept in the order in which they came, which decides between equals and for `id`.
+  // Entries are stored in order of creation, which decides between equal keys and for `id`.
   return entries
     .map((entry, index) => ({ entry, index }))
     .sort((a, b) => {
@@ -73,7 +73,7 @@ function sortedHistory(entries: readonly HistoryEntry[], { key, dir }: HistoryPa
     .map(({ entry }) => entry)
 }
 
-/** What has happened to a node. */
+/** Handlers of a node's history. */
 export const historyHandlers: HandlersOf<'nodes.history' | 'nodes.history.entry'> = {
   'nodes.history': async (call, backend) => {
     const { marker } = call.args

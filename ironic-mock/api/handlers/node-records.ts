@@ -19,7 +19,7 @@ const BIOS_DETAIL = [
   ...['name', 'value', 'attribute_type', 'allowable_values', 'lower_bound', 'max_length', 'min_length', 'read_only'],
   ...['reset_required', 'unique', 'upper_bound'],
 ]
-/** In the order in which the refusal of another one lists them. */
+/** Fields in the order of upstream's refusal. */
 const BIOS_QUERY = [
   ...['allowable_values', 'attribute_type', 'created_at', 'lower_bound', 'links', 'max_length', 'min_length', 'name'],
   ...['node_uuid', 'read_only', 'reset_required', 'unique', 'updated_at', 'value'],
@@ -30,11 +30,11 @@ function checkBiosQuery(
   detail: boolean | null | undefined,
   version: Microversion,
 ): void {
-  const given = [...(detail == null ? [] : ['detail']), ...(fields == null ? [] : ['fields'])]
-  if (version < BIOS_REGISTRY && given.length > 0)
+  const present = [...(detail == null ? [] : ['detail']), ...(fields == null ? [] : ['fields'])]
+  if (version < BIOS_REGISTRY && present.length > 0)
     throw ironicErrors.schema(
       undefined,
-      `Additional properties are not allowed (${given.map((name) => `'${name}'`).join(', ')} ${given.length > 1 ? 'were' : 'was'} unexpected)`,
+      `Additional properties are not allowed (${present.map((name) => `'${name}'`).join(', ')} ${present.length > 1 ? 'were' : 'was'} unexpected)`,
     )
   const unknown = fields?.find((field) => !BIOS_QUERY.includes(field))
   if (unknown !== undefined)
@@ -46,7 +46,7 @@ function shownSetting(setting: BiosSettingRecord, fields: readonly string[], ide
   return { ...selected(setting, fields), links: links.pair(`nodes/${ident}/bios/${setting.name}`) }
 }
 
-/** Times come first, whether asked for or not. */
+/** Shows the chosen fields; times come first, also when not requested. */
 function selected(record: BiosSettingRecord | FirmwareComponentRecord, fields: readonly string[]): JsonObject {
   const { created_at, updated_at } = record
   const values = record as unknown as JsonObject
@@ -75,18 +75,18 @@ function firmwareFields(fields: readonly string[] | null | undefined, version: M
   return fields?.length ? fields : identity ? [...FIRMWARE_FIELDS, ...IDENTITY_FIELDS] : FIRMWARE_FIELDS
 }
 
-/** What is kept beside a node: what it was inspected to have, and what its firmware told. */
+/** Handlers of records that belong to a node: its inventory, BIOS settings and firmware. */
 export const recordHandlers: HandlersOf<'nodes.inventory' | 'nodes.firmware' | 'nodes.bios' | 'nodes.bios.setting'> = {
   'nodes.inventory': async (call, backend) => {
     const node = await findNode(call, backend, call.args.node_ident)
-    const kept = await backend.store.inventory(node.uuid)
-    if (!kept) throw ironicErrors.inventoryNotFound(node.id)
-    return { body: { inventory: kept.inventory, plugin_data: kept.plugin_data } }
+    const stored = await backend.store.inventory(node.uuid)
+    if (!stored) throw ironicErrors.inventoryNotFound(node.id)
+    return { body: { inventory: stored.inventory, plugin_data: stored.plugin_data } }
   },
 
   'nodes.firmware': async (call, backend) => {
     const { fields, detail } = call.args
-    // The check of the query comes before it is read, and a text is no boolean to it.
+    // Upstream checks the raw query, where a text is no boolean.
     if (detail != null) throw ironicErrors.schema(undefined, `'${detail}' is not of type 'boolean'`)
     const shown = firmwareFields(fields, call.version)
     const { uuid } = await findNode(call, backend, call.args.node_ident)

@@ -10,7 +10,7 @@ function checkId(name: string, id: string): void {
   if (!isUuid(id) && !isLogicalName(id)) throw ironicErrors.expected('UUID or name', name, id)
 }
 
-/** A node's virtual interfaces, and the nodes whose parent it is. */
+/** Handlers of a node's virtual interfaces and child nodes. */
 export const relationHandlers: HandlersOf<'nodes.vifs' | 'nodes.vifs.attach' | 'nodes.vifs.detach' | 'nodes.children'> =
   {
     'nodes.vifs': async (call, backend) => {

@@ -15,7 +15,7 @@ import { shownProvisionState, shownTime } from '../render.js'
 
 const POWER_TARGETS = ['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting']
 
-/** The order in which interfaces are validated; `vendor` is not among them. */
+/** Interfaces in the order of their validation; `vendor` is not validated. */
 const VALIDATED: readonly DriverInterface[] = [
   'boot',
   'deploy',
@@ -77,7 +77,7 @@ export const stateHandlers: HandlersOf<
     if (timeout != null && timeout <= 0) throw ironicErrors.powerTimeout()
     if (!POWER_TARGETS.includes(wanted))
       throw ironicErrors.invalidStateRequested(wanted, node.uuid, node.power_state ?? 'None')
-    // The agent that cleans would be cut off.
+    // A power change would interrupt the cleaning agent.
     if (node.provision_state === 'cleaning' || node.provision_state === 'clean wait')
       throw ironicErrors.invalidStateRequested(wanted, node.uuid, node.provision_state)
     await backend.conductor.changePower(node.uuid, wanted, ...(timeout == null ? [] : [timeout]))

@@ -3,7 +3,7 @@ import type { HandlersOf } from '../call.js'
 import { findNode } from '../nodes/find-node.js'
 import { checkDocument } from '../schema.js'
 
-/** How many a node may have. */
+/** Most traits of a node. */
 const MOST = 50
 
 export const traitHandlers: HandlersOf<'nodes.traits' | 'nodes.traits.set' | 'nodes.traits.remove'> = {

@@ -34,7 +34,7 @@ function chassisId(records: Records, uuid: unknown): number {
 }
 
 /**
- * The node that another is to belong to: one of the same owner. Whether it is there or not does not show.
+ * UUID of a parent node, which must have the same owner. A missing node and one of another owner get the same error.
  *
  * @throws IronicError 400
  */
@@ -47,7 +47,7 @@ function parentOf({ records }: Backend['store'], ident: unknown, owner: string |
 
 type ListArgs = NodeFilters & { detail?: boolean | null }
 
-/** @param url where `next` leads, below `/v1` */
+/** @param url path of `next`, below `/v1` */
 export async function listNodes(
   call: Call<ListArgs>,
   backend: Backend,
@@ -59,34 +59,34 @@ export async function listNodes(
   if (paging.marker && !(await backend.store.node(paging.marker))) throw ironicErrors.nodeNotFound(paging.marker)
   const query = await nodeQuery(call, backend)
   const entries = backend.store.nodesNow({ ...query, ...paging, sortKey: paging.sortKey as keyof NodeRecord })
-  // No fields at all are another view than all of them.
+  // A list of all fields differs from a whole node, so it is another view.
   const view = `${links.base} ${version} ${fields ? `of ${fields.join()}` : 'whole'}`
   const texts = entries.map((entry) => nodeText(entry, view, () => shown(entry.record, call, backend, fields)))
   const items = `{"nodes":[${texts.join()}]`
-  // An instance has one node: no paging.
+  // An instance has one node, so there are no pages.
   if (args.instance_uuid) return { body: new JsonText(`${items}}`) }
   const { associated, maintenance, retired, detail } = args
-  // Of these `next` repeats only those that are true.
+  // `next` repeats these filters only when they are true.
   const chosen = Object.entries({ associated, maintenance, retired }).filter(([, yes]) => yes)
   const repeated = { ...Object.fromEntries(chosen), detail, fields: fields?.join(',') }
   const next = nextPage(entries.length, paging, links.href(url), repeated, entries.at(-1)?.columns.uuid ?? '')
   return { body: new JsonText(next === undefined ? `${items}}` : `${items},"next":${JSON.stringify(next)}}`) }
 }
 
-/** Checks what the client says of a new node, and adds what its microversion implies. */
-function newNode(given: JsonObject, version: Microversion, { store }: Backend): NewNode {
-  // What is null, or in the only group, is as good as not given.
-  const said = Object.keys(given).filter((name) => given[name] !== (name === 'conductor_group' ? '' : null))
+/** Checks the document of a new node, and adds defaults of its microversion. */
+function newNode(document: JsonObject, version: Microversion, { store }: Backend): NewNode {
+  // Null, and the default group, count as absent.
+  const present = Object.keys(document).filter((name) => document[name] !== (name === 'conductor_group' ? '' : null))
   refuseNewerFields(
-    said.filter((name) => given[name] !== null),
+    present.filter((name) => document[name] !== null),
     version,
   )
-  checkNodeName(given.name, version)
-  checkDescription(given.description, 'create')
-  for (const name of ['uuid', 'instance_uuid', 'chassis_uuid']) checkUuid(name, given[name])
-  if (typeof given.owner === 'string') throw ironicErrors.ownerAtCreation()
-  const { chassis_uuid, ...fields } = normalised(given)
-  // An interface of null is one that was not given.
+  checkNodeName(document.name, version)
+  checkDescription(document.description, 'create')
+  for (const name of ['uuid', 'instance_uuid', 'chassis_uuid']) checkUuid(name, document[name])
+  if (typeof document.owner === 'string') throw ironicErrors.ownerAtCreation()
+  const { chassis_uuid, ...fields } = normalised(document)
+  // An interface of null counts as absent.
   for (const [name, value] of Object.entries(fields)) if (value === null) delete fields[name]
   if (version < SINCE.enrollState) fields.provision_state = 'available'
   if (fields.parent_node) fields.parent_node = parentOf(store, fields.parent_node, null)

@@ -22,7 +22,7 @@ export const otherHandlers: HandlersOf<
   'shards.list': (_, { store }) => {
     const counts = new Map<string, number>()
     for (const { record } of store.records.nodes.values()) {
-      // Nodes of no shard are counted under the name that Python gives to nothing.
+      // Nodes without a shard count under None, as Python prints it.
       const name = record.shard ?? 'None'
       counts.set(name, (counts.get(name) ?? 0) + 1)
     }
@@ -33,6 +33,6 @@ export const otherHandlers: HandlersOf<
     throw new IronicError(404, 'The resource could not be found.')
   },
 
-  // There is no Neutron whose ports a node could wait for.
+  // Events do nothing: there is no Neutron whose ports a node could wait for.
   'events.post': () => ({}),
 }

@@ -39,8 +39,8 @@ interface Filters extends PagingArgs {
   detail?: boolean | null
 }
 
-/** At most one of the filters may be given; an address is compared as it is. */
-function filtered(
+/** Query of a list. At most one of the filters may be set; an address must match exactly. */
+function portgroupQuery(
   call: Call<Filters>,
   backend: Backend,
   node: string | null | undefined,
@@ -59,7 +59,7 @@ function filtered(
 }
 
 function list(call: Call<Filters>, backend: Backend, detailed: boolean, node = call.args.node) {
-  const query = filtered(call, backend, node)
+  const query = portgroupQuery(call, backend, node)
   const fields = detailed ? undefined : selectedFields('portgroup', call.args, call.version)
   return listResources('portgroup', call, backend, {
     query,
@@ -69,11 +69,11 @@ function list(call: Call<Filters>, backend: Backend, detailed: boolean, node = c
   })
 }
 
-function refuseModeBefore26({ version }: Call<object>, given: boolean): void {
-  if (version < 26 && given) throw ironicErrors.notAcceptable()
+function refuseModeBefore26({ version }: Call<object>, hasMode: boolean): void {
+  if (version < 26 && hasMode) throw ironicErrors.notAcceptable()
 }
 
-const named = (call: Call<{ portgroup_ident: string }>, backend: Backend) =>
+const findPortgroup = (call: Call<{ portgroup_ident: string }>, backend: Backend) =>
   findResource('portgroup', backend, checkRoutedIdent('portgroup', call.args.portgroup_ident))
 
 export const portgroupHandlers: HandlersOf<
@@ -90,24 +90,24 @@ export const portgroupHandlers: HandlersOf<
 > = {
   'portgroups.list': (call, backend) => list(call, backend, false),
   'portgroups.detail': (call, backend) => list(call, backend, true),
-  // Upstream finds a node here by its uuid only; a difference on purpose.
+  // Upstream finds a node here by uuid only; a difference on purpose.
   'nodes.portgroups': async (call, backend) =>
     list(call, backend, false, (await findNode(call, backend, call.args.node_ident)).uuid),
   'nodes.portgroups.detail': async (call, backend) =>
     list(call, backend, true, (await findNode(call, backend, call.args.node_ident)).uuid),
-  'portgroups.get': (call, backend) => showResource('portgroup', call, named(call, backend)),
+  'portgroups.get': (call, backend) => showResource('portgroup', call, findPortgroup(call, backend)),
 
   'portgroups.create': async (call, backend) => {
-    const given = readForms(call.document as JsonObject, FORMS)
-    const node = nodeOr(400, backend, textOf(given.node_uuid))
-    refuseModeBefore26(call, Boolean(given.mode) || Object.keys((given.properties ?? {}) as object).length > 0)
-    if (given.name && !isName(given.name))
-      throw new IronicError(400, `Cannot create portgroup with invalid name '${textOf(given.name)}'`)
+    const document = readForms(call.document as JsonObject, FORMS)
+    const node = nodeOr(400, backend, textOf(document.node_uuid))
+    refuseModeBefore26(call, Boolean(document.mode) || Object.keys((document.properties ?? {}) as object).length > 0)
+    if (document.name && !isName(document.name))
+      throw new IronicError(400, `Cannot create portgroup with invalid name '${textOf(document.name)}'`)
     const fields = {
-      ...withDefaults(given, DEFAULTS),
-      // An empty text is none.
-      mode: given.mode || DEFAULTS.mode,
-      ...(given.uuid ? { uuid: given.uuid } : {}),
+      ...withDefaults(document, DEFAULTS),
+      // An empty mode means the default.
+      mode: document.mode || DEFAULTS.mode,
+      ...(document.uuid ? { uuid: document.uuid } : {}),
       node_uuid: node.uuid,
       node_id: node.id,
       internal_info: {},
@@ -117,7 +117,7 @@ export const portgroupHandlers: HandlersOf<
   },
 
   'portgroups.patch': async (call, backend) => {
-    const { uuid } = named(call, backend)
+    const { uuid } = findPortgroup(call, backend)
     const patch = call.document as PatchOperation[]
     const [first] = patch
     refuseModeBefore26(call, first !== undefined && /^\/(mode|properties)(\/|$)/.test(first.path))
@@ -145,14 +145,14 @@ export const portgroupHandlers: HandlersOf<
   },
 
   'portgroups.delete': async (call, backend) => {
-    await backend.conductor.resources.remove('portgroup', named(call, backend).uuid)
+    await backend.conductor.resources.remove('portgroup', findPortgroup(call, backend).uuid)
     return {}
   },
 
   'portgroups.ports': (call, backend) =>
-    listPorts(call, backend, members(named(call, backend)), 'ports', portSelection(call)),
+    listPorts(call, backend, members(findPortgroup(call, backend)), 'ports', portSelection(call)),
   'portgroups.ports.detail': (call, backend) =>
-    listPorts(call, backend, members(named(call, backend)), 'ports/detail', undefined),
+    listPorts(call, backend, members(findPortgroup(call, backend)), 'ports/detail', undefined),
 }
 
 const members = ({ id, node_uuid }: PortgroupRecord) => ({
@@ -160,7 +160,7 @@ const members = ({ id, node_uuid }: PortgroupRecord) => ({
   where: ({ portgroup_id }: { portgroup_id: number | null }) => portgroup_id === id,
 })
 
-/** What a patch names as the new node of a record. */
+/** Node to which a patch moves a record. */
 export function linkedNode(backend: Backend, ident: unknown) {
   try {
     return nodeOr(400, backend, textOf(ident))
@@ -169,7 +169,7 @@ export function linkedNode(backend: Backend, ident: unknown) {
   }
 }
 
-/** The node in a patch is looked after apart: removed, it stays. */
+/** Keeps the node of a record in a patch, even when the patch removes it: callers move the record themselves. */
 export const keepNode = (operation: PatchOperation, node: string): PatchOperation =>
   operation.path === '/node_uuid' ? { op: 'replace', path: '/node_uuid', value: node } : operation
 

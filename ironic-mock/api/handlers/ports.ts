@@ -16,7 +16,7 @@ import { findNode } from '../nodes/find-node.js'
 import { isUuid } from '../formats.js'
 import type { PatchOperation } from '../json-patch.js'
 import { page, readFields, readPaging, readSelection, type PagingArgs } from '../listing.js'
-import { joinable, newPortFields, patchPort, refuseNewerLink, refuseNewerPortFields } from '../port-rules.js'
+import { joinablePortgroup, newPortFields, patchPort, refuseNewerLink, refuseNewerPortFields } from '../port-rules.js'
 import { renderPort } from '../render.js'
 import { nodeOr } from '../resource-list.js'
 import { checkPatchable, patchValues } from '../resource-patch.js'
@@ -30,7 +30,7 @@ const shown = (port: PortRecord, { links, version }: Call<object>, { store }: Ba
   return renderPort(port, { links, version, portgroup, ...(fields ? { fields } : {}) })
 }
 
-/** @param fields all of them when undefined */
+/** @param fields fields to show, or undefined for all */
 export async function listPorts(
   call: Call<ListArgs>,
   backend: Backend,
@@ -47,7 +47,7 @@ export async function listPorts(
   return { body: page('ports', items, paging, links.href(url), repeated, ports.at(-1)?.uuid) }
 }
 
-/** By name also for clients that are too old to see it. */
+/** Finds a port by uuid or name; by name also for clients too old to see names. */
 async function find({ store }: Backend, ident: string): Promise<PortRecord> {
   const uuid = isUuid(ident) ? ident.toLowerCase() : store.records.portsByName.get(ident)
   const port = uuid === undefined ? undefined : await store.port(uuid)
@@ -65,8 +65,11 @@ interface Filters {
   conductor_groups?: string[] | null
 }
 
-/** Of a portgroup, else of a node, else of an address, else of shards or groups: the first that is given counts. */
-function filtered({ args, version }: Call<ListArgs & Filters>, backend: Backend): PortQuery {
+/**
+ * Query of a list: the first filter that is set counts, in the order portgroup, node, address, shards, conductor
+ * groups.
+ */
+function portQuery({ args, version }: Call<ListArgs & Filters>, backend: Backend): PortQuery {
   const { address, portgroup, shard, description_contains: text, conductor_groups: groups } = args
   const ident = args.node_uuid ?? args.node
   if (portgroup && version < 24) throw ironicErrors.notAcceptable()
@@ -107,8 +110,8 @@ export const portHandlers: HandlersOf<
   | 'nodes.ports'
   | 'nodes.ports.detail'
 > = {
-  'ports.list': (call, backend) => listPorts(call, backend, filtered(call, backend), 'ports', portSelection(call)),
-  'ports.detail': (call, backend) => listPorts(call, backend, filtered(call, backend), 'ports/detail', undefined),
+  'ports.list': (call, backend) => listPorts(call, backend, portQuery(call, backend), 'ports', portSelection(call)),
+  'ports.detail': (call, backend) => listPorts(call, backend, portQuery(call, backend), 'ports/detail', undefined),
   'nodes.ports': async (call, backend) => {
     const node = await findNode(call, backend, call.args.node_ident)
     return listPorts(call, backend, { node_uuid: node.uuid }, 'ports', portSelection(call))
@@ -124,13 +127,13 @@ export const portHandlers: HandlersOf<
   },
 
   'ports.create': async (call, backend) => {
-    const given = newPortFields(call.document as JsonObject)
-    if (given.node_ident !== undefined && call.version < SINCE.portNodeIdent) throw ironicErrors.notAcceptable()
-    const node = nodeOr(400, backend, textOf(given.node_uuid ?? given.node_ident))
-    refuseNewerPortFields(Object.keys(given), call.version)
-    refuseNewerLink(given.local_link_connection, call.version)
-    const { node_ident: _, portgroup_uuid, ...fields } = given
-    const group = joinable(backend.store.records, portgroup_uuid, node.uuid)
+    const document = newPortFields(call.document as JsonObject)
+    if (document.node_ident !== undefined && call.version < SINCE.portNodeIdent) throw ironicErrors.notAcceptable()
+    const node = nodeOr(400, backend, textOf(document.node_uuid ?? document.node_ident))
+    refuseNewerPortFields(Object.keys(document), call.version)
+    refuseNewerLink(document.local_link_connection, call.version)
+    const { node_ident: _, portgroup_uuid, ...fields } = document
+    const group = joinablePortgroup(backend.store.records, portgroup_uuid, node.uuid)
     if (fields.is_smartnic && schemaProblem(localLinkConnectionSchema, fields.local_link_connection ?? {}))
       throw new IronicError(400, 'Smart NIC port must have port_id and hostname in local_link_connection')
     if (fields.physical_network === '')

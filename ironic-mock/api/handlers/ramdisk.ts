@@ -9,7 +9,7 @@ import { renderNode } from '../render.js'
 
 const LOOKUP_FIELDS = ['uuid', 'properties', 'instance_info', 'driver_internal_info']
 
-/** What an agent learns of its node, and its configuration with the token. */
+/** Answer to a lookup: the node as the agent sees it, and its configuration with the token. */
 function lookupAnswer(
   { node, config }: { node: NodeRecord; config: JsonObject },
   { links, version }: { links: Links; version: number },
@@ -21,8 +21,11 @@ function lookupAnswer(
   }
 }
 
-/** The one node that the agent can mean; unknown, ambiguous and not waiting are the same 404 to a stranger. */
-async function lookedUp(
+/**
+ * Finds the node of an agent. Unknown, ambiguous and unexpected nodes are the same 404, so that a stranger learns
+ * nothing.
+ */
+async function findAgentNode(
   { args }: Call<{ node_uuid?: string | null; addresses?: string[] | null }>,
   { store, fastTrack }: Backend,
 ): Promise<NodeRecord> {
@@ -41,7 +44,7 @@ async function lookedUp(
 
 const HEARTBEAT_FIELDS = ['agent_version', 'agent_verify_ca', 'agent_status', 'agent_status_message'] as const
 
-/** A field that is too new is a 400 here, a 406 everywhere else. */
+/** Refuses fields newer than the client with 400; everywhere else that is a 406. */
 function refuseNewerFields({ args, version }: Call<Readonly<Partial<Record<string, string | null>>>>): void {
   if (args.agent_version && version < 36) throw ironicErrors.fieldNotRecognised('agent_version')
   if ((args.agent_status || args.agent_status_message) && version < 72)
@@ -52,7 +55,7 @@ function refuseNewerFields({ args, version }: Call<Readonly<Partial<Record<strin
 
 export const ramdiskHandlers: HandlersOf<'lookup' | 'heartbeat' | 'continueInspection'> = {
   lookup: async (call, backend) => {
-    const { uuid } = await lookedUp(call, backend)
+    const { uuid } = await findAgentNode(call, backend)
     const found = await backend.conductor.lookup(uuid, { issueToken: call.version >= SINCE.agentToken })
     return { body: lookupAnswer(found, call, backend) }
   },
@@ -75,14 +78,15 @@ export const ramdiskHandlers: HandlersOf<'lookup' | 'heartbeat' | 'continueInspe
 
   continueInspection: async (call, backend) => {
     const { version, args } = call
-    // Agents from before 1.84 send no version at all, which is 1.1.
+    // Agents before 1.84 send no version, which means 1.1.
     const current = version >= SINCE.continueInspection
     if (!current && (version !== 1 || args.node_uuid != null))
       throw new IronicError(404, 'API version 1.84 or newer is required')
-    // An inventory of unusable MACs and no BMC address is the conductor's to refuse: it knows what it can go by.
-    const given = [call.document as JsonObject, ...(args.node_uuid ? [args.node_uuid] : [])] as const
-    if (!current) return { body: { uuid: (await backend.conductor.continueInspection(...given)).uuid } }
-    const found = await backend.conductor.continueInspectionAsLookup(...given)
+    // The conductor refuses an inventory without usable MACs and BMC address: only it knows by which of them it can
+    // find the node.
+    const parameters = [call.document as JsonObject, ...(args.node_uuid ? [args.node_uuid] : [])] as const
+    if (!current) return { body: { uuid: (await backend.conductor.continueInspection(...parameters)).uuid } }
+    const found = await backend.conductor.continueInspectionAsLookup(...parameters)
     return { body: lookupAnswer(found, call, backend) }
   },
 }

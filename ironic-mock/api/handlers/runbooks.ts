@@ -20,14 +20,14 @@ import { created, findResource, listResources, showResource } from '../resource-
 import { checkPatchable, patched, patchValues, readForms, withDefaults } from '../resource-patch.js'
 import { selectedFields } from '../resource-view.js'
 import { checkDocument } from '../schema.js'
-import { checkDuplicates, checkPatchedSteps, rewritten } from './deploy-templates.js'
+import { checkDuplicates, checkPatchedSteps, mergeSteps } from './deploy-templates.js'
 
 const TRAITS = 112
 const DEFAULTS = { description: null, disable_ramdisk: false, extra: {}, public: false, owner: null }
 
-const kept = (steps: unknown): RunbookStep[] =>
-  (steps as RunbookStep[]).map(({ interface: of, step, args, order }) => ({
-    interface: of,
+const storedSteps = (steps: unknown): RunbookStep[] =>
+  (steps as RunbookStep[]).map(({ interface: interfaceName, step, args, order }) => ({
+    interface: interfaceName,
     step,
     args: args ?? {},
     order: Number(order),
@@ -36,8 +36,8 @@ const kept = (steps: unknown): RunbookStep[] =>
 const unusableOwner = (patch: readonly PatchOperation[]) =>
   ironicErrors.patchFailed(pythonRepr(patch), 'There cannot be an owner for a public runbook')
 
-/** Whose traits are meant. Neither a name nor a uuid: upstream says so, with 400. */
-function named({ args }: Call<{ runbook_ident: string }>, backend: Backend): RunbookRecord {
+/** Finds the runbook of a call about traits. An ident that is neither a name nor a uuid is a 400 here, as upstream. */
+function findRunbook({ args }: Call<{ runbook_ident: string }>, backend: Backend): RunbookRecord {
   const { runbook_ident: ident } = args
   if (!isUuid(ident) && !isLogicalName(ident))
     throw new IronicError(400, `Expected a logical name or UUID but received ${ident}.`)
@@ -56,7 +56,7 @@ export const runbookHandlers: HandlersOf<
 > = {
   'runbooks.list': (call, backend) => {
     const fields = selectedFields('runbook', call.args, call.version)
-    // Nobody belongs to a project here: of a project are those that are everybody's.
+    // There are no projects here, so only public runbooks belong to the requested one.
     const query = call.args.project ? { where: (runbook: RunbookRecord) => runbook.public } : {}
     return listResources('runbook', call, backend, { query, fields, repeated: { detail: call.args.detail } })
   },
@@ -64,19 +64,19 @@ export const runbookHandlers: HandlersOf<
     showResource('runbook', call, findResource('runbook', backend, call.args.runbook_ident)),
 
   'runbooks.create': async (call, backend) => {
-    const given = call.document as JsonObject
-    checkDocument(call.version < TRAITS ? traitRunbookSchema : runbookSchema, 'runbook', given)
-    checkDuplicates(given.steps as RunbookStep[])
-    const { uuid } = readForms(given, { uuid: 'uuid' })
-    if (given.owner)
+    const document = call.document as JsonObject
+    checkDocument(call.version < TRAITS ? traitRunbookSchema : runbookSchema, 'runbook', document)
+    checkDuplicates(document.steps as RunbookStep[])
+    const { uuid } = readForms(document, { uuid: 'uuid' })
+    if (document.owner)
       throw new IronicError(
         400,
         'Cannot create a runbook as a project scoped admin with an owner other than your own project.',
       )
     const fields = {
-      ...withDefaults(given, DEFAULTS),
-      name: given.name,
-      steps: kept(given.steps),
+      ...withDefaults(document, DEFAULTS),
+      name: document.name,
+      steps: storedSteps(document.steps),
       traits: [],
       ...(uuid ? { uuid } : {}),
     } as unknown as NewFields<'runbook'>
@@ -96,7 +96,11 @@ export const runbookHandlers: HandlersOf<
       checkPatchedSteps(before, patch, runbookStepSchema)
       const { name, steps, ...rest } = patched(before, patch, runbookSchema)
       checkDuplicates(steps as RunbookStep[])
-      return { ...withDefaults(rest, DEFAULTS), name: textOf(name), steps: rewritten(current.steps, kept(steps)) }
+      return {
+        ...withDefaults(rest, DEFAULTS),
+        name: textOf(name),
+        steps: mergeSteps(current.steps, storedSteps(steps)),
+      }
     })
     return showResource('runbook', { ...call, args: {} }, record)
   },
@@ -108,13 +112,13 @@ export const runbookHandlers: HandlersOf<
   },
 
   'runbooks.traits': (call, backend) => ({
-    body: { traits: named(call, backend).traits },
+    body: { traits: findRunbook(call, backend).traits },
   }),
 
   'runbooks.traits.put': async (call, backend) => {
     const { runbook_ident: ident, trait } = call.args
     if (trait) checkDocument(traitSchema, 'trait', trait)
-    const { uuid } = named(call, backend)
+    const { uuid } = findRunbook(call, backend)
     const { traits } = call.document as { traits?: string[] }
     if (Boolean(trait) === (traits !== undefined))
       throw new IronicError(
@@ -130,7 +134,7 @@ export const runbookHandlers: HandlersOf<
 
   'runbooks.traits.delete': async (call, backend) => {
     const { trait } = call.args
-    const { uuid } = named(call, backend)
+    const { uuid } = findRunbook(call, backend)
     await backend.conductor.resources.update('runbook', uuid, ({ traits }) => ({
       traits: trait ? traits.filter((each) => each !== trait) : [],
     }))

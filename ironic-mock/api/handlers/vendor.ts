@@ -7,13 +7,13 @@ interface NodeMethod {
   method: string
 }
 
-const ofNode =
+const callNodeMethod =
   (http: string) =>
   async (call: Call<NodeMethod>, backend: Backend): Promise<Reply> => {
     const { uuid } = await findNode(call, backend, call.args.node_ident)
     const { method } = call.args
     const { waits, value } = await backend.conductor.hardware.callVendor(uuid, { method, http, data: call.document })
-    // A method that does not wait answers 202 without a body, one that has nothing to say likewise 200.
+    // An asynchronous method answers 202 without a body, a synchronous one without a value 200 without a body.
     if (!waits) return { status: 202 }
     return value === null ? {} : { body: value }
   }
@@ -22,8 +22,8 @@ function checkDriver({ conductor }: Backend, name: string): void {
   if (!conductor.drivers().some((driver) => driver.name === name)) throw ironicErrors.driverUnknown(name)
 }
 
-/** No driver has methods of its own, so none is found. */
-const ofDriver = ({ args }: Call<{ driver_name: string; method: string }>, backend: Backend): Reply => {
+/** Always refuses: no driver has vendor methods of its own. */
+const callDriverMethod = ({ args }: Call<{ driver_name: string; method: string }>, backend: Backend): Reply => {
   checkDriver(backend, args.driver_name)
   throw new IronicError(400, `No handler for method ${args.method}`)
 }
@@ -47,21 +47,21 @@ export const vendorHandlers: HandlersOf<
     const { uuid } = await findNode(call, backend, call.args.node_ident)
     return { body: await backend.conductor.hardware.vendorMethods(uuid) }
   },
-  'nodes.vendor.get': ofNode('GET'),
-  'nodes.vendor.post': ofNode('POST'),
-  'nodes.vendor.put': ofNode('PUT'),
-  'nodes.vendor.patch': ofNode('PATCH'),
-  'nodes.vendor.delete': ofNode('DELETE'),
+  'nodes.vendor.get': callNodeMethod('GET'),
+  'nodes.vendor.post': callNodeMethod('POST'),
+  'nodes.vendor.put': callNodeMethod('PUT'),
+  'nodes.vendor.patch': callNodeMethod('PATCH'),
+  'nodes.vendor.delete': callNodeMethod('DELETE'),
 
   'drivers.vendor.methods': ({ args }, backend) => {
     checkDriver(backend, args.driver_name)
     return { body: {} }
   },
-  'drivers.vendor.get': ofDriver,
-  'drivers.vendor.post': ofDriver,
-  'drivers.vendor.put': ofDriver,
-  'drivers.vendor.patch': ofDriver,
-  'drivers.vendor.delete': ofDriver,
+  'drivers.vendor.get': callDriverMethod,
+  'drivers.vendor.post': callDriverMethod,
+  'drivers.vendor.put': callDriverMethod,
+  'drivers.vendor.patch': callDriverMethod,
+  'drivers.vendor.delete': callDriverMethod,
 
   'drivers.raidProperties': ({ args }, backend) => {
     checkDriver(backend, args.driver_name)

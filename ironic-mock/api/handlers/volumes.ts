@@ -40,13 +40,13 @@ function list(kind: VolumeKind, call: Call<ListArgs>, backend: Backend, node = c
 }
 
 async function create(kind: VolumeKind, call: Call<object>, backend: Backend) {
-  const given = readForms(call.document as JsonObject, { node_uuid: 'uuid', uuid: 'uuid' })
-  const node = backend.store.records.nodes.get(textOf(given.node_uuid))?.record
+  const document = readForms(call.document as JsonObject, { node_uuid: 'uuid', uuid: 'uuid' })
+  const node = backend.store.records.nodes.get(textOf(document.node_uuid))?.record
   if (!node)
-    throw new IronicError(400, `Invalid input for field/attribute node_uuid. Value: '${textOf(given.node_uuid)}'. `)
+    throw new IronicError(400, `Invalid input for field/attribute node_uuid. Value: '${textOf(document.node_uuid)}'. `)
   const { uuid, ...fields }: JsonObject = {
-    ...given,
-    ...withDefaults(given, OPTIONAL[kind]),
+    ...document,
+    ...withDefaults(document, OPTIONAL[kind]),
     node_uuid: node.uuid,
     node_id: node.id,
   }
@@ -85,7 +85,7 @@ const roots = (links: Links, path: string) => ({
   },
 })
 
-/** Kept and served; no machine boots from a volume. */
+/** Handlers of volumes, which are stored only: no machine boots from a volume. */
 export const volumeHandlers: HandlersOf<
   | 'volume'
   | 'nodes.volume'

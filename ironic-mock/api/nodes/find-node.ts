@@ -3,8 +3,8 @@ import type { Backend, Call } from '../call.js'
 import { isLogicalName, isUuid } from '../formats.js'
 
 /**
- * The node that a path names. Names count from microversion 1.5; what can be neither UUID nor name is refused by the
- * router.
+ * Finds the node of a path. Names work from microversion 1.5; the router refuses an ident that can be neither UUID nor
+ * name.
  *
  * @throws IronicError 404, or 400 in the router's shape
  */
@@ -13,17 +13,17 @@ export async function findNode(call: Call<object>, { store }: Backend, ident: st
   if (!isIdent(ident)) throw ironicErrors.badIdent('node', ident)
   const named = async (name: string) => (knowsNames(call.version) ? store.node(name) : undefined)
   const found = byUuid ? await store.node(ident.toLowerCase()) : await named(ident)
-  // A name that a node can have, and cannot be found by.
+  // A node may have such a name, but its path leads to a subresource.
   if (SUBRESOURCES.includes(ident)) throw ironicErrors.noSuchRoute()
   if (found) return found.node
-  // It may have been part of the name.
+  // The removed `.json` may belong to the name.
   const whole = `${ident}.json`
   const other = call.jsonSuffix ? await named(whole) : undefined
   if (!other) throw ironicErrors.nodeNotFound(call.jsonSuffix ? whole : ident)
   return other.node
 }
 
-/** What the router takes for a subresource without its node. */
+/** Path segments that the router takes for a subresource without its node. */
 const SUBRESOURCES = [
   ...['ports', 'portgroups', 'vifs', 'volume', 'traits', 'bios', 'allocation', 'history', 'inventory', 'children'],
   ...['firmware', 'vmedia'],
@@ -33,7 +33,7 @@ const ROUTED_ON = [...SUBRESOURCES, 'validate']
 const isIdent = (text: string): boolean => isUuid(text) || isLogicalName(text)
 
 /**
- * What the router looks at before it knows of a version or an argument: whose the thing is that a path goes on to.
+ * Refuses impossible idents as the router does, before it looks at versions and arguments.
  *
  * @param segments decoded, from `v1` on
  * @throws IronicError 400 or, for a subresource without its node, 404 in the router's shape

@@ -51,7 +51,7 @@ const SINCE_FILTER: Partial<Record<keyof NodeFilters, Microversion>> = {
 }
 const FAULTS: readonly NodeFault[] = ['power failure', 'clean failure', 'rescue abort failure', 'service failure']
 
-/** As SQL's LIKE finds a part of a text: in either case, `%` and `_` standing for any characters. */
+/** Pattern that finds a part of a text as SQL's LIKE does: `%` and `_` are wildcards, and case is ignored. */
 function like(part: string): RegExp {
   const pattern = part
     .replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
@@ -61,9 +61,9 @@ function like(part: string): RegExp {
 }
 
 /**
- * The query of a list of nodes. Children of other nodes show only when they are asked for.
+ * Query of a list of nodes. Children of other nodes are hidden unless requested.
  *
- * @throws IronicError 400 for values that cannot be, 406 for filters newer than the client
+ * @throws IronicError 400 for impossible values, 406 for filters newer than the client
  */
 export async function nodeQuery(call: Call<NodeFilters>, { conductor, store }: Backend): Promise<NodeQuery> {
   const { args, version } = call
@@ -92,14 +92,14 @@ export async function nodeQuery(call: Call<NodeFilters>, { conductor, store }: B
   matches('retired', (node, yes) => node.retired === yes)
   matches('resource_class', (node, value) => node.resource_class === value)
   matches('fault', (node, value) => node.fault === value)
-  // Groups are compared in lower case; there is one conductor, which has every node.
+  // Groups are compared in lower case. There is one conductor, which has every node.
   matches('conductor_group', (node, value) => node.conductor_group === value.toLowerCase())
   matches('conductor', (_, host) => host === conductor.host)
   matches('owner', (node, value) => node.owner === value)
   matches('lessee', (node, value) => node.lessee === value)
   matches('project', (node, value) => node.owner === value || node.lessee === value)
   matches('description_contains', (node, value) => node.description !== null && like(value).test(node.description))
-  // Lists in a query are read in lower case.
+  // Upstream reads lists of a query in lower case.
   matches('shard', (node, shards) => node.shard !== null && shards.includes(node.shard))
   matches('sharded', (node, yes) => (node.shard !== null) === yes)
   matches('instance_name', (node, value) => node.instance_name === value)
@@ -109,7 +109,7 @@ export async function nodeQuery(call: Call<NodeFilters>, { conductor, store }: B
     conditions.push((node) => node.chassis_id === chassis.id)
   }
   if (args.parent_node != null) {
-    // By uuid only: a name finds nothing.
+    // Upstream compares uuids only: a name finds nothing.
     const parent = args.parent_node
     conditions.push((node) => node.parent_node === parent)
   } else if (!args.include_children) conditions.push((node) => node.parent_node === null)

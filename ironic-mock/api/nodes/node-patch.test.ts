@@ -20,11 +20,11 @@ const patched = (fields: Partial<NodeRecord>, ...patch: PatchOperation[]) => pat
 
 test.each<[string, Partial<NodeRecord>, PatchOperation[], object]>([
   ['nothing', {}, [], {}],
-  ['what is so already', { extra: { a: 1 } }, [set('/extra/a', 1)], {}],
+  ['a value that is set already', { extra: { a: 1 } }, [set('/extra/a', 1)], {}],
   ['a name', {}, [set('/name', 'node-c')], { name: 'node-c' }],
-  ['a name away', {}, [{ op: 'remove', path: '/name' }], { name: null }],
+  ['a removed name', {}, [{ op: 'remove', path: '/name' }], { name: null }],
   ['a member', { extra: { a: 1 } }, [set('/extra/b', 2)], { extra: { a: 1, b: 2 } }],
-  ['an object away', { extra: { a: 1 } }, [{ op: 'remove', path: '/extra' }], { extra: {} }],
+  ['a removed object', { extra: { a: 1 } }, [{ op: 'remove', path: '/extra' }], { extra: {} }],
   ['a word for true', {}, [set('/automated_clean', 'yes')], { automated_clean: true }],
   [
     'automated_clean back to the default',
@@ -144,7 +144,7 @@ test.each<[string, Partial<NodeRecord>, PatchOperation[], number, string]>([
   }
 })
 
-test('an instance can be taken off a node in maintenance, whatever is going on, and nothing else done', () => {
+test('during a transition in maintenance only the instance can be removed', () => {
   const deploying: Partial<NodeRecord> = {
     maintenance: true,
     provision_state: 'deploying',

@@ -20,31 +20,31 @@ import { applyPatch, type PatchOperation } from '../json-patch.js'
 import { checkDescription, checkNodeName, checkUuid, normalised, refuseNewerFields } from './node-rules.js'
 import { checkDocument, schemaProblem } from '../schema.js'
 
-/** Only here may an interface change, unless the node is in maintenance, or a resource class that is set. */
+/** States in which interfaces may change outside maintenance, and a resource class that is set. */
 const RECONFIGURABLE: readonly ProvisionState[] = ['enroll', 'inspecting', 'inspect wait', 'manageable', 'available']
 
 export interface NodePatchRequest {
-  /** As the client addressed the node. */
+  /** Ident of the node as the client sent it. */
   readonly ident: string
   readonly patch: readonly PatchOperation[]
   readonly version: Microversion
   readonly resetInterfaces: boolean
   readonly drivers: readonly DriverDescription[]
-  /** The chassis of a uuid, which throws when there is none, and the other way round. */
+  /** Id of the chassis with a uuid; throws when there is none. */
   readonly chassisId: (uuid: string) => number
   readonly chassisUuid: (id: number | null) => string | null
-  /** The uuid of the node that is to be the parent of one with this owner; throws when it cannot be. */
+  /** UUID of a parent for a node of this owner; throws when it cannot be the parent. */
   readonly parent: (ident: unknown, owner: string | null) => string
 }
 
-/** What of a patch can be refused without knowing the node. */
+/** Checks a patch as far as possible without the node. */
 export function checkPatch({ patch, version, resetInterfaces }: NodePatchRequest): void {
   const roots = patch.map((operation) => root(operation))
   const allowed: readonly string[] = PATCHABLE_NODE_FIELDS
   patch.forEach((operation, index) => {
     if (!allowed.includes(roots[index]!)) throw ironicErrors.notPatchable(operation.path, allowed)
   })
-  // Taking one away, or a part of it, is let pass.
+  // Upstream lets clients remove newer fields, and change parts of them.
   refuseNewerFields(patch.filter(({ op, path }) => op !== 'remove' && path.lastIndexOf('/') === 0).map(root), version)
   if (version < 25 && patch.some(({ op, path }) => op === 'remove' && path === '/chassis_uuid'))
     throw ironicErrors.notAcceptable()
@@ -52,13 +52,13 @@ export function checkPatch({ patch, version, resetInterfaces }: NodePatchRequest
   for (const value of valuesOf(patch, '/description')) checkDescription(value, 'update')
   for (const value of valuesOf(patch, '/network_data')) {
     const problem = schemaProblem(networkDataSchema, value)
-    // The blank at the end is upstream's.
+    // Upstream's sentence ends in a blank.
     if (problem) throw new IronicError(400, `Invalid network_data: ${problem.plain} `)
   }
 }
 
 /**
- * What a patch changes of a node. A function of its arguments, so that the conductor can run it again on a newer record.
+ * Changes that a patch makes to a node. A pure function, so that the conductor can run it again on a newer record.
  *
  * @throws IronicError 400 or 409
  */
@@ -90,11 +90,11 @@ export function patchNode(node: NodeRecord, request: NodePatchRequest): NodePatc
 
 const root = ({ path }: PatchOperation): string => path.split('/')[1]!
 
-/** What is given to exactly this path. */
+/** Values that a patch sets at exactly this path. */
 const valuesOf = (patch: readonly PatchOperation[], path: string): unknown[] =>
   patch.filter((operation) => operation.path === path && operation.op !== 'remove').map(({ value }) => value)
 
-/** @throws IronicError 400 for what cannot be a node's name; null too, as a name is taken away by `remove` */
+/** @throws IronicError 400 for an invalid name, also for null: `remove` is how a name is removed */
 function checkNewName(name: unknown, { ident, version }: NodePatchRequest): void {
   if (typeof name !== 'string') throw ironicErrors.invalidNodeName(shown(name), ident)
   checkNodeName(name, version, ident)
@@ -105,14 +105,14 @@ const shown = (value: unknown): string => (typeof value === 'string' ? value : p
 function refuseDuringTransition(node: NodeRecord, { ident, patch, version }: NodePatchRequest): void {
   if (node.target_provision_state === null) return
   const [only, ...more] = patch
-  // Nova's way out: an instance can be taken off a node in maintenance, whatever is going on.
+  // Nova needs to remove the instance of a node in maintenance during any transition.
   if (node.maintenance && more.length === 0 && only?.op === 'remove' && only.path === '/instance_uuid') return
   if (!UPDATE_ALLOWED.includes(node.provision_state)) throw ironicErrors.transitionInProgress(ident)
   if (node.provision_state === 'inspecting' && version >= SINCE.inspectWaitState)
     throw new IronicError(409, `Cannot update node "${node.uuid}" while it is in state "inspecting".`)
 }
 
-/** A removed interface is the driver's default again; `reset_interfaces` does that to all that the patch leaves alone. */
+/** Sets removed interfaces to the driver's defaults; with `reset_interfaces` also all that the patch does not name. */
 function fillInterfaces(
   node: NodeRecord,
   after: NodePatch,
@@ -122,9 +122,9 @@ function fillInterfaces(
   const driver = drivers.find(({ name }) => name === after.driver)
   for (const kind of DRIVER_INTERFACES) {
     const field = `${kind}_interface` as const
-    // Those that the patch leaves as they are count as left alone.
+    // A new driver resets every interface that the patch does not name.
     const reset = resetInterfaces && after.driver !== node.driver && !named.includes(field)
-    // Unknown drivers are the conductor's to refuse.
+    // The conductor refuses unknown drivers.
     if (reset || after[field] === null) after[field] = driver?.interfaces[kind]?.[0] ?? node[field]
   }
 }
@@ -149,7 +149,7 @@ function checkFields(
     throw new IronicError(409, `Node ${node.uuid} is associated with instance ${node.instance_uuid}.`)
 }
 
-/** An allocation goes with its instance, which a node that is in use keeps. */
+/** Refuses to remove the instance, and with it the allocation, of a node that is in use. */
 function checkAllocation({ allocation_id, maintenance, provision_state, uuid }: NodeRecord, after: NodePatch): void {
   if (allocation_id === null || after.instance_uuid !== null || maintenance) return
   if (!RECONFIGURABLE.includes(provision_state))
@@ -171,20 +171,20 @@ function checkStates(node: NodeRecord, after: NodePatch, changed: (name: keyof N
   const field = interfaceFields.find((name) => changed(name))
   if (field && !after.maintenance)
     throw refused(`${field} ${where} or in maintenance mode. Current state is '${state}'.`)
-  // Somebody may count on it; maintenance does not change that.
+  // A scheduler may rely on the resource class, so maintenance does not allow a change.
   if (changed('resource_class') && node.resource_class)
     throw refused(`resource_class ${where}. Current state is '${state}'.`)
 }
 
 const interfaceFields = DRIVER_INTERFACES.map((kind) => `${kind}_interface` as const)
 
-/** What a change brings with it. */
+/** Changes other fields that follow from a change. */
 function followUp(node: NodeRecord, after: NodePatch, changed: (name: keyof NodePatch) => boolean): void {
   if (changed('maintenance') && !after.maintenance) {
     after.maintenance_reason = null
     after.fault = null
   }
-  // Who chooses an interface does not get back the one that autodetect had taken the place of.
+  // The client replaces the interface that `autodetect` chose, so the original is not restored later.
   if (changed('deploy_interface') && 'original_deploy_interface' in node.driver_internal_info) {
     const { original_deploy_interface: _, ...left } = node.driver_internal_info
     after.driver_internal_info = left

@@ -9,12 +9,12 @@ import {
 } from '../../../wire/index.js'
 import { isHostName, isLogicalName, isUuid, parseBoolean } from '../formats.js'
 
-/** Path segments below /v1/nodes, in the order in which the refusal lists them. */
+/** Path segments below /v1/nodes, in the order of upstream's refusal. */
 const RESERVED_NAMES = ['maintenance', 'management', 'states', 'vendor_passthru', 'detail', 'validate']
 const LONGEST_NAME = 255
 const LONGEST_DESCRIPTION = 4096
 
-/** @param updating the ident by which a node to be renamed was addressed; absent at creation */
+/** @param updating ident of the node that gets the name; absent at creation */
 export function checkNodeName(name: unknown, version: Microversion, updating?: string): void {
   if (typeof name !== 'string') return
   const valid = version >= SINCE.rfc3986Names ? isLogicalName(name) && name.length <= LONGEST_NAME : isHostName(name)
@@ -22,7 +22,7 @@ export function checkNodeName(name: unknown, version: Microversion, updating?: s
   if (RESERVED_NAMES.includes(name)) throw ironicErrors.reservedNodeName(name, RESERVED_NAMES)
 }
 
-/** Fields newer than the client's microversion cannot be set; 406, as for asking to see them. */
+/** Refuses fields newer than the client's microversion with 406, as for reading them. */
 export function refuseNewerFields(names: readonly string[], version: Microversion): void {
   for (const name of names)
     if ((NODE_FIELDS.find((field) => field.name === name)?.since ?? 1) > version) throw ironicErrors.notAcceptable()
@@ -37,7 +37,7 @@ export function checkUuid(name: string, value: unknown): void {
   if (typeof value === 'string' && !isUuid(value)) throw ironicErrors.expected('UUID', name, value)
 }
 
-/** What a field is when nobody set it or somebody removed it. */
+/** Values of fields that are absent or removed. */
 const NODE_DEFAULTS = {
   automated_clean: null,
   disable_power_off: null,
@@ -76,7 +76,7 @@ const BOOLEANS = [
   'secure_boot',
 ]
 
-/** Booleans may come as words; null, and a removed field, mean the default. */
+/** Fields with booleans read from words, and defaults for null and removed ones. */
 export function normalised(fields: JsonObject): JsonObject {
   const out: JsonObject = { ...fields }
   for (const [name, value] of Object.entries(fields)) {

@@ -1,11 +1,11 @@
 import type { NodeEntry } from '../../store/records.js'
 
-/** One view of a node: who asked from where, in which microversion, for which fields. */
+/** Last rendered text of each node, with its view: the base URL, microversion and fields of the request. */
 const texts = new WeakMap<NodeEntry, { view: string; text: string }>()
 
 /**
- * The JSON of a node in one view, rendered once: an entry is one revision and never changes, nor does the uuid of the
- * chassis or allocation whose id it has. Only the last view is kept, since clients poll with the same one.
+ * Renders a node in one view as JSON, once: an entry is one revision and never changes, nor does the uuid of its
+ * chassis or allocation. Only the last view is cached, since clients poll with the same one.
  */
 export function nodeText(entry: NodeEntry, view: string, render: () => unknown): string {
   const known = texts.get(entry)

@@ -55,7 +55,7 @@ describe('a runbook', () => {
   }
   const sorted = [steps[1], steps[0]]
 
-  test('stands for its steps in their order, for cleaning and for servicing', () => {
+  test('adds its steps in their order, for cleaning and for servicing', () => {
     expect(ask({ target: 'clean' })).toEqual({ target: 'clean', clean_steps: sorted, disable_ramdisk: true })
     expect(ask({ target: 'service' })).toEqual({ target: 'service', service_steps: sorted, disable_ramdisk: true })
     expect(ask({ target: 'clean' }, { traits: ['CUSTOM_R'], version: 111 })).toMatchObject({ clean_steps: sorted })
@@ -81,7 +81,7 @@ describe('a runbook', () => {
   })
 })
 
-test('a step is limited to child nodes that are there', () => {
+test('a step can be limited to existing child nodes only', () => {
   const uuid = '11111111-1111-4111-8111-111111111111'
   const ask = (limit: unknown[], hasNode = () => true) => {
     const clean_steps = [
@@ -235,7 +235,7 @@ test.each<[string, Partial<NodeRecord>, ProvisionArgs, number, number, string]>(
   }
 })
 
-test('every verb in every state: handed on where the machine knows it, 400 everywhere else', () => {
+test('every verb in every state is accepted where the state machine has it, and refused with 400 elsewhere', () => {
   const needs: Record<string, ProvisionArgs> = {
     clean: { clean_steps: [{ interface: 'deploy', step: 'x' }] },
     service: { service_steps: [{ interface: 'deploy', step: 'x' }] },

@@ -31,8 +31,8 @@ export interface ProvisionArgs {
 }
 
 /**
- * From which microversion a target can be asked for. Upstream's table is keyed by verb but looked up by target, so
- * `deploy` is gated and its alias `active` is not, nor `undeploy` (Ironic's source).
+ * Microversion from which a target is allowed. Upstream's table has verbs as keys but is read by target, so `deploy` is
+ * limited and its alias `active` is not, nor `undeploy` (Ironic's source).
  */
 const VERB_SINCE: Readonly<Record<string, Microversion>> = {
   manage: 4,
@@ -45,45 +45,45 @@ const VERB_SINCE: Readonly<Record<string, Microversion>> = {
   unrescue: 38,
   deploy: 73,
 }
-/** These two are gated as well, but only once the state has been found right. */
+/** Verbs whose microversion upstream checks after the state. */
 const LATE_VERB_SINCE = { unhold: 85, service: SINCE.serviceSteps } as const
-/** Aborting came to some states later than to cleaning. */
+/** Microversion from which a node can be aborted in these states. */
 const ABORT_SINCE: Readonly<Record<string, Microversion>> = { 'inspect wait': 41, 'wait call-back': 110 }
 
-/** What a request may name besides its node. */
-export interface Known {
-  /** The one that the request names, if it is there. */
+/** Records that a request refers to, besides its node. */
+export interface References {
+  /** Runbook of the request, if it exists. */
   runbook?: RunbookRecord | undefined
-  /** By UUID; every node is thought to be there unless told otherwise. */
+  /** Whether a node with this UUID exists; true by default. */
   hasNode?: (uuid: string) => boolean
 }
 
 /**
- * Checks a provision request in upstream's order up to where the conductor takes over: version of the verb, maintenance,
- * state, configdrive, runbook, disable_ramdisk, which steps go with which verb, versions, the steps themselves.
+ * Checks a provision request in upstream's order, up to the point where the conductor takes over: version of the verb,
+ * maintenance, state, config drive, runbook, disable_ramdisk, steps of the right verb, versions, the steps themselves.
  *
  * @throws IronicError 400, 403, 406 or 409
  */
 export function checkProvision(
   node: NodeRecord,
-  given: ProvisionArgs,
+  requested: ProvisionArgs,
   version: Microversion,
-  { runbook, hasNode }: Known = {},
+  { runbook, hasNode }: References = {},
 ): ProvisionRequest {
-  let args = given
-  // A null target reaches the check of states, and is quoted as Python does.
+  let args = requested
+  // A null target reaches the check of states, which quotes it as Python does.
   const target = args.target ?? 'None'
   if ((VERB_SINCE[target] ?? 1) > version) throw ironicErrors.notAcceptable()
   checkState(node, target)
-  if (isThere(args.configdrive)) checkConfigdrive(args.configdrive, target, version)
-  if (given.runbook != null)
-    args = { ...given, ...runbookArgs(theRunbook(given.runbook, version, runbook), node, given, version) }
+  if (hasContent(args.configdrive)) checkConfigdrive(args.configdrive, target, version)
+  if (requested.runbook != null)
+    args = { ...requested, ...runbookArgs(foundRunbook(requested.runbook, version, runbook), node, requested, version) }
   if (args.disable_ramdisk != null) checkDisableRamdisk(target, version)
   checkStepsBelong(args, target, node, version)
   checkNeeded(args, target)
 
   const request: ProvisionRequest = { target }
-  if (isThere(args.configdrive)) request.configdrive = args.configdrive
+  if (hasContent(args.configdrive)) request.configdrive = args.configdrive
   if (args.deploy_steps != null) request.deploy_steps = checkSteps('deploy_steps', args.deploy_steps, deployStepsSchema)
   if (args.clean_steps != null) request.clean_steps = checkSteps('clean_steps', args.clean_steps, orderedStepsSchema)
   if (args.service_steps != null)
@@ -103,17 +103,17 @@ function checkState(node: NodeRecord, target: string): void {
     if (node.maintenance && target === 'deploy') throw ironicErrors.nodeInMaintenance('provisioning', node.uuid)
     return
   }
-  // What the conductor itself moves nodes by gets past upstream's look at the state, and no further.
+  // Verbs of the conductor itself pass upstream's check of the state, and are then refused.
   if (!known && Object.hasOwn(TRANSITIONS[node.provision_state].on, target))
     throw new IronicError(400, `The requested action "${target}" could not be understood.`)
-  // A held lock explains an impossible verb better than the state, which is about to change.
+  // Report a held lock first: it explains an impossible verb better than the state, which is about to change.
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
   throw ironicErrors.invalidStateRequested(target, node.uuid, node.provision_state)
 }
 
-/** Upstream trips over a rebuild that has nothing to write, 500; a difference on purpose. */
-function checkRebuild({ uuid, instance_info, protected: kept }: NodeRecord, target: string): void {
-  if (target === 'rebuild' && !kept && !instance_info.image_source && !instance_info.boot_iso)
+/** Refuses a rebuild without an image, where upstream fails with 500; a difference on purpose. */
+function checkRebuild({ uuid, instance_info, protected: isProtected }: NodeRecord, target: string): void {
+  if (target === 'rebuild' && !isProtected && !instance_info.image_source && !instance_info.boot_iso)
     throw new IronicError(
       400,
       `Node ${uuid} can not be rebuilt: its instance_info has neither image_source nor boot_iso.`,
@@ -136,11 +136,11 @@ const configdriveSchema: JsonSchema = {
   ],
 }
 
-/** Neither an empty text nor an empty object is one. */
-const isThere = (configdrive: unknown): boolean =>
+/** Whether a config drive has content: an empty text or object has none. */
+const hasContent = (configdrive: unknown): boolean =>
   typeof configdrive === 'object' && configdrive !== null ? Object.keys(configdrive).length > 0 : Boolean(configdrive)
 
-/** A URL, base64 of a gzipped ISO, or an object of its parts. */
+/** Checks a config drive: a URL, base64 of a gzipped ISO, or an object of its parts. */
 function checkConfigdrive(configdrive: unknown, target: string, version: Microversion): void {
   const allowed = ['active', ...(version >= SINCE.configdriveOnRebuild ? ['rebuild'] : [])]
   if (!allowed.includes(target))
@@ -149,7 +149,7 @@ function checkConfigdrive(configdrive: unknown, target: string, version: Microve
       `Adding a config drive is only supported when setting provision state to ${allowed.join(', ')}`,
     )
   const problem = schemaProblem(configdriveSchema, configdrive)
-  if (problem) throw new IronicError(400, `Invalid configdrive format: ${placed(problem)}`)
+  if (problem) throw new IronicError(400, `Invalid configdrive format: ${withPlace(problem)}`)
   const since = (what: string, minor: Microversion) =>
     new IronicError(400, `${what} is only supported starting with API version ${formatMicroversion(minor)}`)
   if (typeof configdrive === 'object') {
@@ -163,7 +163,7 @@ function checkConfigdrive(configdrive: unknown, target: string, version: Microve
     throw new IronicError(400, 'Invalid configdrive format: it is neither a JSON, nor a URL, nor a base64 string')
 }
 
-function theRunbook(ident: string, version: Microversion, found: RunbookRecord | undefined): RunbookRecord {
+function foundRunbook(ident: string, version: Microversion, found: RunbookRecord | undefined): RunbookRecord {
   if (version < SINCE.runbooks) throw ironicErrors.notAcceptable()
   if (!found) throw new IronicError(404, `Runbook ${ident} could not be found.`)
   return found
@@ -176,13 +176,13 @@ function checkDisableRamdisk(target: string, version: Microversion): void {
   if (version < since) throw ironicErrors.notAcceptable()
 }
 
-/** An empty list passes with any verb, as if it had not been given. */
-const some = (steps: unknown): boolean => Array.isArray(steps) && steps.length > 0
+/** Whether there are steps: an empty list counts as absent, so any verb takes it. */
+const hasSteps = (steps: unknown): boolean => Array.isArray(steps) && steps.length > 0
 
-/** What the request says besides its target goes with it, and is known to the client's version. */
+/** Checks that the other arguments fit the target, and the client's version. */
 function checkStepsBelong(args: ProvisionArgs, target: string, node: NodeRecord, version: Microversion): void {
-  if (some(args.clean_steps) && target !== 'clean') throw misplaced('clean_steps', 'clean')
-  if (some(args.deploy_steps)) {
+  if (hasSteps(args.clean_steps) && target !== 'clean') throw misplaced('clean_steps', 'clean')
+  if (hasSteps(args.deploy_steps)) {
     if (version < SINCE.deploySteps) throw ironicErrors.notAcceptable(formatMicroversion(SINCE.deploySteps))
     // The alias `deploy` is refused here: upstream compares the literal targets.
     if (target !== 'active' && target !== 'rebuild') throw misplaced('deploy_steps', 'active or rebuild')
@@ -190,13 +190,13 @@ function checkStepsBelong(args: ProvisionArgs, target: string, node: NodeRecord,
   if (args.rescue_password != null && target !== 'rescue') throw misplaced('rescue_password', 'rescue')
   if (target === 'abort' && (ABORT_SINCE[node.provision_state] ?? 1) > version) throw ironicErrors.notAcceptable()
   if (target === 'unhold' && version < LATE_VERB_SINCE.unhold) throw ironicErrors.notAcceptable()
-  if (some(args.service_steps) && target !== 'service') throw misplaced('service_steps', 'service')
+  if (hasSteps(args.service_steps) && target !== 'service') throw misplaced('service_steps', 'service')
   if (target === 'service' && version < LATE_VERB_SINCE.service) throw ironicErrors.notAcceptable()
 }
 
 function checkNeeded(args: ProvisionArgs, target: string): void {
-  if (target === 'clean' && !some(args.clean_steps)) throw required('"clean_steps"', 'clean')
-  if (target === 'service' && !some(args.service_steps)) throw required('"service_steps"', 'service')
+  if (target === 'clean' && !hasSteps(args.clean_steps)) throw required('"clean_steps"', 'clean')
+  if (target === 'service' && !hasSteps(args.service_steps)) throw required('"service_steps"', 'service')
   if (target === 'rescue' && !args.rescue_password?.trim()) throw required('A non-empty "rescue_password"', 'rescue')
 }
 
@@ -205,8 +205,8 @@ const required = (what: string, target: string) =>
 const misplaced = (name: string, target: string) =>
   new IronicError(400, `"${name}" is only valid when setting target provision state to ${target}`)
 
-/** The nodes that a step is limited to are there; that they are children shows when it runs. */
-function checkChildren(step: JsonObject, hasNode: Known['hasNode']): void {
+/** Checks that the nodes to which a step is limited exist; whether they are children is checked when it runs. */
+function checkChildren(step: JsonObject, hasNode: References['hasNode']): void {
   const limit = step.limit_child_node_execution
   if (step.execute_on_child_nodes !== true || !Array.isArray(limit)) return
   for (const uuid of limit as unknown[]) {
@@ -224,11 +224,14 @@ const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 function checkSteps(name: string, steps: unknown, schema: JsonSchema): JsonObject[] {
   const problem = schemaProblem(schema, steps)
   if (!problem) return steps as JsonObject[]
-  throw ironicErrors.invalidSteps(name, placed(problem))
+  throw ironicErrors.invalidSteps(name, withPlace(problem))
 }
 
-/** Upstream adds the schema to the sentence; the first line and the place are kept. */
-function placed({ message, path, value }: SchemaProblem): string {
+/**
+ * The problem with its place. Upstream adds the schema to the sentence; only its first line and the place are repeated
+ * here.
+ */
+function withPlace({ message, path, value }: SchemaProblem): string {
   const place = path.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `[${pythonRepr(key)}]`)).join('')
   return `${message}\n\nOn instance${place}:\n    ${pythonRepr(value)}`
 }

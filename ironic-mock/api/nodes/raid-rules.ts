@@ -3,7 +3,7 @@ import { unsupported } from '../../drivers/requirements.js'
 import { schemaProblem } from '../schema.js'
 
 /**
- * What a node's RAID is to become. An empty wish takes back what was wanted before, whatever the driver can.
+ * Checks a target RAID configuration. An empty one clears the target, with any driver.
  *
  * @throws IronicError 400, or 404 when the driver has no RAID
  */

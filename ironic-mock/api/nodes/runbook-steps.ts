@@ -2,11 +2,13 @@ import { IronicError, pythonRepr, type Microversion, type NodeRecord, type Runbo
 import { runbookSteps } from '../../conductor/steps/runbook-steps.js'
 import type { ProvisionArgs } from './provision.js'
 
-/** From here on a runbook is for nodes that have one of its traits; before, for those that have its name as one. */
+/**
+ * Microversion from which a runbook is for nodes with one of its traits; before, for nodes with its name as a trait.
+ */
 const TRAITS_SINCE: Microversion = 112
 
 /**
- * What a runbook stands for in a provision request, for the verbs that have steps of this kind.
+ * Arguments that a runbook stands for in a provision request.
  *
  * @throws IronicError 400 when it is not for this node, or the request has steps of its own
  */
@@ -32,7 +34,7 @@ export function runbookArgs(
           400,
           `"runbooks" is only valid when setting target provision state to any of ['clean', 'service']`,
         )
-      // Upstream looks no further.
+      // Upstream accepts a runbook with any other verb.
       return { disable_ramdisk }
   }
 }
