@@ -71,13 +71,14 @@ const plainFolders = [
   'bytes',
   'cli',
   'ignition',
+  'ironic-mock/conductor/agents',
+  'ironic-mock/conductor/core',
   'ironic-mock/{api,auth,config,drivers,store}',
   'metal3',
   'public',
   'runtime',
   'targets/{confinement,disks}',
   'test',
-  'test/{bench,contract,docs,kit,real,scenarios,soak}',
   'wire',
 ]
 

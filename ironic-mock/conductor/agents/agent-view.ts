@@ -4,10 +4,10 @@ const MASK = '******'
 const SECRET = /pass|secret|token|snmp_auth_key|snmp_priv_key/i
 
 /**
- * The node as the agent gets it: the database's own record, not the API's rendering (Ironic's source), in the order
- * recorded.
+ * The node in commands to the agent: the database's record (ironic objects/node.py Node.as_dict), not the API's rendering,
+ * in the order recorded.
  *
- * @param configdrive in clear; only `deploy.execute_deploy_step` gets it
+ * @param configdrive sends the config drive in clear; only `deploy.execute_deploy_step` does
  */
 export function agentNode(node: Readonly<NodeRecord>, { configdrive }: { configdrive: boolean }): JsonObject {
   const { driver_info, driver_internal_info, instance_info, traits, created_at, updated_at, ...rest } = node

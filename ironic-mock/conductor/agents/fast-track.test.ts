@@ -12,7 +12,7 @@ async function inspected(policy = {}, fields = {}) {
   return { lab, uuid, machine }
 }
 
-test('one boot of the ramdisk for inspection, cleaning and deployment', async () => {
+test('inspection, cleaning and deployment share one boot of the ramdisk', async () => {
   const { lab, uuid, machine } = await inspected()
   expect(await lab.until(uuid, (node) => node.driver_internal_info.agent_url !== undefined)).toMatchObject({
     provision_state: 'manageable',
@@ -33,16 +33,20 @@ test('one boot of the ramdisk for inspection, cleaning and deployment', async ()
 })
 
 test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-  ['it is off', { fastTrack: false }, {}],
-  ['the node does not want it', {}, { driver_info: { redfish_address: 'http://bmc-525400000001', fast_track: false } }],
-])('everything boots anew when %s', async (_, policy, fields) => {
+  ['fast track is off', { fastTrack: false }, {}],
+  [
+    'driver_info of the node disables fast track',
+    {},
+    { driver_info: { redfish_address: 'http://bmc-525400000001', fast_track: false } },
+  ],
+])('each flow boots the ramdisk again when %s', async (_, policy, fields) => {
   const { lab, uuid, machine } = await inspected(policy, fields)
   await lab.provision(uuid, 'provide', 'available')
   await lab.provision(uuid, 'active', 'active', { deploy_steps: [INSTALL] })
   expect(machine.boots).toEqual(['ramdisk', 'ramdisk', 'ramdisk', 'disk'])
 })
 
-test('an agent that was not heard of for too long is not relied on', async () => {
+test('an agent without a heartbeat within fast_track_timeout is booted again', async () => {
   const { lab, uuid, machine } = await inspected({ fastTrackTimeout: 60_000 })
   await lab.until(uuid, (node) => node.driver_internal_info.agent_url !== undefined)
   await lab.clock.advance(120_000)
@@ -50,7 +54,7 @@ test('an agent that was not heard of for too long is not relied on', async () =>
   expect(machine.boots).toEqual(['ramdisk', 'ramdisk'])
 })
 
-test('one that does not answer is waited for', async () => {
+test('a running agent that does not answer is waited for', async () => {
   const { lab, uuid, machine } = await inspected()
   await lab.until(uuid, (node) => node.driver_internal_info.agent_url !== undefined)
   machine.script.reachable = false
@@ -61,7 +65,7 @@ test('one that does not answer is waited for', async () => {
   expect(machine.boots).toEqual(['ramdisk'])
 })
 
-test('one whose machine is off is booted', async () => {
+test('a machine that is off boots its ramdisk', async () => {
   const { lab, uuid, machine } = await inspected()
   const known = ({ driver_internal_info: info }: { driver_internal_info: Record<string, unknown> }) =>
     info['agent_url'] !== undefined
@@ -76,7 +80,7 @@ test('one whose machine is off is booted', async () => {
   expect(machine.boots).toEqual(['ramdisk', 'ramdisk', 'ramdisk', 'disk'])
 })
 
-test('a failure is followed by a boot', async () => {
+test('after a failure the ramdisk is booted again', async () => {
   const { lab, uuid, machine } = await inspected({ automatedClean: false })
   await lab.until(uuid, (node) => node.driver_internal_info.agent_url !== undefined)
   machine.script.cleanSteps = [ERASE]

@@ -4,20 +4,20 @@ import type { Policy } from '../core/policy.js'
 import { millis } from '../core/stamp.js'
 import type { NodeTask } from '../core/node-task.js'
 
-/** Whether agents are kept running between operations on this node; its own `driver_info.fast_track` wins. */
+/** True when agents of this node stay on between operations; its own `driver_info.fast_track` wins. */
 export function fastTrackEnabled({ driver_info }: Pick<NodeRecord, 'driver_info'>, { fastTrack }: Policy): boolean {
   const own = driver_info.fast_track
   if (own === undefined || own === null) return fastTrack
   return ['true', '1', 't', 'y', 'yes', 'on'].includes(textOf(own).toLowerCase())
 }
 
-/** Whether this operation could use an agent that is there: not after a failure, and never to service. */
+/** True when this operation could use a running agent: not after a failure, and never for servicing. */
 export const fastTrackable = ({ node, policy }: NodeTask): boolean =>
   fastTrackEnabled(node, policy) && node.last_error === null && !node.provision_state.startsWith('servic')
 
 /**
- * Whether the node's agent was heard of lately, as upstream judges; but an inspection that has ended tells nothing of an
- * agent whose token was dropped since (by a deployment that failed): nobody can command that one any more.
+ * True when the node's agent was heard of within the fast-track timeout, as upstream judges. Here a finished inspection
+ * does not count when the token was dropped since, by a failed deployment: such an agent refuses all commands.
  */
 function agentAlive({ node, info, policy, situation }: NodeTask): boolean {
   const known = info.agent_url !== undefined || info.agent_secret_token !== undefined
@@ -29,6 +29,6 @@ function agentAlive({ node, info, policy, situation }: NodeTask): boolean {
   return within(info.agent_last_heartbeat)
 }
 
-/** Whether an agent is there that can go on without a reboot. The power is what was last known of it. */
+/** True when a running agent can continue without a reboot, by the last known power. */
 export const fastTracked = (task: NodeTask): boolean =>
   fastTrackable(task) && task.node.power_state === 'power on' && agentAlive(task)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { manageableNode } from '../../../test/kit/conductor/scripted-lab.js'
 import type { Heartbeat } from '../core/conductor.js'
 
-describe('heartbeat', () => {
+describe('a heartbeat', () => {
   const waiting = async (policy = {}) => {
     const made = await manageableNode({}, policy)
     made.machine.script.silent = true
@@ -29,7 +29,7 @@ describe('heartbeat', () => {
     ],
     ['no version', { agent_version: undefined, agent_token: 'wrong' }, 'Agent did not transmit a version'],
     ['a wrong token', { agent_token: 'wrong' }, 'Invalid or missing agent token received.'],
-  ])('%s is refused before what comes later', async (_, wrong, message) => {
+  ])('with %s is refused by the first check that fails', async (_, wrong, message) => {
     const { lab, uuid, good } = await waiting()
     const heartbeat = { ...good, ...wrong } as Heartbeat
     await expect(lab.conductor.heartbeat(uuid, heartbeat)).rejects.toMatchObject({
@@ -38,14 +38,14 @@ describe('heartbeat', () => {
     })
   })
 
-  test('plain HTTP where TLS is required', async () => {
+  test('with plain HTTP is refused where TLS is required', async () => {
     const { lab, uuid, good } = await waiting({ requireTls: true })
     await expect(lab.conductor.heartbeat(uuid, good)).rejects.toMatchObject({
       message: 'TLS is required by configuration',
     })
   })
 
-  test('another callback URL than before', async () => {
+  test('with another callback URL than before is refused', async () => {
     const { lab, uuid, good, machine } = await waiting()
     machine.script.reachable = true
     await lab.conductor.heartbeat(uuid, good)
@@ -55,13 +55,13 @@ describe('heartbeat', () => {
     await lab.until(uuid, 'clean failed')
   })
 
-  test('is accepted and forgotten where no agent is expected', async () => {
+  test('is accepted and ignored in states that expect no agent', async () => {
     const { lab, uuid, good } = await waiting()
     await lab.provision(uuid, 'abort', 'clean failed')
     await expect(lab.conductor.heartbeat(uuid, good)).rejects.toMatchObject({ status: 400 })
   })
 
-  test('one that comes while the node is reserved is taken up as soon as it is free', async () => {
+  test('during a reservation continues the flow when the reservation ends', async () => {
     const { lab, uuid, machine } = await manageableNode()
     // The step ends, and the agent says so, before the conductor has written down that it began.
     machine.script.run = () => null

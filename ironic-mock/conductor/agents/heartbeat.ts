@@ -13,15 +13,16 @@ import type { NodeTask } from '../core/node-task.js'
 import { HEARTBEAT_STATES } from '../core/transitions.js'
 
 /**
- * An agent says that it is there. What is wrong with it is found in upstream's order (Ironic's source).
+ * Stores an agent's heartbeat and continues the flow. The checks have the order of ironic
+ * api/controllers/v1/ramdisk.py HeartbeatController.
  *
- * @throws IronicError 400, or 409 when the node is reserved and its agent not known yet
+ * @throws IronicError 400; 409 when the node is reserved and its agent not known yet
  */
 export function receiveHeartbeat(task: NodeTask, heartbeat: Heartbeat): void {
   check(task, heartbeat)
-  if (!task.resting && task.info.agent_url === undefined)
+  if (task.isReserved && task.info.agent_url === undefined)
     throw ironicErrors.nodeLocked(task.uuid, task.node.reservation ?? task.situation.host)
-  // Elsewhere upstream says 202 and forgets it.
+  // In other states upstream answers 202 and ignores the heartbeat.
   if (!HEARTBEAT_STATES.includes(task.node.provision_state) && !fastTrackable(task)) return
   task.setInfo({
     agent_url: heartbeat.callback_url,
@@ -35,12 +36,12 @@ export function receiveHeartbeat(task: NodeTask, heartbeat: Heartbeat): void {
 }
 
 /**
- * What a heartbeat sets going. Upstream skips one that comes while the node is reserved, and the agent's next is minutes
- * away; here it waits for the end of the reservation.
+ * Continues the flow after a heartbeat. Upstream skips a heartbeat that comes while the node is reserved, and the agent's
+ * next one is minutes away; here it waits for the end of the reservation.
  */
 export function followHeartbeat(task: NodeTask): void {
-  task.heartbeatWaits(!task.resting)
-  if (!task.resting) return
+  task.heartbeatWaits(task.isReserved)
+  if (task.isReserved) return
   if (task.info.agent_url === undefined) return
   if (task.node.maintenance) return heartbeatInMaintenance(task)
   switch (task.node.provision_state) {
@@ -56,10 +57,10 @@ export function followHeartbeat(task: NodeTask): void {
   }
 }
 
-/** Work waits until the node is in service again, unless the operator wants it to fail. */
+/** The flow waits for the end of maintenance, unless the operator wants it to fail. */
 function heartbeatInMaintenance(task: NodeTask): void {
   if (task.policy.allowProvisioningInMaintenance) return
-  const aborted = (what: string): string => `${what} aborted as node is in maintenance mode`
+  const aborted = (flow: string): string => `${flow} aborted as node is in maintenance mode`
   switch (task.node.provision_state) {
     case 'clean wait':
       return cleanFailed(task, aborted('Cleaning'))
@@ -75,7 +76,7 @@ function heartbeatInMaintenance(task: NodeTask): void {
 
 function check({ info, policy }: NodeTask, heartbeat: Heartbeat): void {
   const { callback_url, agent_token, agent_status, agent_version, agent_verify_ca } = heartbeat
-  // One-way heartbeats name none.
+  // An agent that only sends heartbeats has an empty callback URL.
   if (callback_url !== '' && !callback_url.split(':')[0]?.includes('http')) throw ironicErrors.callbackUrl()
   if (info.agent_url !== undefined && info.agent_url !== callback_url) throw ironicErrors.callbackUrlChanged()
   if (agent_status !== undefined && !['start', 'end', 'error'].includes(agent_status)) throw ironicErrors.agentStatus()

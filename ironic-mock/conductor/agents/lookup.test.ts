@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { manageableNode } from '../../../test/kit/conductor/scripted-lab.js'
 
 describe('lookup', () => {
-  test('the token is said once a boot', async () => {
+  test('the token is shown once a boot', async () => {
     const { lab, uuid, machine } = await manageableNode()
     machine.script.silent = true
     await lab.provision(uuid, 'provide', 'clean wait')
@@ -17,7 +17,7 @@ describe('lookup', () => {
     expect((await lab.conductor.lookup(uuid, { issueToken: false })).config.agent_token).toBeNull()
   })
 
-  test('nobody is there in enroll, manageable and available', async () => {
+  test('a lookup in enroll, manageable or available is answered with 404', async () => {
     const { lab, uuid } = await manageableNode({ automated_clean: false })
     await expect(lab.conductor.lookup(uuid, { issueToken: true })).rejects.toMatchObject({ status: 404 })
     await lab.provision(uuid, 'provide', 'available')

@@ -6,7 +6,8 @@ import { HARDWARE_TYPES } from '../../drivers/hardware-types.js'
 import type { NodeTask } from '../core/node-task.js'
 
 /**
- * An agent asks who it is. Its token is made at the first call of a boot and said once (Ironic's source).
+ * Answers an agent's lookup. The first lookup of a boot creates the token, and only its answer shows it (ironic
+ * api/controllers/v1/ramdisk.py LookupController).
  *
  * @throws IronicError 404 in states where no agent is expected, 409 while the node is reserved and has no token yet
  */
@@ -14,7 +15,7 @@ export function answerLookup(task: NodeTask, token: string | null): void {
   const { node, policy } = task
   const allowed = fastTrackEnabled(node, policy) ? LOOKUP_STATES_FAST_TRACK : LOOKUP_STATES
   if (policy.restrictLookup && !allowed.includes(node.provision_state)) throw ironicErrors.resourceNotFound()
-  // Only making a token needs the lock: an agent that asks again in the middle of a step is told (recording agent-deploy-failures).
+  // Only creating a token needs the lock: a later lookup in the middle of a step succeeds (recording agent-deploy-failures).
   if (token === null || task.info.agent_secret_token !== undefined) return
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
   task.setInfo({ agent_secret_token: token })
@@ -23,7 +24,7 @@ export function answerLookup(task: NodeTask, token: string | null): void {
 /**
  * The `config` object of a lookup's answer, as recorded.
  *
- * @param token what the agent is told: the token, `******` when it was said before, null when it cannot take one
+ * @param token the token, `******` when an earlier answer showed it, null when the agent cannot take one
  */
 export function agentConfig(policy: Policy, driver: string, token: string | null): JsonObject {
   return {
@@ -49,7 +50,7 @@ export function agentConfig(policy: Policy, driver: string, token: string | null
     agent_md5_checksum_enable: true,
     disable_deep_image_inspection: false,
     permitted_image_formats: ['raw', 'gpt', 'qcow2', 'iso'],
-    // The BMC of such a machine is known already.
+    // Hardware types that know the BMC address need no detection by the agent.
     agent_skip_bmc_detect: HARDWARE_TYPES.find(({ name }) => name === driver)?.bmc?.skipsDetection ?? false,
     enable_bios_bootloader_install: false,
     tls_min_version: '1.3',

@@ -23,13 +23,13 @@ import { commandError, echoes } from '../steps/agent-progress.js'
 import type { CachedSteps, EffectValues, FailureReason } from '../core/effects.js'
 import type { Policy } from '../core/policy.js'
 
-/** A node and its ports as they are when an effect runs. */
+/** A node and its ports at the start of an effect. */
 export interface Subject {
   node: Readonly<NodeRecord>
   ports: readonly PortRecord[]
 }
 
-/** The effects that talk to an agent. */
+/** Runs the effects that call an agent. */
 export class AgentWork {
   readonly #client: AgentClient
   readonly #clock: Clock
@@ -57,7 +57,9 @@ export class AgentWork {
   }
 
   /**
-   * @param again the step may have been sent before: the agent's list is read first, so that no step runs twice
+   * Sends a step.
+   *
+   * @param again it may have been sent before: the agent's command list is read first, so that no step runs twice
    */
   async step(
     { node, ports }: Subject,
@@ -81,14 +83,14 @@ export class AgentWork {
     return this.#client.execute(peer(node), `${of}.execute_${of}_step`, params, { signal })
   }
 
-  /** What the ramdisk wrote; nothing for an image of a whole disk. */
+  /** UUIDs of the partitions that the ramdisk wrote; empty for a whole-disk image. */
   async partitions({ node }: Subject, signal: AbortSignal): Promise<JsonObject> {
     const options = { wait: true, signal }
     const { command_result } = await this.#client.execute(peer(node), 'standby.get_partition_uuids', {}, options)
     return (command_result ?? {}) as JsonObject
   }
 
-  /** Has the agent make the firmware boot the disk, and waits for it, as upstream does inside its step. */
+  /** Installs the boot loader and polls the command to its end, as upstream does inside its step. */
   async bootloader(
     { node }: Subject,
     { root, efi, bootMode }: { root: string | null; efi: string | null; bootMode: string },
@@ -104,7 +106,7 @@ export class AgentWork {
       const command = await latest()
       if (command?.command_status === 'SUCCEEDED') return null
       if (command && command.command_status !== 'RUNNING') throw new AgentApiError(commandError(command))
-      if (poll >= polls) throw new AgentApiError(`the agent has not finished ${BOOTLOADER} after ${polls} looks`)
+      if (poll >= polls) throw new AgentApiError(`the agent has not finished ${BOOTLOADER} after ${polls} polls`)
       await this.#clock.sleep(interval, { signal })
     }
   }
@@ -125,10 +127,10 @@ export class AgentWork {
   }
 
   /**
-   * Has the agent's machine booted again, as the power interface `agent` does (upstream's AgentPower). With no agent yet
-   * there is nobody to ask, and the machine is left to whoever boots its ramdisk.
+   * Reboots the machine by its agent (ironic drivers/modules/agent_power.py AgentPower). Without an agent it does nothing:
+   * the operator boots the ramdisk.
    *
-   * @param again it may have been asked before
+   * @param again it may have been requested before
    */
   async reboot({ node }: Subject, again: boolean, signal: AbortSignal): Promise<void> {
     if (node.driver_internal_info.agent_url === undefined) return
@@ -141,14 +143,14 @@ export class AgentWork {
     try {
       return await this.#client.execute(peer(node), FINALIZE_RESCUE, params, { signal })
     } catch (error) {
-      // Agents of long ago take no hash.
+      // Old agents reject a hash.
       if (this.#policy.requireRescuePasswordHashed || !(error instanceof AgentApiError)) throw error
       const { rescue_password } = node.instance_info
       return this.#client.execute(peer(node), FINALIZE_RESCUE, { rescue_password }, { signal })
     }
   }
 
-  /** Nothing is kept of the logs; asking for them is what an agent sees of a real conductor. */
+  /** Collects the agent's logs as a real conductor does, and drops them. */
   async logs({ node }: Subject, signal: AbortSignal): Promise<null> {
     await this.#client.execute(peer(node), 'log.collect_system_logs', {}, { wait: true, signal })
     return null
@@ -158,7 +160,7 @@ export class AgentWork {
 const FINALIZE_RESCUE = 'rescue.finalize_rescue'
 const BOOTLOADER = 'install_bootloader'
 
-/** The node's configdrive beside the image that is written, and once more in its description, as upstream has it. */
+/** Adds the node's config drive to the arguments and to `image_info`, as upstream does. */
 function withConfigDrive(step: RequestedStep, node: Readonly<NodeRecord>, at: number): RequestedStep {
   const configdrive = configDriveImage(node.instance_info.configdrive, at)
   const { image_info, ...args } = (step.args ?? {}) as { image_info?: JsonObject }
@@ -202,8 +204,8 @@ function readSteps(of: StepKind, { command_result }: CommandResult): EffectValue
       throw new AgentApiError(
         `The agent's answer to get_${of}_steps has a step without interface, step or priority: ${JSON.stringify(step)}`,
       )
-    const kept = of === 'clean' ? { ...step, requires_ramdisk: true } : step
-    ;(steps[step.interface] ??= []).push(kept)
+    const cached = of === 'clean' ? { ...step, requires_ramdisk: true } : step
+    ;(steps[step.interface] ??= []).push(cached)
   }
   return { steps, versions }
 }

@@ -4,10 +4,10 @@ import { ramdiskSource } from '../flows/deploy/deploy-images.js'
 import type { EffectBody } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
 
-/** Where a ramdisk that was booted to work reports to. */
-const parameters = (task: NodeTask): Record<string, string> => ({ 'ipa-api-url': task.situation.ironicUrl })
+/** Kernel parameters of every ramdisk. */
+const kernelParameters = (task: NodeTask): Record<string, string> => ({ 'ipa-api-url': task.situation.ironicUrl })
 
-/** What the node's instance is booted from: the disk, or what the interface `ramdisk` runs from memory. */
+/** Boot source of the node's instance: the disk, or the live image of the deploy interface `ramdisk`. */
 export function instanceSource({ node, policy }: Pick<NodeTask, 'node' | 'policy'>): BootSource {
   const { deploy_interface, instance_info: info } = node
   if (deploy_interface !== 'ramdisk') return { kind: 'disk' }
@@ -16,10 +16,10 @@ export function instanceSource({ node, policy }: Pick<NodeTask, 'node' | 'policy
   return { kind: 'live', image: { kernel: textOf(info.kernel), ramdisk: textOf(info.ramdisk) } }
 }
 
-/** Off and, with the ramdisk as the boot source, on again; in one where the node may not be off. */
+/** Boots the ramdisk by a power off and a power on; by a reboot when power off is disabled. */
 export const bootRamdisk = (task: NodeTask): [EffectBody, ...EffectBody[]] => reboot(task, startRamdisk(task))
 
-/** The same into what is installed. */
+/** Like {@link bootRamdisk}, for the instance. */
 export const bootInstance = (task: NodeTask): [EffectBody, ...EffectBody[]] =>
   reboot(task, { kind: 'power', target: 'power on', boot: instanceSource(task) })
 
@@ -31,15 +31,15 @@ function reboot({ node }: NodeTask, start: Extract<EffectBody, { kind: 'power' }
 export const startRamdisk = (task: NodeTask): Extract<EffectBody, { kind: 'power' }> => ({
   kind: 'power',
   target: 'power on',
-  boot: ramdiskSource(task, parameters(task)),
+  boot: ramdiskSource(task, kernelParameters(task)),
 })
 
-/** The same for inspection, which starts in the ramdisk by itself and posts what it found. */
+/** Like {@link startRamdisk}, for inspection, which the agent starts by itself before it posts the inventory. */
 export const startInspectionRamdisk = (task: NodeTask): Extract<EffectBody, { kind: 'power' }> => ({
   kind: 'power',
   target: 'power on',
   boot: ramdiskSource(task, {
-    ...parameters(task),
+    ...kernelParameters(task),
     'ipa-inspection-callback-url': `${task.situation.ironicUrl}/v1/continue_inspection`,
   }),
 })

@@ -3,9 +3,9 @@ import { held, type Clock } from '../../../runtime/index.js'
 import type { ApiCall } from '../inspection/rule-actions.js'
 
 /**
- * The GET of an inspection rule.
+ * Sends the GET of an inspection rule.
  *
- * @throws Error in upstream's words when nobody answers, or with an error
+ * @throws Error with upstream's sentence when no answer or an error status comes
  */
 export async function callApi({ url, headers, timeout }: ApiCall, clock: Clock, signal: AbortSignal): Promise<null> {
   const shown = withoutPasswords(url)

@@ -6,7 +6,7 @@ import { newPort } from '../records/new-records.js'
 import { stamp } from './stamp.js'
 import type { Reaction } from './node-task.js'
 
-/** Stands among the stored deadlines without being one: a heartbeat that waits for the end of the reservation. */
+/** Marks a heartbeat that waits for the end of the reservation; stored among the deadlines, though it is none. */
 export const WAITING_HEARTBEAT = 'heartbeat'
 
 interface Parts {
@@ -17,9 +17,9 @@ interface Parts {
 }
 
 /**
- * What a reaction changes, as one commit; undefined where it changes nothing.
+ * Turns a reaction into one commit; undefined when nothing changes.
  *
- * @param done the work whose outcome this was
+ * @param done the effect whose outcome was the event
  */
 export function commitOf(
   { store, host, clock, random }: Parts,
@@ -27,14 +27,14 @@ export function commitOf(
   reaction: Reaction,
   done: StoredEffect | undefined,
 ): Commit | undefined {
-  const { patch, job, dropJobs, createPorts, updatePorts, removePorts, inventory, history, lists: sheets } = reaction
+  const { patch, job, dropJobs, createPorts, updatePorts, removePorts, inventory, history, lists } = reaction
   const known = store.records.deadlines.get(node.uuid)
   const deadlines = reaction.deadlines.filter(({ kind, at }) => (known?.get(kind) ?? null) !== at)
   const { heartbeatWaits } = reaction
   if (heartbeatWaits !== null && heartbeatWaits !== (known?.has(WAITING_HEARTBEAT) ?? false))
     deadlines.push({ kind: WAITING_HEARTBEAT, at: heartbeatWaits ? clock.now() : null })
-  const lists = [deadlines, createPorts, updatePorts, removePorts, history, Object.keys(patch), Object.keys(sheets)]
-  if (!job && !dropJobs && !done && !inventory && lists.every((list) => list.length === 0)) return undefined
+  const changes = [deadlines, createPorts, updatePorts, removePorts, history, Object.keys(patch), Object.keys(lists)]
+  if (!job && !dropJobs && !done && !inventory && changes.every((list) => list.length === 0)) return undefined
   const at = stamp(clock.now())
   return {
     node: node.uuid,
@@ -51,7 +51,7 @@ export function commitOf(
     updatePorts,
     ...(removePorts.length > 0 ? { removePorts } : {}),
     ...(inventory ? { inventory } : {}),
-    ...(Object.keys(sheets).length > 0 ? { lists: sheets } : {}),
+    ...(Object.keys(lists).length > 0 ? { lists } : {}),
     history: history.map((note): HistoryEntry => ({ uuid: uuid(random), created_at: at, conductor: host, ...note })),
   }
 }

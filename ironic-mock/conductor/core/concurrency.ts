@@ -7,8 +7,8 @@ const DEPLOYING: readonly ProvisionState[] = ['deploying', 'wait call-back']
 const CLEANING: readonly ProvisionState[] = ['deleting', 'cleaning', 'clean wait']
 
 /**
- * Refuses work beyond what the operator allows at once. What cleans without being asked to is not counted against anybody,
- * as in Ironic, where `provide` is never refused.
+ * Refuses deployments, teardowns and manual cleaning beyond the operator's limits. `provide` is never refused, as in
+ * Ironic.
  *
  * @throws IronicError 503
  */
@@ -25,13 +25,13 @@ export function checkConcurrency(records: Records, target: string, policy: Polic
   }
 }
 
-function limit(records: Records, states: readonly ProvisionState[], most: number, what: string): void {
+function limit(records: Records, states: readonly ProvisionState[], most: number, action: string): void {
   if (records.nodes.size < most) return
   let count = 0
   for (const { columns } of records.nodes.values()) if (states.includes(columns.provision_state)) count++
   if (count >= most)
     throw new IronicError(
       503,
-      `Unable to process request at this time. The concurrent action limit for ${what} has been reached. Please contact your administrator and try again later.`,
+      `Unable to process request at this time. The concurrent action limit for ${action} has been reached. Please contact your administrator and try again later.`,
     )
 }

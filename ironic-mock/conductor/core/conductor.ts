@@ -10,7 +10,7 @@ import type { NodePatch, ResourcePatch } from '../../store/store.js'
 import type { HardwareCalls } from '../power/hardware.js'
 import type { NetworkCalls } from '../records/network-calls.js'
 
-/** What the API hands over of `PUT /v1/nodes/X/states/provision`, its form already checked. */
+/** Body of `PUT /v1/nodes/X/states/provision`, already validated by the API. */
 export interface ProvisionRequest {
   target: string
   configdrive?: unknown
@@ -18,7 +18,7 @@ export interface ProvisionRequest {
   clean_steps?: JsonObject[]
   service_steps?: JsonObject[]
   rescue_password?: string
-  /** Made of the former by the conductor. */
+  /** Hash of `rescue_password`; the conductor adds it. */
   hashed_rescue_password?: string
   disable_ramdisk?: boolean
 }
@@ -45,16 +45,16 @@ export interface DriverDescription {
   properties: Record<string, string>
 }
 
-/** The fields a client gives of a new node; the rest are defaults. */
+/** Fields of a new node; the conductor adds defaults. */
 export type NewNode = { driver: string } & NodePatch & { uuid?: string }
 export type NewPort = { node_uuid: string; address: string } & Partial<Omit<PortRecord, 'id' | 'node_id'>>
 
-/** A new record of a kind as a client or the API gives it; the conductor adds uuid and times. */
+/** Fields of a new record; the conductor adds uuid and times. */
 export type NewFields<Kind extends ResourceKind> = Omit<
   ResourceRecords[Kind],
   'id' | 'uuid' | 'created_at' | 'updated_at'
 > & { uuid?: string }
-/** What a client may say of a new allocation. */
+/** Fields of a new allocation that a client may set. */
 export type NewAllocation = Partial<
   Pick<
     ResourceRecords['allocation'],
@@ -62,7 +62,7 @@ export type NewAllocation = Partial<
   >
 >
 
-/** What the API asks of records that are no nodes and no ports. Rejections as {@link Conductor}'s. */
+/** Changes of records other than nodes and ports. Rejections as {@link Conductor}'s. */
 export interface Resources {
   create<Kind extends Exclude<ResourceKind, 'allocation'>>(
     kind: Kind,
@@ -74,19 +74,19 @@ export interface Resources {
     uuid: string,
     change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
   ): Promise<ResourceRecords[Kind]>
-  /** Of an allocation: its node loses the instance. */
+  /** Removes a record; the node of a removed allocation loses its instance. */
   remove(kind: ResourceKind, uuid: string): Promise<void>
   removeAll(kind: ResourceKind): Promise<void>
   /**
-   * Makes an allocation. One for a given node (`backfill`) is settled when this resolves; for another a node is looked
-   * for afterwards.
+   * Creates an allocation. With the uuid of a node (`backfill`) it is settled when this resolves; otherwise the search for
+   * a node follows.
    */
   allocate(fields: NewAllocation, backfill?: string): Promise<ResourceRecords['allocation']>
 }
 
 /**
- * What the API asks of the conductor. Every rejection that a client caused is an IronicError. What resolves is committed.
- * Methods take a node's uuid; the API has resolved names.
+ * The conductor's calls for the API. Every rejection that a client caused is an IronicError. A change is committed when
+ * its promise resolves. Methods take a node's uuid; the API has resolved names.
  */
 export interface Conductor {
   readonly host: string
@@ -101,7 +101,7 @@ export interface Conductor {
   createPort(fields: NewPort): Promise<PortRecord>
   updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord>
   destroyPort(uuid: string): Promise<void>
-  /** Answers once the change of state is committed; the work itself goes on. */
+  /** Resolves once the change of state is committed; the flow continues afterwards. */
   provision(uuid: string, request: ProvisionRequest): Promise<void>
   changePower(uuid: string, target: string, timeout?: number): Promise<void>
   setMaintenance(uuid: string, on: boolean, reason?: string | null): Promise<void>
@@ -117,6 +117,6 @@ export interface Conductor {
   heartbeat(uuid: string, heartbeat: Heartbeat): Promise<void>
   /** The agent's inventory; finds the node by MACs and BMC addresses. Rejects with 404 when none waits for it. */
   continueInspection(data: JsonObject, nodeUuid?: string): Promise<NodeRecord>
-  /** The same for microversions since 1.84, which are answered like a lookup. */
+  /** Like {@link continueInspection}, for microversions since 1.84, whose answer is that of a lookup. */
   continueInspectionAsLookup(data: JsonObject, nodeUuid?: string): Promise<{ node: NodeRecord; config: JsonObject }>
 }

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../wire/index.js'
 import type { HardwareRequest } from '../power/hardware-request.js'
 
-/** The inventory of an inspection, and the rest of the data that the agent posted or the BMC reported. */
+/** The inventory of an inspection, and the plugin data that the agent posted or the BMC reported. */
 export interface InspectionData {
   inventory: JsonObject
   pluginData: JsonObject
 }
 
-/** A continuation that needs no more than the node. */
+/** Memo of a continuation that needs the node only. */
 type NoMemo = JsonObject
 
 interface FailureMemo {
@@ -97,5 +97,5 @@ export interface FlowMemos {
 
 export type FlowName = keyof FlowMemos
 
-/** The flow that continues when a chain of effects has ended, and the effect after which it does. */
+/** The flow that continues after a chain of effects, and the name of the effect that it follows. */
 export type Continuation = { [Flow in FlowName]: { flow: Flow; after: keyof FlowMemos[Flow] } }[FlowName]

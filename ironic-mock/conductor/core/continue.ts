@@ -30,14 +30,14 @@ const FLOWS: { readonly [Flow in FlowName]: Continuations<Flow> } = {
 
 type AnyContinuation = (task: NodeTask, outcome: Outcome, memo: Job['memo']) => void
 
-/** {@link NodeTask.run} has checked that a job's memo is the one of its continuation. */
+/** Loses the type of each memo, which {@link NodeTask.run} has checked. */
 const BY_NAME = FLOWS as unknown as Partial<Record<string, Partial<Record<string, AnyContinuation>>>>
 const continuationOf = ({ flow, after }: Continuation): AnyContinuation | undefined => BY_NAME[flow]?.[after]
 
-/** Whether this version knows how to continue after a job, which an earlier one may have stored. */
+/** True when this version has a continuation for a job, which an earlier version may have stored. */
 export const isKnown = ({ then }: Job): boolean => typeof then === 'object' && continuationOf(then) !== undefined
 
-/** An effect has ended: the next of its chain follows, or the flow that asked for it continues. */
+/** Reacts to the end of an effect: runs the next of its chain, or continues the flow. */
 export function continueJob(task: NodeTask, job: Job, outcome: Outcome): void {
   applyPower(task, job.effect, outcome)
   if (outcome.ok && outcome.kind === 'hardware-report' && outcome.value) applyReport(task, outcome.value)

@@ -22,7 +22,7 @@ const direct = (more: JsonObject = {}, policy: Partial<Policy> = {}) =>
   available({ deploy_interface: 'direct', instance_info: IMAGE, ...more }, policy)
 
 describe('direct', () => {
-  test('says to the agent what a real conductor says, in its order', async () => {
+  test('the agent gets the commands of a real conductor, in its order', async () => {
     const { lab, uuid, machine, sent } = await direct()
     await lab.provision(uuid, 'active', 'active', { configdrive: 'H4sI' })
     expect(sent()).toEqual([
@@ -50,7 +50,7 @@ describe('direct', () => {
     expect(machine.boots).toEqual(['ramdisk', 'disk'])
   })
 
-  test('goes through the states of a real one, with its steps', async () => {
+  test('the node passes the states of a real deployment, with its steps', async () => {
     const { lab, uuid } = await direct()
     const { driver_internal_info: info } = await lab.provision(uuid, 'active', 'wait call-back')
     expect((info.deploy_steps as JsonObject[]).map(({ step, priority }) => [step, priority])).toEqual([
@@ -67,13 +67,13 @@ describe('direct', () => {
     ])
   })
 
-  test('a machine with BIOS needs no boot loader', async () => {
+  test('a machine with BIOS gets no boot-loader command', async () => {
     const { lab, uuid, sent } = await direct({ properties: { capabilities: 'boot_mode:bios' } })
     await lab.provision(uuid, 'active', 'active')
     expect(sent()).not.toContain('image.install_bootloader')
   })
 
-  test('a proxy goes along, a checksum by itself too', async () => {
+  test('image_info has the proxy, and a checksum without an algorithm', async () => {
     const { lab, uuid, machine } = await direct({
       driver_info: { redfish_address: 'http://bmc-525400000001', image_http_proxy: 'http://p', image_no_proxy: 'x' },
       instance_info: { image_source: IMAGE.image_source, image_checksum: 'cd', image_disk_format: 'raw' },
@@ -87,7 +87,7 @@ describe('direct', () => {
     expect(args.image_info).not.toHaveProperty('configdrive')
   })
 
-  test('an image that the conductor should serve itself is fetched from where it is', async () => {
+  test('with image_download_source local the agent fetches the image from its own URL', async () => {
     const instance_info = { ...IMAGE, image_download_source: 'local', image_type: 'odd' }
     const { lab, uuid, machine } = await direct({ instance_info })
     expect((await lab.conductor.validate(uuid)).deploy).toEqual({ result: true })
@@ -95,7 +95,7 @@ describe('direct', () => {
     expect(machine.sent[1]!.params.step).toMatchObject({ args: { image_info: { urls: [IMAGE.image_source] } } })
   })
 
-  test('an image of a partition needs to know how large', async () => {
+  test('a partition image without a size is refused', async () => {
     const { lab, uuid, machine } = await direct({ instance_info: { ...IMAGE, image_type: 'partition' } })
     expect(await lab.provision(uuid, 'active', 'deploy failed')).toMatchObject({
       last_error:
@@ -129,7 +129,7 @@ describe('direct', () => {
     expect(sent().at(-1)).toBe('log.collect_system_logs')
   })
 
-  test('what the agent fails with leaves it running; the next attempt begins anew', async () => {
+  test('a failed command leaves the agent running, and the next attempt starts from the first step', async () => {
     const { lab, uuid, machine } = await direct()
     machine.script.run = () => {
       throw new CommandFailure('checksums differ', 'ImageChecksumError')
@@ -143,7 +143,7 @@ describe('direct', () => {
     expect(await lab.provision(uuid, 'active', 'active')).toMatchObject({ last_error: null })
   })
 
-  test('on fake-hardware the disk is booted, which upstream’s fake management refuses', async () => {
+  test('on fake-hardware the disk is booted, although upstream’s fake management refuses', async () => {
     const { lab, uuid, machine } = await direct(
       { driver: 'fake-hardware', driver_info: { machine: 'http://bmc-525400000001' } },
       { fakeHardwareMachines: true },
@@ -153,7 +153,7 @@ describe('direct', () => {
   })
 })
 
-test('bootc hands the container to the agent', async () => {
+test('bootc sends the container URL to the agent', async () => {
   const instance_info = { image_source: 'oci://quay.io/x/y:z', image_pull_secret: 'secret' }
   const { lab, uuid, machine, sent } = await available({ deploy_interface: 'bootc', instance_info })
   await lab.provision(uuid, 'active', 'active', { configdrive: 'H4sI' })
@@ -168,7 +168,7 @@ test('bootc hands the container to the agent', async () => {
   })
 })
 
-test('a refused deployment has settled what its image is of', async () => {
+test('a refused deployment stores the type of its image', async () => {
   const { lab, uuid } = await available({
     deploy_interface: 'direct',
     instance_info: { image_source: IMAGE.image_source },
@@ -180,7 +180,7 @@ test('a refused deployment has settled what its image is of', async () => {
   })
 })
 
-test('a deployment without any step left fails', async () => {
+test('a deployment without steps fails', async () => {
   const { lab, uuid } = await available({ driver: 'fake-hardware', deploy_interface: 'fake' })
   const deploy_steps = [{ interface: 'deploy', step: 'deploy', args: {}, priority: 0 }]
   expect(await lab.provision(uuid, 'active', 'deploy failed', { deploy_steps })).toMatchObject({
@@ -188,7 +188,7 @@ test('a deployment without any step left fails', async () => {
   })
 })
 
-test('a priority may be a text of digits', async () => {
+test('a step priority may be a string of digits', async () => {
   const { lab, uuid, machine } = await available({ deploy_interface: 'custom-agent' })
   machine.script.deploySteps = [INSTALL_COREOS]
   const deploy_steps = [{ interface: 'deploy', step: 'install_coreos', args: {}, priority: '80' }]
@@ -196,7 +196,7 @@ test('a priority may be a text of digits', async () => {
   expect(machine.sent[1]).toMatchObject({ params: { step: { step: 'install_coreos' } } })
 })
 
-test('noop is done at once', async () => {
+test('noop deploys without commands to the agent', async () => {
   const lab = await ScriptedLab.open()
   const { uuid } = await lab.enroll({
     ...{ driver: 'manual-management', deploy_interface: 'noop', automated_clean: false },
@@ -210,16 +210,21 @@ test('noop is done at once', async () => {
 const oci = { image_source: 'oci://quay.io/x/y' }
 test.each<[string, JsonObject, string, boolean]>([
   ['bootc for a container', oci, 'bootc', true],
-  ['ramdisk for an ISO that is to run from memory', { boot_iso: 'i', ironic_ramdisk_deploy: true }, 'ramdisk', true],
-  ['ramdisk for a kernel and its ramdisk', { kernel: 'k', ramdisk: 'r', ironic_ramdisk_deploy: true }, 'ramdisk', true],
-  ['direct for an ISO that does not say so', { boot_iso: 'i' }, 'direct', true],
+  ['ramdisk for an ISO with ironic_ramdisk_deploy', { boot_iso: 'i', ironic_ramdisk_deploy: true }, 'ramdisk', true],
+  [
+    'ramdisk for a kernel and ramdisk with ironic_ramdisk_deploy',
+    { kernel: 'k', ramdisk: 'r', ironic_ramdisk_deploy: true },
+    'ramdisk',
+    true,
+  ],
+  ['direct for an ISO without ironic_ramdisk_deploy', { boot_iso: 'i' }, 'direct', true],
   ['direct for an image', IMAGE, 'direct', true],
-  ['direct for nothing', {}, 'direct', true],
-])('autodetect stands for %s', (_, instance_info, name, supported) => {
+  ['direct for an empty instance_info', {}, 'direct', true],
+])('autodetect chooses %s', (_, instance_info, name, supported) => {
   expect(detectDeployInterface({ instance_info }, UPSTREAM_POLICY)).toEqual({ name, supported })
 })
 
-test('autodetect takes the last where none fits, and says so', async () => {
+test('autodetect takes the last interface when none fits, and warns', async () => {
   const fields = { deploy_interface: 'autodetect', instance_info: IMAGE }
   const { lab, uuid } = await available(fields, { autodetectDeployInterfaces: ['ramdisk', 'bootc'] })
   await expect(lab.conductor.provision(uuid, { target: 'active' })).rejects.toMatchObject({
@@ -233,8 +238,8 @@ test('autodetect takes the last where none fits, and says so', async () => {
   )
 })
 
-describe('a node that may not be switched off', () => {
-  test('is rebooted into the ramdisk and out of it, its agent locked', async () => {
+describe('a node with power off disabled', () => {
+  test('is rebooted into the ramdisk and out of it, and its agent is locked down', async () => {
     const { lab, uuid, machine, sent } = await available({ disable_power_off: true, deploy_interface: 'custom-agent' })
     await lab.clock.until(lab.conductor.changePower(uuid, 'power on'))
     await lab.until(uuid, (node) => node.power_state === 'power on' && node.reservation === null)
@@ -251,7 +256,7 @@ describe('a node that may not be switched off', () => {
     expect(off).toBe(0)
   })
 
-  test('one without a BMC is booted by its agent, which somebody has started', async () => {
+  test('without a BMC it is rebooted by its agent, which an operator started', async () => {
     const { lab, uuid, machine, sent } = await available({
       ...{ driver: 'manual-management', power_interface: 'agent', disable_power_off: true, driver_info: {} },
       deploy_interface: 'custom-agent',
@@ -266,14 +271,14 @@ describe('a node that may not be switched off', () => {
     expect(node.driver_internal_info.agent_url).toBeUndefined()
   })
 
-  test('one that must be switched off from outside writes its caches first', async () => {
+  test('a ramdisk that the BMC powers off syncs its disks first', async () => {
     const driver_info = { redfish_address: 'http://bmc-525400000001', deploy_forces_oob_reboot: 'true' }
     const { lab, uuid, sent } = await available({ deploy_interface: 'custom-agent', driver_info })
     await lab.provision(uuid, 'active', 'active')
     expect(sent()).toEqual(['deploy.get_deploy_steps', 'standby.sync'])
   })
 
-  test('logs are fetched from every deployment where the operator wants them', async () => {
+  test('logs are collected after every deployment with deploy_logs_collect always', async () => {
     const { lab, uuid, sent } = await available({ deploy_interface: 'custom-agent' }, { deployLogsCollect: 'always' })
     await lab.provision(uuid, 'active', 'active')
     expect(sent()).toEqual(['deploy.get_deploy_steps', 'log.collect_system_logs', 'standby.power_off'])

@@ -4,11 +4,11 @@ import type { Commit } from '../../store/store.js'
 
 const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
-/** So many turns of the microtask queue later. */
-const later = (turns: number, act: () => void): void =>
-  turns === 0 ? act() : queueMicrotask(() => later(turns - 1, act))
+/** Calls `act` after a number of microtasks. */
+const later = (microtasks: number, act: () => void): void =>
+  microtasks === 0 ? act() : queueMicrotask(() => later(microtasks - 1, act))
 
-/** Two nodes of fake hardware, so that one's work can be written in the same moment as the other's. */
+/** Two nodes of fake hardware, so that both can be committed in one group. */
 async function twoNodes(lab: ScriptedLab): Promise<[string, string]> {
   const [one, other] = [
     await lab.conductor.createNode({ driver: 'fake-hardware' }),
@@ -18,11 +18,11 @@ async function twoNodes(lab: ScriptedLab): Promise<[string, string]> {
 }
 
 test.each([0, 1, 2, 3, 4, 5, 6, 7])(
-  'work that is asked for %i turns after the work before it was written is not forgotten',
-  async (turns) => {
+  'a power change that is requested %i microtasks after the last one was committed still runs',
+  async (microtasks) => {
     await using lab = await ScriptedLab.open()
     const [uuid, other] = await twoNodes(lab)
-    // Without those who watch a store, who would take turns of their own.
+    // Bypasses the lab's wrapper of commit, whose promises would add microtasks.
     const own = (Object.getPrototypeOf(lab.store) as typeof lab.store).commit
     const commit = (change: Commit) => own.call(lab.store, change)
     let asked: Promise<void> | undefined
@@ -32,9 +32,9 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7])(
       const written = commit(change)
       if (change.node === uuid && change.patch?.reservation === null && !ended) {
         ended = true
-        void written.then(() => later(turns, ask))
+        void written.then(() => later(microtasks, ask))
       } else if (ended && change.node === uuid && change.done === undefined) {
-        // The end of another node's work takes along whatever waits to be written.
+        // The commit of the other node flushes all commits that wait in the group.
         const expect = lab.store.records.nodes.get(other)!.revision
         void commit({ node: other, expect, patch: {}, done: -1 })
       }
@@ -50,7 +50,7 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7])(
   },
 )
 
-test('work whose end cannot be written is done again until it can', async () => {
+test('an effect whose outcome cannot be committed runs again until it can', async () => {
   await using lab = await ScriptedLab.open()
   const [uuid] = await twoNodes(lab)
   const commit = lab.store.commit.bind(lab.store)
@@ -63,7 +63,7 @@ test('work whose end cannot be written is done again until it can', async () => 
   expect(lab.warnings).toContain(`the work of node ${uuid} could not be written down and is tried again`)
 })
 
-test('a time limit whose passing cannot be written passes again', async () => {
+test('a time limit whose reaction cannot be committed passes again', async () => {
   await using lab = await ScriptedLab.open()
   const { uuid, machine } = await lab.enroll({ inspect_interface: 'agent' })
   machine.script.silent = true
@@ -78,7 +78,7 @@ test('a time limit whose passing cannot be written passes again', async () => {
   expect((await lab.until(uuid, 'inspect failed')).last_error).toContain('Timeout reached')
 })
 
-test('a port that somebody removes while inspection changes it costs nothing else that was found', async () => {
+test('a port that is deleted while inspection changes it loses nothing else of the inspection', async () => {
   await using lab = await ScriptedLab.open()
   const { uuid, machine } = await lab.enroll({ inspect_interface: 'agent' }, '52:54:00:00:00:01')
   machine.script.inventory = { interfaces: [{ name: 'eth0', mac_address: machine.mac, client_id: 'mine' }] }
@@ -89,7 +89,7 @@ test('a port that somebody removes while inspection changes it costs nothing els
     const port = change.updatePorts?.[0]
     if (port && !removed) {
       removed = true
-      // Before it in the same transaction.
+      // Runs before the commit, in the same transaction.
       void lab.store.removePort(port.uuid)
     }
     return commit(change)
@@ -102,7 +102,7 @@ test('a port that somebody removes while inspection changes it costs nothing els
   expect(await lab.store.inventory(uuid)).toBeDefined()
 })
 
-test('a heartbeat that comes while the node is reserved waits for its release without being tried again', async () => {
+test('a heartbeat during a reservation waits for its end without polling', async () => {
   await using lab = await ScriptedLab.open()
   const { uuid, machine } = await lab.enroll()
   await lab.provision(uuid, 'manage', 'manageable')
@@ -119,13 +119,13 @@ test('a heartbeat that comes while the node is reserved waits for its release wi
   await settled()
   expect((await lab.node(uuid)).reservation).not.toBeNull()
 
-  // As on a fast clock, on which no two looks show the same time.
+  // A fast clock, which never shows the same time twice.
   const now = lab.clock.now.bind(lab.clock)
   let looks = 0
   lab.clock.now = () => now() + ++looks
   const before = lab.seen.length
   await Promise.all([beat(), beat()])
-  for (let turn = 0; turn < 50; turn++) await settled()
+  for (let i = 0; i < 50; i++) await settled()
   expect(lab.seen.length - before).toBe(2)
   lab.clock.now = now
   expect(await lab.store.deadlines()).toContainEqual(expect.objectContaining({ node: uuid, kind: 'heartbeat' }))
@@ -135,7 +135,7 @@ test('a heartbeat that comes while the node is reserved waits for its release wi
   expect(await lab.store.deadlines()).toEqual([])
 })
 
-test('a periodic check without interval does not keep the time from passing', async () => {
+test('a check interval of 0 does not stop the clock', async () => {
   await using lab = await ScriptedLab.open({ policy: { checkInterval: 0 } })
   const { uuid, machine } = await lab.enroll()
   machine.script.silent = true

@@ -17,7 +17,7 @@ import { templatesOf } from '../steps/deploy-templates.js'
 import { isKnown } from './continue.js'
 import type { Job, Outcome } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './events.js'
-import { giveWay } from './give-way.js'
+import { yieldToEventLoop } from './yield-to-event-loop.js'
 import type { Subject } from '../agents/perform-agent.js'
 import type { EffectRunner } from './effect-runner.js'
 import type { Policy } from './policy.js'
@@ -40,8 +40,8 @@ export interface DispatcherOptions {
 }
 
 /**
- * Gives events to {@link react}, commits what comes of them, then does the work that the commit asks for and gives its
- * outcome back as the next event. All state is in the store: whatever is lost here is found there.
+ * Passes events to {@link react}, commits the reactions, runs the committed effects and dispatches their outcomes as the
+ * next events. All state is in the store, so that a new process can continue from there.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions
@@ -57,7 +57,7 @@ export class Dispatcher {
     })
   }
 
-  /** Takes over what an earlier process left: see {@link recover} for what becomes of it. */
+  /** Takes over deadlines, reservations and jobs of an earlier process, as {@link recover} decides. */
   async recover(): Promise<void> {
     const { store, host } = this.#options
     for (const { node, kind, at } of await store.deadlines())
@@ -73,7 +73,7 @@ export class Dispatcher {
     await Promise.all(
       left.map(({ record }) => {
         const queued = store.records.effects.get(record.uuid)?.[0]
-        // A job of an earlier version that this one has no continuation for is dropped, as work that is cut short.
+        // A job of an earlier version without a continuation here is dropped, like work that a kill interrupted.
         const job = queued && isKnown(jobOf(queued)) ? jobOf(queued) : null
         return this.dispatch(record.uuid, { kind: 'restarted', job }, { resumed: true })
       }),
@@ -82,9 +82,9 @@ export class Dispatcher {
   }
 
   /**
-   * One event of one node, committed when it resolves.
+   * Handles one event of one node; resolves when the reaction is committed.
    *
-   * @throws IronicError when a client asked for what is not possible; 404 when the node is gone
+   * @throws IronicError for an impossible request of a client; 404 when the node is gone
    */
   async dispatch(
     node: string,
@@ -96,7 +96,7 @@ export class Dispatcher {
       this.#stop.signal.throwIfAborted()
       const entry = store.records.nodes.get(node)
       if (!entry) throw ironicErrors.nodeNotFound(node)
-      // Somebody dropped the work whose outcome this is.
+      // The job of this outcome was dropped while it ran.
       if (done && store.records.effects.get(node)?.[0]?.id !== done.id) return entry.record
       const reaction = react(this.#situation(entry.record), event)
       const commit = commitOf(this.#options, entry, reaction, done)
@@ -108,11 +108,11 @@ export class Dispatcher {
         await store.commit(commit)
       } catch (error) {
         if (error instanceof StaleRevision) {
-          await giveWay(clock)
+          await yieldToEventLoop(clock)
           continue
         }
         if (error instanceof Duplicate || error instanceof DanglingReference) throw error
-        throw new Unwritten(node, error)
+        throw new WriteFailed(node, error)
       }
       for (const warning of reaction.warnings) logger('warn', warning, { node })
       for (const { kind, at } of reaction.deadlines) this.#limits.set(node, kind, at)
@@ -123,14 +123,14 @@ export class Dispatcher {
     }
   }
 
-  /** Stops; nothing is written any more. Resolves when no work is under way. */
+  /** Stops writing at once; resolves when no effect runs any more. */
   async close(): Promise<void> {
     this.#stop.abort(new UserError('conductor-stopped', 'the conductor has been stopped'))
     this.#limits.close()
     await Promise.all(this.#working.values())
   }
 
-  /** Resolves when no work is under way for a node. */
+  /** Resolves when no effect of the node runs. */
   async idle(node: string): Promise<void> {
     await this.#working.get(node)
   }
@@ -163,7 +163,7 @@ export class Dispatcher {
     }
   }
 
-  /** Takes up the heartbeat that waits for the end of the reservation, if one does and the reservation has ended. */
+  /** Handles a heartbeat that waited for the end of the reservation, once the reservation has ended. */
   #takeWaitingHeartbeat(node: string): void {
     const { records } = this.#options.store
     const waits = records.deadlines.get(node)?.has(WAITING_HEARTBEAT) ?? false
@@ -171,7 +171,7 @@ export class Dispatcher {
     this.#inBackground(node, WAITING_HEARTBEAT, { kind: 'released' })
   }
 
-  /** What happens by itself and cannot be written down (a full disk) happens again later. */
+  /** Dispatches an event that no caller waits for. When it fails (a full disk), it is repeated later. */
   #inBackground(node: string, kind: string, event: ConductorEvent): void {
     this.dispatch(node, event).catch((error: unknown) => {
       const { clock, policy, store, logger } = this.#options
@@ -181,26 +181,30 @@ export class Dispatcher {
     })
   }
 
-  /** Runs the node's work, one piece after the other, until none is queued. */
-  #work(node: string, again: boolean): void {
+  /**
+   * Runs the node's effects, one after the other, until none is queued.
+   *
+   * @param resumed the first may have run before, in a process that died
+   */
+  #work(node: string, resumed: boolean): void {
     if (this.#working.has(node)) return
-    const working = this.#drain(node, again)
+    const working = this.#drain(node, resumed)
       .catch((error: unknown) => {
         if (!this.#stop.signal.aborted) this.#options.logger('error', `the work of node ${node} has stopped`, { error })
       })
       .finally(() => {
         this.#working.delete(node)
-        // Queued after the last look and before this: whoever queued it took it for looked after.
+        // An effect that was queued after the last check found this node working and started nothing.
         if (this.#options.store.records.effects.has(node) && !this.#stop.signal.aborted) this.#work(node, false)
       })
     this.#working.set(node, working)
   }
 
-  async #drain(node: string, again: boolean): Promise<void> {
+  async #drain(node: string, resumed: boolean): Promise<void> {
     const { store, effects, clock, logger } = this.#options
     const { signal } = this.#stop
-    let repeat = again
-    let lookedAgain: number | undefined
+    let mayHaveRun = resumed
+    let repeated: number | undefined
     for (;;) {
       const queued = store.records.effects.get(node)?.[0]
       const subject = this.subject(node)
@@ -208,39 +212,39 @@ export class Dispatcher {
       const job = jobOf(queued)
       const { kind } = job.effect
       const outcome = await contained(`${kind} of node ${node}`, () =>
-        effects.perform(subject, job.effect, repeat, signal),
+        effects.perform(subject, job.effect, mayHaveRun, signal),
       ).catch((error: unknown): Outcome => ({ ok: false, kind, reason: 'other', error: errorChain(error).join(': ') }))
-      repeat = false
+      mayHaveRun = false
       try {
-        const settled = await this.#settle(node, queued, { job, outcome, lookAgain: lookedAgain !== queued.id })
-        if (!settled) lookedAgain = queued.id
+        const settled = await this.#settle(node, queued, { job, outcome, mayRepeat: repeated !== queued.id })
+        if (!settled) repeated = queued.id
       } catch (error) {
         if (signal.aborted) return
         logger('error', `the work of node ${node} could not be written down and is tried again`, { error })
-        await clock.sleep(AGAIN, { signal })
-        repeat = true
+        await clock.sleep(RETRY_INTERVAL, { signal })
+        mayHaveRun = true
       }
     }
   }
 
   /**
-   * A flow that cannot deal with an outcome is told that the work failed: no node stays reserved for a defect of ours.
+   * Dispatches an outcome. A flow that throws on it gets a failure instead, so that a defect leaves no node reserved.
    *
-   * @returns false when the work is to be done again
+   * @returns false when the effect has to run again
    */
   async #settle(
     node: string,
     queued: StoredEffect,
-    { job, outcome, lookAgain }: { job: Job; outcome: Outcome; lookAgain: boolean },
+    { job, outcome, mayRepeat }: { job: Job; outcome: Outcome; mayRepeat: boolean },
   ): Promise<boolean> {
     try {
       await this.dispatch(node, { kind: 'outcome', job, outcome }, { done: queued })
     } catch (error) {
-      // With a node its work is gone.
+      // A deleted node has no work.
       if (!this.#options.store.records.nodes.has(node)) return true
-      if (this.#stop.signal.aborted || error instanceof Unwritten) throw error
-      // A port that somebody made in between: looking again finds it.
-      if (error instanceof Duplicate && lookAgain) return false
+      if (this.#stop.signal.aborted || error instanceof WriteFailed) throw error
+      // A client created the same port meanwhile; the repeated effect finds it.
+      if (error instanceof Duplicate && mayRepeat) return false
       this.#options.logger('error', `the outcome of ${job.effect.kind} of node ${node} could not be handled`, { error })
       const failed: Outcome = { ok: false, kind: job.effect.kind, reason: 'other', error: String(error) }
       await this.dispatch(node, { kind: 'outcome', job, outcome: failed }, { done: queued })
@@ -249,18 +253,18 @@ export class Dispatcher {
   }
 }
 
-/** The database as a whole refuses: no fault of what was to be written. */
-class Unwritten extends Error {
-  override name = 'Unwritten'
+/** The database refuses all writes; the reaction is not the cause. */
+class WriteFailed extends Error {
+  override name = 'WriteFailed'
   constructor(node: string, cause: unknown) {
     super(`a change of node ${node} could not be written`, { cause })
   }
 }
 
-/** How long after it could not be written down work is done again. */
-const AGAIN = seconds(10)
+/** Wait before an effect runs again whose outcome could not be committed. */
+const RETRY_INTERVAL = seconds(10)
 
 const STUCK = new Set<string>(STUCK_STATES)
 
-/** The store keeps jobs as JSON: what is read is what {@link commitOf} wrote. */
+/** The store holds jobs as JSON, written by {@link commitOf}. */
 const jobOf = ({ payload }: StoredEffect): Job => payload as unknown as Job

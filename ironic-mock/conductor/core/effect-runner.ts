@@ -25,7 +25,7 @@ export interface EffectRunnerOptions {
   records: () => Records
   inventory: (node: string) => Promise<{ inventory: JsonObject } | undefined>
   findImage: FindImage
-  /** A step on the children of a node, one after the other; rejects at the first that fails. */
+  /** Runs a step on the children of a node, one after the other; rejects at the first failure. */
   runOnChildren: (parent: Readonly<NodeRecord>, step: JsonObject, signal: AbortSignal) => Promise<void>
 }
 
@@ -40,7 +40,7 @@ export class EffectRunner {
   }
 
   /**
-   * Runs one effect. Whatever goes wrong is an outcome too.
+   * Runs one effect; a failure is an outcome too.
    *
    * @param again it may have run before, in a process that died
    */
@@ -52,15 +52,15 @@ export class EffectRunner {
     } catch (error) {
       signal.throwIfAborted()
       const agent = agentFailure(error)
-      // An agent's failure says all by itself; its cause is for programmers.
+      // The agent's sentence is complete; its cause concerns programmers only.
       if (agent) return { ok: false, kind: effect.kind, reason: agent, error: (error as Error).message }
       const reason = BMC_EFFECTS.includes(effect.kind) ? 'bmc' : 'other'
-      const said = reason === 'bmc' ? bmcError(subject.node, error) : errorChain(error).join(': ')
-      return { ok: false, kind: effect.kind, reason, error: said }
+      const message = reason === 'bmc' ? bmcError(subject.node, error) : errorChain(error).join(': ')
+      return { ok: false, kind: effect.kind, reason, error: message }
     }
   }
 
-  /** The machine's power, for the periodic look; null when there is nothing to look at. */
+  /** Reads the machine's power for the power sync; null for a node without a machine. */
   async seePower(subject: Subject): Promise<SeenPower | null> {
     if (remembersPower(subject.node, this.#options.policy)) return null
     try {
@@ -72,7 +72,7 @@ export class EffectRunner {
     }
   }
 
-  /** What else changes of itself, where the BMC tells; null where it does not. */
+  /** Reads the boot mode and secure boot for the power sync; null when the BMC does not report them. */
   async seeModes(subject: Subject): Promise<HardwareReport | null> {
     if (!readsModes(subject.node)) return null
     return reportOf(await this.#hardware(subject).catch(() => undefined), this.#options.logger)
@@ -170,13 +170,13 @@ export class EffectRunner {
     }
   }
 
-  /** What of the machine there is beyond its power; nothing behind a node that only remembers. */
+  /** Hardware calls of the BMC; undefined for a node without a machine. */
   async #hardware({ node, ports }: Subject): Promise<BmcHardware | undefined> {
     if (remembersPower(node, this.#options.policy)) return undefined
     return (await this.#options.bmcs(node, ports)).hardware
   }
 
-  /** The same for calls that answer with what the BMC says. */
+  /** Hardware calls for the API. */
   hardware(subject: Subject): Promise<BmcHardware | undefined> {
     return this.#hardware(subject)
   }
@@ -186,7 +186,7 @@ export class EffectRunner {
     return this.#options.bmcs(node, ports)
   }
 
-  /** What is so already is left alone. */
+  /** Sets the power, unless the machine has the wanted state already. */
   async #setPower(
     bmc: Bmc | RememberedBmc,
     target: PowerTarget,
@@ -216,12 +216,15 @@ export class EffectRunner {
     }
   }
 
-  /** Six looks five seconds apart, then by the BMC (Ironic's source). A power that is only remembered cannot change. */
+  /**
+   * Polls the power, then powers off by the BMC, as ironic drivers/modules/agent_base.py tear_down_agent does. The power of
+   * a node without a machine cannot change by itself.
+   */
   async #awaitPowerOff(subject: Subject, signal: AbortSignal): Promise<PowerState> {
     const { clock, policy } = this.#options
     const bmc = await this.#bmc(subject)
     if (!remembersPower(subject.node, policy))
-      for (let look = 1; look <= policy.agentPowerOffPolls; look++) {
+      for (let poll = 1; poll <= policy.agentPowerOffPolls; poll++) {
         if ((await bmc.power()) === 'power off') return 'power off'
         await clock.sleep(policy.agentPowerOffInterval, { signal })
       }
@@ -229,7 +232,7 @@ export class EffectRunner {
   }
 }
 
-/** A reason, so that no exception with a stack is made for the usual case. */
+/** A shared abort reason, since creating an exception with a stack for each effect is slow. */
 const DONE = new Error('done')
 
 const BMC_EFFECTS: readonly EffectKind[] = ['read-power', 'power', 'boot', 'await-power-off', 'bmc-change']

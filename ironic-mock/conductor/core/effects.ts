@@ -17,53 +17,53 @@ import type { FoundImage } from '../../drivers/images.js'
 
 export type PowerTarget = 'power on' | 'power off' | 'rebooting' | 'soft power off' | 'soft rebooting'
 
-/** Work outside the database. Every kind is safe to run again: it reads before it acts, or acting twice is the same. */
+/** Work outside the database. Every kind is safe to run again: it reads before it acts, or is idempotent. */
 export type EffectBody =
   | { kind: 'read-power' }
-  /** `boot` is set before. `timeout` in milliseconds. */
+  /** `boot` is set before the power changes. `timeout` in milliseconds. */
   | { kind: 'power'; target: PowerTarget; boot?: BootSource; timeout?: number }
   | { kind: 'boot'; source: BootSource }
-  /** What inspection has to know of the rest of the database. */
+  /** Reads records of other nodes that inspection needs. */
   | { kind: 'inspection-facts'; addresses: string[] }
-  /** A GET that an inspection rule asks for; `timeout` in milliseconds. */
+  /** Sends the GET of an inspection rule; `timeout` in milliseconds. */
   | { kind: 'api-call'; url: string; headers: Record<string, string>; timeout: number }
-  /** What the BMC tells of its machine, with the same. */
+  /** Reads the machine's hardware from its BMC, with the inspection facts. */
   | { kind: 'bmc-system' }
   | { kind: 'agent-steps'; of: StepKind }
   | { kind: 'agent-commands' }
-  /** With `configdrive` the step gets the node's among its arguments, as the image that an agent takes. */
+  /** With `configdrive` the node's config drive is added to the step's arguments, as an image. */
   | { kind: 'agent-step'; of: StepKind; step: RequestedStep; configdrive?: true }
   | { kind: 'agent-power-off' }
   | { kind: 'agent-logs' }
-  /** Tells the agent of a rescue ramdisk the (hashed) password of `instance_info`. */
+  /** Sends the (hashed) password of `instance_info` to the agent of a rescue ramdisk. */
   | { kind: 'agent-rescue' }
-  /** Waits for the agent to have powered the machine off, and does it the hard way when it has not. */
+  /** Waits until the agent has powered the machine off; powers it off by the BMC when it has not. */
   | { kind: 'await-power-off' }
-  /** What an image's URL leads to. */
+  /** Reads the metadata of an image. */
   | { kind: 'find-image'; url: string; digest: boolean }
   | { kind: 'agent-partitions' }
-  /** Waits until the agent has done it. */
+  /** Installs a boot loader, and waits for the end of the command. */
   | { kind: 'agent-bootloader'; root: string | null; efi: string | null; bootMode: string }
   | { kind: 'agent-sync' }
   | { kind: 'agent-lockdown' }
-  /** A step on all child nodes, or those that it names, one after the other. */
+  /** Runs a step on all child nodes, or those that it names, one after the other. */
   | { kind: 'child-step'; step: JsonObject }
-  /** Lets time pass. */
+  /** Waits. */
   | { kind: 'pause'; ms: number }
-  /** What the BMC says of the machine's firmware; null when it says nothing. It never fails. */
+  /** Reads BIOS settings and firmware from the BMC; null when it has none. It never fails. */
   | { kind: 'hardware-report' }
   | { kind: 'bmc-change'; change: BmcChange }
-  /** Nothing to do outside: gives way, so that the state shows as it does in Ironic, where a worker takes over. */
+  /** Does nothing, so that clients can see the state before the flow continues, as in Ironic, whose worker starts then. */
   | { kind: 'proceed' }
 
 export type EffectKind = EffectBody['kind']
 
-/** For hooks and rules. */
+/** Facts for the hooks and rules of inspection. */
 export interface InspectionFacts {
-  /** Of the addresses in question those that a port of any node has. */
+  /** MAC addresses of the inventory that a port of any node has already. */
   taken: string[]
   rules: InspectionRuleRecord[]
-  /** The inventory of the inspection before. */
+  /** Inventory of the last inspection. */
   before: JsonObject | null
 }
 
@@ -72,13 +72,13 @@ export type CachedSteps = Partial<Record<StepInterface, CachedStep[]>>
 export type CachedStep = AdvertisedStep & { requires_ramdisk?: boolean }
 
 export interface EffectValues {
-  /** null when the power was never set: `fake-hardware` knows no more. */
+  /** Null for a `fake-hardware` node whose power was never set. */
   'read-power': PowerState | null
   power: PowerState
   boot: null
   'inspection-facts': InspectionFacts
   'api-call': null
-  /** Null when the BMC does not tell. */
+  /** Null when the BMC reports no hardware. */
   'bmc-system': (InspectionFacts & { report: SystemReport }) | null
   'agent-steps': { steps: CachedSteps; versions: ManagerVersions }
   'agent-commands': { names: string[]; last: CommandResult | null }
@@ -88,7 +88,7 @@ export interface EffectValues {
   'agent-rescue': CommandResult
   'await-power-off': PowerState
   'find-image': FoundImage
-  /** By IPA's names; empty for an image of a whole disk. */
+  /** Partition UUIDs by IPA's names; empty for a whole-disk image. */
   'agent-partitions': JsonObject
   'agent-bootloader': null
   'agent-sync': null
@@ -100,7 +100,7 @@ export interface EffectValues {
   proceed: null
 }
 
-/** Why an effect failed, as far as a flow tells the reasons apart. */
+/** Reason of a failed effect, as far as flows distinguish reasons. */
 export type FailureReason = 'agent busy' | 'agent unreachable' | 'agent error' | 'bmc' | 'other'
 
 export type Outcome =
@@ -109,7 +109,7 @@ export type Outcome =
 
 /** @throws Error when the outcome is of another effect, or a failure: a defect of the flow */
 export function valueOf<K extends EffectKind>(outcome: Outcome, kind: K): EffectValues[K] {
-  if (!outcome.ok || outcome.kind !== kind) throw new Error(`expected what ${kind} gives, not ${outcome.kind}`)
+  if (!outcome.ok || outcome.kind !== kind) throw new Error(`expected the result of ${kind}, not of ${outcome.kind}`)
   return outcome.value as EffectValues[K]
 }
 

@@ -8,15 +8,15 @@ import type { HardwareReport } from '../../drivers/hardware.js'
 export type DeadlineKind =
   'inspect callback' | 'clean callback' | 'deploy callback' | 'service callback' | 'rescue callback'
 
-/** The power of a machine as its BMC reports it; `error` says why it does not. */
+/** Power of a machine as its BMC reports it, or the error of the BMC. */
 export type SeenPower = { power: 'power on' | 'power off' } | { power: 'error' | null; error: string }
 
-/** Everything that can happen to a node. */
+/** All events of a node. */
 export type ConductorEvent =
   | { kind: 'verb'; request: ProvisionRequest }
   | { kind: 'power'; target: PowerTarget; timeout: number | null }
   | { kind: 'maintenance'; on: boolean; reason: string | null }
-  /** `token` is the one to hand out if there is none yet; null where the agent cannot take one. */
+  /** `token` becomes the agent's when it has none yet; null when the agent cannot take one. */
   | { kind: 'lookup'; token: string | null }
   | { kind: 'heartbeat'; heartbeat: Heartbeat }
   | { kind: 'inventory'; data: JsonObject; token: string | null }
@@ -28,9 +28,9 @@ export type ConductorEvent =
   /** A conductor has started and found the node in its database. */
   | { kind: 'restarted'; job: Job | null }
   /**
-   * What the periodic look at the machine's power showed; `attempt` counts looks that found something wrong. `report` is
-   * what the BMC tells besides.
+   * Result of the power sync; `attempt` counts checks in a row that found a wrong power state. `report` is the BMC's
+   * hardware report.
    */
   | { kind: 'power-seen'; seen: SeenPower; attempt: number; report?: HardwareReport | null }
-  /** The power of a node that is out of service for it can be read again. */
+  /** The BMC of a node with a power failure answers again. */
   | { kind: 'power-recovered'; power: 'power on' | 'power off' }

@@ -10,7 +10,7 @@ async function manageable(fields = {}, policy = {}) {
   return { lab, uuid }
 }
 
-test('an all-fake node walks through everything without a machine, its power never read', async () => {
+test('a fake node passes all flows without a machine, and its power is never read', async () => {
   const { lab, uuid } = await manageable()
   const inspected = await lab.provision(uuid, 'inspect', 'manageable')
   expect(inspected.inspection_finished_at).not.toBeNull()
@@ -20,7 +20,7 @@ test('an all-fake node walks through everything without a machine, its power nev
   expect((await lab.provision(uuid, 'rescue', 'rescue', { rescue_password: 'secret' })).instance_info).toHaveProperty(
     'rescue_password',
   )
-  // There is no ramdisk to clean up after, and so nobody who would forget the password (recorded).
+  // Without a ramdisk no clean-up removes the password (recorded).
   expect((await lab.provision(uuid, 'unrescue', 'active')).instance_info).toHaveProperty('rescue_password')
   const node = await lab.provision(uuid, 'deleted', 'available')
   expect(node).toMatchObject({ power_state: null, target_power_state: null, last_error: null, instance_info: {} })
@@ -39,7 +39,7 @@ test('an all-fake node walks through everything without a machine, its power nev
   )
 })
 
-test('power is what it was last told', async () => {
+test('a fake node has the power state that was requested last', async () => {
   const { lab, uuid } = await manageable()
   await lab.conductor.changePower(uuid, 'power on')
   expect(await lab.until(uuid, (node) => node.reservation === null)).toMatchObject({ power_state: 'power on' })
@@ -58,12 +58,12 @@ test('manual cleaning with fake steps; reserved ones are dropped, as Ironic 39.0
   )
 })
 
-test('cleaning holds where it is asked to, and goes on when somebody lets go', async () => {
+test('cleaning waits at a hold step and continues after unhold', async () => {
   const { lab, uuid } = await manageable()
   await lab.provision(uuid, 'clean', 'clean hold', { clean_steps: CLEAN_STEPS })
   expect(await lab.provision(uuid, 'unhold', 'manageable')).toMatchObject({ last_error: null })
   await lab.provision(uuid, 'clean', 'clean hold', { clean_steps: CLEAN_STEPS })
-  // What holds is not abortable to Ironic, so that the first abort is only noted.
+  // A hold step is not abortable in Ironic, so that the first abort only sets abort_after.
   await lab.conductor.provision(uuid, { target: 'abort' })
   expect(await lab.node(uuid)).toMatchObject({ provision_state: 'clean hold', clean_step: { abort_after: true } })
   expect(await lab.provision(uuid, 'abort', 'clean failed')).toMatchObject({
@@ -81,7 +81,7 @@ describe('service', () => {
     return { ...scene, service }
   }
 
-  test('of the fake vendor', async () => {
+  test('runs a step of the fake vendor interface', async () => {
     const { lab, uuid, service } = await active()
     await service('log_passthrough', 'active')
     expect((await lab.store.history(uuid)).at(-2)?.event).toBe(
@@ -89,7 +89,7 @@ describe('service', () => {
     )
   })
 
-  test('with a step that nobody has, and the way back, as recorded', async () => {
+  test('fails for an unknown step and returns to active by abort, as recorded', async () => {
     const { lab, uuid, service } = await active()
     const error = `Node ${uuid} failed step {'interface': 'vendor', 'step': 'nosuch'}: 'FakeVendorB' object has no attribute 'nosuch'`
     expect(await service('nosuch', 'service failed')).toMatchObject({
@@ -109,7 +109,7 @@ describe('service', () => {
     })
   })
 
-  test('abort of one that waits for ever is put off', async () => {
+  test('an abort during a step that is not abortable waits for its end', async () => {
     const { lab, uuid, service } = await active()
     await service('trigger_servicewait', 'service wait')
     await lab.conductor.provision(uuid, { target: 'abort' })
@@ -117,7 +117,7 @@ describe('service', () => {
   })
 })
 
-test('a clean step that it does not have, and the way back', async () => {
+test('an unknown clean step fails the node, and manage and provide make it available again', async () => {
   const { lab, uuid } = await manageable()
   const failed = await lab.provision(uuid, 'clean', 'clean failed', {
     clean_steps: [{ interface: 'raid', step: 'delete_configuration' }],
@@ -128,24 +128,24 @@ test('a clean step that it does not have, and the way back', async () => {
     target_provision_state: 'manageable',
   })
   await expect(lab.conductor.provision(uuid, { target: 'provide' })).rejects.toMatchObject({ status: 400 })
-  // The error stays to be read until the next work begins.
+  // The error stays until the next flow starts.
   expect(await lab.provision(uuid, 'manage', 'manageable')).toMatchObject({ last_error: failed.last_error })
   expect(await lab.provision(uuid, 'provide', 'available')).toMatchObject({ last_error: null })
 })
 
-test('a deploy step that it does not have is passed over, as recorded', async () => {
+test('an unknown deploy step is skipped, as recorded', async () => {
   const { lab, uuid } = await manageable()
   await lab.provision(uuid, 'provide', 'available')
   const deploy_steps = [{ interface: 'raid', step: 'nosuch', priority: 60, args: {} }]
   expect(await lab.provision(uuid, 'active', 'active', { deploy_steps })).toMatchObject({ last_error: null })
 })
 
-test('adoption takes a machine over as it is', async () => {
+test('adoption makes a fake node active without a change', async () => {
   const { lab, uuid } = await manageable()
   expect(await lab.provision(uuid, 'adopt', 'active')).toMatchObject({ target_provision_state: null })
 })
 
-test('a machine only where the lab wants one', async () => {
+test('fake-hardware powers a machine on with fakeHardwareMachines', async () => {
   const lab = await ScriptedLab.open({ policy: { fakeHardwareMachines: true } })
   const { uuid, machine } = await lab.enroll({
     driver: 'fake-hardware',

@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const STEP = { interface: 'deploy', step: 'install_coreos', priority: 80, args: {} }
 
-/** What somebody who wants a deployed machine does next, as BareMetal Operator would. */
+/** Next verb on the path to a deployed machine, as BareMetal Operator chooses it. */
 function nextVerb({ provision_state, reservation }: NodeRecord): { target: string; more?: JsonObject } | undefined {
   if (reservation !== null) return undefined
   const next: Partial<Record<ProvisionState, string>> = {
@@ -29,15 +29,15 @@ function nextVerb({ provision_state, reservation }: NodeRecord): { target: strin
 
 const WAITING: ProvisionState[] = ['inspect wait', 'clean wait', 'wait call-back']
 
-describe.each([1, 2, 3, 4])('killed again and again (seed %i)', (seed) => {
-  test('nothing that was answered is lost, nothing stays reserved, the deployment gets there', async () => {
+describe.each([1, 2, 3, 4])('sixty kills (seed %i)', (seed) => {
+  test('lose no answered change, leave no reservation and end with active nodes', async () => {
     const random = seededRandom(seed)
     const path = join(folder, `${seed}.db`)
     const lab = await ScriptedLab.open({ path, seed })
     const nodes = await Promise.all(
       [1, 2, 3].map((n) => lab.enroll({ automated_clean: true, name: `n${n}` }, `52:54:00:00:00:0${n}`)),
     )
-    // Whatever was answered, with the time of the answer.
+    // Last change of each node that the conductor answered.
     const answered = new Map<string, JsonObject>()
     const inspected = new Set<string>()
 
@@ -65,13 +65,13 @@ describe.each([1, 2, 3, 4])('killed again and again (seed %i)', (seed) => {
             .then(() => answered.set(node.uuid, extra), ignoreRefusal)
         }
       }
-      // A kill between giving a token and saying so leaves an agent that cannot report: the time limit ends it.
+      // A kill between the commit of a token and its answer leaves an agent without token: the time limit ends the wait.
       const moving = lab.clock.advance(Math.floor(random.next() * (kills < 60 ? 400 : 600_000)))
       if (kills < 60) {
         kills++
-        // At a random turn of the event loop: between a commit and its effect, or in the middle of either.
-        const turns = Math.floor(random.next() * 60)
-        for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
+        // Kills at a random iteration of the event loop: between a commit and its effect, or in the middle of either.
+        const iterations = Math.floor(random.next() * 60)
+        for (let i = 0; i < iterations; i++) await new Promise((resolve) => setImmediate(resolve))
         const before = new Map(nodes.map(({ uuid }) => [uuid, lab.store.records.nodes.get(uuid)!.record]))
         lab.kill()
         await lab.start()

@@ -19,7 +19,7 @@ const refused = (what: string) => ({
   message: `Unable to process request at this time. The concurrent action limit for ${what} has been reached. Please contact your administrator and try again later.`,
 })
 
-test('no more deployments at once than allowed', async () => {
+test('a deployment beyond max_concurrent_deploy is refused with 503', async () => {
   const { lab, made } = await nodes(2, { maxConcurrentDeploy: 1 })
   for (const { uuid, machine } of made) {
     machine.script.silent = true
@@ -32,7 +32,7 @@ test('no more deployments at once than allowed', async () => {
   await lab.provision(two, 'active', 'wait call-back')
 })
 
-test('nor cleanings, for which tearing down counts; what `provide` does is never refused', async () => {
+test('cleaning and teardown beyond max_concurrent_clean are refused, `provide` never', async () => {
   const { lab, made } = await nodes(3, { maxConcurrentClean: 1 })
   for (const { machine } of made) machine.script.silent = true
   const [one, two, three] = made.map(({ uuid }) => uuid) as [string, string, string]
@@ -47,7 +47,7 @@ test('nor cleanings, for which tearing down counts; what `provide` does is never
   await lab.provision(two, 'provide', 'clean wait')
 })
 
-test('a node that is locked only for a moment is worth waiting for', async () => {
+test('a request for a node that is locked for a moment is retried', async () => {
   const { lab, made } = await nodes(1, { nodeLockedRetryAttempts: 3 })
   const { uuid, machine } = made[0]!
   const set = machine.setPower.bind(machine)

@@ -20,7 +20,7 @@ import { stamp, millis } from './stamp.js'
 import { SHORTEST_WAIT } from './time-limits.js'
 import { transition, type TransitionEvent } from './transitions.js'
 
-/** What a reaction may look at. */
+/** Input of a reaction. */
 export interface Situation {
   readonly node: Readonly<NodeRecord>
   readonly ports: readonly PortRecord[]
@@ -30,15 +30,15 @@ export interface Situation {
   readonly at: number
   readonly host: string
   readonly policy: Policy
-  /** What ramdisks are told as `ipa-api-url`, without trailing slash. */
+  /** Kernel parameter `ipa-api-url` of ramdisks, without trailing slash. */
   readonly ironicUrl: string
-  /** Images that are served for a node's ramdisk, where somebody serves some. */
+  /** Ramdisk images of the image service. */
   readonly servedImages?: ((node: Readonly<NodeRecord>) => DeployImages | undefined) | undefined
-  /** Makes a token for an agent that is told it before it asks. */
+  /** Makes a token for an agent that gets it with its boot image, before a lookup. */
   readonly newToken?: () => string
   /** Finds a runbook by its name or uuid. */
   readonly runbook?: (ident: string) => RunbookRecord | undefined
-  /** Reads a list that is kept beside the node. */
+  /** Reads a list that is stored beside the node. */
   readonly readList?: <Kind extends NodeListKind>(kind: Kind) => NodeLists[Kind]
 }
 
@@ -52,7 +52,7 @@ export interface HistoryNote {
   duration_seconds: number | null
 }
 
-/** A port to make; the shell gives it uuid and id. */
+/** A port to create; {@link commitOf} adds uuid and id. */
 export interface PortWanted {
   address: string
   pxe_enabled: boolean
@@ -61,25 +61,25 @@ export interface PortWanted {
   physical_network?: string | null
 }
 
-/** What an event comes to: committed in one transaction. */
+/** Result of an event, committed in one transaction. */
 export interface Reaction {
   patch: NodePatch
   job: Job | null
   dropJobs: boolean
   /** Each lies in the future, so that none can pass again in the moment in which it passed. */
   deadlines: Deadline[]
-  /** Whether a heartbeat waits for the end of the reservation; null leaves it as it was. */
+  /** True when a heartbeat waits for the end of the reservation; null for no change. */
   heartbeatWaits: boolean | null
   history: HistoryNote[]
   createPorts: PortWanted[]
   updatePorts: PortRecord[]
   removePorts: string[]
   inventory: { inventory: JsonObject; plugin_data: JsonObject } | null
-  /** Lists beside the node, each as a whole. */
+  /** Changed lists beside the node, each in full. */
   lists: Partial<NodeLists>
   /** Sentences for the operator's log. */
   warnings: string[]
-  /** Told to the client once what has changed nevertheless is kept. */
+  /** Error for the client, thrown after the changes are committed. */
   refusal: IronicError | null
 }
 
@@ -92,8 +92,8 @@ const WAITING: Partial<Record<ProvisionState, { deadline: DeadlineKind; limit: (
 }
 
 /**
- * One reaction being worked out. Flows read and change the node as if it were theirs; {@link reaction} tells what came
- * of it. Nothing outside is touched, so the whole is a function of situation and event.
+ * Collects one reaction. Flows read and change its copy of the node; {@link reaction} returns the differences. It has no
+ * side effects, so that a reaction is a function of situation and event.
  */
 export class NodeTask {
   readonly situation: Situation
@@ -110,7 +110,7 @@ export class NodeTask {
   readonly #warnings: string[] = []
   #refusal: IronicError | null = null
   inventory: Reaction['inventory'] = null
-  readonly #sheets: Partial<NodeLists> = {}
+  readonly #lists: Partial<NodeLists> = {}
 
   constructor(situation: Situation) {
     this.situation = situation
@@ -125,7 +125,7 @@ export class NodeTask {
     return this.node.uuid
   }
 
-  /** The present as the database writes it. */
+  /** The present in the database's format. */
   get now(): string {
     return stamp(this.situation.at)
   }
@@ -147,7 +147,7 @@ export class NodeTask {
     return (this.#info ??= this.node.driver_internal_info = { ...this.node.driver_internal_info })
   }
 
-  /** Moves the node along the table, with what every such move brings: times, time limits. */
+  /** Moves the node along {@link transition}, and sets the times and time limits of the new state. */
   process(event: TransitionEvent): void {
     const from = this.node.provision_state
     const { state, target } = transition({ state: from, target: this.node.target_provision_state }, event)
@@ -166,7 +166,7 @@ export class NodeTask {
     }
   }
 
-  /** The agent lives: the time limit of the waiting state begins anew. */
+  /** Restarts the time limit of the waiting state after a sign of life of the agent. */
   touch(): void {
     this.node.provision_updated_at = this.now
     this.#limit()
@@ -175,7 +175,7 @@ export class NodeTask {
   #limit(): void {
     const waiting = WAITING[this.node.provision_state]
     const limit = waiting?.limit(this.policy) ?? 0
-    // Upstream looks for nodes that have waited longer than the limit, so at the limit itself it is not over yet.
+    // Upstream fails nodes that have waited longer than the limit, so not yet at the limit itself.
     if (waiting && limit > 0) this.deadline(waiting.deadline, limit + 1)
   }
 
@@ -188,27 +188,27 @@ export class NodeTask {
     this.#deadlines.set(kind, wait === null ? null : this.situation.at + Math.max(wait, SHORTEST_WAIT))
   }
 
-  /** Marks the node: a heartbeat is taken up when the reservation ends. */
+  /** Marks that a heartbeat waits for the end of the reservation, or no longer does. */
   heartbeatWaits(waits: boolean): void {
     this.#heartbeatWaits = waits
   }
 
-  /** A verb begins its work: the error of the one before is history (Ironic's source). */
+  /** Starts the work of a verb and clears the last error, as ironic conductor/task_manager.py process_event does. */
   begin(event: TransitionEvent): void {
     this.process(event)
     this.node.last_error = null
   }
 
   /**
-   * Other work begins, or shows that all is well. Upstream forgets every error then; a state that failed keeps its own
-   * here: clients that retry by it would go on for ever without saying why.
+   * Clears the last error when other work starts or succeeds. Upstream clears it always; a failed state keeps its error
+   * here, since clients that retry in that state would otherwise never show a reason.
    */
   forgetError(): void {
     const failed = this.node.provision_state.endsWith(' failed') || this.node.provision_state === 'error'
     if (!failed) this.node.last_error = null
   }
 
-  /** Queues effects; the node stays reserved until {@link rest}. */
+  /** Queues effects; the node stays reserved until {@link release}. */
   run<Flow extends FlowName, After extends keyof FlowMemos[Flow]>(
     effects: readonly [EffectBody, ...EffectBody[]],
     then: Continuation & { flow: Flow; after: After },
@@ -218,7 +218,7 @@ export class NodeTask {
     this.runAgain({ effect, rest, then, memo: { ...memo } })
   }
 
-  /** Queues a job that is there already. */
+  /** Queues an existing job. */
   runAgain(job: Job): void {
     this.#job = job
     this.node.reservation = this.situation.host
@@ -227,23 +227,23 @@ export class NodeTask {
 
   #announcePower(target: string): void {
     const wanted = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
-    // Nothing is announced for a state that is thought to be reached already, as recorded.
+    // A state that the record shows already gets no target power state, as recorded.
     if (this.node.power_state === wanted && (target === 'power on' || target === 'power off')) return
     this.node.target_power_state = wanted
     this.setInfo({ last_power_state_change: this.now })
   }
 
-  /** The work is over: nobody holds the node any more. */
-  rest(): void {
+  /** Ends the work and the reservation. */
+  release(): void {
     this.#job = null
     this.node.reservation = null
   }
 
-  get resting(): boolean {
-    return this.node.reservation === null
+  get isReserved(): boolean {
+    return this.node.reservation !== null
   }
 
-  /** Forgets work that was queued earlier. */
+  /** Drops jobs that were queued earlier. */
   dropJobs(): void {
     this.#dropJobs = true
   }
@@ -268,16 +268,16 @@ export class NodeTask {
     })
   }
 
-  /** A list that is kept beside the node, as this turn leaves it. */
+  /** A list that is stored beside the node, with the changes of this reaction. */
   list<Kind extends NodeListKind>(kind: Kind): Readonly<NodeLists[Kind]> {
-    return this.#sheets[kind] ?? this.situation.readList?.(kind) ?? ([] as unknown as NodeLists[Kind])
+    return this.#lists[kind] ?? this.situation.readList?.(kind) ?? ([] as unknown as NodeLists[Kind])
   }
 
   setList<Kind extends NodeListKind>(kind: Kind, list: NodeLists[Kind]): void {
-    if (JSON.stringify(list) !== JSON.stringify(this.list(kind))) Object.assign(this.#sheets, { [kind]: list })
+    if (JSON.stringify(list) !== JSON.stringify(this.list(kind))) Object.assign(this.#lists, { [kind]: list })
   }
 
-  /** Turns a request down without taking back what was written so far, as upstream now and then does. */
+  /** Refuses a request but keeps the changes made so far, as upstream does in places. */
   refuse(error: IronicError): void {
     this.#refusal = error
   }
@@ -290,7 +290,7 @@ export class NodeTask {
     const patch: NodePatch = {}
     for (const key of Object.keys(this.node) as (keyof NodeRecord)[])
       if (this.node[key] !== this.situation.node[key]) Object.assign(patch, { [key]: this.node[key] })
-    // Errors repeat URLs that the record has.
+    // Error messages quote URLs of the record, with their passwords.
     if (typeof patch.last_error === 'string') patch.last_error = withoutPasswords(patch.last_error)
     if (typeof patch.maintenance_reason === 'string' && this.node.fault !== null)
       patch.maintenance_reason = withoutPasswords(patch.maintenance_reason)
@@ -306,7 +306,7 @@ export class NodeTask {
       updatePorts: this.updatePorts,
       removePorts: this.removePorts,
       inventory: this.inventory,
-      lists: this.#sheets,
+      lists: this.#lists,
       warnings: this.#warnings,
       refusal: this.#refusal,
     }

@@ -21,7 +21,7 @@ import { hardwareCalls } from '../power/hardware-calls.js'
 import { agentConfig } from '../agents/lookup.js'
 import { networkCalls } from '../records/network.js'
 import { Admin } from '../records/node-admin.js'
-import { patiently } from './patience.js'
+import { retryWhileLocked } from './retry-while-locked.js'
 import { EffectRunner } from './effect-runner.js'
 import type { Policy } from './policy.js'
 import { PortAdmin } from '../records/port-admin.js'
@@ -36,22 +36,22 @@ export interface IronicOptions {
   /** This conductor's name: the value of `reservation` and of the API's `conductor`. */
   host: string
   policy: Policy
-  /** The hardware types that are enabled; all there are, unless told otherwise. */
+  /** Enabled hardware types; default: all. */
   types?: readonly HardwareType[]
   bmcs: Bmcs
-  /** How images are looked at; over the network and this host's files unless told otherwise. */
+  /** Reads metadata of images; default: over the network and from this host's files. */
   findImage?: FindImage
-  /** How agents are reached. */
+  /** Carries commands to agents. */
   agents: Transport
   clock: Clock
   random: Random
   probe: Probe
   logger: Logger
-  /** What ramdisks are told as `ipa-api-url`, without trailing slash; asked at every boot. */
+  /** Kernel parameter `ipa-api-url` of ramdisks, without trailing slash; read at every boot. */
   ironicUrl: () => string
-  /** Images that are served for the ramdisk of a node, before configured ones. */
+  /** Ramdisk images of the image service; they go before configured ones. */
   servedImages?: (node: Readonly<NodeRecord>) => DeployImages | undefined
-  /** Told of a client that asks for a failed deployment again, unchanged. */
+  /** Called when a client repeats a failed deployment unchanged. */
   deploymentRepeated?: (repeated: RepeatedDeployment) => void
 }
 
@@ -61,8 +61,8 @@ export interface Ironic extends AsyncDisposable {
 }
 
 /**
- * Starts a conductor on a store, taking over what an earlier one left there, as Ironic does when it starts. Disposing
- * it stops effects and time limits and leaves the database as a kill would; the store stays open.
+ * Starts a conductor on a store and recovers the work of an earlier one, as Ironic does when it starts. Disposing it stops
+ * effects and time limits and leaves the database as a kill would; the store stays open.
  *
  * ```ts
  * const store = openStore({ path: ':memory:', clock })
@@ -83,7 +83,7 @@ export async function openIronic(options: IronicOptions): Promise<Ironic> {
   try {
     await dispatcher.recover()
   } catch (error) {
-    // Nobody else knows of it yet, and its time limits would keep the process alive.
+    // The caller gets no dispatcher to close, and its timers would keep the process alive.
     await dispatcher.close()
     throw error
   }
@@ -126,15 +126,15 @@ class LocalConductor implements Conductor {
     this.hardware = hardwareCalls({ store: options.store, dispatcher, effects })
     this.network = networkCalls(options)
     this.createNode = (fields) => admin.createNode(fields)
-    this.updateNode = (uuid, change) => this.#patiently(() => admin.updateNode(uuid, change))
+    this.updateNode = (uuid, change) => this.#retryWhileLocked(() => admin.updateNode(uuid, change))
     this.destroyNode = async (uuid) => {
-      await this.#patiently(() => admin.destroyNode(uuid))
+      await this.#retryWhileLocked(() => admin.destroyNode(uuid))
       this.#repeated.forget(uuid)
     }
     const ports = new PortAdmin(options)
     this.createPort = (fields) => ports.create(fields)
-    this.updatePort = (uuid, change) => this.#patiently(() => ports.update(uuid, change))
-    this.destroyPort = (uuid) => this.#patiently(() => ports.remove(uuid))
+    this.updatePort = (uuid, change) => this.#retryWhileLocked(() => ports.update(uuid, change))
+    this.destroyPort = (uuid) => this.#retryWhileLocked(() => ports.remove(uuid))
     const records = new ResourceAdmin(options)
     this.resources = {
       create: (kind, fields) => records.create(kind, fields),
@@ -160,20 +160,20 @@ class LocalConductor implements Conductor {
 
   async provision(uuid: string, request: Parameters<Conductor['provision']>[1]): Promise<void> {
     checkConcurrency(this.#options.store.records, request.target, this.#options.policy)
-    const hashed = this.#withHash(request)
+    const hashed = this.#withHashedPassword(request)
     const repeated = this.#repeated.note(this.#subject(uuid).node, request)
-    await this.#patiently(() => this.#dispatcher.dispatch(uuid, { kind: 'verb', request: hashed }))
+    await this.#retryWhileLocked(() => this.#dispatcher.dispatch(uuid, { kind: 'verb', request: hashed }))
     if (!repeated) return
     this.#options.logger('warn', repetitionText(repeated), { node: uuid })
     this.#options.deploymentRepeated?.(repeated)
   }
 
-  /** Of a node that somebody works on the end is awaited for a moment. */
-  #patiently<T>(attempt: () => Promise<T>): Promise<T> {
-    return patiently(this.#options, this.#dispatcher.stopped, attempt)
+  /** Retries while the node is locked. */
+  #retryWhileLocked<T>(attempt: () => Promise<T>): Promise<T> {
+    return retryWhileLocked(this.#options, this.#dispatcher.stopped, attempt)
   }
 
-  #withHash(request: Parameters<Conductor['provision']>[1]): Parameters<Conductor['provision']>[1] {
+  #withHashedPassword(request: Parameters<Conductor['provision']>[1]): Parameters<Conductor['provision']>[1] {
     const { rescue_password } = request
     if (rescue_password === undefined) return request
     const salt = urlSafeToken(this.#options.random).replaceAll(/[^A-Za-z0-9]/g, '.')
@@ -191,11 +191,11 @@ class LocalConductor implements Conductor {
     const { node } = this.#subject(uuid)
     if (!isPowerTarget(target)) throw ironicErrors.invalidStateRequested(target, uuid, node.power_state ?? 'None')
     const limit = timeout === undefined ? null : timeout * 1000
-    await this.#patiently(() => this.#dispatcher.dispatch(uuid, { kind: 'power', target, timeout: limit }))
+    await this.#retryWhileLocked(() => this.#dispatcher.dispatch(uuid, { kind: 'power', target, timeout: limit }))
   }
 
   async setMaintenance(uuid: string, on: boolean, reason: string | null = null): Promise<void> {
-    await this.#patiently(() => this.#dispatcher.dispatch(uuid, { kind: 'maintenance', on, reason }))
+    await this.#retryWhileLocked(() => this.#dispatcher.dispatch(uuid, { kind: 'maintenance', on, reason }))
   }
 
   async validate(uuid: string): ReturnType<Conductor['validate']> {
@@ -245,10 +245,10 @@ class LocalConductor implements Conductor {
     return { node: structuredClone(node) }
   }
 
-  /** The token is said in clear only to whom it was made for. */
+  /** Shows the token in clear only in the answer to the call that created it. */
   #config(node: Readonly<NodeRecord>, token: string | null): JsonObject {
-    const said = token === null ? null : node.driver_internal_info.agent_secret_token === token ? token : '******'
-    return agentConfig(this.#options.policy, node.driver, said)
+    const shown = token === null ? null : node.driver_internal_info.agent_secret_token === token ? token : '******'
+    return agentConfig(this.#options.policy, node.driver, shown)
   }
 
   #subject(uuid: string) {

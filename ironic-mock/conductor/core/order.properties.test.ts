@@ -117,12 +117,12 @@ class Scene {
     expect(brokenInvariants(this.lab.store), when).toEqual([])
   }
 
-  /** What a client is refused is no matter; anything else that goes wrong is. */
+  /** Ignores refusals and writes that the full disk prevents; rethrows all other errors. */
   async asked(call: Promise<unknown>): Promise<void> {
     try {
       await call
     } catch (error) {
-      const full = error instanceof Error && error.name === 'Unwritten'
+      const full = error instanceof Error && error.name === 'WriteFailed'
       if (!full && !(error instanceof IronicError && error.status < 500)) throw error
     }
   }
@@ -149,7 +149,7 @@ class Scene {
         )
       }
       case 'heartbeat':
-        // It is tried again for as long as nobody listens.
+        // Fails while the API is not reachable; the agent repeats it.
         void machine.heartbeat().catch(() => {})
         return
       case 'power':
@@ -184,7 +184,7 @@ class Scene {
     }
   }
 
-  /** With everything in order again whatever goes on comes to its end. */
+  /** Ends all failures, and expects that every flow ends. */
   async rests(): Promise<void> {
     const { lab, uuid } = this
     this.#full = 0
@@ -199,7 +199,7 @@ class Scene {
 }
 
 test.each(kinds)(
-  'whatever happens, in whatever order: every failure says why, and nobody stays reserved: %s',
+  'no order of events leaves a failure without a reason or a node reserved: %s',
   async (_, fields, policy) => {
     await fc.assert(
       fc.asyncProperty(fc.array(events, { minLength: 20, maxLength: 60, size: 'max' }), async (sequence) => {

@@ -3,8 +3,8 @@ import { UPSTREAM_INSPECTION, type InspectionPolicy } from '../inspection/inspec
 import type { ShaCryptAlgorithm } from '../flows/rescue/sha-crypt.js'
 
 /**
- * What an operator of Ironic configures, as far as it shows. Times in milliseconds; 0 switches a time limit off. The
- * defaults are upstream's, except where a comment says otherwise.
+ * Options of Ironic that have an effect here. Times in milliseconds; 0 switches a time limit off. The defaults are
+ * upstream's, except where a comment says otherwise.
  */
 export interface Policy {
   /** `[conductor]automated_clean`; a node's own `automated_clean` wins. */
@@ -31,18 +31,18 @@ export interface Policy {
   /** `[conductor]service_callback_timeout`, `rescue_callback_timeout` */
   serviceCallbackTimeout: number
   rescueCallbackTimeout: number
-  /** `[conductor]check_provision_state_interval`: when a time limit is looked at again that could not be applied. */
+  /** `[conductor]check_provision_state_interval`: wait before a time limit that could not be applied is checked again. */
   checkInterval: number
   /** `[conductor]power_state_change_timeout` */
   powerStateChangeTimeout: number
-  /** `[conductor]soft_power_off_timeout`: of soft requests that name none. */
+  /** `[conductor]soft_power_off_timeout`: limit of soft requests without a timeout of their own. */
   softPowerOffTimeout: number
   /** `[conductor]sync_power_state_interval` */
   powerSyncInterval: number
   /** `[conductor]power_state_sync_max_retries`, `force_power_state_during_sync` */
   powerSyncMaxRetries: number
   forcePowerDuringSync: boolean
-  /** `[conductor]enable_health_monitoring`: the periodic look at the power asks for the machine's health too. */
+  /** `[conductor]enable_health_monitoring`: the power sync also reads the machine's health. */
   enableHealthMonitoring: boolean
   /** `[conductor]power_failure_recovery_interval` */
   powerFailureRecoveryInterval: number
@@ -67,11 +67,11 @@ export interface Policy {
   disallowServiceSteps: readonly string[]
   /** `[conductor]rescue_password_hash_algorithm` */
   rescuePasswordHashAlgorithm: ShaCryptAlgorithm
-  /** `[conductor]require_rescue_password_hashed`: an agent that takes no hash is not told the password in clear. */
+  /** `[conductor]require_rescue_password_hashed`: an agent that rejects the hash does not get the password in clear. */
   requireRescuePasswordHashed: boolean
   /** `[conductor]node_history` */
   nodeHistory: boolean
-  /** `[api]ramdisk_heartbeat_timeout`, in seconds as the agent is told. */
+  /** `[api]ramdisk_heartbeat_timeout`, in seconds as in the answer to a lookup. */
   heartbeatTimeout: number
   /** `[api]restrict_lookup` */
   restrictLookup: boolean
@@ -86,7 +86,7 @@ export interface Policy {
   agentPowerOffInterval: number
   /** `[deploy]fast_track` */
   fastTrack: boolean
-  /** `[deploy]fast_track_timeout`: for how long after its last heartbeat an agent is thought to be alive. */
+  /** `[deploy]fast_track_timeout`: time after its last heartbeat during which an agent counts as alive. */
   fastTrackTimeout: number
   /** `[deploy]erase_devices_priority`, `erase_devices_metadata_priority`; null leaves the agent's. */
   eraseDevicesPriority: number | null
@@ -94,7 +94,7 @@ export interface Policy {
   /** `[deploy]delete_configuration_priority`, `create_configuration_priority` of the agent's RAID steps. */
   deleteConfigurationPriority: number | null
   createConfigurationPriority: number | null
-  /** How inspection treats what it finds. */
+  /** Hooks and options of inspection. */
   inspection: InspectionPolicy
   /** `[inspector]power_off` */
   inspectionPowerOff: boolean
@@ -102,19 +102,19 @@ export interface Policy {
   autodetectDeployInterfaces: readonly string[]
   /** `[agent]deploy_logs_collect` */
   deployLogsCollect: 'always' | 'on_failure' | 'never'
-  /** `[agent]command_wait_attempts` and `command_wait_interval`: how long installing a boot loader is waited for. */
+  /** `[agent]command_wait_attempts` and `command_wait_interval`: polls of a boot-loader installation. */
   agentCommandPolls: number
   agentCommandInterval: number
   /** `[deploy]power_off_after_deploy_failure` */
   powerOffAfterDeployFailure: boolean
-  /** Ask the machines also for `fake-hardware` nodes, which otherwise only remember what they were told. */
+  /** Gives `fake-hardware` nodes machines; without, such a node only stores its power state. */
   fakeHardwareMachines: boolean
   /**
-   * Machines really fetch what their ramdisks are booted from, so that a wrong URL is one; without, they have a ramdisk of
-   * their own whatever Ironic is told.
+   * Machines fetch the boot images of their ramdisks, so that a wrong URL fails; without, they boot a built-in ramdisk and
+   * ignore the URLs.
    */
   fetchBootImages: boolean
-  /** An ISO for nodes that boot from virtual media and have none of their own; empty for none. */
+  /** ISO for nodes that boot from virtual media and have no `deploy_iso`; empty for none. */
   deployIso: string
   /** `[conductor]deploy_kernel`, `deploy_ramdisk`, and by architecture */
   deployKernel: string
@@ -124,10 +124,10 @@ export interface Policy {
   /** `[pxe]kernel_append_params`, `[redfish]kernel_append_params` */
   pxeKernelAppendParams: string
   redfishKernelAppendParams: string
-  /** Refuse to take a step for done whose agent came back with an empty command list; upstream moves on. */
+  /** Fails a step whose agent came back with an empty command list; upstream takes the step as done. */
   strictSteps: boolean
   /**
-   * Drop `hold`, `wait`, `power_on`, `power_off` and `reboot` from the steps of a clean, deploy or service request, as the
+   * Drops `hold`, `wait`, `power_on`, `power_off` and `reboot` from the steps of a clean, deploy or service request, as the
    * validation of Ironic 39.0.0 does against its own documentation (recorded); without it they run.
    */
   dropReservedSteps: boolean

@@ -63,11 +63,11 @@ function walk([name, driver, more, policy]: (typeof cases)[number]): Set<string>
   return visited
 }
 
-test.each(cases)('whatever happens to a node, it stays in order: %s', (...given) => {
-  expect(walk(given)).toContain('active')
+test.each(cases)('no sequence of events breaks an invariant of the node: %s', (...settings) => {
+  expect(walk(settings)).toContain('active')
 })
 
-test('between them they were in every state there is', () => {
-  const everywhere = new Set(cases.flatMap((given) => [...walk(given)]))
+test('the walks reach every provision state', () => {
+  const everywhere = new Set(cases.flatMap((settings) => [...walk(settings)]))
   expect([...everywhere].sort()).toEqual(Object.keys(TRANSITIONS).sort())
 }, 60_000)

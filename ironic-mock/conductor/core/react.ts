@@ -15,10 +15,10 @@ import { applyVerb } from './verbs.js'
 import { ironicErrors } from '../../../wire/index.js'
 
 /**
- * What an event comes to: the node's changes, the one piece of work that follows, time limits, history. A pure function;
- * it is run again when somebody else changed the node before its result was committed.
+ * Computes the reaction to an event: changes of the node, the job that follows, deadlines, history. A pure function, since
+ * it runs again when the node changed before the reaction was committed.
  *
- * @throws IronicError when a client asked for something that is not possible; then nothing changes
+ * @throws IronicError for an impossible request of a client; then nothing changes
  */
 export function react(situation: Situation, event: ConductorEvent): Reaction {
   const task = new NodeTask(situation)

@@ -5,8 +5,8 @@ import { CommandFailure, INSTALL_COREOS } from '../../../test/kit/conductor/scri
 import { IronicError, type JsonObject, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
 
 /**
- * What real Ironic did with a `fake-hardware` node and a real agent, reduced to what is the same in every run: what the
- * client asked, what Ironic sent to the agent, and how the node looked in between, `rest` when nobody held it.
+ * Recording of a real Ironic with a `fake-hardware` node and a real agent, reduced to what is the same in every run: the
+ * client's requests, the commands to the agent, and the node in between (`rest` while it was not reserved).
  */
 interface Line {
   ask?: string
@@ -122,7 +122,7 @@ test.each<[string, ProvisionState]>([
     ).toEqual(sent)
     const ours = [await made.lab.node(uuid), ...seen].filter((node) => node.reservation === null).map(atRest)
     for (const rest of rests) {
-      // Before anybody switched it the power of a fake node is unknown, where ours has a machine behind it.
+      // A real fake node has no power state before the first power request; ours has a machine.
       const { power_state, info, ...wanted } = rest as ReturnType<typeof atRest>
       const power = power_state === null ? {} : { power_state }
       expect(ours, `${ask.why}: ${JSON.stringify(rest)}`).toContainEqual(

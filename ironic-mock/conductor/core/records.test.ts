@@ -3,7 +3,7 @@ import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import type { NewNode } from './conductor.js'
 
 describe('creating a node', () => {
-  test('fills in what was not asked for from the driver', async () => {
+  test('takes default interfaces from the driver', async () => {
     const { conductor } = await ScriptedLab.open()
     expect(await conductor.createNode({ driver: 'redfish' })).toMatchObject({
       id: 1,
@@ -46,7 +46,7 @@ describe('creating a node', () => {
   })
 })
 
-test('changing the driver or an interface has to fit together', async () => {
+test('a change of driver or interface that do not fit together is refused', async () => {
   const { conductor } = await ScriptedLab.open()
   const { uuid } = await conductor.createNode({ driver: 'fake-hardware' })
   await expect(conductor.updateNode(uuid, () => ({ driver: 'redfish' }))).rejects.toMatchObject({ status: 400 })
@@ -57,7 +57,7 @@ test('changing the driver or an interface has to fit together', async () => {
   expect(updated).toMatchObject({ extra: { a: 1 }, updated_at: '2026-01-01T00:00:00.000000' })
 })
 
-test('two who change a node at once both get their way', async () => {
+test('concurrent changes of a node are all applied', async () => {
   const { conductor, store } = await ScriptedLab.open()
   const { uuid } = await conductor.createNode({ driver: 'fake-hardware' })
   await Promise.all(
@@ -67,7 +67,7 @@ test('two who change a node at once both get their way', async () => {
 })
 
 describe('deleting a node', () => {
-  test('where it stands still, with its ports', async () => {
+  test('removes a node in a stable state with its ports', async () => {
     const { conductor, store } = await ScriptedLab.open()
     const { uuid } = await conductor.createNode({ driver: 'fake-hardware' })
     await conductor.createPort({ node_uuid: uuid, address: '52:54:00:AA:00:01' })
@@ -77,7 +77,7 @@ describe('deleting a node', () => {
     await expect(conductor.provision(uuid, { target: 'manage' })).rejects.toMatchObject({ status: 404 })
   })
 
-  test('elsewhere only in maintenance', async () => {
+  test('in other states needs maintenance', async () => {
     const lab = await ScriptedLab.open()
     const { uuid, machine } = await lab.enroll()
     machine.script.silent = true
@@ -89,13 +89,13 @@ describe('deleting a node', () => {
     })
     await lab.conductor.setMaintenance(uuid, true, 'stuck')
     await lab.conductor.destroyNode(uuid)
-    // Its time limit passes without anybody minding.
+    // Its time limit passes without a warning.
     await lab.clock.advance(3_600_000)
     expect(lab.warnings).toEqual([])
   })
 })
 
-test('a MAC belongs to one port', async () => {
+test('a MAC address of another port is refused', async () => {
   const { conductor } = await ScriptedLab.open()
   const { uuid } = await conductor.createNode({ driver: 'fake-hardware' })
   const port = await conductor.createPort({ node_uuid: uuid, address: '52:54:00:00:00:01' })
@@ -108,7 +108,7 @@ test('a MAC belongs to one port', async () => {
   await expect(conductor.destroyPort(port.uuid)).rejects.toMatchObject({ status: 404 })
 })
 
-test('validation names what is missing, interface by interface', async () => {
+test('validation names the missing fields of each interface', async () => {
   const { conductor } = await ScriptedLab.open()
   const { uuid } = await conductor.createNode({ driver: 'redfish' })
   const noPort = { result: false, reason: `Node ${uuid} does not have any port associated with it` }
@@ -122,7 +122,7 @@ test('validation names what is missing, interface by interface', async () => {
   })
 })
 
-test('drivers are described with their default interface first', async () => {
+test('the list of drivers has the default interface first', async () => {
   const { conductor } = await ScriptedLab.open()
   const drivers = conductor.drivers()
   expect(drivers.map(({ name }) => name)).toEqual(['fake-hardware', 'idrac', 'ipmi', 'manual-management', 'redfish'])

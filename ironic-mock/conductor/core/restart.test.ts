@@ -9,7 +9,7 @@ test.each(STATES_OF_RESTART)('a node found in %s goes to %s', async (state, afte
   expect(deadlines).toEqual([])
 })
 
-test('a pending change of power is given up', async () => {
+test('a pending power change is aborted', async () => {
   const { found } = await restartable(
     { provision_state: 'manageable', reservation: 'lab', target_power_state: 'power on' },
     { effect: true },
@@ -21,7 +21,7 @@ test('a pending change of power is given up', async () => {
   })
 })
 
-test('who waits for an agent goes on waiting, under the same time limit', async () => {
+test('a node that waits for its agent keeps waiting, with the same time limit', async () => {
   const { found, deadlines } = await restartable(
     { provision_state: 'wait call-back', target_provision_state: 'active' },
     { deadline: true },
@@ -30,7 +30,7 @@ test('who waits for an agent goes on waiting, under the same time limit', async 
   expect(deadlines).toMatchObject([{ kind: 'deploy callback' }])
 })
 
-test('a lock of another conductor is left alone', async () => {
+test('a reservation of another conductor stays', async () => {
   const { found } = await restartable({ provision_state: 'manageable', reservation: 'somebody else' }, {})
   expect(found.reservation).toBe('somebody else')
 })

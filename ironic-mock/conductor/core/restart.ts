@@ -4,9 +4,8 @@ import type { NodeTask } from './node-task.js'
 import { wipeCleaningPlan, wipeDeploymentPlan, wipeServicing } from '../flows/teardown/wipe.js'
 
 /**
- * What a starting conductor does with a node it was responsible for, as Ironic's does: work that
- * cannot be resumed has failed, an agent that is waited for is still waited for. What is left of other work (the tail
- * of an abort) is done again.
+ * Reacts to the start of a conductor for a node that it had reserved, as ironic conductor/base_manager.py init_host does:
+ * flows that cannot be resumed fail, waiting states keep waiting. Other jobs (the end of an abort) run again.
  */
 export function recover(task: NodeTask, job: Job | null): void {
   const { node } = task
@@ -16,16 +15,16 @@ export function recover(task: NodeTask, job: Job | null): void {
     node.target_power_state = null
     task.fail(`The ${state} state can't be resumed by conductor ${task.situation.host}. Moving to fail state.`, state)
     task.process('fail')
-    // Where the work stood is of no use to the next attempt, which begins anew.
+    // The next attempt starts from the first step.
     if (state === 'deploying') wipeDeploymentPlan(task)
     if (state === 'cleaning') wipeCleaningPlan(task)
     if (state === 'servicing') wipeServicing(task)
-    return task.rest()
+    return task.release()
   }
   if (job && job.then.after !== 'power-change') return task.runAgain(job)
   if (node.target_power_state !== null) {
     node.target_power_state = null
     node.last_error = 'Pending power operation was aborted due to conductor restart'
   }
-  task.rest()
+  task.release()
 }

@@ -1,6 +1,6 @@
 import { seconds, TimerHeap, type Clock, type Due } from '../../../runtime/index.js'
 
-/** A time limit is never shorter: one that set itself anew for the present would pass for ever without time passing. */
+/** Lower bound of every time limit: one that re-arms itself for the present would pass for ever without time passing. */
 export const SHORTEST_WAIT = seconds(1)
 
 const MOVED = new Error('the time limit was moved')
@@ -11,8 +11,8 @@ interface Limit extends Due {
 }
 
 /**
- * Calls when a time limit passes. One timer for all of them, set for the earliest; limits are moved far more often than
- * they pass, so a moved one stays in the heap until its old time comes and is then found outdated.
+ * Calls `passed` for each time limit that passes. One timer serves all limits. A moved limit stays in the heap until its
+ * old time and is then skipped, since limits move far more often than they pass.
  */
 export class TimeLimits {
   readonly #clock: Clock

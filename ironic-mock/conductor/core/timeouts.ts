@@ -7,10 +7,10 @@ import { rescueFailedOff } from '../flows/rescue/rescue.js'
 import { timeOutService } from '../flows/service/servicing-failure.js'
 import type { NodeTask } from './node-task.js'
 
-/** A time limit has passed. */
+/** Reacts to a passed deadline: the flow fails with upstream's sentence. */
 export function deadlinePassed(task: NodeTask, deadline: DeadlineKind): void {
-  // Ironic's periodic check passes over nodes in maintenance and reserved ones, and comes again.
-  if (task.node.maintenance || !task.resting) {
+  // Ironic's periodic check skips nodes in maintenance and reserved ones until its next run.
+  if (task.node.maintenance || task.isReserved) {
     task.deadline(deadline, task.policy.checkInterval)
     return
   }

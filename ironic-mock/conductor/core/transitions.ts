@@ -1,6 +1,6 @@
 import type { ProvisionState } from '../../../wire/index.js'
 
-/** What moves a node from state to state: a verb of the API, or what the conductor's own work came to. */
+/** Events that move a node between provision states: verbs of the API, and results of the conductor's work. */
 export type TransitionEvent =
   | 'abort'
   | 'adopt'
@@ -22,12 +22,12 @@ export type TransitionEvent =
   | 'wait'
 
 export interface StateRow {
-  /** What `target_provision_state` shows in this state; null in stable states. */
+  /** Value of `target_provision_state` in this state; null in stable states. */
   readonly target: ProvisionState | null
   readonly on: Readonly<Partial<Record<TransitionEvent, ProvisionState>>>
 }
 
-/** Ironic's machine, all of it, as dumped from the real one. */
+/** Ironic's state machine, dumped from a real one. */
 export const TRANSITIONS: Readonly<Record<ProvisionState, StateRow>> = {
   enroll: { target: null, on: { manage: 'verifying' } },
   verifying: { target: 'manageable', on: { done: 'manageable', fail: 'enroll' } },
@@ -116,20 +116,20 @@ export const TRANSITIONS: Readonly<Record<ProvisionState, StateRow>> = {
   },
 }
 
-/** Manual cleaning ends in manageable and says so all the way (Ironic's source). */
+/** States that keep the target `manageable` of manual cleaning (ironic conductor/manager.py do_node_clean). */
 const CLEANING: readonly ProvisionState[] = ['cleaning', 'clean wait', 'clean hold', 'clean failed']
 
-export interface Standing {
+export interface StateAndTarget {
   state: ProvisionState
   target: ProvisionState | null
 }
 
 /**
- * Where an event leads, with the target state to show.
+ * The state after an event, and its target state.
  *
- * @throws Error for an event that the state does not know: a defect of the flow, never a client's fault
+ * @throws Error for an event that the state does not have: a defect of the flow, never a client's fault
  */
-export function transition(from: Standing, event: TransitionEvent): Standing {
+export function transition(from: StateAndTarget, event: TransitionEvent): StateAndTarget {
   const state = TRANSITIONS[from.state].on[event]
   if (!state) throw new Error(`no transition for ${event} in ${from.state}`)
   const { target } = TRANSITIONS[state]
@@ -150,7 +150,7 @@ const undeploy: Verb = {
   from: ['active', 'deploy failed', 'wait call-back', 'error', ...RESCUED, 'service wait', 'service failed'],
 }
 
-/** The targets of `PUT /v1/nodes/X/states/provision` and where each is allowed (Ironic's source). */
+/** Targets of `PUT /v1/nodes/X/states/provision` and the states that allow them (ironic common/states.py). */
 export const VERBS: Readonly<Record<string, Verb>> = {
   manage: { event: 'manage', from: ['enroll', 'available', 'inspect failed', 'clean failed', 'adopt failed'] },
   provide: { event: 'provide', from: ['manageable'] },
@@ -191,7 +191,7 @@ export const STABLE_STATES: readonly ProvisionState[] = [
   'rescue',
 ]
 
-/** A node found in one of these when a conductor starts has lost the work that was going on (Ironic's source). */
+/** States whose work a restart interrupts (ironic common/states.py STUCK_STATES_TREATED_AS_FAIL). */
 export const STUCK_STATES: readonly ProvisionState[] = [
   'deploying',
   'cleaning',
@@ -204,7 +204,7 @@ export const STUCK_STATES: readonly ProvisionState[] = [
   'servicing',
 ]
 
-/** States that change without being asked to. */
+/** States that change without a request. */
 export const UNSTABLE_STATES: readonly ProvisionState[] = [
   ...STUCK_STATES,
   'wait call-back',
@@ -214,7 +214,7 @@ export const UNSTABLE_STATES: readonly ProvisionState[] = [
   'service wait',
 ]
 
-/** Where an agent may ask who it is (Ironic's source). */
+/** States that allow an agent's lookup (ironic common/states.py LOOKUP_ALLOWED_STATES). */
 export const LOOKUP_STATES: readonly ProvisionState[] = [
   'deploying',
   'wait call-back',
@@ -235,7 +235,7 @@ export const LOOKUP_STATES_FAST_TRACK: readonly ProvisionState[] = [
   'service hold',
 ]
 
-/** Where a heartbeat is written down; elsewhere it is accepted and forgotten (Ironic's source). */
+/** States that store a heartbeat; others accept and ignore it (ironic drivers/modules/agent_base.py HEARTBEAT_ALLOWED). */
 export const HEARTBEAT_STATES: readonly ProvisionState[] = [
   'wait call-back',
   'clean wait',
@@ -250,7 +250,7 @@ export const HEARTBEAT_STATES: readonly ProvisionState[] = [
   'service hold',
 ]
 
-/** States with a target in which a node can be changed all the same (Ironic's source). */
+/** Unstable or failed states that allow changes of a node (ironic common/states.py UPDATE_ALLOWED_STATES). */
 export const UPDATE_ALLOWED: readonly ProvisionState[] = [
   'deploy failed',
   'inspecting',

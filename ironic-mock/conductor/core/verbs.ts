@@ -16,7 +16,7 @@ import type { NodeTask } from './node-task.js'
 import { startVerification } from '../flows/verify/verification.js'
 
 /**
- * A change of provision state that a client asks for.
+ * Starts the flow of a verb that a client requested.
  *
  * @throws IronicError 400 for a verb that the state does not know, 409 while the node is reserved, 403 for a protected
  *   node, 400 in maintenance
@@ -25,8 +25,8 @@ export function applyVerb(task: NodeTask, request: ProvisionRequest): void {
   const { node } = task
   const { target } = request
   const verb = VERBS[target]
-  const deploys = verb?.event === 'deploy' || verb?.event === 'rebuild'
-  if (deploys && node.maintenance) throw ironicErrors.nodeInMaintenance('provisioning', node.uuid)
+  const isDeployment = verb?.event === 'deploy' || verb?.event === 'rebuild'
+  if (isDeployment && node.maintenance) throw ironicErrors.nodeInMaintenance('provisioning', node.uuid)
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
   if (!verb?.from.includes(node.provision_state))
     throw ironicErrors.invalidStateRequested(target, node.uuid, node.provision_state)
@@ -70,7 +70,7 @@ export function applyVerb(task: NodeTask, request: ProvisionRequest): void {
 export const protectedNode = (uuid: string): IronicError =>
   new IronicError(403, `Node ${uuid} is protected and cannot be undeployed, rebuilt or deleted`)
 
-/** `manage` where there is nothing to do but to move. The error of a failure stays to be read, as recorded. */
+/** `manage` outside enroll only changes the state. The error of a failure stays, as recorded. */
 function manage(task: NodeTask): void {
   task.process('manage')
 }
@@ -82,19 +82,19 @@ function abort(task: NodeTask): void {
       return abortInspection(task)
     case 'clean wait':
     case 'clean hold':
-      if (postponed(node.clean_step)) node.clean_step = { ...node.clean_step, abort_after: true }
+      if (isAbortPostponed(node.clean_step)) node.clean_step = { ...node.clean_step, abort_after: true }
       else abortCleaning(task)
       return
     case 'wait call-back':
     case 'deploy hold':
-      if (postponed(node.deploy_step)) node.deploy_step = { ...node.deploy_step, abort_after: true }
+      if (isAbortPostponed(node.deploy_step)) node.deploy_step = { ...node.deploy_step, abort_after: true }
       else abortDeployment(task)
       return
     case 'rescue wait':
       return abortRescue(task)
     case 'service wait':
     case 'service hold':
-      if (postponed(node.service_step)) node.service_step = { ...node.service_step, abort_after: true }
+      if (isAbortPostponed(node.service_step)) node.service_step = { ...node.service_step, abort_after: true }
       else abortService(task)
       return
     case 'service failed':
@@ -110,8 +110,8 @@ function abort(task: NodeTask): void {
 }
 
 /**
- * Cleaning and deploying go on with the agent's next heartbeat, servicing at once. Where there is no agent nobody would
- * report, and upstream waits in vain.
+ * Ends a hold. Cleaning and deployment continue with the agent's next heartbeat, servicing at once. Without an agent
+ * cleaning continues at once too; upstream waits for a heartbeat that never comes.
  */
 function unhold(task: NodeTask): void {
   task.process('unhold')
@@ -123,6 +123,6 @@ function unhold(task: NodeTask): void {
   } else if (info.agent_url === undefined) task.run([{ kind: 'proceed' }], { flow: 'cleaning', after: 'pause' })
 }
 
-/** A step that must not be interrupted is let to its end first; one that says nothing must not (as upstream reads it). */
-const postponed = (step: JsonObject): boolean =>
+/** True when the abort has to wait for the end of the step: one without `abortable` is not abortable, as upstream. */
+const isAbortPostponed = (step: JsonObject): boolean =>
   step.step !== undefined && !(step.abortable ?? false) && step.abort_after !== true

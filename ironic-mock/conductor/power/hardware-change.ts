@@ -77,7 +77,7 @@ function afterBmcChange(
   const error = impossible ?? (outcome.ok ? null : outcome.error)
   if (error === null) applied(task, request)
   else failed(task, request, error)
-  task.rest()
+  task.release()
 }
 
 function applied({ node }: NodeTask, request: HardwareRequest): void {

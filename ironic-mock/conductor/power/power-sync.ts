@@ -65,13 +65,13 @@ function powerFailed(task: NodeTask, actual: 'power on' | 'power off' | 'error' 
 /** The machine was set to what was recorded, or was not: the next look shows. */
 export function afterPowerCorrection(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) task.warn(`the power of node ${task.uuid} could not be set right: ${outcome.error}`)
-  task.rest()
+  task.release()
 }
 
 /** A node that is out of service for its power only comes back by itself once the power can be read. */
 export function powerRecovered(task: NodeTask, power: 'power on' | 'power off'): void {
   const { node } = task
-  if (node.fault !== 'power failure' || !node.maintenance || !task.resting || node.target_power_state !== null) return
+  if (node.fault !== 'power failure' || !node.maintenance || task.isReserved || node.target_power_state !== null) return
   node.power_state = power
   node.maintenance = false
   node.maintenance_reason = null

@@ -32,7 +32,7 @@ export function startPowerChange(task: NodeTask, target: PowerTarget, timeout: n
 
 function afterPowerChange(task: NodeTask, outcome: Outcome, memo: { target: string }): void {
   if (!outcome.ok) task.node.last_error = powerError(memo.target, outcome.error)
-  task.rest()
+  task.release()
 }
 
 const powerError = (target: string, error: string): string => {

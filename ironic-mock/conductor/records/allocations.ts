@@ -4,7 +4,7 @@ import type { NodeEntry } from '../../store/records.js'
 import type { StoreView } from '../../store/open-store.js'
 import { Duplicate, StaleRevision, type Store } from '../../store/store.js'
 import type { NewAllocation } from '../core/conductor.js'
-import { giveWay } from '../core/give-way.js'
+import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
 import { unlocked } from './node-admin.js'
 import { refused } from './refused.js'
 import { stamp } from '../core/stamp.js'
@@ -181,7 +181,7 @@ export class Allocations {
       return true
     } catch (error) {
       if (!(error instanceof StaleRevision)) throw error
-      await giveWay(this.#options.clock)
+      await yieldToEventLoop(this.#options.clock)
       return false
     }
   }

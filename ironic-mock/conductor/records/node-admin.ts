@@ -12,7 +12,7 @@ import type { NodeEntry } from '../../store/records.js'
 import type { StoreView } from '../../store/open-store.js'
 import { StaleRevision, type NodePatch, type Store } from '../../store/store.js'
 import type { NewNode } from '../core/conductor.js'
-import { giveWay } from '../core/give-way.js'
+import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
 import { newNode } from './new-records.js'
 import type { Policy } from '../core/policy.js'
 import { refused } from './refused.js'
@@ -102,7 +102,7 @@ export class Admin {
         return await attempt(this.#entry(uuid))
       } catch (error) {
         if (!(error instanceof StaleRevision)) throw error
-        await giveWay(this.#options.clock)
+        await yieldToEventLoop(this.#options.clock)
       }
     }
   }

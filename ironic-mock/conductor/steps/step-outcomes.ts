@@ -59,7 +59,7 @@ function afterAgentSteps(flow: StepFlow, task: NodeTask, outcome: Outcome): void
     if (!mayRetry(flow, task, outcome)) return flow.failStart(task, outcome.error)
     // The next heartbeat asks again; upstream continues without the agent's steps.
     if (flow.listsAgentStepsIn === 'working') task.process('wait')
-    return task.rest()
+    return task.release()
   }
   rememberSteps(task, flow.kind, valueOf(outcome, 'agent-steps'))
   if (!flow.plan) return checkProgress(flow, task)
@@ -81,12 +81,12 @@ function afterAgentStep(flow: StepFlow, task: NodeTask, outcome: Outcome): void 
     task.setInfo({ [skipFlag(flow)]: false })
   }
   task.process('wait')
-  task.rest()
+  task.release()
 }
 
 function afterAgentCommands(flow: StepFlow, task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) {
-    if (outcome.reason === 'agent busy') return task.rest()
+    if (outcome.reason === 'agent busy') return task.release()
     return flow.failCheck(task, outcome.error)
   }
   const step = currentStep(flow, task)
@@ -98,7 +98,7 @@ function afterAgentCommands(flow: StepFlow, task: NodeTask, outcome: Outcome): v
   const progress = agentProgress(flow.kind, step, names, last)
   switch (progress.kind) {
     case 'running':
-      return task.rest()
+      return task.release()
     case 'fresh':
       return afterFreshBoot(flow, task)
     case 'done':
@@ -155,7 +155,7 @@ function afterStepReboot(flow: StepFlow, task: NodeTask, outcome: Outcome): void
     )
   }
   task.touch()
-  task.rest()
+  task.release()
 }
 
 /**
@@ -193,7 +193,7 @@ function afterInterfaceStep(
   if (!reboot) return runNextStep(flow, task)
   if (flow.hasAgent(task)) {
     task.setInfo({ [rebootFlag(flow)]: true })
-    return task.rest()
+    return task.release()
   }
   resume(flow, task)
   runNextStep(flow, task)

@@ -72,7 +72,7 @@ function startReservedStep(flow: StepFlow, task: NodeTask, step: JsonObject): vo
     case 'hold':
     case 'wait':
       task.process(work.do)
-      return task.rest()
+      return task.release()
     case 'pause':
       if (work.capped !== null) task.record('INFO', work.capped, task.node.provision_state)
       task.process('wait')
@@ -86,7 +86,7 @@ function startOutOfBandStep(flow: StepFlow, task: NodeTask, step: JsonObject): b
     return flow.startDeployStep(task, step.step as CoreDeployStep)
   if (stepName(step) === 'vendor.trigger_servicewait') {
     task.process('wait')
-    task.rest()
+    task.release()
     return true
   }
   const work = interfaceStepWork(task, step)

@@ -51,7 +51,7 @@ function settle(task: NodeTask, { error }: Failed): void {
   wipeFlags(task, 'clean')
   wipeAgentAccess(task)
   if (node.provision_state !== 'clean failed') task.process('fail')
-  task.rest()
+  task.release()
 }
 
 /** The agent's logs are fetched first, as far as it can be reached. */
@@ -99,5 +99,5 @@ export function afterAbortTearDown(task: NodeTask, outcome: Outcome): void {
   task.node.last_error = abortError(task)
   wipeCleaning(task)
   restoreDeployInterface(task)
-  task.rest()
+  task.release()
 }

@@ -55,5 +55,5 @@ export function afterTearDown(task: NodeTask, outcome: Outcome): void {
   recordEnd(CLEANING, task)
   restoreDeployInterface(task)
   task.process(isManual(task) || task.node.retired ? 'manage' : 'done')
-  task.rest()
+  task.release()
 }

@@ -65,7 +65,7 @@ export function automatedCleaning(task: NodeTask, { steps, disableRamdisk }: Wan
     restoreDeployInterface(task)
     // Also of a retired node, which only cleaning keeps from being available.
     task.process('done')
-    return task.rest()
+    return task.release()
   }
   if (node.maintenance && !policy.allowProvisioningInMaintenance)
     return cleanFailed(task, 'Cleaning a node in maintenance mode is not allowed', { tearDown: false })
@@ -100,7 +100,7 @@ function prepare(task: NodeTask): void {
 function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return cleanFailed(task, `Failed to prepare node ${task.uuid} for cleaning: ${outcome.error}`)
   task.process('wait')
-  task.rest()
+  task.release()
 }
 
 /**

@@ -10,7 +10,7 @@ export function deployFailed(task: NodeTask, error: string): void {
   task.fail(error, 'deploying')
   wipeDeployment(task)
   task.process('fail')
-  task.rest()
+  task.release()
 }
 
 /** A step failed in the agent: its logs are fetched first. */
@@ -39,7 +39,7 @@ function failWithPower(task: NodeTask, { error, off }: Failure): void {
 export function afterFailurePowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
     task.warn(`node ${task.uuid} could not be switched off after its deployment failed: ${outcome.error}`)
-  task.rest()
+  task.release()
 }
 
 /** `abort` in `wait call-back` or `deploy hold`. */
@@ -54,5 +54,5 @@ function endByRequest(task: NodeTask, event: 'abort' | 'fail'): void {
   task.fail(`By request, the deploy operation was aborted${during}`, 'deploying')
   wipeDeployment(task)
   task.process(event)
-  task.rest()
+  task.release()
 }

@@ -72,7 +72,7 @@ function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
 function waitForAgent(task: NodeTask): void {
   task.dropInfo('agent_start_attempted')
   task.process('wait')
-  task.rest()
+  task.release()
 }
 
 /** The agent of an earlier operation has listed its steps, or does not answer. */
@@ -123,7 +123,7 @@ function finish(task: NodeTask): void {
   recordEnd(DEPLOYMENT, task)
   wipeDeployment(task)
   task.process('done')
-  task.rest()
+  task.release()
 }
 
 /** All continuations of a deployment but its first. */

@@ -71,14 +71,14 @@ function bootInBand(task: NodeTask): void {
 
 function afterNoInspection(task: NodeTask): void {
   task.process('done')
-  task.rest()
+  task.release()
 }
 
 function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
     return inspectionFailed(task, `Failed to inspect hardware. Reason: unable to start inspection: ${outcome.error}`)
   task.process('wait')
-  task.rest()
+  task.release()
 }
 
 /** The agent has posted what it found. It is answered now; the work on it follows. */
@@ -153,13 +153,13 @@ function finish(
   const [first, ...rest] = [...calls.map((of): EffectBody => ({ kind: 'api-call', ...of })), ...look]
   if (first) return task.run([first, ...rest], { flow: 'inspection', after: 'api-calls' })
   task.process('done')
-  task.rest()
+  task.release()
 }
 
 function afterApiCalls(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return unfinished(task, `Inspection rule action execution failed. Reason: ${outcome.error}`)
   task.process('done')
-  task.rest()
+  task.release()
 }
 
 /**
@@ -172,7 +172,7 @@ function unfinished(task: NodeTask, error: string): void {
   if (goesOff(task)) task.node.last_error = `Async execution of continue_inspection failed with error: ${error}`
   wipeAgentAccess(task)
   task.process('fail')
-  task.rest()
+  task.release()
 }
 
 /** Inspection by what the BMC tells: no ramdisk, nothing is switched. */
@@ -194,7 +194,7 @@ export function inspectionFailed(task: NodeTask, error: string): void {
   task.dropInfo(...MARKS)
   wipeAgentAccess(task)
   task.process('fail')
-  task.rest()
+  task.release()
 }
 
 /** Nobody posted anything: the state says so at once, the machine is switched off after. */
@@ -206,7 +206,7 @@ export function timeOutInspection(task: NodeTask, error: string): void {
 function afterTimeoutPowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok)
     task.warn(`node ${task.uuid} could not be switched off after its inspection timed out: ${outcome.error}`)
-  task.rest()
+  task.release()
 }
 
 /**
@@ -226,7 +226,7 @@ function afterAbortPowerOff(task: NodeTask, outcome: Outcome): void {
   task.dropInfo(...MARKS)
   wipeAgentAccess(task)
   task.process('abort')
-  task.rest()
+  task.release()
 }
 
 export const inspectionContinuations: Continuations<'inspection'> = {

@@ -52,14 +52,14 @@ function afterRescuePowerOff(task: NodeTask, outcome: Outcome): void {
 function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return rescueFailed(task, outcome.error)
   task.process('wait')
-  task.rest()
+  task.release()
 }
 
 function rescueFailed(task: NodeTask, error: string): void {
   forgetPassword(task)
   task.fail(`Failed to rescue: ${error}`, EVENT_TYPE)
   task.process('fail')
-  task.rest()
+  task.release()
 }
 
 function forgetPassword({ node }: NodeTask): void {
@@ -92,7 +92,7 @@ function finalizeProblem({ policy }: NodeTask, outcome: Outcome): string | undef
 
 function complete(task: NodeTask): void {
   task.process('done')
-  task.rest()
+  task.release()
 }
 
 /** A rescue that got as far as the ramdisk: the state says so at once, the machine is switched off after. */
@@ -107,7 +107,7 @@ function afterFailurePowerOff(task: NodeTask, outcome: Outcome, { error }: { err
   task.dropInfo('agent_url')
   const cleanUp = 'Rescue operation was unsuccessful, clean up failed for node'
   task.fail(outcome.ok ? error : `${cleanUp}: ${outcome.error}`, EVENT_TYPE)
-  task.rest()
+  task.release()
 }
 
 /** `abort` in `rescue wait`; the machine stays as it is. Ironic leaves no `last_error` here; a difference on purpose. */
@@ -158,13 +158,13 @@ function afterInstanceBoot(task: NodeTask, outcome: Outcome): void {
 function unrescueDone(task: NodeTask): void {
   wipeAgentAccess(task)
   task.process('done')
-  task.rest()
+  task.release()
 }
 
 function unrescueFailed(task: NodeTask, error: string): void {
   task.fail(`Failed to unrescue: ${error}`, EVENT_TYPE)
   task.process('fail')
-  task.rest()
+  task.release()
 }
 
 export const rescueContinuations: Continuations<'rescue'> = {

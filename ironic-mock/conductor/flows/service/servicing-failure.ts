@@ -48,7 +48,7 @@ function settle(task: NodeTask, { error }: Failed): void {
   task.fail(error, 'servicing')
   restoreDeployInterface(task)
   if (node.provision_state === 'servicing' || node.provision_state === 'service wait') task.process('fail')
-  task.rest()
+  task.release()
 }
 
 /** What the conductor could not do; the agent's logs are fetched where there is an agent. */
@@ -69,7 +69,7 @@ export function afterFailureLogs(task: NodeTask, _: Outcome, memo: FlowMemos['se
   if (!memo.agentFailed) return serviceFailed(task, memo.error)
   task.fail(memo.error, 'deploying')
   task.process('fail')
-  task.rest()
+  task.release()
 }
 
 /** Nobody reported: the state says so at once. */
@@ -110,5 +110,5 @@ export function afterAbortTearDown(task: NodeTask, outcome: Outcome): void {
   task.node.last_error = abortError(task)
   wipeServicing(task)
   restoreDeployInterface(task)
-  task.rest()
+  task.release()
 }

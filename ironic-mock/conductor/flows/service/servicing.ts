@@ -102,7 +102,7 @@ const prepareFailed = (task: NodeTask, error: string): void =>
 function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return prepareFailed(task, outcome.error)
   task.process('wait')
-  task.rest()
+  task.release()
 }
 
 function finish(task: NodeTask): void {
@@ -120,7 +120,7 @@ function afterTearDown(task: NodeTask, outcome: Outcome): void {
   }
   restoreDeployInterface(task)
   task.process('done')
-  task.rest()
+  task.release()
 }
 
 export const servicingContinuations: Continuations<'servicing'> = {

@@ -38,14 +38,14 @@ function afterPowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) {
     task.fail(`Failed to tear down: ${outcome.error}`, 'deleting')
     task.process('fail')
-    return task.rest()
+    return task.release()
   }
   const wanted = wantedCleaning(task)
   if (wanted.problem !== undefined) {
     // Upstream's worker dies of it and leaves the node in deleting for ever.
     task.fail(wanted.problem, 'cleaning')
     task.process('fail')
-    return task.rest()
+    return task.release()
   }
   task.process('clean')
   automatedCleaning(task, wanted)

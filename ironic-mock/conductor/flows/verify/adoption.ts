@@ -46,7 +46,7 @@ function afterBootPreparation(task: NodeTask, outcome: Outcome): void {
   takeConsoleOver(task)
   node.conductor_affinity = 1
   task.process('done')
-  task.rest()
+  task.release()
 }
 
 /** The interfaces `fake`, `noop` and `ramdisk` leave the boot of an adopted node as it is. */
@@ -115,7 +115,7 @@ function failed(task: NodeTask, problem: string): void {
   task.node.power_state = null
   task.fail(`Error while attempting to adopt node ${task.uuid}: ${problem}.`, 'adoption')
   task.process('fail')
-  task.rest()
+  task.release()
 }
 
 export const adoptionContinuations: Continuations<'adoption'> = { 'boot-preparation': afterBootPreparation }

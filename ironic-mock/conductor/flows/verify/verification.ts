@@ -18,13 +18,13 @@ function afterReadPower(task: NodeTask, outcome: Outcome): void {
   const power = valueOf(outcome, 'read-power')
   if (power !== null) task.node.power_state = power
   task.process('done')
-  task.rest()
+  task.release()
 }
 
 function failed(task: NodeTask, error: string): void {
   task.fail(error, 'verify')
   task.process('fail')
-  task.rest()
+  task.release()
 }
 
 export const verificationContinuations: Continuations<'verification'> = { 'read-power': afterReadPower }

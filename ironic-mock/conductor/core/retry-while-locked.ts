@@ -6,11 +6,11 @@ const isLocked = (error: unknown): boolean =>
   error instanceof IronicError && error.status === 409 && error.message.includes(' is locked by host ')
 
 /**
- * Tries again what met a reserved node, as Ironic does before it tells the client: most work takes less than a second.
+ * Repeats an attempt while the node is locked, as Ironic does before it answers 409: most locks last less than a second.
  *
  * @throws IronicError 409 of the last attempt
  */
-export async function patiently<T>(
+export async function retryWhileLocked<T>(
   { clock, policy }: { clock: Clock; policy: Policy },
   signal: AbortSignal,
   attempt: () => Promise<T>,
