@@ -98,6 +98,8 @@ export interface Target {
    * in a plan, which contacts nothing.
    */
   readonly stage?: StageAsset
+  /** On a target whose disk is a file: its path, and the bytes that are left on its file system. */
+  readonly diskFile?: () => Promise<{ path: string; roomLeft: number }>
   /** Path of a file of the target as seen by the programs that steps run there (a chroot may lie between). */
   hostPath(path: string): string
   has(capability: Capability): boolean

@@ -56,6 +56,8 @@ function inUse(lines: readonly string[]): string[] {
   return (end < 0 ? rest : rest.slice(0, end)).map((line) => line.trim())
 }
 
+export const DISK_FAILED = 'The disk failed: replace it.'
+
 /**
  * What is known of the installer's errors. Those of the network and of a device that something else still holds open
  * may pass; all others come back however often it is run. The first row that fits counts.
@@ -118,5 +120,5 @@ const KNOWN: { pattern: RegExp; transient: boolean; remedy: string | null }[] = 
     transient: true,
     remedy: 'Something on the live system keeps the disk open.',
   },
-  { pattern: /Input\/output error|EIO/, transient: false, remedy: 'The disk failed: replace it.' },
+  { pattern: /Input\/output error|EIO/, transient: false, remedy: DISK_FAILED },
 ]

@@ -1,9 +1,10 @@
 import { withoutPasswords } from '../../bytes/index.js'
 import { seconds, userError } from '../../runtime/index.js'
 import type { Command } from '../../targets/index.js'
+import { outOfRoom } from '../sdk/out-of-room.js'
 import { finish, shown } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
-import { readFailure } from './failure.js'
+import { DISK_FAILED, readFailure } from './failure.js'
 import { progressPercent } from './progress.js'
 
 /** As often as the shipped step tries, but only after failures that may pass, and not at once. */
@@ -33,7 +34,9 @@ export async function runInstaller(
     if (last) {
       if (why !== undefined) throw why
       const tried = attempt > 1 ? ` (${attempt} attempts)` : ''
-      throw new StepError([`${failure.text}${tried}`, failure.remedy].filter((part) => part !== null).join('. '))
+      const remedy = failure.remedy === DISK_FAILED ? await outOfRoom(context.target) : undefined
+      const parts = [`${failure.text}${tried}`, remedy ?? failure.remedy]
+      throw new StepError(parts.filter((part) => part !== null).join('. '))
     }
     await clock.sleep(PAUSES[attempt - 1]!, { signal })
   }

@@ -4,6 +4,7 @@ import type { ArgsOf, ArgsSchema } from './arg-types.js'
 import { checkDefinition } from './check-definition.js'
 import { stepHardware } from '../hardware/step-hardware.js'
 import { schemaCheck } from './schema-check.js'
+import { withRoom } from './out-of-room.js'
 import { BadStepArguments, type Step, type StepContext } from './step.js'
 
 export type { ArgSchema, ArgsSchema } from './arg-types.js'
@@ -83,8 +84,14 @@ export function defineStep<Args>(definition: StepDefinition<Args>): Step {
         ...(argsinfo && { argsinfo }),
       }
     },
-    run: async (context, given) =>
-      definition.run({ ...context, hardware: stepHardware(context.target, context.node) }, accepts(given)),
+    run: async (context, given) => {
+      const accepted = accepts(given)
+      try {
+        return await definition.run({ ...context, hardware: stepHardware(context.target, context.node) }, accepted)
+      } catch (error) {
+        throw await withRoom(context.target, error)
+      }
+    },
   }
 }
 

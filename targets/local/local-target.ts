@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises'
 import { delayed, opening, UserError, type Clock, type Logger, type Random, type Scope } from '../../runtime/index.js'
 import type { Capability } from '../executor.js'
 import { findConfinement } from '../confinement/confinement.js'
@@ -77,7 +78,7 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
     unguarded: readOnly || allow.includes('unguarded'),
     logger,
   })
-  const target = scope.use(
+  const guarded = scope.use(
     guardedTarget({
       ...{ name: `local:${where}`, disks: [selector], allow, disposable, confinement },
       ...{ shell, clock, random, logger, signal: cut },
@@ -85,6 +86,7 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
       ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
     }),
   )
+  const target = selector.kind === 'loop' ? { ...guarded, diskFile: () => diskFile(selector.file) } : guarded
   const [disk] = await target.findDisks()
   if (!disk) throw new UserError('no-disk', `${where} is not there`)
   return {
@@ -96,6 +98,11 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
       await scope[Symbol.asyncDispose]()
     },
   }
+}
+
+async function diskFile(path: string): Promise<{ path: string; roomLeft: number }> {
+  const { bavail, bsize } = await statfs(path)
+  return { path, roomLeft: bavail * bsize }
 }
 
 function refuseHostActions(allow: readonly Capability[], disposable: boolean): void {
