@@ -77,7 +77,7 @@ const plainFolders = [
   'metal3',
   'public',
   'runtime',
-  'targets/{confinement,disks}',
+  'targets',
   'test',
   'wire',
 ]

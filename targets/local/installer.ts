@@ -3,9 +3,9 @@ import { UserError } from '../../runtime/index.js'
 import { quoted } from '../supervised/sh.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 
-/** How coreos-installer is run on this host. */
+/** Command line of coreos-installer on this host. */
 export interface Installer {
-  /** Comes before the program: takes the host's turn, and gives it a terminal. */
+  /** Words before the program: flock, so that one installation runs at a time, and the terminal runner. */
   before: readonly string[]
   program: string
   /** Whether it prints to a terminal. */
@@ -13,17 +13,17 @@ export interface Installer {
 }
 
 /**
- * After it succeeded, coreos-installer makes the kernel read the partition table of every disk of the host again: so one
- * runs at a time. The lock is the kernel's, and is held by the installer itself, for as long as it lives.
+ * Lock of installations on one host: after success coreos-installer makes the kernel read the partition tables of all disks
+ * again. The installer's own process holds the kernel's lock, for as long as it lives.
  */
 const LOCK = '/run/ironstage/install.lock'
 
 /**
- * Finds the installer, and what helps to run it.
+ * Finds the installer, flock and a terminal runner.
  *
- * @param named path that was asked for; found on `PATH` without
- * @param root tree that it is run in by chroot
- * @throws UserError when it is not there
+ * @param named path of the installer; found on `PATH` by default
+ * @param root folder of the tree that the installer runs in, by chroot
+ * @throws UserError when the installer or flock is missing
  */
 export async function findInstaller(
   host: SupervisedExecutor,
@@ -41,9 +41,13 @@ command -v flock >/dev/null 2>&1 && printf 'l\\n'`)
       remedy: 'install it (a package of Fedora, or cargo install coreos-installer), or name it with --installer PATH',
     })
   if (!lines.some(({ letter }) => letter === 'l'))
-    throw new UserError('no-flock', 'flock is not there, which keeps two installations on one host apart', {
-      remedy: 'install util-linux',
-    })
+    throw new UserError(
+      'no-flock',
+      'flock is missing, which keeps two installations on one host from running at once',
+      {
+        remedy: 'install util-linux',
+      },
+    )
   const runner = terminal ? await terminalRunner() : null
   return {
     program,
@@ -52,7 +56,7 @@ command -v flock >/dev/null 2>&1 && printf 'l\\n'`)
   }
 }
 
-/** Null where node-pty, which not every platform can build, is not there; and while the sources are run as they are. */
+/** Null where the optional node-pty is not installed, and when the TypeScript sources run unbuilt. */
 async function terminalRunner(): Promise<string | null> {
   const runner = fileURLToPath(new URL('./pty-runner.js', import.meta.url))
   if (!import.meta.url.endsWith('.js')) return null

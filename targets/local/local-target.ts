@@ -7,31 +7,31 @@ import { diskSelector, type DiskSelector } from '../disks/selector.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { localShell } from '../supervised/local-shell.js'
 import { findInstaller } from './installer.js'
-import { GRACE, sayUnfinished } from '../supervised/grace.js'
+import { GRACE, warnOfUnfinished } from '../supervised/grace.js'
 import { attachLoop } from './loop-device.js'
 
 export interface LocalTargetOptions {
-  /** A path below /dev, or the file that shall be the disk. */
+  /** A path below /dev, or a file that stands for the disk. */
   where: string
   /** For a kernel name: the serial number or WWN that the disk must have. */
   yesErase?: string | undefined
   allow?: readonly Capability[]
-  /** Nothing on this host matters. */
+  /** Whether this host itself may be changed. */
   disposable?: boolean
-  /** Path of coreos-installer; on `PATH` without. */
+  /** Path of coreos-installer; found on `PATH` by default. */
   installer?: string | undefined
-  /** The machine's own tree, where this runs in a container on it: `/mnt/coreos`. */
+  /** Folder of the machine's own tree, when this process runs in a container on it: `/mnt/coreos`. */
   root?: string
-  /** Whether the installer prints to a terminal, where that can be; it does unless told otherwise. */
+  /** Whether the installer gets a terminal where node-pty is installed; true by default. */
   terminal?: boolean
-  /** Nothing is written, not even what a step would; a file is attached for reading only. */
+  /** Whether nothing is written, not even by steps; a file is then attached for reading only. */
   readOnly?: boolean
-  /** `PATH` and `HOME` of what is run. */
+  /** `PATH` and `HOME` of the programs. */
   environment: Readonly<Record<string, string | undefined>>
   clock: Clock
   random: Random
   logger: Logger
-  /** Ends what is under way, with its reason; what has to be cleared up gets a moment for that. */
+  /** Aborts work under way with its reason; cleanup gets {@link GRACE} first. */
   signal?: AbortSignal
 }
 
@@ -39,18 +39,25 @@ export interface LocalTargetOptions {
 export interface LocalTarget extends AsyncDisposable {
   readonly target: GuardedTarget
   readonly disk: FoundDisk
-  /** Path of the installer that is used; null when nothing is to be written and there is none. */
+  /** Path of the installer; null when it is missing and `readOnly` is set. */
   readonly installer: string | null
 }
 
-/** They would change this host, whatever disk was named. */
-const OF_THE_HOST: readonly Capability[] = ['power', 'reboot', 'efi-variables', 'hostname', 'burn-in', 'hand-over']
+/** Capabilities that change this host instead of the named disk. */
+const HOST_CAPABILITIES: readonly Capability[] = [
+  'power',
+  'reboot',
+  'efi-variables',
+  'hostname',
+  'burn-in',
+  'hand-over',
+]
 
 /**
- * Opens a disk of this host, or a file as one, to be written by steps.
+ * Opens a disk of this host, or a file as one, for steps to write.
  *
- * @throws UserError (usage) for a disk that is not named so that it is surely the one that is meant, and for what would
- *   change this host itself without its having been called disposable; UserError when disk or installer are not there
+ * @throws UserError (usage) for a name that does not identify one disk, and for a capability that changes this host unless
+ *   the target is disposable; UserError when the disk or the installer is missing
  */
 export async function openLocalTarget(options: LocalTargetOptions): Promise<LocalTarget> {
   return opening((scope) => open(options, scope))
@@ -69,7 +76,7 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
       throw error
     },
   )
-  await tellGptParser(host, logger)
+  await warnOfMissingGptParser(host, logger)
   options.signal?.throwIfAborted()
   const selector = named ?? (await fileSelector(options, host, scope))
   const confinement = await findConfinement({
@@ -88,13 +95,13 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
   )
   const target = selector.kind === 'loop' ? { ...guarded, diskFile: () => diskFile(selector.file) } : guarded
   const [disk] = await target.findDisks()
-  if (!disk) throw new UserError('no-disk', `${where} is not there`)
+  if (!disk) throw new UserError('no-disk', `there is no disk ${where}`)
   return {
     target,
     disk,
     installer: installer?.program ?? null,
     [Symbol.asyncDispose]: async () => {
-      if (options.signal?.aborted) await sayUnfinished(target, logger)
+      if (options.signal?.aborted) await warnOfUnfinished(target, logger)
       await scope[Symbol.asyncDispose]()
     },
   }
@@ -106,7 +113,7 @@ async function diskFile(path: string): Promise<{ path: string; roomLeft: number 
 }
 
 function refuseHostActions(allow: readonly Capability[], disposable: boolean): void {
-  const ofHost = allow.find((capability) => OF_THE_HOST.includes(capability))
+  const ofHost = allow.find((capability) => HOST_CAPABILITIES.includes(capability))
   if (ofHost === undefined || disposable) return
   throw new UserError('host-action', `--allow ${ofHost} on a local target would act on this host`, {
     kind: 'usage',
@@ -123,8 +130,8 @@ async function fileSelector(
   return { kind: 'loop', name: loop.name, file: loop.file, serial: `ironstage-${loop.name}` }
 }
 
-/** Without it the kernel drops the partitions that the installer has written, and the installer finds none. */
-async function tellGptParser(host: SupervisedExecutor, logger: Logger): Promise<void> {
+/** Warns of a kernel without a GPT parser, which drops the partitions that the installer has written. */
+async function warnOfMissingGptParser(host: SupervisedExecutor, logger: Logger): Promise<void> {
   const lines = await host.lines(
     `{ gzip -dc /proc/config.gz || cat "/boot/config-$(uname -r)" "/lib/modules/$(uname -r)/config"; } 2>/dev/null |
   grep -q '^# CONFIG_EFI_PARTITION is not set' && printf 'm\\n'`,
@@ -133,7 +140,6 @@ async function tellGptParser(host: SupervisedExecutor, logger: Logger): Promise<
     logger(
       'warn',
       'the kernel of this host cannot read GPT partition tables (CONFIG_EFI_PARTITION), so coreos-installer will not find ' +
-        'the partitions that it wrote; help it with a udevadm earlier on PATH that runs partx --update on the disk before ' +
-        'it hands over to the real one',
+        'the partitions that it wrote; put a udevadm earlier on PATH that runs partx --update on the disk, then the real udevadm',
     )
 }

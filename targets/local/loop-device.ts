@@ -5,32 +5,32 @@ import { FILE_FUNCTIONS, FILE_REMEDIES } from '../disks/file-users.js'
 import { GRACE } from '../supervised/grace.js'
 import { quoted } from '../supervised/sh.js'
 
-/** A file as a disk of this host. Detached when disposed, whatever happened to it. */
+/** A file attached as a disk of this host; detached when disposed. */
 export interface LoopDevice extends AsyncDisposable {
   /** `loop0` */
   readonly name: string
-  /** Where the kernel says that its bytes are. */
+  /** Real path of the backing file, as in sysfs. */
   readonly file: string
 }
 
 export interface AttachOptions {
   file: string
   readOnly: boolean
-  /** Reaches this host as a user who may attach devices. */
+  /** Runs commands on this host as a user who may attach devices. */
   host: SupervisedExecutor
-  /** Of the process that the device belongs to: who finds it gone may free the device. */
+  /** Id of the process that owns the device: once it has ended, another ironstage may free the device. */
   owner: number
   clock: Clock
   logger: Logger
-  /** Once aborted, nobody waits long for the device to be free. */
+  /** After abort, detaching waits at most {@link GRACE}. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * Attaches a file to a loop device whose partitions the kernel looks for. Devices that an ironstage left behind when it
- * was killed are freed first: those that our own journal tells of, and whose owner is gone; no others.
+ * Attaches a file to a loop device with partitions. First frees devices of killed processes: only those that our journal
+ * lists and whose owner has ended.
  *
- * @throws UserError when it is no regular file, is in use under any of its names, or cannot be attached
+ * @throws UserError when it is not a regular file, is in use under any of its names, or cannot be attached
  */
 export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
   const { file, readOnly, host, owner, clock, logger, signal } = options
@@ -44,9 +44,13 @@ export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
   const wrong = lines.find(({ letter }) => letter === 'w')
   const name = lines.find(({ letter }) => letter === 'l')?.text
   if (wrong || name === undefined || !/^loop\d+$/.test(name))
-    throw new UserError('loop-device', `${file} cannot be used as a disk: ${wrong?.text ?? 'losetup said nothing'}`, {
-      remedy: 'loop devices need root, and losetup of util-linux; look at losetup --list',
-    })
+    throw new UserError(
+      'loop-device',
+      `${file} cannot be used as a disk: ${wrong?.text ?? 'losetup printed nothing'}`,
+      {
+        remedy: 'loop devices need root, and losetup of util-linux; look at losetup --list',
+      },
+    )
   return {
     name,
     file: path,
@@ -58,9 +62,12 @@ export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
       const left = lines?.find(({ letter }) => letter === 'w')
       if (lines === null)
         logger('warn', `${path} stays attached to ${name}: the next ironstage that uses a file here frees it`)
-      // The kernel has been told: the last one who closes it frees it.
+      // The kernel frees it when the last process closes it.
       else if (left)
-        logger('warn', `${path} stays attached to ${name} for now: ${left.text}; it is freed when that has ended`)
+        logger(
+          'warn',
+          `${path} stays attached to ${name} for now: ${left.text}; the kernel frees it when that has ended`,
+        )
     },
   }
 }
@@ -75,14 +82,15 @@ async function diskFile(file: string, clock: Clock): Promise<string> {
     stat(path).then((s) => ({ size: s.size, file: s.isFile() })),
   )
   if (!there.file)
-    throw usage(`${file} is no regular file`, 'a disk of this host is named as local:/dev/disk/by-id/...')
+    throw usage(`${file} is not a regular file`, 'a disk of this host is named as local:/dev/disk/by-id/...')
   if (size < MIB) throw usage(`${file} has ${size} bytes, too few for a disk`, 'make it larger with truncate -s')
-  if (/[\n\\]/.test(path)) throw usage(`${file} has a name that losetup does not tell as it is`, 'give it another name')
+  if (/[\n\\]/.test(path))
+    throw usage(`${file} has a character in its path that losetup escapes`, 'give it another name')
   return path
 }
 
 const MIB = 2 ** 20
-/** Tries to free a device, a twentieth of a second apart. */
+/** Attempts to free a device, 50 ms apart. */
 const [PATIENT, HURRIED] = [100, 6]
 
 const FUNCTIONS = `
@@ -90,7 +98,7 @@ started() { read -r s 2>/dev/null <"/proc/$1/stat" || return 1; s=\${s##*) }; se
 attached() { for f in /sys/block/loop*/loop/backing_file; do
   [ -r "$f" ] && [ "$(cat "$f" 2>/dev/null)" = "$1" ] && { l=\${f%/loop/backing_file}; printf '%s\\n' "\${l##*/}"; }
 done; }
-# Partitions may be looked at by others for a moment, and one of ours may still be mounted.
+# Tries several times: another process may read a partition for a moment, and one of our mounts may still be there.
 free() {
   sed -n "s,^/dev/$1p[0-9]* \\(/run/ironstage/[^ ]*\\) .*,\\1,p" /proc/self/mounts | while read -r m; do umount "$m" 2>/dev/null; done
   i=0
@@ -103,7 +111,7 @@ free() {
 forget() { for j in "$base"/loops/*; do [ -f "$j" ] && { read -r o; read -r x; } <"$j" && [ "$x" = "$1" ] && rm -f "$j"; done; }
 `
 
-/** The journal is written before the device is made, so that no moment is left in which it would be nobody's. */
+/** Writes the journal before it attaches the device, so that a killed process never leaves an unlisted device. */
 const attachScript = (path: string, readOnly: boolean, owner: number): string => `${FUNCTIONS}${FILE_FUNCTIONS}
 file=${quoted(path)}
 mkdir -p "$base/loops"
@@ -119,7 +127,7 @@ if [ -n "$used" ]; then printf 'u %s\\n' "$used"
 else
   printf '%s %s\\n%s\\n' ${owner} "$(started ${owner})" "$file" >"$base/loops/${owner}-$$"
   if l=$(losetup --find --show --partscan ${readOnly ? '--read-only ' : ''}"$file" 2>&1); then
-    # Somebody else may have attached it at the same time, by another name.
+    # Another process may have attached the file at the same time, by another name.
     used=$(file_in_use "$file" "\${l##*/}")
     if [ -z "$used" ]; then printf 'l %s\\n' "\${l##*/}"
     else losetup --detach "$l"; rm -f "$base/loops/${owner}-$$"; printf 'u %s\\n' "$used"; fi
@@ -130,5 +138,5 @@ const detachScript = (name: string, path: string, tries: number): string => `${F
 tries=${tries}
 file=${quoted(path)}
 free ${quoted(name)} "$file"
-if [ "$(cat /sys/block/${quoted(name)}/loop/backing_file 2>/dev/null)" = "$file" ]; then printf 'w %s\\n' 'something on this host keeps it open'
+if [ "$(cat /sys/block/${quoted(name)}/loop/backing_file 2>/dev/null)" = "$file" ]; then printf 'w %s\\n' 'a process on this host keeps it open'
 else forget "$file"; fi`

@@ -1,4 +1,4 @@
-/** What is used of node-pty, which is optional: where it could not be built, its own types are not there either. */
+/** Types of node-pty as used here: node-pty is optional, and its own types are missing where it could not be built. */
 declare module 'node-pty' {
   export interface Terminal {
     onData(listener: (text: string) => void): void

@@ -1,7 +1,7 @@
 import { withoutPasswords } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 
-/** What was named; everything that was left out may come from `~/.ssh/config`. */
+/** An SSH address; absent parts may come from `~/.ssh/config`. */
 export interface SshAddress {
   host: string
   user: string | null
@@ -12,9 +12,9 @@ const usage = (text: string, why: string, remedy: string) =>
   new UserError('ssh-address', `${text} cannot be used as an SSH target: ${why}`, { kind: 'usage', remedy })
 
 /**
- * Of `ssh://user@host[:port]`; an IPv6 address stands in brackets.
+ * Parses `ssh://user@host[:port]`, with an IPv6 address in brackets.
  *
- * @throws UserError (usage); it never repeats a password
+ * @throws UserError (usage) that never repeats a password
  */
 export function parseSshTarget(text: string): SshAddress {
   const shown = withoutPasswords(text)
@@ -27,11 +27,11 @@ export function parseSshTarget(text: string): SshAddress {
   if (url.password !== '')
     throw usage(
       shown,
-      'a password on a command line can be read by everybody on this host',
-      'leave it out: you are asked for it, or it is in IRONSTAGE_SSH_PASSWORD',
+      'every user of this host can read a password on a command line',
+      'leave it out: set it in IRONSTAGE_SSH_PASSWORD, or type it when asked',
     )
   if (url.protocol !== 'ssh:' || url.hostname === '' || !/^\/?$/.test(url.pathname) || url.search || url.hash)
-    throw usage(shown, 'it is more or less than a user, a host and a port', 'write it as ssh://user@host:port')
+    throw usage(shown, 'it has more or less than a user, a host and a port', 'write it as ssh://user@host:port')
   return checked(shown, {
     host: decodeURIComponent(url.hostname).replace(/^\[|\]$/g, ''),
     user: url.username === '' ? null : decodeURIComponent(url.username),
@@ -39,25 +39,25 @@ export function parseSshTarget(text: string): SshAddress {
   })
 }
 
-/** Of a host as `ProxyJump` lists them: `[user@]host[:port]`, or a whole `ssh://` URL. */
+/** Parses a host of a `ProxyJump` list: `[user@]host[:port]`, or a whole `ssh://` URL. */
 export function parseJump(text: string): SshAddress {
   if (text.startsWith('ssh://')) return parseSshTarget(text)
   const [, user, bracketed, plain, port] = /^(?:(.*)@)?(?:\[([^\]]+)\]|([^:@]+))(?::(\d+))?$/.exec(text) ?? []
   const host = bracketed ?? plain
-  if (host === undefined) throw usage(text, 'it names no host', 'write ProxyJump as user@host:port')
+  if (host === undefined) throw usage(text, 'it has no host', 'write ProxyJump as user@host:port')
   return checked(text, { host, user: user ?? null, port: port === undefined ? null : Number(port) })
 }
 
 function checked(text: string, address: SshAddress): SshAddress {
-  // ssh(1) refuses these as well: they would be options to programs that they are handed to.
+  // ssh(1) refuses these as well: other programs would take them for options.
   if (/^-|[\s\0]/.test(address.host) || (address.user !== null && /^-|[\s\0]/.test(address.user)))
-    throw usage(text, 'neither a host nor a user begins with a dash or has blanks', 'correct it')
+    throw usage(text, 'a host or user must not begin with a dash or contain blanks', 'correct it')
   if (address.port !== null && (address.port < 1 || address.port > 65_535))
     throw usage(text, `there is no port ${address.port}`, 'name one from 1 to 65535')
   return address
 }
 
-/** As people write it. */
+/** Text of an address, `user@host[:port]`. */
 export function shownAddress({ host, user, port }: { host: string; user: string; port: number }): string {
   const bracketed = host.includes(':') ? `[${host}]` : host
   return `${user}@${bracketed}${port === 22 ? '' : `:${port}`}`

@@ -1,7 +1,7 @@
 import constants from 'ssh2/lib/protocol/constants.js'
 import { UserError } from '../../runtime/index.js'
 
-/** What is offered, the most wanted first. */
+/** Algorithms to offer, in order of preference. */
 export interface Algorithms {
   kex: string[]
   serverHostKey: string[]
@@ -16,7 +16,7 @@ const SUPPORTED: Record<keyof Algorithms, readonly string[]> = {
   hmac: constants.SUPPORTED_MAC,
 }
 
-/** As OpenSSH since 8.8, nothing that rests on SHA-1 is offered unasked, though ssh2 would. */
+/** No algorithm with SHA-1 is offered by default, as in OpenSSH since 8.8; ssh2 would offer them. */
 const sound = (name: string): boolean => !/sha1|^ssh-rsa$|^ssh-dss$/.test(name)
 
 const DEFAULT: Algorithms = {
@@ -26,7 +26,7 @@ const DEFAULT: Algorithms = {
   hmac: constants.DEFAULT_MAC.filter(sound),
 }
 
-/** What algorithms are called in ssh_config. */
+/** Keywords of ssh_config. */
 const NAMES: Record<keyof Algorithms, string> = {
   kex: 'KexAlgorithms',
   serverHostKey: 'HostKeyAlgorithms',
@@ -35,19 +35,19 @@ const NAMES: Record<keyof Algorithms, string> = {
 }
 
 /**
- * Of lists as ssh_config has them: whole ones, or changes to the defaults that begin with `+`, `-` or `^`. What ssh2 does
- * not have is passed over, as long as something remains.
+ * Parses lists of ssh_config: whole lists, or changes to the defaults that begin with `+`, `-` or `^`. Algorithms that
+ * ssh2 lacks are dropped.
  *
- * @throws UserError when nothing does
+ * @throws UserError when none remains
  */
-export function algorithmsOf(given: { [K in keyof Algorithms]?: string | undefined }): Algorithms {
+export function algorithmsOf(configured: { [K in keyof Algorithms]?: string | undefined }): Algorithms {
   const chosen = { ...DEFAULT }
   for (const kind of Object.keys(DEFAULT) as (keyof Algorithms)[]) {
-    const text = given[kind]
+    const text = configured[kind]
     if (text === undefined) continue
     chosen[kind] = changed(DEFAULT[kind], text).filter((name) => SUPPORTED[kind].includes(name))
     if (chosen[kind].length === 0)
-      throw new UserError('ssh-algorithms', `none of the ${NAMES[kind]} that are configured is supported: ${text}`, {
+      throw new UserError('ssh-algorithms', `none of the configured ${NAMES[kind]} is supported: ${text}`, {
         remedy: `supported are ${SUPPORTED[kind].join(', ')}`,
       })
   }
@@ -78,7 +78,7 @@ const matches = (pattern: string, name: string): boolean =>
       .replaceAll('?', '.')}$`,
   ).test(name)
 
-/** Host key algorithms with those first that a key of a known type is shown by. */
+/** Host key algorithms, those for keys of a known type first. */
 export function preferringKnown(offered: readonly string[], knownTypes: readonly string[]): string[] {
   const known = offered.filter((name) => knownTypes.includes(name.startsWith('rsa-sha2-') ? 'ssh-rsa' : name))
   return [...known, ...offered.filter((name) => !known.includes(name))]

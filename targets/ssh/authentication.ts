@@ -4,7 +4,7 @@ import type { HostSettings } from './host-settings.js'
 import type { SecretSource } from './secrets.js'
 import { agentsByKey, keysOfFiles } from './user-keys.js'
 
-/** What SSH calls what an attempt is made with. */
+/** SSH's name of an authentication method. */
 type Method = 'none' | 'publickey' | 'keyboard-interactive' | 'password'
 
 interface Attempt {
@@ -15,19 +15,19 @@ interface Attempt {
 export interface AuthenticationParts {
   settings: HostSettings
   secrets: SecretSource
-  /** Nothing that could be used elsewhere may be told to a host that has not proved who it is. */
+  /** Whether only keys are offered: a host that has not proved its identity must not get a password. */
   keysOnly: boolean
   clock: Clock
-  /** Called around every question to a person, which takes its time. */
+  /** Called around every question to the user, so that the time for the answer does not count. */
   asking: <T>(question: () => Promise<T>) => Promise<T>
 }
 
 /**
- * Logs in as ssh(1) does: first without anything, which tells what the server takes, then by the agent's keys, keys of
- * files, keyboard-interactive and password, each as often as it is offered and once only.
+ * Logs in as ssh(1) does: first with `none`, which makes the server list its methods, then with the agent's keys, keys of
+ * files, keyboard-interactive and password, each once.
  */
 export class Authentication {
-  /** What was not tried and why; what was, and did not help. */
+  /** Reasons why methods were not tried or failed, for the message. */
   readonly notes: string[] = []
   readonly #parts: AuthenticationParts
   readonly #next: AsyncGenerator<Attempt>
@@ -39,7 +39,7 @@ export class Authentication {
     this.#next = this.#attempts()
   }
 
-  /** Which methods the server said it takes. */
+  /** Methods that the server accepts. */
   get takes(): readonly string[] {
     return this.#takes
   }
@@ -56,7 +56,7 @@ export class Authentication {
     )
   }
 
-  /** The first that was not made yet and that the server takes now: after a first factor it may take what it did not. */
+  /** First untried attempt that the server accepts now; after a first factor it may accept other methods. */
   async #choose(takes: readonly string[] | null): Promise<Attempt | null> {
     const fits = ({ method }: Attempt) => method === 'none' || !takes || takes.includes(method)
     const at = this.#put.findIndex(fits)
@@ -83,7 +83,7 @@ export class Authentication {
           yield { method: 'publickey', with: { type: 'publickey', username, key } }
     }
     if (keysOnly) {
-      note('passwords are not sent to a host that has not proved which it is')
+      note('passwords are not sent to a host that has not proved its identity')
       return
     }
     if (methods.keyboardInteractive)
@@ -105,12 +105,12 @@ export class Authentication {
     }
   }
 
-  /** A person is not asked for what the server does not take anyway; later factors are not known beforehand. */
+  /** Whether to ask the user for a secret: not when the server does not accept it; later factors are not known yet. */
   #mayTake(method: Method): boolean {
     return this.#takes.length === 0 || this.#takes.includes(method) || this.#takes.includes('keyboard-interactive')
   }
 
-  /** One hidden question about a password is what a password is the answer to; anything else is put to a person. */
+  /** Answers a hidden prompt for a password with the password, and asks the user for all others. */
   async #answers(secrets: SecretSource, heading: readonly string[], prompts: readonly Prompt[]): Promise<string[]> {
     const { user, host } = this.#parts.settings
     const answers: string[] = []
@@ -123,7 +123,7 @@ export class Authentication {
             .join(' ')
             .trim()
       const answer = await secrets.ask({ kind: isPassword ? 'password' : 'answer', about, echo })
-      if (answer === null) this.notes.push(`no answer was given to ${JSON.stringify(prompt.trim())}`)
+      if (answer === null) this.notes.push(`there was no answer to ${JSON.stringify(prompt.trim())}`)
       answers.push(answer ?? '')
     }
     return answers

@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream'
 
-/** So much may wait for its reader before the sender is held back, in bytes. */
+/** Unread bytes at which the sender is paused. */
 const ENOUGH = 256 * 1024
 
 /**
- * What one of a channel's streams says, for one reader: ends, never fails, where the stream or its link ends, after
- * everything that had come.
+ * Queue of one stream of a channel, for one reader. It delivers everything received and then ends, without an error, when
+ * the stream or its link ends.
  */
 export class ByteQueue implements AsyncIterable<Uint8Array> {
   readonly #source: Readable
   readonly #chunks: Uint8Array[] = []
-  #held = 0
+  #unread = 0
   #ended = false
   #wake = (): void => {}
 
@@ -19,18 +19,18 @@ export class ByteQueue implements AsyncIterable<Uint8Array> {
     source.on('data', (bytes: Buffer) => {
       if (this.#ended) return
       this.#chunks.push(bytes)
-      this.#held += bytes.length
-      if (this.#held > ENOUGH) source.pause()
+      this.#unread += bytes.length
+      if (this.#unread > ENOUGH) source.pause()
       this.#wake()
     })
     for (const event of ['end', 'close', 'error']) source.on(event, () => this.end())
   }
 
-  /** Nothing more is taken; what has come is still handed out. */
+  /** Accepts no more bytes; those received are still delivered. */
   end(): void {
     this.#ended = true
     this.#wake()
-    // Nobody would read it, and a stream that is not read never closes.
+    // Drain the source: a stream that is not read never closes.
     this.#source.resume()
   }
 
@@ -38,8 +38,8 @@ export class ByteQueue implements AsyncIterable<Uint8Array> {
     for (;;) {
       const bytes = this.#chunks.shift()
       if (bytes) {
-        this.#held -= bytes.length
-        if (this.#held <= ENOUGH / 2) this.#source.resume()
+        this.#unread -= bytes.length
+        if (this.#unread <= ENOUGH / 2) this.#source.resume()
         yield bytes
       } else if (this.#ended) return
       else await new Promise<void>((resolve) => (this.#wake = resolve))

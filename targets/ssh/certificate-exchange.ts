@@ -2,7 +2,7 @@ import type { Client } from 'ssh2'
 import { HOST_CERTIFICATES, type HostCertificate } from './host-certificate.js'
 import { keyType } from './known-hosts.js'
 
-/** What this needs of ssh2's inside; ssh2 is pinned, and a test with a real sshd holds it. */
+/** Internals of ssh2 used here; ssh2 is pinned, and a test with a real sshd checks them. */
 interface Inside {
   _protocol: {
     _offer: Offer
@@ -22,7 +22,7 @@ interface List {
   array: string[]
 }
 
-/** Asks the host for a certificate rather than for its key alone; right after `connect`, before anything was said. */
+/** Asks the host for a certificate instead of its bare key. Must be called right after `connect`. */
 export function askForCertificate(client: Client): void {
   const { _protocol: protocol } = client as unknown as Inside
   const { kex, serverHostKey, cs, sc } = protocol._offer.lists
@@ -35,8 +35,9 @@ export function askForCertificate(client: Client): void {
 }
 
 /**
- * Lets a client go on with the key in a certificate that was just shown to its verifier. ssh2 would look for a key and for a
- * signature by the certificate's name; what is signed has the certificate as it came, which it reads first.
+ * Makes ssh2 continue with the key inside of a certificate that its host verifier has just accepted. ssh2 would otherwise
+ * look for a key and a signature by the certificate's type. The signed data holds the whole certificate, so the first read
+ * of the host key returns that.
  */
 export function goOnWithKey(client: Client, certificate: Buffer, { key }: HostCertificate): void {
   const { _kex: exchange } = (client as unknown as Inside)._protocol
@@ -45,7 +46,7 @@ export function goOnWithKey(client: Client, certificate: Buffer, { key }: HostCe
   Object.defineProperty(exchange, '_hostKey', {
     configurable: true,
     get: () => (reads++ === 0 ? certificate : key),
-    // It is let go of in the end, with the whole exchange.
+    // ssh2 clears the field at the end of the exchange.
     set: () => {},
   })
 }

@@ -1,10 +1,10 @@
 import type { Client, ParsedKey } from 'ssh2'
 import { keyType } from './known-hosts.js'
 
-/** The format of each kind of certificate's signatures, and what they are made with. */
+/** Signature format and hash of each type of certificate. */
 const SIGNATURES: Readonly<Record<string, { name: string; offered?: string; hash?: string; der?: boolean }>> = {
   'ssh-ed25519-cert-v01@openssh.com': { name: 'ssh-ed25519' },
-  // With SHA-1 no server takes it any more (PROTOCOL.certkeys, "rsa-sha2").
+  // Servers no longer accept SHA-1 (PROTOCOL.certkeys, "rsa-sha2").
   'ssh-rsa-cert-v01@openssh.com': {
     name: 'rsa-sha2-512',
     offered: 'rsa-sha2-512-cert-v01@openssh.com',
@@ -18,10 +18,10 @@ const SIGNATURES: Readonly<Record<string, { name: string; offered?: string; hash
 const certified = new WeakMap<object, string>()
 
 /**
- * A private key that is offered with its certificate (`KEY-cert.pub`).
+ * A private key with its certificate (`KEY-cert.pub`).
  *
  * @param text the line of the certificate file
- * @returns null when it is no certificate that can be used
+ * @returns null when it is not a usable certificate of this key
  */
 export function certifiedKey(key: ParsedKey, text: string): ParsedKey | null {
   const blob = Buffer.from(text.trim().split(/\s+/)[1] ?? '', 'base64')
@@ -41,13 +41,13 @@ export function certifiedKey(key: ParsedKey, text: string): ParsedKey | null {
   return made
 }
 
-/** The key itself, which its certificate holds after the nonce, without the name of its type. */
+/** The public key without the name of its type, as its certificate contains it after the nonce. */
 function publicPart(key: ParsedKey): Buffer {
   const blob = key.getPublicSSH()
   return blob.subarray(4 + blob.readUInt32BE(0))
 }
 
-/** ECDSA signatures are two numbers, which ssh2 itself turns from ASN.1 only for types that it knows. */
+/** Converts an ECDSA signature, two numbers, from ASN.1; ssh2 does so only for types that it knows. */
 function fromDer(signature: Buffer): Buffer {
   let at = signature[1]! & 0x80 ? 3 : 2
   const number = () => {
@@ -59,7 +59,7 @@ function fromDer(signature: Buffer): Buffer {
   return Buffer.concat([text(number()), text(number())])
 }
 
-/** What this needs of ssh2's inside; ssh2 is pinned, and a test with a real sshd holds it. */
+/** Internals of ssh2 used here; ssh2 is pinned, and a test with a real sshd checks them. */
 interface Inside {
   _protocol: {
     authPK(user: string, key: ParsedKey, algorithm: string | undefined, sign?: Sign): void
@@ -71,11 +71,11 @@ interface Inside {
 type Sign = (data: Buffer, done: (signature: Buffer) => void) => void
 
 /**
- * Teaches a client certificates, right after `connect`. ssh2 names the algorithm of a signature as it names the key's,
- * which is the same for keys and differs for certificates (PROTOCOL.certkeys): `ssh-ed25519`, not
+ * Makes a client sign with certificates. Must be called right after `connect`. ssh2 writes the key's type as the algorithm
+ * of a signature, which is right for keys and wrong for certificates (PROTOCOL.certkeys): `ssh-ed25519`, not
  * `ssh-ed25519-cert-v01@openssh.com`.
  */
-export function teachCertificates(client: Client): void {
+export function signWithCertificates(client: Client): void {
   const { _protocol: protocol } = client as unknown as Inside
   const original = protocol.authPK.bind(protocol)
   protocol.authPK = (user, key, algorithm, sign) => {
@@ -101,7 +101,7 @@ export function teachCertificates(client: Client): void {
   }
 }
 
-/** A signed request for public key authentication (RFC 4252, 7) with another name in its signature. */
+/** Replaces the algorithm in the signature of a request for public key authentication (RFC 4252, section 7). */
 function renamed(payload: Buffer, name: string): Buffer {
   let at = 1
   const skip = () => (at += 4 + payload.readUInt32BE(at))

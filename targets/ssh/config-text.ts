@@ -5,10 +5,10 @@ import { held, UserError, type Clock } from '../../runtime/index.js'
 const DEEPEST = 16
 
 /**
- * An ssh_config file with the files that it includes in place of its `Include` lines; empty where there is none.
+ * Reads an ssh_config file and inserts the files that it includes; empty when the file is missing.
  *
- * @param folder what relative names are relative to: `~/.ssh` for a user's, `/etc/ssh` for the system's
- * @throws UserError when a file is there and cannot be read
+ * @param folder base of relative names: `~/.ssh` for a user's file, `/etc/ssh` for the system's
+ * @throws UserError when an existing file cannot be read
  */
 export async function configText(file: string, folder: string, home: string, clock: Clock): Promise<string> {
   return expand(file, folder, home, clock, 0)
@@ -24,7 +24,7 @@ async function expand(file: string, folder: string, home: string, clock: Clock, 
   }
   const lines: string[] = []
   for (const line of text.split(/\r?\n/)) {
-    // Neither asks name servers nor runs programs by itself.
+    // Canonical names are not supported: they would need name servers.
     if (/^\s*canonical/i.test(line)) continue
     const [, patterns] = /^\s*include[\s=]+(.*)$/i.exec(line) ?? []
     if (patterns === undefined) {
@@ -45,7 +45,7 @@ async function expand(file: string, folder: string, home: string, clock: Clock, 
 const wordsOf = (text: string): string[] =>
   [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
 
-/** Patterns are understood in the last part of a path, where people have them (`config.d/*.conf`). */
+/** Files that match a pattern; wildcards work in the last part of a path only (`config.d/*.conf`). */
 async function filesOf(pattern: string, folder: string, home: string, clock: Clock): Promise<string[]> {
   const named = pattern.replace(/^~(?=\/)/, home)
   const path = isAbsolute(named) ? named : join(folder, named)

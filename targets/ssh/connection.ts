@@ -7,7 +7,7 @@ import { shownAddress } from './address.js'
 import { preferringKnown } from './algorithms.js'
 import { Authentication } from './authentication.js'
 import { ByteQueue } from './byte-queue.js'
-import { teachCertificates } from './certificate.js'
+import { signWithCertificates } from './certificate.js'
 import { askForCertificate, goOnWithKey } from './certificate-exchange.js'
 import { readHostCertificate } from './host-certificate.js'
 import { checkHostKey, type BootPhase, type HostKeyPins } from './host-keys.js'
@@ -19,15 +19,15 @@ import type { SecretSource } from './secrets.js'
 export interface ConnectionParts {
   settings: HostSettings
   knownHosts: readonly KnownHostsFile[]
-  /** Null for a host that is only on the way. */
+  /** Null for a jump host. */
   pins: HostKeyPins | null
   phase: BootPhase
   secrets: SecretSource
   clock: Clock
-  /** A way through another host; without, one of its own. */
+  /** Jump host to connect through; by default the connection is direct. */
   through?: SshConnection
   signal?: AbortSignal
-  /** Told what the host is waited for next, and how long at most, in milliseconds. */
+  /** Called when a phase of the connection begins, with its longest time in milliseconds. */
   onPhase?: (doing: string, ms: number) => void
 }
 
@@ -36,11 +36,11 @@ interface ShownKey {
   fingerprint: string
 }
 
-/** A line under way, whose input can be given piece by piece. */
+/** A running line, whose input can be written piece by piece. */
 export interface Channel {
   readonly stdout: AsyncIterable<Uint8Array>
   readonly stderr: AsyncIterable<Uint8Array>
-  /** As of a shell channel. */
+  /** As in {@link ShellChannel}. */
   readonly exit: Promise<number | null>
   write(bytes: Uint8Array): void
   /** Ends the input. */
@@ -48,7 +48,7 @@ export interface Channel {
   cut(): void
 }
 
-/** What is still to be sent to a peer that goes is given so long, in milliseconds. */
+/** Time to send the last bytes to a closing peer, in milliseconds. */
 const PARTING = 500
 
 /** The server has no room for another channel on this connection (sshd's MaxSessions). */
@@ -56,7 +56,7 @@ export class NoRoom extends Error {
   override readonly name = 'NoRoom'
 }
 
-/** One connection to one host, which is let in or not at all. */
+/** One authenticated connection to one host. */
 export class SshConnection implements AsyncDisposable {
   readonly #client: Client
   readonly #name: string
@@ -64,14 +64,14 @@ export class SshConnection implements AsyncDisposable {
   readonly #through: SshConnection | undefined
   readonly #socket: Readable
   readonly #hold: Disposable
-  /** Whoever waits for something that does not come when the connection has gone. */
+  /** Callbacks of pending requests, for when the connection is lost. */
   readonly #waiting = new Set<() => void>()
   #lost: Error | undefined
-  /** Resolves when the connection is gone, for whatever reason. */
+  /** Resolves when the connection is closed or lost. */
   readonly closed: Promise<void>
-  /** The host has yet to prove which it is. */
+  /** Whether the host has yet to prove its identity. */
   readonly provisional: boolean
-  /** Of the host's key. */
+  /** Fingerprint of the host's key. */
   readonly hostKey: string
 
   private constructor(parts: ConnectionParts, client: Client, socket: Readable, shown: ShownKey) {
@@ -93,7 +93,7 @@ export class SshConnection implements AsyncDisposable {
   }
 
   /**
-   * @throws UserError when the host is not the right one, or does not let us in; LinkLost when it cannot be reached
+   * @throws UserError when the host key or the login is refused; LinkLost when the host cannot be reached
    */
   static async open(parts: ConnectionParts): Promise<SshConnection> {
     const { settings, through, clock, signal } = parts
@@ -124,7 +124,7 @@ export class SshConnection implements AsyncDisposable {
           parts.onPhase?.('logging in', AUTHENTICATION)
         })
         client.on('error', (error: Error & { level?: string }) => {
-          // One way of logging in that failed; others may follow.
+          // One method of authentication failed; others may follow.
           if (error.level === 'agent' || /^Error signing/.test(error.message)) {
             authentication?.notes.push(error.message)
             return
@@ -162,7 +162,7 @@ export class SshConnection implements AsyncDisposable {
           },
           authHandler: authentication.handler,
         })
-        teachCertificates(client)
+        signWithCertificates(client)
         if (hasAuthority(parts.knownHosts, settings.knownAs)) askForCertificate(client)
       })
       return new SshConnection(parts, client, sock, shown)
@@ -197,7 +197,7 @@ export class SshConnection implements AsyncDisposable {
           else if (error.reason !== undefined) reject(new NoRoom(error.message))
           else
             reject(
-              new UserError('ssh-no-commands', `${this.#name} runs no commands for us`, {
+              new UserError('ssh-no-commands', `${this.#name} runs no commands for this login`, {
                 cause: error,
                 remedy: 'look at ForceCommand in its sshd_config and at the options of the key in authorized_keys',
               }),
@@ -211,7 +211,7 @@ export class SshConnection implements AsyncDisposable {
     }
   }
 
-  /** A way to somewhere else through this host. */
+  /** Opens a TCP connection from this host to another. */
   forward(host: string, port: number): Promise<Readable> {
     return new Promise((resolve, reject) => {
       if (!this.alive) return reject(this.#linkLost())
@@ -225,7 +225,7 @@ export class SshConnection implements AsyncDisposable {
   }
 
   /**
-   * Takes connections to a port of the host's loopback interface and hands each to a socket.
+   * Forwards connections to a port of the host's loopback interface, each to a new socket.
    *
    * @param port 0 lets the host choose
    * @returns the port
@@ -243,15 +243,15 @@ export class SshConnection implements AsyncDisposable {
         for (const stream of [channel, socket]) for (const event of ['error', 'close']) stream.on(event, over)
         channel.pipe(socket).pipe(channel)
       })
-      this.#client.forwardIn('127.0.0.1', port, (error, given) => {
+      this.#client.forwardIn('127.0.0.1', port, (error, chosen) => {
         lost[Symbol.dispose]()
-        if (!error) return resolve(port === 0 ? given : port)
+        if (!error) return resolve(port === 0 ? chosen : port)
         if (!this.alive) return reject(this.#linkLost(error))
         reject(
-          new UserError('ssh-no-forwarding', `${this.#name} gives us no port by which it could reach this host`, {
+          new UserError('ssh-no-forwarding', `${this.#name} does not forward a port to this host`, {
             cause: error,
             remedy:
-              'allow it (AllowTcpForwarding in its sshd_config), or give the image as a URL that it reaches itself',
+              'allow it (AllowTcpForwarding in its sshd_config), or name the image by a URL that the host can reach',
           }),
         )
       })
@@ -263,7 +263,7 @@ export class SshConnection implements AsyncDisposable {
     this.#client.end()
     if ('destroySoon' in this.#socket) (this.#socket as Socket).destroySoon()
     else this.#socket.destroy()
-    // A peer that takes nothing more is not waited for, nor is one behind a host that says nothing more.
+    // The wait is limited: the peer, or a jump host before it, may no longer answer.
     const gone = new AbortController()
     const { signal } = gone
     const late = this.#clock.sleep(PARTING, { weak: true, signal }).then(
@@ -291,14 +291,14 @@ export class SshConnection implements AsyncDisposable {
 
   #linkLost(cause: unknown = this.#lost): LinkLost {
     if (cause instanceof LinkLost) return cause
-    return new LinkLost(`the link to ${this.#name} went`, cause === undefined ? {} : { cause })
+    return new LinkLost(`the link to ${this.#name} is lost`, cause === undefined ? {} : { cause })
   }
 
   #wrapped(channel: ClientChannel, hold: Disposable): Channel {
     const [stdout, stderr] = [new ByteQueue(channel), new ByteQueue(channel.stderr as unknown as Readable)]
     let code: number | null | undefined
     let cut = false
-    channel.on('exit', (told: number | null) => (code = told))
+    channel.on('exit', (exitCode: number | null) => (code = exitCode))
     channel.on('error', () => {})
     const exit = new Promise<number | null>((resolve, reject) => {
       const ended = () => {
@@ -333,7 +333,7 @@ function algorithmsFor({ settings, knownHosts }: ConnectionParts) {
   return {
     ...algorithms,
     serverHostKey: preferringKnown(algorithms.serverHostKey, knownKeyTypes(knownHosts, knownAs)),
-    // Images are compressed already, and it would make the installer wait.
+    // Images are already compressed; a second compression would slow the installer down.
     compress: ['none'],
   }
 }

@@ -34,7 +34,7 @@ interface Made {
   spoilt?: boolean
 }
 
-/** As ssh-keygen -s makes them (PROTOCOL.certkeys). */
+/** Makes a certificate as ssh-keygen -s does (PROTOCOL.certkeys). */
 function certificate({
   key = 'ed25519',
   authority = 'ed25519',
@@ -89,19 +89,19 @@ describe('a certificate of a host', () => {
   })
 
   test.each<[string, Made, string, RegExp]>([
-    ['another host', {}, 'lab-8', /^is of lab-7$/],
-    ['an hour that is over', { before: NOW / 1000 - 1 }, 'lab-7', /^was valid until 2026-04-30T23:59:59/],
-    ['an hour to come', { after: NOW / 1000 + 1 }, 'lab-7', /^is not valid before 2026-05-01T00:00:01/],
-    ['a user', { kind: 1 }, 'lab-7', /none of a host/],
-    ['what nobody here knows', { critical: 'x' }, 'lab-7', /critical options/],
-    ['nobody, having been changed', { spoilt: true }, 'lab-7', /not signed by the authority/],
-    ['nobody, having been changed (ECDSA)', { spoilt: true, authority: 'ecdsa' }, 'lab-7', /not signed/],
-  ])('is not taken when it is of %s', (_, made, host, fault) => {
+    ['for another host', {}, 'lab-8', /^is for lab-7$/],
+    ['expired', { before: NOW / 1000 - 1 }, 'lab-7', /^was valid until 2026-04-30T23:59:59/],
+    ['not valid yet', { after: NOW / 1000 + 1 }, 'lab-7', /^is not valid before 2026-05-01T00:00:01/],
+    ['of a user', { kind: 1 }, 'lab-7', /not a host certificate/],
+    ['with an unknown critical option', { critical: 'x' }, 'lab-7', /critical options/],
+    ['changed after it was signed', { spoilt: true }, 'lab-7', /not signed by the authority/],
+    ['changed after it was signed (ECDSA)', { spoilt: true, authority: 'ecdsa' }, 'lab-7', /not signed/],
+  ])('is refused: %s', (_, made, host, fault) => {
     const { blob } = certificate(made)
     expect(certificateFault(readHostCertificate(blob)!, host, NOW)).toMatch(fault)
   })
 
-  test('may be of any host, of a pattern, and for ever', () => {
+  test('may be for any host, for a pattern, and without an end', () => {
     const fault = (made: Made, host: string) =>
       certificateFault(readHostCertificate(certificate(made).blob)!, host, NOW)
     expect(fault({ names: [] }, 'any')).toBeNull()
@@ -109,13 +109,13 @@ describe('a certificate of a host', () => {
     expect(fault({ before: Number.MAX_SAFE_INTEGER }, 'lab-7')).toBeNull()
   })
 
-  test('cut off anywhere is none', () => {
+  test('cut off anywhere is not a certificate', () => {
     const { blob } = certificate()
     for (let length = 0; length < blob.length; length++)
       expect(readHostCertificate(blob.subarray(0, length))).toBeNull()
   })
 
-  test('counts where its authority is known for the host and it holds', () => {
+  test('is trusted when it is valid and its authority is known for the host', () => {
     const { blob, own, ca } = certificate()
     const read = readHostCertificate(blob)
     const verdict = (text: string, host = 'lab-7', port = 22) => {
@@ -128,7 +128,7 @@ describe('a certificate of a host', () => {
     }
     expect(verdict(line('@cert-authority', 'lab-*', ca))).toBe('trusted')
     expect(verdict(line('@cert-authority', 'lab-*', ca), 'lab-7', 2222)).toBe('trusted')
-    expect(verdict(line('@cert-authority', 'lab-*', ca), 'lab-8')).toMatch(/its certificate is of lab-7/)
+    expect(verdict(line('@cert-authority', 'lab-*', ca), 'lab-8')).toMatch(/its certificate is for lab-7/)
     expect(verdict(line('@cert-authority', 'other', ca))).toMatch(/is not known for this host/)
     expect(verdict('')).toMatch(/is not known for this host/)
     expect(verdict(line('@cert-authority', '*', ca) + line('@revoked', '*', own))).toMatch(/is revoked in kh:2/)

@@ -1,22 +1,22 @@
 import ssh2 from 'ssh2'
 import { glob, keyType } from './known-hosts.js'
 
-/** A host's key as an authority vouches for it (OpenSSH's PROTOCOL.certkeys). */
+/** A host's key, signed by an authority (OpenSSH's PROTOCOL.certkeys). */
 export interface HostCertificate {
-  /** The host's key itself, as it comes over the wire. */
+  /** The host's key in SSH's wire format. */
   key: Buffer
-  /** Host names and patterns; none mean any. */
+  /** Host names and patterns; an empty list matches every host. */
   principals: string[]
   /** Milliseconds since 1970. */
   validAfter: number
   validBefore: number
-  /** Of the authority. */
+  /** Public key of the authority. */
   authority: Buffer
-  /** What is wrong with it whatever host it is of; null for nothing. */
+  /** Defect that makes it invalid for every host; null for none. */
   fault: string | null
 }
 
-/** How many fields the key itself has, by the type of its certificate. What ssh2 has no way to take is left out: RSA. */
+/** Number of fields of the key, by the type of its certificate. Without RSA, whose certificates ssh2 cannot accept. */
 const KEY_FIELDS: Readonly<Record<string, number>> = {
   'ssh-ed25519-cert-v01@openssh.com': 1,
   'ecdsa-sha2-nistp256-cert-v01@openssh.com': 2,
@@ -24,13 +24,13 @@ const KEY_FIELDS: Readonly<Record<string, number>> = {
   'ecdsa-sha2-nistp521-cert-v01@openssh.com': 2,
 }
 
-/** Names by which a host is asked for its certificate. */
+/** Types of certificates to ask a host for. */
 export const HOST_CERTIFICATES: readonly string[] = Object.keys(KEY_FIELDS)
 
-const OF_A_HOST = 2
+const HOST_CERTIFICATE = 2
 const FOREVER = 8.64e15
 
-/** @returns null for what is no certificate that can be used here */
+/** @returns null when the bytes are not a usable certificate */
 export function readHostCertificate(blob: Uint8Array): HostCertificate | null {
   const type = keyType(blob)
   const count = KEY_FIELDS[type]
@@ -52,10 +52,10 @@ export function readHostCertificate(blob: Uint8Array): HostCertificate | null {
     const signed = fields.before()
     const signature = fields.text()
     const fault =
-      kind !== OF_A_HOST
-        ? 'is none of a host'
+      kind !== HOST_CERTIFICATE
+        ? 'is not a host certificate'
         : critical.length > 0
-          ? 'has critical options that are not known here'
+          ? 'has unknown critical options'
           : signedBy(authority, signed, signature)
             ? null
             : 'is not signed by the authority that it names'
@@ -71,7 +71,7 @@ export function readHostCertificate(blob: Uint8Array): HostCertificate | null {
   }
 }
 
-/** Why a certificate does not hold for a host; null when it does. Whether its authority is believed is another question. */
+/** Reason why a certificate is invalid for a host; null when it is valid. Does not check whether the authority is trusted. */
 export function certificateFault(
   { fault, principals, validAfter, validBefore }: HostCertificate,
   host: string,
@@ -81,11 +81,11 @@ export function certificateFault(
   if (now < validAfter) return `is not valid before ${new Date(validAfter).toISOString()}`
   if (now >= validBefore) return `was valid until ${new Date(validBefore).toISOString()}`
   if (principals.length > 0 && !principals.some((pattern) => glob(pattern).test(host)))
-    return `is of ${principals.join(', ')}`
+    return `is for ${principals.join(', ')}`
   return null
 }
 
-/** Signatures with SHA-1 are none, as in OpenSSH since 8.2. */
+/** Accepted hashes; SHA-1 is refused, as in OpenSSH since 8.2. */
 const HASHES: Readonly<Record<string, string | undefined>> = { 'rsa-sha2-256': 'sha256', 'rsa-sha2-512': 'sha512' }
 
 function signedBy(authority: Buffer, data: Buffer, signature: Buffer): boolean {
@@ -100,7 +100,7 @@ function signedBy(authority: Buffer, data: Buffer, signature: Buffer): boolean {
   return parsed.verify(data, value, HASHES[name]) === true
 }
 
-/** Two numbers, as SSH has them, in ASN.1: the numbers themselves are written alike. */
+/** Converts an ECDSA signature, two numbers, from SSH's format to ASN.1. */
 function toDer(signature: Buffer): Buffer {
   const numbers = new Fields(signature).all().map((bytes) => Buffer.concat([Buffer.from([0x02, bytes.length]), bytes]))
   const all = Buffer.concat(numbers)
@@ -113,7 +113,7 @@ function field(bytes: Uint8Array): Buffer {
   return Buffer.concat([length, bytes])
 }
 
-/** Reads fields one after the other; a RangeError where there is none. */
+/** Reads fields one after the other; throws a RangeError at the end. */
 class Fields {
   #at = 0
   readonly #bytes: Buffer
@@ -128,7 +128,7 @@ class Fields {
     return this.#bytes.subarray(this.#at, (this.#at += length))
   }
 
-  /** Too large ones lose their last digits, which no date needs. */
+  /** Large numbers lose their last digits, which no date needs. */
   number(length: 4 | 8): number {
     const value = length === 4 ? this.#bytes.readUInt32BE(this.#at) : Number(this.#bytes.readBigUInt64BE(this.#at))
     this.#at += length

@@ -11,14 +11,14 @@ import {
 } from './known-hosts.js'
 
 /**
- * Which of a machine's systems is spoken to. Their host keys differ: a live image makes itself new ones at every boot,
- * what was installed makes its own at its first.
+ * System of a machine that answers. Host keys differ between them: a live image generates new ones at every boot, an
+ * installed system at its first.
  */
 export type BootPhase = 'live' | 'installed'
 
 /**
- * Keys that were told beforehand, by phase. `proven` takes any key of an installed system that nobody knows, on the
- * condition that it shows the secret that was installed with it, and until then gives away no password.
+ * Fingerprints of expected host keys, by phase. `proven` accepts an unknown key of an installed system on condition that
+ * the system shows the secret that was installed with it; until then it gets no password.
  */
 export interface HostKeyPins {
   live: readonly string[]
@@ -28,23 +28,22 @@ export interface HostKeyPins {
 export const NO_PINS: HostKeyPins = { live: [], installed: [] }
 
 /**
- * Of `--host-key`: `SHA256:...` (the system that is there), `live=SHA256:...`, `installed=SHA256:...`,
- * `installed=proven`.
+ * Parses `--host-key`: `SHA256:...` (the current system), `live=SHA256:...`, `installed=SHA256:...`, `installed=proven`.
  *
  * @throws UserError (usage)
  */
-export function parsePins(given: readonly string[]): HostKeyPins {
+export function parsePins(values: readonly string[]): HostKeyPins {
   const pins = { live: [] as string[], installed: [] as string[] }
   let proven = false
-  for (const text of given) {
+  for (const text of values) {
     const [, phase = 'live', value] = /^(?:(live|installed)=)?(.*)$/.exec(text)!
     if (phase === 'installed' && value === 'proven') proven = true
     else if (/^SHA256:[A-Za-z0-9+/]{43}=?$/.test(value!)) pins[phase as BootPhase].push(value!.replace(/=$/, ''))
     else
-      throw new UserError('host-key-pin', `--host-key ${text} is no fingerprint of a host key`, {
+      throw new UserError('host-key-pin', `--host-key ${text} is not the fingerprint of a host key`, {
         kind: 'usage',
         remedy:
-          'give one as ssh-keygen -l prints it, SHA256:..., if need be after live= or installed=; or installed=proven',
+          'give one as ssh-keygen -l prints it, SHA256:..., optionally after live= or installed=; or installed=proven',
       })
   }
   if (proven && pins.installed.length > 0)
@@ -55,14 +54,14 @@ export function parsePins(given: readonly string[]): HostKeyPins {
   return proven ? { live: pins.live, installed: 'proven' } : pins
 }
 
-/** A host whose key is not the right one. */
+/** The host key is unknown, changed or revoked. */
 export class HostKeyRefused extends UserError {
   override readonly name = 'HostKeyRefused'
 
   constructor(
     code: 'host-key-changed' | 'host-key-revoked' | 'host-key-unknown',
     message: string,
-    /** Of the key that it showed. */
+    /** Fingerprint of the host's key. */
     readonly fingerprint: string,
     remedy: string,
   ) {
@@ -73,7 +72,7 @@ export class HostKeyRefused extends UserError {
 export interface HostKeyCheck {
   name: HostName
   files: readonly KnownHostsFile[]
-  /** For the host that is the target; hosts on the way to it are known by files only. */
+  /** Null for jump hosts, whose keys must be in known_hosts. */
   pins: HostKeyPins | null
   phase: BootPhase
   /** Milliseconds since 1970. */
@@ -81,11 +80,11 @@ export interface HostKeyCheck {
 }
 
 /**
- * Whether to go on with a host that shows this key.
+ * Checks the key of a host.
  *
- * @param certificate what the key came in, where it did
- * @returns `provisional` where the host must prove itself before it is told any secret
- * @throws HostKeyRefused when the key is unknown, changed or revoked; it says how to accept it
+ * @param certificate certificate that contained the key; null for a bare key
+ * @returns `provisional` when the host must prove its identity before it gets any secret
+ * @throws HostKeyRefused when the key is unknown, changed or revoked, with how to accept it
  */
 export function checkHostKey(
   { name, files, pins, phase, now }: HostKeyCheck,
@@ -121,14 +120,14 @@ export function checkHostKey(
   if (verdict.kind === 'changed')
     throw new HostKeyRefused(
       'host-key-changed',
-      `${what} is another one than in ${verdict.where}, ${verdict.known}: another machine may answer in its place, or the machine was installed or booted again`,
+      `${what} differs from the one in ${verdict.where}, ${verdict.known}: another machine may answer, or the machine was installed or booted again`,
       shown,
       `compare ${shown} with what the machine's console shows; if it is the same, ${accept}, or replace the entry: ssh-keygen -R ${quotedHost(host)}`,
     )
   const authority = doubt
     ? `, and its certificate ${doubt}`
     : verdict.authority
-      ? ` (${verdict.authority} names a certificate authority, and the host shows no certificate that can be used here: one of an Ed25519 or ECDSA key)`
+      ? ` (${verdict.authority} names a certificate authority, and the host shows no usable certificate, which is one of an Ed25519 or ECDSA key)`
       : ''
   throw new HostKeyRefused(
     'host-key-unknown',
@@ -138,7 +137,7 @@ export function checkHostKey(
   )
 }
 
-/** Why a certificate is not believed; null when it is. */
+/** Reason why a certificate is not trusted; null when it is. */
 function certificateDoubt(
   certificate: HostCertificate,
   name: HostName,
@@ -147,8 +146,8 @@ function certificateDoubt(
 ): string | null {
   const verdict = judgeAuthority(files, name, certificate.authority)
   const authority = fingerprint(certificate.authority)
-  if (verdict.kind === 'revoked') return `is of an authority, ${authority}, that is revoked in ${verdict.where}`
-  if (verdict.kind === 'unknown') return `is of an authority, ${authority}, that is not known for this host`
+  if (verdict.kind === 'revoked') return `is signed by ${authority}, an authority that is revoked in ${verdict.where}`
+  if (verdict.kind === 'unknown') return `is signed by ${authority}, an authority that is not known for this host`
   return certificateFault(certificate, name.host, now)
 }
 

@@ -39,7 +39,7 @@ describe('an address', () => {
     expect(() => parseSshTarget(text)).not.toThrow(/s3cret/)
   })
 
-  test('jumps are written shorter', () => {
+  test('of a jump host may lack the scheme', () => {
     expect(parseJump('me@a:22')).toEqual({ host: 'a', user: 'me', port: 22 })
     expect(parseJump('[::1]:2')).toEqual({ host: '::1', user: null, port: 2 })
     expect(() => parseJump('-a')).toThrow(/dash/)
@@ -49,20 +49,20 @@ describe('an address', () => {
 
 describe('pins of host keys', () => {
   const print = `SHA256:${'a'.repeat(43)}`
-  test('are of a phase', () => {
+  test('name their phase', () => {
     expect(parsePins([print, `live=${print}=`, `installed=${print}`])).toEqual({
       live: [print, print],
       installed: [print],
     })
     expect(parsePins(['installed=proven'])).toEqual({ live: [], installed: 'proven' })
   })
-  test.each([['MD5:00'], ['later=SHA256:x'], ['live=proven'], ['SHA256:short']])('%s is none', (text) => {
+  test.each([['MD5:00'], ['later=SHA256:x'], ['live=proven'], ['SHA256:short']])('%s is refused', (text) => {
     expect(() => parsePins([text])).toThrow(/fingerprint|exclude/)
   })
 })
 
-describe('what ~/.ssh/config says of a host', () => {
-  test('nothing: the usual', async () => {
+describe('the settings of a host in ~/.ssh/config', () => {
+  test('are the defaults in an empty file', async () => {
     expect(await settings('')).toMatchObject({
       ...{ host: 'lab', port: 22, user: 'me', agent: '/agent', jumps: [], onlyTheseKeys: false },
       ...{ knownAs: { host: 'lab', port: 22 }, keepalive: { interval: 15_000, count: 3 }, connectTimeout: 20_000 },
@@ -77,7 +77,7 @@ describe('what ~/.ssh/config says of a host', () => {
     })
   })
 
-  test('the first that is said counts, in whatever letters', async () => {
+  test('take the first value of a keyword, case-insensitive', async () => {
     const found = await settings(`
       hostname 10.0.0.7
       Host lab
@@ -109,12 +109,12 @@ describe('what ~/.ssh/config says of a host', () => {
     })
   })
 
-  test('what is named on the command line counts more', async () => {
+  test('give way to the command line', async () => {
     const found = await settings('Host lab\n User root\n Port 2200\n', 'ssh://core@lab:22')
     expect(found).toMatchObject({ user: 'core', port: 22 })
   })
 
-  test('jumps, aliases, other files', async () => {
+  test('include jump hosts, aliases and included files', async () => {
     await home.write('more.conf', 'Host lab\n  ProxyJump a,me@b:2200\n')
     await home.write('.hidden.conf', 'Host lab\n  User hidden\n')
     const found = await settings('Include *.conf\nHost lab\n  HostKeyAlias lab-7\n  Port 2222\n')
@@ -127,7 +127,7 @@ describe('what ~/.ssh/config says of a host', () => {
     expect((await settings('Host lab\n  ProxyJump none\n')).jumps).toEqual([])
   })
 
-  test('no program is run for it', async () => {
+  test('run no program', async () => {
     const found = await settings(`Match exec "touch ${home.path}/ran"\n  User root\nCanonicalizeHostname yes\n`)
     expect(found.user).toBe('me')
     const { access } = await import('node:fs/promises')
@@ -136,17 +136,17 @@ describe('what ~/.ssh/config says of a host', () => {
     expect((await settings('ProxyCommand none\n')).host).toBe('lab')
   })
 
-  test('algorithms, without any that rest on SHA-1 unless asked for', async () => {
+  test('include algorithms, with SHA-1 only on request', async () => {
     const usual = (await settings('')).algorithms
     expect(JSON.stringify(usual)).not.toMatch(/sha1|"ssh-rsa"|ssh-dss/)
     expect((await settings('HostKeyAlgorithms +ssh-rsa\n')).algorithms.serverHostKey.at(-1)).toBe('ssh-rsa')
     expect((await settings('Ciphers aes256-ctr,unheard-of\n')).algorithms.cipher).toEqual(['aes256-ctr'])
     expect((await settings('MACs ^hmac-sha2-512\n')).algorithms.hmac[0]).toBe('hmac-sha2-512')
     expect((await settings('KexAlgorithms -ecdh-*\n')).algorithms.kex.join()).not.toContain('ecdh')
-    await expect(settings('Ciphers unheard-of\n')).rejects.toThrow(/none of the Ciphers/)
+    await expect(settings('Ciphers unheard-of\n')).rejects.toThrow(/none of the configured Ciphers/)
   })
 
-  test('a file that includes itself ends', async () => {
+  test('are refused when a file includes itself', async () => {
     const error = await settings('Include config\n').catch((caught: unknown) => caught)
     expect(errorChain(error).join()).toMatch(/deep/)
   })

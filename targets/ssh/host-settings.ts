@@ -5,50 +5,50 @@ import { parseJump, type SshAddress } from './address.js'
 import { algorithmsOf, type Algorithms } from './algorithms.js'
 import { configText } from './config-text.js'
 
-/** What ssh(1) would take from its surroundings. */
+/** Environment that ssh(1) would read by itself. */
 export interface SshSurroundings {
   /** The user's home folder on this host. */
   home: string
-  /** Who that user is, which is who logs in where nobody else is named. */
+  /** Name of that user; the login name by default. */
   userName: string
   /** `SSH_AUTH_SOCK` */
   agentSocket: string | null
-  /** Instead of `~/.ssh/config`; null reads none, not even the system's. */
+  /** Replaces `~/.ssh/config`; null reads no file, not even the system's. */
   configFile?: string | null
 }
 
-/** All there is to know of a host before it is spoken to. */
+/** Settings of a connection to one host. */
 export interface HostSettings {
   host: string
   port: number
   user: string
-  /** By what name its keys are looked up. */
+  /** Name under which its keys are looked up. */
   knownAs: { host: string; port: number }
   knownHostsFiles: string[]
-  keyFiles: { path: string; /** Named by the user, not one of the usual ones. */ named: boolean }[]
+  keyFiles: { path: string; /** Whether the configuration names it; false for default files. */ named: boolean }[]
   certificateFiles: string[]
-  /** Offer only keys of {@link keyFiles}, not everything that the agent has. */
+  /** Whether only keys of {@link keyFiles} are offered, not all keys of the agent. */
   onlyTheseKeys: boolean
   agent: string | null
-  /** Whether each is wanted at all; tried in OpenSSH's order. */
+  /** Enabled methods; they are tried in OpenSSH's order. */
   methods: { publickey: boolean; keyboardInteractive: boolean; password: boolean }
-  /** Hosts to go through, the first first. */
+  /** Jump hosts, in order. */
   jumps: SshAddress[]
-  /** In milliseconds; an interval of 0 is none. */
+  /** In milliseconds; an interval of 0 sends none. */
   keepalive: { interval: number; count: number }
   connectTimeout: number
   algorithms: Algorithms
 }
 
-/** ssh(1) sends none unless told to; an installation must not hang on a link that is gone. */
+/** Unlike ssh(1), keepalives are on by default: an installation must not hang on a lost link. */
 const KEEPALIVE = seconds(15)
 const CONNECT_TIMEOUT = seconds(20)
 const USUAL_KEYS = ['id_rsa', 'id_ecdsa', 'id_ed25519']
 
 /**
- * Reads `~/.ssh/config` and the system's for one host, as ssh(1) does: the first value of anything counts.
+ * Reads `~/.ssh/config` and the system's file for one host, as ssh(1) does: the first value of a keyword counts.
  *
- * @throws UserError for what is configured and cannot be done here
+ * @throws UserError for a setting that is not supported
  */
 export async function hostSettings(
   address: SshAddress,
@@ -132,18 +132,18 @@ async function configured(
   if (configFile === null) return {}
   const folder = join(home, '.ssh')
   const own = await configText(configFile ?? join(folder, 'config'), folder, home, clock)
-  // ssh(1) passes over the system's when it is given another file.
+  // ssh(1) skips the system's file too when its -F option names another file.
   const system = configFile === undefined ? await configText('/etc/ssh/ssh_config', '/etc/ssh', home, clock) : ''
   try {
-    // Either text begins outside any section, whatever the other one ended in.
+    // `Match all` ends the last section of the user's file, so that the system's begins outside any section.
     const parsed = SSHConfig.parse(`${own}\nMatch all\n${system}`)
-    // What `Match exec` names is not run: a target should not depend on what a program says.
+    // Programs of `Match exec` do not run: a target should not depend on the output of a program.
     const query = user === null ? { Host: host } : { Host: host, User: user }
     return parsed.compute(query, { ignoreCase: true, matchExec: false })
   } catch (cause) {
     throw new UserError('ssh-config', 'the SSH configuration cannot be read', {
       cause,
-      remedy: 'correct ~/.ssh/config; ssh -G HOST says what ssh makes of it',
+      remedy: 'correct ~/.ssh/config; ssh -G HOST shows how ssh reads it',
     })
   }
 }

@@ -12,7 +12,7 @@ import { openSshShell } from './ssh-shell.js'
 import { sshDiskSelector } from './ssh-target.js'
 import { asRoot } from './sudo.js'
 
-/** Machines whose shells say too much, nothing, or anything but what they were asked. */
+/** Machines whose shells print too much, nothing, or anything but the answer. */
 
 const MIB = 2 ** 20
 const clock = systemClock()
@@ -29,8 +29,8 @@ const logged: string[] = []
 const logger: Logger = (level, message) => void (level === 'warn' && logged.push(message))
 beforeEach(() => void (logged.length = 0))
 
-/** What a person is told when work on a host fails. */
-async function told(work: Promise<unknown>): Promise<string> {
+/** Message, causes and remedy of failed work on a host. */
+async function failure(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
     () => new Error('it went well'),
     (error: unknown) => error,
@@ -63,20 +63,20 @@ const behind = (loginScript: string): LoginShell => {
 describe('a login shell that prints without an end', () => {
   const endless = 'while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done'
 
-  test('is left when it is asked which machine it is', async () => {
+  test('is cut off while its identity is read', async () => {
     const flood = { answer: (script: string) => (script.includes('identity') ? 'noise\n'.repeat(MIB) : null) }
-    expect(await told(opened(flood, async () => {}))).toMatch(
-      /^core@127.0.0.1:\d+ sent more than 1 MiB when it was asked which machine it is \| look at what logging in there prints/,
+    expect(await failure(opened(flood, async () => {}))).toMatch(
+      /^core@127.0.0.1:\d+ sent more than 1 MiB instead of its identity \| look at what logging in there prints/,
     )
   })
 
   test.each([
     ['in lines', endless, 'lab-7 sent more than 1 MiB before it ran a script'],
     ['in one line', 'cat /dev/zero', 'lab-7 sent more than 1 MiB without a line break'],
-  ])('is left when a script is sent to it: %s', async (_, loginScript, sentence) => {
+  ])('is cut off after a script is sent: %s', async (_, loginScript, sentence) => {
     await using executor = executorOn(behind(loginScript))
     const before = process.memoryUsage().rss
-    expect(await told(executor.facts())).toContain(sentence)
+    expect(await failure(executor.facts())).toContain(sentence)
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * MIB)
   })
 
@@ -84,22 +84,22 @@ describe('a login shell that prints without an end', () => {
     const bin = `${home.path}/bin`
     await mkdir(bin)
     await writeFile(`${bin}/sudo`, '#!/bin/sh\nexec cat /dev/zero >&2\n', { mode: 0o755 })
-    expect(await told(opened({ identity: { uid: 1000 }, path: bin }, async () => {}))).toContain(
+    expect(await failure(opened({ identity: { uid: 1000 }, path: bin }, async () => {}))).toContain(
       "sent more than 256 KiB before root's shell answered",
     )
   })
 })
 
-test('a program that prints without an end is ended, and the target is named', async () => {
+test('a program that prints without an end is ended, and the message names the target', async () => {
   await using executor = executorOn(behind(':'))
   const before = process.memoryUsage().rss
-  expect(await told(finish(executor, ['cat', '/dev/zero'], { effect: 'reads' }))).toContain(
+  expect(await failure(finish(executor, ['cat', '/dev/zero'], { effect: 'reads' }))).toContain(
     'cat printed more than 32 MiB on lab-7',
   )
   expect(process.memoryUsage().rss - before).toBeLessThan(300 * MIB)
 })
 
-test('a program whose output nobody reads ends all the same', async () => {
+test('a program with unread output still ends', async () => {
   await using executor = executorOn(behind(':'))
   const run = await executor.start({ argv: ['head', '-c', String(20 * MIB), '/dev/zero'], effect: 'reads' })
   expect(await run.exit).toEqual({ kind: 'exited', code: 0 })
@@ -114,29 +114,29 @@ test.each([
   ['binary bytes', `printf '\\377\\000\\033]0;x\\007\\n\\n\\200'`],
   ['words of our own', `echo ironstage-script; echo 'x 0'; echo 'f it is broken'; printf 'o 99999999\\n'`],
   ['text on both outputs, without a last line break', `echo motd; echo err >&2; printf 'more '`],
-])('a login script that prints %s changes nothing', async (_, loginScript) => {
+])('a login script that prints %s has no effect', async (_, loginScript) => {
   await using executor = executorOn(behind(loginScript))
   expect((await finish(executor, ['echo', 'hello'], { effect: 'reads' })).stdout).toBe('hello\n')
 })
 
-test('a target without room for a run says so, and runs nothing', async () => {
+test('a target without room for a run is reported, and runs no command', async () => {
   const plain = behind(':')
-  // The file system takes folders, and files up to a size.
+  // The file system stores folders, and files up to a size.
   const full: LoginShell = {
     ...plain,
     open: (line, options) => plain.open(`ulimit -f 1; trap '' XFSZ; ${line}`, options),
   }
   await using executor = executorOn(full)
   const stdin = Buffer.alloc(20_000, 'x')
-  expect(await told(executor.start({ argv: ['cat'], effect: 'reads', stdin }))).toMatch(
-    /lab-7 cannot be worked on: there is no room for the run in .*\/runs \| make room there/,
+  expect(await failure(executor.start({ argv: ['cat'], effect: 'reads', stdin }))).toMatch(
+    /lab-7 cannot be used: there is no room for the run in .*\/runs \| make room there/,
   )
-  expect(await told(executor.start({ argv: ['cat'], effect: 'reads', stdin: Buffer.alloc(MIB) }))).toMatch(
-    /lab-7 does not take 1048576 bytes \| .+ \| make room there/,
+  expect(await failure(executor.start({ argv: ['cat'], effect: 'reads', stdin: Buffer.alloc(MIB) }))).toMatch(
+    /lab-7 cannot store 1048576 bytes \| .+ \| make room there/,
   )
 })
 
-test('a link that freezes says what is waited for and until when, and ends then', async () => {
+test('the wait on a frozen link is logged with its end, and ends then', async () => {
   const time = new VirtualClock()
   const frozen: LoginShell = {
     name: 'lab-7',
@@ -154,27 +154,27 @@ test('a link that freezes says what is waited for and until when, and ends then'
       }),
   }
   await using executor = executorOn(frozen, { clock: time })
-  const facts = told(executor.facts())
+  const facts = failure(executor.facts())
   const since = time.now()
   await time.advance(12_000)
   const end = new Date(since + 600_000).toISOString().slice(11, 19)
   const sentence = (silent: number) =>
-    `no answer from lab-7 for ${silent} s while it was asked which boot it is in; giving up at ${end} UTC`
+    `no answer from lab-7 for ${silent} s while reading its boot id; giving up at ${end} UTC`
   expect(logged).toEqual([sentence(10)])
   await time.advance(60_000)
   expect(logged).toEqual([sentence(10), sentence(70)])
   await time.advance(600_000)
-  expect(await facts).toMatch(/^lab-7 has not answered for 10 minutes while it was asked which boot it is in/)
+  expect(await facts).toMatch(/^lab-7 has not answered for 10 minutes while reading its boot id/)
 })
 
-test('a sudo that never answers is left', async () => {
+test('a sudo that never answers is cut off', async () => {
   const time = new VirtualClock()
   let cut = false
   const nothing = (): AsyncIterable<Uint8Array> => ({
     [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }),
   })
   const channel = { stdout: nothing(), stderr: nothing(), exit: new Promise<never>(() => {}), write() {}, end() {} }
-  const asked = told(
+  const asked = failure(
     asRoot(
       {
         ...{ name: 'core@lab-7', clock: time, random: systemRandom, wrong: () => {} },
@@ -191,7 +191,7 @@ test('a sudo that never answers is left', async () => {
 })
 
 test.each(['/a\nb', '/a\0b', '/a\\b', `/${'x'.repeat(5000)}`, 'A\nB', "it's", 'x'.repeat(300)])(
-  'what names a disk is refused at once when it is %j',
+  'the disk name %j is refused at once',
   (text) => {
     expect(() => sshDiskSelector('/dev/loop0', text)).toThrow(UserError)
     try {

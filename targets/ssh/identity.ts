@@ -1,22 +1,22 @@
 import { UserError } from '../../runtime/index.js'
 
-/** Which machine this is, and which of its boots; null where it does not say. */
+/** Identity of a machine and of its boot; null for values that cannot be read. */
 export interface HostIdentity {
-  /** Of the installed system; a live image makes itself one at every boot. */
+  /** Machine id of the system; a live image generates one at every boot. */
   machineId: string | null
-  /** Of the hardware. Only root may read it. */
+  /** UUID of the hardware, which only root may read. */
   dmiUuid: string | null
   bootId: string | null
   hostname: string | null
   uid: number
 }
 
-/** The line that {@link IDENTITY_SCRIPT} is sent to. Every shell has `exec`. */
+/** Line that runs {@link IDENTITY_SCRIPT} from its input. Every shell has `exec`. */
 export const SCRIPT_LINE = 'exec /bin/sh'
 
 const MARK = 'ironstage-identity'
 
-/** One compound command, so that a part of it does nothing. */
+/** One compound command, so that an incomplete script runs nothing. */
 export const IDENTITY_SCRIPT = Buffer.from(`{
 exec </dev/null
 PATH=$PATH:/usr/bin:/bin
@@ -30,16 +30,16 @@ exit 0
 }
 `)
 
-/** Of what the script printed, whatever login scripts put around it; null when it did not run to its end. */
+/** Parses the script's output between that of login scripts; null when the script did not run to its end. */
 export function readIdentity(printed: string): HostIdentity | null {
-  const said = new Map([...printed.matchAll(new RegExp(`^${MARK} (\\w+) (.*)$`, 'gm'))].map(([, k, v]) => [k!, v!]))
-  const uid = said.get('uid')
+  const values = new Map([...printed.matchAll(new RegExp(`^${MARK} (\\w+) (.*)$`, 'gm'))].map(([, k, v]) => [k!, v!]))
+  const uid = values.get('uid')
   if (uid === undefined || !/^\d+$/.test(uid)) return null
-  const word = (name: string) => said.get(name)?.trim().toLowerCase() || null
+  const word = (name: string) => values.get(name)?.trim().toLowerCase() || null
   const dmi = word('dmi')
   return {
     machineId: word('machine'),
-    // Boards whose makers gave them none all have the same.
+    // Boards without a UUID have all zeros or all ones.
     dmiUuid: dmi !== null && /^(0|f|-)+$/.test(dmi) ? null : dmi,
     bootId: word('boot'),
     hostname: word('host'),
@@ -48,8 +48,8 @@ export function readIdentity(printed: string): HostIdentity | null {
 }
 
 /**
- * Whether what answers now is the machine that answered before. Hardware that is the same may run another system, as
- * when it boots what was installed; a system that is the same on other hardware is a copy.
+ * Compares the machine that answers now with the one before. The same hardware may run another system, as after an
+ * installation; the same system on other hardware is a copy.
  */
 export function compareIdentities(before: HostIdentity, now: HostIdentity): 'same' | 'rebooted' | 'other' | 'unclear' {
   const [hardware, system, boot] = (['dmiUuid', 'machineId', 'bootId'] as const).map((name) =>
@@ -58,13 +58,13 @@ export function compareIdentities(before: HostIdentity, now: HostIdentity): 'sam
   if (hardware === false) return 'other'
   const known = boot === true ? 'same' : 'rebooted'
   if (system === true) return known
-  // In one boot a system does not change: this is another one on the same kernel.
+  // A system does not change within one boot: this is another container on the same kernel.
   if (system === false) return boot === true ? 'other' : hardware === true ? 'rebooted' : 'other'
   if (hardware === true) return known
   return boot === true ? 'same' : 'unclear'
 }
 
-/** What answers at an address is another machine than before, or cannot be shown to be the same. */
+/** Error: another machine than before answers at an address, or cannot be shown to be the same. */
 export function otherHost(
   name: string,
   before: HostIdentity,
@@ -79,9 +79,9 @@ export function otherHost(
       })
     : new UserError(
         'ssh-other-host',
-        `what answers as ${name} cannot be shown to be the machine that it was (${was})`,
+        `the machine that answers as ${name} cannot be shown to be the one from before (${was})`,
         {
-          remedy: 'it tells neither a machine id nor, to root, a hardware id; nothing was done on it',
+          remedy: 'it shows neither a machine id nor, to root, a hardware id; nothing was done on it',
         },
       )
 }

@@ -26,7 +26,7 @@ describe('a known_hosts file', () => {
     ['letters of either case', [line('Lab-7', ED)], at('lAB-7'), 'known'],
     ['a list', [line('a,lab-7,b', ED)], at('lab-7'), 'known'],
     ['patterns', [line('lab-?', ED)], at('lab-7'), 'known'],
-    ['a pattern that is no regular expression', [line('lab.7', ED)], at('lab-7'), 'unknown'],
+    ['a pattern with a dot, which is literal', [line('lab.7', ED)], at('lab-7'), 'unknown'],
     ['an exception', [line('lab-*,!lab-7', ED)], at('lab-7'), 'unknown'],
     ['a port', [line('[lab-7]:2222', ED)], at('lab-7', 2222), 'known'],
     ['another port', [line('[lab-7]:2222', ED)], at('lab-7', 2223), 'unknown'],
@@ -41,14 +41,14 @@ describe('a known_hosts file', () => {
     ['another revoked key', [line('lab-7', ED), line('@revoked *', ED2)], at('lab-7'), 'known'],
     ['a key revoked elsewhere', [line('lab-7', ED), line('@revoked other', ED)], at('lab-7'), 'known'],
     ['an authority', [line('@cert-authority lab-7', ED)], at('lab-7'), 'unknown'],
-    ['a marker that nobody knows', [line('@future lab-7', ED)], at('lab-7'), 'unknown'],
-    ['a type that is not the key', [line('lab-7', ED, 'ssh-rsa')], at('lab-7'), 'unknown'],
+    ['an unknown marker', [line('@future lab-7', ED)], at('lab-7'), 'unknown'],
+    ['a type other than that of the key', [line('lab-7', ED, 'ssh-rsa')], at('lab-7'), 'unknown'],
     ['comments, blanks and CRLF', ['', '# x', `  ${line('lab-7', ED)}\r`], at('lab-7'), 'known'],
   ])('%s', (_, lines, name, expected) => {
     expect(judgeHostKey([{ path: 'kh', text: lines.join('\n') }], name, ED).kind).toBe(expected)
   })
 
-  test('says where, and what types of keys to ask for', () => {
+  test('yields the line of a key, and the types of keys to ask for', () => {
     const files = [
       { path: 'one', text: '\n' },
       { path: 'two', text: [line('lab-7', RSA), line('lab-7', ED2), line('@cert-authority *', ED)].join('\n') },

@@ -6,7 +6,7 @@ export interface KnownHostsFile {
   text: string
 }
 
-/** The names by which a host may stand in a file. */
+/** Host and port to look up. */
 export interface HostName {
   host: string
   port: number
@@ -17,7 +17,7 @@ export type HostKeyVerdict =
   | { kind: 'revoked'; where: string }
   /** Another key of the same type is known. */
   | { kind: 'changed'; where: string; known: string }
-  /** `authority`: the host is known by a certificate authority, which has to vouch for its key. */
+  /** `authority`: line of a certificate authority for the host, which must have signed its key. */
   | { kind: 'unknown'; authority: string | null }
 
 interface Entry {
@@ -29,10 +29,10 @@ interface Entry {
 }
 
 /**
- * Whether a host's key is the known one, by the same rules as OpenSSH: a revoked key is revoked whatever else is said,
- * any entry with this very key will do, and a key of the same type that differs is a changed one.
+ * Compares a host's key with the known ones, by OpenSSH's rules: a revoked key is always refused, any entry with the same
+ * key is enough, and another key of the same type is a changed key.
  *
- * @param key as it comes over the wire
+ * @param key in SSH's wire format
  */
 export function judgeHostKey(files: readonly KnownHostsFile[], name: HostName, key: Uint8Array): HostKeyVerdict {
   const entries = files.flatMap((file) => entriesOf(file, name))
@@ -51,7 +51,7 @@ export function judgeHostKey(files: readonly KnownHostsFile[], name: HostName, k
 
 export type AuthorityVerdict = { kind: 'trusted' | 'revoked'; where: string } | { kind: 'unknown' }
 
-/** Whether certificates of an authority are believed for a host. Revoked is it for all hosts that a line is of. */
+/** Whether certificates of an authority are trusted for a host. A `@revoked` line counts for all hosts that it matches. */
 export function judgeAuthority(files: readonly KnownHostsFile[], name: HostName, key: Uint8Array): AuthorityVerdict {
   const here = authorityEntries(files, name).filter(
     (entry) => entry.key.length === key.length && timingSafeEqual(entry.key, key),
@@ -62,15 +62,15 @@ export function judgeAuthority(files: readonly KnownHostsFile[], name: HostName,
   return known ? { kind: 'trusted', where: known.where } : { kind: 'unknown' }
 }
 
-/** Whether some authority vouches for keys of a host. */
+/** Whether known_hosts has a certificate authority for a host. */
 export const hasAuthority = (files: readonly KnownHostsFile[], name: HostName): boolean =>
   authorityEntries(files, name).some(({ marker }) => marker === 'cert-authority')
 
-/** Authorities are mostly of hosts on any port: as OpenSSH, an entry without one will do for them. */
+/** Entries for a host on its own port and without a port, as in OpenSSH: an authority usually is for all ports. */
 const authorityEntries = (files: readonly KnownHostsFile[], name: HostName): Entry[] =>
   files.flatMap((file) => [name, { ...name, port: 22 }].flatMap((as) => entriesOf(file, as))).filter((e) => e.matches)
 
-/** Types of the keys that are known of a host: what to ask it for first, or it shows one that nobody knows. */
+/** Types of a host's known keys. The client prefers them, or the host would show a key of an unknown type. */
 export function knownKeyTypes(files: readonly KnownHostsFile[], name: HostName): string[] {
   const entries = files.flatMap((file) => entriesOf(file, name))
   return [...new Set(entries.filter(({ matches, marker }) => matches && marker === null).map(({ type }) => type))]
@@ -80,7 +80,7 @@ export function knownKeyTypes(files: readonly KnownHostsFile[], name: HostName):
 export const fingerprint = (key: Uint8Array): string =>
   `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 
-/** The name of its type that a key begins with. */
+/** Type of a key, which is its first field. */
 export function keyType(key: Uint8Array): string {
   const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength)
   if (bytes.length < 4) return ''
@@ -88,7 +88,7 @@ export function keyType(key: Uint8Array): string {
   return bytes.subarray(4, 4 + length).toString('latin1')
 }
 
-/** How a host is written there: the port only where it is not 22. */
+/** A host as known_hosts writes it, with a port other than 22. */
 export const knownAs = ({ host, port }: HostName): string =>
   port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`
 
@@ -102,7 +102,7 @@ function entriesOf({ path, text }: KnownHostsFile, name: HostName): Entry[] {
     if (hosts === undefined || type === undefined || base64 === undefined) return []
     if (marked !== null && marked !== 'cert-authority' && marked !== 'revoked') return []
     const key = Buffer.from(base64, 'base64')
-    // A line that does not hold the key that it says it does is of no use to anybody.
+    // The type of the line must be that of its key.
     if (keyType(key) !== type) return []
     const where = `${path}:${index + 1}`
     return [{ marker: marked, matches: matchesHost(hosts, knownAs(name)), type, key, where }]
@@ -129,7 +129,7 @@ function matchesHash(field: string, name: string): boolean {
   return expected.length === found.length && timingSafeEqual(expected, found)
 }
 
-/** What a pattern of known_hosts or of a certificate matches: whole names, in letters of either case. */
+/** Matches a pattern of known_hosts or of a certificate: whole names, case-insensitive. */
 export const glob = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern.replace(/[.*+?^${}()|[\]\\]/g, (character) => (character === '*' ? '.*' : character === '?' ? '.' : `\\${character}`))}$`,

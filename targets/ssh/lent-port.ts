@@ -3,9 +3,9 @@ import { errorChain, Scope, type Clock, type Logger } from '../../runtime/index.
 import type { SshConnection } from './connection.js'
 
 export interface LendParts {
-  /** For messages. */
+  /** Name of the target, for messages. */
   name: string
-  /** Makes a connection to the target. */
+  /** Opens a connection to the target. */
   open: (signal: AbortSignal) => Promise<SshConnection>
   /** Port of this host's loopback interface. */
   port: number
@@ -13,19 +13,19 @@ export interface LendParts {
   logger: Logger
 }
 
-/** A port of this host as the target sees it. */
+/** A port of the target that is forwarded to this host. */
 export interface LentPort extends AsyncDisposable {
-  /** Of the target's own loopback interface: nobody else on its network reaches it. */
+  /** Port of the target's loopback interface, which its network cannot reach. */
   readonly port: number
 }
 
 const PAUSE = 1000
 
 /**
- * Lets the target reach one port of this host by a port of its own, over a connection of its own; it is made again, with
- * the same port, when it goes.
+ * Forwards a port of the target to one of this host, over a separate connection. A lost connection is opened again, with the
+ * same port.
  *
- * @throws UserError, LinkLost as for any connection; Error when the target's sshd forwards nothing
+ * @throws UserError, LinkLost as for any connection; UserError when the target's sshd does not forward ports
  */
 export async function lendPort({ name, open, port, clock, logger }: LendParts): Promise<LentPort> {
   const scope = new Scope()
@@ -49,7 +49,7 @@ export async function lendPort({ name, open, port, clock, logger }: LendParts): 
       for (;;) {
         await connection.closed
         signal.throwIfAborted()
-        logger('warn', `the link by which ${name} reaches this host went`)
+        logger('warn', `the link from ${name} to this host is lost`)
         for (;;) {
           await clock.sleep(PAUSE, { signal })
           try {
@@ -57,7 +57,7 @@ export async function lendPort({ name, open, port, clock, logger }: LendParts): 
             break
           } catch (error) {
             signal.throwIfAborted()
-            logger('debug', `the link by which ${name} reaches this host: ${errorChain(error).join(': ')}`)
+            logger('debug', `the link from ${name} to this host: ${errorChain(error).join(': ')}`)
           }
         }
       }

@@ -1,10 +1,10 @@
 import { sharedAbort, UserError, type Clock } from '../../runtime/index.js'
 import { NoRoom, type Channel, type SshConnection } from './connection.js'
 
-/** sshd lets ten sessions into a connection unless told otherwise (MaxSessions); a few are left for what comes between. */
+/** Channels per connection: sshd allows ten by default (MaxSessions), and a few stay free for short commands. */
 const CHANNELS = 8
 const CONNECTIONS = 4
-/** Between two tries that failed, in milliseconds; many may want the same host at once. */
+/** Pauses between failed attempts, in milliseconds, since many clients may use the same host. */
 const PAUSES = [0, 100, 250, 500, 1000, 2000, 5000]
 
 interface Member {
@@ -13,7 +13,7 @@ interface Member {
   room: number
 }
 
-/** The connections to one host: made when they are needed, several where one has no room, made anew when they go. */
+/** Connections to one host: opened on demand, several when one is full, and again when one is lost. */
 export class ConnectionPool implements AsyncDisposable {
   readonly #open: (signal: AbortSignal) => Promise<SshConnection>
   readonly #clock: Clock
@@ -30,7 +30,7 @@ export class ConnectionPool implements AsyncDisposable {
     this.#open = open
   }
 
-  /** @throws LinkLost; whatever making a connection throws; Error once it is closed */
+  /** @throws LinkLost; any error of opening a connection; Error after close */
   async exec(line: string): Promise<Channel> {
     for (;;) {
       this.#closing.signal.throwIfAborted()
@@ -44,13 +44,13 @@ export class ConnectionPool implements AsyncDisposable {
     }
   }
 
-  /** Makes a connection when there is none. */
+  /** Opens a connection when there is none. */
   async ready(): Promise<void> {
     if (!this.#members.some(({ connection }) => connection.alive)) await this.#another()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // Not a lost link: nobody shall wait for it to come back.
+    // Not a LinkLost, since callers would wait for a lost link.
     this.#closing.abort(new Error(`the connection to ${this.#name} is closed`))
     this.#wake()
     await this.#opening?.catch(() => {})
@@ -62,7 +62,7 @@ export class ConnectionPool implements AsyncDisposable {
     const free = () => {
       member.channels--
       this.#wake()
-      // More than one is for a rush.
+      // Extra connections are closed when idle.
       if (member.channels === 0 && this.#members.length > 1) {
         this.#members = this.#members.filter((other) => other !== member)
         void member.connection[Symbol.asyncDispose]()
@@ -77,7 +77,7 @@ export class ConnectionPool implements AsyncDisposable {
       free()
       if (!(error instanceof NoRoom)) throw error
       if (others === 0)
-        throw new UserError('ssh-no-commands', `${this.#name} lets us open no session`, {
+        throw new UserError('ssh-no-commands', `${this.#name} allows no session`, {
           cause: error,
           remedy: 'look at MaxSessions in its sshd_config',
         })

@@ -5,10 +5,10 @@ import { shownAddress } from './address.js'
 import type { Authentication } from './authentication.js'
 import type { HostSettings } from './host-settings.js'
 
-/** A server that lets in nobody for so long has another fault than a person who looks for a password. */
+/** Time for authentication, without questions to the user. */
 export const AUTHENTICATION = minutes(2)
 
-/** A TCP connection to a host, which may have several addresses. */
+/** Opens a TCP connection to a host, which may have several addresses. */
 export async function connected(
   { host, port, ...settings }: HostSettings,
   expired: Promise<never>,
@@ -36,11 +36,11 @@ export async function connected(
   }
 }
 
-/** Of several addresses that were tried, node tells nothing but that there were several. */
+/** Unpacks the error for a host with several addresses, whose own message only says that there were several. */
 const plainCause = (error: Error): Error =>
   error instanceof AggregateError && error.errors.length > 0 ? (error.errors[0] as Error) : error
 
-/** What came to nothing, and whether another try may go better. */
+/** Turns an error of ssh2 into a UserError when it is final, or a LinkLost when another attempt may succeed. */
 export function asLost(
   error: Error & { level?: string },
   name: string,
@@ -59,13 +59,13 @@ export function asLost(
 
 function refused(name: string, authentication: Authentication | undefined): UserError {
   const { takes = [], notes = [] } = authentication ?? {}
-  const said = notes.length > 0 ? `: ${[...new Set(notes)].join('; ')}` : ''
-  return new UserError('ssh-authentication', `${name} does not let us in${said}`, {
-    remedy: `it takes ${takes.join(', ') || 'no method that it named'}; see that ssh ${name.replace(/:(\d+)$/, ' -p $1')} works`,
+  const reasons = notes.length > 0 ? `: ${[...new Set(notes)].join('; ')}` : ''
+  return new UserError('ssh-authentication', `${name} refuses the login${reasons}`, {
+    remedy: `it accepts ${takes.join(', ') || 'no method that it listed'}; see that ssh ${name.replace(/:(\d+)$/, ' -p $1')} works`,
   })
 }
 
-/** A limit that moves on, and stands still while a person is asked. */
+/** A time limit that can be extended, and that pauses during a question to the user. */
 export function limiting(clock: Clock, signal: AbortSignal, first: number) {
   let current = new AbortController()
   let expire = (_: Error): void => {}

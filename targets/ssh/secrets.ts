@@ -1,19 +1,19 @@
-/** Something that only a person or the environment knows. */
+/** Question for a secret of the user or the environment. */
 export interface SecretQuestion {
   kind: 'password' | 'passphrase' | 'sudo' | 'answer'
-  /** For people: `password of core@lab-7`. */
+  /** Text of the prompt: `password of core@lab-7`. */
   about: string
-  /** Whether what is typed may be seen. */
+  /** Whether the typed answer may be shown. */
   echo: boolean
 }
 
-/** Where secrets come from. None of them is ever on a command line, in a file, a log or a report. */
+/** Source of secrets. No secret is ever on a command line, in a file, a log or a report. */
 export interface SecretSource {
-  /** Null when nobody can say. */
+  /** @returns null when there is no answer */
   ask(question: SecretQuestion): Promise<string | null>
 }
 
-/** Asks for each thing once, since links are made anew; answers of the keyboard-interactive kind may differ each time. */
+/** Asks for each secret once for all connections; answers to other prompts (one-time codes) may differ each time. */
 export function remembered(source: SecretSource): SecretSource & { forget(question: SecretQuestion): void } {
   const known = new Map<string, Promise<string | null>>()
   const key = ({ kind, about }: SecretQuestion) => `${kind} ${about}`

@@ -68,7 +68,7 @@ describe('host keys', () => {
     expect(await why(opening(host))).toMatch(new RegExp(expected, 's'))
   })
 
-  test('nothing is told to a host whose key is not right', async () => {
+  test('a host with a refused key gets no login attempt', async () => {
     const seen: string[] = []
     await using host = await hosted({
       authenticate: (context) => {
@@ -80,7 +80,7 @@ describe('host keys', () => {
     expect(seen).toEqual([])
   })
 
-  test('a host is asked for a key of the type that is known', async () => {
+  test('a host is asked for a key of the known type', async () => {
     const ecdsa = newKey('ecdsa').private
     await using host = await SshHost.open({ hostKeys: [hostKey, ecdsa] })
     const line = `[127.0.0.1]:${host.port} ecdsa-sha2-nistp256 ${publicOf(ecdsa).toString('base64')}\n`
@@ -88,7 +88,7 @@ describe('host keys', () => {
     expect(await why(reach(host, { pins: NO_PINS }))).toBe('it was reached')
   })
 
-  test('a host that will prove itself later gets no password', async () => {
+  test('a host that has yet to prove its identity gets no password', async () => {
     const seen: string[] = []
     await using host = await hosted({
       authenticate: (context) => {
@@ -156,16 +156,16 @@ describe('logging in', () => {
     expect(asked).toMatchObject([{ kind: 'passphrase', echo: false }])
     expect(await why(reach(own, { answers: { passphrase: 'wrong' } }))).toContain('passphrase for')
     expect(await why(reach(own))).toContain('IRONSTAGE_SSH_PASSPHRASE')
-    expect(await why(reach(host, { answers: { passphrase: 'open sesame' } }))).toContain('it takes publickey')
+    expect(await why(reach(host, { answers: { passphrase: 'open sesame' } }))).toContain('it accepts publickey')
   })
 
-  test('not with a key that others can read', async () => {
+  test('not with a key that other users can read', async () => {
     await using host = await hosted({ authenticate: takesKey })
     await home.write('id_ed25519', key.private, 0o644)
     expect(await why(reach(host))).toMatch(/can be read by others \(mode 644\)/)
   })
 
-  test("with the agent's keys, of which none or all may be wanted", async () => {
+  test("with the agent's keys, all or only the configured ones", async () => {
     await using agent = await sshAgent(home.path, [newKey().private, key.private])
     await using host = await hosted({ authenticate: takesKey })
     await using _ = await reach(host, { agent: agent.path })
@@ -188,7 +188,7 @@ describe('logging in', () => {
     expect(await why(reach(host))).toContain('IRONSTAGE_SSH_PASSWORD')
   })
 
-  test('keyboard-interactive: a password and whatever else is asked', async () => {
+  test('keyboard-interactive: a password and other prompts', async () => {
     await using host = await hosted({
       authenticate: (context) => {
         if (context.method !== 'keyboard-interactive') return context.reject(['keyboard-interactive'])
@@ -203,10 +203,10 @@ describe('logging in', () => {
       },
     })
     await using _ = await reach(host, { answers: { password: 'right', answer: '123456' } })
-    expect(await why(reach(host, { answers: { password: 'right' } }))).toContain('no answer was given to "Token code:"')
+    expect(await why(reach(host, { answers: { password: 'right' } }))).toContain('there was no answer to "Token code:"')
   })
 
-  test('with a key and a password, where both are wanted', async () => {
+  test('with a key and a password, when both are required', async () => {
     await using host = await hosted({
       authenticate: (() => {
         let first = false

@@ -23,7 +23,7 @@ import { parseSshTarget } from './address.js'
 homeForEachTest()
 
 describe('a line on a host behind SSH', () => {
-  test('gets its input, and gives its outputs and its code', async () => {
+  test('gets its input, and delivers its outputs and its exit code', async () => {
     await using host = await hosted()
     await using shell = await reach(host)
     expect(shell.name).toBe(`core@127.0.0.1:${host.port}`)
@@ -37,7 +37,7 @@ describe('a line on a host behind SSH', () => {
     expect(await shell.alive()).toBe(true)
   })
 
-  test('may say much more than is read at once', async () => {
+  test('may print much more than is read at once', async () => {
     await using host = await hosted()
     await using shell = await reach(host)
     const channel = await shell.open('head -c 5000000 /dev/zero; exit 3')
@@ -48,7 +48,7 @@ describe('a line on a host behind SSH', () => {
     expect([length, await channel.exit]).toEqual([5_000_000, 3])
   })
 
-  test('is cut by whoever asked for it, and by the link', async () => {
+  test('is cut by its caller, and by a lost link', async () => {
     await using host = await hosted()
     await using shell = await reach(host)
     const first = await shell.open('echo begun; sleep 60')
@@ -72,12 +72,12 @@ describe('a line on a host behind SSH', () => {
     }
     expect(text).toBe('begun\n')
     await expect(third.exit).rejects.toBeInstanceOf(LinkLost)
-    // The link is made anew.
+    // The next line opens a new connection.
     expect((await replyAfterRetries(shell, 'echo again')).stdout).toBe('again\n')
     expect(host.connections).toBe(2)
   })
 
-  test('shares its connection with others, and takes another where there is no more room', async () => {
+  test('shares its connection with others, and opens another when that is full', async () => {
     await using host = await hosted({ sessions: 3 })
     await using shell = await reach(host)
     const lines = Array.from({ length: 20 }, (_, n) => reply(shell, `sleep 0.02; echo ${n}`))
@@ -87,8 +87,8 @@ describe('a line on a host behind SSH', () => {
   })
 })
 
-describe('the way to a host', () => {
-  test('leads through others, as the configuration says', async () => {
+describe('the connection to a host', () => {
+  test('passes the jump hosts of the configuration', async () => {
     const ways: string[] = []
     const station = (name: string) =>
       hosted({
@@ -119,7 +119,7 @@ describe('the way to a host', () => {
     expect((await replyAfterRetries(shell, 'echo again')).stdout).toBe('again\n')
   })
 
-  test('ends where nobody listens, or nobody answers', async () => {
+  test('fails when the port is closed, or the host does not answer', async () => {
     await using host = await hosted()
     const { port } = host
     await host[Symbol.asyncDispose]()
@@ -145,7 +145,7 @@ describe('the machine behind an address', () => {
     ['is another one', {}, { machine: 'b', boot: 'boot-2' }, 'ssh-other-host'],
     ['is another one on the same kernel', { dmi: 'd1' }, { dmi: 'd1', machine: 'b' }, 'ssh-other-host'],
     ['is a copy on other hardware', { dmi: 'd1' }, { dmi: 'd2', boot: 'boot-2' }, 'ssh-other-host'],
-    ['says nothing of itself', { machine: '' }, { machine: '', boot: 'boot-2' }, 'cannot be shown'],
+    ['has no identity', { machine: '' }, { machine: '', boot: 'boot-2' }, 'cannot be shown'],
   ])('%s', async (_, before, after, expected) => {
     await using host = await hosted({ identity: before })
     await using shell = await reach(host)
@@ -162,7 +162,7 @@ describe('the machine behind an address', () => {
 })
 
 describe('a port of this host', () => {
-  test('is reached from there, also after the link was made anew', async () => {
+  test('is reached from the target, also after a lost link', async () => {
     const served = createServer((_request, response) => void response.end('the image'))
     await new Promise<void>((resolve) => served.listen(0, '127.0.0.1', resolve))
     try {
@@ -182,7 +182,7 @@ describe('a port of this host', () => {
 })
 
 describe('runs', () => {
-  test('come to their end, once each, over a link that is cut at any moment', async () => {
+  test('end once each over a link that is cut at any moment', async () => {
     await using host = await hosted()
     await using shell = await reach(host)
     const random = seededRandom(11)
@@ -198,7 +198,7 @@ describe('runs', () => {
     await runsOverCuts(cuts, { clock, random: systemRandom, folder: `${home.path}/runs` })
   })
 
-  test('keep every argument as it is', async () => {
+  test('get every argument unchanged', async () => {
     await using host = await hosted()
     await using shell = await reach(host)
     await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom, folder: `${home.path}/runs` })

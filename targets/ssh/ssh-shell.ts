@@ -36,46 +36,46 @@ export interface SshShellOptions {
   surroundings: SshSurroundings
   secrets: SecretSource
   pins: HostKeyPins
-  /** Which system is expected there: the live one unless told otherwise. */
+  /** Expected system; the live one by default. */
   phase?: BootPhase
-  /** Which machine it has to be, from an earlier conversation with it; a boot since is nothing unusual. */
+  /** Identity that the machine must have, from an earlier connection; it may have rebooted since. */
   expected?: HostIdentity
   clock: Clock
   random: Random
   logger: Logger
-  /** Ends logging in, with its reason. What was opened is closed by whoever has it. */
+  /** Aborts the login with its reason. An open shell is closed by its owner, not by this signal. */
   signal?: AbortSignal
 }
 
 /** Root's shell on a machine behind SSH. */
 export interface SshShell extends LoginShell, AsyncDisposable {
-  /** As it was when it first answered. */
+  /** Identity at the first answer. */
   readonly identity: HostIdentity
-  /** Where, as people write it. */
+  /** `user@host[:port]` */
   readonly address: string
-  /** The host has yet to prove which it is; no password goes there. */
+  /** Whether the host has yet to prove its identity; until then it gets no password. */
   readonly provisional: boolean
-  /** Fingerprint of the key that it showed last. */
+  /** Fingerprint of its host key at the last connection. */
   readonly hostKey: string
-  /** Lets the machine reach a port of this host's loopback interface by one of its own. */
+  /** Forwards a port of the machine to a port of this host's loopback interface. */
   lend(port: number): Promise<LentPort>
 }
 
-/** A host that lets us in but says nothing more. */
+/** Time for an answer of a host after the login. */
 const ANSWER = seconds(30)
 const MOST_JUMPS = 8
 
 /**
- * Logs in, looks which machine it is, and keeps to that machine: each connection that is made later has to lead to the
- * same one. Lines run as root: directly where the user is root, by sudo else.
+ * Logs in and reads the machine's identity; every later connection must lead to the same machine. Lines run as root:
+ * directly when the user is root, by sudo otherwise.
  *
- * @throws UserError when the host cannot be reached, is not the right one, or does not let us in or work as root
+ * @throws UserError when the host cannot be reached, is another machine, or refuses the login or root
  */
 export async function openSshShell(options: SshShellOptions): Promise<SshShell> {
   const settings = await hostSettings(options.address, options.surroundings, options.clock)
   const host = new Host(options, settings)
   try {
-    await unlessAborted(host.meet(), options.signal)
+    await unlessAborted(host.connect(), options.signal)
     return host
   } catch (error) {
     await host[Symbol.asyncDispose]()
@@ -120,8 +120,8 @@ class Host implements SshShell {
     return this.#hostKey
   }
 
-  /** Root knows the hardware, a user does not. */
-  async meet(): Promise<void> {
+  /** Connects, and reads the identity again as root, since only root may read the hardware's UUID. */
+  async connect(): Promise<void> {
     await this.#pool.ready()
     if (this.identity.uid === 0) return
     const asSeenByRoot = await this.#lookAsRoot()
@@ -203,23 +203,23 @@ class Host implements SshShell {
   async #connect(signal: AbortSignal): Promise<SshConnection> {
     const { clock, logger, phase: system = 'live' } = this.#options
     let phase = { doing: 'connecting', until: clock.now() + this.#settings.connectTimeout }
-    // Later on, whoever has something to ask says what is waited for; a machine that boots is silent for long.
-    const told = this.#identity === undefined && system === 'live' ? logger : noLogger
+    // Only the first connection logs silence: later callers do so themselves, and a booting machine is silent for long.
+    const silenceLogger = this.#identity === undefined && system === 'live' ? logger : noLogger
     using silence = new Silence({
-      ...{ name: this.name, doing: () => phase.doing, until: () => phase.until, clock, logger: told },
+      ...{ name: this.name, doing: () => phase.doing, until: () => phase.until, clock, logger: silenceLogger },
     })
     const begins = (doing: string, ms: number) => {
       silence.heard()
       phase = { doing, until: clock.now() + ms }
     }
-    const connection = await this.#way(this.#settings, signal, begins)
+    const connection = await this.#throughJumps(this.#settings, signal, begins)
     const close = () => void connection[Symbol.asyncDispose]()
     signal.addEventListener('abort', close, { once: true })
     try {
       this.#provisional = connection.provisional
       this.#hostKey = connection.hostKey
-      begins('it was asked which machine it is', ANSWER)
-      const seen = await looked(await connection.exec(SCRIPT_LINE), this.#options.clock, this.name)
+      begins('reading its identity', ANSWER)
+      const seen = await readIdentityOver(await connection.exec(SCRIPT_LINE), this.#options.clock, this.name)
       if (!this.#identity) this.#identity = seen
       else this.#identity = { ...this.#identity, uid: (await this.#recognised(connection, seen)).uid }
       return connection
@@ -232,7 +232,7 @@ class Host implements SshShell {
     }
   }
 
-  /** What a user may not see decides only where the rest leaves a doubt. */
+  /** Checks the machine; asks root for the hardware's UUID only when the other values leave a doubt. */
   async #recognised(connection: SshConnection, seen: HostIdentity): Promise<HostIdentity> {
     const doubtful = ['other', 'unclear'].includes(compareIdentities(this.identity, seen))
     if (!doubtful || seen.uid === 0 || this.identity.dmiUuid === null) {
@@ -259,28 +259,27 @@ class Host implements SshShell {
   #check(seen: HostIdentity): void {
     const verdict = compareIdentities(this.identity, seen)
     if (verdict === 'other' || verdict === 'unclear') throw otherHost(this.name, this.identity, seen, verdict)
-    if (verdict === 'rebooted')
-      this.#options.logger('info', `${this.name} has been booted since`, { boot: seen.bootId })
+    if (verdict === 'rebooted') this.#options.logger('info', `${this.name} has rebooted since`, { boot: seen.bootId })
   }
 
   async #lookAsRoot(): Promise<HostIdentity> {
     return answered(await this.#asRoot(SCRIPT_LINE, IDENTITY_SCRIPT), this.#options.clock, this.name)
   }
 
-  /** Through all hosts that lie between. */
-  async #way(
+  /** Connects through all jump hosts. */
+  async #throughJumps(
     settings: HostSettings,
     signal: AbortSignal,
     onPhase: (doing: string, ms: number) => void,
   ): Promise<SshConnection> {
     const { clock, pins, phase = 'live' } = this.#options
-    const stations = await this.#stations(settings)
+    const hosts = await this.#hostsToTarget(settings)
     let through: SshConnection | undefined
-    for (const [index, station] of stations.entries()) {
-      const isTarget = index === stations.length - 1
-      const knownHosts = await readKnownHosts(station.knownHostsFiles, clock)
+    for (const [index, host] of hosts.entries()) {
+      const isTarget = index === hosts.length - 1
+      const knownHosts = await readKnownHosts(host.knownHostsFiles, clock)
       through = await SshConnection.open({
-        ...{ settings: station, knownHosts, pins: isTarget ? pins : null, phase, clock, signal, onPhase },
+        ...{ settings: host, knownHosts, pins: isTarget ? pins : null, phase, clock, signal, onPhase },
         secrets: this.#secrets,
         ...(through ? { through } : {}),
       })
@@ -288,22 +287,22 @@ class Host implements SshShell {
     return through!
   }
 
-  async #stations(settings: HostSettings): Promise<HostSettings[]> {
+  async #hostsToTarget(settings: HostSettings): Promise<HostSettings[]> {
     const { surroundings, clock } = this.#options
-    const way = [settings]
-    for (let first = settings; first.jumps.length > 0; first = way[0]!) {
-      if (way.length > MOST_JUMPS)
-        throw new UserError('ssh-config', `the way to ${this.name} leads through more than ${MOST_JUMPS} hosts`, {
+    const hosts = [settings]
+    for (let first = settings; first.jumps.length > 0; first = hosts[0]!) {
+      if (hosts.length > MOST_JUMPS)
+        throw new UserError('ssh-config', `the path to ${this.name} has more than ${MOST_JUMPS} jump hosts`, {
           remedy: 'look for a ProxyJump that leads back to itself',
         })
-      // Only the first is reached as it says itself; each of the others through the one before (ssh_config(5), ProxyJump).
-      way.unshift(...(await Promise.all(first.jumps.map((jump) => hostSettings(jump, surroundings, clock)))))
+      // Only the first host's own ProxyJump counts; each other one is reached through the host before (ssh_config(5)).
+      hosts.unshift(...(await Promise.all(first.jumps.map((jump) => hostSettings(jump, surroundings, clock)))))
     }
-    return way
+    return hosts
   }
 }
 
-async function looked(channel: Channel, clock: Clock, name: string): Promise<HostIdentity> {
+async function readIdentityOver(channel: Channel, clock: Clock, name: string): Promise<HostIdentity> {
   channel.write(IDENTITY_SCRIPT)
   channel.end()
   return answered(channel, clock, name)
@@ -316,7 +315,7 @@ async function answered(channel: Channel, clock: Clock, name: string): Promise<H
     () => {},
   )
   try {
-    const what = 'when it was asked which machine it is'
+    const what = 'instead of its identity'
     const [printed, complaint, code] = await Promise.all([
       limitedText(channel.stdout, name, what),
       limitedText(channel.stderr, name, what),

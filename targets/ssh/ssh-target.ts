@@ -6,7 +6,7 @@ import type { StageOptions } from '../asset.js'
 import type { Capability } from '../executor.js'
 import { findInstaller } from '../local/installer.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
-import { GRACE, sayUnfinished } from '../supervised/grace.js'
+import { GRACE, warnOfUnfinished } from '../supervised/grace.js'
 import { openSshShell, type SshShell, type SshShellOptions } from './ssh-shell.js'
 
 export interface SshTargetOptions extends SshShellOptions {
@@ -14,13 +14,13 @@ export interface SshTargetOptions extends SshShellOptions {
   device: string
   yesErase?: string | undefined
   allow?: readonly Capability[]
-  /** Nothing on the machine but what is on other disks matters, as on a live system. */
+  /** Whether the machine's running system may be changed, as a live system may; its other disks may not. */
   disposable?: boolean
-  /** Path of coreos-installer there; on its `PATH` without. */
+  /** Path of coreos-installer on the machine; found on its `PATH` by default. */
   installer?: string | undefined
-  /** Where the machine's own tree is, when the login leads into a container on it. */
+  /** Folder of the machine's own tree, when the login leads into a container on it. */
   root?: string
-  /** Nothing is written. */
+  /** Whether nothing is written. */
   readOnly?: boolean
 }
 
@@ -28,41 +28,45 @@ export interface SshTargetOptions extends SshShellOptions {
 export interface SshTarget extends AsyncDisposable {
   readonly target: GuardedTarget
   readonly disk: FoundDisk
-  /** Path of the installer there; null when nothing is to be written and there is none. */
+  /** Path of the installer on the machine; null when it is missing and `readOnly` is set. */
   readonly installer: string | null
   readonly shell: SshShell
   /**
-   * Brings an image onto the machine, into its memory.
+   * Copies an image into the machine's memory.
    *
-   * @returns its path as programs see it that are run there
+   * @returns its path as programs on the machine see it
    */
   put(file: string, name: string, options: StageOptions): Promise<{ path: string } & AsyncDisposable>
 }
 
 /**
- * Logs in to a machine and looks for the disk. Nothing has been written when this is done but a folder in memory.
+ * Logs in to a machine and finds the disk. Writes nothing but a folder in the machine's memory.
  *
- * @throws UserError for a disk that is not surely the one that is meant, and for a host that is not reached
+ * @throws UserError for a name that does not identify one disk, and for a host that cannot be reached
  */
 export async function openSshTarget(options: SshTargetOptions): Promise<SshTarget> {
   return opening((scope) => open(options, scope))
 }
 
 /**
- * As any disk is named; a loop device of the machine, which has neither a serial number nor a WWN, by its name and, in
- * place of those, the file that it stands on.
+ * Parses the name of a disk. A loop device has neither a serial number nor a WWN: its backing file takes their place in
+ * `yesErase`.
  *
  * @throws UserError (usage)
  */
 export function sshDiskSelector(device: string, yesErase?: string): DiskSelector {
   const [, loop] = /^(?:\/dev\/)?(loop\d+)$/.exec(device) ?? []
   if (loop === undefined || !yesErase?.startsWith('/')) return diskSelector(device, yesErase)
-  // The kernel tells a path with line breaks otherwise, and none is longer.
+  // The kernel escapes line breaks in a path, and no path is longer.
   if (!/^[^\0-\x1f\x7f\\]{1,4095}$/.test(yesErase))
-    throw new UserError('device', `--yes-erase is ${quotedName(yesErase)}, which is no file of a loop device`, {
-      kind: 'usage',
-      remedy: 'give the path that losetup --list shows as BACK-FILE',
-    })
+    throw new UserError(
+      'device',
+      `--yes-erase is ${quotedName(yesErase)}, which is not the backing file of a loop device`,
+      {
+        kind: 'usage',
+        remedy: 'give the path that losetup --list shows as BACK-FILE',
+      },
+    )
   return { kind: 'loop', name: loop, file: yesErase, serial: `ironstage-${loop}` }
 }
 
@@ -73,8 +77,8 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
   const cut = delayed(options.signal, GRACE, clock)
   cut.addEventListener('abort', () => void shell[Symbol.asyncDispose](), { once: true })
   const host = scope.use(new SupervisedExecutor({ shell, clock, random, logger: options.logger, signal: cut }))
-  const looked = { named: options.installer, root: root ?? '', terminal: false }
-  const installer = await findInstaller(host, looked).catch((error: unknown) => {
+  const wanted = { named: options.installer, root: root ?? '', terminal: false }
+  const installer = await findInstaller(host, wanted).catch((error: unknown) => {
     if (readOnly) return null
     throw error
   })
@@ -90,7 +94,7 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
     }),
   )
   const [disk] = await target.findDisks()
-  if (!disk) throw new UserError('no-disk', `${device} is not there`)
+  if (!disk) throw new UserError('no-disk', `there is no disk ${device}`)
   return {
     ...{ target, disk, shell },
     installer: installer?.program ?? null,
@@ -100,8 +104,8 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
       return { ...uploaded, path: target.hostPath(uploaded.path) }
     },
     [Symbol.asyncDispose]: async () => {
-      // There is nothing to clear up on a machine that has gone, and nobody waits for it to come back.
-      if (options.signal?.aborted) await sayUnfinished(target, options.logger)
+      // Without a link there is no cleanup, and no wait for the link.
+      if (options.signal?.aborted) await warnOfUnfinished(target, options.logger)
       else if (!(await shell.alive())) await shell[Symbol.asyncDispose]()
       await scope[Symbol.asyncDispose]()
     },

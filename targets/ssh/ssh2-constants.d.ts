@@ -1,4 +1,4 @@
-/** What ssh2 can do; its types leave this file out. */
+/** Algorithms of ssh2; its types leave this file out. */
 declare module 'ssh2/lib/protocol/constants.js' {
   const constants: Readonly<
     Record<

@@ -17,7 +17,7 @@ const hostKey = newKey().private
 const pins = parsePins([fingerprint((ssh2.utils.parseKey(hostKey) as ParsedKey).getPublicSSH())])
 const PASSWORD = 'c@nary pa$$word'
 
-/** What sudo -S -p QUESTION PROGRAM ... does; where a password is wanted it is the one in `$SUDO_FILE`. */
+/** A sudo that supports `sudo -S -p QUESTION PROGRAM ...`; files in the folder make it ask for a password or refuse. */
 const SUDO = (folder: string) => `#!/bin/sh
 printf '%s\\n' "$*" >>'${folder}/argv'
 [ "$1" = -S ] && [ "$2" = -p ] || exit 9
@@ -54,7 +54,7 @@ afterEach(async () => {
   await home[Symbol.asyncDispose]()
 })
 
-/** What root is told is this host's own: a user is told the same. */
+/** Identity of this host, which root's shell prints here; a user must see the same. */
 async function ownIdentity() {
   const text = (path: string) =>
     readFile(path, 'utf8').then(
@@ -80,7 +80,7 @@ function reach(password: string | null, asked: string[] = []) {
   })
 }
 
-async function said(opening: ReturnType<typeof reach>, line: string, stdin: string) {
+async function outcome(opening: ReturnType<typeof reach>, line: string, stdin: string) {
   await using shell = await opening
   const channel = await shell.open(line, { stdin: Buffer.from(stdin) })
   const all = async (stream: AsyncIterable<Uint8Array>) => {
@@ -110,7 +110,7 @@ describe("root by sudo, from a user's account", () => {
     if (lecture !== null) await writeFile(file('lecture'), lecture)
     const asked: string[] = []
     const input = 'first\n$HOME `x`\n'
-    expect(await said(reach(password, asked), `sh -c 'cat; echo "it is" >&2; exit 5'`, input)).toEqual([
+    expect(await outcome(reach(password, asked), `sh -c 'cat; echo "it is" >&2; exit 5'`, input)).toEqual([
       input,
       'it is\n',
       5,
@@ -121,16 +121,16 @@ describe("root by sudo, from a user's account", () => {
     expect(argv).not.toContain('it is')
   })
 
-  test('nothing but the password is ever typed as one', async () => {
+  test('a wrong password is sent once, and nothing else is sent as a password', async () => {
     await writeFile(file('password'), 'another')
     const asked: string[] = []
-    expect(await why(reach(PASSWORD, asked))).toMatch(/sudo-password.*does not take the password/)
+    expect(await why(reach(PASSWORD, asked))).toMatch(/sudo-password.*refuses the password/)
     expect(await typed()).toBe(`${PASSWORD}\n`)
     expect(asked).toEqual(['sudo'])
   })
 
   test.each([
-    ['a password that nobody has', 'password', PASSWORD, /sudo-password.*wants a password.*IRONSTAGE_SUDO_PASSWORD/],
+    ['a password that is not known', 'password', PASSWORD, /sudo-password.*needs a password.*IRONSTAGE_SUDO_PASSWORD/],
     [
       'a user who may not',
       'refused',
@@ -149,7 +149,7 @@ describe("root by sudo, from a user's account", () => {
     expect(await why(reach(null))).toMatch(/sudo-refused.*sudo: not found/)
   })
 
-  test('a link that goes while sudo asks is a lost link', async () => {
+  test('a link that is lost while sudo asks is reported as a lost link', async () => {
     await using shell = await reach(null)
     await writeFile(file('sudo'), '#!/bin/sh\nsleep 5\n')
     const opening = shell.open('true')
@@ -159,7 +159,7 @@ describe("root by sudo, from a user's account", () => {
     await expect(opening).rejects.toBeInstanceOf(LinkLost)
   })
 
-  test('commands and files of a target are the same as of any other', async () => {
+  test('commands and files work as on any other target', async () => {
     await writeFile(file('password'), PASSWORD)
     await using shell = await reach(PASSWORD)
     await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom, folder: file('runs') })

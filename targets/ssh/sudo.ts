@@ -3,26 +3,26 @@ import { LIMITS, tooMuch } from '../supervised/limits.js'
 import type { Channel } from './connection.js'
 
 export interface SudoParts {
-  /** For messages. */
+  /** Name of the host, for messages. */
   name: string
   exec: (line: string) => Promise<Channel>
-  /** The user's password for sudo; null when nobody has it. Asked for only when sudo asks. */
+  /** Asks for the user's sudo password, when sudo wants it; null when there is none. */
   password: () => Promise<string | null>
-  /** Told when sudo did not take it. */
+  /** Called when sudo refuses the password. */
   wrong: () => void
   clock: Clock
   random: Random
 }
 
-/** One that looks up users elsewhere takes its time. */
+/** Generous, since a sudo that looks up users in a directory is slow. */
 const PATIENCE = seconds(60)
 
 /**
- * Hands a line to root's shell by way of sudo, from a user's account.
+ * Runs a line in root's shell by sudo, from a user's account.
  *
- * The password is written only in answer to sudo's own question, which nobody else can have put, since its words are made
- * up each time; the line and its input only once root's shell has said that it is there. So neither is ever an argument,
- * a file, or something that the other one's reader gets.
+ * The password is sent only after sudo's own prompt, which no other program can print because it holds a random word; the
+ * line and its input are sent only after root's shell has printed its greeting. So neither is ever an argument or in a
+ * file, and neither reaches the reader of the other.
  *
  * @throws UserError when sudo refuses; LinkLost
  */
@@ -30,36 +30,36 @@ export async function asRoot(parts: SudoParts, line: string, stdin: Uint8Array):
   const { name, password, wrong, random } = parts
   const word = Buffer.from(random.bytes(12)).toString('hex')
   const [question, ready] = [`sudo-asks-${word}:`, `root-is-here-${word}`]
-  // A line of any shell's: words without anything that csh or fish would see in single quotes.
+  // For any shell: nothing here is special to csh or fish inside of single quotes.
   const channel = await parts.exec(
     `sudo -S -p '${question}' /bin/sh -c 'echo ${ready} >&2; IFS= read -r line; eval "$line"'`,
   )
   const stderr = channel.stderr[Symbol.asyncIterator]()
-  let said = Buffer.alloc(0)
+  let printed = Buffer.alloc(0)
   let asked = 0
   for (;;) {
-    const there = said.indexOf(`${ready}\n`)
+    const there = printed.indexOf(`${ready}\n`)
     if (there >= 0) {
-      const rest = said.subarray(there + ready.length + 1)
+      const rest = printed.subarray(there + ready.length + 1)
       channel.write(Buffer.concat([Buffer.from(`${line}\n`), stdin]))
       channel.end()
       return { ...channel, stderr: continued(rest, stderr) }
     }
-    const position = said.indexOf(question)
+    const position = printed.indexOf(question)
     if (position >= 0) {
-      said = Buffer.concat([said.subarray(0, position), said.subarray(position + question.length)])
+      printed = Buffer.concat([printed.subarray(0, position), printed.subarray(position + question.length)])
       if (++asked > 1) {
         channel.cut()
         wrong()
-        throw new UserError('sudo-password', `sudo on ${name} does not take the password`, {
+        throw new UserError('sudo-password', `sudo on ${name} refuses the password`, {
           remedy: 'set the right one in IRONSTAGE_SUDO_PASSWORD',
         })
       }
       const known = await password()
       if (known === null) {
         channel.cut()
-        throw new UserError('sudo-password', `sudo on ${name} wants a password`, {
-          remedy: 'set it in IRONSTAGE_SUDO_PASSWORD, or let the user do everything without one (NOPASSWD: ALL)',
+        throw new UserError('sudo-password', `sudo on ${name} needs a password`, {
+          remedy: 'set it in IRONSTAGE_SUDO_PASSWORD, or let the user run all commands without one (NOPASSWD: ALL)',
         })
       }
       channel.write(Buffer.from(`${known}\n`))
@@ -67,16 +67,16 @@ export async function asRoot(parts: SudoParts, line: string, stdin: Uint8Array):
     }
     const { done, value } = await answerOf(parts, channel, stderr)
     if (done) break
-    said = Buffer.concat([said, value])
-    if (said.length > LIMITS.sudo) {
+    printed = Buffer.concat([printed, value])
+    if (printed.length > LIMITS.sudo) {
       channel.cut()
       throw tooMuch(name, LIMITS.sudo, "before root's shell answered")
     }
   }
-  // Rejects where the link went.
+  // Rejects when the link is lost.
   const code = await channel.exit
-  const last = said.toString('utf8').trim().split('\n').at(-1) ?? ''
-  throw new UserError('sudo-refused', `sudo on ${name} does not let us work as root`, {
+  const last = printed.toString('utf8').trim().split('\n').at(-1) ?? ''
+  throw new UserError('sudo-refused', `sudo on ${name} does not let the user work as root`, {
     cause: new Error(last === '' ? `it ended with ${code ?? 'a signal'}` : last),
     remedy: 'log in as root, or let the user run /bin/sh by sudo',
   })

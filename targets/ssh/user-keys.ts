@@ -5,14 +5,13 @@ import { certifiedKey } from './certificate.js'
 import type { HostSettings } from './host-settings.js'
 import type { SecretSource } from './secrets.js'
 
-/** Why a key is not offered; for whoever is told that nothing helped. */
+/** Records why a key is not offered, for the message of a refused login. */
 export type Note = (text: string) => void
 
 const { utils, OpenSSHAgent } = ssh2
 
 /**
- * Keys of files, each with its certificate first where there is one. A passphrase is asked for only when the key's turn
- * has come.
+ * Keys of files, each first with its certificate, if any, and then alone. Asks for a passphrase only when its key is next.
  */
 export async function* keysOfFiles(
   { keyFiles, certificateFiles }: HostSettings,
@@ -42,7 +41,7 @@ async function keyOfFile(
   let bytes: Buffer
   try {
     const { mode } = await held(clock, 'looking at a key', () => stat(path))
-    // As ssh(1): a key that others can read is no secret.
+    // ssh(1), too, ignores a key that other users can read.
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
       note(`${path} can be read by others (mode ${(mode & 0o777).toString(8)})`)
       return null
@@ -55,7 +54,7 @@ async function keyOfFile(
   const plain = parsed(bytes)
   if (!(plain instanceof Error)) return usable(plain, path, note)
   if (!/passphrase|encrypted/i.test(plain.message)) {
-    note(`${path} is no key that can be used (${plain.message})`)
+    note(`${path} is not a usable key (${plain.message})`)
     return null
   }
   const passphrase = await secrets.ask({ kind: 'passphrase', about: `passphrase of ${path}`, echo: false })
@@ -80,7 +79,7 @@ function usable(key: ParsedKey, path: string, note: Note): ParsedKey | null {
   return null
 }
 
-/** The keys of ssh-agent, one agent for each: ssh2 tells an agent's keys apart only in failure. */
+/** One agent for each key of ssh-agent: ssh2 itself would offer all keys as one attempt. */
 export async function agentsByKey(settings: HostSettings, note: Note, clock: Clock): Promise<BaseAgent[]> {
   const { agent: socket, onlyTheseKeys, keyFiles } = settings
   if (socket === null) return []

@@ -28,12 +28,12 @@ const EXPECTED: ExpectedBoot = {
 }
 
 const installed = (more: Record<string, string> = {}) => {
-  const said = {
+  const lines = {
     ...{ nonce: SECRET, hostname: 'node-1', cmdline: 'ro a=b', system: 'Fedora CoreOS', root: '/dev/sdb4' },
     ...{ disk: 'NAME="sdb" TYPE="disk" SERIAL="S1" WWN="0xabc"', end: 'yes' },
     ...more,
   }
-  return Object.entries(said)
+  return Object.entries(lines)
     .map(([name, value]) => `ironstage-boot ${name} ${value}\n`)
     .join('')
 }
@@ -47,7 +47,7 @@ const ssh = (port: number, more: Partial<SshShellOptions> = {}): VerifyBootOptio
   ...more,
 })
 
-/** A machine that is rebooted a moment after it was looked at, into something else. */
+/** A machine that reboots into another system a moment after the first login. */
 async function rebooted(after: Parameters<typeof SshHost.open>[0] | null, more: Partial<VerifyBootOptions> = {}) {
   await using live = await SshHost.open({ hostKeys: [liveKey], identity: { dmi: 'd1' } })
   const { port } = live
@@ -85,7 +85,7 @@ async function why(verifying: Promise<unknown>): Promise<string> {
 }
 
 describe('after a reboot', () => {
-  test('what was installed is waited for and looked at', async () => {
+  test('the installed system is awaited and checked', async () => {
     const { bootId, system, checks } = await rebooted({})
     expect({ bootId, system }).toEqual({ bootId: 'boot-2', system: 'Fedora CoreOS, root on /dev/sdb4' })
     expect(checks.map(({ what, ok }) => [what, ok])).toEqual([
@@ -106,9 +106,9 @@ describe('after a reboot', () => {
     [
       'the old system',
       answering({ nonce: '' }),
-      'there is no /etc/ironstage/boot-nonce, so what runs is not what was installed but Fedora CoreOS, root on /dev/sdb4',
+      'there is no /etc/ironstage/boot-nonce, so the running system is not the installed one but Fedora CoreOS, root on /dev/sdb4',
     ],
-    ['an earlier installation', answering({ nonce: 'other' }), 'boot-nonce is of another installation'],
+    ['an earlier installation', answering({ nonce: 'other' }), 'boot-nonce is from another installation'],
     [
       'another disk',
       answering({ disk: 'NAME="sda" TYPE="disk" SERIAL="S0" WWN="0xdef"' }),
@@ -121,32 +121,34 @@ describe('after a reboot', () => {
       'the kernel argument a=b is missing; the kernel argument quiet is still there',
     ],
     ['another machine', { identity: { dmi: 'd2' } }, 'it is the machine d2 instead of d1'],
-  ])('%s is told exactly', async (_, after, expected) => {
-    const said = await why(rebooted(after))
-    expect(said).toContain('boot-not-verified')
-    expect(said).toContain(expected)
-    expect(said).not.toContain(SECRET)
+  ])('%s is reported exactly', async (_, after, expected) => {
+    const message = await why(rebooted(after))
+    expect(message).toContain('boot-not-verified')
+    expect(message).toContain(expected)
+    expect(message).not.toContain(SECRET)
   })
 
-  test('a machine that was not booted is a failure', async () => {
-    const said = await why(rebooted(null, { patience: 500 }))
-    expect(said).toContain('the system from before still answers (boot id boot-1)')
+  test('a machine that did not reboot is a failure', async () => {
+    const message = await why(rebooted(null, { patience: 500 }))
+    expect(message).toContain('the system from before still answers (boot id boot-1)')
   })
 
-  test('a machine on which the same system was only started again is one too', async () => {
-    const said = await why(rebooted({ hostKeys: [liveKey], identity: { boot: 'boot-1' } }, { patience: 1500 }))
-    expect(said).toContain('the system from before still answers')
+  test('a machine that booted the live system again is a failure', async () => {
+    const message = await why(rebooted({ hostKeys: [liveKey], identity: { boot: 'boot-1' } }, { patience: 1500 }))
+    expect(message).toContain('the system from before still answers')
   })
 
-  test('a machine that stays away is one', async () => {
-    const said = await why(rebooted({ authenticate: (context: AuthContext) => context.reject() }, { patience: 1500 }))
-    expect(said).toContain('did not answer within')
-    expect(said).toContain('does not let us in')
+  test('a machine that does not come back is a failure', async () => {
+    const message = await why(
+      rebooted({ authenticate: (context: AuthContext) => context.reject() }, { patience: 1500 }),
+    )
+    expect(message).toContain('did not answer within')
+    expect(message).toContain('refuses the login')
   })
 
-  test('a system whose key is another than the pinned one is not asked', async () => {
+  test('a system with another key than the pinned one gets no login attempt', async () => {
     const pins = parsePins([print(liveKey), `installed=${print(newKey().private)}`])
-    const said = await why(
+    const message = await why(
       (async () => {
         await using live = await SshHost.open({ hostKeys: [installedKey] })
         const before = {
@@ -159,10 +161,10 @@ describe('after a reboot', () => {
         })
       })(),
     )
-    expect(said).toContain('host-key-changed')
+    expect(message).toContain('host-key-changed')
   })
 
-  test('a system that has to prove itself gets no password before it has', async () => {
+  test('a system gets no password before it has proved its identity', async () => {
     const methods: string[] = []
     await rebooted(
       {

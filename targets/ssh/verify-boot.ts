@@ -5,16 +5,16 @@ import { HostKeyRefused } from './host-keys.js'
 import { SCRIPT_LINE, type HostIdentity } from './identity.js'
 import { openSshShell, type SshShell, type SshShellOptions } from './ssh-shell.js'
 
-/** A file with a secret that only the system has that was installed with it. */
+/** A file with a secret, which proves that a system is the installed one. */
 export interface BootNonce {
   path: string
   secret: string
 }
 
-/** What has to be found once the machine has booted what was installed. */
+/** Expected state of the installed system after its first boot. */
 export interface ExpectedBoot {
   nonce: BootNonce
-  /** The disk that was chosen; what is null is not looked at. */
+  /** The chosen disk; null values are not checked. */
   disk: { serial: string | null; wwn: string | null }
   hostname: string | null
   appendKargs: readonly string[]
@@ -22,36 +22,36 @@ export interface ExpectedBoot {
 }
 
 export interface VerifyBootOptions {
-  /** How the machine is reached; without pins for the installed system it has to prove itself by the nonce. */
+  /** Connection to the machine; without pins for the installed system the nonce must prove its identity. */
   ssh: Omit<SshShellOptions, 'phase' | 'expected'>
-  /** The live system, as it was before the boot. */
+  /** Identity and host key of the live system before the boot. */
   before: { identity: HostIdentity; hostKey: string }
   expected: ExpectedBoot
-  /** In milliseconds; twenty minutes unless told otherwise. */
+  /** Time limit, in milliseconds; twenty minutes by default. */
   patience?: number
-  /** Between two looks, in milliseconds. */
+  /** Pause between two attempts, in milliseconds. */
   every?: number
   clock: Clock
   logger: Logger
   signal: AbortSignal
 }
 
-/** One thing that was looked at. */
+/** Result of one check. */
 export interface BootCheck {
   what: 'nonce' | 'hardware' | 'root' | 'hostname' | 'kernel arguments'
   ok: boolean
-  /** One sentence; no secret is in it. */
+  /** One sentence without secrets. */
   found: string
 }
 
 export interface VerifiedBoot {
   bootId: string
-  /** What the system calls itself, and its root's disk. */
+  /** Name of the system and its root device. */
   system: string
   checks: BootCheck[]
 }
 
-/** What answers after the reboot is not what was installed, or nothing answers. */
+/** Another system than the installed one answers after the reboot, or none. */
 export class BootNotVerified extends UserError {
   override readonly name = 'BootNotVerified'
   constructor(
@@ -64,17 +64,17 @@ export class BootNotVerified extends UserError {
 }
 
 /**
- * Waits until the machine has been booted again and looks whether it runs what was installed, from the disk that was
- * chosen. The system from before that answers again, in the same boot or another, is a failure.
+ * Waits until the machine has rebooted, and checks that it runs the installed system from the chosen disk. An answer of the
+ * live system, also from another boot, is a failure.
  *
- * @throws BootNotVerified, which says everything that is not as it should be; UserError when the host may not be spoken to
+ * @throws BootNotVerified with all failed checks; UserError when the host key is refused
  */
 export async function verifyBoot(options: VerifyBootOptions): Promise<VerifiedBoot> {
   const { before, expected, clock, logger, signal, patience = minutes(20), every = seconds(2) } = options
   const pins =
     options.ssh.pins.installed.length > 0 ? options.ssh.pins : { ...options.ssh.pins, installed: 'proven' as const }
   const limit = clock.now() + patience
-  let last: Silence | undefined
+  let last: NotYet | undefined
   for (;;) {
     signal.throwIfAborted()
     const seen = await look({ ...options.ssh, pins, signal }, before, expected, logger)
@@ -86,25 +86,26 @@ export async function verifyBoot(options: VerifyBootOptions): Promise<VerifiedBo
   }
 }
 
-interface Silence {
+/** Attempt without an answer of the installed system. */
+interface NotYet {
   why: string
   old: boolean
   cause?: unknown
 }
 
-const STILL_OLD: Silence = { why: 'the system from before the reboot still answers', old: true }
+const STILL_OLD: NotYet = { why: 'the system from before the reboot still answers', old: true }
 
 async function look(
   ssh: Omit<SshShellOptions, 'phase'>,
   before: VerifyBootOptions['before'],
   expected: ExpectedBoot,
   logger: Logger,
-): Promise<VerifiedBoot | Silence> {
+): Promise<VerifiedBoot | NotYet> {
   try {
     await using shell = await openSshShell({ ...ssh, phase: 'installed' })
     const { bootId } = shell.identity
     if (bootId !== null && bootId === before.identity.bootId) return STILL_OLD
-    logger('info', `${shell.name} has been booted`, { boot: bootId })
+    logger('info', `${shell.name} has booted`, { boot: bootId })
     return await examined(shell, before.identity, expected)
   } catch (error) {
     if (error instanceof HostKeyRefused) {
@@ -114,14 +115,14 @@ async function look(
     const known = userError(error)
     if (error instanceof LinkLost || known?.code === 'ssh-unreachable')
       return { why: 'nothing answers', old: false, cause: error }
-    // While a system goes up or down it may let in nobody.
+    // A system may refuse logins while it boots or shuts down.
     if (known?.code === 'ssh-authentication' || known?.code === 'ssh-shell' || known?.code === 'ssh-no-commands')
       return { why: known.message, old: false, cause: known }
     throw error
   }
 }
 
-function tooLate({ why, old, cause }: Silence, patience: number, before: HostIdentity): BootNotVerified {
+function tooLate({ why, old, cause }: NotYet, patience: number, before: HostIdentity): BootNotVerified {
   const waited = `${Math.round(patience / minutes(1))} minutes`
   return new BootNotVerified(
     old
@@ -148,7 +149,7 @@ say nonce "$(cat '${nonce}' 2>/dev/null)"
 say hostname "$(cat /proc/sys/kernel/hostname)"
 say cmdline "$(cat /proc/cmdline)"
 say system "$(. /etc/os-release 2>/dev/null; printf %s "$PRETTY_NAME")"
-# With ostree / is no device, what is below it is.
+# With ostree, / is not a device; /sysroot is.
 for place in /sysroot /; do
   root=$(findmnt -n -o SOURCE "$place" 2>/dev/null | head -n 1)
   root=\${root%%\\[*}
@@ -162,17 +163,17 @@ exit 0
 `)
 
 async function examined(shell: SshShell, before: HostIdentity, expected: ExpectedBoot): Promise<VerifiedBoot> {
-  if (!/^\/[\w./-]+$/.test(expected.nonce.path)) throw new Error(`${expected.nonce.path} is no path for a nonce`)
+  if (!/^\/[\w./-]+$/.test(expected.nonce.path)) throw new Error(`${expected.nonce.path} is not a path for a nonce`)
   const channel = await shell.open(SCRIPT_LINE, { stdin: script(expected.nonce.path) })
-  const what = 'when it was asked what it booted'
+  const what = 'instead of what it booted'
   const [printed] = await Promise.all(
     [channel.stdout, channel.stderr].map((stream) => limitedText(stream, shell.name, what)),
   ).finally(() => channel.cut())
   await channel.exit
-  const said = [...printed!.matchAll(new RegExp(`^${MARK} (\\w+) (.*)$`, 'gm'))].map(([, k, v]) => [k!, v!] as const)
-  const all = (name: string) => said.filter(([key]) => key === name).map(([, value]) => value)
+  const values = [...printed!.matchAll(new RegExp(`^${MARK} (\\w+) (.*)$`, 'gm'))].map(([, k, v]) => [k!, v!] as const)
+  const all = (name: string) => values.filter(([key]) => key === name).map(([, value]) => value)
   const one = (name: string) => all(name)[0]?.trim() ?? ''
-  if (one('end') === '') throw new LinkLost(`${shell.name} did not say all that was asked`)
+  if (one('end') === '') throw new LinkLost(`the answer of ${shell.name} is incomplete`)
   const root = one('root')
   const disks = all('disk')
     .map(properties)
@@ -197,7 +198,7 @@ const nonceCheck = (found: string, { path, secret }: BootNonce, system: string):
   found:
     found === secret
       ? `${path} is the one that was installed`
-      : `${found === '' ? `there is no ${path}` : `${path} is of another installation`}, so what runs is not what was installed but ${system}`,
+      : `${found === '' ? `there is no ${path}` : `${path} is from another installation`}, so the running system is not the installed one but ${system}`,
 })
 
 function hardwareCheck(before: HostIdentity, now: HostIdentity): BootCheck[] {
@@ -265,12 +266,12 @@ function judged(seen: VerifiedBoot, { ssh, logger }: VerifyBootOptions): Verifie
   for (const { ok, found } of seen.checks) logger(ok ? 'info' : 'error', found)
   if (wrong.length === 0) return seen
   throw new BootNotVerified(
-    `${ssh.address.host} did not boot what was installed: ${wrong.map(({ found }) => found).join('; ')}`,
+    `${ssh.address.host} did not boot the installed system: ${wrong.map(({ found }) => found).join('; ')}`,
     seen.checks,
     { remedy: 'look at the boot order of its firmware and at its console' },
   )
 }
 
-/** `NAME="sda" TYPE="disk"`, as lsblk -P has it. */
+/** Parses a line of lsblk -P: `NAME="sda" TYPE="disk"`. */
 const properties = (line: string): Record<string, string> =>
   Object.fromEntries([...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name!, value!]))

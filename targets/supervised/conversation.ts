@@ -13,67 +13,68 @@ import { readRecords, type Record } from './records.js'
 import { GREETING, HELLO, script } from './scripts.js'
 import { Silence } from './silence.js'
 
-/** How a script reaches a shell with the rights it needs: the line for the login shell, and all of its input. */
+/** Wraps a script so that it runs with the needed rights: the line for the login shell, and its whole input. */
 export type Envelope = (script: Uint8Array) => Promise<{ line: string; stdin: Uint8Array }>
 
-/** For a user who may do everything needed. */
+/** Envelope for a user who already has the needed rights. */
 export const PLAIN_ENVELOPE: Envelope = (bytes) => Promise.resolve({ line: 'exec /bin/sh', stdin: bytes })
 
 export interface ConversationOptions {
   shell: LoginShell
   envelope?: Envelope
-  /** Where runs are kept on the target; without, the target's own choice, `/run/ironstage` where that can be. */
+  /** Folder of runs on the target; by default the first that the target can write, `/run/ironstage` if possible. */
   folder?: string
-  /** How long a link that went is waited for, in milliseconds; ten minutes unless told otherwise. */
+  /** Wait for a lost link, in milliseconds; ten minutes by default. */
   patience?: number
-  /** Ends every exchange with its reason, whatever it waits for. */
+  /** Aborts every exchange with its reason. */
   signal?: AbortSignal
   clock: Clock
   random: Random
-  /** Told what is waited for while the target says nothing. */
+  /** Gets a message while the target is silent. */
   logger?: Logger
 }
 
-/** What the target said of itself at the first word. */
+/** Answer of the target to the first script. */
 export interface TargetFacts {
   /** Changes with every boot. */
   boot: string
   uid: number
-  /** Where runs are kept. */
+  /** Folder of the runs. */
   folder: string
 }
 
-/** The target has been booted since it was first spoken to: what ran there is gone, how it ended cannot be known. */
+/** The target rebooted since the first script: its runs are gone, and so are their results. */
 export class TargetRebooted extends UserError {
   override readonly name = 'TargetRebooted'
 
   constructor(message: string) {
-    super('target-rebooted', message, { remedy: 'begin again: what ran there is gone' })
+    super('target-rebooted', message, { remedy: 'begin again: the programs that ran there are gone' })
   }
 }
 
+/** Takes one record of an answer; returns true for the last that is needed. */
 type Take = (record: Record) => boolean | Promise<boolean>
 
 interface Attempt {
-  /** What is waited for comes nearer. */
-  heard: () => void
-  /** The target says something, whatever it is. */
-  noticed: () => void
+  /** Called on progress of the work; resets the wait for a lost link. */
+  progressed: () => void
+  /** Called on any bytes from the target. */
+  received: () => void
   signal: AbortSignal
 }
 
 const PATIENCE = minutes(10)
-/** Each attempt gets as long, however short the patience is. */
+/** Least time of an attempt, even when the patience is shorter. */
 const LEAST_PATIENCE = seconds(30)
 const PAUSES = [50, 200, 500, 1000, 2000, 5000]
-/** A link that works but on which no script ever runs has another fault than a lost link. */
+/** Attempts without an answer on a working link until the shell, not the link, counts as the fault. */
 const SILENT_ATTEMPTS = 5
-/** Bytes that a target refused so often in order are not taken the next time either. */
+/** Failed writes on a working link until the target counts as full. */
 const REFUSED_ATTEMPTS = 3
 
 /**
- * Talks with a target in scripts that may be sent any number of times: each is repeated until it was answered whole, over
- * any number of lost links.
+ * Sends scripts to a target and reads their answers. Scripts are idempotent: each is sent again, over any number of lost
+ * links, until it is answered completely.
  */
 export class Conversation {
   readonly #options: ConversationOptions
@@ -100,7 +101,7 @@ export class Conversation {
     return this.#closing.signal.aborted
   }
 
-  /** Something that no other sending has. */
+  /** A new random word. */
   nonce(): string {
     return Buffer.from(this.#options.random.bytes(8)).toString('hex')
   }
@@ -113,29 +114,29 @@ export class Conversation {
     return this.#facts
   }
 
-  /** Ends every conversation that is under way; what runs on the target goes on. */
+  /** Ends all exchanges; programs on the target continue. */
   close(): void {
     this.#closing.abort(new Error(`the connection to ${this.name} is closed`))
   }
 
   /**
-   * Sends a script and hands over what it says until `take` is satisfied. When the link goes before that, it is made
-   * anew and the script sent again, as `body` then has it.
+   * Sends a script and passes its answer to `take`. When the link is lost before `take` returns true, connects again and
+   * sends what `body` then returns.
    *
-   * @param body shell text; asked for each sending, so that it can go on where it was
-   * @param take gives true for the last word that is needed; what it takes its time for holds the target back
-   * @param doing for people: `reading /etc/hosts`
-   * @throws LinkLost when the link stayed away; TargetRebooted; UserError when scripts cannot run there
+   * @param body shell text; called for each attempt, so that it can continue where the last one stopped
+   * @param take returns true for the last record that is needed; the target waits while its promise is pending
+   * @param doing completes the message `HOST has not answered for 10 minutes while ...`
+   * @throws LinkLost when the link does not come back; TargetRebooted; UserError when scripts cannot run there
    */
-  async ask(body: (nonce: string) => string, take: Take, doing = 'it was asked something'): Promise<void> {
+  async ask(body: (nonce: string) => string, take: Take, doing = 'running a script'): Promise<void> {
     const { boot, folder } = await this.facts()
     await this.#repeated((nonce) => script({ nonce, boot, folder }, body(nonce)), take, doing)
   }
 
   /**
-   * Hands bytes to a file of the user's own, which a script then takes: for more than a script should carry.
+   * Writes bytes to a temporary file of the user, for a script that takes more input than its text should hold.
    *
-   * @returns its path
+   * @returns the path of the file
    */
   async stage(bytes: Uint8Array): Promise<string> {
     await this.facts()
@@ -146,14 +147,13 @@ export class Conversation {
   }
 
   /**
-   * Puts bytes in their place in a file that is there, which may be done again: a part that arrived only in part is
-   * overwritten.
+   * Writes bytes at an offset of an existing file. Idempotent: another attempt overwrites an incomplete part.
    *
-   * @param path a file of the user's own, of letters that mean nothing to any shell
-   * @param mib where they begin, in MiB
+   * @param path a file of the user, without characters that are special to a shell
+   * @param mib offset, in MiB
    */
   put(path: string, mib: number, bytes: Uint8Array): Promise<void> {
-    if (!/^[\w./-]+$/.test(path)) throw new Error(`${path} would mean something to a shell`)
+    if (!/^[\w./-]+$/.test(path)) throw new Error(`${path} has characters that are special to a shell`)
     const part = `${path}.part`
     const whole = `[ $(($(wc -c <${part}))) -eq ${bytes.length} ]`
     const place = `dd if=${part} of=${path} bs=1048576 seek=${mib} conv=notrunc 2>/dev/null`
@@ -162,25 +162,25 @@ export class Conversation {
 
   #handOver(line: string, bytes: Uint8Array): Promise<void> {
     let refused = 0
-    return this.#retried(`taking ${bytes.length} bytes`, async ({ heard, signal }) => {
+    return this.#retried(`receiving ${bytes.length} bytes`, async ({ progressed, signal }) => {
       const channel = await this.#options.shell.open(`sh -c '${line}'`, { stdin: bytes, signal })
       const [, complaint] = await Promise.all([drained(channel.stdout), lastWords(channel.stderr)])
       const code = await channel.exit
       if (code !== 0) {
         const why = complaint || `it ended with ${code ?? 'a signal'}`
         if (code !== null && ++refused >= REFUSED_ATTEMPTS)
-          throw new UserError('target-full', `${this.name} does not take ${bytes.length} bytes`, {
+          throw new UserError('target-full', `${this.name} cannot store ${bytes.length} bytes`, {
             cause: new Error(why),
             remedy: 'make room there in /run and in memory',
           })
-        throw new LinkLost(`handing over ${bytes.length} bytes: ${why}`)
+        throw new LinkLost(`sending ${bytes.length} bytes: ${why}`)
       }
-      heard()
+      progressed()
       return true
     })
   }
 
-  /** Before any change of rights, a user has another place than the one that scripts run as. */
+  /** Folder of the login user, who may be another than the one that scripts run as (sudo). */
   async #userFolder(): Promise<string> {
     const { envelope, folder } = this.#options
     if (!envelope) return (await this.facts()).folder
@@ -189,7 +189,7 @@ export class Conversation {
     await this.#repeated(
       (nonce) => script({ nonce, boot: null, folder: null }, HELLO),
       (record) => record.kind === 'line' && record.letter === 'p' && !!(found = record.text),
-      'it was asked for a folder',
+      'looking for a folder for files',
       PLAIN_ENVELOPE,
     )
     if (found === undefined) throw new UserError('target-unusable', `the user on ${this.name} has no folder of its own`)
@@ -197,16 +197,16 @@ export class Conversation {
   }
 
   async #hello(): Promise<TargetFacts> {
-    const said = new Map<string, string>()
+    const facts = new Map<string, string>()
     await this.#repeated(
       (nonce) => script({ nonce, boot: null, folder: this.#options.folder ?? null }, HELLO),
       (record) => {
-        if (record.kind === 'line') said.set(record.letter, record.text)
-        return said.has('p')
+        if (record.kind === 'line') facts.set(record.letter, record.text)
+        return facts.has('p')
       },
-      'it was asked which boot it is in',
+      'reading its boot id',
     )
-    return { boot: said.get('t')!, uid: Number(said.get('u')), folder: said.get('p')! }
+    return { boot: facts.get('t')!, uid: Number(facts.get('u')), folder: facts.get('p')! }
   }
 
   async #repeated(
@@ -216,15 +216,15 @@ export class Conversation {
     envelope: Envelope = this.#options.envelope ?? PLAIN_ENVELOPE,
   ): Promise<void> {
     let silent = 0
-    await this.#retried(doing, async ({ heard: progressed, noticed, signal }) => {
+    await this.#retried(doing, async ({ progressed, received, signal }) => {
       const nonce = this.nonce()
       const { line, stdin } = await envelope(make(nonce))
       const channel = await this.#options.shell.open(line, { stdin, signal })
       const complaint = lastWords(channel.stderr)
-      let heard = false
+      let answered = false
       try {
-        for await (const record of readRecords(noticing(channel.stdout, noticed), `${GREETING} ${nonce}`, this.name)) {
-          heard = true
+        for await (const record of readRecords(watched(channel.stdout, received), `${GREETING} ${nonce}`, this.name)) {
+          answered = true
           silent = 0
           progressed()
           if (record.kind === 'line') this.#refuse(record)
@@ -235,31 +235,31 @@ export class Conversation {
         channel.exit.catch(() => {})
       }
       const ended = await channel.exit.catch((error: unknown) => error)
-      // A shell that ended in order without a word will not do better the next time.
-      if (!heard && !(ended instanceof LinkLost) && ++silent >= SILENT_ATTEMPTS)
+      // A shell that ended normally without an answer will hardly answer the next time.
+      if (!answered && !(ended instanceof LinkLost) && ++silent >= SILENT_ATTEMPTS)
         throw new UserError('target-shell', `the login shell of ${this.name} does not run scripts`, {
           cause: new Error((await complaint) || `it ended with ${String(ended)}`),
           remedy: 'look at what logging in there prints; /bin/sh must be there',
         })
-      throw new LinkLost(`the link to ${this.name} went`, ended instanceof LinkLost ? { cause: ended } : {})
+      throw new LinkLost(`the link to ${this.name} is lost`, ended instanceof LinkLost ? { cause: ended } : {})
     })
   }
 
   #refuse({ letter, text }: { letter: string; text: string }): void {
-    if (letter === 'b') throw new TargetRebooted(`${this.name} has been booted since`)
+    if (letter === 'b') throw new TargetRebooted(`${this.name} has rebooted since`)
     if (letter === 'f')
-      throw new UserError('target-unusable', `${this.name} cannot be worked on: ${text}`, {
+      throw new UserError('target-unusable', `${this.name} cannot be used: ${text}`, {
         remedy: 'make room there, or make one of /run, /dev/shm and /tmp writable',
       })
   }
 
-  /** Gives up when the link has been away for too long without a sign of life. */
+  /** Repeats the work while the link is lost; gives up when nothing has come for longer than the patience. */
   async #retried(doing: string, work: (attempt: Attempt) => Promise<true>): Promise<void> {
     const { clock, patience = PATIENCE, logger = noLogger } = this.#options
     const { signal } = this.#closing
     let since = clock.now()
     let attempt = 0
-    // Also a link on which the target says nothing, but which stays, has its end.
+    // Also ends the wait on a link that stays up but brings nothing.
     const expired = new AbortController()
     using silence = new Silence({
       ...{
@@ -271,15 +271,15 @@ export class Conversation {
       },
       expired: () => expired.abort(),
     })
-    const noticed = () => silence.heard()
-    const heard = () => {
+    const received = () => silence.heard()
+    const progressed = () => {
       since = clock.now()
       attempt = 0
     }
     for (;;) {
       signal.throwIfAborted()
       try {
-        await work({ heard, noticed, signal: AbortSignal.any([signal, expired.signal]) })
+        await work({ progressed, received, signal: AbortSignal.any([signal, expired.signal]) })
         return
       } catch (error) {
         signal.throwIfAborted()
@@ -294,9 +294,9 @@ export class Conversation {
   }
 }
 
-async function* noticing(stream: AsyncIterable<Uint8Array>, noticed: () => void): AsyncGenerator<Uint8Array> {
+async function* watched(stream: AsyncIterable<Uint8Array>, received: () => void): AsyncGenerator<Uint8Array> {
   for await (const bytes of stream) {
-    noticed()
+    received()
     yield bytes
   }
 }

@@ -2,9 +2,9 @@ import { UserError } from '../../runtime/index.js'
 
 const MIB = 2 ** 20
 
-/** How much is taken of what a target says, in bytes: it may say more, or never come to an end. */
+/** Limits of a target's output, in bytes: a broken or hostile target may print without end. */
 export const LIMITS = {
-  /** What login scripts print before a script of ours speaks. */
+  /** Output of login scripts before our script's greeting. */
   greeting: MIB,
   /** One line of an answer. */
   line: MIB,
@@ -12,13 +12,13 @@ export const LIMITS = {
   answer: 16 * MIB,
   /** A file, or a piece of a program's output. */
   record: 64 * MIB,
-  /** What sudo prints before root's shell answers. */
+  /** Output of sudo before root's shell answers. */
   sudo: MIB / 4,
-  /** What waits for its reader, of one run. */
+  /** Unread output of one run. */
   waiting: 4 * MIB,
 } as const
 
-/** A target says more than anybody needs. */
+/** Error for output over a limit. */
 export const tooMuch = (name: string, limit: number, what: string): UserError =>
   new UserError('target-says-too-much', `${name} sent more than ${sizeText(limit)} ${what}`, {
     remedy: 'look at what logging in there prints, also in ~/.bashrc, ~/.profile and /etc/profile.d',
@@ -27,10 +27,10 @@ export const tooMuch = (name: string, limit: number, what: string): UserError =>
 export const sizeText = (bytes: number): string => (bytes < MIB ? `${bytes / 1024} KiB` : `${bytes / MIB} MiB`)
 
 /**
- * All text of a stream that should be short.
+ * Reads a whole stream as text.
  *
  * @param what completes `HOST sent more than 1 MiB ...`
- * @throws UserError when it is not
+ * @throws UserError when it is longer than `LIMITS.greeting`
  */
 export async function limitedText(stream: AsyncIterable<Uint8Array>, name: string, what: string): Promise<string> {
   const chunks: Uint8Array[] = []

@@ -4,7 +4,7 @@ import { LIMITS, tooMuch } from './limits.js'
 /**
  * Runs shell text that prints lines `X text` on a target.
  *
- * @returns the lines with their first letters; the last one is our own, of letter `k`
+ * @returns the lines, split after their first letter; the last one, with the letter `k`, is added here
  */
 export async function linesOf(
   conversation: Conversation,
@@ -23,7 +23,7 @@ export async function linesOf(
       if (record.kind !== 'line') return false
       length += record.text.length
       if (length > LIMITS.answer)
-        throw tooMuch(conversation.name, LIMITS.answer, `while ${doing ?? 'it was asked something'}`)
+        throw tooMuch(conversation.name, LIMITS.answer, `while ${doing ?? 'running a script'}`)
       if (record.letter !== 'h') lines.push({ letter: record.letter, text: record.text })
       return record.letter === 'k'
     },

@@ -3,10 +3,10 @@ import type { Clock } from '../../runtime/index.js'
 import { LinkLost, type LoginShell, type ShellChannel } from './login-shell.js'
 
 /**
- * This host's own shell. What ironstage was started with stays out of it: only `PATH` and `HOME` are handed on.
+ * A shell of this host. It gets `PATH` and `HOME` and nothing else of this process's environment.
  *
- * @param environment `PATH` and `HOME` are taken from it
- * @param program the shell; `/bin/sh` unless told otherwise
+ * @param environment source of `PATH` and `HOME`
+ * @param program command line of the shell; `/bin/sh` by default
  */
 export function localShell(
   clock: Clock,
@@ -34,7 +34,7 @@ export function localShell(
           if (child.exitCode !== null || child.signalCode !== null) return
           cut = true
           child.kill('SIGKILL')
-          // Programs that it started may have the pipes; a lost link would not wait for them either.
+          // Programs that it started may hold the pipes open; a lost link would not wait for them either.
           for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
         },
       }
@@ -44,7 +44,7 @@ export function localShell(
         signal?.removeEventListener('abort', abort)
       }
       channel.exit.then(over, over)
-      // A shell that is gone takes no more input; how it ended says so.
+      // A shell that has ended takes no more input; its exit reports that.
       child.stdin.on('error', () => {})
       child.stdin.end(stdin ?? new Uint8Array())
       signal?.addEventListener('abort', abort, { once: true })

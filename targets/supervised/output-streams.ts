@@ -1,4 +1,4 @@
-/** Reads a stream to its end and drops what it brings. */
+/** Reads a stream to its end and drops its bytes. */
 export async function drained(stream: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     for await (const _ of stream);
@@ -7,10 +7,10 @@ export async function drained(stream: AsyncIterable<Uint8Array>): Promise<void> 
   }
 }
 
-/** Characters. */
+/** Longest result, in characters. */
 const LAST = 2000
 
-/** The end of what a stream brings, for messages. */
+/** Reads a stream to its end; returns its last characters, for messages. */
 export async function lastWords(stream: AsyncIterable<Uint8Array>): Promise<string> {
   let text = ''
   try {

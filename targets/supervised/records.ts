@@ -1,20 +1,20 @@
 import { LIMITS, tooMuch } from './limits.js'
 
 /**
- * What a script says on its standard output after its greeting: a line each, where the first letter says what it is.
- * `o N` and `e N` are followed by N bytes of the command's output.
+ * Record of a script's standard output after its greeting: a line whose first letter is its kind. The lines `o N` and `e N`
+ * are followed by N bytes of the command's output.
  */
 export type Record =
   | { kind: 'output'; stream: 'stdout' | 'stderr'; bytes: Uint8Array }
-  /** Any other line: its letter, and what follows. */
+  /** Any other line: its letter, and the text after it. */
   | { kind: 'line'; letter: string; text: string }
 
 /**
- * Reads records. Whatever comes before the greeting is of login scripts and is passed over.
+ * Reads records. Skips the output of login scripts before the greeting.
  *
  * @param name of the target, for messages
- * @returns ends where the stream does, which may be in the middle of a record
- * @throws UserError when the target says more than can be meant
+ * @returns ends with the stream, which may be in the middle of a record
+ * @throws UserError when the target's output exceeds a limit
  */
 export async function* readRecords(
   stream: AsyncIterable<Uint8Array>,
@@ -47,8 +47,8 @@ export async function* readRecords(
 
 class Input {
   readonly #iterator: AsyncIterator<Uint8Array>
-  #held = Buffer.alloc(0)
-  /** Bytes that have been handed out. */
+  #buffered = Buffer.alloc(0)
+  /** Bytes that have been read. */
   taken = 0
 
   constructor(
@@ -58,17 +58,17 @@ class Input {
     this.#iterator = stream[Symbol.asyncIterator]()
   }
 
-  /** Without its end; undefined when the stream ends before it. */
+  /** Next line without its line break; undefined when the stream ends before it. */
   async line(): Promise<string | undefined> {
     for (;;) {
-      const end = this.#held.indexOf(0x0a)
+      const end = this.#buffered.indexOf(0x0a)
       if (end >= 0) {
-        const line = this.#held.subarray(0, end).toString('utf8')
-        this.#held = this.#held.subarray(end + 1)
+        const line = this.#buffered.subarray(0, end).toString('utf8')
+        this.#buffered = this.#buffered.subarray(end + 1)
         this.taken += end + 1
         return line
       }
-      if (this.#held.length > LIMITS.line) throw tooMuch(this.name, LIMITS.line, 'without a line break')
+      if (this.#buffered.length > LIMITS.line) throw tooMuch(this.name, LIMITS.line, 'without a line break')
       if (!(await this.#more())) return undefined
     }
   }
@@ -77,8 +77,8 @@ class Input {
     const parts: Buffer[] = []
     let left = count
     for (;;) {
-      const part = this.#held.subarray(0, left)
-      this.#held = this.#held.subarray(part.length)
+      const part = this.#buffered.subarray(0, left)
+      this.#buffered = this.#buffered.subarray(part.length)
       left -= part.length
       parts.push(part)
       if (left === 0) break
@@ -89,10 +89,10 @@ class Input {
   }
 
   async #more(): Promise<boolean> {
-    // A stream that was cut off may end with an error; how the link went is told elsewhere.
+    // A stream that was cut off may end with an error; the channel's exit reports the lost link.
     const { done, value } = await this.#iterator.next().catch(() => ({ done: true, value: undefined }) as const)
     if (done || value === undefined) return false
-    this.#held = this.#held.length === 0 ? Buffer.from(value) : Buffer.concat([this.#held, value])
+    this.#buffered = this.#buffered.length === 0 ? Buffer.from(value) : Buffer.concat([this.#buffered, value])
     return true
   }
 }

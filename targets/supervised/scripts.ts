@@ -1,38 +1,38 @@
 import { printed, quoted, words } from './sh.js'
 
-/** The supervisor's own part of a command that the kernel confines; shell text each. */
+/** Parts of the supervisor that confine its command; shell text each. */
 export interface CellText {
-  /** Runs before the command; says `refuse WHY` where it cannot be confined. */
+  /** Runs before the command; calls `refuse WHY` when it cannot confine it. */
   open: string
-  /** Starts the command, whose words are the arguments, in place of the shell, after `$leader`. */
+  /** Replaces the shell with `$leader` and the command, whose words are the arguments. */
   enter: string
-  /** Runs once the command is started, with its process as `$child`; sets `$cell` to why it could not be confined. */
+  /** Runs after the command has started as process `$child`; sets `$cell` to the reason when it could not be confined. */
   watch: string
   /** Runs when the command has ended. */
   close: string
 }
 
-/** Where runs are kept, the first that can be used. A folder in memory is gone with a reboot, as it should be. */
+/** Folders for runs; the first usable one is taken. Folders in memory come first: a reboot empties them, as it should. */
 const PLACES = ['/run/ironstage', '"/run/user/$(id -u)/ironstage"', '"/dev/shm/ironstage-$(id -u)"']
 const LAST_PLACES = ['"/tmp/ironstage-$(id -u)"', '"/var/tmp/ironstage-$(id -u)"']
 
-/** Every script greets with this and a word that its sender made up, so that login scripts may print what they like. */
+/** First line of every script's output, with the nonce; marks the end of what login scripts print. */
 export const GREETING = 'ironstage-script'
 
 export interface ScriptSurroundings {
-  /** Made up for this sending. */
+  /** Random word of this attempt. */
   nonce: string
-  /** The boot that the script is meant for; null for the first, which asks for it. */
+  /** Id of the boot that the script is meant for; null for the first script, which reads it. */
   boot: string | null
-  /** Where runs are kept; null lets the target choose. */
+  /** Folder of the runs; null lets the target choose. */
   folder: string | null
 }
 
 /**
- * A whole script around its own part. Sent on standard input, it is one compound command: a shell that is given only its
- * beginning, since the link went, runs nothing of it.
+ * A whole script around its body. It is one compound command: a shell that reads only its beginning, because the link was
+ * lost, runs nothing of it.
  *
- * Says `b BOOT` and ends when the target has been booted since.
+ * Prints `b BOOT` and ends when the target has rebooted since.
  */
 export function script({ nonce, boot, folder }: ScriptSurroundings, body: string): Uint8Array {
   const places = folder === null ? [...PLACES, ...LAST_PLACES].join(' ') : quoted(folder)
@@ -52,7 +52,7 @@ for place in ${places}; do
   [ -d "$place" ] && [ ! -L "$place" ] && [ -O "$place" ] && [ -w "$place" ] || continue
   chmod 700 "$place" && base=$place && break
 done
-[ -n "$base" ] || { printf 'f %s\\n' 'there is no folder for what runs: /run, /dev/shm, /tmp and /var/tmp are not writable'; exit 0; }
+[ -n "$base" ] || { printf 'f %s\\n' 'there is no folder for runs: /run, /dev/shm, /tmp and /var/tmp are not writable'; exit 0; }
 ${body}
 exit 0
 }
@@ -60,8 +60,8 @@ exit 0
 }
 
 /**
- * Says `t BOOT`, `u UID`, `p FOLDER`. Takes away what killed processes left: after a week what runs printed, which an agent
- * that comes back may still ask for, after a day what was never given to a run.
+ * Prints `t BOOT`, `u UID`, `p FOLDER`. Removes files of killed processes: outputs of ended runs after a week, since an agent
+ * may come back for them, and unused input after a day.
  */
 export const HELLO = `
 find "$base" -mindepth 2 -maxdepth 2 -name exit -mtime +6 2>/dev/null | while read -r old; do rm -rf "\${old%/exit}"; done
@@ -81,19 +81,19 @@ export interface StartParts {
   id: string
   argv: readonly string[]
   stdin: { bytes: Uint8Array } | { staged: string; length: number } | null
-  /** Shell text that runs right before the command, in the supervisor; it says `refuse WHY` where it must not be. */
+  /** Shell text that the supervisor runs right before the command; calls `refuse WHY` for a command that must not run. */
   guard: string | null
-  /** What confines the command; null where nothing does. */
+  /** Confines the command; null for a command that runs unconfined. */
   cell: CellText | null
-  /** Files with secrets that the command is given: removed once it has succeeded, or when nobody comes to try again. */
+  /** Files with secrets for the command: removed once it has succeeded, or when no other attempt comes. */
   secrets: readonly string[]
 }
 
 /**
- * The supervisor: claims the run's folder, runs the command, keeps how it ended. The claim is `mkdir`, so of any number
- * of supervisors that were sent for one id exactly one runs the command.
+ * Text of the supervisor, which claims the run's folder, runs the command and stores its exit code. The claim is `mkdir`, so
+ * of all supervisors that were sent for one id exactly one runs the command.
  *
- * It is a session of its own, and the command is another: a signal to the command's group leaves the supervisor alone.
+ * The supervisor and its command are two sessions, so that a signal to the command's group does not reach the supervisor.
  */
 function supervisor({ argv, guard, cell, secrets }: StartParts): string {
   return `
@@ -135,8 +135,8 @@ ${secrets.map((path, n) => removal(`secret${n}`, quoted(path))).join('\n')}
 }
 
 /**
- * Whoever wrote such a file removes it, but may have been killed meanwhile. The file is known by its inode: another one in
- * its place is somebody else's.
+ * Removes a file with secrets if the process that wrote it has not, because it was killed. The inode identifies the file:
+ * another file at its path belongs to another process.
  */
 const removal = (inode: string, path: string): string => `
 i=0
@@ -144,10 +144,10 @@ while [ "$code" != 0 ] && [ "$i" -lt ${REMOVE_AFTER} ] && [ -e ${path} ]; do nap
 set -- $(ls -di ${path} 2>/dev/null)
 [ "\${1:-}" != "$${inode}" ] || rm -f ${path}`
 
-/** Times ten seconds: longer than anybody waits for a link. */
+/** In units of ten seconds; longer than the wait for a lost link. */
 const REMOVE_AFTER = 66
 
-/** Starts a run that is not there yet, and follows it from its beginning. */
+/** Starts a run unless it exists, and follows it from its beginning. */
 export function startScript(parts: StartParts, nonce: string): string {
   const { id, stdin } = parts
   const program = Buffer.from(supervisor(parts))
@@ -167,7 +167,7 @@ if [ ! -d "$d" ]; then
   {
 ${printed(program)}
   } >"$p/run" 2>/dev/null
-  # Half a script must not run.
+  # Check that the files are complete: half a script must not run.
   if [ "$(($(wc -c <"$p/run")))" -ne ${program.length} ] || [ "$(($(wc -c <"$p/in")))" -ne ${inputLength} ]; then
     rm -rf "$p"; printf 'f %s\\n' "there is no room for the run in $base"; exit 0
   fi
@@ -191,16 +191,16 @@ fi
 ${follow(0, 0)}`
 }
 
-/** Follows a run that is there; says `n` when it is not. */
+/** Follows an existing run; prints `n` when there is none. */
 export const attachScript = (id: string, stdout: number, stderr: number): string => `${RUN_FUNCTIONS}
 d=$base/${quoted(id)}
 [ -d "$d" ] || { printf 'n\\n'; exit 0; }
 ${follow(stdout, stderr)}`
 
 /**
- * Says what the command prints as it comes, then `x CODE`; `r` once the run is there, `c` once its command is, `w WHY` when the command was
- * refused, `g` when its supervisor is gone without having said how it ended; `.` every second or so, since a script
- * whose reader is gone must notice.
+ * Prints the command's output as it comes, then `x CODE`. Also prints `r` once the run exists, `c` once its command has
+ * started, `w WHY` when the command was refused, and `g` when the supervisor ended without an exit code. A `.` every second
+ * or so lets the script notice that its reader is gone.
  */
 const follow = (stdout: number, stderr: number): string => `
 printf 'r\\n'
@@ -216,7 +216,7 @@ while :; do
   end=
   if [ -f "$d/exit" ]; then end=1
   elif ! alive; then
-    # It may have ended just now, or not have come to say who it is.
+    # It may have ended just now, or not have written its process id yet.
     missing=$((missing + 1))
     if [ -f "$d/pid" ]; then [ "$missing" -lt 3 ] || end=gone
     elif [ "$missing" -ge 200 ]; then end=gone; fi
@@ -239,13 +239,13 @@ while :; do
   [ $((quiet % 5)) -ne 0 ] || printf '.\\n'
 done`
 
-/** Ends a run's command; says `k`. */
+/** Sends SIGTERM to a run's command; prints `k`. */
 export const cancelScript = (id: string): string => `${RUN_FUNCTIONS}
 d=$base/${quoted(id)}
 [ -f "$d/exit" ] || { read -r group <"$d/group" && kill -TERM "$group"; } 2>/dev/null
 printf 'k\\n'`
 
-/** Takes away what is left of runs that have ended and of starts that came to nothing; says `k`. */
+/** Removes the files of ended runs and of incomplete starts; prints `k`. */
 export const forgetScript = (ids: readonly string[]): string =>
   `${ids
     .map(

@@ -1,11 +1,11 @@
 import { UserError } from '../../runtime/index.js'
 
-/** A word that any POSIX shell takes as it is. */
+/** Quotes a word for any POSIX shell. */
 export function quoted(word: string): string {
   if (word.includes('\0'))
     throw new UserError(
       'zero-byte',
-      `a program cannot be given ${JSON.stringify(word.slice(0, 80))}: it has a zero byte`,
+      `the argument ${JSON.stringify(word.slice(0, 80))} contains a zero byte, which no program can take`,
       {
         kind: 'usage',
       },
@@ -15,12 +15,12 @@ export function quoted(word: string): string {
 
 export const words = (argv: readonly string[]): string => argv.map(quoted).join(' ')
 
-/** Bytes a line of {@link printed}; shells have `printf` built in, but not every one would take megabytes at once. */
+/** Bytes per line of {@link printed}; not every shell's built-in `printf` takes megabytes at once. */
 const PIECE = 4096
 
 /**
- * Commands that print exactly these bytes. Only what POSIX has: here-documents need a writable folder in some shells and
- * take no zero bytes, and base64 is not everywhere. Nothing of it becomes an argument of a program, which `ps` would show.
+ * Shell commands that print exactly these bytes, by the built-in `printf` alone: here-documents need a writable folder in
+ * some shells and take no zero bytes, base64 is not everywhere, and `ps` would show arguments of a program.
  */
 export function printed(bytes: Uint8Array): string {
   const lines: string[] = []
@@ -36,5 +36,5 @@ function escaped(bytes: Uint8Array): string {
   return text
 }
 
-/** Printable, and nothing to either the quotes or `%b`. */
+/** Whether a byte is printable, and special neither in quotes nor to `%b`. */
 const isPlain = (byte: number): boolean => byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c

@@ -1,28 +1,28 @@
 import { seconds, type Clock, type Logger } from '../../runtime/index.js'
 
 export interface SilenceParts {
-  /** Who is silent. */
+  /** Name of the silent target. */
   name: string
   /** Completes `no answer from HOST for 12 s while ...`. */
   doing: () => string
-  /** When the wait ends by itself, in the clock's milliseconds. */
+  /** End of the wait, in the clock's milliseconds. */
   until: () => number
-  /** Called at that moment, unless something was heard that moved it. */
+  /** Called at that moment, unless `until` has moved. */
   expired?: () => void
   clock: Clock
   logger: Logger
 }
 
-/** A person begins to wonder after so long, and wants to see that the wait goes on after so long again. */
+/** Silence before the first message, and between messages. */
 const FIRST = seconds(10)
 const AGAIN = seconds(60)
 
-/** Says what is waited for, and until when, while nothing is heard of a target. Ends when disposed. */
+/** Logs the wait for a silent target and its end. Stops when disposed. */
 export class Silence implements Disposable {
   readonly #parts: SilenceParts
   readonly #over = new AbortController()
   #since: number
-  #said = false
+  #reported = false
 
   constructor(parts: SilenceParts) {
     this.#parts = parts
@@ -30,12 +30,12 @@ export class Silence implements Disposable {
     void this.#watch().catch(() => {})
   }
 
-  /** Something came, be it a byte. */
+  /** Must be called when any bytes arrive. */
   heard(): void {
     const { name, clock, logger } = this.#parts
     this.#since = clock.now()
-    if (this.#said) logger('warn', `${name} answers again`)
-    this.#said = false
+    if (this.#reported) logger('warn', `${name} answers again`)
+    this.#reported = false
   }
 
   [Symbol.dispose](): void {
@@ -51,11 +51,11 @@ export class Silence implements Disposable {
       await clock.sleep(Math.max(0, Math.min(next, end) - clock.now()), { weak: true, signal })
       const now = clock.now()
       if (expired && now >= until()) return expired()
-      if (!this.#said && now < this.#since + FIRST) next = this.#since + FIRST
+      if (!this.#reported && now < this.#since + FIRST) next = this.#since + FIRST
       else if (now >= next) {
         const [silent, time] = [Math.round((now - this.#since) / 1000), new Date(until()).toISOString().slice(11, 19)]
         logger('warn', `no answer from ${name} for ${silent} s while ${doing()}; giving up at ${time} UTC`)
-        this.#said = true
+        this.#reported = true
         next = now + AGAIN
       }
     }

@@ -7,41 +7,41 @@ import { supervisedFiles } from './supervised-files.js'
 import { Restage, SupervisedRun, type Position } from './supervised-run.js'
 import { upload, type Uploaded, type UploadOptions } from './upload.js'
 
-/** A command as it is run on a target that has rules of its own. */
+/** A command as it runs on a guarded target. */
 export interface PreparedCommand {
   argv: readonly [string, ...string[]]
-  /** Shell text that runs in the same script right before the command; it says `refuse WHY` where that must not be. */
+  /** Shell text that runs in the same script right before the command; calls `refuse WHY` for one that must not run. */
   guard?: string
-  /** What confines it. */
+  /** Confines the command. */
   cell?: CellText
-  /** Files with secrets that it is given: the target removes them if nobody else does. */
+  /** Files with secrets for the command: the target removes them if this process does not. */
   secrets?: readonly string[]
 }
 
 export interface SupervisedOptions extends ConversationOptions {
-  /** Told every command before it is sent; throws for one that must not run. Commands are run as given without it. */
+  /** Called for every command before it is sent; throws for one that must not run. By default commands run unchanged. */
   prepare?: (command: Command) => PreparedCommand
-  /** Told every path before it is written or removed; throws where that must not be. */
+  /** Called with every path before it is written or removed; throws for one that must not be. */
   allowPath?: (path: string) => void
 }
 
-/** More than this is handed over apart from the script that starts the command. */
+/** Largest input inside the script that starts the command, in bytes; larger input is sent as a file. */
 const INLINE = 256 * 1024
 
 /**
- * Commands and files of a real target, over its login shell. Every command is owned by a supervisor on the target, which
- * spools what it prints and how it ended: a link that goes, or an ironstage that is killed, loses neither.
+ * Executor for a real target, over its login shell. A supervisor on the target owns each command and spools its output and
+ * exit code, so that neither is lost when the link is lost or this process is killed.
  */
 export class SupervisedExecutor implements Executor, AsyncDisposable {
   readonly files: Files
   readonly #options: SupervisedOptions
   readonly #conversation: Conversation
-  /** What was handed out of each run of this session, to find a place in it again. */
+  /** Pieces of output that this session has delivered, by run; they turn an offset into a position in both streams. */
   readonly #order = new Map<RunId, { stream: OutputChunk['stream']; length: number }[]>()
-  /** Runs that nobody will ask for again. */
+  /** Ended runs without an id of the caller, which no `attach` can name. */
   readonly #forgettable: RunId[] = []
   #forgetting: Promise<void> = Promise.resolve()
-  /** Programs under way that may change something, by their run. */
+  /** Running programs that may change something, by their run. */
   readonly #changing = new Map<RunId, string>()
 
   constructor(options: SupervisedOptions) {
@@ -50,22 +50,22 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
     this.files = supervisedFiles(this.#conversation, options.allowPath ?? (() => {}))
   }
 
-  /** What the target is; the first word that is exchanged. */
+  /** Boot, user and folder of the target; the first call sends the first script. */
   facts(): Promise<TargetFacts> {
     return this.#conversation.facts()
   }
 
   /**
-   * Runs shell text on the target at once, without a supervisor: for questions that may be asked again.
+   * Runs idempotent shell text on the target at once, without a supervisor.
    *
-   * @param text prints lines `X text` and records as {@link readRecords} reads them
-   * @returns its lines by their first letter
+   * @param text prints lines `X text`
+   * @returns its lines, split after their first letter
    */
   async lines(text: string): Promise<{ letter: string; text: string }[]> {
     return (await linesOf(this.#conversation, text)).slice(0, -1)
   }
 
-  /** Brings a file of this host to the target; see {@link upload}. */
+  /** Copies a file of this host to the target; see {@link upload}. */
   upload(options: Omit<UploadOptions, 'clock'>): Promise<Uploaded> {
     return upload(this.#conversation, { ...options, clock: this.#options.clock })
   }
@@ -80,7 +80,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
         this.#conversation,
         id,
         (nonce) => startScript({ id, argv, stdin, guard, cell, secrets }, nonce),
-        { doing: `${command.argv[0]} is awaited` },
+        { doing: `waiting for ${command.argv[0]}` },
       )
       if (command.id === undefined) this.#forgetAfter(run)
       try {
@@ -95,8 +95,8 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
   }
 
   /**
-   * @param offset bytes of what both streams printed, in the order in which this session handed them out; for a run that
-   *   another session started, standard error comes as it is found beside standard output
+   * @param offset bytes of both streams together, in the order in which this session delivered them; for a run of another
+   *   session the two streams are interleaved as they are read
    */
   async attach(id: RunId, offset: number): Promise<Run> {
     const { at, rest } = this.#place(id, offset)
@@ -105,14 +105,14 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
     return this.#shown(run, id)
   }
 
-  /** What goes on by itself on the target when this is closed now: programs that may change something. */
+  /** Running programs that may change something; they continue on the target after this is closed. */
   async unfinished(): Promise<{ program: string; folder: string }[]> {
     if (this.#changing.size === 0) return []
     const { folder } = await this.facts()
     return [...this.#changing].map(([id, program]) => ({ program, folder: `${folder}/${id}` }))
   }
 
-  /** Takes away what is left of finished runs and closes the link. What still runs goes on. */
+  /** Removes the files of ended runs and closes the link. Running programs continue. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#forget().catch(() => {})
     this.#conversation.close()
@@ -154,7 +154,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
     this.#changing.set(run.id, program)
     void run.exit
       .then((exit) => {
-        // Nothing is known of it only since nobody listens any more.
+        // After close the result is unknown only because this session no longer reads it: the program may still run.
         if (exit.kind !== 'unknown' || !this.#conversation.closed) this.#changing.delete(run.id)
       })
       .catch(() => {})
@@ -183,7 +183,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
 
 const FORGET_AT = 32
 
-/** An id names a folder and a unit: what could mean something there is replaced, and told apart by a digest. */
+/** Makes an id fit for the name of a folder and a systemd unit; a digest keeps changed ids distinct. */
 function safe(id: RunId): string {
   if (/^[A-Za-z0-9][\w.-]{0,120}$/.test(id)) return id
   const digest = createHash('sha256').update(id).digest('hex').slice(0, 16)

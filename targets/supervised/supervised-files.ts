@@ -5,13 +5,13 @@ import type { Conversation } from './conversation.js'
 import { LIMITS } from './limits.js'
 import { printed, quoted } from './sh.js'
 
-/** Larger files are handed over apart from the script that puts them in place. */
+/** Largest file inside a script, in bytes; a larger one is sent first, and the script renames it. */
 const INLINE = 256 * 1024
 
 /**
- * Files of a target, by scripts.
+ * Files of a target, read and written by scripts.
  *
- * @param allow told each path before it is changed; throws where it must not be
+ * @param allow called with each path before it is changed; throws for one that must not be
  */
 export function supervisedFiles(conversation: Conversation, allow: (path: string) => void): Files {
   return {
@@ -50,17 +50,17 @@ export function supervisedFiles(conversation: Conversation, allow: (path: string
   }
 }
 
-type Heard = Parameters<Parameters<Conversation['ask']>[1]>[0]
+type Answer = Parameters<Parameters<Conversation['ask']>[1]>[0]
 
 async function ask(
   conversation: Conversation,
   what: string,
   path: string,
   body: string,
-  take: (record: Heard) => void = () => {},
+  take: (record: Answer) => void = () => {},
 ): Promise<void> {
   let failure: string | undefined
-  const doing = `${path} was asked for (${what})`
+  const doing = `accessing ${path} (${what})`
   await conversation.ask(
     () => `f=${quoted(path)}\nfail() { printf 'z %s\\n' "$1"; exit 0; }\n${body}\nprintf 'k\\n'`,
     (record) => {
@@ -83,7 +83,7 @@ const CHECK_READ = `[ -e "$f" ] || fail ENOENT
 [ ! -d "$f" ] || fail EISDIR
 [ -r "$f" ] || fail EACCES`
 
-/** Files of sysfs tell their length only to who has read them, and those of procfs change between two looks. */
+/** Copies the file first: files of sysfs show their length only when read, and those of procfs change between two reads. */
 const READ = `${CHECK_READ}
 mkdir -p "$base/.read" && t=$base/.read/$$
 head -c ${LIMITS.record + 1} "$f" >"$t" 2>/dev/null || { rm -f "$t"; fail EIO; }
@@ -92,7 +92,7 @@ printf 'o %d\\n' "$(($(wc -c <"$t")))"
 cat "$t"
 rm -f "$t"`
 
-/** Replaced by a rename, so that nobody ever sees half of it, and sending it again does no harm. */
+/** Replaces the file by a rename, so that no process reads half of it and the script is idempotent. */
 const writeScript = (path: string, input: string, length: number, mode: number): string => `
 mkdir -p ${quoted(posix.dirname(path))} 2>/dev/null || fail EACCES
 [ ! -d "$f" ] || fail EISDIR

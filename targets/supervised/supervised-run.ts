@@ -6,13 +6,13 @@ import { LinkLost } from './login-shell.js'
 import type { Record } from './records.js'
 import { attachScript, cancelScript } from './scripts.js'
 
-/** How far into a run's two outputs a reader has come, in bytes. */
+/** Position of a reader in a run's two outputs, in bytes. */
 export interface Position {
   stdout: number
   stderr: number
 }
 
-/** A run that was refused on the target, before its command was started. */
+/** The target refused a run before its command started. */
 export class RunRefused extends Error {
   override readonly name = 'RunRefused'
 }
@@ -29,11 +29,11 @@ export class UnknownRun extends UserError {
 interface RunPlace {
   at?: Position
   skip?: number
-  /** For people, what is waited for. */
+  /** Completes the message `HOST has not answered for 10 minutes while ...`. */
   doing?: string
 }
 
-/** A run as it is followed: over lost links, from where it was. */
+/** Follows a run over lost links, from the position reached. */
 export class SupervisedRun implements Run {
   readonly output: AsyncIterable<OutputChunk>
   readonly exit: Promise<Exit>
@@ -46,18 +46,18 @@ export class SupervisedRun implements Run {
   #refused: string | undefined
   #there = (): void => {}
   #notThere = (_: unknown): void => {}
-  /** Resolves when the target has the run; rejects when it has not, or its guard refused the command. */
+  /** Resolves when the target has the run; rejects when it does not, or its guard refused the command. */
   readonly confirmed: Promise<void>
 
   /**
-   * @param first what is sent first; without, the run has to be there
-   * @param options.at where to begin; `skip` then leaves out so many bytes of what comes
+   * @param first script that starts the run; null when the run must exist
+   * @param options.at position to begin at; `skip` bytes of either stream are dropped after it
    */
   constructor(
     conversation: Conversation,
     readonly id: RunId,
     first: ((nonce: string) => string) | null,
-    { at = { stdout: 0, stderr: 0 }, skip = 0, doing = `the run ${id} is awaited` }: RunPlace = {},
+    { at = { stdout: 0, stderr: 0 }, skip = 0, doing = `waiting for the run ${id}` }: RunPlace = {},
   ) {
     this.#doing = doing
     this.#conversation = conversation
@@ -88,7 +88,7 @@ export class SupervisedRun implements Run {
         (nonce) => (sent ? sent(nonce) : attachScript(this.id, this.#at.stdout, this.#at.stderr)),
         (record) => {
           if (record.kind === 'line' && record.letter === 'r') {
-            // From now on it is only followed: whatever happens, it is not started again.
+            // From now on the run is only followed, and never started again.
             sent = null
             confirmed = true
           }
@@ -110,7 +110,7 @@ export class SupervisedRun implements Run {
     return this.#exit!
   }
 
-  /** True for the last word. */
+  /** @returns whether this was the last record */
   async #take(record: Record): Promise<boolean> {
     if (record.kind === 'output') {
       this.#there()
@@ -143,17 +143,17 @@ export class SupervisedRun implements Run {
   }
 }
 
-/** What was handed over for a run is no longer there. */
+/** The input file of a run is gone, and must be sent again. */
 export class Restage extends Error {}
 
 function whyUnknown(error: unknown): string {
-  if (error instanceof TargetRebooted) return 'the target was booted again while it ran'
-  if (error instanceof LinkLost) return 'the link to the target went and did not come back'
+  if (error instanceof TargetRebooted) return 'the target rebooted while it ran'
+  if (error instanceof LinkLost) return 'the link to the target was lost and did not come back'
   if (error instanceof UnknownRun) return 'the target no longer knows it'
   return errorChain(error).join(': ')
 }
 
-/** As a shell tells it: 128 and the number of the signal. */
+/** Decodes a shell's exit code: 128 and the number of the signal. */
 function exitOf(code: number): Exit {
   const signal = SIGNALS[code - 128]
   return signal === undefined ? { kind: 'exited', code } : { kind: 'signalled', signal }
@@ -165,8 +165,8 @@ const SIGNALS: { readonly [number: number]: string } = {
 }
 
 /**
- * Output between the link and its reader. A slow reader holds the link back; without any reader the oldest is dropped, so
- * that the end of the run is known all the same.
+ * Queue of output between the link and its reader. A slow reader slows the link down; without a reader the oldest chunks
+ * are dropped, so that the exit code still arrives.
  */
 class Chunks implements AsyncIterable<OutputChunk> {
   readonly #waiting: OutputChunk[] = []
@@ -204,7 +204,7 @@ class Chunks implements AsyncIterable<OutputChunk> {
         else await new Promise<void>((resolve) => (this.#wake = resolve))
       }
     } finally {
-      // A reader that has enough holds nothing back.
+      // A reader that stops must not block the link.
       this.#read = false
       this.#room()
     }

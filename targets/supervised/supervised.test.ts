@@ -34,7 +34,7 @@ async function target(shell?: LoginShell, more: Partial<SupervisedOptions> = {})
   return { executor, folder }
 }
 
-/** Everything of a run and how it ended. */
+/** Reads the output and the exit of a run. */
 async function whole(executor: Executor, id: string, offset = 0) {
   const run = await executor.attach(id, offset)
   let out = ''
@@ -52,12 +52,12 @@ describe.each(SHELLS)('a target whose sh is %s', (program) => {
   })
   const envelope = (script: Uint8Array) => Promise.resolve({ line: 'exec sh', stdin: script })
 
-  test('runs a command with its arguments, input, outputs and exit code as they are', async () => {
+  test('passes arguments, input, outputs and exit code of a command unchanged', async () => {
     const { executor } = await target(shell, { envelope })
     await using _ = executor
     const odd = ['a b', "it's", '$HOME', '`id`', '!', '\\n', 'x\ny', '', '*', 'é']
-    const said = await finish(executor, ['printf', '%s|', ...odd], { effect: 'reads' })
-    expect(said).toEqual({ stdout: `${odd.join('|')}|`, stderr: '', exit: { kind: 'exited', code: 0 } })
+    const printed = await finish(executor, ['printf', '%s|', ...odd], { effect: 'reads' })
+    expect(printed).toEqual({ stdout: `${odd.join('|')}|`, stderr: '', exit: { kind: 'exited', code: 0 } })
 
     const every = Uint8Array.from({ length: 10_000 }, (_, n) => n % 256)
     const run = await executor.start({ argv: ['cat'], effect: 'reads', stdin: every })
@@ -77,7 +77,7 @@ describe.each(SHELLS)('a target whose sh is %s', (program) => {
     })
   })
 
-  test('starts a run once however often it is asked for, and finds it again', async () => {
+  test('starts a run once for any number of starts with its id, and finds it again', async () => {
     const { executor, folder } = await target(shell, { envelope })
     const file = join(folder, 'count')
     const argv = ['sh', '-c', `echo x >>${file}; echo one; echo two >&2; sleep 0.1; echo three`] as const
@@ -127,16 +127,16 @@ describe.each(SHELLS)('a target whose sh is %s', (program) => {
   })
 })
 
-test('loses no outcome and runs nothing twice while the link is cut', async () => {
+test('loses no exit code and runs no command twice while the link is cut', async () => {
   const shell = cutAtRandom(localShell(clock, process.env), { clock, random: seededRandom(7), cuts: 8 })
   await runsOverCuts(shell, { folder: join(place, `cuts${count++}`), clock, random: systemRandom })
 })
 
-test('a run outlives the process that started it, and its outcome is found by the next', async () => {
+test('a run outlives the process that started it, and the next process finds its exit code', async () => {
   const { executor, folder } = await target()
   await using _ = executor
   await executor.facts()
-  // What an ironstage would send, from a process of its own that is killed at once.
+  // Starts the run from another process, which is killed at once.
   const body = join(place, 'launch.mjs')
   const dist = new URL('../../dist/targets/supervised/', import.meta.url).href
   const runtime = new URL('../../dist/runtime/index.js', import.meta.url).href
@@ -148,7 +148,7 @@ import { localShell } from '${dist}local-shell.js'
 import { systemClock, systemRandom } from '${runtime}'
 const clock = systemClock()
 const executor = new SupervisedExecutor({ shell: localShell(clock, process.env), clock, random: systemRandom, folder: '${folder}' })
-await executor.start({ argv: ['sh', '-c', 'sleep 0.7; echo late; echo err >&2; exit 5'], effect: 'writes', id: 'kept' })
+await executor.start({ argv: ['sh', '-c', 'sleep 0.7; echo late; echo err >&2; exit 5'], effect: 'writes', id: 'outlives' })
 process.kill(process.pid, 'SIGKILL')
 `,
   )
@@ -156,12 +156,12 @@ process.kill(process.pid, 'SIGKILL')
     spawn(process.execPath, [body], { stdio: 'inherit' }).once('exit', (_code, name) => resolve(name)),
   )
   expect(signal).toBe('SIGKILL')
-  const { out, exit } = await whole(executor, 'kept')
+  const { out, exit } = await whole(executor, 'outlives')
   expect(exit).toEqual({ kind: 'exited', code: 5 })
   expect(out).toContain('late')
 })
 
-test('goes on at an offset of what this session has handed out', async () => {
+test('attach continues at an offset of the output that this session has delivered', async () => {
   const { executor } = await target()
   await using _ = executor
   const run = await executor.start({
@@ -169,7 +169,7 @@ test('goes on at an offset of what this session has handed out', async () => {
     effect: 'writes',
     id: 'x',
   })
-  // In which order the two streams are handed out depends on when each was looked at.
+  // The order in which the two streams are delivered depends on when each was read.
   const handedOut: { stream: 'stdout' | 'stderr'; letter: string }[] = []
   for await (const { stream, bytes } of run.output) for (const letter of text(bytes)) handedOut.push({ stream, letter })
   expect(handedOut).toHaveLength(12)
@@ -180,7 +180,7 @@ test('goes on at an offset of what this session has handed out', async () => {
   expect(rest).toEqual(expected)
 })
 
-test('says that it does not know how a run ended whose supervisor was killed, and does not run it again', async () => {
+test('the exit of a run whose supervisor was killed is unknown, and its command does not run again', async () => {
   const { executor, folder } = await target()
   await using _ = executor
   const argv = ['sh', '-c', `echo x >>${folder}/count; sleep 0.4`] as const
@@ -192,11 +192,11 @@ test('says that it does not know how a run ended whose supervisor was killed, an
   expect(await readFile(join(folder, 'count'), 'utf8')).toBe('x\n')
 })
 
-test('tells a reboot from a lost link: what ran is unknown, and nothing starts', async () => {
+test('a reboot is not a lost link: the exit of a run is unknown, and no command starts', async () => {
   const { executor, folder } = await target()
   await using _ = executor
   await executor.facts()
-  // A target that has another boot id from the second script on.
+  // A target whose boot id changes with the second script.
   let scripts = 0
   const plain = localShell(clock, process.env)
   const rebooting: LoginShell = {
@@ -210,12 +210,12 @@ test('tells a reboot from a lost link: what ran is unknown, and nothing starts',
   await using changed = (await target(rebooting, { folder })).executor
   await changed.facts()
   await expect(changed.start({ argv: ['touch', join(folder, 'never')], effect: 'writes', id: 'y' })).rejects.toThrow(
-    'has been booted since',
+    'has rebooted since',
   )
   expect(existsSync(join(folder, 'never'))).toBe(false)
 })
 
-test('runs nothing of a script that arrived in part', async () => {
+test('a script that arrives in part runs no command', async () => {
   const plain = localShell(clock, process.env)
   const folder = join(place, `partial${count++}`)
   let short = 0
@@ -223,7 +223,7 @@ test('runs nothing of a script that arrived in part', async () => {
     ...plain,
     open: (line, options) => {
       const all = options?.stdin ?? new Uint8Array()
-      // The first sendings come to an orderly end too early, at every possible kind of place.
+      // The first attempts end normally but too early, at all kinds of places.
       const part = short < 40 ? all.subarray(0, Math.floor((all.length * short++) / 40)) : all
       return plain.open(line, { ...options, stdin: part })
     },
@@ -235,7 +235,7 @@ test('runs nothing of a script that arrived in part', async () => {
   expect(await readdir(folder)).toEqual([])
 })
 
-test('keeps what it is given to itself: folders 0700, input 0600 and gone in the end', async () => {
+test('folders have mode 0700 and input 0600, and the input is removed in the end', async () => {
   const { executor, folder } = await target()
   await using _ = executor
   const large = Buffer.alloc(600_000, 'secret ')
@@ -253,7 +253,7 @@ test('keeps what it is given to itself: folders 0700, input 0600 and gone in the
   expect((await readdir(folder)).filter((name) => name.startsWith('staged'))).toEqual([])
 })
 
-test('takes away what killed processes left, once nobody can want it any more', async () => {
+test('files of killed processes are removed once they are too old to be used', async () => {
   const folder = join(place, `left${count++}`)
   const days = (n: number) => new Date(clock.now() - n * 86_400_000)
   const left = async (path: string, age: number) => {
@@ -278,7 +278,7 @@ test('takes away what killed processes left, once nobody can want it any more', 
   )
 })
 
-test('removes what secrets a command was given once it has succeeded, and no other file in their place', async () => {
+test('files with secrets are removed once the command has succeeded, but no other file at their path', async () => {
   const folder = join(place, `secrets${count++}`)
   const secret = join(folder, 'x.ign')
   const prepare = (command: { argv: readonly [string, ...string[]] }) => ({ argv: command.argv, secrets: [secret] })

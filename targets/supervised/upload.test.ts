@@ -27,24 +27,24 @@ afterAll(() => rm(place, { recursive: true, force: true }))
 const reaching = (shell: LoginShell, folder: string) =>
   new SupervisedExecutor({ shell, clock, random: systemRandom, folder: join(place, folder) })
 
-test('a file arrives whole over a link that is cut, and goes when it is put down', async () => {
+test('a file arrives whole over a link that is cut, and is removed when disposed', async () => {
   const cutting = cutAtRandom(plain, { clock, random: seededRandom(5), cuts: 12 })
   await using executor = reaching(cutting, 'cut')
   const folder = join(place, 'images')
-  const told: number[] = []
+  const progress: number[] = []
   {
     await using there = await executor.upload({
       ...{ file, folder, name: "it's an image.raw.xz", signal },
-      onProgress: (sent) => told.push(sent),
+      onProgress: (sent) => progress.push(sent),
     })
     expect(there.path).toMatch(/-it_s_an_image\.raw\.xz$/)
     expect((await readFile(there.path)).equals(await readFile(file))).toBe(true)
   }
-  expect(told.at(-1)).toBe((await readFile(file)).length)
+  expect(progress.at(-1)).toBe((await readFile(file)).length)
   expect(await readdir(folder)).toEqual([])
 })
 
-test('what arrives as something else is refused, and does not stay', async () => {
+test('a file that arrives damaged is refused and removed', async () => {
   const spoiling: LoginShell = {
     ...plain,
     open: (line, { stdin, ...more } = {}) => {
@@ -59,7 +59,7 @@ test('what arrives as something else is refused, and does not stay', async () =>
   expect(await readdir(folder)).toEqual([])
 })
 
-test('what there is no room for is not begun', async () => {
+test('a file that the target has no room for is not sent', async () => {
   const large = join(place, 'large')
   await writeFile(large, '')
   await truncate(large, 2 ** 43)

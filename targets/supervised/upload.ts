@@ -5,18 +5,18 @@ import type { Conversation } from './conversation.js'
 import { linesOf } from './lines-of.js'
 import { quoted } from './sh.js'
 
-/** A file of this host on the target, until it is disposed of. */
+/** A copy of a file on the target; removed when disposed. */
 export interface Uploaded extends AsyncDisposable {
-  /** As the target's login shell sees it. */
+  /** Path as the target's login shell sees it. */
   readonly path: string
 }
 
 export interface UploadOptions {
-  /** Of this host. */
+  /** Path on this host. */
   file: string
-  /** Folder of the target, in memory; made when it is not there. */
+  /** Folder of the target, in memory; created when missing. */
   folder: string
-  /** Last part of its name there: tells by its end how it is compressed. */
+  /** End of the file's name there; its extension shows the compression. */
   name: string
   clock: Clock
   signal: AbortSignal
@@ -24,16 +24,16 @@ export interface UploadOptions {
 }
 
 const MIB = 2 ** 20
-/** Large enough that asking for each costs nothing beside it, small enough that a link that goes costs little. */
+/** Large enough to make the round trips negligible, small enough to make a lost link cheap. */
 const PART = 8 * MIB
-/** A live system works in the same memory. */
+/** Memory left for the live system itself. */
 const SPARE = 512 * MIB
 
 /**
- * Brings a file to the target whole, over any number of lost links: each part is put in its place again until that was told
- * to be done. What has arrived is held against what was sent.
+ * Copies a file to the target over any number of lost links: each part is written again until the target confirms it. A
+ * checksum then compares the copy with the file.
  *
- * @throws UserError when there is no room for it, or it arrived damaged
+ * @throws UserError when the target has no room for the file, or the copy is damaged
  */
 export async function upload(conversation: Conversation, options: UploadOptions): Promise<Uploaded> {
   const { file, folder, name, clock, signal, onProgress } = options
@@ -48,7 +48,7 @@ export async function upload(conversation: Conversation, options: UploadOptions)
     for (let at = 0; at < size;) {
       signal.throwIfAborted()
       const { bytesRead } = await held(clock, `reading ${file}`, () => source.read(part, 0, PART, at))
-      if (bytesRead === 0) throw new UserError('upload', `${file} became shorter while it was read`)
+      if (bytesRead === 0) throw new UserError('upload', `${file} became shorter during the upload`)
       const bytes = part.subarray(0, bytesRead)
       hash.update(bytes)
       await conversation.put(path, at / MIB, bytes)
@@ -75,7 +75,7 @@ printf 'm %s\\n' "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminf
   )
   const kib = (letter: string) => Number(found.find((line) => line.letter === letter)?.text || NaN) * 1024
   const [room, memory] = [kib('r'), kib('m') - SPARE]
-  // What does not say how much it has is asked for it.
+  // A value that the target does not report sets no limit.
   const least = Math.min(...[room, memory].filter((value) => !Number.isNaN(value)))
   if (least >= size) return
   await removed(conversation, path)
@@ -83,7 +83,7 @@ printf 'm %s\\n' "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminf
     'no-room',
     `${conversation.name} has room for ${Math.max(0, least)} bytes in memory, not ${size}`,
     {
-      remedy: 'leave --stage-image out: the image is then given to the installer while it runs',
+      remedy: 'leave --stage-image out: the image is then sent to the installer while it runs',
     },
   )
 }

@@ -135,7 +135,7 @@ describe('a disk file', () => {
     expect(await readFile(theirs, 'utf8')).toBe('theirs')
   })
 
-  test('that is no regular file is refused whatever is said', async () => {
+  test('that is not a regular file is refused, even with --overwrite', async () => {
     const refused = command(['deploy', '--disk-file', '/dev/null', '--overwrite'])
     expect(await refused.ended).toBe(2)
     expect(refused.stderr).toContain('/dev/null is not a regular file')

@@ -183,7 +183,7 @@ describe.runIf(existsSync('/usr/bin/script'))('at a terminal, a question for a p
     const command = await below(shell)
     const ending = await stopped(terminal.child, () => stop(terminal, command))
     expect(terminal.out).toContain(`code ${code}`)
-    expect(terminal.out).not.toContain('does not let us in')
+    expect(terminal.out).not.toContain('refuses the login')
     expect(terminal.out).toMatch(/ echo /)
     expect(terminal.out).toMatch(/ icanon /)
     expect(terminal.out).not.toContain('ended before everything was closed')

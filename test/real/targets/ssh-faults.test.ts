@@ -112,7 +112,7 @@ describe('while the installer writes', () => {
     await halfSent()
     await reboot()
     expect(await outcome(running), running.stdout + running.stderr).toEqual(FAILED)
-    expect(running.stderr).toMatch(/the target was booted again while it ran/)
+    expect(running.stderr).toMatch(/the target rebooted while it ran/)
   })
 
   test('another machine that takes over the address is left alone', async () => {
@@ -181,5 +181,5 @@ test('a machine that reboots after the last write and before the outcome is know
   expect(await content()).toBe('bootable')
   await reboot()
   expect(await outcome(running), running.stdout + running.stderr).toEqual(FAILED)
-  expect(running.stderr).toMatch(/the target was booted again while it ran/)
+  expect(running.stderr).toMatch(/the target rebooted while it ran/)
 })

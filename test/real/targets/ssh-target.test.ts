@@ -147,7 +147,7 @@ describe('a real sshd', () => {
     expect(stdout).toHaveLength(12_000_005)
     await writeFile(known, `@cert-authority * ${other}`)
     expect(await why(reach('root', machine.ports.any, { config, pins }))).toMatch(
-      /host-key-unknown.*its certificate is of an authority, SHA256:\S+, that is not known for this host/,
+      /host-key-unknown.*its certificate is signed by SHA256:\S+, an authority that is not known for this host/,
     )
     await writeFile(known, `@cert-authority * ${authority}@revoked * ${authority}`)
     expect(await why(reach('root', machine.ports.any, { config, pins }))).toMatch(/that is revoked in/)
@@ -185,9 +185,9 @@ describe('a real sudo', () => {
     expect(Buffer.compare(Buffer.from(await executor.files.read('/run/big')), every)).toBe(0)
   })
 
-  test('that does not take the password', async () => {
-    expect(await why(reach('core', machine.ports.any, { answers: { sudo: 'wrong' } }))).toMatch(/sudo-password.*take/)
-    expect(await why(reach('core', machine.ports.any))).toMatch(/sudo-password.*wants/)
+  test('that refuses the password', async () => {
+    expect(await why(reach('core', machine.ports.any, { answers: { sudo: 'wrong' } }))).toMatch(/sudo-password.*refuses/)
+    expect(await why(reach('core', machine.ports.any))).toMatch(/sudo-password.*needs/)
   })
 })
 
@@ -293,7 +293,7 @@ setsid env -i $words "$@" </dev/null >/dev/null 2>&1 &
     try {
       await machine.setBoot('00000000-0000-4000-8000-000000000002')
       link.cut()
-      expect(await started.exit).toEqual({ kind: 'unknown', why: 'the target was booted again while it ran' })
+      expect(await started.exit).toEqual({ kind: 'unknown', why: 'the target rebooted while it ran' })
     } finally {
       await machine.setBoot('00000000-0000-4000-8000-000000000001')
     }
