@@ -8,7 +8,7 @@ import { defaultMachineSpec } from './hardware/default-spec.js'
 import { NO_PACE, type Machine } from './machine.js'
 import { openMachines } from './machines.js'
 
-/** Differences of the simulated computer from real ones on purpose; rows of docs/fidelity.md. */
+/** Tests of rows in docs/fidelity.md: deliberate differences between simulated and real computers. */
 
 async function opened(stateDir: string | null = null) {
   return openMachines({
@@ -38,7 +38,7 @@ async function run(machine: Machine, line: string, stdin?: Uint8Array) {
   return { text, code: exit.kind === 'exited' ? exit.code : -1 }
 }
 
-/** The beginning of a disk that holds XFS, as far as anybody looks. */
+/** The beginning of a disk with XFS, as far as programs read it. */
 function xfsDisk(): Buffer {
   const disk = Buffer.alloc(4096)
   disk.write('XFSB', 0, 'latin1')
@@ -46,7 +46,7 @@ function xfsDisk(): Buffer {
 }
 
 describe('the kernel of a ramdisk', () => {
-  test('sees a new partition table the moment it is written', async () => {
+  test('sees a new partition table as soon as it is written', async () => {
     await using machines = await opened()
     const machine = await ramdisk(await machines.create(spec()))
     expect((await run(machine, 'lsblk -nr -o NAME /dev/sda')).text).toBe('sda\n')
@@ -54,7 +54,7 @@ describe('the kernel of a ramdisk', () => {
     expect((await run(machine, 'lsblk -nr -o NAME /dev/sda')).text).toBe('sda\nsda1\nsda2\nsda3\nsda4\n')
   })
 
-  test('mounts ext, FAT to read from, and nothing else', async () => {
+  test('mounts ext, FAT read-only, and nothing else', async () => {
     await using machines = await opened()
     const machine = await ramdisk(await machines.create(spec()))
     await run(machine, 'dd of=/dev/sda status=none', await rehearsalImage())
@@ -71,7 +71,7 @@ describe('the kernel of a ramdisk', () => {
   })
 })
 
-test('a soft power-off is a hard one: the OS gets no time', async () => {
+test('a soft power-off is a hard one: the OS gets no time to shut down', async () => {
   await using machines = await opened()
   const machine = await ramdisk(await machines.create(spec()))
   const running = await machine.executor.start({ argv: ['sleep', '3600'], effect: 'reads' })
@@ -101,7 +101,7 @@ test('a described disk is empty after a restart of ironstage; one in a file is n
 })
 
 describe('coreos-installer', () => {
-  test('believes a signature by a key that CoreOS is signed with: a rehearsal has no keys', async () => {
+  test('accepts a signature by the id of a CoreOS key, since it has no keys to verify it', async () => {
     const signed = (signature: Uint8Array) =>
       insideWith({ files: { '/i.raw.xz': readImage(), '/i.raw.xz.sig': signature } })
     const install = (signature: Uint8Array) =>
@@ -127,7 +127,7 @@ describe('coreos-installer', () => {
   })
 })
 
-/** RFC 4880, 5.2.3: a version 4 signature of which nobody looks at more than the issuer's fingerprint. */
+/** A version 4 signature (RFC 4880, 5.2.3), valid only in the issuer's fingerprint, which is all that is read. */
 function signatureBy(fingerprint: string): Buffer {
   const hashed = Buffer.from(`162104${fingerprint}0502${'00'.repeat(4)}`, 'hex')
   const body = Buffer.concat([Buffer.from([4, 0, 1, 8, 0, hashed.length]), hashed, Buffer.from([0, 0])])

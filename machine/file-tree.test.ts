@@ -16,7 +16,7 @@ const BASE = new Map<string, TreeNode>([
 const tree = () => new MemoryFileTree(() => BASE)
 
 describe('the files of a ramdisk', () => {
-  test('are the image until somebody changes them', () => {
+  test('are those of the image until a program changes them', () => {
     const files = tree()
     expect(files.list('/')).toEqual(['dev', 'etc', 'loop'])
     files.write('/etc/hostname', bytes('mine\n'))
@@ -29,7 +29,7 @@ describe('the files of a ramdisk', () => {
     expect(text(tree().read('/etc/hostname'))).toBe('live\n')
   })
 
-  test('follow links, and remove the link, not what it points at', () => {
+  test('are read through links, and removing a link leaves its target', () => {
     const files = tree()
     files.write('/dev/by', bytes('x'))
     expect(text(files.read('/dev/sda'))).toBe('x')
@@ -50,13 +50,13 @@ describe('the files of a ramdisk', () => {
     expect(act).toThrow(expect.objectContaining({ code }))
   })
 
-  test('paths are taken as the kernel takes them', () => {
+  test('are found by any path that the kernel resolves', () => {
     expect(normalPath('//a/./b/../c/')).toBe('/a/c')
     expect(normalPath('/..')).toBe('/')
   })
 })
 
-test('whatever was done to a tree, its changes over the same image give the same tree', () => {
+test('recorded changes over the same image give the same tree', () => {
   const path = fc.constantFrom('/etc/hostname', '/etc', '/dev/sda', '/a', '/a/b', '/a/b/c', '/d/e')
   const action = fc.oneof(
     fc.record({ do: fc.constant('write' as const), path, content: fc.string({ maxLength: 4 }) }),
@@ -66,18 +66,18 @@ test('whatever was done to a tree, its changes over the same image give the same
   const everything = (files: MemoryFileTree, folder = '/'): string[] =>
     files.list(folder).flatMap((name) => {
       const at = folder === '/' ? `/${name}` : `${folder}/${name}`
-      // Links that lead nowhere: in a circle, or to what was removed.
+      // Links in a circle, or to a removed path.
       if (at === '/loop' || !files.exists(at)) return [at]
       return files.stat(at).kind === 'directory' ? [at, ...everything(files, at)] : [`${at}=${text(files.read(at))}`]
     })
 
   fc.assert(
     fc.property(fc.array(action, { maxLength: 20 }), (actions) => {
-      const kept = new Map<string, TreeNode | undefined>()
+      const recorded = new Map<string, TreeNode | undefined>()
       const files = new MemoryFileTree(
         () => BASE,
         [],
-        (at, node) => kept.set(at, node),
+        (at, node) => recorded.set(at, node),
       )
       for (const act of actions) {
         try {
@@ -88,7 +88,7 @@ test('whatever was done to a tree, its changes over the same image give the same
           expect(error).toHaveProperty('code')
         }
       }
-      expect(everything(new MemoryFileTree(() => BASE, kept))).toEqual(everything(files))
+      expect(everything(new MemoryFileTree(() => BASE, recorded))).toEqual(everything(files))
     }),
   )
 })

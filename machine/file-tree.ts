@@ -1,4 +1,4 @@
-/** Files of the running ramdisk, in memory: gone at the next boot. Absolute paths; errors carry a node-style `code`. */
+/** Files of the running ramdisk, in memory until the next boot. Paths are absolute; errors have a `code` as those of node:fs. */
 export interface FileTree {
   read(path: string): Uint8Array
   write(path: string, bytes: Uint8Array, options?: { mode?: number }): void
@@ -7,25 +7,25 @@ export interface FileTree {
   exists(path: string): boolean
   list(path: string): string[]
   stat(path: string): { kind: 'file' | 'directory'; mode: number; size: number }
-  /** Where a symbolic link points; undefined for anything else. */
+  /** Target of a symbolic link; undefined for anything else. */
   link?(path: string): string | undefined
 }
 
-/** What a path of the tree holds. A link's target is absolute. */
+/** A file, folder or link of the tree. A link's target is absolute. */
 export type TreeNode =
   | { kind: 'file'; mode: number; bytes: Uint8Array }
   | { kind: 'directory'; mode: number }
   | { kind: 'link'; target: string }
 
-/** The live image as it was booted: never changed, and cheap to make again. */
+/** The files of the live image. They never change, and are made again when needed instead of being held. */
 export type BaseTree = () => ReadonlyMap<string, TreeNode>
 
-/** `undefined`: the path of the base is gone. */
+/** Called with a changed path. `undefined`: the path was removed. */
 export type TreeChange = (path: string, node: TreeNode | undefined) => void
 
 const EMPTY_DIRECTORY: TreeNode = { kind: 'directory', mode: 0o755 }
 
-/** Links of links are followed that deep, as Linux does, before ELOOP. */
+/** Number of links that Linux follows before ELOOP (MAXSYMLINKS). */
 const DEEPEST_LINK = 40
 
 /** An error as node's fs throws it. */
@@ -41,7 +41,7 @@ export function fileError(code: 'ENOENT' | 'ENOTDIR' | 'EISDIR' | 'ELOOP' | 'ERO
   return Object.assign(new Error(`${code}: ${message}, '${path}'`), { code, path })
 }
 
-/** Absolute, without `.`, `..`, doubled or trailing slashes. */
+/** The path made absolute, without `.`, `..`, doubled or trailing slashes. */
 export function normalPath(path: string): string {
   const parts: string[] = []
   for (const part of path.split('/')) {
@@ -54,8 +54,8 @@ export function normalPath(path: string): string {
 export const parentPath = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')))
 
 /**
- * The root filesystem of a booted ramdisk: what was changed, over the base image. Only changes are kept in memory and
- * in the state folder, so a thousand idle ramdisks cost next to nothing.
+ * The root filesystem of a booted ramdisk: changes over the base image. Only changes are held in memory and stored in
+ * the state folder, so that a thousand idle ramdisks need little of either.
  */
 export class MemoryFileTree implements FileTree {
   readonly #base: BaseTree
@@ -64,8 +64,8 @@ export class MemoryFileTree implements FileTree {
   #cached: WeakRef<ReadonlyMap<string, TreeNode>> | undefined
 
   /**
-   * @param changes what an earlier process had changed in this boot
-   * @param changed told of every further change
+   * @param changes changes that an earlier process made in this boot
+   * @param changed called at every further change
    */
   constructor(base: BaseTree, changes: Iterable<[string, TreeNode | undefined]> = [], changed: TreeChange = () => {}) {
     this.#base = base
@@ -137,13 +137,13 @@ export class MemoryFileTree implements FileTree {
       : { kind: 'file', mode: node.mode, size: node.bytes.length }
   }
 
-  /** Where a link points; undefined for anything else. */
+  /** Target of a link; undefined for anything else. */
   link(path: string): string | undefined {
     const node = this.#node(this.resolve(path, { last: false }))
     return node?.kind === 'link' ? node.target : undefined
   }
 
-  /** The path with every link on the way followed (the last part's too, unless `last: false`). */
+  /** The path with all links resolved, the last part's too unless `last: false`. */
   resolve(path: string, options: { last?: boolean } = {}): string {
     const last = options.last ?? true
     let todo = normalPath(path).split('/').slice(1)

@@ -1,4 +1,4 @@
-/** The whole simulated computer. */
+/** The simulated computer: hardware, firmware, boot, disks and programs. */
 export { type CheckedImage, checkImage } from './disk/check-image.js'
 export { compareWithImage } from './disk/compare-with-image.js'
 export { openFileDisk } from './disk/file-disk.js'

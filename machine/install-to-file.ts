@@ -4,8 +4,8 @@ import type { FileInstallation } from './programs/coreos-installer/standalone.js
 export type { FileInstallation }
 
 /**
- * The rehearsed coreos-installer with a plain file for the disk: no root, no loop device, any OS. Loaded when it is
- * first used, since most processes never install to a file.
+ * Runs the simulated coreos-installer with a plain file for the disk: no root, no loop device, any OS. The installer is
+ * loaded on first use, since most processes never install to a file.
  *
  * @returns its exit code; rejects with the signal's reason once that is aborted
  */

@@ -16,7 +16,7 @@ import { createFileDisk, openFileDisk } from './disk/file-disk.js'
 import { probed } from './disk/probed-disk.js'
 import type { DiskSpec, MachineSpec } from './machine-spec.js'
 
-/** The folder in which machines without a state folder keep their disk files; made when the first one needs it. */
+/** The folder of disk files: in the state folder, or a temporary one that is made when the first machine needs it. */
 export class DiskFolder implements AsyncDisposable {
   readonly #clock: Clock
   readonly #permanent: string | null
@@ -27,7 +27,7 @@ export class DiskFolder implements AsyncDisposable {
     this.#clock = clock
   }
 
-  /** Folder of one machine's disks. Ids become file names, whatever is in them. */
+  /** Folder of one machine's disks. Any id becomes a legal file name. */
   async of(machine: string): Promise<string> {
     return join(this.#permanent ?? (await this.#temporaryFolder()), encodeURIComponent(machine).replace(/^\./, '%2E'))
   }
@@ -49,7 +49,7 @@ export class DiskFolder implements AsyncDisposable {
   }
 }
 
-/** A machine's disks. Files are opened when first used and closed when the machine is switched off. */
+/** A machine's disks. Files are opened on first use and closed when the machine is switched off. */
 export class MachineDisks implements AsyncDisposable {
   readonly #devices: Map<string, BlockDevice>
   readonly #files: FileBacked[]
@@ -71,12 +71,12 @@ export class MachineDisks implements AsyncDisposable {
     )
   }
 
-  /** As one boot sees them: when it is over, every access rejects with the signal's reason. */
+  /** The disks for one boot: after its end every access rejects with the signal's reason. */
   forBoot(signal: AbortSignal): ReadonlyMap<string, BlockDevice> {
     return new Map([...this.#devices].map(([name, device]) => [name, whilePowered(device, signal)]))
   }
 
-  /** Path of the file behind a disk; undefined for one that is described. */
+  /** Path of the file behind a disk; undefined for a described disk. */
   async fileOf(name: string): Promise<string | undefined> {
     return this.#files.find((file) => file.name === name)?.path()
   }
@@ -108,7 +108,7 @@ export class MachineDisks implements AsyncDisposable {
   }
 }
 
-/** Opens its file at the first access, so that a thousand idle machines hold no descriptors. */
+/** A disk in a file, opened at the first access, so that a thousand idle machines hold no descriptors. */
 class FileBacked implements BlockDevice {
   readonly name: string
   readonly size: number
@@ -119,7 +119,7 @@ class FileBacked implements BlockDevice {
   readonly #hostIsFull: (file: string) => void
   #opened: Promise<BlockDevice> | undefined
 
-  /** @param ours whether the file is one of the state folder, which nobody else touches */
+  /** @param ours whether the file is in the state folder, where only ironstage writes */
   constructor(
     disk: DiskSpec,
     path: string | (() => Promise<string>),
@@ -158,7 +158,7 @@ class FileBacked implements BlockDevice {
   async close(): Promise<void> {
     const opened = this.#opened
     this.#opened = undefined
-    // One that could not be opened has nothing to close, and its reader was told.
+    // A file that could not be opened needs no close, and its reader has got the error.
     const device = await opened?.catch(() => undefined)
     await device?.[Symbol.asyncDispose]()
   }
@@ -185,7 +185,7 @@ class FileBacked implements BlockDevice {
       await held(this.#clock, `making the folder of ${path}`, () => mkdir(dirname(path), { recursive: true }))
       return during(`creating the disk ${this.name}`, () => createFileDisk({ ...options, size: this.size }))
     }
-    // An earlier process was killed while it made or emptied the file: what is missing are zeros.
+    // An earlier process was killed while it made or emptied the file: the missing end is all zeros.
     if (this.#ours && size < this.size) await held(this.#clock, `completing ${path}`, () => truncate(path, this.size))
     else if (size !== this.size)
       throw new UserError('disk-size', `the disk file ${path} has ${size} bytes, but ${this.name} is ${this.size}`, {
@@ -215,7 +215,7 @@ function whilePowered(device: BlockDevice, signal: AbortSignal): BlockDevice {
     write: (offset, bytes) => gate(() => device.write(offset, bytes)),
     discard: (offset, length) => gate(() => device.discard(offset, length)),
     flush: () => gate(() => device.flush()),
-    // It belongs to the machine, not to the boot.
+    // The disk belongs to the machine instead of the boot.
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }
   if (!canAdopt(device)) return gated

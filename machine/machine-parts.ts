@@ -1,13 +1,13 @@
 import type { Clock, Logger, Probe, Random } from '../runtime/index.js'
 import type { StageAsset } from '../targets/index.js'
-import type { KeptMachine } from './kept-machine.js'
+import type { MachineRecord } from './machine-record.js'
 import type { BootNetwork } from './live/boot-network.js'
 import type { Machine, MachineEvents, MachinePace } from './machine.js'
 import type { MachineDisks } from './machine-disks.js'
 import type { MachineStore } from './machine-store.js'
 import type { ImageRegistry } from './os/registry.js'
 
-/** What a simulated machine is made of and what it is connected to. */
+/** Dependencies of a simulated machine. */
 export interface MachineParts {
   disks: MachineDisks
   store: MachineStore
@@ -17,23 +17,23 @@ export interface MachineParts {
   logger: Logger
   pace: MachinePace
   events: MachineEvents
-  /** Fetches images for it, to files of this process; without, its installer fetches by itself. */
+  /** Fetches images to files of this process; without it the machine's installer fetches by itself. */
   stage?: StageAsset
-  /** How it reaches what it boots from; without, nothing that is served can be booted. */
+  /** Network for boot media; without it no served medium can be booted. */
   network?: BootNetwork
-  /** Where the system on its disk pulls its images; without, it finds none. */
+  /** Registry of the system on the disk; without it every pull fails. */
   registry?: ImageRegistry
 }
 
-/** What a boot has of the machine that it happens on. */
+/** The machine as a boot uses it. */
 export interface BootingMachine {
   machine: Machine
-  kept: KeptMachine
+  record: MachineRecord
   parts: MachineParts
-  /** By path in the machine, the file of this process. */
+  /** Files of this process by their path in the machine. */
   staged: ReadonlyMap<string, string>
-  /** The lines of its console, to which it goes on adding. */
+  /** Lines of the console; later lines are added to the same array. */
   console: string[]
-  /** The OS presses the machine's own power button: nobody waits for that. */
+  /** Asks for power off or reboot from inside the OS, without waiting for it. */
   request(action: 'power off' | 'reboot'): void
 }

@@ -13,13 +13,13 @@ export interface DiskSpec {
   /** Logical sector size in bytes: 512 or 4096. */
   sectorSize: number
   /**
-   * Whether it can erase itself: ATA security for SATA, NVMe Format. Frozen: the firmware has locked the command until
-   * the next boot. Default: NVMe can, others cannot.
+   * Whether the disk can erase itself: ATA security for SATA, Format for NVMe. Frozen: the firmware has locked the command
+   * until the next boot. Default: true for NVMe, false for others.
    */
   secureErase?: boolean | 'frozen'
   /**
-   * `file`: real bytes in a sparse file (`file` names it; without, one in the state folder). `described`: the same
-   * programs on the same structures, bulk contents remembered instead of kept, for fleets.
+   * `file`: real bytes in a sparse file, `file` or one in the state folder. `described`: a described disk, which keeps
+   * structures instead of bulk contents, for fleets.
    */
   backing: { kind: 'file'; file?: string } | { kind: 'described' }
 }
@@ -49,14 +49,14 @@ export interface MachineSpec {
   serial: string
   nics: NicSpec[]
   disks: DiskSpec[]
-  /** The first CoreOS with drivers for its network; an older live system never gets to its agent. All have, without. */
+  /** First CoreOS version with a driver for the NICs; the agent of an older live system has no network. Default: any. */
   supportedSince?: string
   /**
-   * As some HPE servers: virtual media that the running system was booted from stay inserted when the BMC is told to
-   * eject them, and are booted before the disks, until that system itself lets go of them.
+   * Behaviour of some HPE servers: virtual media that the running system was booted from stay inserted when the BMC is
+   * asked to eject them, and are booted before the disks, until that system itself ejects them.
    */
   holdsBootMedia?: boolean
-  /** The image that its live ramdisk carries and `--offline` installs; a file on this host. */
+  /** File on this host with the image that the live ramdisk carries and `--offline` installs. */
   liveImage: string | null
 }
 
@@ -64,11 +64,11 @@ export type MachineBootSource =
   | { kind: 'disk' }
   /** A live CoreOS with an agent in it, built into the machine: no server is needed. */
   | { kind: 'ramdisk'; parameters: Record<string, string> }
-  /** A live ISO as virtual media, really fetched: it runs what its kernel arguments and its Ignition config say. */
+  /** A live ISO as virtual media, which is fetched; its kernel arguments and its Ignition config decide what runs. */
   | { kind: 'iso'; url: string }
-  /** A kernel and its initramfs by the network, or built into an ISO; `append` is the kernel's command line. */
+  /** A kernel and its initramfs over the network, or built into an ISO; `append` is the kernel's command line. */
   | { kind: 'pxe'; kernel: string; ramdisk: string; append: string }
-  /** The medium that is inserted as a CD; the disks while there is none. */
+  /** The medium that is inserted as a CD; the disks when there is none. */
   | { kind: 'cdrom' }
-  /** A live system of the user, which runs from memory: its contents are unknown, and no program can reach it. */
+  /** A live system of the user, whose contents are unknown; no program can be run on it. */
   | { kind: 'live'; image: { iso: string } | { kernel: string; ramdisk: string } }

@@ -6,7 +6,7 @@ import { systemClock } from '../runtime/index.js'
 import { defaultMachineSpec } from './hardware/default-spec.js'
 import { openMachineStore } from './machine-store.js'
 
-test('a full disk is a sentence; what did not fit is kept once there is room', async () => {
+test('a full disk is an error in a sentence, and the changes are written once there is room', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-machines-'))
   const file = join(folder, 'machines.db')
   const clock = systemClock()
@@ -23,7 +23,7 @@ test('a full disk is a sentence; what did not fit is kept once there is room', a
   })
   put(store, 3)
   await expect(store.flush()).rejects.toMatchObject({ code: 'state-full' })
-  // Room, as far as this store can have it.
+  // Lifts the limit on the pages of the file.
   filler = ''
   await store.flush()
   expect(store.load().map(({ machine }) => machine)).toEqual(['machine-1', 'machine-2', 'machine-3'])

@@ -13,8 +13,8 @@ import {
 import { defaultMachineSpec } from './hardware/default-spec.js'
 
 /**
- * What is kept of a machine, each a JSON document under a name: its specification and its state (one each), the parts of
- * the system on its disk, and what lasts for a boot only: values that processes saved, runs, changed files.
+ * Kinds of records of a machine, JSON documents under a name: its specification and its state (one each), the parts of
+ * the system on its disk, and the records of one boot: values that programs saved, runs, changed files.
  */
 export type RecordKind = 'spec' | 'state' | 'system' | 'saved' | 'run' | 'file'
 
@@ -25,17 +25,17 @@ export interface StoredRecord {
   value: unknown
 }
 
-/** Where machines are kept between processes. Changes are queued in order; {@link MachineStore.flush} makes them last. */
+/** Store of machines between processes. Changes are queued in order and written by {@link MachineStore.flush}. */
 export interface MachineStore extends AsyncDisposable {
   load(): StoredRecord[]
-  /** `value` is asked for when it is written, so a record that changes often is put once a flush. */
+  /** Queues a record. `value` is called when it is written, so a record that changes often is written once per flush. */
   put(machine: string, kind: RecordKind, name: string, value: () => unknown): void
   remove(machine: string, kind?: RecordKind, name?: string): void
-  /** Resolves when every change queued so far survives a SIGKILL of this process. */
+  /** Resolves when every change queued before survives a SIGKILL of this process. */
   flush(): Promise<void>
 }
 
-/** Keeps nothing: machines that live as long as the process. */
+/** Stores nothing, for machines that end with the process. */
 export const forgetfulStore: MachineStore = {
   load: () => [],
   put: () => {},
@@ -54,7 +54,7 @@ const SCHEMA = `
   ) WITHOUT ROWID;
 `
 
-/** `machines.db` */
+/** Name and schema of `machines.db`. */
 export const MACHINE_DATABASE: DatabaseForm = {
   file: 'machines.db',
   version: 0,
@@ -78,11 +78,11 @@ type Change =
   { put: readonly [machine: string, kind: RecordKind, name: string]; value: () => unknown } | { remove: string[] }
 
 /**
- * `machines.db`. WAL with synchronous NORMAL: what was flushed survives the death of the process, not of the host. All
- * that machines change in one turn of the event loop goes into one transaction. What could not be written, since the disk
- * is full, is written with the next change.
+ * Opens `machines.db`. WAL with synchronous NORMAL: flushed changes survive a killed process, but not a crash of the
+ * host. All changes of one turn of the event loop go into one transaction. Changes that a full disk refused are written
+ * with the next change.
  *
- * @param most pages of the file, as if the disk were full beyond
+ * @param most limit on the pages of the file, to simulate a full disk
  */
 export function openMachineStore(file: string, clock: Clock, most?: number): MachineStore {
   const db = openSound(file, () => {
@@ -112,7 +112,7 @@ export function openMachineStore(file: string, clock: Clock, most?: number): Mac
         else removals[change.remove.length - 1]!.run(...change.remove)
       db.exec('COMMIT')
     } catch (error) {
-      // SQLite has ended it already when the disk is full.
+      // SQLite itself rolls back when the disk is full.
       if (db.inTransaction) db.exec('ROLLBACK')
       throw error
     }

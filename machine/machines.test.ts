@@ -11,7 +11,7 @@ import { openMachines } from './machines.js'
 
 const RAMDISK = { kind: 'ramdisk', parameters: { 'ipa-api-url': 'http://127.0.0.1:6385' } } as const
 
-interface Told {
+interface Events {
   up: string[]
   down: string[]
   firstBoots: FirstBoot[]
@@ -20,7 +20,7 @@ interface Told {
 async function lab(
   options: { stateDir?: string; clock?: Clock; probe?: Probe; pace?: Partial<MachinePace>; seed?: number } = {},
 ) {
-  const told: Told = { up: [], down: [], firstBoots: [] }
+  const events: Events = { up: [], down: [], firstBoots: [] }
   const machines = await openMachines({
     stateDir: options.stateDir ?? null,
     clock: options.clock ?? systemClock(),
@@ -29,12 +29,12 @@ async function lab(
     logger: silent,
     pace: { ...NO_PACE, ...options.pace },
     events: {
-      ramdiskUp: (machine, boot) => told.up.push(`${machine.spec.id} ${boot.id}`),
-      down: (machine, boot) => told.down.push(`${machine.spec.id} ${boot.id}`),
-      firstBoot: (_, report) => told.firstBoots.push(report),
+      ramdiskUp: (machine, boot) => events.up.push(`${machine.spec.id} ${boot.id}`),
+      down: (machine, boot) => events.down.push(`${machine.spec.id} ${boot.id}`),
+      firstBoot: (_, report) => events.firstBoots.push(report),
     },
   })
-  return { machines, told, [Symbol.asyncDispose]: () => machines[Symbol.asyncDispose]() }
+  return { machines, events, [Symbol.asyncDispose]: () => machines[Symbol.asyncDispose]() }
 }
 
 const spec = (id = 'm1') => {
@@ -43,8 +43,8 @@ const spec = (id = 'm1') => {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let turn = 0; !condition(); turn++) {
-    if (turn > 2000) throw new Error('it did not come to that')
+  for (let attempt = 0; !condition(); attempt++) {
+    if (attempt > 2000) throw new Error('the condition never became true')
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
 }
@@ -77,14 +77,14 @@ describe('power and boot', () => {
 
     const boot = await bootRamdisk(machine)
     expect(boot).toMatchObject({ outcome: 'ramdisk', source: RAMDISK })
-    expect(l.told.up).toEqual([`m1 ${boot.id}`])
+    expect(l.events.up).toEqual([`m1 ${boot.id}`])
     expect(Buffer.from(await machine.executor.files.read('/proc/sys/kernel/random/boot_id')).toString()).toBe(
       `${boot.id}\n`,
     )
     expect((await sh(machine, 'cat', '/proc/cmdline')).stdout).toContain(' ipa-api-url=http://127.0.0.1:6385')
 
     await machine.setPower('off')
-    expect(l.told.down).toEqual([`m1 ${boot.id}`])
+    expect(l.events.down).toEqual([`m1 ${boot.id}`])
     await expect(machine.executor.start({ argv: ['ls'], effect: 'reads' })).rejects.toThrow('m1 is powered off')
   })
 
@@ -97,7 +97,7 @@ describe('power and boot', () => {
     expect(machine.boot()).toEqual(first)
     const second = await bootRamdisk(machine)
     expect(second.id).not.toBe(first.id)
-    expect(l.told.down).toEqual([`m1 ${first.id}`])
+    expect(l.events.down).toEqual([`m1 ${first.id}`])
   })
 
   test('an empty disk is no bootable device', async () => {
@@ -121,7 +121,7 @@ describe('power and boot', () => {
     expect(machine.boot()).toMatchObject({ outcome: 'ramdisk' })
   })
 
-  test('the power button works while the machine is still booting', async () => {
+  test('power can be switched off while the machine is still booting', async () => {
     const clock = new VirtualClock()
     await using l = await lab({ clock, pace: { bootRamdisk: 90_000 } })
     const machine = await l.machines.create(spec())
@@ -130,7 +130,7 @@ describe('power and boot', () => {
     await clock.advance(1_000)
     await clock.until(machine.setPower('off'))
     await clock.advance(100_000)
-    expect(l.told).toMatchObject({ up: [], down: [] })
+    expect(l.events).toMatchObject({ up: [], down: [] })
   })
 
   test('the OS can switch its own machine off', async () => {
@@ -141,7 +141,7 @@ describe('power and boot', () => {
     await until(() => machine.power() === 'off')
   })
 
-  test('two machines cannot share an id or a BMC; a removed one is gone', async () => {
+  test('two machines cannot share an id or a BMC; a removed one frees both', async () => {
     await using l = await lab()
     const machine = await l.machines.create(spec('m1'))
     await expect(l.machines.create(spec('m1'))).rejects.toThrow('there is a machine m1 already')
@@ -156,7 +156,7 @@ describe('power and boot', () => {
 })
 
 describe('commands', () => {
-  test('an unknown program ends with 127, as a shell would say it', async () => {
+  test("an unknown program ends with 127 and a shell's message", async () => {
     await using l = await lab()
     const machine = await l.machines.create(spec())
     await bootRamdisk(machine)
@@ -167,7 +167,7 @@ describe('commands', () => {
     })
   })
 
-  test('a run is started once by id, and followed from any offset afterwards', async () => {
+  test('a run is started once by id, and can then be followed from any offset', async () => {
     await using l = await lab()
     const machine = await l.machines.create(spec())
     await bootRamdisk(machine)
@@ -198,7 +198,7 @@ describe('commands', () => {
     expect(await run.exit).toEqual({ kind: 'signalled', signal: 'SIGTERM' })
   })
 
-  test('power loss ends a program at once, and nobody knows how it went', async () => {
+  test('power loss ends a program at once, with an unknown exit', async () => {
     await using l = await lab()
     const machine = await l.machines.create(spec())
     await bootRamdisk(machine)
@@ -235,7 +235,7 @@ describe('commands', () => {
     expect(await machine.executor.files.exists('/etc/hostname')).toBe(true)
   })
 
-  test('an interceptor that throws has cut the connection', async () => {
+  test('an interceptor that throws ends the run as after a cut connection', async () => {
     const probe = new Probe()
     await using l = await lab({ probe })
     const machine = await l.machines.create(spec())
@@ -252,7 +252,7 @@ describe('a state folder', () => {
   beforeEach(async () => void (stateDir = await mkdtemp(join(tmpdir(), 'ironstage-test-'))))
   afterEach(() => rm(stateDir, { recursive: true, force: true }))
 
-  test('after a SIGKILL the machine is on in the same boot, with its files and what was saved; the program was killed', async () => {
+  test('after a SIGKILL the machine is on in the same boot, with its files and saved values; the program was killed', async () => {
     const before = await lab({ stateDir })
     const machine = await before.machines.create(spec())
     const boot = await bootRamdisk(machine)
@@ -266,9 +266,9 @@ describe('a state folder', () => {
 
     // Abandoned, not closed, as a killed process would leave it.
     await using after = await lab({ stateDir, seed: 2 })
-    await until(() => after.told.up.length > 0)
+    await until(() => after.events.up.length > 0)
     const same = after.machines.get('m1')!
-    expect(after.told.up).toEqual([`m1 ${boot.id}`])
+    expect(after.events.up).toEqual([`m1 ${boot.id}`])
     expect(same.boot()).toEqual(boot)
     expect(same.spec).toEqual(machine.spec)
     expect(same.saved('agent')).toEqual({ token: 't' })
@@ -284,7 +284,7 @@ describe('a state folder', () => {
     expect(await (await same.executor.attach('running', 0)).exit).toEqual({ kind: 'signalled', signal: 'SIGKILL' })
   })
 
-  test('a closed process leaves its machines as they are, too', async () => {
+  test('closing leaves the machines as they are', async () => {
     const before = await lab({ stateDir })
     const boot = await bootRamdisk(await before.machines.create(spec()))
     const run = await before.machines.get('m1')!.executor.start({ argv: ['sleep', '9'], effect: 'reads', id: 'r' })
@@ -292,12 +292,12 @@ describe('a state folder', () => {
     expect(await run.exit).toEqual({ kind: 'signalled', signal: 'SIGKILL' })
 
     await using after = await lab({ stateDir })
-    await until(() => after.told.up.length > 0)
+    await until(() => after.events.up.length > 0)
     expect(after.machines.get('m1')!.boot()).toEqual(boot)
     expect(await (await after.machines.get('m1')!.executor.attach('r', 0)).exit).toMatchObject({ signal: 'SIGKILL' })
   })
 
-  test('the next boot has forgotten files, runs and what was saved', async () => {
+  test('the next boot has no files, runs and saved values of the one before', async () => {
     await using l = await lab({ stateDir })
     const machine = await l.machines.create(spec())
     await bootRamdisk(machine)
@@ -311,21 +311,21 @@ describe('a state folder', () => {
     expect(await machine.executor.files.exists('/tmp/x')).toBe(false)
     await expect(machine.executor.attach('r', 0)).rejects.toMatchObject({ code: 'ENOENT' })
     await using again = await lab({ stateDir })
-    await until(() => again.told.up.length > 0)
+    await until(() => again.events.up.length > 0)
     expect(again.machines.get('m1')!.saved('agent')).toBeUndefined()
   })
 
-  test('a boot that was under way goes on', async () => {
+  test('an interrupted boot continues', async () => {
     const before = await lab({ stateDir, pace: { bootRamdisk: 60_000 } })
     const machine = await before.machines.create(spec())
     await machine.setBoot(RAMDISK)
     await machine.setPower('on')
     await using after = await lab({ stateDir })
-    await until(() => after.told.up.length > 0)
+    await until(() => after.events.up.length > 0)
     expect(after.machines.get('m1')!.power()).toBe('on')
   })
 
-  test('disk files stand in the state folder and go with the machine', async () => {
+  test('disk files are in the state folder and are removed with the machine', async () => {
     await using l = await lab({ stateDir })
     const machine = await l.machines.create(defaultMachineSpec({ id: 'a/b' }))
     await bootRamdisk(machine)
@@ -337,7 +337,7 @@ describe('a state folder', () => {
   })
 })
 
-test('the default machine is the same every time and unlike every other one', () => {
+test('a default machine is the same every time and different from every other', () => {
   expect(defaultMachineSpec(3)).toEqual(defaultMachineSpec(3))
   const all = Array.from({ length: 300 }, (_, n) => defaultMachineSpec(n + 1))
   const unique = (values: string[]) => expect(new Set(values).size).toBe(values.length)

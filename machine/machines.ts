@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { held, UserError } from '../runtime/index.js'
-import { newState, type KeptOfBoot, type MachineState } from './kept-machine.js'
+import { newState, type StoredBoot, type MachineState } from './machine-record.js'
 import { DiskFolder, MachineDisks } from './machine-disks.js'
 import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord } from './machine-store.js'
 import type { MachineParts } from './machine-parts.js'
@@ -12,13 +12,13 @@ import type { RunRecord } from './ramdisk/run-log.js'
 import { SimulatedMachine } from './simulated-machine.js'
 
 export interface MachinesOptions extends Omit<MachineParts, 'disks' | 'store'> {
-  /** Where `machines.db` and `disks/` are; null keeps nothing, and disk files go when the machines are closed. */
+  /** Folder of `machines.db` and `disks/`; null stores nothing, and closing the machines deletes their disk files. */
   stateDir: string | null
 }
 
 /**
- * Opens the machines of a state folder, which have lived on since the last process: those that were on are on, in the
- * same boot. `events.ramdiskUp` is called again for those in their ramdisk, after this has resolved.
+ * Opens the machines of a state folder. A machine that was on at the end of the last process is on, in the same boot.
+ * `events.ramdiskUp` is called again for those in their ramdisk, after this has resolved.
  *
  * @example
  * await using machines = await openMachines({ stateDir: null, clock, random, probe, logger, pace: NO_PACE, events })
@@ -51,10 +51,10 @@ class SimulatedMachines implements Machines {
   }
 
   load(records: StoredRecord[]): void {
-    const kept = new Map<string, { spec?: MachineSpec; state?: MachineState; boot: KeptOfBoot }>()
+    const stored = new Map<string, { spec?: MachineSpec; state?: MachineState; boot: StoredBoot }>()
     for (const { machine, kind, name, value } of records) {
-      const entry = kept.get(machine) ?? { boot: { system: [], saved: [], files: [], runs: [] } }
-      kept.set(machine, entry)
+      const entry = stored.get(machine) ?? { boot: { system: [], saved: [], files: [], runs: [] } }
+      stored.set(machine, entry)
       switch (kind) {
         case 'spec':
           entry.spec = value as MachineSpec
@@ -76,14 +76,14 @@ class SimulatedMachines implements Machines {
       }
     }
     const resumed: SimulatedMachine[] = []
-    for (const { spec, state, boot } of kept.values()) {
+    for (const { spec, state, boot } of stored.values()) {
       if (!spec) continue
       const machine = this.#add(spec, state ?? newState())
       machine.restore(boot)
       resumed.push(machine)
     }
     if (resumed.length === 0) return
-    // After the caller has the machines in hand, which its event handlers will want.
+    // The event handlers need the machines, so wait until the caller has them.
     const hold = this.#options.clock.hold('resuming machines')
     setImmediate(() => {
       if (!this.#closed) for (const machine of resumed) machine.resume()

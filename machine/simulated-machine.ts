@@ -1,6 +1,6 @@
 import { errorChain, Mutex, sharedAbort, uuid } from '../runtime/index.js'
 import type { Executor, Target } from '../targets/index.js'
-import { KeptMachine, type KeptOfBoot, type MachineState } from './kept-machine.js'
+import { MachineRecord, type StoredBoot, type MachineState } from './machine-record.js'
 import type { Boot, FirstBoot, Machine, MachinePower } from './machine.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import { MachineBoot } from './boot/machine-boot.js'
@@ -12,17 +12,17 @@ import { MachineUnreachable, type RamdiskSession } from './ramdisk/ramdisk-sessi
 import type { RootTree } from './root/root-tree.js'
 import { stagedIn } from './ramdisk/staged-files.js'
 
-/** Lines of a console that are kept. */
+/** Limit on the lines of a console. */
 const CONSOLE_LINES = 200
 
-/** One machine: its power button, and what others see and reach of it. */
+/** A machine with its power, its console and the parts that other rooms use. */
 export class SimulatedMachine implements Machine {
   readonly executor: Executor
   readonly target: Target
   readonly firmware: MachineFirmware
   readonly #parts: MachineParts
-  readonly #kept: KeptMachine
-  /** Power changes happen one after another, in the order in which they were asked for. */
+  readonly #record: MachineRecord
+  /** Serializes power changes. */
   readonly #button = new Mutex()
   readonly #staged = new Map<string, string>()
   readonly #closing = sharedAbort()
@@ -36,11 +36,11 @@ export class SimulatedMachine implements Machine {
     parts: MachineParts,
   ) {
     this.#parts = parts
-    this.#kept = new KeptMachine(spec, state, parts.store)
+    this.#record = new MachineRecord(spec, state, parts.store)
     this.firmware = new MachineFirmware(
       spec,
       (state.firmware ??= {}),
-      () => this.#kept.keep(),
+      () => this.#record.persist(),
       (what, attributes) => this.#report(what, attributes),
     )
     this.executor = {
@@ -66,15 +66,15 @@ export class SimulatedMachine implements Machine {
   }
 
   power(): MachinePower {
-    return this.#kept.state.power
+    return this.#record.state.power
   }
 
   boot(): Boot | undefined {
-    return this.#boot?.up
+    return this.#boot?.running
   }
 
   lastBoot(): Boot | undefined {
-    return this.boot() ?? this.#kept.lastBoot()
+    return this.boot() ?? this.#record.lastBoot()
   }
 
   console(): readonly string[] {
@@ -88,19 +88,19 @@ export class SimulatedMachine implements Machine {
   }
 
   firstBoot(): FirstBoot | undefined {
-    return this.#kept.state.firstBoot ?? undefined
+    return this.#record.state.firstBoot ?? undefined
   }
 
   rootFiles(): RootTree | undefined {
-    return this.#kept.system.tree()
+    return this.#record.system.tree()
   }
 
   journal(): readonly JournalLine[] {
-    return this.#kept.system.journal
+    return this.#record.system.journal
   }
 
   os(): OsReport | null {
-    return osReport(this.#kept.system)
+    return osReport(this.#record.system)
   }
 
   diskFile(disk: string): Promise<string | undefined> {
@@ -108,21 +108,21 @@ export class SimulatedMachine implements Machine {
   }
 
   saved(name: string): unknown {
-    return this.#kept.saved(name)
+    return this.#record.saved(name)
   }
 
   save(name: string, value: unknown): Promise<void> {
-    return this.#kept.save(name, value)
+    return this.#record.save(name, value)
   }
 
   get medium(): string | undefined {
-    const { source } = this.#kept.state
+    const { source } = this.#record.state
     return source.kind === 'iso' ? source.url : undefined
   }
 
   async setBoot(source: MachineBootSource): Promise<void> {
-    this.#kept.state.source = source
-    await this.#kept.keep()
+    this.#record.state.source = source
+    await this.#record.persist()
   }
 
   setPower(target: MachinePower | 'reboot', options: { soft?: boolean } = {}): Promise<void> {
@@ -137,22 +137,22 @@ export class SimulatedMachine implements Machine {
     )
   }
 
-  /** Takes up where an earlier process was killed: the machine itself never noticed. Nothing happens before {@link resume}. */
-  restore(kept: KeptOfBoot): void {
-    this.#kept.restore(kept)
-    const { power, boot } = this.#kept.state
+  /** Restores the state of an earlier process. Nothing runs before {@link resume}. */
+  restore(stored: StoredBoot): void {
+    this.#record.restore(stored)
+    const { power, boot } = this.#record.state
     if (power === 'off' || !boot) return
     if (boot.outcome !== null) this.#console = boot.live?.console ?? []
     this.#boot = new MachineBoot(this.#booting(), boot)
-    this.#boot.restore(kept)
+    this.#boot.restore(stored)
   }
 
-  /** Lets it live on from where it was restored. */
+  /** Continues the restored boot. */
   resume(): void {
     if (this.power() === 'on') this.#boot?.resume()
   }
 
-  /** Closes this process's part. The machine stays as it is in the state folder. */
+  /** Ends the work of this process. The machine stays as it is in the state folder. */
   async close(): Promise<void> {
     const closing = new MachineUnreachable('ironstage is closing')
     this.#closing.abort(closing)
@@ -161,11 +161,11 @@ export class SimulatedMachine implements Machine {
   }
 
   async #switchOn(): Promise<void> {
-    const { state } = this.#kept
+    const { state } = this.#record
     if (state.power === 'on') return
     const { clock, pace, random } = this.#parts
     await this.#wait(pace.power)
-    this.#kept.forgetBoot()
+    this.#record.forgetBoot()
     this.#console = []
     state.power = 'on'
     state.efi.current = null
@@ -178,30 +178,30 @@ export class SimulatedMachine implements Machine {
       firmware: this.firmware.bootMode,
     }
     state.boot = boot
-    await this.#kept.keep()
+    await this.#record.persist()
     this.#report('power', { power: 'on', at: clock.now() })
     this.#boot = new MachineBoot(this.#booting(), boot)
     this.#boot.start()
   }
 
   async #switchOff(): Promise<void> {
-    const { state, mounts } = this.#kept
+    const { state, mounts } = this.#record
     if (state.power === 'off') return
     await this.#wait(this.#parts.pace.power)
-    const up = this.boot()
+    const ended = this.boot()
     await this.#boot?.end(new MachineUnreachable(`${this.spec.id} lost power`))
     state.power = 'off'
     mounts.clear()
-    await this.#kept.keep()
+    await this.#record.persist()
     await this.#parts.disks.close()
     this.#report('power', { power: 'off' })
-    if (up) this.#parts.events.down(this, up)
+    if (ended) this.#parts.events.down(this, ended)
   }
 
   #booting(): BootingMachine {
     return {
       machine: this,
-      kept: this.#kept,
+      record: this.#record,
       parts: this.#parts,
       staged: this.#staged,
       console: this.#console,
@@ -209,7 +209,7 @@ export class SimulatedMachine implements Machine {
     }
   }
 
-  /** The OS switches its own machine off: nobody waits for that. */
+  /** Switches the machine off from inside its OS, without waiting for it. */
   #fromInside(action: 'power off' | 'reboot'): void {
     this.setPower(action === 'reboot' ? 'reboot' : 'off', { soft: true }).catch((error: unknown) => {
       if (!this.#closing.signal.aborted)

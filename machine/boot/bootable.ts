@@ -7,7 +7,7 @@ import { bootedEntry } from '../os/loader-entries.js'
 import type { Inside } from '../programs/program.js'
 import { MachineUnreachable } from '../ramdisk/ramdisk-session.js'
 
-/** What each firmware looks for on a disk: the EFI system partition, or GRUB's second stage on GPT. */
+/** Partition type that each firmware boots from: the EFI system partition, or GRUB's second stage on GPT. */
 const LOADER_PARTITION = {
   uefi: 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b',
   bios: '21686148-6449-6e6f-744e-656564454649',
@@ -23,17 +23,17 @@ export interface Bootable {
   bootOffset: number
   /** Options of the boot loader entry that GRUB picks: the last one by name. */
   kernelArguments: string[]
-  /** What the boot loader shows of that entry: the OS with its version. */
+  /** Title of that entry: the OS with its version. */
   title: string
   firstBoot: boolean
   config: Uint8Array | null
-  /** Number of the firmware's boot entry that led here; null when the firmware searched the disks itself. */
+  /** Number of the firmware's boot entry that was used; null when the firmware searched the disks itself. */
   efiEntry: string | null
 }
 
 /**
- * Does what firmware and GRUB do before a kernel runs: with UEFI the boot entries in their order, then (as BIOS does at
- * once) every disk in its place. A disk that cannot be read is passed over.
+ * Searches as firmware and GRUB do before a kernel runs: UEFI tries the boot entries in their order and then every disk
+ * in order, BIOS only the disks. A disk that cannot be read is skipped.
  */
 export async function findBootable(
   spec: MachineSpec,
@@ -50,7 +50,7 @@ export async function findBootable(
     try {
       return await work()
     } catch (error) {
-      // Nobody boots any more, so there is no next disk to try either.
+      // The power is off, so there is no next disk to try.
       if (error instanceof MachineUnreachable) throw error
       logger('warn', `${spec.id} passes over a disk: ${errorChain(error).join(': ')}`)
       return undefined

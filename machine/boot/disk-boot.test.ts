@@ -18,7 +18,7 @@ const image = new Promise<Buffer>((resolve, reject) => {
     .catch(reject)
 })
 
-// The key and its fingerprint as ssh-keygen -l printed it.
+// The key with its fingerprint as ssh-keygen -l prints it.
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ6CMr1mR0yQyqNQwVd9ClXk0Nh8hE2iX7sQe3C0Qf3V core@example'
 const CONFIG = JSON.stringify({
   ignition: { version: '3.4.0' },
@@ -40,7 +40,7 @@ function spec(
 }
 
 async function lab(options: { probe?: Probe; seed?: number } = {}) {
-  const told: FirstBoot[] = []
+  const reports: FirstBoot[] = []
   const machines = await openMachines({
     stateDir,
     clock: systemClock(),
@@ -48,9 +48,9 @@ async function lab(options: { probe?: Probe; seed?: number } = {}) {
     probe: options.probe ?? new Probe(),
     logger: silent,
     pace: NO_PACE,
-    events: { ramdiskUp: () => {}, down: () => {}, firstBoot: (_, report) => told.push(report) },
+    events: { ramdiskUp: () => {}, down: () => {}, firstBoot: (_, report) => reports.push(report) },
   })
-  return { machines, told, [Symbol.asyncDispose]: () => machines[Symbol.asyncDispose]() }
+  return { machines, reports, [Symbol.asyncDispose]: () => machines[Symbol.asyncDispose]() }
 }
 
 async function boot(machine: Machine, kind: 'disk' | 'ramdisk') {
@@ -69,7 +69,7 @@ async function sh(machine: Machine, line: string, stdin?: Uint8Array): Promise<s
   return text
 }
 
-/** What an installation leaves, made with the ramdisk's own programs. */
+/** Makes an installed disk with the programs of the ramdisk. */
 async function install(machine: Machine, config: string | null, disk = '/dev/sda'): Promise<void> {
   await boot(machine, 'ramdisk')
   await sh(machine, `dd of=${disk} status=none`, await image)
@@ -80,14 +80,14 @@ async function install(machine: Machine, config: string | null, disk = '/dev/sda
 }
 
 describe.each([{ kind: 'described' }, { kind: 'file' }] as const)('on a $kind disk', (backing) => {
-  test('the first boot from disk reads the config back from there, once', async () => {
+  test('the first boot reads the config from the disk, later boots do not', async () => {
     await using l = await lab()
     const machine = await l.machines.create(spec(backing))
     await install(machine, CONFIG)
     expect(await boot(machine, 'disk')).toMatchObject({ outcome: 'disk' })
 
     const report = machine.firstBoot()!
-    expect(l.told).toEqual([report])
+    expect(l.reports).toEqual([report])
     expect(report).toMatchObject({
       ignitionVersion: '3.4.0',
       configDigest: createHash('sha256').update(CONFIG).digest('hex'),
@@ -101,24 +101,24 @@ describe.each([{ kind: 'described' }, { kind: 'file' }] as const)('on a $kind di
     expect(report.kernelArguments).toContain('ignition.platform.id=metal')
 
     expect(await boot(machine, 'disk')).toMatchObject({ outcome: 'disk' })
-    expect(l.told).toHaveLength(1)
+    expect(l.reports).toHaveLength(1)
     await boot(machine, 'ramdisk')
     await sh(machine, 'mount -o ro --mkdir /dev/disk/by-label/boot /mnt/x')
     expect(await sh(machine, 'ls /mnt/x')).not.toContain('ignition.firstboot')
   })
 })
 
-test('a config that Ignition refuses leaves the machine in its emergency shell, and the flag in its place', async () => {
+test('a config that Ignition refuses leaves the machine in its emergency shell, with the first-boot flag still there', async () => {
   await using l = await lab()
   const machine = await l.machines.create(spec({ kind: 'described' }))
   await install(machine, '{"ignition": {')
   await boot(machine, 'disk')
   expect(machine.firstBoot()).toMatchObject({ ignitionVersion: null, failure: expect.stringContaining('not JSON') })
   await boot(machine, 'disk')
-  expect(l.told).toHaveLength(2)
+  expect(l.reports).toHaveLength(2)
 })
 
-test('without a config the first boot is a first boot all the same', async () => {
+test('without a config the first boot is reported too', async () => {
   await using l = await lab()
   const machine = await l.machines.create(spec({ kind: 'described' }, 'bios'))
   await install(machine, null)
@@ -126,12 +126,12 @@ test('without a config the first boot is a first boot all the same', async () =>
   expect(machine.firstBoot()).toMatchObject({ ignitionVersion: null, configDigest: null, users: [], failure: null })
 })
 
-test('the firmware follows its boot entries before it looks at disks in their order', async () => {
+test('the firmware tries its boot entries before the disks in their order', async () => {
   await using l = await lab()
   const machine = await l.machines.create(spec({ kind: 'described' }))
   await install(machine, null, '/dev/sda')
   await sh(machine, 'dd if=/dev/sda of=/dev/sdb status=none')
-  // The clone's partitions have the original's GUIDs, so an entry alone cannot tell them apart.
+  // The clone's partitions have the original's GUIDs, so a boot entry cannot distinguish them.
   await sh(machine, 'wipefs -a -q -f /dev/sda')
   await sh(machine, 'efibootmgr -c -d /dev/sdb -p 2 -L CoreOS -l \\EFI\\fedora\\shimx64.efi')
   await boot(machine, 'disk')
@@ -140,7 +140,7 @@ test('the firmware follows its boot entries before it looks at disks in their or
   expect(await sh(machine, 'efibootmgr')).not.toContain('BootCurrent')
 })
 
-test('a disk that cannot be read is passed over', async () => {
+test('a disk that cannot be read is skipped', async () => {
   const probe = new Probe()
   await using l = await lab({ probe })
   const machine = await l.machines.create(spec({ kind: 'described' }))
@@ -151,14 +151,14 @@ test('a disk that cannot be read is passed over', async () => {
   expect(await boot(machine, 'disk')).toMatchObject({ outcome: 'no bootable device' })
 })
 
-test('an installation survives the death of the process: the disk boots in the next one', async () => {
+test('an installed disk still boots after the process was killed and started again', async () => {
   await using before = await lab()
   const machine = await before.machines.create(spec({ kind: 'file' }))
   await install(machine, CONFIG)
   await using after = await lab({ seed: 2 })
   const same = after.machines.get('m1')!
   expect(await boot(same, 'disk')).toMatchObject({ outcome: 'disk' })
-  expect(after.told).toMatchObject([{ hostname: 'node-0' }])
+  expect(after.reports).toMatchObject([{ hostname: 'node-0' }])
 })
 
 describe('coreos-installer on a machine', () => {
@@ -169,7 +169,7 @@ describe('coreos-installer on a machine', () => {
     return machine.executor.start({ argv: [...argv], effect: 'writes', id: 'install' })
   }
 
-  test('installs what the machine then boots', async () => {
+  test('installs a system that the machine then boots', async () => {
     await using l = await lab()
     const machine = await l.machines.create({ ...spec({ kind: 'file' }), liveImage: imageFile })
     await boot(machine, 'ramdisk')
@@ -181,7 +181,7 @@ describe('coreos-installer on a machine', () => {
     expect(machine.firstBoot()).toMatchObject({ hostname: 'node-0', failure: null })
   })
 
-  test('loses power on the way, and leaves a disk that does not boot', async () => {
+  test('leaves a disk that does not boot when power is lost during the installation', async () => {
     const probe = new Probe()
     await using l = await lab({ probe })
     const machine = await l.machines.create({ ...spec({ kind: 'file' }), liveImage: imageFile })

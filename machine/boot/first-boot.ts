@@ -28,21 +28,21 @@ export interface FirstBootParts {
   signal: AbortSignal
 }
 
-/** What a boot from disk came to. After a change of kernel arguments the machine boots again by itself. */
+/** Outcome of one start of an installed system. `reboot`: Ignition changed kernel arguments. */
 export type DiskBoot = 'up' | 'emergency shell' | 'reboot'
 
 /**
- * The first boot of an installed system: the partition table is made the disk's own, Ignition does what the config on
- * the boot partition says, systemd enables what Ignition left it to, and the flag that made this the first boot goes.
- * When Ignition fails the machine stays in the emergency shell and the flag stays, so the next boot tries again, from the
- * beginning.
+ * The first boot of an installed system: coreos-gpt-setup gives the partition table a GUID of its own and moves its
+ * backup to the end of the disk, Ignition applies the config, systemd enables the units of Ignition's preset, and the
+ * first-boot flag is removed. When Ignition fails, the machine stays in the emergency shell and the flag stays, so that
+ * the next boot starts over.
  *
- * @param keep called with the report before the flag goes, so that neither can be lost alone
+ * @param persist called with the report before the flag is removed, so that a crash cannot lose the report
  */
 export async function firstBoot(
   bootable: Bootable,
   parts: FirstBootParts,
-  keep: (report: FirstBoot) => Promise<void>,
+  persist: (report: FirstBoot) => Promise<void>,
 ): Promise<DiskBoot> {
   const { spec, system, clock, random, probe, signal, disks, bootId } = parts
   const { device, bootOffset, config, kernelArguments } = bootable
@@ -72,21 +72,21 @@ export async function firstBoot(
     system.keepOs({ booted: deployment, staged: null, rollback: null, pivot, layers: [] })
   }
   system.keepTree(device.name, tree)
-  await keep(firstBootReport(config, kernelArguments, `/dev/${device.name}`, outcome))
+  await persist(firstBootReport(config, kernelArguments, `/dev/${device.name}`, outcome))
   if (outcome.failure !== null) return 'emergency shell'
   await withBootVolume(device, bootOffset, clock, (volume) => volume.remove(FIRST_BOOT_FLAG))
   await device.flush()
   return 'up'
 }
 
-/** The kernel's command line goes before the boot partition. */
+/** A config URL of the kernel's command line has precedence over the config of the boot partition. */
 function sourceOf({ config, kernelArguments }: Bootable): ConfigSource {
   const url = kernelArguments.findLast((argument) => argument.startsWith('ignition.config.url='))
   if (url !== undefined) return { from: 'cmdline', url: url.slice('ignition.config.url='.length) }
   return config && { from: 'system', bytes: config }
 }
 
-/** Without a config, or with an empty one, Ignition applies its base config alone: nobody can log in, but that is no failure. */
+/** Without a config, or with an empty one, Ignition applies only its base config. This is no failure, although no user can log in. */
 function firstBootReport(
   config: Uint8Array | null,
   kernelArguments: string[],
@@ -103,7 +103,7 @@ function firstBootReport(
   try {
     if (config?.length) version = parseIgnition(config).ignition.version
   } catch (error) {
-    // Its sentence says what the text is, where Ignition says only that it is no config.
+    // parseIgnition's sentence names what the text is; Ignition says only that it is no config.
     return { ...nothing, ...found, failure: errorChain(error).join(': ') }
   }
   if (failure) return { ...nothing, ...found, ignitionVersion: version, failure: failure.why }

@@ -1,7 +1,7 @@
 import { errorChain } from '../../runtime/index.js'
 import type { Bootable } from './bootable.js'
 import { bootDisk, findOnDisks } from './disk-boot.js'
-import type { BootState, KeptOfBoot } from '../kept-machine.js'
+import type { BootState, StoredBoot } from '../machine-record.js'
 import { startAgentUnit } from '../live/agent-unit.js'
 import { NO_NETWORK } from '../live/boot-network.js'
 import { bootLive, type LiveMedium } from '../live/live-boot.js'
@@ -12,32 +12,32 @@ import { runNodeImage } from '../os/later-boot.js'
 import { NO_REGISTRY } from '../os/registry.js'
 import { RamdiskSession } from '../ramdisk/ramdisk-session.js'
 
-/** Work that ends with the boot at the latest. */
+/** Background work of a boot, which the end of the boot aborts. */
 interface Work {
   controller: AbortController
   done: Promise<void>
 }
 
-/** One boot of a machine, from power-on to power-off: the way up from each kind of source, and what then runs. */
+/** One boot of a machine, from power-on to power-off: it starts from each kind of source and runs what the system starts. */
 export class MachineBoot {
   readonly #booting: BootingMachine
   readonly #state: BootState
-  /** The boot, once it has got where it goes and that is kept. */
-  #up: Boot | undefined
+  /** The boot, once its outcome is stored. */
+  #running: Boot | undefined
   #session: RamdiskSession | undefined
-  #wayUp: Work | undefined
-  /** What runs in the booted system by itself. */
+  #starting: Work | undefined
+  /** The agent's unit, or the update of the installed system. */
   #unit: Work | undefined
 
-  /** @param state what is kept of this boot */
+  /** @param state the stored state of this boot */
   constructor(booting: BootingMachine, state: BootState) {
     this.#booting = booting
     this.#state = state
   }
 
-  /** Undefined on the way up, and after the end. */
-  get up(): Boot | undefined {
-    return this.#up
+  /** Undefined while the machine is booting, and after the end. */
+  get running(): Boot | undefined {
+    return this.#running
   }
 
   get session(): RamdiskSession | undefined {
@@ -47,49 +47,49 @@ export class MachineBoot {
   start(): void {
     const { machine, parts } = this.#booting
     const controller = new AbortController()
-    const done = this.#bootUp(controller.signal)
+    const done = this.#bootFromSource(controller.signal)
       .catch((error: unknown) => {
         if (!controller.signal.aborted)
           parts.logger('error', `${machine.spec.id} could not boot: ${errorChain(error).join(': ')}`, { error })
       })
-      .finally(() => (this.#wayUp = undefined))
-    this.#wayUp = { controller, done }
+      .finally(() => (this.#starting = undefined))
+    this.#starting = { controller, done }
   }
 
-  /** Takes up a boot of an earlier process. Nothing happens before {@link resume}. */
-  restore(kept: KeptOfBoot): void {
-    this.#up = this.#booting.kept.lastBoot()
-    if (this.#up?.outcome === 'ramdisk') this.#startSession(this.#up, kept)
+  /** Restores a boot of an earlier process. Nothing runs before {@link resume}. */
+  restore(stored: StoredBoot): void {
+    this.#running = this.#booting.record.lastBoot()
+    if (this.#running?.outcome === 'ramdisk') this.#startSession(this.#running, stored)
   }
 
-  /** Lets it go on from where it was restored. */
+  /** Continues a restored boot. */
   resume(): void {
-    if (this.#wayUp) return
+    if (this.#starting) return
     if (this.#state.outcome === null) this.start()
-    else if (this.#up && this.#session) this.#startAgent(this.#up)
-    else if (this.#up?.outcome === 'disk') this.#runSystem((signal) => findOnDisks(this.#booting, signal))
+    else if (this.#running && this.#session) this.#startAgent(this.#running)
+    else if (this.#running?.outcome === 'disk') this.#runSystem((signal) => findOnDisks(this.#booting, signal))
   }
 
-  /** Power is lost: at once nothing is up any more. Resolves when all that ran has ended. */
+  /** Ends the boot by loss of power. Resolves when all that ran has ended. */
   async end(lost: unknown): Promise<void> {
     const session = this.#session
-    this.#up = this.#session = undefined
-    this.#wayUp?.controller.abort(lost)
+    this.#running = this.#session = undefined
+    this.#starting?.controller.abort(lost)
     await this.#endUnit(lost)
     await session?.end('lost power')
-    await this.#wayUp?.done
+    await this.#starting?.done
   }
 
-  /** Ends this process's part only. */
+  /** Ends the work of this process; the stored boot stays as it is. */
   async abandon(reason: unknown): Promise<void> {
-    this.#wayUp?.controller.abort(reason)
-    await this.#wayUp?.done
+    this.#starting?.controller.abort(reason)
+    await this.#starting?.done
     await this.#endUnit(reason)
     await this.#session?.abandon()
     this.#session = undefined
   }
 
-  async #bootUp(signal: AbortSignal): Promise<void> {
+  async #bootFromSource(signal: AbortSignal): Promise<void> {
     const { machine, parts } = this.#booting
     const { firmware } = machine
     const { clock, pace } = parts
@@ -122,7 +122,7 @@ export class MachineBoot {
     const { machine, parts, console } = this.#booting
     const { network = NO_NETWORK, clock, probe } = parts
     const say = (line: string) => machine.say(line)
-    const { outcome: came, live } = await bootLive(medium, {
+    const { outcome: reached, live } = await bootLive(medium, {
       machine: machine.spec.id,
       network,
       clock,
@@ -132,7 +132,7 @@ export class MachineBoot {
     })
     signal.throwIfAborted()
     const failure = missingDriver(live.kernelArguments, machine.spec.supportedSince)
-    const outcome = failure !== null && came === 'ramdisk' ? 'live' : came
+    const outcome = failure !== null && reached === 'ramdisk' ? 'live' : reached
     if (failure !== null) {
       Object.assign(live, { agent: null, failure })
       say(failure)
@@ -149,15 +149,15 @@ export class MachineBoot {
   }
 
   async #booted(outcome: Boot['outcome'], signal: AbortSignal): Promise<Boot> {
-    const { machine, kept, parts } = this.#booting
+    const { machine, record, parts } = this.#booting
     signal.throwIfAborted()
     this.#state.outcome = outcome
-    await kept.keep()
-    // The power button may have been pressed while the outcome was being kept.
+    await record.persist()
+    // The power button may have been pressed while the outcome was being stored.
     signal.throwIfAborted()
-    this.#up = kept.lastBoot()!
-    parts.probe.report({ kind: 'boot', machine: machine.spec.id, boot: this.#up.id, outcome })
-    return this.#up
+    this.#running = record.lastBoot()!
+    parts.probe.report({ kind: 'boot', machine: machine.spec.id, boot: this.#running.id, outcome })
+    return this.#running
   }
 
   #ramdiskUp(boot: Boot): void {
@@ -165,15 +165,15 @@ export class MachineBoot {
     this.#startAgent(boot)
   }
 
-  #startSession(boot: Boot, restored?: KeptOfBoot): void {
-    const { machine, kept, parts, staged, request } = this.#booting
+  #startSession(boot: Boot, restored?: StoredBoot): void {
+    const { machine, record, parts, staged, request } = this.#booting
     const { disks, store, clock, random, probe, pace, logger } = parts
     const { firmware } = machine
     this.#session = new RamdiskSession({
-      spec: kept.asBooted(),
+      spec: record.asBooted(),
       boot,
-      efi: kept.state.efi,
-      mounts: kept.mounts,
+      efi: record.state.efi,
+      mounts: record.mounts,
       staged,
       disks: (signal) => disks.forBoot(signal),
       store,
@@ -182,41 +182,41 @@ export class MachineBoot {
       probe,
       pace,
       logger,
-      keep: () => kept.keep(),
+      persist: () => record.persist(),
       ...(firmware.inserted('cdrom') === undefined ? {} : { eject: () => firmware.release() }),
       request,
       ...(restored && { restored }),
     })
   }
 
-  /** At once where it is part of the ramdisk; otherwise once its container has been pulled. */
+  /** Starts the agent: at once when it is part of the ramdisk, otherwise when its container has been pulled. */
   #startAgent(boot: Boot): void {
-    const { machine, kept, parts } = this.#booting
+    const { machine, record, parts } = this.#booting
     const { clock, probe, events } = parts
     const agent = boot.live?.agent
     if (!agent || this.#state.agentUp) return events.ramdiskUp(machine, boot)
     this.#startUnit(agent.unit, async (signal) => {
       const say = (line: string) => machine.say(line)
       const runs = await startAgentUnit(agent, { machine: machine.spec.id, clock, probe, signal, say })
-      if (!runs || this.#up !== boot) return
+      if (!runs || this.#running !== boot) return
       this.#state.agentUp = true
-      await kept.keep()
-      if (this.#up === boot) events.ramdiskUp(machine, boot)
+      await record.persist()
+      if (this.#running === boot) events.ramdiskUp(machine, boot)
     })
   }
 
-  /** What the system on the disk does by itself once it is up: it becomes what its cluster wants. */
+  /** Updates the installed system to its cluster's node image, and reboots it. */
   #runSystem(find: (signal: AbortSignal) => Promise<Bootable | undefined>): void {
-    const { machine, kept, parts, request } = this.#booting
-    const { system } = kept
+    const { machine, record, parts, request } = this.#booting
+    const { system } = record
     if (!system.isPivoting) return
     const { registry = NO_REGISTRY, clock, probe } = parts
     this.#startUnit('the system', async (signal) => {
       const bootable = await find(signal)
       if (!bootable) return
-      const keep = () => kept.keep()
-      await runNodeImage(bootable, { machine: machine.spec.id, system, registry, clock, probe, signal, keep })
-      // Whoever was switched off meanwhile does not start itself again.
+      const persist = () => record.persist()
+      await runNodeImage(bootable, { machine: machine.spec.id, system, registry, clock, probe, signal, persist })
+      // A machine that was switched off meanwhile must not start itself again.
       signal.throwIfAborted()
       request('reboot')
     })

@@ -6,7 +6,7 @@ const GIB = 1024 ** 3
  * A two-disk, two-NIC UEFI server. The same number, or the same id, always gives the same machine: `machine-1` has MACs
  * 52:54:00:00:00:02 and :03 and its BMC at 198.19.0.1 (RFC 2544's range for tests: nothing answers there).
  *
- * @param n from 1; or an id with anything that shall differ from the profile
+ * @param n number of the machine from 1; or an id with the fields that differ from the profile
  *
  * @example
  * import { createLab, defaultMachineSpec } from 'ironstage'
@@ -72,7 +72,7 @@ function profile(id: string, n: number): MachineSpec {
 
 const hex = (value: number): string => (value & 0xff).toString(16).padStart(2, '0')
 
-/** FNV-1a; kept away from the small numbers that counted machines use. */
+/** FNV-1a hash of an id, above the small numbers that counted machines use. */
 function numberOf(id: string): number {
   let hash = 0x811c9dc5
   for (const byte of Buffer.from(id)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0

@@ -32,8 +32,8 @@ const toggle = (name: string, value: 'Enabled' | 'Disabled'): BiosAttribute =>
   choice(name, value, value === 'Enabled' ? 'Disabled' : 'Enabled')
 
 /**
- * What the firmware of a simulated server can be set to, at its factory values: one of every type that registries know,
- * under names that Metal3's and vendors' documents use.
+ * The firmware's settings at their factory values: one of every type of an attribute registry, with names from Metal3's
+ * and vendors' documents.
  */
 export function factorySettings(spec: { serial: string; product: string }): BiosAttribute[] {
   return [
@@ -57,7 +57,7 @@ export function factorySettings(spec: { serial: string; product: string }): Bios
 }
 
 /**
- * Why a setting cannot have a value; undefined when it can.
+ * The reason why a setting cannot have a value; undefined when it can.
  *
  * @param known undefined for a name that the firmware does not have
  */

@@ -6,7 +6,7 @@ import { withHardware } from './machine-hardware.js'
 const mixed: HardwareFleet = [{ count: 3, hardware: { cpus: 16 } }, { hardware: { cpus: 64 } }]
 
 describe('a fleet', () => {
-  test('gives each machine the hardware of its entry, and starts again from the first', () => {
+  test('gives each machine the hardware of its entry, and repeats the entries', () => {
     expect(Array.from({ length: 9 }, (_, index) => hardwareOf(mixed, index + 1).cpus)).toEqual([
       ...[16, 16, 16, 64],
       ...[16, 16, 16, 64],
@@ -27,7 +27,7 @@ describe('a fleet', () => {
     expect(() => hardwareOf([{ count: 2, hardware }], 2)).toThrow('machine 2 would have the same')
   })
 
-  test('of many NICs and disks gives every machine identities of its own', () => {
+  test('with many NICs and disks gives every machine its own identities', () => {
     const hardware = { nics: Array.from({ length: 4 }, () => ({})), disks: Array.from({ length: 4 }, () => ({})) }
     const specs = Array.from({ length: 100 }, (_, index) => withHardware(defaultMachineSpec(index + 1), hardware))
     const macs = specs.flatMap(({ nics }) => nics.map(({ mac }) => mac))

@@ -1,14 +1,14 @@
 import { UserError } from '../../runtime/index.js'
 import type { MachineHardware } from './machine-hardware.js'
 
-/** Machines in a row that have the same hardware. */
+/** Consecutive machines with the same hardware. */
 export interface FleetEntry {
   /** Default 1. */
   count?: number
   hardware: MachineHardware
 }
 
-/** Hardware of many machines: the entries in order, each for `count` machines, and again from the first. */
+/** Hardware of many machines: the entries in order, each for `count` machines, repeated from the first. */
 export type HardwareFleet = readonly [FleetEntry, ...FleetEntry[]]
 
 /** Whether every machine of a fleet has the same hardware. */
@@ -33,7 +33,7 @@ export function hardwareOf(fleet: HardwareFleet, n: number): MachineHardware {
 }
 
 /**
- * What hardware says that no two machines may share, as `key value`; undefined when it says nothing of the kind.
+ * The first serial number, MAC address or WWN of hardware, which no two machines may share, as `key value`.
  *
  * @example identityIn({ nics: [{ mac: '52:54:00:00:00:01' }] }) // 'nics.0.mac 52:54:00:00:00:01'
  */

@@ -1,8 +1,8 @@
 import type { DiskSpec, MachineSpec, NicSpec } from '../machine-spec.js'
 
 /**
- * Names that Linux gives hardware by where it is plugged in. A machine's spec says what it has; these follow from the
- * position in its lists, so that every program and file of the machine tells the same story.
+ * Names that Linux gives hardware by its position in the spec's lists. All programs and files of the machine take them
+ * from here, so that they agree.
  */
 export interface DiskNames {
   /** Host, channel, target, LUN of the SCSI layer; null for NVMe. */
@@ -75,7 +75,7 @@ export function nicNames(spec: MachineSpec, nic: NicSpec): NicNames {
   }
 }
 
-/** A hostname that DHCP might have given it. */
+/** The hostname that the machine has from DHCP. */
 export function hostName(spec: MachineSpec): string {
   const name = spec.id
     .toLowerCase()
@@ -85,7 +85,7 @@ export function hostName(spec: MachineSpec): string {
   return name === '' ? 'localhost' : name
 }
 
-/** What SMBIOS tables, /sys/class/dmi and lshw say alike. */
+/** Firmware fields of the SMBIOS tables, which /sys/class/dmi and lshw show too. */
 export const FIRMWARE = { vendor: 'EDK II', version: '1.0.0', date: '01/01/2026' } as const
 
 export const CPU = {

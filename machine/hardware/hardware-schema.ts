@@ -1,6 +1,6 @@
 /**
- * JSON Schema of a hardware file: one machine, or `machines:` with one entry for each kind of machine. `docs/hardware.md`
- * documents it, `docs/hardware.schema.json` is it, for editors; a test compares both with this.
+ * JSON Schema of a hardware file: one machine, or `machines:` with one entry for each kind of machine. A test compares
+ * `docs/hardware.md`, which documents it, and `docs/hardware.schema.json`, its copy for editors, with it.
  */
 const text = (description: string) => ({ type: 'string', minLength: 1, description })
 const count = (description: string) => ({ type: 'integer', minimum: 1, description })

@@ -10,7 +10,7 @@ export interface FirmwareVersion {
   serial: string | null
 }
 
-/** As the BMC tells it: what is set, which a change of a BIOS setting is only after the next boot. */
+/** The firmware as the BMC reports it. A changed BIOS setting shows after the next boot. */
 export interface FirmwareReport {
   bootMode: 'uefi' | 'bios'
   secureBoot: boolean
@@ -36,17 +36,17 @@ export interface EventSubscription {
   EventTypes: string[]
 }
 
-/** What is kept of a machine's firmware and BMC; what is missing is as it left the factory. */
+/** Stored state of a machine's firmware and BMC. A missing field has its factory value. */
 export interface FirmwareState {
   bootMode?: 'uefi' | 'bios'
   secureBoot?: boolean
   health?: FirmwareReport['health']
   settings?: Record<string, BiosValue>
-  /** For the next boot; null goes back to the factory's. */
+  /** Settings for the next boot; null resets to the factory values. */
   pending?: Record<string, BiosValue> | null
   versions?: Record<string, string>
   media?: Partial<Record<MediaDevice, string>>
-  /** The CD is one that the running system was booted from, on a machine that holds such. */
+  /** Whether the running system holds the CD that it was booted from (`holdsBootMedia`). */
   held?: boolean
   indicators?: Record<string, string>
   subscriptions?: EventSubscription[]
@@ -64,7 +64,7 @@ const SLOTS: readonly { device: MediaDevice; types: string[] }[] = [
 const INDICATORS = { chassis: ['LED'], system: ['LED'] }
 const INDICATOR_STATES = ['blinking', 'off', 'on']
 
-/** Firmware and BMC of one machine, beyond its power: changes are kept when they resolve. */
+/** Firmware and BMC of one machine, beyond its power. A change is stored when its promise resolves. */
 export class MachineFirmware {
   readonly #spec: MachineSpec
   readonly #state: FirmwareState
@@ -87,7 +87,7 @@ export class MachineFirmware {
     return this.#state.bootMode ?? this.#spec.firmware
   }
 
-  /** The RAID volumes that the controller was told to make; the disks that programs see stay what they are. */
+  /** RAID volumes of the controller. They do not change the disks that programs see. */
   get volumes(): readonly Record<string, unknown>[] {
     return this.#state.volumes ?? []
   }
@@ -127,7 +127,7 @@ export class MachineFirmware {
     await this.#keep()
   }
 
-  /** @throws UserError when the machine starts by BIOS */
+  /** @throws UserError when the boot mode is BIOS */
   async setSecureBoot(on: boolean): Promise<void> {
     if (on && this.bootMode === 'bios')
       throw new UserError('secure-boot', `${this.#spec.id} boots by BIOS, which knows no secure boot`)
@@ -138,7 +138,7 @@ export class MachineFirmware {
   /**
    * Sets BIOS settings for the next boot.
    *
-   * @throws UserError for one that the firmware does not have or that cannot have this value; then none is set
+   * @throws UserError for a setting that the firmware lacks or that cannot have this value; then none is set
    */
   async setBios(settings: Readonly<Record<string, BiosValue>>): Promise<void> {
     const known = new Map(factorySettings(this.#spec).map((each) => [each.name, each]))
@@ -155,7 +155,7 @@ export class MachineFirmware {
     await this.#keep()
   }
 
-  /** A boot begins: what waited for it takes effect. The caller keeps the state. */
+  /** Applies the settings that wait for a boot. The caller stores the state. */
   booting(): void {
     const { pending } = this.#state
     if (pending === undefined) return
@@ -164,7 +164,7 @@ export class MachineFirmware {
   }
 
   /**
-   * Flashes a component. The new version is the one that the image's file name has, or the next one.
+   * Flashes a component. The new version is that of the image's file name, or the next one when it has none.
    *
    * @throws UserError for a component that the machine does not have
    */
@@ -184,7 +184,7 @@ export class MachineFirmware {
     })
   }
 
-  /** What a slot holds. */
+  /** URL of the medium in a slot. */
   inserted(device: MediaDevice): string | undefined {
     return this.#state.media?.[device]
   }
@@ -194,25 +194,25 @@ export class MachineFirmware {
     await this.#keep()
   }
 
-  /** The CD that is booted whatever the firmware was told to boot; undefined for none. */
+  /** The held CD, which is booted before every other source; undefined without one. */
   get heldMedium(): string | undefined {
     return this.#state.held ? this.inserted('cdrom') : undefined
   }
 
-  /** The machine boots from its CD. */
+  /** Holds the CD when the machine boots from it and is of that kind. */
   async hold(): Promise<void> {
     if (!this.#spec.holdsBootMedia || this.inserted('cdrom') === undefined) return
     this.#state.held = true
     await this.#keep()
   }
 
-  /** The running system ejects the CD. */
+  /** Ejects the held CD, as the running system does. */
   async release(): Promise<void> {
     delete this.#state.held
     await this.eject(['cdrom'])
   }
 
-  /** Null ejects all; what is empty stays so, and what the machine holds is still there. */
+  /** Ejects media, all with null. A held CD stays. */
   async eject(devices: readonly MediaDevice[] | null): Promise<void> {
     const left = Object.entries(this.#state.media ?? {}).filter(
       ([device]) =>
@@ -271,12 +271,12 @@ export class MachineFirmware {
     await this.#keep()
   }
 
-  /** What only an observer sees: a non-maskable interrupt, a reset of the BMC, bytes sent to it. */
+  /** Reports an event that changes no state: a non-maskable interrupt, a reset of the BMC, raw bytes sent to it. */
   signal(what: 'nmi' | 'bmc reset' | 'raw', attributes: Record<string, unknown> = {}): void {
     this.#report(what, attributes)
   }
 }
 
-/** Of a machine that nobody has switched on or changed yet. */
+/** Firmware in its factory state, for a machine that does not exist yet. */
 export const factoryFirmware = (spec: MachineSpec): MachineFirmware =>
   new MachineFirmware(spec, {}, () => Promise.resolve())

@@ -1,6 +1,6 @@
 import type { DiskSpec, MachineSpec, NicSpec } from '../machine-spec.js'
 
-/** What a simulated machine is made of, as far as it differs from the default machine. */
+/** Hardware of a simulated machine, where it differs from the default machine. */
 export interface MachineHardware extends Partial<
   Pick<MachineSpec, 'firmware' | 'architecture' | 'cpus' | 'memoryMib' | 'manufacturer' | 'product' | 'serial'>
 > {
@@ -11,8 +11,8 @@ export interface MachineHardware extends Partial<
 }
 
 /**
- * The default machine with other hardware. NICs and disks that do not say who they are get names, MAC addresses, serial
- * numbers and WWNs that follow from the machine and their position.
+ * The default machine with other hardware. Names, MAC addresses, serial numbers and WWNs that are left out are derived
+ * from the machine and the position of the NIC or disk.
  *
  * @example
  * import { createLab, withHardware } from 'ironstage'
@@ -34,13 +34,13 @@ export function withHardware(spec: MachineSpec, { nics, disks, ...rest }: Machin
   }
 }
 
-/** The first two NICs are the default machine's; the fourth byte of the MAC address tells the others apart. */
+/** The first two NICs are the default machine's; further ones differ in the fourth byte of the MAC address. */
 function nicAt({ nics: [first, second] }: MachineSpec, index: number): NicSpec {
   const mac = index === 1 ? second!.mac : first!.mac.replace(/^52:54:00/, `52:54:${hexByte(index)}`)
   return { ...(index === 0 ? first! : second!), name: `eno${index + 1}`, mac }
 }
 
-/** The first disk is like the default machine's first, all others are like its second. */
+/** The first disk is like the default machine's first, all others like its second. */
 function diskAt({ disks: [first, second] }: MachineSpec, index: number, { transport }: Partial<DiskSpec>): DiskSpec {
   const nvme = transport === 'nvme' ? { model: 'ISTAGE NVMe', vendor: '', rotational: false } : {}
   const wwn = `0x${(BigInt(first!.wwn) + BigInt(index)).toString(16)}`

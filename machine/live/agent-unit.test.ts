@@ -6,7 +6,7 @@ import { startAgentUnit } from './agent-unit.js'
 const template = (template: 'today' | 'original'): AgentOnCoreos =>
   agentOf(agentConfig({ template, ironicUrls: ['http://192.0.2.1'], image: 'quay.io/team/agent' }))!
 
-/** Runs a unit whose image can be pulled after so many failures. */
+/** Runs a unit whose pulls fail `failures` times before one succeeds. */
 async function unit(agent: AgentOnCoreos, failures: number, forMs = 60_000) {
   const clock = new VirtualClock()
   const probe = new Probe()
@@ -32,7 +32,7 @@ async function unit(agent: AgentOnCoreos, failures: number, forMs = 60_000) {
 }
 
 describe("the unit of the agent's container", () => {
-  test('runs when its image is there', async () => {
+  test('starts the agent when its image can be pulled', async () => {
     expect(await unit(template('today'), 0)).toMatchObject({
       runs: true,
       console: [
@@ -42,7 +42,7 @@ describe("the unit of the agent's container", () => {
     })
   })
 
-  test("today's is tried again for ever, five seconds after each failure", async () => {
+  test('of today retries for ever, five seconds after each failure', async () => {
     const { runs, afterwards, pulls, console } = await unit(template('today'), Infinity)
     expect({ runs, afterwards, pulls }).toEqual({ runs: undefined, afterwards: 'stopped', pulls: 13 })
     expect(console.slice(0, 6)).toEqual([
@@ -55,24 +55,24 @@ describe("the unit of the agent's container", () => {
     ])
   })
 
-  test('and runs once the image is there', async () => {
+  test('starts the agent when a retried pull succeeds', async () => {
     expect(await unit(template('today'), 3)).toMatchObject({ runs: true, pulls: 4 })
   })
 
-  test("the original's pulls first, and fails once and for all", async () => {
+  test('of the original template pulls first, and does not retry', async () => {
     const { runs, pulls, console } = await unit(template('original'), 1)
     expect({ runs, pulls }).toEqual({ runs: false, pulls: 1 })
     expect(console).toContain('systemd[1]: ironic-agent.service: Control process exited, code=exited, status=125/n/a')
   })
 
-  test('systemd gives up on one that starts too often', async () => {
+  test('is given up by systemd when it starts too often', async () => {
     const restart = { when: 'always', delay: 100, limit: { starts: 5, within: 10_000 } }
     const { runs, pulls, console } = await unit({ ...template('today'), restart }, Infinity)
     expect({ runs, pulls }).toEqual({ runs: false, pulls: 5 })
     expect(console.at(-2)).toBe('systemd[1]: ironic-agent.service: Start request repeated too quickly.')
   })
 
-  test('a file that is mounted and missing stops podman after the pull, a missing auth file before', async () => {
+  test('fails after the pull for a missing file that it mounts, before it for a missing auth file', async () => {
     const agent = template('original')
     const mounted = await unit({ ...agent, missingFiles: ['/etc/ipa.conf'] }, 0)
     expect(mounted).toMatchObject({ runs: false, pulls: 1 })

@@ -1,12 +1,12 @@
 import type { AgentOnCoreos } from '../../coreos/index.js'
 import { errorChain, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
 
-/** An image about to be pulled on a machine, as interceptors see it: one that throws has made the pull fail. */
+/** Probe point before a machine pulls an image. An interceptor that throws makes the pull fail. */
 export interface PullPoint extends ProbePoint {
   readonly kind: 'pull'
   /** Id of the machine. */
   readonly machine: string
-  /** As podman names it: with a tag or a digest. */
+  /** Image reference with a tag or a digest, as podman prints it. */
   readonly image: string
 }
 
@@ -19,8 +19,8 @@ interface UnitParts {
 }
 
 /**
- * Runs the unit that starts the agent's container, as systemd would: the image is pulled, and after a failure it is
- * tried again as the unit says. What it says is what podman and systemd write into the journal.
+ * Runs the unit that starts the agent's container, as systemd would: it pulls the image and after a failure restarts
+ * according to the unit's settings. It prints the journal lines of podman and systemd.
  *
  * @returns whether the container runs now
  * @throws the signal's reason
@@ -35,7 +35,7 @@ export async function startAgentUnit(agent: AgentOnCoreos, parts: UnitParts): Pr
     if (await started(agent, parts)) return true
     const { limit } = restart
     if (restart.when === 'no' || restart.when === 'on-success') return false
-    // It goes on for as long as the machine runs: nobody waits for that.
+    // A weak sleep: restarts may go on as long as the machine runs, and must not keep an automatic clock moving.
     await clock.sleep(Math.max(restart.delay, SHORTEST_DELAY), { weak: true, signal })
     systemd(`Scheduled restart job, restart counter is at ${restarts}.`)
     const recent = limit ? starts.filter((at) => clock.now() - at < limit.within).length : 0
@@ -48,10 +48,10 @@ export async function startAgentUnit(agent: AgentOnCoreos, parts: UnitParts): Pr
   }
 }
 
-/** systemd's own delay between two starts (systemd.service(5)). */
+/** systemd's default RestartSec (systemd.service(5)). */
 const SHORTEST_DELAY = 100
 
-/** podman's exit code for failures of its own, as against those of what runs in a container. */
+/** podman's exit code for failures of its own instead of the container's (podman-run(1)). */
 const PODMAN_FAILED = 125
 
 async function started({ unit, image, pull, missingFiles }: AgentOnCoreos, parts: UnitParts): Promise<boolean> {
@@ -59,7 +59,7 @@ async function started({ unit, image, pull, missingFiles }: AgentOnCoreos, parts
   const reference = withTag(pull.image)
   let phase: 'pulling' | 'running' = 'pulling'
   try {
-    // podman reads its auth file before it asks anybody.
+    // podman reads its auth file before it contacts a registry.
     const [missing] = missingFiles
     if (missing !== undefined && missing === pull.authFile)
       throw new Error(`credential file is not accessible: stat ${missing}: no such file or directory`)
@@ -72,7 +72,7 @@ async function started({ unit, image, pull, missingFiles }: AgentOnCoreos, parts
     return true
   } catch (error) {
     signal.throwIfAborted()
-    // What a unit runs before its main process is a control process to systemd.
+    // systemd calls ExecStartPre's process the control process.
     const which = phase === 'pulling' && pull.before ? 'Control' : 'Main'
     say(`${unit}: Error: ${errorChain(error).join(': ')}`)
     say(`systemd[1]: ${unit}: ${which} process exited, code=exited, status=${PODMAN_FAILED}/n/a`)
@@ -82,6 +82,6 @@ async function started({ unit, image, pull, missingFiles }: AgentOnCoreos, parts
   }
 }
 
-/** podman takes the newest where nobody says which. */
+/** The reference with podman's default tag. */
 const withTag = (image: string): string =>
   /[:@]/.test(image.slice(image.lastIndexOf('/') + 1)) ? image : `${image}:latest`

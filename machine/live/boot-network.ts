@@ -3,14 +3,14 @@ import type { ByteSource } from '../../bytes/index.js'
 /** How a machine reaches the media that it boots from: its BMC for virtual media, its firmware for PXE. */
 export interface BootNetwork {
   /**
-   * A file at a URL, of which only the ranges are fetched that are read.
+   * Opens the file at a URL. Only the ranges that are read are fetched.
    *
    * @throws Error with the reason
    */
   open(url: string, signal: AbortSignal): Promise<ByteSource>
 }
 
-/** A machine whose cables lead nowhere. */
+/** The network of a machine without a connection. */
 export const NO_NETWORK: BootNetwork = {
   open: () => Promise.reject(new Error('the machine has no network')),
 }

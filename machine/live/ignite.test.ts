@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { Probe, systemClock } from '../../runtime/index.js'
 import { ignite } from './ignite.js'
 
-test('Ignition in a live system repeats a request that failed, and uses the proxy of its config', async () => {
+test('Ignition in a live system retries a failed request, and uses the proxy of its config', async () => {
   const requests: string[] = []
   const server = createServer((request, response) => {
     requests.push(request.url!)

@@ -26,7 +26,7 @@ export interface Ignited {
 
 const NOTHING: Ignited = { from: null, version: null, files: [], agent: null }
 
-/** Bytes of files that stay in the report of a boot. */
+/** Limit on the bytes of file contents in the report of a boot. */
 const REPORTED_BYTES = 512 * 1024
 
 export interface IgnitePlace {
@@ -81,7 +81,7 @@ export async function ignite(image: LiveImage, { machine, clock, probe, signal, 
 const sourceOf = ({ config }: LiveImage, url: string | undefined): ConfigSource =>
   url === undefined ? config && { from: 'system', bytes: config } : { from: 'cmdline', url }
 
-/** The console is public, and queries of URLs may hold secrets. */
+/** Masks queries of URLs, which may hold secrets, since many people can read the console. */
 const withoutQueries = (message: string): string => message.replace(/\?[^\s"']+?(?=:?(?:[\s"']|$))/g, '?***')
 
 async function writeFiles(config: SpecConfig, resources: Resources): Promise<Map<string, Uint8Array>> {
@@ -100,7 +100,7 @@ function reportedFiles(config: SpecConfig, written: ReadonlyMap<string, Uint8Arr
   const reported: WrittenFile[] = []
   for (const { path = '', mode = 0o644, append = [] } of config.storage?.files ?? []) {
     const bytes = written.get(path)
-    // A file with appended contents begins with the live image's own bytes.
+    // A file with appended contents begins with bytes of the live image, which are not known here.
     if (!bytes || append.length > 0) continue
     size += bytes.length
     if (size > REPORTED_BYTES) break

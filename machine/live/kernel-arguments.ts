@@ -1,6 +1,6 @@
 import { kernelWords } from '../../coreos/index.js'
 
-/** A kernel's command line as parameters: of a key that comes twice the last value counts, one without a value has none. */
+/** Parameters of a kernel's command line. The last value of a repeated key counts; a key without `=` has an empty value. */
 export function kernelParameters(line: string): Record<string, string> {
   const parameters: Record<string, string> = {}
   for (const word of kernelWords(line)) {

@@ -4,7 +4,7 @@ import type { BootNetwork } from './boot-network.js'
 import { ignite } from './ignite.js'
 import { BootFailed, loadIso, loadPxe, mountRoot } from './live-image.js'
 
-/** What a machine boots that is not on its disks. */
+/** A boot source that is not on the machine's disks. */
 export type LiveMedium = { kind: 'iso'; url: string } | { kind: 'pxe'; kernel: string; ramdisk: string; append: string }
 
 export interface LiveBootParts {
@@ -20,8 +20,8 @@ export interface LiveBootParts {
 export type LiveOutcome = 'ramdisk' | 'live' | BootFailed['outcome']
 
 /**
- * Boots a live system from what is really served: fetched, its kernel arguments and its Ignition config read, and an
- * agent in it only because that config, or a ramdisk that is none of CoreOS's, has one.
+ * Boots a live system from served media: fetches them and reads their kernel arguments and Ignition config. An agent
+ * starts only when that config has one, or when the ramdisk is not CoreOS's and so is one with an agent.
  */
 export async function bootLive(
   medium: LiveMedium,
@@ -66,6 +66,6 @@ export async function bootLive(
   }
 }
 
-/** Ironic gives tokens by the command line, and a console is for many eyes. */
+/** Masks the tokens that Ironic puts on the command line, since many people can read the console. */
 const withoutSecrets = (line: string): string =>
   line.replace(/\b(ipa-agent-token|coreos\.inst\.\w*token)=\S+/g, '$1=******')

@@ -4,22 +4,22 @@ import { errorChain, type Clock } from '../../runtime/index.js'
 import type { BootNetwork } from './boot-network.js'
 import { kernelParameters } from './kernel-arguments.js'
 
-/** What the boot loader got for a machine to start. */
+/** Parts of a live image that decide how the machine starts. */
 export interface LiveImage {
   /**
-   * `coreos`: Ignition decides what runs. `agent`: any other ramdisk, which has the agent in it, as Ironic's own have.
-   * `other`: any other ISO, of which nothing is known.
+   * `coreos`: Ignition decides what runs. `agent`: any other ramdisk, assumed to contain the agent as Ironic's own do.
+   * `other`: any other ISO, whose contents are unknown.
    */
   kind: 'coreos' | 'agent' | 'other'
-  /** The kernel's command line, without what the firmware adds. */
+  /** The kernel's command line, without arguments that the firmware adds. */
   kernelArguments: string
   /** The Ignition config in the initramfs; null for none. */
   config: Uint8Array | null
-  /** Whether the root filesystem is with it: on the medium, or in the initramfs. */
+  /** Whether the medium or the initramfs contains the root filesystem. */
   hasRoot: boolean
 }
 
-/** Why a machine got no further, and how far it got. */
+/** A failed boot, with its outcome. */
 export class BootFailed extends Error {
   override name = 'BootFailed'
   constructor(
@@ -39,8 +39,8 @@ interface Loading {
 }
 
 /**
- * Boots a live ISO from virtual media: of the file only descriptors, kernel arguments and the embedded archive are
- * read, as a machine reads a disc that it boots.
+ * Loads a live ISO from virtual media. Only descriptors, kernel arguments and the embedded archive are read, as a machine
+ * reads a disc that it boots.
  *
  * @throws BootFailed
  */
@@ -82,12 +82,12 @@ export async function loadIso(url: string, loading: Loading): Promise<LiveImage>
   }
 }
 
-/** What every live initramfs of CoreOS has. */
+/** File in every live initramfs of CoreOS. */
 const MARK = 'etc/coreos-live-initramfs'
 const ROOT = /^root\.(squashfs|erofs)$/
 
 /**
- * Boots a kernel with its initramfs, as a boot loader gets them by the network.
+ * Loads a kernel with its initramfs, as a boot loader gets them over the network.
  *
  * @throws BootFailed
  */
@@ -121,7 +121,7 @@ export async function loadPxe(
   }
 }
 
-/** @throws BootFailed `emergency shell` for a root filesystem that is nowhere */
+/** @throws BootFailed `emergency shell` when there is no root filesystem */
 export async function mountRoot({ kernelArguments, hasRoot }: LiveImage, loading: Loading): Promise<void> {
   const url = kernelParameters(kernelArguments)['coreos.live.rootfs_url']
   if (url === undefined) {
@@ -149,7 +149,7 @@ async function opened(what: string, url: string, { network, signal }: Loading): 
   }
 }
 
-/** That it is there and not empty is all that matters of it: a simulated kernel runs nothing. */
+/** Checks that a file is there and not empty. Its contents do not matter: a simulated kernel runs nothing. */
 async function firstBytes(what: string, url: string, loading: Loading): Promise<void> {
   const source = await opened(what, url, loading)
   let bytes: Uint8Array

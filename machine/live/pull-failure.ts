@@ -1,14 +1,14 @@
-/** Why a registry does not hand out an image. */
+/** Reason for a failed pull. */
 export type PullProblem = 'not-found' | 'unauthorized' | 'timeout'
 
-/** How long podman waits for a registry that says nothing, in milliseconds (Go's dialer). */
+/** Milliseconds until podman gives up on a registry that does not answer (timeout of Go's dialer). */
 export const DIAL_TIMEOUT = 30_000
 
 /**
- * What podman 5 says when it cannot pull.
+ * The message of podman 5 for a failed pull.
  *
  * @param image with a tag or a digest
- * @param why a {@link PullProblem}, or what the registry is to say
+ * @param why a {@link PullProblem}, or the registry's own message
  */
 export function pullFailure(image: string, why: string): string {
   const { registry, repository, version } = partsOf(image)
@@ -26,7 +26,7 @@ export function pullFailure(image: string, why: string): string {
   }
 }
 
-/** A name without a registry is one of Docker Hub's. */
+/** Parts of a reference. A name without a registry is on Docker Hub. */
 function partsOf(image: string): { registry: string; repository: string; version: string } {
   const [, name = image, version = 'latest'] = /^(.*?)[:@]([^/]*)$/.exec(image) ?? []
   const [first = '', ...rest] = name.split('/')

@@ -4,16 +4,16 @@ import { folderOf } from '../root/root-tree.js'
 
 /** A bootable version of the OS on a machine's disk, as ostree keeps them. */
 export interface OsDeployment {
-  /** Of the commit, 64 hex digits. */
+  /** Checksum of the commit, 64 hex digits. */
   checksum: string
   version: string
-  /** The container image that it came from, by digest; null for what the disk image brought. */
+  /** The container image that it came from, by digest; null for the deployment of the disk image. */
   image: string | null
-  /** What the image adds to the base: paths below /usr. */
+  /** Paths below /usr that the image adds to the base. */
   files: readonly string[]
 }
 
-/** On its way from what the disk image brought to the node image that the cluster wants. */
+/** Progress of the update from the disk image's OS to the cluster's node image. */
 export interface Pivot {
   image: string
   attempts: number
@@ -23,9 +23,9 @@ export interface Pivot {
 
 export interface OsState {
   booted: OsDeployment
-  /** Takes over at the next boot. */
+  /** The deployment of the next boot. */
   staged: OsDeployment | null
-  /** What ran before. */
+  /** The deployment that was booted before. */
   rollback: OsDeployment | null
   pivot: Pivot | null
   /** Digests of image layers that need not be fetched again. */
@@ -34,7 +34,7 @@ export interface OsState {
 
 const NAME = 'fedora-coreos'
 
-/** What `rpm-ostree status --json` says, as far as deployments go. */
+/** The deployments in `rpm-ostree status --json`. */
 export interface RpmOstreeStatus {
   deployments: {
     osname: string
@@ -69,7 +69,7 @@ export function rpmOstreeStatus({ booted, staged, rollback }: OsState): RpmOstre
   }
 }
 
-/** The deployment that a disk image brought: its version stands in the boot loader's entry. */
+/** The deployment of a disk image, with the version from the title of the boot loader's entry. */
 export function baseDeployment(title: string, kernelArguments: readonly string[]): OsDeployment {
   const version = /\d+(?:\.[\w-]+)+/.exec(title)?.[0] ?? 'unknown'
   const path = kernelArguments.find((argument) => argument.startsWith('ostree='))
@@ -79,7 +79,7 @@ export function baseDeployment(title: string, kernelArguments: readonly string[]
 
 const OS_RELEASE = '/usr/lib/os-release'
 
-/** The files of the deployment that runs take the place of those of the one before. */
+/** Replaces the files of one deployment by those of another. */
 export function deployFiles(tree: RootTree, before: OsDeployment | null, now: OsDeployment): void {
   for (const path of before?.files ?? []) tree.remove(path)
   for (const path of now.files) {

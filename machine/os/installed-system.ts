@@ -7,29 +7,29 @@ import type { OsState } from './deployments.js'
 export interface JournalLine {
   /** Milliseconds since the epoch, in lab time. */
   at: number
-  /** As journald shows who wrote it: `ignition[712]`, `systemd[1]`. */
+  /** The writer as journalctl shows it: `ignition[712]`, `systemd[1]`. */
   from: string
   priority: 'crit' | 'err' | 'warning' | 'notice' | 'info' | 'debug'
   message: string
 }
 
-/** What is kept of an installed system by name, and how it is kept. */
+/** Store of the parts of an installed system. */
 export interface SystemStore {
   put(name: SystemPart, value: () => unknown): void
 }
 
 export type SystemPart = 'root' | 'journal' | 'os'
 
-/** Lines of a journal that are kept. */
+/** Limit on the lines of a journal. */
 const JOURNAL_LINES = 1500
 
-/** Every installation begins with the same tree: it is kept once, and of each machine only what differs. */
+/** The tree that every installation begins with. It is stored once, and for each machine only the differences. */
 let base: ReadonlyMap<string, RootRecord> | undefined
 const baseRecords = (): ReadonlyMap<string, RootRecord> => (base ??= recordsOf(baseRoot()))
 
 /**
- * What an installed system has of its own: its root filesystem, its journal and its deployments. It lasts over boots and
- * over restarts of ironstage, until another system has its first boot on the machine.
+ * State of an installed system: its root filesystem, its journal and its deployments. It outlives boots and restarts of
+ * ironstage, until another system has its first boot on the machine.
  */
 export class InstalledSystem {
   readonly #store: SystemStore
@@ -38,14 +38,14 @@ export class InstalledSystem {
   #os: OsState | null
   #journalQueued = false
 
-  constructor(store: SystemStore, kept: ReadonlyMap<string, unknown> = new Map()) {
+  constructor(store: SystemStore, stored: ReadonlyMap<string, unknown> = new Map()) {
     this.#store = store
-    this.#root = (kept.get('root') ?? null) as { disk: string; changes: RootChanges } | null
-    this.#journal = (kept.get('journal') ?? []) as JournalLine[]
-    this.#os = (kept.get('os') ?? null) as OsState | null
+    this.#root = (stored.get('root') ?? null) as { disk: string; changes: RootChanges } | null
+    this.#journal = (stored.get('journal') ?? []) as JournalLine[]
+    this.#os = (stored.get('os') ?? null) as OsState | null
   }
 
-  /** The root filesystem as it is; undefined before a first boot, and for a system on another disk. */
+  /** The root filesystem; undefined before a first boot, and when the system is on another disk. */
   tree(disk?: string): RootTree | undefined {
     const root = this.#root
     if (!root || (disk !== undefined && root.disk !== disk)) return undefined
@@ -58,7 +58,7 @@ export class InstalledSystem {
     this.#store.put('root', () => this.#root)
   }
 
-  /** A system that was just installed has nothing of an earlier one. */
+  /** Removes the state of an earlier system, at the first boot of a new one. */
   begin(): void {
     this.#root = this.#os = null
     this.#journal = []
@@ -73,7 +73,7 @@ export class InstalledSystem {
     this.#journal.push(line)
     if (this.#journal.length > JOURNAL_LINES) this.#journal.splice(0, this.#journal.length - JOURNAL_LINES)
     if (this.#journalQueued) return
-    // The whole journal is written: once for all lines until then.
+    // The record is the whole journal, so queue it once for all lines until it is written.
     this.#journalQueued = true
     this.#store.put('journal', () => {
       this.#journalQueued = false
@@ -85,7 +85,7 @@ export class InstalledSystem {
     return this.#os
   }
 
-  /** It has not yet become what its cluster wants. */
+  /** Whether the update to the cluster's node image is not done yet. */
   get isPivoting(): boolean {
     const { pivot = null } = this.#os ?? {}
     return pivot !== null && pivot.state !== 'done'

@@ -19,7 +19,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const deployment = (version: string): OsDeployment => ({ checksum: 'c', version, image: null, files: [] })
 
-test('an image that an earlier process had pulled is not pulled again, and its boot entry is made once', async () => {
+test('an image that an earlier process pulled is not pulled again, and its boot entry is made once', async () => {
   const path = join(folder, 'disk')
   await writeFile(path, await smallImage())
   const clock = systemClock()
@@ -50,7 +50,7 @@ test('an image that an earlier process had pulled is not pulled again, and its b
       }))
     const { booted: first } = await look()
     for (let process = 0; process < 2; process++) {
-      await runNodeImage(bootable, { ...parts, keep: () => Promise.resolve() })
+      await runNodeImage(bootable, { ...parts, persist: () => Promise.resolve() })
       const { booted, names, before } = await look()
       expect(booted).toEqual({ title: 'CoreOS node 2.0 (ostree:0)', options: first!.options })
       expect(names).toEqual(['ostree-1-fedora-coreos.conf', 'ostree-2-fedora-coreos.conf'])

@@ -8,14 +8,14 @@ import { pullNodeImage, type PivotParts } from './pivot.js'
 
 const titleOf = ({ version }: OsDeployment): string => `CoreOS node ${version} (ostree:0)`
 
-/** Any boot but the first: what was staged runs, where the boot loader's entry says so, and what ran is what to go back to. */
+/** A boot after the first. A staged deployment whose entry was booted becomes the booted one, the former one the rollback. */
 export function laterBoot({ device, title }: Bootable, system: InstalledSystem, clock: Clock): void {
   const { os } = system
   const tree = system.tree(device.name)
   if (!os || !tree) return
   if (!os.staged) return
   if (title !== titleOf(os.staged)) {
-    // Power went before it could be made the one to boot: it is pulled once more, mostly from what is there.
+    // Power was lost before its boot entry was written: it is pulled again, mostly from layers that are there.
     system.keepOs({ ...os, staged: null, pivot: os.pivot && { ...os.pivot, state: 'pulling' } })
     return
   }
@@ -26,10 +26,10 @@ export function laterBoot({ device, title }: Bootable, system: InstalledSystem, 
   system.print({ at: clock.now(), from: 'systemd[1]', priority: 'info', message: `Booted ${titleOf(os.staged)}` })
 }
 
-/** Becomes the node image that the cluster wants: pulled, staged, and made the one to boot. What is left is the reboot. */
+/** Pulls and stages the cluster's node image and writes its boot entry. The caller reboots. */
 export async function runNodeImage({ device, bootOffset }: Bootable, parts: PivotParts): Promise<void> {
   const { system, clock, signal } = parts
-  // An earlier process may have been killed between here and the reboot.
+  // An earlier process may have been killed after the pull and before the reboot.
   if (system.os?.pivot?.state === 'pulling') await pullNodeImage(parts)
   signal.throwIfAborted()
   await withBootVolume(device, bootOffset, clock, (volume) => addEntry(volume, titleOf(system.os!.staged!)))

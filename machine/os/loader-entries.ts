@@ -4,13 +4,13 @@ import { editKargs } from '../programs/coreos-installer/kargs.js'
 
 const FOLDER = '/loader/entries'
 
-/** The boot loader's entries by name; the last one is what is booted. */
+/** Names of the boot loader's entries in order; GRUB boots the last one. */
 async function entryNames(volume: BootVolume): Promise<string[]> {
   const names = (await volume.exists(FOLDER)) ? await volume.list(FOLDER) : []
   return names.filter((name) => name.endsWith('.conf'))
 }
 
-/** What GRUB picks: title and options. */
+/** Title and options of the entry that GRUB boots. */
 export async function bootedEntry(volume: BootVolume): Promise<{ title: string; options: string[] } | undefined> {
   const last = (await entryNames(volume)).at(-1)
   if (last === undefined) return undefined
@@ -25,7 +25,7 @@ export interface WantedArguments {
   shouldNotExist: readonly string[]
 }
 
-/** Takes out and adds kernel arguments of the entry that is booted; true when that changed it. */
+/** Removes and adds kernel arguments of the booted entry; true when that changed it. */
 export async function setArguments(
   volume: BootVolume,
   { shouldExist, shouldNotExist }: WantedArguments,
@@ -42,8 +42,8 @@ export async function setArguments(
 }
 
 /**
- * Makes a deployment the one that is booted, as ostree does: its entry comes after the one that was booted until now,
- * which stays to go back to.
+ * Adds the entry of a new deployment after the one booted until now, as ostree does, so that GRUB boots it. The former
+ * entry stays for a rollback.
  */
 export async function addEntry(volume: BootVolume, title: string): Promise<void> {
   const names = await entryNames(volume)

@@ -2,10 +2,10 @@ import { rpmOstreeStatus, type OsDeployment, type Pivot, type RpmOstreeStatus } 
 import type { InstalledSystem } from './installed-system.js'
 import { kubeletState } from './pivot.js'
 
-/** The OS on a machine's disk, as somebody logged in would see it. */
+/** The OS on a machine's disk, as a user who is logged in sees it. */
 export interface OsReport {
   booted: Pick<OsDeployment, 'version' | 'image'>
-  /** Towards the node image that the cluster wants; null where none is wanted. */
+  /** Update to the cluster's node image; null without one. */
   pivot: Pivot | null
   kubelet: ReturnType<typeof kubeletState>
   /** `rpm-ostree status --json` */

@@ -10,12 +10,12 @@ const BOOTSTRAP = '/etc/pivot/image-pullspec'
 export const KUBELET = '/usr/bin/kubelet'
 
 const [FIRST_PAUSE, LONGEST_PAUSE] = [seconds(10), minutes(5)]
-/** For so long a pull that fails is worth waiting for. */
+/** Time after which retries of a failing pull no longer hold an automatic clock. */
 const EVENTFUL = minutes(60)
 
 /**
- * The node image that a machine is to become: of the cluster's machine config, or, on a bootstrap node, as OKD writes
- * it. Null for a machine that stays what its disk image brought.
+ * The node image that a machine updates to: that of the cluster's machine config or, on a bootstrap node, of OKD's file.
+ * Null for a machine that stays with the OS of its disk image.
  */
 export function wantedImage(tree: RootTree): string | null {
   const bootstrap = tree.text(BOOTSTRAP).trim()
@@ -37,12 +37,12 @@ export interface PivotParts {
   clock: Clock
   probe: Probe
   signal: AbortSignal
-  keep(): Promise<void>
+  persist(): Promise<void>
 }
 
 /**
- * Pulls the wanted node image, by its digest, until it is there, and stages it for the next boot. What runs stays as it
- * is meanwhile. Layers that are there already are not fetched again.
+ * Pulls the node image by its digest, with retries until it succeeds, and stages it for the next boot. Layers that are
+ * there already are not fetched again.
  */
 export async function pullNodeImage(parts: PivotParts): Promise<void> {
   const { machine, system, clock, probe, signal } = parts
@@ -57,15 +57,15 @@ export async function pullNodeImage(parts: PivotParts): Promise<void> {
       )
       say(parts, 'info', `Staging deployment of ${deployment.version}`)
       system.keepOs({ ...os, staged: deployment, layers, pivot: { ...pivot, lastError: null, state: 'staged' } })
-      return await parts.keep()
+      return await parts.persist()
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof PullFailure)) throw error
       say(parts, 'err', `error: Pulling ${pivot.image}: ${error.message}`)
-      // What came before the failure need not come again.
+      // Keep the layers that were fetched before the failure.
       const { layers } = system.os!
       system.keepOs({ ...os, layers, pivot: { ...pivot, lastError: error.message } })
-      await parts.keep()
+      await parts.persist()
     }
     await clock.sleep(pause, { signal, weak: clock.now() - begun > EVENTFUL })
   }
@@ -95,7 +95,7 @@ function say({ system, clock }: PivotParts, priority: 'info' | 'err', message: s
   system.print({ at: clock.now(), from: 'machine-config-daemon[1402]', priority, message })
 }
 
-/** Whether the node may become part of its cluster: never before it runs the image that the cluster wants. */
+/** Whether the kubelet may start: only when the node runs its cluster's image. */
 export function kubeletState(os: OsState, tree: RootTree): 'not installed' | 'waits for the node image' | 'may start' {
   if (os.pivot && os.pivot.state !== 'done') return 'waits for the node image'
   return tree.exists(KUBELET) ? 'may start' : 'not installed'

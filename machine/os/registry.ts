@@ -4,24 +4,24 @@ export interface PulledImage {
   manifest: Uint8Array
 }
 
-/** What a node image's manifest says, in an annotation as ostree images have them. */
+/** Contents of an annotation in a node image's manifest, modelled on those of ostree images. */
 export interface NodeImageManifest {
-  /** Of the OS in it. */
+  /** Version of the OS in it. */
   version: string
-  /** Of the base that it derives from. */
+  /** Version of the base that it derives from. */
   base: string
-  /** Digests, the base's first. */
+  /** Layers, the base's first. */
   layers: { digest: string; size: number }[]
-  /** What it adds to the base: paths below /usr. */
+  /** Paths below /usr that it adds to the base. */
   files: string[]
 }
 
-/** No image: why is told in the sentence. */
+/** A failed pull, with the reason as message. */
 export class PullFailure extends Error {
   override name = 'PullFailure'
 }
 
-/** Where machines pull container images from. */
+/** Registry that machines pull container images from. */
 export interface ImageRegistry {
   /** @throws PullFailure */
   manifest(image: string, signal: AbortSignal): Promise<PulledImage>

@@ -20,14 +20,14 @@ export interface Inside {
   readonly files: FileTree
   /** By kernel name. Every access passes the probe, so faults reach it. */
   readonly disks: ReadonlyMap<string, BlockDevice>
-  /** Firmware variables; survive reboots. Changes are kept by calling {@link keep}. */
+  /** Firmware variables; survive reboots. Changes are kept by calling {@link persist}. */
   readonly efi: { entries: EfiEntry[]; order: string[]; current: string | null }
   /** Mount point -> what is mounted there. */
   readonly mounts: Map<string, { device: string; readOnly: boolean }>
   /** Images that were brought to it, and where this process finds them. */
   readonly staged?: ReadonlyMap<string, string>
   /** Saves firmware variables. */
-  keep(): Promise<void>
+  persist(): Promise<void>
   /** Ejects the CD that is in its drive; absent where there is none. */
   eject?(): Promise<void>
   /** Takes effect after the program has ended. */

@@ -20,7 +20,7 @@ import type { Inside, Process } from '../programs/program.js'
 import { ramdiskTree } from './ramdisk-tree.js'
 import { RunLog, type RunRecord } from './run-log.js'
 
-/** A command about to run on a simulated machine, as interceptors see it. `next()` gives a {@link CommandEnd}. */
+/** Probe point before a command runs on a simulated machine. `next()` resolves to a {@link CommandEnd}. */
 export interface CommandPoint extends ProbePoint {
   readonly kind: 'command'
   /** Id of the machine. */
@@ -29,9 +29,9 @@ export interface CommandPoint extends ProbePoint {
 }
 
 /**
- * How a command ended. An interceptor decides it by what it returns: without calling `next()` the program does not run
- * at all; after it, the program has run and only its end is told differently. One that throws has cut the connection to
- * the machine: the run ends as `unknown`.
+ * The end of a command. An interceptor can return another one: without calling `next()` the program does not run at all;
+ * after it the program has run, and only its reported end differs. An interceptor that throws cuts the connection to the
+ * machine: the run ends as `unknown`.
  */
 export interface CommandEnd {
   exitCode: number
@@ -39,16 +39,16 @@ export interface CommandEnd {
   stderr?: string
 }
 
-/** How a file of the tree is kept; `null` in place of a node says that the base's file is gone. */
+/** Stored form of a file of the tree; `null` for a removed file of the base. */
 export type FileRecord = { kind: 'file'; mode: number; base64: string } | Exclude<TreeNode, { kind: 'file' }> | null
 
-/** The machine is off, has lost power, or runs something else than the ramdisk. */
+/** The machine is off, has lost power, or runs another system than the ramdisk. */
 export class MachineUnreachable extends Error {
   override name = 'MachineUnreachable'
   readonly code = 'EHOSTUNREACH'
 }
 
-/** The reason with which a cancelled program is aborted. */
+/** Abort reason of a cancelled program. */
 class Cancelled extends Error {
   override name = 'Cancelled'
 }
@@ -65,25 +65,25 @@ export interface SessionParts {
   probe: Probe
   pace: MachinePace
   logger: Logger
-  /** By path there, the file of this process. */
+  /** Files of this process by their path in the machine. */
   staged: ReadonlyMap<string, string>
-  /** Keeps firmware variables and mounts. */
-  keep(): Promise<void>
-  /** Opens the tray of its CD; absent where there is none in it. */
+  /** Stores firmware variables and mounts. */
+  persist(): Promise<void>
+  /** Ejects the CD; absent without one. */
   eject?(): Promise<void>
   request(action: 'power off' | 'reboot'): void
-  /** What an earlier process had kept of this boot. */
+  /** Records that an earlier process stored of this boot. */
   restored?: { files: Iterable<[string, FileRecord]>; runs: Iterable<[string, RunRecord]> }
 }
 
 interface RunEntry {
   log: RunLog
-  /** Kills the program. */
+  /** Aborts the program. */
   controller: AbortController
   program?: Promise<unknown>
 }
 
-/** Ended runs whose id the caller did not choose; nobody else can ask for them. */
+/** Number of ended runs without a caller's id that stay; only the caller who started one can read it. */
 const ANONYMOUS_RUNS = 4
 
 /** One boot of the ramdisk, from the moment it is up: its files and the programs that run in it. */
@@ -112,7 +112,7 @@ export class RamdiskSession {
       efi: parts.efi,
       mounts: parts.mounts,
       staged: parts.staged,
-      keep: () => parts.keep(),
+      persist: () => parts.persist(),
       ...(parts.eject ? { eject: () => parts.eject!() } : {}),
       request: (action) => void (this.#requested = action),
     }
@@ -129,7 +129,7 @@ export class RamdiskSession {
     const id = command.id ?? uuid(this.#parts.random)
     const entry: RunEntry = { log: this.#newLog(id, command), controller: new AbortController() }
     this.#runs.set(id, entry)
-    // Kept before it starts: whoever finds the id again must not start it twice.
+    // Store the run before it starts, so that a later process that gets the same id does not start it twice.
     if (command.id !== undefined) await this.#parts.store.flush()
     void this.#run(command, entry)
     return this.#follow(entry, 0)
@@ -144,7 +144,7 @@ export class RamdiskSession {
         )
   }
 
-  /** Ends the boot: programs are told at once and no longer reach disks. Resolves when all of them have ended. */
+  /** Ends the boot: programs are aborted and lose access to the disks. Resolves when all of them have ended. */
   async end(why: string): Promise<void> {
     const reason = new MachineUnreachable(`${this.#parts.spec.id} ${why}`)
     this.#power.abort(reason)
@@ -155,7 +155,7 @@ export class RamdiskSession {
     await Promise.all(this.#programs)
   }
 
-  /** Ends the process's part only: the programs are killed with it, as a later process will find. */
+  /** Ends the work of this process; a later process reports the programs as killed. */
   async abandon(): Promise<void> {
     const reason = new MachineUnreachable('ironstage is closing')
     this.#power.abort(reason)
@@ -167,7 +167,7 @@ export class RamdiskSession {
     const { store, spec } = this.#parts
     if (command.id === undefined) return new RunLog(id, command.argv)
     let queued = false
-    const keep = () => {
+    const queueRecord = () => {
       if (queued || this.#power.signal.aborted) return
       queued = true
       store.put(spec.id, 'run', id, () => {
@@ -175,8 +175,8 @@ export class RamdiskSession {
         return log.record()
       })
     }
-    const log: RunLog = new RunLog(id, command.argv, keep)
-    keep()
+    const log: RunLog = new RunLog(id, command.argv, queueRecord)
+    queueRecord()
     return log
   }
 
@@ -184,7 +184,7 @@ export class RamdiskSession {
     return entry.log.follow(offset, async () => {
       if (entry.log.ended) return
       entry.controller.abort(new Cancelled('cancelled'))
-      // Not before it really has ended: until then it may still be writing.
+      // Report the end only when the program has ended: until then it may still be writing.
       await entry.program
       entry.log.finish({ kind: 'signalled', signal: 'SIGTERM' })
       await this.#parts.store.flush()
@@ -206,7 +206,7 @@ export class RamdiskSession {
           ? { kind: 'signalled', signal: 'SIGTERM' }
           : { kind: 'unknown', why: errorChain(error).join(': ') }
     }
-    // The end is kept before anybody is told of it, unless the boot is over and took the run with it.
+    // Store the end before it is reported, unless the boot is over and the run removed with it.
     if (!log.ended && !this.#power.signal.aborted && command.id !== undefined) {
       const record = { ...log.record(), exit }
       store.put(spec.id, 'run', log.id, () => record)

@@ -7,7 +7,7 @@ import type { MachineSpec } from '../machine-spec.js'
 const LIVE_ARGUMENTS =
   'coreos.live.rootfs_url=http://live.invalid/rootfs.img ignition.firstboot ignition.platform.id=metal'
 
-/** Folders of a live CoreOS that programs expect although nothing is in them. */
+/** Empty folders of a live CoreOS that programs expect. */
 const FOLDERS = [
   '/boot',
   '/dev/shm',
@@ -25,8 +25,8 @@ const FOLDERS = [
 ]
 
 /**
- * Files of a live CoreOS ramdisk just booted on this machine: what of /etc, /proc, /sys and /dev the agent, steps and
- * programs look at.
+ * Files of a live CoreOS ramdisk just booted on this machine: the parts of /etc, /proc, /sys and /dev that the agent,
+ * steps and programs read.
  */
 export function ramdiskTree(spec: MachineSpec, boot: Boot): ReadonlyMap<string, TreeNode> {
   const tree = new TreeBuilder()
@@ -37,7 +37,7 @@ export function ramdiskTree(spec: MachineSpec, boot: Boot): ReadonlyMap<string, 
   tree.file('/run/ostree-live', '')
   tree.file('/etc/hostname', `${hostName(spec)}\n`)
   tree.file('/etc/os-release', OS_RELEASE)
-  // A live system makes up a new one at every boot.
+  // A live system makes a new id at every boot.
   tree.file('/etc/machine-id', `${createHash('sha256').update(boot.id).digest('hex').slice(0, 32)}\n`, 0o444)
   processes(tree, spec, boot)
   firmware(tree, spec)
@@ -55,16 +55,16 @@ VARIANT_ID=coreos
 PRETTY_NAME="Fedora CoreOS (simulated live image)"
 `
 
-/** The kernel command line: the live image's own arguments, then what the boot loader was given. */
+/** The kernel command line: the live image's own arguments, then those of the boot loader. */
 export function commandLine(spec: MachineSpec, boot: Boot): string {
   const { source, live } = boot
-  // Virtual media know of no NIC.
+  // Virtual media add no BOOTIF.
   if (live && source.kind !== 'pxe') return live.kernelArguments
-  const given: Record<string, string> = source.kind === 'ramdisk' ? { ...source.parameters } : {}
+  const parameters: Record<string, string> = source.kind === 'ramdisk' ? { ...source.parameters } : {}
   const nic = spec.nics.find((candidate) => candidate.pxe)
-  // pxelinux and Ironic's iPXE template put the hardware type in front of the address.
-  if (nic && given['BOOTIF'] === undefined) given['BOOTIF'] = `01-${nic.mac.replaceAll(':', '-')}`
-  const words = Object.entries(given).map(([key, value]) => (value === '' ? key : `${key}=${value}`))
+  // pxelinux and Ironic's iPXE template put the hardware type before the address.
+  if (nic && parameters['BOOTIF'] === undefined) parameters['BOOTIF'] = `01-${nic.mac.replaceAll(':', '-')}`
+  const words = Object.entries(parameters).map(([key, value]) => (value === '' ? key : `${key}=${value}`))
   return [live?.kernelArguments ?? LIVE_ARGUMENTS, ...words].join(' ')
 }
 
@@ -88,7 +88,7 @@ function cpuInfo(spec: MachineSpec): string {
   ).join('')
 }
 
-/** The SMBIOS system UUID: as stable as the machine's serial number. */
+/** The SMBIOS system UUID, derived from the serial number. */
 export function systemUuid(spec: MachineSpec): string {
   const hex = createHash('sha256')
     .update(`${spec.manufacturer}/${spec.product}/${spec.serial}/${spec.id}`)
@@ -164,7 +164,7 @@ function block(tree: TreeBuilder, spec: MachineSpec, disk: MachineSpec['disks'][
   const names = diskNames(spec, disk)
   const sys = `/sys/class/block/${disk.name}`
   const files: Record<string, string> = {
-    // In units of 512 bytes whatever the sector size.
+    // In units of 512 bytes, independent of the sector size.
     size: String(disk.size / 512),
     ro: '0',
     removable: disk.transport === 'usb' ? '1' : '0',

@@ -1,15 +1,15 @@
 import type { Exit, OutputChunk, Run } from '../../targets/index.js'
 
-/** A run as it is kept in the state folder. */
+/** A run as it is stored in the state folder. */
 export interface RunRecord {
   argv: readonly string[]
   /** Output in order; base64 bytes. */
   output: [stream: OutputChunk['stream'], bytes: string][]
-  /** null: it was running when this was written. */
+  /** Null when it was running at the time of writing. */
   exit: Exit | null
 }
 
-/** A program's output and end, kept for everybody who follows the run, now or later. */
+/** A program's output and end, for all that follow the run, now or later. */
 export class RunLog {
   readonly id: string
   readonly argv: readonly string[]
@@ -21,7 +21,7 @@ export class RunLog {
   #end!: (exit: Exit) => void
   #waiting: (() => void)[] = []
 
-  /** @param changed told of everything that makes {@link record} different */
+  /** @param changed called at every change of {@link record} */
   constructor(id: string, argv: readonly string[], changed: () => void = () => {}) {
     this.id = id
     this.argv = argv
@@ -29,7 +29,7 @@ export class RunLog {
     this.exit = new Promise((resolve) => (this.#end = resolve))
   }
 
-  /** A run of an earlier process. What ran when that died is gone with it: reported as killed. */
+  /** Restores a run of an earlier process. One that had not ended is reported as killed. */
   static restore(id: string, record: RunRecord): RunLog {
     const log = new RunLog(id, record.argv)
     for (const [stream, bytes] of record.output) log.write(stream, Buffer.from(bytes, 'base64'))
@@ -47,7 +47,7 @@ export class RunLog {
     this.#wake()
   }
 
-  /** The first end counts. */
+  /** Ends the run. Only the first call counts. */
   finish(exit: Exit): void {
     if (this.#ended) return
     this.#ended = exit
@@ -63,7 +63,7 @@ export class RunLog {
     }
   }
 
-  /** Follows the run from a byte of its merged output. */
+  /** Follows the run from an offset in its merged output. */
   follow(offset: number, cancel: () => Promise<void>): Run {
     return { id: this.id, output: this.#from(offset), exit: this.exit, cancel }
   }

@@ -1,6 +1,6 @@
 import type { StageAsset } from '../../targets/index.js'
 
-/** A file of this process shows in the machine below /run, by the end of its path: its digest and its name. */
+/** Wraps `stage` so that a staged file appears in the machine below /run, with the digest and the name of its path. */
 export function stagedIn(files: Map<string, string>, stage: StageAsset): StageAsset {
   return async (asset, options) => {
     const staged = await stage(asset, options)

@@ -94,8 +94,8 @@ const FILES: Record<string, [mode: number, text: string]> = {
 }
 
 /**
- * What an installed CoreOS has when Ignition comes to it, as far as Ignition, the user tools and systemd look at it:
- * the folders that ostree links into `/var`, accounts with their tools' settings, a unit that is enabled.
+ * Root filesystem of an installed CoreOS before Ignition runs, as far as Ignition, the user tools and systemd read it:
+ * the folders that ostree links into `/var`, accounts with their tools' settings, an enabled unit.
  */
 export function baseRoot(): RootTree {
   const tree = new RootTree()

@@ -8,23 +8,23 @@ import { newFile, newLink } from './root-tree.js'
 
 const base = recordsOf(baseRoot())
 
-test('what is kept of a root filesystem makes the same one again', async () => {
+test('the stored changes of a root filesystem give the same one again', async () => {
   await fc.assert(
     fc.asyncProperty(configs, async (config) => {
       const { tree: records } = await runOurs(JSON.stringify(config))
       const tree = treeOf(records)
-      const kept = JSON.parse(JSON.stringify(changesBetween(base, tree))) as ReturnType<typeof changesBetween>
-      expect(recordsOf(withChanges(base, kept))).toEqual(records)
+      const stored = JSON.parse(JSON.stringify(changesBetween(base, tree))) as ReturnType<typeof changesBetween>
+      expect(recordsOf(withChanges(base, stored))).toEqual(records)
     }),
     { numRuns: 60, seed: 5 },
   )
 })
 
-test('of a system that nobody changed nothing is kept', () => {
+test('an unchanged system stores nothing', () => {
   expect(changesBetween(base, baseRoot())).toEqual([])
 })
 
-test('a file that has two names stays one file', () => {
+test('a file with two names stays one file', () => {
   const tree = baseRoot()
   const file = newFile(Buffer.from('one'))
   tree.put('/etc/z', file)
@@ -44,7 +44,7 @@ test.each([
   expect(tree.exists(real)).toBe(true)
 })
 
-test('links that lead to each other end in an error, not in a loop', () => {
+test('links that point to each other are an error instead of a loop', () => {
   const tree = baseRoot()
   tree.put('/etc/a', newLink('b'))
   tree.put('/etc/b', newLink('/etc/a'))

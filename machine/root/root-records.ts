@@ -1,16 +1,16 @@
 import { newDirectory, RootTree, type RootNode } from './root-tree.js'
 
-/** How a node of a root filesystem is kept; `hard` names the path that it is another name of. */
+/** Stored form of a node of a root filesystem; `hard` is the path of a file that this is another name of. */
 export type RootRecord =
   | { kind: 'file'; mode: number; uid: number; gid: number; base64: string }
   | { kind: 'directory'; mode: number; uid: number; gid: number }
   | { kind: 'link'; uid: number; gid: number; target: string }
   | { kind: 'hard'; to: string }
 
-/** Paths that differ from the tree that every installation begins with; null for one that is gone. */
+/** Paths that differ from the tree that every installation begins with; null for a removed one. */
 export type RootChanges = [path: string, record: RootRecord | null][]
 
-/** Every path of a tree, in the order in which they can be made. */
+/** Records of every path of a tree, in an order in which they can be made. */
 export function recordsOf(tree: RootTree): Map<string, RootRecord> {
   const first = new Map<RootNode, string>()
   const records = new Map<string, RootRecord>()
@@ -49,11 +49,11 @@ export function withChanges(base: ReadonlyMap<string, RootRecord>, changes: Root
   for (const [path, record] of changes)
     if (record) records.set(path, record)
     else records.delete(path)
-  // A folder comes before what is in it, and a file before its other names, which sort after it.
+  // Folders sort before their entries, and a file before its other names.
   return treeOf([...records].sort(([a], [b]) => comparePaths(a, b)))
 }
 
-/** As {@link RootTree.walk} goes: name by name. */
+/** The order of {@link RootTree.walk}: name by name. */
 function comparePaths(a: string, b: string): number {
   const [left, right] = [a.split('/'), b.split('/')]
   for (let at = 0; at < Math.min(left.length, right.length); at++)

@@ -1,6 +1,6 @@
 import { fileError } from '../file-tree.js'
 
-/** Who owns a thing of the tree, and what they may do with it: permission bits with setuid, setgid and sticky. */
+/** Owner and mode of a node; the mode includes setuid, setgid and sticky. */
 export interface Owned {
   mode: number
   uid: number
@@ -19,13 +19,13 @@ export interface RootDirectory extends Owned {
 
 export interface RootLink extends Owned {
   kind: 'link'
-  /** As written: relative or absolute. */
+  /** The target as it was written, relative or absolute. */
   target: string
 }
 
 export type RootNode = RootFile | RootDirectory | RootLink
 
-/** Links of links are followed that deep, as Linux does, before ELOOP. */
+/** Number of links that Linux follows before ELOOP (MAXSYMLINKS). */
 const DEEPEST_LINK = 40
 
 const LINK_MODE = 0o777
@@ -46,24 +46,24 @@ const names = (path: string): string[] => path.split('/').filter((name) => name 
 
 export const baseName = (path: string): string => names(path).at(-1) ?? ''
 export const folderOf = (path: string): string => `/${names(path).slice(0, -1).join('/')}`
-/** How many names deep, 0 for the root. */
+/** Number of names in a path, 0 for the root. */
 export const depthOf = (path: string): number => names(path).length
 
 /**
- * The root filesystem of an installed system, with owners and links as Linux has them: a file that has two names is one
- * object in two folders. Paths are absolute; errors carry a node-style `code`.
+ * The root filesystem of an installed system, with owners and links as Linux has them: a file with two names is one
+ * object in two folders. Paths are absolute; errors have a `code` as those of node:fs.
  */
 export class RootTree {
   readonly root: RootDirectory = newDirectory()
 
-  /** The thing itself, links on the way followed; undefined when there is none. */
+  /** The node at a path. Links are followed except the last; undefined when there is none. */
   lstat(path: string): RootNode | undefined {
     const place = this.#place(path)
     if (!place) return undefined
     return place.name === '' ? place.folder : place.folder.entries.get(place.name)
   }
 
-  /** What a path leads to, every link followed. */
+  /** The node at a path, every link followed. */
   stat(path: string): Exclude<RootNode, RootLink> | undefined {
     let at = path
     for (let links = 0; links <= DEEPEST_LINK; links++) {
@@ -89,14 +89,14 @@ export class RootTree {
     return Buffer.from(this.read(path) ?? []).toString()
   }
 
-  /** Puts a node under a name in an existing folder, in the place of what has it. */
+  /** Puts a node into an existing folder; it replaces a node of the same name. */
   put(path: string, node: RootNode): void {
     const place = this.#place(path)
     if (!place) throw fileError('ENOENT', path)
     place.folder.entries.set(place.name, node)
   }
 
-  /** Makes a folder and those above it that are missing, as `mkdir -p` does. */
+  /** Makes a folder and its missing parents, as `mkdir -p` does. */
   mkdirs(path: string, mode = 0o755): RootDirectory {
     const known = this.stat(path)
     if (known?.kind === 'directory') return known
@@ -107,7 +107,7 @@ export class RootTree {
     return made
   }
 
-  /** Takes away a name, with all that is below it. Nothing happens when there is none. */
+  /** Removes a path with all below it. No error when there is none. */
   remove(path: string): void {
     const place = this.#place(path)
     place?.folder.entries.delete(place.name)
@@ -119,7 +119,7 @@ export class RootTree {
     return node?.kind === 'directory' ? [...node.entries.keys()].sort() : []
   }
 
-  /** Everything below the root by path, folders before what is in them, names in order. */
+  /** Every node below the root with its path, folders before their entries, names in order. */
   *walk(path = '', folder: RootDirectory = this.root): Generator<[path: string, node: RootNode]> {
     for (const name of [...folder.entries.keys()].sort()) {
       const node = folder.entries.get(name)!
@@ -131,27 +131,27 @@ export class RootTree {
   /** The folder that holds a path, and its name there. */
   #place(path: string): { folder: RootDirectory; name: string } | undefined {
     let todo = names(path)
-    const way: RootDirectory[] = [this.root]
+    const folders: RootDirectory[] = [this.root]
     for (let links = 0; todo.length > 1;) {
       const [name, ...rest] = todo as [string, ...string[]]
       todo = rest
       if (name === '..') {
-        if (way.length > 1) way.pop()
+        if (folders.length > 1) folders.pop()
         continue
       }
-      const next = way.at(-1)!.entries.get(name)
-      if (next?.kind === 'directory') way.push(next)
+      const next = folders.at(-1)!.entries.get(name)
+      if (next?.kind === 'directory') folders.push(next)
       else if (next?.kind === 'link') {
         if (++links > DEEPEST_LINK) throw fileError('ELOOP', path)
-        if (next.target.startsWith('/')) way.length = 1
+        if (next.target.startsWith('/')) folders.length = 1
         todo = [...names(next.target), ...todo]
-        // The target's last part is one on the way like the others.
+        // The last part of the target is handled like the others.
         if (todo.length === 0) break
       } else if (next) throw fileError('ENOTDIR', path)
       else return undefined
     }
     const name = todo[0] ?? ''
-    if (name === '..') return { folder: way.at(-2) ?? this.root, name: '' }
-    return { folder: way.at(-1)!, name }
+    if (name === '..') return { folder: folders.at(-2) ?? this.root, name: '' }
+    return { folder: folders.at(-1)!, name }
   }
 }

@@ -61,7 +61,7 @@ export function insideWith(options: {
     mounts: new Map(
       Object.entries(options.mounts ?? {}).map(([point, device]) => [point, { device, readOnly: false }]),
     ),
-    keep: () => Promise.resolve(),
+    persist: () => Promise.resolve(),
     request: () => {},
   }
 }

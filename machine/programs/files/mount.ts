@@ -45,7 +45,7 @@ export const mount = tool(
     const readOnly = options.has('read-only') || words.includes('ro')
     if (type === 'vfat' && !readOnly) throw failed(`cannot mount /dev/${node.name} read-write.`)
     inside.mounts.set(point, { device: `/dev/${node.name}`, readOnly })
-    await inside.keep()
+    await inside.persist()
   },
 )
 
@@ -84,7 +84,7 @@ export const umount = tool(
         for (const inner of [...below, point]) inside.mounts.delete(inner)
       }
     }
-    await inside.keep()
+    await inside.persist()
   },
 )
 

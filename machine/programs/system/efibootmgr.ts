@@ -106,7 +106,7 @@ export const efibootmgr = tool(
       efi.entries.push(entry)
       if (options.has('create')) efi.order.unshift(entry.number)
     }
-    await inside.keep()
+    await inside.persist()
     if (!options.has('quiet')) stdout(table(inside))
   },
 )

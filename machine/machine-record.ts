@@ -7,7 +7,7 @@ import type { EfiEntry, Inside } from './programs/program.js'
 import type { FileRecord } from './ramdisk/ramdisk-session.js'
 import type { RunRecord } from './ramdisk/run-log.js'
 
-/** What is kept of a machine besides its specification. */
+/** Stored state of a machine besides its specification. */
 export interface MachineState {
   power: MachinePower
   source: MachineBootSource
@@ -16,7 +16,7 @@ export interface MachineState {
   efi: { entries: EfiEntry[]; order: string[]; current: string | null }
   firstBoot: FirstBoot | null
   mounts: [string, { device: string; readOnly: boolean }][]
-  /** Absent as it left the factory. */
+  /** Absent in the factory state. */
   firmware?: FirmwareState
 }
 
@@ -28,7 +28,7 @@ export interface BootState {
   reported: boolean
   firmware?: MachineSpec['firmware']
   live?: Boot['live']
-  /** The container of the agent runs. */
+  /** Whether the container of the agent runs. */
   agentUp?: boolean
 }
 
@@ -41,16 +41,16 @@ export const newState = (): MachineState => ({
   mounts: [],
 })
 
-/** What an earlier process had kept of a machine's boot, and of the system on its disk. */
-export interface KeptOfBoot {
+/** Records that an earlier process stored of a machine's boot, and of the system on its disk. */
+export interface StoredBoot {
   system: [string, unknown][]
   saved: [string, unknown][]
   files: [string, FileRecord][]
   runs: [string, RunRecord][]
 }
 
-/** What of a machine outlives the process: its state, what its processes saved, and the system on its disk. */
-export class KeptMachine {
+/** The part of a machine that outlives the process: its state, values that its programs saved, and the system on its disk. */
+export class MachineRecord {
   readonly spec: MachineSpec
   readonly state: MachineState
   readonly mounts: Inside['mounts']
@@ -70,13 +70,13 @@ export class KeptMachine {
     return this.#system
   }
 
-  restore({ saved, system }: KeptOfBoot): void {
+  restore({ saved, system }: StoredBoot): void {
     for (const [name, value] of saved) this.#saved.set(name, value)
     this.#system = this.#openSystem(system)
   }
 
-  /** Resolves when the state as it is now would be found by a later process. */
-  keep(): Promise<void> {
+  /** Stores the state. Resolves when a later process would find it. */
+  persist(): Promise<void> {
     this.state.mounts = [...this.mounts]
     this.#store.put(this.spec.id, 'state', '', () => this.state)
     return this.#store.flush()
@@ -92,14 +92,14 @@ export class KeptMachine {
     await this.#store.flush()
   }
 
-  /** Forgets what lasts for a boot only. */
+  /** Removes the records that last for one boot. */
   forgetBoot(): void {
     for (const kind of ['saved', 'run', 'file'] as const) this.#store.remove(this.spec.id, kind)
     this.#saved.clear()
     this.mounts.clear()
   }
 
-  /** The current boot or the one before; undefined while on its way up. */
+  /** The current boot or the one before; undefined while booting. */
   lastBoot(): Boot | undefined {
     const { boot } = this.state
     if (!boot?.outcome) return undefined
@@ -107,14 +107,14 @@ export class KeptMachine {
     return { id, source, outcome, ...(live && { live }) }
   }
 
-  /** The machine as it was set up when it booted: another boot mode counts from the next time on. */
+  /** The spec with the boot mode of the current boot: a changed mode applies from the next boot on. */
   asBooted(): MachineSpec {
     const mode = this.state.boot?.firmware ?? this.spec.firmware
     return mode === this.spec.firmware ? this.spec : { ...this.spec, firmware: mode }
   }
 
-  #openSystem(kept: [string, unknown][]): InstalledSystem {
+  #openSystem(stored: [string, unknown][]): InstalledSystem {
     const put = (name: string, value: () => unknown) => this.#store.put(this.spec.id, 'system', name, value)
-    return new InstalledSystem({ put }, new Map(kept))
+    return new InstalledSystem({ put }, new Map(stored))
   }
 }
