@@ -72,7 +72,7 @@ export {
   releaseOf,
 } from './metadata/stream-lookup.js'
 export { serveStreams, type StreamServer } from './metadata/stream-server.js'
-export { pinnedStream, publishStream, refuseBackInTime, refuseOlderStream } from './metadata/stream-shelf.js'
+export { pinnedStream, publishStream, refuseBackInTime, refuseOlderStream } from './metadata/stream-folder.js'
 export {
   type CloudImages,
   type Extensions,
@@ -84,4 +84,4 @@ export {
   type StreamArchitecture,
 } from './metadata/stream.js'
 export { compareVersions, refuseDowngrade } from './metadata/versions.js'
-export { allowed, isLoopback, placed, type Reach } from './reach.js'
+export { type DownloadPolicy, isLoopback, mirroredLocation, refuseForbiddenUrls } from './download-policy.js'

@@ -1,5 +1,5 @@
 /** Ironic, machines, agents, clock and faults, composed. */
-export { onKeptPort } from './addresses/kept-port.js'
+export { openOnSavedPort } from './addresses/saved-port.js'
 export {
   addressForBmcs,
   addressOf,

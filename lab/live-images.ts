@@ -9,7 +9,7 @@ import {
 import { bootsIso, type DeployImages, type StoreView } from '../ironic-mock/index.js'
 import { urlSafeToken, type Clock, type Logger, type Random } from '../runtime/index.js'
 import { textOf, type NodeRecord } from '../wire/index.js'
-import { onKeptPort } from './addresses/kept-port.js'
+import { openOnSavedPort } from './addresses/saved-port.js'
 import type { StateFolder } from './state/state-folder.js'
 
 /** Live CoreOS images that a stage serves to its machines. */
@@ -76,7 +76,7 @@ export async function openLiveImages(request: LiveImagesRequest, parts: Surround
   const open = (at: number) =>
     openImageService({ files, config: text({}), configOf, secret, host, port: at, clock, random, logger })
   const lost = 'machines that are booting no longer find their images'
-  const service = port > 0 ? await open(port) : await onKeptPort('image-port', lost, { folder, logger }, open)
+  const service = port > 0 ? await open(port) : await openOnSavedPort('image-port', lost, { folder, logger }, open)
   const publish = (node: Readonly<NodeRecord>) =>
     service.publish(node.uuid, node.properties.cpu_arch == null ? undefined : textOf(node.properties.cpu_arch))
   // Machines that are on know their names.

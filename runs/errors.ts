@@ -6,14 +6,14 @@ declare module '../runtime/error.js' {
   }
 }
 
-/** The codes of `runs/`, each with the failure that it stands for and its usual remedy. */
+/** Error codes of `runs/`, each with its failure and usual remedy. */
 export const ERRORS = catalogue({
   'agent-option-file': {
     sentence: "a file that the agent's options name cannot be read",
     remedy: 'name a PEM file that this user may read',
   },
   'bad-step-arguments': {
-    sentence: 'the step does not take the arguments',
+    sentence: 'the step refuses the arguments',
     remedy: 'look with ironstage step show NAME',
   },
   'boot-image-ignition': {
@@ -73,7 +73,7 @@ export const ERRORS = catalogue({
     remedy: 'correct what the message names',
   },
   target: {
-    sentence: 'the target, or the disk on it, is not named as it must be',
+    sentence: 'the target or its disk is not named correctly',
     remedy: 'say --target, and --device SERIAL, WWN or BY-ID-NAME',
   },
   'verify-boot': {

@@ -1,4 +1,4 @@
-/** What `deploy`, `agent` and `step run` do, from a request to a report. */
+/** Implementation of `deploy`, `agent` and `step run`, from a request to a report. */
 export { openRealAgent, type RealAgent, type RealAgentOptions } from './agents/real-agent.js'
 export { openStandaloneAgent, type StandaloneAgent, type StandaloneAgentOptions } from './agents/standalone-agent.js'
 export { type DeploymentEvent, type StageName, STAGES } from './deployments/deployment-events.js'

@@ -9,9 +9,9 @@ import { UserError } from '../runtime/index.js'
 import { REHEARSAL_IMAGE } from '../lab/index.js'
 import type { StateFolder } from '../lab/index.js'
 
-/** A machine that is gone when its process ends. */
+/** Options of a machine that exists only as long as its process. */
 export interface NewMachine {
-  /** Of the NIC that it boots from. */
+  /** MAC address of the NIC that the machine boots from. */
   mac?: string
   liveImage?: string
   hardware?: MachineHardware
@@ -23,15 +23,16 @@ export function machineOfFolder(machines: Machines, { folder, id }: { folder: St
   if (machine) return machine
   const known = machines.list().map(({ spec }) => spec.id)
   throw new UserError('no-machine', `the state folder ${folder.path} has no machine ${id}`, {
-    remedy: known.length === 0 ? 'it has none: make some with ironstage up --nodes' : `it has ${known.join(', ')}`,
+    remedy:
+      known.length === 0 ? 'it has no machines: create some with ironstage up --nodes' : `it has ${known.join(', ')}`,
     kind: 'usage',
   })
 }
 
 /**
- * Makes one, without a BMC: there is nobody to reach it.
+ * Creates a machine without a BMC, since no driver needs one.
  *
- * @param id the same one always gives the same machine; null for the first that is counted
+ * @param id the same id always gives the same machine; null gives the first numbered one
  */
 export function newMachine(
   machines: Machines,

@@ -12,7 +12,7 @@ import { silent, systemClock, UserError } from '../../runtime/index.js'
 import type { GenerateFlags } from './boot-image-commands.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
-import { fetchingOf, reachOf, streamFor } from './fetching.js'
+import { fetchingOf, downloadPolicyOf, streamFor } from './fetching.js'
 import { readInputs, refuseButane } from '../options/input-files.js'
 import { hostArchitecture } from './host-architecture.js'
 
@@ -47,7 +47,7 @@ export async function bootImageGenerate(
     return 0
   }
   const { paths, kargs } = await generateBootImage(image, {
-    ...{ ...reachOf(flags), folder: directory ?? '.', cache: await fetchingOf(flags, environment) },
+    ...{ ...downloadPolicyOf(flags), folder: directory ?? '.', cache: await fetchingOf(flags, environment) },
     ...{ clock: systemClock(), logger: silent, signal: environment.stopped, ...fetchProgress(environment.stderr) },
     ...(ignition === undefined ? {} : { ignition: await configOf(ignition, environment) }),
   })

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { Reach } from '../../coreos/index.js'
+import type { DownloadPolicy } from '../../coreos/index.js'
 import { repeated } from '../installer/customize-options.js'
 
 /** Options of every command that reads published metadata and files, as commander hands them over. */
-export interface FetchFlags extends Reach {
+export interface FetchFlags extends DownloadPolicy {
   streamBaseUrl?: string
   cacheDir?: string
   /** False for `--no-cache`. */

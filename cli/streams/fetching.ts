@@ -1,7 +1,7 @@
 import { openStream } from '../../runs/index.js'
 import { systemClock } from '../../runtime/index.js'
 import type { ImageCacheRequest } from '../../lab/index.js'
-import type { Reach, Stream } from '../../coreos/index.js'
+import type { DownloadPolicy, Stream } from '../../coreos/index.js'
 import type { Environment } from '../environment.js'
 import type { FetchFlags } from './fetch-options.js'
 import { imagesOf } from '../options/image-cache.js'
@@ -22,7 +22,7 @@ export async function fetchingOf(flags: FetchFlags, environment: Environment): P
 }
 
 /** The mirror to use, and whether the network may be used. */
-export const reachOf = ({ mirror, offline = false, insecure = false }: FetchFlags): Reach => ({
+export const downloadPolicyOf = ({ mirror, offline = false, insecure = false }: FetchFlags): DownloadPolicy => ({
   ...(mirror === undefined ? {} : { mirror }),
   ...{ offline, insecure },
 })
@@ -32,7 +32,7 @@ export async function streamFor(named: string, flags: FetchFlags, environment: E
   const { folder, ...fetching } = await fetchingOf(flags, environment)
   const { streamBaseUrl } = flags
   return openStream(
-    { stream: named, ...reachOf(flags), ...(streamBaseUrl === undefined ? {} : { streamBaseUrl }) },
+    { stream: named, ...downloadPolicyOf(flags), ...(streamBaseUrl === undefined ? {} : { streamBaseUrl }) },
     {
       folder: folder === null ? null : `${folder}-streams`,
       ...{ fetching, clock: systemClock(), signal: environment.stopped },

@@ -15,7 +15,7 @@ import { buildMachineOs } from '../../runs/index.js'
 import { silent, systemClock, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
-import { fetchingOf, reachOf, streamFor } from './fetching.js'
+import { fetchingOf, downloadPolicyOf, streamFor } from './fetching.js'
 import { readText } from '../options/input-files.js'
 import { hostArchitecture } from './host-architecture.js'
 import type { BuildFlags, CopyFlags, VerifyFlags } from './machine-os-commands.js'
@@ -23,7 +23,7 @@ import type { BuildFlags, CopyFlags, VerifyFlags } from './machine-os-commands.j
 /** `ironstage machine-os build DIR` */
 export async function machineOsBuild(folder: string, flags: BuildFlags, environment: Environment): Promise<number> {
   const made = await buildMachineOs({
-    ...{ ...reachOf(flags), folder, cache: await fetchingOf(flags, environment) },
+    ...{ ...downloadPolicyOf(flags), folder, cache: await fetchingOf(flags, environment) },
     stream: await streamFor(flags.stream, flags, environment),
     version: versionOf(flags, environment),
     architectures: flags.architecture ?? [hostArchitecture()],

@@ -66,8 +66,8 @@ function withBuild(before: Release | null, build: BuildMeta, options: ReleaseOpt
     build['coreos-assembler.container-config-git']?.branch
   if (stream === undefined) throw incomplete(build, 'coreos-assembler.container-config-git.branch')
   const release = before ?? { release: build.buildid, stream, architectures: {} }
-  same(release.release, build.buildid)
-  same(release.stream, stream)
+  refuseOtherRelease(release.release, build.buildid)
+  refuseOtherRelease(release.stream, stream)
   const { baseUrl = FEDORA_BUILDS, signatures = true } = options
   const folder = `${baseUrl.replace(/\/+$/, '')}/${stream}/builds/${build.buildid}/${architecture}`
   const published = ({ path, sha256, 'uncompressed-sha256': inside }: BuildArtifact): Artifact => ({
@@ -79,7 +79,7 @@ function withBuild(before: Release | null, build: BuildMeta, options: ReleaseOpt
   const made = ofBuild(build, architecture, published)
   return {
     ...release,
-    architectures: { ...release.architectures, [architecture]: joined(release.architectures[architecture], made) },
+    architectures: { ...release.architectures, [architecture]: merged(release.architectures[architecture], made) },
   }
 }
 
@@ -152,7 +152,7 @@ function floating({ buildid }: BuildMeta, { image, tags = [], digest }: BuildCon
   return { image: `${image}:${found[0]}`, 'digest-ref': `${image}@${digest}` }
 }
 
-function joined(there: ReleaseArchitecture | undefined, made: ReleaseArchitecture): ReleaseArchitecture {
+function merged(there: ReleaseArchitecture | undefined, made: ReleaseArchitecture): ReleaseArchitecture {
   if (!there) return made
   for (const [platform, media] of Object.entries(made.media))
     if (there.media[platform] && !isDeepStrictEqual(there.media[platform], media))
@@ -162,7 +162,7 @@ function joined(there: ReleaseArchitecture | undefined, made: ReleaseArchitectur
   return { ...there, media: { ...there.media, ...made.media } }
 }
 
-function same(there: string, given: string): void {
+function refuseOtherRelease(there: string, given: string): void {
   if (there === given) return
   throw new UserError('metadata-mixed', `Input Files do not appear to be for the same release (${there} != ${given})`, {
     remedy: 'name the meta.json of one build for each architecture',

@@ -10,7 +10,7 @@ export interface StreamFinding {
   message: string
 }
 
-interface Placed {
+interface LocatedArtifact {
   path: string
   architecture: string
   release: string
@@ -18,8 +18,8 @@ interface Placed {
 }
 
 /** Every file that a stream names. */
-export function streamArtifacts(stream: Stream): Placed[] {
-  const placed: Placed[] = []
+export function streamArtifacts(stream: Stream): LocatedArtifact[] {
+  const placed: LocatedArtifact[] = []
   for (const [architecture, { artifacts }] of Object.entries(stream.architectures))
     for (const [platform, { release, formats }] of Object.entries(artifacts))
       for (const [format, files] of Object.entries(formats))
@@ -49,14 +49,14 @@ export function checkStream(stream: Stream, { insecure = false } = {}): StreamFi
     ...(insecure ? [] : protocols(placed)),
     ...releases(stream),
     ...places(placed),
-    ...twins(placed),
-    ...wholeness(stream),
+    ...duplicates(placed),
+    ...completeness(stream),
   ]
 }
 
 const error = (path: string, message: string): StreamFinding => ({ kind: 'error', path, message })
 
-function protocols(placed: readonly Placed[]): StreamFinding[] {
+function protocols(placed: readonly LocatedArtifact[]): StreamFinding[] {
   return placed.flatMap(({ path, artifact }) =>
     (['location', 'signature'] as const).flatMap((key) =>
       artifact[key]?.startsWith('http:')
@@ -102,7 +102,7 @@ function releases(stream: Stream): StreamFinding[] {
 }
 
 /** Builds are published below `builds/RELEASE/ARCH/`: a file of another one is a slip. */
-function places(placed: readonly Placed[]): StreamFinding[] {
+function places(placed: readonly LocatedArtifact[]): StreamFinding[] {
   return placed.flatMap(({ path, architecture, release, artifact: { location } }) => {
     const [, build, of] = /\/builds\/([^/]+)\/([^/]+)\/[^/]+$/.exec(location) ?? []
     if (build === undefined || (build === release && of === architecture)) return []
@@ -113,8 +113,8 @@ function places(placed: readonly Placed[]): StreamFinding[] {
 }
 
 /** One place with two digests cannot be. Two places with one digest are the same file, or a slip. */
-function twins(placed: readonly Placed[]): StreamFinding[] {
-  const [places, digests] = [new Map<string, Placed>(), new Map<string, Placed>()]
+function duplicates(placed: readonly LocatedArtifact[]): StreamFinding[] {
+  const [places, digests] = [new Map<string, LocatedArtifact>(), new Map<string, LocatedArtifact>()]
   return placed.flatMap((one) => {
     const { location, sha256 } = one.artifact
     const [samePlace, sameDigest] = [places.get(location), digests.get(sha256)]
@@ -130,7 +130,7 @@ function twins(placed: readonly Placed[]): StreamFinding[] {
   })
 }
 
-function wholeness(stream: Stream): StreamFinding[] {
+function completeness(stream: Stream): StreamFinding[] {
   return Object.entries(stream.architectures).flatMap(([architecture, { artifacts }]) => {
     const pxe = artifacts['metal']?.formats['pxe']
     if (!pxe) return []

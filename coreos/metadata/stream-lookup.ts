@@ -5,7 +5,7 @@ import type { RegionImage, RegionObject, Stream, StreamArchitecture } from './st
 const missing = (message: string, remedy: string): UserError =>
   new UserError('stream-artifact', message, { remedy, kind: 'usage' })
 
-const among = (names: readonly string[]): string => `it has ${names.join(', ') || 'none'}`
+const available = (names: readonly string[]): string => `it has ${names.join(', ') || 'none'}`
 
 /** Names come from people: `constructor` is none of a document's. */
 const own = <T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
@@ -16,7 +16,7 @@ export function architectureOf(stream: Stream, architecture: string): StreamArch
   const found = own(stream.architectures, architecture)
   if (found) return found
   const why = `stream:${stream.stream} does not have architecture '${architecture}'`
-  throw missing(why, among(Object.keys(stream.architectures)))
+  throw missing(why, available(Object.keys(stream.architectures)))
 }
 
 /** The files of one form of an image. */
@@ -24,10 +24,10 @@ export function imageFormat(stream: Stream, architecture: string, platform: stri
   const { artifacts } = architectureOf(stream, architecture)
   const of = `${stream.stream}/${architecture}: artifact '${platform}'`
   const found = own(artifacts, platform)
-  if (!found) throw missing(`${of} not found`, among(Object.keys(artifacts)))
+  if (!found) throw missing(`${of} not found`, available(Object.keys(artifacts)))
   const files = own(found.formats, format)
   if (files) return files
-  throw missing(`${of} format '${format}' not found`, among(Object.keys(found.formats)))
+  throw missing(`${of} format '${format}' not found`, available(Object.keys(found.formats)))
 }
 
 /**
@@ -46,10 +46,10 @@ export function disk(stream: Stream, architecture: string, platform: string, for
   const of = `${stream.stream}/${architecture}: artifact '${platform}'`
   const platforms = architectureOf(stream, architecture).artifacts
   const formats = own(platforms, platform)?.formats
-  if (!formats) throw missing(`${of} not found`, among(Object.keys(platforms)))
+  if (!formats) throw missing(`${of} not found`, available(Object.keys(platforms)))
   const found = own(formats, format)?.disk
   if (found) return found
-  throw missing(`${of} format '${format}' disk not found`, among(Object.keys(formats)))
+  throw missing(`${of} format '${format}' disk not found`, available(Object.keys(formats)))
 }
 
 /**
@@ -67,7 +67,7 @@ export function releaseOf(stream: Stream, architecture: string, platform = 'meta
   const found = own(artifacts, platform)
   if (found) return found.release
   const why = `${stream.stream}/${architecture}: artifact '${platform}' not found`
-  throw missing(why, among(Object.keys(artifacts)))
+  throw missing(why, available(Object.keys(artifacts)))
 }
 
 /** The live images of an architecture. */
@@ -95,7 +95,7 @@ export function liveFiles(stream: Stream, architecture: string): LiveFiles {
     const found = pxe[name]
     if (found) return found
     const why = `${stream.stream}/${architecture}: artifact 'metal' format 'pxe' ${name} not found`
-    throw missing(why, among(Object.keys(pxe)))
+    throw missing(why, available(Object.keys(pxe)))
   }
   return {
     release: releaseOf(stream, architecture),
@@ -117,10 +117,10 @@ export function cloudImage(
   const { images = {} } = architectureOf(stream, architecture)
   const of = `${stream.stream}/${architecture}: No ${CLOUDS[cloud]} images`
   const regions = images[cloud]?.regions
-  if (!regions) throw missing(of, among(Object.keys(images)))
+  if (!regions) throw missing(of, available(Object.keys(images)))
   const found = own<RegionImage | RegionObject>(regions, region)
   if (found) return found
-  throw missing(`${of} in region ${region}`, among(Object.keys(regions)))
+  throw missing(`${of} in region ${region}`, available(Object.keys(regions)))
 }
 
 /**

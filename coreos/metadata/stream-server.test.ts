@@ -6,7 +6,7 @@ import { silent, systemClock, systemRandom } from '../../runtime/index.js'
 import { ARCHITECTURES, fedoraStream, rhelStream } from '../../test/kit/streams.js'
 import { documentText } from './document.js'
 import { disk } from './stream-lookup.js'
-import { publishStream } from './stream-shelf.js'
+import { publishStream } from './stream-folder.js'
 import { serveStreams, type StreamServer } from './stream-server.js'
 import { STREAM } from './stream.js'
 

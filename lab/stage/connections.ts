@@ -2,7 +2,7 @@ import { AgentListener } from '../../agent/index.js'
 import { bodyLimitsOf, ironicRefusal, type ServiceSettings } from '../../ironic-mock/index.js'
 import type { Clock, Logger, Random, Scope } from '../../runtime/index.js'
 import { HttpTransport, InProcessTransport, serveHttp, type Dispatch, type Transport } from '../../wire/index.js'
-import { onKeptPort } from '../addresses/kept-port.js'
+import { openOnSavedPort } from '../addresses/saved-port.js'
 import type { StateFolder } from '../state/state-folder.js'
 import type { Access } from './access.js'
 import { inProcessAddresses, listenerAddresses, type AgentAddresses } from './agent-addresses.js'
@@ -57,13 +57,15 @@ export async function connections(
 
   const openForAgents = (port: number) => AgentListener.open({ host, port, clock, logger })
   const agentsLost = 'the agents that are running are lost to Ironic'
-  const listener = scope.use(await onKeptPort('agent-port', agentsLost, { folder, logger }, openForAgents))
+  const listener = scope.use(await openOnSavedPort('agent-port', agentsLost, { folder, logger }, openForAgents))
 
   const refuse = ironicRefusal(random)
   const bodyLimit = bodyLimitsOf(service)
   const open = (port: number) =>
     serveHttp({ ...{ host, port, dispatch, clock, logger, refuse, bodyLimit }, ...(tls ? { tls } : {}) })
   const lost = 'the machines that are running no longer find Ironic'
-  const server = scope.use(await (wanted > 0 ? open(wanted) : onKeptPort('api-port', lost, { folder, logger }, open)))
+  const server = scope.use(
+    await (wanted > 0 ? open(wanted) : openOnSavedPort('api-port', lost, { folder, logger }, open)),
+  )
   return { url: server.url, transport, toAgents, addresses: listenerAddresses(listener), server }
 }

@@ -43,7 +43,7 @@ import { openLiveImages, type LiveImages } from '../live-images.js'
 import { observedStore } from './observed-store.js'
 import { SimulatedRegistry } from './registry.js'
 import { unusable } from '../state/state-folder.js'
-import { Turns } from './turns.js'
+import { ReservationGate } from './reservation-gate.js'
 
 /** The conductor's name: `reservation` of a locked node, `conductor` in the API. */
 export const CONDUCTOR_HOST = 'ironstage'
@@ -113,7 +113,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   // eslint-disable-next-line prefer-const -- machines tell agents, agents answer to an API that asks machines
   let machines: Machines
   const store = scope.use(openStore({ path: folder?.ironicDb ?? ':memory:', clock }))
-  const turns = new Turns(store, events)
+  const turns = new ReservationGate(store, events)
   const agents = new Agents({
     transport: (machine) => (agentPace === PROMPT_PACE ? turns.patient(machine, transport) : transport),
     ...{ addresses, clock, random, probe, pace: agentPace, tls: options.agentTls ?? policy.requireTls },

@@ -1,38 +1,43 @@
 import { readFile } from 'node:fs/promises'
 import { AgentListener, type AgentSettings } from '../../agent/index.js'
 import { held, UserError, type Clock, type Logger } from '../../runtime/index.js'
-import { onKeptPort } from '../../lab/index.js'
+import { openOnSavedPort } from '../../lab/index.js'
 import { addressOf, addressTowards, everyAddress, isEveryAddress } from '../../lab/index.js'
 import type { StateFolder } from '../../lab/index.js'
 
-/** Where IPA listens when it is told nothing else. */
+/** IPA's default port. */
 const IPA_PORT = 9999
 
 export interface AgentAddressOptions {
-  /** Where it listens, whatever the settings say; port 0 picks one. */
+  /** Listening address; overrides the settings. Port 0 picks a free port. */
   listen?: { host: string; port: number } | undefined
-  /** A machine of this state folder: a port that was picked is kept in it. */
-  keeper?: { folder: StateFolder; id: string }
+  /** Machine of a state folder, in which a picked port is saved. */
+  machine?: { folder: StateFolder; id: string }
   clock: Clock
   logger: Logger
 }
 
 /**
- * The listener of an agent that has one to itself, as IPA's options `listen_*`, `advertise_*`, `network_interface` and
- * `tls_*` want it. Told nothing, it is there for this host only.
+ * Opens the listener of a single agent, as IPA's options `listen_*`, `advertise_*`, `network_interface` and `tls_*` set
+ * it. Without options only this host can reach it.
  *
- * @throws UserError when it cannot listen there, a certificate cannot be read, or no address leads from Ironic to here
+ * @throws UserError when it cannot listen, a certificate cannot be read, or this host has no address for Ironic
  */
 export async function openAgentListener(settings: AgentSettings, options: AgentAddressOptions): Promise<AgentListener> {
-  const { clock, logger, keeper } = options
+  const { clock, logger, machine } = options
   const { host, port } = options.listen ?? listenAt(settings)
   const tls = await ownTls(settings, clock)
   const advertise = await advertised(host, settings, clock)
   const open = (chosen: number) =>
     AgentListener.open({ host, port: chosen, advertise, clock, logger, ...(tls ? { tls } : {}) })
-  if (port !== 0 || !keeper) return open(port)
-  const { folder, id } = keeper
-  return onKeptPort(`agent-port of ${id}`, 'Ironic no longer finds an agent that ran here', { folder, logger }, open)
+  if (port !== 0 || !machine) return open(port)
+  const { folder, id } = machine
+  return openOnSavedPort(
+    `agent-port of ${id}`,
+    'Ironic no longer finds an agent that ran here',
+    { folder, logger },
+    open,
+  )
 }
 
 function listenAt({ listen: { host, port } }: AgentSettings): { host: string; port: number } {
@@ -59,7 +64,7 @@ async function advertised(
   }
 }
 
-/** With `listen_tls`, what the files say; otherwise the agent sees to its TLS itself. */
+/** Certificate and key from the files of `listen_tls`. Without, the agent makes a certificate of its own. */
 async function ownTls({ server: { files, minVersion, ciphers } }: AgentSettings, clock: Clock) {
   if (files === null) return undefined
   return {
@@ -75,7 +80,7 @@ export async function namedFile(path: string, clock: Clock): Promise<string> {
     return await held(clock, `reading ${path}`, () => readFile(path, 'utf8'))
   } catch (cause) {
     throw new UserError('agent-option-file', `the agent's options name the file ${path}, which cannot be read`, {
-      remedy: 'name a PEM file that is there, and that you may read',
+      remedy: 'name an existing PEM file that you may read',
       cause,
     })
   }

@@ -12,21 +12,21 @@ import {
 import { standardManagers, type HardwareManager } from '../../steps/index.js'
 import { HttpTransport, probed, probedDispatch } from '../../wire/index.js'
 import { namedFile, openAgentListener } from './agent-address.js'
-import { keptOnTarget, onPortOf } from './kept-on-target.js'
+import { agentStateOnTarget, listenOnSavedPort } from './agent-state.js'
 import type { RealTarget } from '../targets/real-target.js'
 
 export interface RealAgentOptions {
   on: RealTarget
-  /** Tells one start of the agent in the same boot from another. */
+  /** Number of this start within the same boot. */
   start?: number
-  /** Whom the agent belongs to: an Ironic, or nobody but whoever has the token. */
+  /** The agent's Ironic, or the token of a standalone agent's client. */
   serves: { ironicUrl?: string; nodeUuid?: string } | { token: string }
   parameters?: Readonly<Record<string, string>>
   configFiles?: readonly ConfigFile[]
   listen?: { host: string; port: number }
   /**
-   * Go on as the agent of an earlier process did in this boot: with its commands, token, address and certificate. What that
-   * takes is kept on the target, in memory. Without, all is gone with this process.
+   * Continue as the agent of an earlier process in this boot, with its commands, token, address and certificate. Their
+   * state is saved on the target, in memory. Otherwise the state ends with this process.
    */
   resume?: boolean
   managers?: readonly HardwareManager[]
@@ -37,10 +37,10 @@ export interface RealAgentOptions {
   onProgress?: (progress: AgentProgress) => void
 }
 
-/** An agent at work on a machine that is not simulated. */
+/** A running agent on a real machine. */
 export interface RealAgent extends AsyncDisposable {
   readonly callbackUrl: string
-  /** The Ironic that it works for; undefined when it has none. */
+  /** URL of the agent's Ironic; undefined for a standalone agent. */
   readonly ironicUrl: string | undefined
 }
 
@@ -64,18 +64,20 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
     })
     const tls = await clientTls(settings, (path) => namedFile(path, clock))
     const transport = scope.use(new HttpTransport({ clock, tls, timeoutMs: settings.requestTimeout }))
-    const kept = options.resume ? await keptOnTarget(on.target, whoseAgent(options, settings.apiUrls[0]), logger) : null
+    const saved = options.resume
+      ? await agentStateOnTarget(on.target, agentIdentity(options, settings.apiUrls[0]), logger)
+      : null
     const listening = (listen: RealAgentOptions['listen']) => openAgentListener(settings, { listen, clock, logger })
     const { listen = { host: '127.0.0.1', port: 0 } } = options
     const free = options.listen ? listen.port === 0 : settings.listen.host === null && settings.listen.port === null
     const listener = scope.use(
-      kept !== null && free
-        ? await onPortOf(kept, logger, (port) => listening({ ...listen, port }))
+      saved !== null && free
+        ? await listenOnSavedPort(saved, logger, (port) => listening({ ...listen, port }))
         : await listening(options.listen),
     )
     const probe = new Probe()
     const callbackUrl = listener.urlOf(null)
-    let held: unknown
+    let inMemory: unknown
     const agent = startAgent({
       target: on.target,
       managers: options.managers ?? standardManagers,
@@ -83,7 +85,7 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
       environment: {},
       callbackUrl,
       transport: probed(transport, probe, { from: 'agent', to: 'ironic' }),
-      saved: kept ?? { read: () => held, write: (value) => Promise.resolve(void (held = value)) },
+      saved: saved ?? { read: () => inMemory, write: (value) => Promise.resolve(void (inMemory = value)) },
       ...{ configFiles, clock, random, probe, onProgress, pace: options.pace ?? IPA_PACE },
       logger: withFields(logger, { room: 'agent' }),
       tls: listener.tls({ random, settings: settings.server }),
@@ -100,8 +102,8 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
   })
 }
 
-/** An agent with another Ironic, node or disk is another agent. */
-function whoseAgent({ on, serves }: RealAgentOptions, ironicUrl: string | undefined): string {
-  const whom = 'token' in serves ? ['token', serves.token] : ['ironic', ironicUrl, serves.nodeUuid]
-  return JSON.stringify([...whom, on.disk.number])
+/** Identifies an agent by its Ironic, node and disk. */
+function agentIdentity({ on, serves }: RealAgentOptions, ironicUrl: string | undefined): string {
+  const client = 'token' in serves ? ['token', serves.token] : ['ironic', ironicUrl, serves.nodeUuid]
+  return JSON.stringify([...client, on.disk.number])
 }

@@ -28,29 +28,28 @@ import type { StateFolder } from '../../lab/index.js'
 
 export interface StandaloneAgentOptions {
   /**
-   * Whom the agent belongs to: an Ironic, or nobody but whoever has the token. An Ironic that is named here is the one,
-   * whatever parameters and files say; without, they say.
+   * The agent's Ironic, or the token of a standalone agent's client. An Ironic URL here overrides parameters and files.
    */
   serves: { ironicUrl?: string; nodeUuid?: string } | { token: string }
   /** The ramdisk's kernel parameters (`ipa-api-url`, `ipa-inspection-callback-url` ...). */
   parameters?: Readonly<Record<string, string>>
-  /** In ironic-python-agent's format; they override {@link parameters}. */
+  /** Files in ironic-python-agent's format; they override {@link parameters}. */
   configFiles?: readonly ConfigFile[]
-  /** The machine: a new one that is gone with this, or one of a state folder. */
+  /** The machine: a new one that exists as long as the agent, or one of a state folder. */
   machine?: NewMachine | { folder: StateFolder; id: string }
   /**
-   * Where it answers, whatever parameters and files say; port 0 picks one, for a machine of a state folder always the
-   * same. Nobody having said anything, for this host only, on a port that is picked.
+   * Listening address; overrides parameters and files. Port 0 picks a free port, for a machine of a state folder always
+   * the same. Default: this host only, on a free port.
    */
   listen?: { host: string; port: number }
-  /** What the agent offers; the standard managers unless told otherwise. */
+  /** Hardware managers of the agent; default the standard ones. */
   managers?: readonly HardwareManager[]
-  /** Power that always comes back: the machine boots its ramdisk again whenever it was switched off. */
+  /** Switches the machine on again whenever it was switched off, so that it boots its ramdisk. */
   respawn?: boolean
   machinePace?: MachinePace
-  /** {@link IPA_PACE} unless told otherwise. */
+  /** Default {@link IPA_PACE}. */
   agentPace?: AgentPace
-  /** Where images from URLs are kept, and how they are fetched. */
+  /** Image cache, and options for downloads. */
   images?: ImageCacheRequest
   clock: Clock
   random: Random
@@ -58,29 +57,29 @@ export interface StandaloneAgentOptions {
   /** Sees every command, exchange and power change; faults attach here. */
   probe?: Probe
   onProgress?: (progress: AgentProgress) => void
-  /** Each time that the machine has booted its ramdisk. */
+  /** Called after each boot of the ramdisk. */
   onBoot?: (boot: string) => void
 }
 
 /** An agent on a simulated machine, for an Ironic elsewhere. */
 export interface StandaloneAgent extends AsyncDisposable {
   readonly machine: Machine
-  /** Where Ironic reaches the agent: as IPA's, without a path. */
+  /** URL at which Ironic reaches the agent, without a path as IPA's. */
   readonly callbackUrl: string
-  /** As parameters and files have made them. */
+  /** Settings from parameters and files. */
   readonly settings: AgentSettings
-  /** Resolves when the machine has been switched off and nothing here will switch it on; rejects when no agent can start. */
+  /** Resolves when the machine was switched off and will not be switched on again; rejects when no agent can start. */
   readonly ended: Promise<void>
 }
 
-/** How long power stays away before it comes back, in milliseconds. */
+/** Time without power before the machine is switched on again, in milliseconds. */
 const POWER_CYCLE = 1000
 
 /**
  * Boots a ramdisk with an agent on one machine.
  *
- * The machine's BMC is whoever holds {@link StandaloneAgent.machine}. An Ironic elsewhere cannot reach it: what its
- * driver switches (fake-hardware: nothing) is another thing, which is what `respawn` is for.
+ * The caller controls the machine's power through {@link StandaloneAgent.machine}. A remote Ironic cannot switch this
+ * machine: its driver switches something else (fake-hardware: nothing). `respawn` replaces the missing power control.
  *
  * @throws UserError when it cannot listen, parameters or files cannot be used, or the state folder has no such machine
  */
@@ -103,10 +102,10 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
   const listener = scope.use(
     await openAgentListener(settings, {
       ...{ listen: options.listen, clock, logger },
-      ...('folder' in wanted ? { keeper: wanted } : {}),
+      ...('folder' in wanted ? { machine: wanted } : {}),
     }),
   )
-  // The listener is this agent's alone.
+  // The listener serves this agent only, so URLs need no path for the machine.
   const addresses: AgentAddresses = {
     urlOf: () => listener.urlOf(null),
     tls: () => listener.tls({ random, settings: settings.server }),
@@ -140,7 +139,7 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
       stage: simulatedStage(options.images, { clock, random, logger }),
       logger: withFields(logger, { room: 'machine' }),
       events: {
-        // Of a state folder only this machine is taken up; the others are left as they are.
+        // Other machines of the state folder get no agent.
         ramdiskUp: (machine, boot) => {
           if (!ours(machine)) return
           agents.ramdiskUp(machine, boot)
@@ -180,11 +179,11 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
 
 function idOf({ machine = {}, serves }: StandaloneAgentOptions): string {
   if ('id' in machine) return machine.id
-  // The same node's machine is the same one each time, as far as its MAC addresses go.
+  // A machine named after its node has the same MAC addresses each time.
   return 'nodeUuid' in serves && serves.nodeUuid !== undefined ? serves.nodeUuid : 'machine-1'
 }
 
-/** What is named to this program counts more than any file, as ironic-python-agent's own command line does. */
+/** Adds the Ironic URL as the last file, which overrides the others as ironic-python-agent's command line does. */
 function filesOf({ serves, configFiles = [] }: StandaloneAgentOptions): readonly ConfigFile[] {
   const named = 'ironicUrl' in serves ? serves.ironicUrl : undefined
   if (named === undefined) return configFiles
@@ -197,10 +196,10 @@ async function machineFor(options: StandaloneAgentOptions, machines: Machines): 
   return newMachine(machines, 'nodeUuid' in options.serves ? idOf(options) : null, wanted)
 }
 
-/** A machine of a state folder may be in a boot whose agent was this one; any other boot is of no use here. */
+/** Boots the ramdisk, unless the machine of a state folder is still in a boot whose agent had this URL. */
 async function bootRamdisk(machine: Machine, url: string, parameters: Record<string, string>): Promise<void> {
-  const kept = machine.saved('agent') as { callbackUrl?: unknown } | undefined
-  const goesOn = machine.boot()?.outcome === 'ramdisk' && kept?.callbackUrl === url
+  const saved = machine.saved('agent') as { callbackUrl?: unknown } | undefined
+  const continues = machine.boot()?.outcome === 'ramdisk' && saved?.callbackUrl === url
   await machine.setBoot({ kind: 'ramdisk', parameters })
-  if (!goesOn) await machine.setPower('reboot')
+  if (!continues) await machine.setPower('reboot')
 }

@@ -2,14 +2,14 @@ import type { IgnitionConfig } from '../../ignition/index.js'
 import { urlSafeToken, UserError, type Random } from '../../runtime/index.js'
 import type { BootNonce } from '../../targets/index.js'
 
-/** Where an installed system has what tells it from any other. */
+/** File of the installed system with the secret of its deployment. */
 const PATH = '/etc/ironstage-boot-nonce'
 
 /**
- * A config that also writes a secret of this deployment, for root alone: only the system that is installed with it has
- * it after its first boot.
+ * Adds a file with a secret of this deployment to a config, readable by root only. A system that has the secret after
+ * its first boot is the one that was installed.
  *
- * @throws UserError when the config lets another one take its place
+ * @throws UserError when the config is replaced by another one (`ignition.config.replace`)
  */
 export function withBootNonce(config: IgnitionConfig, random: Random): { config: IgnitionConfig; nonce: BootNonce } {
   const { storage, ignition } = config

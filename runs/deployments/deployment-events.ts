@@ -1,8 +1,8 @@
-/** The stages of a node's way from nothing to a booted system, in order. */
+/** Stages of a deployment, in order. */
 export const STAGES = ['enroll', 'verify', 'inspect', 'clean', 'deploy', 'first boot'] as const
 export type StageName = (typeof STAGES)[number]
 
-/** What a deployment tells while it runs; `--json` prints these as they are. */
+/** Events of a running deployment; `--json` prints them unchanged. */
 export type DeploymentEvent =
   | { event: 'started'; ironic_url: string; node: string; uuid: string }
   /** The disk of a real target, before anything is written to it. Bytes. */
@@ -10,7 +10,7 @@ export type DeploymentEvent =
   | { event: 'stage'; stage: StageName; status: 'started' }
   | { event: 'stage'; stage: StageName; status: 'done' | 'failed'; seconds: number }
   | { event: 'state'; provision_state: string; power_state: string | null }
-  /** Of the step that the agent runs: a new stage of it, its percentage, a line of its program. */
+  /** Progress of the agent's step: a new stage, a percentage, or a line of its program. */
   | { event: 'progress'; step: string; stage: string }
   | { event: 'progress'; step: string; percent: number }
   | { event: 'progress'; step: string; line: string }

@@ -4,24 +4,24 @@ import { compareWithImage, inspectDisk, openFileDisk, type DiskReport, type Firs
 import { UserError, type Clock } from '../../runtime/index.js'
 import type { StageName } from './deployment-events.js'
 
-/** What was asked of a deployment, as far as its disk shows. */
-export interface Asked {
+/** Parts of a deployment request that can be checked on the disk. */
+export interface RequestedInstallation {
   ignition: IgnitionConfig
   hostname: string
   appendKargs: readonly string[]
   deleteKargs: readonly string[]
-  /** The image's file where it is one of this host. */
+  /** Path of an image on this host; null for an image from a URL. */
   image: string | null
 }
 
-/** One thing that was looked at on the disk. */
+/** Result of one check on the disk. */
 export interface Check {
   what: string
   ok: boolean
   found: string
 }
 
-/** What a deployment left behind, read back from the disk. Holds no secrets: no config, no keys, only fingerprints. */
+/** Result of a deployment, read back from the disk. Contains no secrets: no config and no keys, only fingerprints. */
 export interface DeploymentReport {
   node: string
   disk: { file: string; size: number; table: string | null; guid: string | null }
@@ -44,21 +44,21 @@ export interface DeploymentReport {
   } | null
   kernel_arguments: string[]
   seconds: Partial<Record<StageName, number>>
-  /** What kept the commands on a real target to its disk. */
+  /** Mechanism that confined the commands on a real target to its disk. */
   confinement?: string
   checks: Check[]
   ok: boolean
 }
 
 /**
- * Reads the disk back and holds it against what was asked.
+ * Reads the disk back and compares it with the request.
  *
- * @param firstBoot null when it did not happen, undefined where nobody expected it
+ * @param firstBoot null when it did not happen, undefined when none was expected
  */
 export async function readBack(
   file: string,
   node: string,
-  asked: Asked,
+  asked: RequestedInstallation,
   firstBoot: FirstBoot | null | undefined,
   seconds: DeploymentReport['seconds'],
   clock: Clock,
@@ -122,18 +122,18 @@ function tableChecks({ table, partitions, boot }: DiskReport): Check[] {
   ]
 }
 
-/** The installed config is the one that was given, with the hostname that the step adds. */
-function ignitionCheck(found: IgnitionConfig | null, { boot }: DiskReport, asked: Asked): Check {
+/** Checks that the installed config is the requested one, with the host name that the step adds. */
+function ignitionCheck(found: IgnitionConfig | null, { boot }: DiskReport, asked: RequestedInstallation): Check {
   const what = 'Ignition config'
   if (!boot?.ignition) return { what, ok: false, found: 'none' }
   if (!isDeepStrictEqual(found, withHostname(asked.ignition, asked.hostname)))
-    return { what, ok: false, found: 'differs from what was asked' }
+    return { what, ok: false, found: 'differs from the request' }
   const mode = boot.ignition.mode & 0o7777
   return { what, ok: mode === 0o600, found: `as asked, mode ${mode.toString(8).padStart(4, '0')}` }
 }
 
-function kernelArgumentChecks({ boot }: DiskReport, { appendKargs, deleteKargs }: Asked): Check[] {
-  // What was asked may consist of several words.
+function kernelArgumentChecks({ boot }: DiskReport, { appendKargs, deleteKargs }: RequestedInstallation): Check[] {
+  // A requested argument may consist of several words.
   const line = ` ${boot?.entry?.kernelArguments.join(' ') ?? ''} `
   const found = { has: (argument: string) => line.includes(` ${argument.trim()} `) }
   return [
@@ -180,7 +180,7 @@ function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): Chec
   }
 }
 
-/** What a config asks of disks is not done here; it is said, so that nobody takes it for done. */
+/** Disk changes of a config, which are planned but not executed. The report says so explicitly. */
 const plannedChecks = (firstBoot: FirstBoot | null): Check[] =>
   (firstBoot?.plannedDiskChanges ?? []).map(({ section, device, what }) => ({
     ...{ what: `${section} ${device}`, ok: true, found: `planned and checked, not done: ${what}` },

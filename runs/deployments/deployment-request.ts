@@ -2,15 +2,15 @@ import type { Clock, Logger, Random } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import type { DeploymentEvent } from './deployment-events.js'
 
-/** What is asked of any deployment, whatever its machine is, and who hears of it. */
+/** Options that all deployments have, simulated or real. */
 export interface DeploymentRequest {
   /** Bytes of an Ignition config. */
   ignition: Uint8Array
-  /** Whether a config that Ignition would refuse at first boot is refused at once; true unless told otherwise. */
+  /** Whether to refuse a config at once that Ignition would refuse at first boot; default true. */
   checkIgnition?: boolean
   appendKargs?: readonly string[]
   deleteKargs?: readonly string[]
-  /** What the machine's agent offers; the standard managers unless told otherwise. */
+  /** Hardware managers of the machine's agent; default the standard ones. */
   managers?: readonly HardwareManager[]
   clock: Clock
   random: Random

@@ -2,10 +2,10 @@ import { open, readFile, stat, writeFile } from 'node:fs/promises'
 import { UserError } from '../../runtime/index.js'
 
 /**
- * Makes the file of a machine's disk anew: all zeros, `size` bytes, taking no room. A note beside it says that it is
- * ironstage's, so that the next rehearsal may use it again.
+ * Creates the sparse file of a machine's disk: `size` bytes of zeros. A note beside it marks it as ironstage's, so the
+ * next rehearsal may overwrite it.
  *
- * @throws UserError for anything else that is there: a disk, a folder, somebody's file (unless `overwrite`)
+ * @throws UserError when the path is a disk, a folder, or a file of the user (unless `overwrite`)
  */
 export async function makeDiskFile(path: string, size: number, overwrite: boolean): Promise<void> {
   const there = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -37,7 +37,7 @@ export async function makeDiskFile(path: string, size: number, overwrite: boolea
 
 const noteOf = (path: string): string => `${path}.ironstage`
 
-/** The inode tells a file that was moved to where ours used to be. */
+/** Whether ironstage made the file. The inode shows when another file was moved to its path. */
 async function isOurs(path: string, inode: number): Promise<boolean> {
   try {
     const note = JSON.parse(await readFile(noteOf(path), 'utf8')) as { made_by?: unknown; inode?: unknown }

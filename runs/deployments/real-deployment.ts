@@ -3,69 +3,69 @@ import { checkImage } from '../../machine/index.js'
 import { errorChain, Mutex, UserError, uuid, type Random } from '../../runtime/index.js'
 import { readPartitions } from '../../steps/index.js'
 import { withBootNonce } from './boot-nonce.js'
-import { clearedAfterBoot } from './cleared-after-boot.js'
+import { clearDiskAfterReboot } from './clear-after-reboot.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
 import type { DeploymentRequest } from './deployment-request.js'
-import { givenIgnition } from './given-ignition.js'
+import { checkedIgnition } from './checked-ignition.js'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { stagedFile } from '../../lab/index.js'
 import { openRealAgent, type RealAgent } from '../agents/real-agent.js'
 import type { RealTarget } from '../targets/real-target.js'
 import { serveImage } from './served-image.js'
-import { afterBoot, chosenDisk, rebooted } from './real-first-boot.js'
+import { reportAfterReboot, chosenDisk, waitForReboot } from './real-first-boot.js'
 import { stage } from '../../lab/index.js'
-import { Way } from './way.js'
+import { DeploymentRun } from './deployment-run.js'
 
 export interface RealDeploymentOptions extends DeploymentRequest {
   on: RealTarget
   /**
-   * File of this host or http(s) URL of a metal image; without, the rehearsal image, or on a machine behind SSH the one
-   * that its live system carries.
+   * File of this host or http(s) URL of a metal image. Default: the rehearsal image, or on a machine behind SSH the image
+   * in its live system.
    */
   image?: string
-  /** What an image from a URL must be: the SHA-256 of what is served, hex. */
+  /** Expected SHA-256 of the bytes of an image from a URL, in hex. */
   imageSha256?: string
   /**
-   * Wait until the machine has booted what was installed, and look whether it is that. Needs SSH, and that rebooting is
-   * allowed.
+   * Wait until the machine has booted the installed system, and verify that it is the installed one. Needs SSH and the
+   * permission to reboot.
    */
   verifyBoot?: boolean
 }
 
-/** A ramdisk comes up when Ironic begins to wait for its agent, and is there as long as it has the agent at work. */
-const WAITING = /^(wait call-back|clean wait)$/
-const AT_WORK = /^(wait call-back|deploying|clean wait|cleaning)$/
+/** Provision states in which the agent starts, and those in which it keeps running. */
+const AGENT_STARTS = /^(wait call-back|clean wait)$/
+const AGENT_RUNS = /^(wait call-back|deploying|clean wait|cleaning)$/
 
 /**
- * Takes a real machine through an Ironic of its own to a disk with CoreOS on it. The node has no BMC: its power is only
- * what Ironic believes it to be, and nothing switches the machine.
+ * Installs CoreOS on a real machine, with an Ironic started for it. The node has no BMC: Ironic only records a power
+ * state, and nothing switches the machine.
  *
- * @throws UserError for input that cannot be used, before anything is written; for a deployment that failed, with
- *   Ironic's `last_error` in the message
+ * @throws UserError for invalid input, before anything is written; for a failed deployment, with Ironic's `last_error`
+ *   in the message
  */
 export async function runRealDeployment(options: RealDeploymentOptions): Promise<DeploymentReport> {
   const { clock, random, logger, managers, onEvent, verifyBoot = false } = options
-  const given = givenIgnition(options.ignition, options.checkIgnition ?? true, logger)
+  const ignition = checkedIgnition(options.ignition, options.checkIgnition ?? true, logger)
   const reboots = rebootsOf(options)
-  const { config, nonce } = verifyBoot ? withBootNonce(given, random) : { config: given, nonce: null }
+  const { config, nonce } = verifyBoot ? withBootNonce(ignition, random) : { config: ignition, nonce: null }
   const image = options.image ?? (options.on.ssh ? null : REHEARSAL_IMAGE)
   const isFile = image !== null && !/^https?:\/\//.test(image)
   if (isFile) refuseLarge(image, (await checkImage(image, clock)).size, options.on)
   await using served = isFile ? await serveImage(image, { clock, random, logger }) : undefined
   const put = options.on.ssh?.put
-  const on = served && isFile && put ? bringing(options.on, { url: served.url, file: image }, put) : options.on
+  const on = served && isFile && put ? stagingByCopy(options.on, { url: served.url, file: image }, put) : options.on
   await using lent = served && on.ssh && !put ? await on.ssh.shell.lend(Number(new URL(served.url).port)) : undefined
   await using own = await stage({
     ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
     ...(managers ? { managers } : {}),
   })
   const clean = on.target.has('cleaning')
-  await using agents = new AgentOfNode({ ...options, on }, own.url, reboots)
+  await using agents = new NodeAgent({ ...options, on }, own.url, reboots)
   own.events.listen((event) => {
     if (event.kind === 'node') agents.follow(event.node)
   })
   const imageUrl = served ? withPort(served.url, lent?.port) : image
-  const way = new Way({
+  const run = new DeploymentRun({
     ...options,
     client: own.client,
     url: own.url,
@@ -76,29 +76,31 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   const enroll = async () => {
     const { uuid: made } = await own.client.createNode({
       ...{ uuid: uuid(random), name: 'real', deploy_interface: 'custom-agent', inspect_interface: 'no-inspect' },
-      ...(reboots ? BY_ITS_AGENT : BY_NOBODY),
+      ...(reboots ? REBOOT_BY_AGENT : NO_POWER_CONTROL),
       properties: { root_device: { name: on.disk.path }, cpu_arch: 'x86_64' },
       automated_clean: clean,
     })
-    // Ironic's generic boot interfaces want to know a NIC.
+    // Ironic's generic boot interfaces require a port.
     if (reboots) await own.client.createPort({ node_uuid: made, address: await macOf(on, random) })
     return made
   }
   const disk = await chosenDisk(on)
   const { appendKargs = [], deleteKargs = [] } = options
-  const going = way.go({
+  const running = run.run({
     ...{ enroll, inspect: false, clean },
     finish: async (_, __, hostname) => {
-      const asked = { ignition: config, hostname, appendKargs, deleteKargs, image: isFile ? image : null }
-      if (on.file !== null) return readBack(on.file, hostname, asked, undefined, way.seconds, clock)
-      if (!reboots) return told(on, hostname, way.seconds)
-      const verified = await way.stage('first boot', () => rebooted(options, before!, disk, { ...asked, nonce }))
-      return afterBoot(on, hostname, way.seconds, verified)
+      const requested = { ignition: config, hostname, appendKargs, deleteKargs, image: isFile ? image : null }
+      if (on.file !== null) return readBack(on.file, hostname, requested, undefined, run.seconds, clock)
+      if (!reboots) return reportFromTarget(on, hostname, run.seconds)
+      const verified = await run.stage('first boot', () =>
+        waitForReboot(options, before!, disk, { ...requested, nonce }),
+      )
+      return reportAfterReboot(on, hostname, run.seconds, verified)
     },
   })
-  const confined = going.then((report) => ({ ...report, confinement: on.target.confinement }))
+  const confined = running.then((report) => ({ ...report, confinement: on.target.confinement }))
   return await confined.catch(async (error: unknown) => {
-    if (way.seconds.deploy === undefined && !options.signal.aborted) await clearedAfterBoot(on, logger)
+    if (run.seconds.deploy === undefined && !options.signal.aborted) await clearDiskAfterReboot(on, logger)
     throw error
   })
 
@@ -112,8 +114,8 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   }
 }
 
-/** The file that stands behind a URL is brought there instead. */
-function bringing(
+/** Copies the file behind a URL to the target, instead of streaming it. */
+function stagingByCopy(
   on: RealTarget,
   { url, file }: { url: string; file: string },
   put: NonNullable<NonNullable<RealTarget['ssh']>['put']>,
@@ -121,12 +123,12 @@ function bringing(
   return { ...on, target: { ...on.target, stage: stagedFile(on.target.stage, { url, file }, put) } }
 }
 
-/** Ironic then ends with the power that it believes in, and never asks the agent to switch the machine off. */
-const BY_NOBODY = {
+/** Ironic ends with its recorded power state, and never asks the agent to switch the machine off. */
+const NO_POWER_CONTROL = {
   ...{ driver: 'fake-hardware', power_interface: 'fake', driver_info: { deploy_forces_oob_reboot: true } },
 }
-/** Ironic's way with a machine that has no BMC: its agent reboots it, nobody switches it off. */
-const BY_ITS_AGENT = { driver: 'manual-management', power_interface: 'agent', disable_power_off: true }
+/** Ironic's settings for a machine without a BMC: its agent reboots it, and it is never switched off. */
+const REBOOT_BY_AGENT = { driver: 'manual-management', power_interface: 'agent', disable_power_off: true }
 
 function rebootsOf({ on, verifyBoot = false }: RealDeploymentOptions): boolean {
   const usage = (message: string, remedy: string) => new UserError('verify-boot', message, { kind: 'usage', remedy })
@@ -142,7 +144,7 @@ function rebootsOf({ on, verifyBoot = false }: RealDeploymentOptions): boolean {
   return reboots
 }
 
-/** Of the machine's first NIC; one that is made up where it has none. */
+/** MAC address of the machine's first NIC; a generated one for a machine without a NIC. */
 async function macOf({ target: { executor } }: RealTarget, random: Random): Promise<string> {
   const folder = '/sys/class/net'
   for (const name of await executor.files.list(folder).catch(() => [])) {
@@ -160,30 +162,30 @@ function withPort(url: string, port: number | undefined): string {
   return there.href
 }
 
-/** The agent comes with what Ironic takes for a boot of the ramdisk, and goes with its end. */
-class AgentOfNode implements AsyncDisposable {
+/** Starts the agent when Ironic expects the ramdisk to boot, and stops it when Ironic has finished with it. */
+class NodeAgent implements AsyncDisposable {
   readonly #options: RealDeploymentOptions
   readonly #ironicUrl: string
-  readonly #turn = new Mutex()
+  readonly #lock = new Mutex()
   #agent: RealAgent | undefined
   #wanted = false
   #starts = 0
 
-  /** @param stays an agent that boots its machine has to outlive Ironic's work on the node */
+  /** @param keepRunning an agent that reboots its machine must outlive Ironic's work on the node */
   constructor(
     options: RealDeploymentOptions,
     ironicUrl: string,
-    private readonly stays: boolean,
+    private readonly keepRunning: boolean,
   ) {
     this.#options = options
     this.#ironicUrl = ironicUrl
   }
 
   follow({ uuid: nodeUuid, provision_state: state }: { uuid: string; provision_state: string }): void {
-    const wanted = (this.#wanted ? AT_WORK : WAITING).test(state)
-    if (wanted === this.#wanted || (this.#wanted && this.stays)) return
+    const wanted = (this.#wanted ? AGENT_RUNS : AGENT_STARTS).test(state)
+    if (wanted === this.#wanted || (this.#wanted && this.keepRunning)) return
     this.#wanted = wanted
-    void this.#turn
+    void this.#lock
       .run(() => this.#switch(nodeUuid, wanted))
       .catch((error: unknown) => {
         this.#options.logger('error', `the agent does not start: ${errorChain(error).join(': ')}`)
@@ -209,12 +211,16 @@ class AgentOfNode implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     this.#wanted = false
-    return this.#turn.run(() => this.#switch('', false))
+    return this.#lock.run(() => this.#switch('', false))
   }
 }
 
-/** What the target's own programs tell of a disk whose contents the step has held against what was asked. */
-async function told(on: RealTarget, node: string, seconds: DeploymentReport['seconds']): Promise<DeploymentReport> {
+/** Report from the target's own programs. The step itself has compared the disk's contents with the request. */
+async function reportFromTarget(
+  on: RealTarget,
+  node: string,
+  seconds: DeploymentReport['seconds'],
+): Promise<DeploymentReport> {
   const { path, size } = on.disk
   const { type, partitions } = await readPartitions(on.target, path)
   const boot = partitions.find(({ label }) => label === 'boot')

@@ -5,26 +5,26 @@ import type { DeploymentReport } from './deployment-report.js'
 import type { RealDeploymentOptions } from './real-deployment.js'
 import type { RealTarget } from '../targets/real-target.js'
 
-/** What was asked of an installation. */
-export interface AskedOfBoot {
+/** Properties that the installed system must have. */
+export interface ExpectedBoot {
   hostname: string
   appendKargs: readonly string[]
   deleteKargs: readonly string[]
   nonce: BootNonce | null
 }
 
-const PATIENCE = seconds(120)
+const REBOOT_TIMEOUT = seconds(120)
 
 /**
- * Waits until the machine has gone into its reboot, and, where that was asked for, until it runs what was installed.
+ * Waits until the machine reboots, and with a nonce until it runs the installed system.
  *
- * @throws UserError when it stays up; BootNotVerified
+ * @throws UserError when the machine does not reboot; BootNotVerified
  */
-export async function rebooted(
+export async function waitForReboot(
   { on, clock, logger, signal }: RealDeploymentOptions,
   before: VerifyBootOptions['before'],
   disk: ChosenDisk,
-  { nonce, hostname, appendKargs, deleteKargs }: AskedOfBoot,
+  { nonce, hostname, appendKargs, deleteKargs }: ExpectedBoot,
 ): Promise<VerifiedBoot | null> {
   const { access, shell } = on.ssh!
   if (nonce !== null)
@@ -32,7 +32,7 @@ export async function rebooted(
       ...{ ssh: access, before, clock, logger, signal },
       expected: { nonce, disk, hostname, appendKargs, deleteKargs },
     })
-  const limit = clock.now() + PATIENCE
+  const limit = clock.now() + REBOOT_TIMEOUT
   while (await shell.alive()) {
     if (clock.now() > limit)
       throw new UserError('not-rebooted', `${shell.name} was asked to reboot and did not`, {
@@ -43,18 +43,18 @@ export async function rebooted(
   return null
 }
 
-/** What stays with a disk over a boot; kernel names do not. */
+/** Serial number and WWN of a disk, which stay the same over a reboot, unlike kernel names. */
 export type ChosenDisk = VerifyBootOptions['expected']['disk']
 
 export async function chosenDisk({ target, disk }: RealTarget): Promise<ChosenDisk> {
-  // What stands for a disk has a serial number for this session only.
+  // A loop device has a serial number for this session only.
   if (/^\/dev\/loop\d+$/.test(disk.path)) return { serial: null, wwn: null }
   const found = (await listBlockDevices(target)).find(({ name }) => name === disk.path)
   return { serial: found?.serial ?? null, wwn: found?.wwn ?? null }
 }
 
-/** What is known of a disk that its own system has taken over. */
-export function afterBoot(
+/** Report on a disk whose installed system is running. */
+export function reportAfterReboot(
   { disk: { path, size } }: RealTarget,
   node: string,
   took: DeploymentReport['seconds'],

@@ -6,20 +6,20 @@ import { held, UserError } from '../../runtime/index.js'
 import { downloadArtifacts, type DownloadOptions } from './downloads.js'
 
 export interface BootImageOptions extends DownloadOptions {
-  /** A config for the live system: embedded into an ISO, wrapped into an archive of its own for a network boot. */
+  /** Config for the live system: embedded in an ISO, or in a separate archive for a network boot. */
   ignition?: Uint8Array
 }
 
 export interface GeneratedFiles {
   paths: string[]
-  /** That a network boot needs; null for others. */
+  /** Kernel arguments that a network boot needs; null for other formats. */
   kargs: string | null
 }
 
 /**
- * Fetches the files of a boot image, checked, and lets them do what is wanted.
+ * Downloads and verifies the files of a boot image, and adds the Ignition config to them.
  *
- * @throws UserError as {@link downloadArtifacts}; `boot-image-ignition` for an image that takes no config
+ * @throws UserError as {@link downloadArtifacts} does; `boot-image-ignition` for a format that takes no config
  */
 export async function generateBootImage(
   image: BootImage & { kind: 'files' },

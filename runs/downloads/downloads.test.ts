@@ -25,18 +25,18 @@ const CONTENTS = {
 
 let home: string
 let mirror: FileServer
-/** Stands for the rest of the world: who asks it has left the mirror. */
-let world: FileServer
+/** Original server of the files. A request to it has bypassed the mirror. */
+let origin: FileServer
 let build: Published
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'ironstage-download-'))
-  world = await fileServer({})
-  build = published(CONTENTS, { baseUrl: `${world.url('')}/prod/streams` })
-  Object.assign(world.files, build.files)
+  origin = await fileServer({})
+  build = published(CONTENTS, { baseUrl: `${origin.url('')}/prod/streams` })
+  Object.assign(origin.files, build.files)
   mirror = await fileServer({ ...build.files, '/streams/rhcos-4.22.json': Buffer.from(documentText(build.stream)) })
 })
 afterEach(async () => {
-  for (const server of [mirror, world]) await server[Symbol.asyncDispose]()
+  for (const server of [mirror, origin]) await server[Symbol.asyncDispose]()
   await rm(home, { recursive: true, force: true })
 })
 
@@ -56,8 +56,8 @@ const failure = async (work: Promise<unknown>) =>
     (error: unknown) => ({ code: userError(error)?.code, why: errorChain(error).join(': ') }),
   )
 
-describe('row 6: the same checksum gate for who asks the origin and who asks a mirror', () => {
-  test('directly: the files of a network boot, by their own names', async () => {
+describe('row 6: the same checksum check for the origin and for a mirror', () => {
+  test('directly: the files of a network boot get their own names', async () => {
     const files = Object.values(imageFormat(build.stream, 'x86_64', 'metal', 'pxe'))
     const done = await download(files)
     expect(done.map(({ sha256: found }) => found)).toEqual(files.map((file) => file.sha256))
@@ -66,7 +66,7 @@ describe('row 6: the same checksum gate for who asks the origin and who asks a m
         (name) => `rhcos-10.2.20260715-0-${name}`,
       ),
     )
-    expect(world.asked.length).toBeGreaterThan(0)
+    expect(origin.asked.length).toBeGreaterThan(0)
   })
 
   test('disconnected: stream and files come from the mirror alone', async () => {
@@ -75,24 +75,24 @@ describe('row 6: the same checksum gate for who asks the origin and who asks a m
     expect(stream).toEqual(build.stream)
     const [done] = await download([streamDisk(stream, 'x86_64', 'metal', 'iso')], reach)
     expect(await readFile(done!.path)).toEqual(CONTENTS['live-iso'].bytes)
-    expect(world.asked).toEqual([])
+    expect(origin.asked).toEqual([])
     expect(mirror.asked.filter((line) => !line.endsWith('.sig'))).toEqual([
       'GET /streams/rhcos-4.22.json',
       expect.stringMatching(/^GET \/prod\/streams\/rhel-10\.2\/builds\/.*-live-iso\.x86_64\.iso$/) as string,
     ])
   })
 
-  test('a mirror that redirects elsewhere is refused before anybody else is asked', async () => {
+  test('a mirror that redirects elsewhere is refused before another server is asked', async () => {
     const path = new URL(raw().location).pathname
-    mirror.behave(path, (_, response) => void response.writeHead(302, { location: world.url(path) }).end())
+    mirror.behave(path, (_, response) => void response.writeHead(302, { location: origin.url(path) }).end())
     expect(await failure(download([raw()], { mirror: mirror.url('') }))).toEqual({
       code: 'outside-mirror',
       why: expect.stringMatching(/^http:\/\/127\S+ would have to be asked, which is not the mirror/) as string,
     })
-    expect(world.asked).toEqual([])
+    expect(origin.asked).toEqual([])
   })
 
-  test('a mirror below a path has the files below it, and a neighbour on its host is none of it', async () => {
+  test('a mirror below a path has its files below it, and other paths of its host are refused', async () => {
     const below = `${mirror.url('')}/team`
     for (const [path, bytes] of Object.entries(build.files)) mirror.files[`/team${path}`] = bytes
     expect((await download([raw()], { mirror: below }))[0]!.sha256).toBe(raw().sha256)
@@ -107,7 +107,7 @@ describe('row 6: the same checksum gate for who asks the origin and who asks a m
   })
 })
 
-describe('row 36: our own download', () => {
+describe('row 36: downloads', () => {
   test('takes unsigned files of RHEL CoreOS by their digest', async () => {
     expect(await download([raw()])).toEqual([
       {
@@ -119,7 +119,7 @@ describe('row 36: our own download', () => {
     ])
   })
 
-  test('decompresses, and checks the digest of what was inside', async () => {
+  test('decompresses, and checks the digest of the decompressed file', async () => {
     const [done] = await download([raw()], { decompress: true })
     expect(done).toMatchObject({ path: join(into(), 'rhcos-10.2.20260715-0-metal.x86_64.raw'), sha256: sha256(RAW) })
     expect(await readFile(done!.path)).toEqual(RAW)
@@ -131,15 +131,15 @@ describe('row 36: our own download', () => {
 
   test('a connection that breaks is resumed', async () => {
     const path = new URL(raw().location).pathname
-    world.behave(path, cutAfter(100_000), wellBehaved)
+    origin.behave(path, cutAfter(100_000), wellBehaved)
     expect((await download([raw()]))[0]!.sha256).toBe(sha256(GZ))
-    expect(world.asked.filter((line) => line.includes(path) && !line.includes('.sig'))).toEqual([
+    expect(origin.asked.filter((line) => line.includes(path) && !line.includes('.sig'))).toEqual([
       `GET ${path}`,
       expect.stringMatching(/ bytes=\d+-$/) as string,
     ])
   })
 
-  test('what is there already is left alone, and what was changed is put right', async () => {
+  test('a complete file is left unchanged, and a changed one is replaced', async () => {
     const path = (await download([raw()]))[0]!.path
     expect((await download([raw()]))[0]).toMatchObject({ already: true })
     await writeFile(path, 'something else')
@@ -147,16 +147,16 @@ describe('row 36: our own download', () => {
     expect(sha256(await readFile(path))).toBe(raw().sha256)
   })
 
-  test('bytes that differ from the metadata are not kept anywhere', async () => {
+  test('bytes that differ from the metadata are not stored anywhere', async () => {
     const path = new URL(raw().location).pathname
-    world.files[path] = Buffer.concat([GZ.subarray(0, -1), Buffer.from([1])])
+    origin.files[path] = Buffer.concat([GZ.subarray(0, -1), Buffer.from([1])])
     expect(await failure(download([raw()]))).toMatchObject({ code: 'image-digest' })
     expect(await readdir(into()).catch(() => [])).toEqual([])
   })
 
-  test('a digest that turns out wrong half way through several files leaves the whole ones only', async () => {
+  test('a wrong digest in the middle of several files leaves only the complete files', async () => {
     const { kernel, initramfs, rootfs } = imageFormat(build.stream, 'x86_64', 'metal', 'pxe')
-    world.files[new URL(initramfs!.location).pathname] = Buffer.from('something else')
+    origin.files[new URL(initramfs!.location).pathname] = Buffer.from('something else')
     expect(await failure(download([kernel!, initramfs!, rootfs!]))).toMatchObject({ code: 'image-digest' })
     expect(await readdir(into())).toEqual(['rhcos-10.2.20260715-0-live-kernel.x86_64'])
   })
@@ -164,7 +164,7 @@ describe('row 36: our own download', () => {
   test('offline: files that were fetched once are used without a request', async () => {
     const request = { stream: 'rhcos-4.22', streamBaseUrl: mirror.url('/streams') }
     await download([streamDisk(await open(request), 'x86_64', 'metal', 'iso')])
-    const asked = mirror.asked.length + world.asked.length
+    const asked = mirror.asked.length + origin.asked.length
     const stream = await open({ ...request, offline: true })
     const [again] = await download([streamDisk(stream, 'x86_64', 'metal', 'iso')], {
       offline: true,
@@ -175,12 +175,12 @@ describe('row 36: our own download', () => {
     expect(await failure(open({ stream: 'other', streamBaseUrl: mirror.url('/'), offline: true }))).toMatchObject({
       code: 'offline',
     })
-    expect(mirror.asked.length + world.asked.length).toBe(asked)
+    expect(mirror.asked.length + origin.asked.length).toBe(asked)
   })
 
   test('files of another architecture than this host’s', async () => {
-    const other = published(CONTENTS, { architecture: 's390x', baseUrl: `${world.url('')}/prod/streams` })
-    Object.assign(world.files, other.files)
+    const other = published(CONTENTS, { architecture: 's390x', baseUrl: `${origin.url('')}/prod/streams` })
+    Object.assign(origin.files, other.files)
     const [done] = await download([streamDisk(other.stream, 's390x', 'metal', 'iso')])
     expect(done!.path).toMatch(/live-iso\.s390x\.iso$/)
   })
@@ -200,7 +200,7 @@ describe('row 11: signed metadata of Fedora CoreOS', () => {
     }
   })
   const signed = () => {
-    const of = published(CONTENTS, { baseUrl: `${world.url('')}/prod/streams`, signatures: true })
+    const of = published(CONTENTS, { baseUrl: `${origin.url('')}/prod/streams`, signatures: true })
     return streamDisk(of.stream, 'x86_64', 'metal', 'iso')
   }
   const trusting = (more: Partial<DownloadOptions> = {}) =>
@@ -209,16 +209,16 @@ describe('row 11: signed metadata of Fedora CoreOS', () => {
       ...more,
     })
 
-  test('a good signature tells who made it', async () => {
-    world.files[new URL(signed().signature!).pathname] = await key.sign(CONTENTS['live-iso'].bytes)
+  test('a good signature names the signer', async () => {
+    origin.files[new URL(signed().signature!).pathname] = await key.sign(CONTENTS['live-iso'].bytes)
     expect(await trusting()).toMatchObject([{ signedBy: 'Publisher' }])
   })
-  test('a missing one is refused, unless that is allowed', async () => {
+  test('a missing signature is refused, unless that is allowed', async () => {
     expect(await failure(trusting())).toMatchObject({ code: 'image-signature' })
     expect(await trusting({ insecure: true })).toMatchObject([{ signedBy: null }])
   })
-  test('one of something else is refused even then', async () => {
-    world.files[new URL(signed().signature!).pathname] = await key.sign(GZ)
+  test('a signature of another file is refused even then', async () => {
+    origin.files[new URL(signed().signature!).pathname] = await key.sign(GZ)
     expect(await failure(trusting())).toMatchObject({ code: 'image-signature' })
     expect(await failure(trusting({ insecure: true }))).toMatchObject({ code: 'image-signature' })
   })
@@ -232,23 +232,23 @@ describe('bad metadata', () => {
   test.each([
     ['<html>', 'metadata-json'],
     ['{"stream": "x"}', 'metadata-schema'],
-  ])('%s', async (text, code) => {
+  ])('%s is refused with %s', async (text, code) => {
     expect(await failure(served(text))).toMatchObject({ code })
   })
-  test('a stream that is not there', async () => {
+  test('a missing stream is refused', async () => {
     expect(await failure(open({ stream: 'gone', streamBaseUrl: mirror.url('/streams/') }))).toEqual({
       code: 'stream-unreachable',
       why: expect.stringMatching(/gone\.json could not be fetched: HTTP status 404/) as string,
     })
   })
-  test('one that goes back in time is refused, and the kept one stays', async () => {
+  test('a stream that goes back in time is refused, and the cached one stays', async () => {
     await served(documentText(build.stream))
     const old = { ...build.stream, metadata: { 'last-modified': '2026-07-01T00:00:00Z' } }
     expect(await failure(served(documentText(old)))).toMatchObject({ code: 'stream-back-in-time' })
     const request = { stream: 'bad', streamBaseUrl: mirror.url('/streams/'), offline: true }
     expect(await open(request)).toEqual(build.stream)
   })
-  test('http from another host, where https is demanded', async () => {
+  test('http from another host is refused without --insecure', async () => {
     const away = { ...raw(), location: 'http://builds.example.org/x.iso' }
     expect(await failure(download([away]))).toEqual({
       code: 'http-refused',
@@ -256,7 +256,7 @@ describe('bad metadata', () => {
     })
     expect(await failure(open({ stream: 'http://builds.example.org/s.json' }))).toMatchObject({ code: 'http-refused' })
   })
-  test('a file that is a ConfigMap has its streams by name', async () => {
+  test('streams of a ConfigMap file are selected by name', async () => {
     const path = join(home, 'map.yaml')
     await writeFile(path, `kind: ConfigMap\ndata:\n  stream: '${JSON.stringify(build.stream)}'\n`)
     expect(await open({ stream: path })).toEqual(build.stream)

@@ -9,12 +9,12 @@ import { held, temporaryFolder, UserError, type Clock, type Logger, type Tempora
 import type { Asset } from '../../targets/index.js'
 import type { CachedImage, ImageCache } from '../../steps/index.js'
 import { openImageCache, type ImageCacheRequest } from '../../lab/index.js'
-import { allowed, placed, type Reach } from '../../coreos/index.js'
+import { mirroredLocation, refuseForbiddenUrls, type DownloadPolicy } from '../../coreos/index.js'
 
-export interface DownloadOptions extends Reach {
-  /** Where the files go; made if need be. */
+export interface DownloadOptions extends DownloadPolicy {
+  /** Folder for the files, created if necessary. */
   folder: string
-  /** Without `.gz` or `.xz`, and without what that stands for. */
+  /** Decompresses `.gz` and `.xz` files, and removes the ending from their names. */
   decompress?: boolean
   cache: ImageCacheRequest
   clock: Clock
@@ -25,25 +25,25 @@ export interface DownloadOptions extends Reach {
 
 export interface Download {
   path: string
-  /** Of the file at `path`. */
+  /** SHA-256 of the file at `path`. */
   sha256: string
-  /** Who signed what was published; null where nobody did. */
+  /** Signer of the published file; null without a signature. */
   signedBy: string | null
-  /** Nothing had to be done: the file was there, whole. */
+  /** The complete file already existed. */
   already: boolean
 }
 
 /**
- * Fetches published files, or takes them out of the image cache, checks digest and signature, and puts them into a folder
- * by their own names. Broken connections are resumed; a file is there whole, or not at all.
+ * Downloads published files or takes them from the image cache, verifies digest and signature, and writes them to a
+ * folder under their own names. Broken downloads are resumed. A file is written completely or not at all.
  *
- * @throws UserError as {@link ImageCache.get}; image-digest, image-signature, offline, outside-mirror, http-refused
+ * @throws UserError as {@link ImageCache.get} does; image-digest, image-signature, offline, outside-mirror, http-refused
  */
 export async function downloadArtifacts(artifacts: readonly Artifact[], options: DownloadOptions): Promise<Download[]> {
   const { cache: request, clock, logger } = options
   await using temporary = request.folder === null ? await temporaryBeside(options) : null
   const folder = request.folder ?? temporary!.path
-  const own = { ...request, folder, as: 'fetched' as const, allow: allowed(options) }
+  const own = { ...request, folder, as: 'fetched' as const, allow: refuseForbiddenUrls(options) }
   const cache = await openImageCache(own, { clock, logger })
   const done: Download[] = []
   for (const artifact of artifacts) done.push(await downloadOne(artifact, cache, options))
@@ -64,10 +64,10 @@ async function downloadOne(artifact: Artifact, cache: ImageCache, options: Downl
   if (!artifact.signature && wanted !== undefined && (await digestOf(path, clock, signal)) === wanted)
     return { path, sha256: wanted, signedBy: null, already: true }
   const asset: Asset = {
-    url: placed(artifact.location, options),
+    url: mirroredLocation(artifact.location, options),
     sha256: artifact.sha256,
     signature: artifact.signature && !insecure ? 'required' : 'where present',
-    ...(artifact.signature ? { signatureUrl: placed(artifact.signature, options) } : {}),
+    ...(artifact.signature ? { signatureUrl: mirroredLocation(artifact.signature, options) } : {}),
     of: 'anything',
   }
   const progress = (received: number, total: number | null) => onProgress?.(artifact, received, total)
@@ -89,7 +89,7 @@ async function downloadOne(artifact: Artifact, cache: ImageCache, options: Downl
   return { path, sha256: found, signedBy, already: false }
 }
 
-/** @throws UserError `metadata-schema` for a place that names no file */
+/** @throws UserError `metadata-schema` for a URL without a file name */
 export function fileName(location: string): string {
   const name = decodeURIComponent(new URL(location).pathname.split('/').at(-1) ?? '')
   if (/^[^/\0]+$/.test(name) && name !== '.' && name !== '..') return name
@@ -98,8 +98,8 @@ export function fileName(location: string): string {
 
 async function copy({ path, record }: CachedImage, to: string, options: DownloadOptions): Promise<string> {
   if (record.transcoded)
-    throw new UserError('image-transcoded', `the cache keeps ${record.sources[0] ?? record.sha256} as zstd only`, {
-      remedy: 'name another folder with --cache-dir, or keep none with --no-cache',
+    throw new UserError('image-transcoded', `the cache stores ${record.sources[0] ?? record.sha256} as zstd only`, {
+      remedy: 'name another folder with --cache-dir, or use --no-cache',
     })
   await held(options.clock, `copying ${path}`, () => copyFile(path, to, constants.COPYFILE_FICLONE))
   return (await digestOf(to, options.clock, options.signal)) ?? ''
@@ -120,7 +120,7 @@ async function unpack({ path }: CachedImage, to: string, { clock, signal }: Down
   return hash.digest('hex')
 }
 
-/** Null for what is not there. */
+/** SHA-256 of a file; null when it does not exist. */
 export async function digestOf(path: string, clock: Clock, signal: AbortSignal): Promise<string | null> {
   const hash = createHash('sha256')
   try {

@@ -11,16 +11,16 @@ export interface MachineOsBuild extends DownloadOptions {
 }
 
 /**
- * Fills the folder that a container image is made of: stream metadata, and for each architecture the live ISO that it
- * names, with its published digest.
+ * Fills the folder from which the container image is built: stream metadata, and for each architecture its live ISO with
+ * the published digest.
  *
- * @throws UserError as {@link downloadArtifacts}; `stream-artifact` for an architecture that there is none of
+ * @throws UserError as {@link downloadArtifacts} does; `stream-artifact` for an architecture that the stream lacks
  */
 export async function buildMachineOs(options: MachineOsBuild): Promise<string[]> {
   const { stream, version, architectures, folder, clock } = options
   const isos = architectures.map((architecture) => [architecture, liveFiles(stream, architecture).iso] as const)
   await held(clock, `making ${folder}`, () => mkdir(folder, { recursive: true }))
-  const made: string[] = []
+  const paths: string[] = []
   for (const [architecture, iso] of isos) {
     const path = join(folder, `${prefixOf(version)}-${architecture}.iso`)
     await held(clock, `removing the digest of ${path}`, () => rm(`${path}.sha256`, { force: true }))
@@ -29,10 +29,10 @@ export async function buildMachineOs(options: MachineOsBuild): Promise<string[]>
       await rename(join(folder, fileName(iso.location)), path)
       await writeFile(`${path}.sha256`, iso.sha256)
     })
-    made.push(path)
+    paths.push(path)
   }
   await held(clock, `writing ${streamFile(version)}`, () =>
     writeFile(join(folder, streamFile(version)), documentText(stream)),
   )
-  return made
+  return paths
 }

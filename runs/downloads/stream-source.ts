@@ -13,20 +13,20 @@ import {
 } from '../../coreos/index.js'
 import { held, temporaryFolder, UserError, type Clock } from '../../runtime/index.js'
 import { FEDORA_STREAMS, fetchStreamText } from '../../steps/index.js'
-import { allowed, type Reach } from '../../coreos/index.js'
+import { refuseForbiddenUrls, type DownloadPolicy } from '../../coreos/index.js'
 
-export interface StreamRequest extends Reach {
+export interface StreamRequest extends DownloadPolicy {
   /**
-   * Name of a stream, URL of its metadata, or path of a file: stream metadata or a `coreos-bootimages` ConfigMap, of which
-   * `#NAME` picks one; or path of a folder with an unpacked release.
+   * Name of a stream; URL of its metadata; path of a file with stream metadata or a `coreos-bootimages` ConfigMap, in which
+   * `#NAME` selects a stream; or path of a folder with an unpacked release.
    */
   stream: string
-  /** Where `NAME.json` is; Fedora's, or `streams/` of the mirror, unless told otherwise. */
+  /** URL of the folder of `NAME.json`; default Fedora's, or `streams/` of the mirror. */
   streamBaseUrl?: string
 }
 
 export interface StreamSurroundings {
-  /** Where metadata is kept for when there is no network; null keeps none. */
+  /** Folder that caches metadata for offline use; null for no cache. */
   folder: string | null
   fetching: Omit<HttpClientOptions, 'clock' | 'allow'>
   clock: Clock
@@ -34,18 +34,18 @@ export interface StreamSurroundings {
 }
 
 /**
- * The stream that is named, wherever it is.
+ * Reads the requested stream from its URL, file or folder.
  *
- * @throws UserError: stream-unreachable, metadata-json, metadata-schema, stream-back-in-time, offline, outside-mirror,
+ * @throws UserError stream-unreachable, metadata-json, metadata-schema, stream-back-in-time, offline, outside-mirror,
  *   http-refused
  */
 export async function openStream(request: StreamRequest, surroundings: StreamSurroundings): Promise<Stream> {
   const { stream: named } = request
-  if (/^https?:\/\//.test(named)) return fetched(named, request, surroundings)
+  if (/^https?:\/\//.test(named)) return fetchStream(named, request, surroundings)
   if (/[/#]|\.(json|ya?ml)$/.test(named) || named === '.') return fromFile(named, surroundings)
   const base = request.streamBaseUrl ?? (request.mirror === undefined ? FEDORA_STREAMS : below(request.mirror))
-  // The base is that of coreos-installer, which joins the two as URLs are joined; forgotten slashes are put in here.
-  return fetched(`${base.replace(/\/*$/, '/')}${encodeURIComponent(named)}.json`, request, surroundings)
+  // coreos-installer joins base and name as URLs, so its base needs a slash at the end. A missing one is added here.
+  return fetchStream(`${base.replace(/\/*$/, '/')}${encodeURIComponent(named)}.json`, request, surroundings)
 }
 
 const below = (mirror: string): string => `${mirror.replace(/\/+$/, '')}/streams/`
@@ -67,7 +67,7 @@ async function fromFile(named: string, { clock }: StreamSurroundings): Promise<S
   return STREAM.check(found.value, path)
 }
 
-/** An unpacked release: the ConfigMap, which has names, before the builds. */
+/** Stream of an unpacked release. The ConfigMap comes before the builds, since only it has named streams. */
 async function fromRelease(folder: string, name: string | undefined, clock: Clock): Promise<Stream> {
   const release = await readReleaseImage(folder, clock)
   const stream = release.bootImages ? streamNamed(release.bootImages, name) : streamOfBuilds(release)
@@ -83,16 +83,16 @@ const isFolder = (path: string, clock: Clock): Promise<boolean> =>
     ),
   )
 
-async function fetched(url: string, request: StreamRequest, surroundings: StreamSurroundings): Promise<Stream> {
+async function fetchStream(url: string, request: StreamRequest, surroundings: StreamSurroundings): Promise<Stream> {
   const { folder, fetching, clock, signal } = surroundings
   const key = createHash('sha256').update(url).digest('hex').slice(0, 32)
   const path = folder === null ? null : join(folder, `${key}.json`)
-  const kept = path === null ? null : await keptStream(path, url, clock)
-  if (kept && request.offline) return kept
-  const http = new HttpClient({ ...fetching, clock, allow: allowed(request) })
+  const cached = path === null ? null : await cachedStream(path, url, clock)
+  if (cached && request.offline) return cached
+  const http = new HttpClient({ ...fetching, clock, allow: refuseForbiddenUrls(request) })
   const text = await fetchStreamText(http, url, signal)
   const stream = STREAM.read(text, url)
-  if (kept) refuseOlderStream(kept, stream)
+  if (cached) refuseOlderStream(cached, stream)
   if (folder !== null && path !== null)
     await held(clock, `keeping ${url}`, async () => {
       await mkdir(folder, { recursive: true })
@@ -103,8 +103,8 @@ async function fetched(url: string, request: StreamRequest, surroundings: Stream
   return stream
 }
 
-/** One that was damaged meanwhile is as good as none. */
-async function keptStream(path: string, url: string, clock: Clock): Promise<Stream | null> {
+/** Cached metadata; null when it does not exist or is damaged. */
+async function cachedStream(path: string, url: string, clock: Clock): Promise<Stream | null> {
   const text = await held(clock, `reading ${path}`, () => readFile(path, 'utf8').catch(() => null))
   if (text === null) return null
   try {

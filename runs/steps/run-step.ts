@@ -18,13 +18,13 @@ import { placeOf } from './step-files.js'
 import type { RealTarget } from '../targets/real-target.js'
 import { openStepMachine, type StepMachine } from './step-machine.js'
 
-/** What happens while a step runs; nothing in it is secret. */
+/** Events of a running step, without secrets. */
 export type StepRunEvent =
   | { event: 'started'; step: string; machine: string; real: boolean; plan: boolean }
   | { event: 'stage'; stage: string }
   | { event: 'percent'; percent: number }
   | { event: 'line'; line: string }
-  /** What a plan does not do. */
+  /** Writes that a plan does not execute. */
   | { event: 'planned'; write: 'run'; command: string; stdin_bytes: number | null }
   | { event: 'planned'; write: 'file'; path: string; bytes: number; mode: string | null }
   | { event: 'planned'; write: 'remove'; path: string }
@@ -32,17 +32,17 @@ export type StepRunEvent =
 export interface StepRunOptions {
   step: string
   args: JsonObject
-  /** {@link standardManagers} unless told otherwise. */
+  /** Default {@link standardManagers}. */
   managers?: readonly HardwareManager[]
-  /** One of a state folder; a new one, gone with the run, without. */
+  /** Machine of a state folder; by default a new one that exists only during the run. */
   machine?: { folder: StateFolder; id: string }
-  /** What a new simulated machine is made of. */
+  /** Hardware of a new simulated machine. */
   hardware?: MachineHardware
-  /** A machine that is not simulated. */
+  /** A real machine. */
   on?: RealTarget
-  /** Where images from URLs are kept, and how they are fetched for a simulated machine. */
+  /** Image cache, and options for downloads, for a simulated machine. */
   images?: ImageCacheRequest
-  /** Really read, but only tell writes. */
+  /** Reads are executed; writes are only reported. */
   plan?: boolean
   clock: Clock
   random: Random
@@ -52,20 +52,20 @@ export interface StepRunOptions {
 }
 
 export interface StepRunResult {
-  /** What the step gave, secrets masked. */
+  /** Result of the step, with secrets masked. */
   value: unknown
   seconds: number
 }
 
 /**
- * Runs one step on a simulated machine, or a real one, as an agent would, with no Ironic.
+ * Runs one step on a simulated or real machine as an agent does, without an Ironic.
  *
- * @throws UserError of kind usage for a step that nobody offers and for bad arguments, before anything is touched; of
- *   kind failure when the step fails
+ * @throws UserError of kind usage for an unknown step or bad arguments, before the step runs; of kind failure when the
+ *   step fails
  */
 export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
   const { step, args, managers = standardManagers, plan = false, clock, random, logger, signal } = options
-  const tell = options.onEvent ?? (() => {})
+  const report = options.onEvent ?? (() => {})
   knownStep(managers, step)
   const from = options.machine === undefined ? {} : { from: options.machine }
   const { images, hardware } = options
@@ -76,10 +76,10 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
     ...{ clock, random, logger },
   }
   await using simulated = options.on ? undefined : await openStepMachine(simulation)
-  const surroundings = options.on ? ofReal(options.on, uuid(random)) : ofSimulated(simulated!)
-  const { node, ports, machine } = surroundings
-  tell({ event: 'started', step, machine, real: options.on !== undefined, plan })
-  const target = plan ? planTarget(surroundings.target, (write) => tell(told(write))) : surroundings.target
+  const stepTarget = options.on ? ofReal(options.on, uuid(random)) : ofSimulated(simulated!)
+  const { node, ports, machine } = stepTarget
+  report({ event: 'started', step, machine, real: options.on !== undefined, plan })
+  const target = plan ? planTarget(stepTarget.target, (write) => report(plannedEvent(write))) : stepTarget.target
   const since = clock.elapsed()
   try {
     const offered = await Managers.probe(managers, target)
@@ -88,9 +88,9 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
         {
           ...{ target, node, ports, environment: {}, logger, clock, signal },
           progress: {
-            stage: (stage) => tell({ event: 'stage', stage: maskedText(stage) }),
-            percent: (percent) => tell({ event: 'percent', percent }),
-            line: (line) => tell({ event: 'line', line: maskedText(line) }),
+            stage: (stage) => report({ event: 'stage', stage: maskedText(stage) }),
+            percent: (percent) => report({ event: 'percent', percent }),
+            line: (line) => report({ event: 'line', line: maskedText(line) }),
           },
         },
         args,
@@ -103,19 +103,19 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
   }
 }
 
-interface StepPlace {
+interface StepTarget {
   machine: string
   target: Target
   node: JsonObject
   ports: readonly JsonObject[]
 }
 
-const ofSimulated = ({ machine, node, ports }: StepMachine): StepPlace => ({
+const ofSimulated = ({ machine, node, ports }: StepMachine): StepTarget => ({
   ...{ machine: machine.spec.id, target: machine.target, node, ports },
 })
 
-/** A node of the disk that was named, which cleaning leaves alone unless that was allowed. */
-const ofReal = ({ target, disk }: RealTarget, id: string): StepPlace => ({
+/** Node with the selected disk as its root device. Cleaning is off unless it was allowed. */
+const ofReal = ({ target, disk }: RealTarget, id: string): StepTarget => ({
   ...{ machine: target.name, target, ports: [] },
   node: {
     ...{ uuid: id, name: 'real', instance_info: {}, driver_info: {}, driver_internal_info: {} },
@@ -125,9 +125,9 @@ const ofReal = ({ target, disk }: RealTarget, id: string): StepPlace => ({
 })
 
 /**
- * A step of these managers, by name, as an agent would choose it.
+ * Checks that one of the managers has the step.
  *
- * @throws UserError (usage) that names the ones there are
+ * @throws UserError (usage) that lists the known steps
  */
 export function knownStep(managers: readonly HardwareManager[], name: string): void {
   const names = managers.flatMap(({ steps }) => steps.map((step) => step.name))
@@ -138,7 +138,7 @@ export function knownStep(managers: readonly HardwareManager[], name: string): v
   })
 }
 
-function told(write: PlannedWrite): StepRunEvent {
+function plannedEvent(write: PlannedWrite): StepRunEvent {
   switch (write.kind) {
     case 'run': {
       const [program, ...more] = write.argv
@@ -155,7 +155,7 @@ function told(write: PlannedWrite): StepRunEvent {
 }
 
 const PLAN_ENDS =
-  'the plan ends here; where the step looks for what it would have written, let it look only unless target.planned'
+  'the plan ends here; if the step reads back its own writes, make it skip that when target.planned is set'
 
 function failed(step: string, error: unknown, plan: boolean): UserError {
   if (error instanceof BadStepArguments)
@@ -169,7 +169,7 @@ function failed(step: string, error: unknown, plan: boolean): UserError {
       cause: new Error(maskedText(error.details)),
       ...(plan ? { remedy: PLAN_ENDS } : {}),
     })
-  // What a program of the target said is no defect of the step's; anything else may be, and then its place helps.
+  // A failed program of the target is not a defect of the step. Another error may be one, so show its position.
   const place = error instanceof CommandFailed ? undefined : placeOf(error)
   const remedy = place === undefined ? (plan ? PLAN_ENDS : undefined) : `look at ${place}`
   return new UserError('step-failed', `the step ${step} failed`, {

@@ -4,13 +4,13 @@ import { errorChain, UserError } from '../../runtime/index.js'
 import { managersWith, type HardwareManager, type Step } from '../../steps/index.js'
 
 /**
- * The managers of agents that shall offer what files of steps export, besides the standard ones. A file, in TypeScript
- * or JavaScript, or a package exports steps, hardware managers, or lists of them, by default or by name; everything else
- * that it exports is left alone. `import ... from 'ironstage'` and its other entries in it get the ironstage that runs,
- * wherever either is installed.
+ * Hardware managers that offer the exports of step files, in addition to the standard ones. A file in TypeScript or
+ * JavaScript, or a package, exports steps, hardware managers, or lists of them, as default or by name; other exports are
+ * ignored. `import ... from 'ironstage'` in a file, and the package's other entries, resolve to the running ironstage,
+ * independent of where it is installed.
  *
- * @param folder from where paths and packages are looked for
- * @throws UserError (usage) for a file that is not there, cannot be loaded or has nothing of use; for names taken twice
+ * @param folder folder that paths and packages are resolved from
+ * @throws UserError (usage) for a file that is missing, cannot be loaded or exports no step; for names used twice
  */
 export async function loadManagers(
   files: readonly string[],
@@ -18,7 +18,7 @@ export async function loadManagers(
 ): Promise<readonly HardwareManager[]> {
   const found: (Step | HardwareManager)[] = []
   for (const file of files) found.push(...(await loadFile(file, folder)))
-  // A file that is named twice, or exports what another one has, gives each thing once.
+  // The set removes duplicates: of a file named twice, and of an export that two files share.
   return managersWith(...new Set(found))
 }
 
@@ -26,8 +26,8 @@ async function loadFile(file: string, folder: string): Promise<(Step | HardwareM
   const path = resolve(folder, file)
   const isFile = existsSync(path)
   if (!isFile && (/^[./~]/.test(file) || /\.[cm]?[jt]s$/.test(file)))
-    throw unusable(`the steps file ${file} is not there`, `looked for ${path}; make one with ironstage step new`)
-  // Only whoever has steps of their own waits for the compiler to load.
+    throw unusable(`the steps file ${file} does not exist`, `its path is ${path}; create one with ironstage step new`)
+  // The compiler loads slowly, so it is imported only when there are step files.
   const { createJiti } = await import('jiti')
   const jiti = createJiti(join(folder, 'steps'), {
     virtualModules: await packageEntries(),
@@ -58,18 +58,18 @@ function notLoaded(file: string, isFile: boolean, error: unknown): UserError {
       `there is neither a steps file nor a package ${file}`,
       'name a file as in ./my-steps.ts, or install the package in this folder',
     )
-  // Of the compiler's and the module loader's several lines the first ones say what is wrong, and where.
+  // The compiler and the module loader print several lines; the first ones have the error and its position.
   const lines = first.split('\n').map((line) => line.trim())
-  const said = lines[0]!.replace(/^ParseError: /, '')
+  const message = lines[0]!.replace(/^ParseError: /, '')
   const at = /^\S+:\d+:\d+$/.exec(lines[1] ?? '')?.[0] ?? placeOf(error)
   return unusable(
     `the steps file ${file} cannot be loaded`,
     at === undefined ? 'correct the file' : `look at ${at}`,
-    new Error([said, ...causes].join(': ')),
+    new Error([message, ...causes].join(': ')),
   )
 }
 
-/** Where in somebody's own file an error was thrown: `FILE:LINE:COLUMN`. */
+/** Position in the user's file at which an error was thrown: `FILE:LINE:COLUMN`. */
 export function placeOf(error: unknown): string | undefined {
   const frames = error instanceof Error ? (error.stack ?? '').split('\n') : []
   return frames
@@ -84,7 +84,10 @@ function usable(file: string, exported: unknown): (Step | HardwareManager)[] {
     (Array.isArray(value) ? (value as unknown[]) : [value]).flatMap((one) => {
       if (isStep(one) || isManager(one)) return [one]
       if (looksLikeStep(one))
-        throw unusable(`${file}: its export ${name} looks like a step, but is none`, 'make it with defineStep({ ... })')
+        throw unusable(
+          `${file}: its export ${name} looks like a step, but is not one`,
+          'make it with defineStep({ ... })',
+        )
       return []
     }),
   )
@@ -112,7 +115,7 @@ const isManager = (value: unknown): value is HardwareManager =>
   Array.isArray(value['steps']) &&
   value['steps'].every(isStep)
 
-/** The definition itself, or a manager with parts missing. */
+/** Whether a value is a definition that was not passed to `defineStep`, or an incomplete manager. */
 const looksLikeStep = (value: unknown): boolean =>
   isObject(value) && (typeof value['run'] === 'function' || Array.isArray(value['steps']))
 

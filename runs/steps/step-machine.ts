@@ -18,30 +18,30 @@ import { machineOfFolder, newMachine } from '../one-machine.js'
 import type { StateFolder } from '../../lab/index.js'
 
 export interface StepMachineOptions {
-  /** One of a state folder; a new one, gone with this, without. */
+  /** Machine of a state folder; by default a new one that exists only until disposal. */
   from?: { folder: StateFolder; id: string }
-  /** What a new machine is made of. */
+  /** Hardware of a new machine. */
   hardware?: MachineHardware
-  /** Where images from URLs are kept, and how they are fetched for it. */
+  /** Image cache, and options for downloads. */
   images?: ImageCacheRequest
   clock: Clock
   random: Random
   logger: Logger
 }
 
-/** A simulated machine in its ramdisk, with no agent in it and no Ironic around it. */
+/** A simulated machine in its ramdisk, without an agent and without an Ironic. */
 export interface StepMachine extends AsyncDisposable {
   readonly machine: Machine
-  /** Its node and ports as Ironic would send them to an agent. */
+  /** The machine's node and ports as Ironic sends them to an agent. */
   readonly node: JsonObject
   readonly ports: readonly JsonObject[]
 }
 
 /**
- * Boots a machine's ramdisk. One of a state folder that was off is switched off again at the end; one that is in its
- * ramdisk already is taken as it is.
+ * Boots a machine's ramdisk. A machine of a state folder that was off is switched off again at the end; one that already
+ * runs its ramdisk is not rebooted.
  *
- * @throws UserError when the folder has no such machine, or it is on and runs something else
+ * @throws UserError when the folder has no such machine, or when the machine runs another system
  */
 export async function openStepMachine(options: StepMachineOptions): Promise<StepMachine> {
   return opening((scope) => open(options, scope))
@@ -73,22 +73,22 @@ async function open(options: StepMachineOptions, scope: Scope): Promise<StepMach
       },
     })
   } else if (machine.boot()?.outcome !== 'ramdisk')
-    throw new UserError('machine-busy', `${id} is on and runs what is on its disk, so no step can run on it`, {
+    throw new UserError('machine-busy', `${id} is on and runs the system on its disk, so no step can run on it`, {
       remedy: 'switch it off first (baremetal node power off), or try the step on a new machine',
     })
   await ramdisk
-  const record = from ? await kept(from, machines, clock) : null
+  const record = from ? await nodeOfFolder(from, machines, clock) : null
   return {
     machine,
-    ...(record ?? made(machine, uuid(random))),
+    ...(record ?? newNode(machine, uuid(random))),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
 }
 
 type NodeAndPorts = Pick<StepMachine, 'node' | 'ports'>
 
-/** What the folder's Ironic has about the machine; null when it has no node for it. */
-async function kept(
+/** Node and ports of the machine in the folder's Ironic; null when it has no node for the machine. */
+async function nodeOfFolder(
   { folder, id }: { folder: StateFolder; id: string },
   machines: Machines,
   clock: Clock,
@@ -101,8 +101,8 @@ async function kept(
   return structuredClone({ node, ports: own }) as unknown as NodeAndPorts
 }
 
-/** As `ironstage up` would have registered it. */
-function made({ spec }: Machine, uuid: string): NodeAndPorts {
+/** Node and ports as `ironstage up` registers them. */
+function newNode({ spec }: Machine, uuid: string): NodeAndPorts {
   return {
     node: {
       uuid,

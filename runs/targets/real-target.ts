@@ -17,7 +17,7 @@ import {
 import { realStage, type ImageCacheRequest } from '../../lab/index.js'
 import { isSsh, sshAccess, type SshRequest } from './ssh-access.js'
 
-/** What may be allowed on a real target, one by one; installing needs none of it. */
+/** Capabilities that can be allowed on a real target, one by one; an installation needs none of them. */
 export const CAPABILITIES: readonly Capability[] = [
   'power',
   'reboot',
@@ -30,76 +30,75 @@ export const CAPABILITIES: readonly Capability[] = [
   'unguarded',
 ]
 
-/** Which machine is to be worked on, and what may be done to it. */
+/** The requested target, and the permitted actions on it. */
 export interface RealTargetRequest {
   /** `local:/dev/disk/by-id/...`, `local:FILE`, `local`, `ssh://user@host:port`. */
   target: string
-  /** The disk, where the target does not say it: a serial number, a WWN, a by-id name; a kernel name with `yesErase`. */
+  /** The disk, when the target has none: a serial number, a WWN or a by-id name; or a kernel name with `yesErase`. */
   device?: string | undefined
   yesErase?: string | undefined
   allow: readonly Capability[]
   disposable: boolean
   /** Path of coreos-installer on the target. */
   installer?: string | undefined
-  /** Where the machine's own tree is, when this runs in a container on it. */
+  /** Path of the machine's root file system, when this runs in a container on it. */
   root?: string | undefined
-  /** Where images from URLs are kept, and how they are fetched for it. */
+  /** Image cache, and options for downloads. */
   images?: ImageCacheRequest | undefined
-  /** For a machine behind SSH. */
+  /** Options for a machine behind SSH. */
   ssh?: SshRequest | undefined
 }
 
 export interface RealTargetOptions extends RealTargetRequest {
-  /** Only looked at; nothing is written. */
+  /** Only reads the target. */
   readOnly?: boolean
-  /** `PATH` and `HOME` for what is run on this host; for SSH also `USER` and `SSH_AUTH_SOCK`. */
+  /** `PATH` and `HOME` for programs on this host; for SSH also `USER` and `SSH_AUTH_SOCK`. */
   environment: Readonly<Record<string, string | undefined>>
-  /** Passwords and passphrases; nobody has any without. */
+  /** Source of passwords and passphrases; default none. */
   secrets?: SecretSource
   clock: Clock
   random: Random
   logger: Logger
-  /** Aborted when the command is to stop: nothing is waited for any more, and what was opened is closed. */
+  /** Aborted when the command must stop: ends all waits, and closes what was opened. */
   signal?: AbortSignal
 }
 
-/** A machine that is not simulated, with the disk that may be written. */
+/** A real machine, with the disk that may be written. */
 export interface RealTarget extends AsyncDisposable {
   readonly target: GuardedTarget
   readonly disk: FoundDisk
-  /** Where coreos-installer is; null where it is not and nothing was to be written. */
+  /** Path of coreos-installer; null when it is missing and the target is read only. */
   readonly installer: string | null
-  /** The file that stands for the disk; null for a disk. */
+  /** File that is used as the disk; null for a real disk. */
   readonly file: string | null
-  /** How a machine behind SSH is reached. */
+  /** Connection to a machine behind SSH. */
   readonly ssh?: { shell: SshShell; access: SshShellOptions; put?: SshTarget['put'] }
-  /** Opens it once more, by another connection and whatever boot it is in by now. */
+  /** Opens the target again on a new connection, also after a reboot. */
   readonly reopen?: () => Promise<RealTarget>
 }
 
 /**
- * Opens a real target. Nothing has been written when this is done.
+ * Opens a real target without writing to it.
  *
- * @throws UserError (usage) for a disk that is not named so that it is surely the one that is meant; UserError when it is
- *   not there, or is in use
+ * @throws UserError (usage) for an ambiguous name of the disk; UserError when the disk does not exist or is in use
  */
 export async function openRealTarget(options: RealTargetOptions): Promise<RealTarget> {
   const { target: name, root, readOnly = false, ...more } = options
-  if (isSsh(name)) return unused(await openBehindSsh(options), options)
+  if (isSsh(name)) return refuseInUse(await openBehindSsh(options), options)
   const where = localDisk(options)
   const local = await openLocalTarget({ ...more, where, readOnly, ...(root === undefined ? {} : { root }) })
   const target = {
     ...local.target,
     stage: realStage({ kind: 'files', pathThere: seenIn(root) }, options.images, options),
   }
-  return unused({ ...local, target, file: where.startsWith('/dev/') ? null : where }, options)
+  return refuseInUse({ ...local, target, file: where.startsWith('/dev/') ? null : where }, options)
 }
 
 async function openBehindSsh(options: RealTargetOptions): Promise<RealTarget> {
   const { target, root, readOnly = false, ssh = { hostKeys: [] }, environment, secrets, ...more } = options
   const { clock, random, logger } = options
-  const nobody: SecretSource = { ask: () => Promise.resolve(null) }
-  const access = sshAccess(target, ssh, { environment, secrets: secrets ?? nobody, clock, random, logger })
+  const noSecrets: SecretSource = { ask: () => Promise.resolve(null) }
+  const access = sshAccess(target, ssh, { environment, secrets: secrets ?? noSecrets, clock, random, logger })
   const device = sshDisk(options)
   const opened = await openSshTarget({ ...access, ...more, device, readOnly, ...(root === undefined ? {} : { root }) })
   const { shell, ...rest } = opened
@@ -116,13 +115,13 @@ async function openBehindSsh(options: RealTargetOptions): Promise<RealTarget> {
   }
 }
 
-/** Files of this process as programs see them that are run by chroot, which may have another tree. */
+/** Maps a path of this process to the path that programs see in a chroot; null when they cannot see the file. */
 const seenIn =
   (root = '') =>
   (path: string): string | null =>
     root === '' ? path : path.startsWith(`${root}/`) ? path.slice(root.length) : null
 
-/** @throws UserError (usage) when nobody names the disk */
+/** @throws UserError (usage) without a disk */
 function sshDisk({ target, device }: Pick<RealTargetRequest, 'target' | 'device'>): string {
   if (device !== undefined) return device
   throw new UserError('target', `no option says which disk of ${target} may be written`, {
@@ -131,7 +130,7 @@ function sshDisk({ target, device }: Pick<RealTargetRequest, 'target' | 'device'
   })
 }
 
-async function unused(opened: RealTarget, { target, readOnly = false }: RealTargetOptions): Promise<RealTarget> {
+async function refuseInUse(opened: RealTarget, { target, readOnly = false }: RealTargetOptions): Promise<RealTarget> {
   if (opened.disk.inUse === null || readOnly) return opened
   await opened[Symbol.asyncDispose]()
   throw new UserError('disk-in-use', `${target} is not touched: ${opened.disk.inUse}`, {
@@ -159,7 +158,7 @@ const asDevice = (device: string): string =>
       ? `/dev/${device}`
       : `/dev/disk/by-id/${device}`
 
-/** What would be done, as far as that can be told without asking the target anything. */
+/** Text of `--plan`: the actions, as far as they are known without contacting the target. */
 export function planText(request: RealTargetRequest, does: string): string[] {
   const { target, device, yesErase, allow, disposable, ssh } = request
   const disk = isSsh(target) ? sshDisk(request) : localDisk({ target, device })

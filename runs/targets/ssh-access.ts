@@ -1,23 +1,23 @@
 import { UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { parsePins, parseSshTarget, type SecretSource, type SshShellOptions } from '../../targets/index.js'
 
-/** How a machine behind SSH is to be reached, beside what `~/.ssh` says. */
+/** Options for SSH, in addition to the user's configuration. */
 export interface SshRequest {
   /** Fingerprints of host keys, by phase, as `--host-key` takes them. */
   hostKeys: readonly string[]
-  /** Instead of `~/.ssh/config` and the system's; null reads neither. */
+  /** Replaces `~/.ssh/config` and the system's file; null reads neither. */
   configFile?: string | null | undefined
-  /** Images are brought onto the machine whole before they are installed; else they are passed on while they are. */
+  /** Copies whole images to the machine before the installation; otherwise the installer reads them through this host. */
   stageImage?: boolean
 }
 
 export const isSsh = (target: string): boolean => target.startsWith('ssh:')
 
 /**
- * What a target and its request come to.
+ * Options of the SSH connection to a target.
  *
- * @param environment `HOME`, `USER` or `LOGNAME`, and `SSH_AUTH_SOCK` are taken from it
- * @throws UserError (usage) for an address or a fingerprint that is none
+ * @param parts its `environment` provides `HOME`, `USER` or `LOGNAME`, and `SSH_AUTH_SOCK`
+ * @throws UserError (usage) for an invalid address or fingerprint
  */
 export function sshAccess(
   target: string,

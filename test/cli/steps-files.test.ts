@@ -29,7 +29,7 @@ describe('a file of steps', () => {
   })
 
   test.each<[string, string | null, RegExp]>([
-    ['is not there', null, /the steps file \S+ is not there\n {2}try: .*step new/],
+    ['is not there', null, /the steps file \S+ does not exist\n {2}try: .*step new/],
     [
       'has a syntax error',
       'export const a: = 1',
@@ -47,7 +47,7 @@ describe('a file of steps', () => {
       /exports neither a step nor a hardware manager\n {2}try: export what/,
     ],
     ['is empty', '', /exports neither a step nor a hardware manager/],
-    ['exports a bare definition', `export const a = ${bare('a')}`, /its export a looks like a step, but is none/],
+    ['exports a bare definition', `export const a = ${bare('a')}`, /its export a looks like a step, but is not one/],
     [
       'has a step without a name',
       `${from}export const a = ${made('')}`,

@@ -7,7 +7,7 @@ import { STREAM, type Stream } from './stream.js'
 import { compareVersions } from './versions.js'
 
 /** A stream in a folder: dated copies that never change, and an alias for the latest, `NAME.json` (004). */
-export interface Shelf {
+export interface StreamFolder {
   folder: string
   /** As in `stream-4.8`, whose copies are `stream-4.8-20200325.json`. */
   name: string
@@ -26,7 +26,7 @@ export interface Pinned {
  *
  * @throws UserError `stream-back-in-time` for one that is older than the latest, or has an older release
  */
-export async function publishStream(shelf: Shelf, stream: Stream): Promise<Pinned> {
+export async function publishStream(shelf: StreamFolder, stream: Stream): Promise<Pinned> {
   const { folder, name, clock } = shelf
   const text = documentText(STREAM.check(stream, `the stream ${stream.stream}`))
   const latest = await pinnedStream(shelf).catch((error: unknown) => {
@@ -46,7 +46,7 @@ export async function publishStream(shelf: Shelf, stream: Stream): Promise<Pinne
 }
 
 /** By the day; a second one of a day by the second. */
-async function datedCopy({ folder, name }: Shelf, stream: Stream, text: string): Promise<string> {
+async function datedCopy({ folder, name }: StreamFolder, stream: Stream, text: string): Promise<string> {
   const time = new Date(stream.metadata['last-modified']).toISOString().replace(/\D/g, '').slice(0, 14)
   for (const date of [time.slice(0, 8), time]) {
     const file = `${name}-${date}.json`
@@ -71,7 +71,7 @@ async function datedCopy({ folder, name }: Shelf, stream: Stream, text: string):
  *
  * @throws UserError `stream-unpublished`; `stream-changed` for a copy that is not as it was pinned
  */
-export async function pinnedStream(shelf: Shelf, pin: { date?: string; sha256?: string } = {}): Promise<Pinned> {
+export async function pinnedStream(shelf: StreamFolder, pin: { date?: string; sha256?: string } = {}): Promise<Pinned> {
   const { folder, name, clock } = shelf
   const path = join(folder, pin.date === undefined ? `${name}.json` : `${name}-${pin.date}.json`)
   const text = await held(clock, `reading ${path}`, () =>

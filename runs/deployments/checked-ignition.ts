@@ -2,12 +2,12 @@ import { discreet, findingLine, parseIgnition, readIgnition, type IgnitionConfig
 import type { Logger } from '../../runtime/index.js'
 
 /**
- * The config of a deployment, which Ignition must take; what it warns of is logged.
+ * Parses and checks the config of a deployment, and logs Ignition's warnings.
  *
- * @param check false takes one that Ignition will refuse, to see the machine fail at first boot
- * @throws UserError that says why it is refused
+ * @param check false accepts a config that Ignition will refuse, to see the machine fail at first boot
+ * @throws UserError with the reason why Ignition would refuse the config
  */
-export function givenIgnition(bytes: Uint8Array, check: boolean, logger: Logger): IgnitionConfig {
+export function checkedIgnition(bytes: Uint8Array, check: boolean, logger: Logger): IgnitionConfig {
   const config = parseIgnition(bytes)
   if (!check) return config
   const { report } = readIgnition(bytes)

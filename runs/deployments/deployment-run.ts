@@ -11,46 +11,46 @@ import { installCoreos } from '../../lab/index.js'
 import type { DeploymentEvent, StageName } from './deployment-events.js'
 import type { DeploymentReport } from './deployment-report.js'
 
-/** Between two looks at a node that is being worked on, in milliseconds of wall time. */
-export const POLL = 15
+/** Time between two requests for a node's state, in milliseconds of wall time. */
+export const POLL_INTERVAL = 15
 
-export interface WayParts {
+export interface DeploymentRunOptions {
   client: IronicClient
   url: string
   config: IgnitionConfig
-  /** Whether the step is to refuse a config that Ignition would refuse; true unless told otherwise. */
+  /** Whether the step refuses a config that Ignition would refuse; default true. */
   checkIgnition?: boolean
   appendKargs?: readonly string[]
   deleteKargs?: readonly string[]
-  /** What the step is to install, by URL; what the live system carries without. */
+  /** URL of the image to install; default the image in the live system. */
   imageUrl?: string
-  /** What that must be. */
+  /** Expected SHA-256 of that image. */
   imageSha256?: string
   clock: Clock
   signal: AbortSignal
   onEvent: (event: DeploymentEvent) => void
 }
 
-/** What is done on a way, apart from what every node goes through. */
-export interface WayWork {
+/** Phases in which deployments differ. */
+export interface DeploymentPhases {
   enroll: () => Promise<string>
   /** Whether the machine is inspected and whether it is cleaned. */
   inspect: boolean
   clean: boolean
-  /** The last look, with the node's uuid and its host name. */
-  finish: (way: Way, uuid: string, hostname: string) => Promise<DeploymentReport>
+  /** Makes the report, from the node's uuid and host name. */
+  finish: (run: DeploymentRun, uuid: string, hostname: string) => Promise<DeploymentReport>
 }
 
-/** One node's way, stage by stage, timed. */
-export class Way {
-  readonly #parts: WayParts
+/** Deployment of one node, stage by stage, with the time that each stage took. */
+export class DeploymentRun {
+  readonly #parts: DeploymentRunOptions
   readonly seconds: Partial<Record<StageName, number>> = {}
 
-  constructor(parts: WayParts) {
+  constructor(parts: DeploymentRunOptions) {
     this.#parts = parts
   }
 
-  async go({ enroll, inspect, clean, finish }: WayWork): Promise<DeploymentReport> {
+  async run({ enroll, inspect, clean, finish }: DeploymentPhases): Promise<DeploymentReport> {
     const { client, url, onEvent } = this.#parts
     const uuid = await this.stage('enroll', enroll)
     const { name } = await client.node(uuid)
@@ -77,12 +77,12 @@ export class Way {
       return value
     } catch (error) {
       onEvent({ event: 'stage', stage, status: 'failed', seconds: took() })
-      throw this.#forPeople(error)
+      throw this.#asUserError(error)
     }
   }
 
-  /** What Ironic refuses and what does not answer is no defect of ours. */
-  #forPeople(error: unknown): unknown {
+  /** Turns refusals of Ironic and failed connections into user errors, since they are not defects of ironstage. */
+  #asUserError(error: unknown): unknown {
     const { url } = this.#parts
     if (error instanceof IronicRefused)
       return new UserError('ironic-refused', `Ironic refused ${error.call} (${error.status}): ${error.message}`, {
@@ -110,7 +110,7 @@ export class Way {
   #wait(uuid: string, state: ProvisionState): Promise<ApiNode> {
     const { client, clock, onEvent, signal } = this.#parts
     return client.waitFor(uuid, [state], {
-      every: POLL * clock.speed,
+      every: POLL_INTERVAL * clock.speed,
       signal,
       onState: ({ provision_state, power_state }) => onEvent({ event: 'state', provision_state, power_state }),
     })

@@ -2,7 +2,7 @@ import { mirroredUrl } from './metadata/mirror.js'
 import { UserError } from '../runtime/index.js'
 
 /** What may be asked for published files. */
-export interface Reach {
+export interface DownloadPolicy {
   /** Base URL of a mirror: nothing else is asked. Its files have the paths that they have where they come from. */
   mirror?: string
   /** Asks nobody. */
@@ -12,11 +12,15 @@ export interface Reach {
 }
 
 /** Where a file is to be had. */
-export const placed = (location: string, { mirror }: Reach): string =>
+export const mirroredLocation = (location: string, { mirror }: DownloadPolicy): string =>
   mirror === undefined ? location : mirroredUrl(mirror, location)
 
 /** Refuses what must not be asked, redirects included, before anything is sent. */
-export function allowed({ mirror, offline = false, insecure = false }: Reach): (url: string) => void {
+export function refuseForbiddenUrls({
+  mirror,
+  offline = false,
+  insecure = false,
+}: DownloadPolicy): (url: string) => void {
   return (url) => {
     const { protocol, host, hostname } = new URL(url)
     const shown = `${protocol}//${host}`

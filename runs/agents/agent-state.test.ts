@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { UserError } from '../../runtime/index.js'
 import type { GuardedTarget } from '../../targets/index.js'
-import { keptOnTarget, onPortOf } from './kept-on-target.js'
+import { agentStateOnTarget, listenOnSavedPort } from './agent-state.js'
 
-/** A target that has files only. */
+/** A target with files only. */
 function withFiles() {
   const files = new Map<string, { text: string; mode: number | undefined }>()
   const target = {
@@ -24,59 +24,60 @@ function withFiles() {
       },
     },
   } as unknown as GuardedTarget
-  const said: string[] = []
-  return { target, files, said, logger: (_: unknown, message: string) => void said.push(message) }
+  const logged: string[] = []
+  return { target, files, logged, logger: (_: unknown, message: string) => void logged.push(message) }
 }
 
 const ignition = { ignition: { version: '3.4.0' }, passwd: { users: [{ name: 'core', passwordHash: 'canary' }] } }
 
-test('what an agent keeps is found by the next of the same, in a file for root', async () => {
+test('the state of an agent is found by its next start, in a file for root', async () => {
   const { target, files, logger } = withFiles()
-  const first = await keptOnTarget(target, 'one', logger)
+  const first = await agentStateOnTarget(target, 'one', logger)
   expect([first.read(), first.port]).toEqual([undefined, 0])
-  await first.keepPort(4711)
+  await first.savePort(4711)
   await first.write({ token: 't', commands: [] })
   expect([...files].map(([path, { mode }]) => [path.replace(/[0-9a-f]{16}/, 'ID'), mode])).toEqual([
     ['/run/ironstage/agent-ID.json', 0o600],
   ])
-  const next = await keptOnTarget(target, 'one', logger)
+  const next = await agentStateOnTarget(target, 'one', logger)
   expect([next.read(), next.port]).toEqual([{ token: 't', commands: [] }, 4711])
-  expect((await keptOnTarget(target, 'another', logger)).read()).toBeUndefined()
+  expect((await agentStateOnTarget(target, 'another', logger)).read()).toBeUndefined()
 })
 
-test('a config is kept as long as its command runs, and not in what the command has answered', async () => {
+test('a config is saved while its command runs, and masked in the result of the command', async () => {
   const { target, files, logger } = withFiles()
-  const kept = await keptOnTarget(target, 'one', logger)
+  const state = await agentStateOnTarget(target, 'one', logger)
   const step = { interface: 'deploy', step: 'install_coreos', args: { ignition } }
-  await kept.write({ commands: [{ id: 'a', params: { step }, result: null }] })
-  expect((await keptOnTarget(target, 'one', logger)).read()).toEqual({
+  await state.write({ commands: [{ id: 'a', params: { step }, result: null }] })
+  expect((await agentStateOnTarget(target, 'one', logger)).read()).toEqual({
     commands: [{ id: 'a', params: { step }, result: null }],
   })
-  await kept.write({ commands: [{ id: 'a', result: { deploy_result: null, deploy_step: step } }] })
+  await state.write({ commands: [{ id: 'a', result: { deploy_result: null, deploy_step: step } }] })
   expect([...files.values()].map(({ text }) => text).join()).not.toContain('canary')
-  expect((await keptOnTarget(target, 'one', logger)).read()).toMatchObject({
+  expect((await agentStateOnTarget(target, 'one', logger)).read()).toMatchObject({
     commands: [{ result: { deploy_step: { interface: 'deploy', step: 'install_coreos' } } }],
   })
 })
 
-test('what cannot be read is as if it were not there, and said', async () => {
-  const { target, files, said, logger } = withFiles()
-  await (await keptOnTarget(target, 'one', logger)).write({})
+test('damaged state is ignored with a warning', async () => {
+  const { target, files, logged, logger } = withFiles()
+  await (await agentStateOnTarget(target, 'one', logger)).write({})
   for (const file of files.values()) file.text = '{"port":'
-  expect((await keptOnTarget(target, 'one', logger)).port).toBe(0)
-  expect(said).toEqual([expect.stringMatching(/cannot be read as what an agent keeps: it begins anew/)])
+  expect((await agentStateOnTarget(target, 'one', logger)).port).toBe(0)
+  expect(logged).toEqual([expect.stringMatching(/is not the saved state of an agent: the agent starts without it/)])
 })
 
-test('the port is the same as before, as long as nobody else has it', async () => {
-  const { target, said, logger } = withFiles()
+test('the port is the same as before, unless it is taken', async () => {
+  const { target, logged, logger } = withFiles()
   const taken = new Set<number>()
   const open = (port: number) =>
     taken.has(port)
       ? Promise.reject(new UserError('port-in-use', 'taken'))
       : Promise.resolve({ port: port === 0 ? 5000 + taken.size : port })
-  const listening = async () => (await onPortOf(await keptOnTarget(target, 'one', logger), logger, open)).port
+  const listening = async () =>
+    (await listenOnSavedPort(await agentStateOnTarget(target, 'one', logger), logger, open)).port
   expect([await listening(), await listening()]).toEqual([5000, 5000])
   taken.add(5000)
   expect([await listening(), await listening()]).toEqual([5001, 5001])
-  expect(said).toEqual([expect.stringMatching(/port 5000, used before, is taken/)])
+  expect(logged).toEqual([expect.stringMatching(/port 5000, used before, is taken/)])
 })

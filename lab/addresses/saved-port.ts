@@ -8,7 +8,7 @@ import type { StateFolder } from '../state/state-folder.js'
  * @param lost what it means when somebody else has taken the port meanwhile
  * @throws UserError when it cannot listen
  */
-export async function onKeptPort<T extends { readonly port: number }>(
+export async function openOnSavedPort<T extends { readonly port: number }>(
   name: string,
   lost: string,
   { folder, logger }: { folder: StateFolder | null; logger: Logger },

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../runtime/index.js'
 import { rhelStream } from '../../test/kit/streams.js'
-import { pinnedStream, publishStream, type Shelf } from './stream-shelf.js'
+import { pinnedStream, publishStream, type StreamFolder } from './stream-folder.js'
 
-let shelf: Shelf
+let shelf: StreamFolder
 beforeEach(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-shelf-'))
   shelf = { folder, name: 'stream-4.8', clock: systemClock() }

@@ -8,7 +8,7 @@ import type { Events } from '../events.js'
  * posted before `inspect wait` is refused for good, a heartbeat that meets the lock is dropped. So an agent's calls wait
  * until Ironic has let go of its node. Agents paced as in life are not held back.
  */
-export class Turns {
+export class ReservationGate {
   readonly #store: Store & StoreView
   readonly #events: Events
   /** Machine -> node, as Ironic last used its BMC. */
