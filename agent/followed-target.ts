@@ -20,6 +20,7 @@ export function followedTarget(target: Target, commandId: string, starting: (run
     clock: target.clock,
     ...(target.scratch === undefined ? {} : { scratch: target.scratch }),
     ...(target.stage === undefined ? {} : { stage: target.stage }),
+    ...(target.diskFile === undefined ? {} : { diskFile: target.diskFile }),
     hostPath: (path) => target.hostPath(path),
     has: (capability) => target.has(capability),
     executor: {

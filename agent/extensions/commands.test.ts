@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { StepError } from '../../steps/index.js'
+import { describe, expect, test, vi } from 'vitest'
+import { defineStep, runCommand, StepError } from '../../steps/index.js'
 import type { CommandResult, StepKind } from '../../wire/index.js'
 import { AgentScene, testManager, testStep } from '../../test/kit/agent-scene.js'
 import { exited } from '../../test/kit/fake-target.js'
@@ -33,6 +33,24 @@ describe('executing a step', () => {
       command_error: null,
       command_result: { deploy_result: { done: true }, deploy_step: sent },
     })
+  })
+
+  test('of a target whose disk is a file says when there is no room left for that', async () => {
+    const fill = defineStep({
+      ...{ name: 'it', interface: 'deploy', on: ['deploy'] },
+      run: ({ target }) => runCommand(target.executor, ['sync'], { effect: 'writes' }).then(() => null),
+    })
+    await using scene = await new AgentScene({ managers: [testManager('M', [fill])] }).serving()
+    scene.target.programs.sync = () => exited(1, 'sync: Input/output error\n')
+    Object.assign(scene.target, { diskFile: () => Promise.resolve({ path: '/srv/a.img', roomLeft: 0 }) })
+    const asked = { step: { step: 'it', interface: 'deploy' }, node: { uuid: 'n' }, ports: [] }
+    await scene.command('deploy.execute_deploy_step', asked)
+    await vi.waitFor(async () =>
+      expect((await scene.commands()).at(-1)).toMatchObject({
+        command_status: 'FAILED',
+        command_error: { details: expect.stringContaining('/srv/a.img, whose file system is full') as string },
+      }),
+    )
   })
 
   test('a step that returns nothing has the result null', async () => {
