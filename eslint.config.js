@@ -73,6 +73,8 @@ const plainFolders = [
   'ignition',
   'ironic-mock/conductor/agents',
   'ironic-mock/conductor/core',
+  'ironic-mock/conductor/power',
+  'ironic-mock/conductor/records',
   'ironic-mock/{api,auth,config,drivers,store}',
   'machine/boot',
   'machine/hardware',

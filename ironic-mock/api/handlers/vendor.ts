@@ -12,9 +12,9 @@ const callNodeMethod =
   async (call: Call<NodeMethod>, backend: Backend): Promise<Reply> => {
     const { uuid } = await findNode(call, backend, call.args.node_ident)
     const { method } = call.args
-    const { waits, value } = await backend.conductor.hardware.callVendor(uuid, { method, http, data: call.document })
+    const { isSync, value } = await backend.conductor.hardware.callVendor(uuid, { method, http, data: call.document })
     // An asynchronous method answers 202 without a body, a synchronous one without a value 200 without a body.
-    if (!waits) return { status: 202 }
+    if (!isSync) return { status: 202 }
     return value === null ? {} : { body: value }
   }
 

@@ -11,7 +11,7 @@ import type { Records } from '../../store/records.js'
 import type { EffectBody, EffectKind, EffectValues, InspectionFacts, Outcome, PowerTarget } from './effects.js'
 import { AgentWork, agentFailure, type Subject } from '../agents/perform-agent.js'
 import { callApi } from './api-call.js'
-import { changed, reportOf } from '../power/perform-hardware.js'
+import { changeHardware, readReport } from '../power/perform-hardware.js'
 import type { SeenPower } from './events.js'
 import type { Policy } from './policy.js'
 
@@ -75,7 +75,7 @@ export class EffectRunner {
   /** Reads the boot mode and secure boot for the power sync; null when the BMC does not report them. */
   async seeModes(subject: Subject): Promise<HardwareReport | null> {
     if (!readsModes(subject.node)) return null
-    return reportOf(await this.#hardware(subject).catch(() => undefined), this.#options.logger)
+    return readReport(await this.#hardware(subject).catch(() => undefined), this.#options.logger)
   }
 
   async #facts({ node }: Subject, addresses: readonly string[]): Promise<InspectionFacts> {
@@ -98,9 +98,9 @@ export class EffectRunner {
       case 'proceed':
         return null
       case 'hardware-report':
-        return reportOf(await this.#hardware(subject).catch(() => undefined), this.#options.logger)
+        return readReport(await this.#hardware(subject).catch(() => undefined), this.#options.logger)
       case 'bmc-change':
-        await changed(await this.#hardware(subject), effect.change, subject)
+        await changeHardware(await this.#hardware(subject), effect.change, subject)
         return null
       case 'inspection-facts':
         return this.#facts(subject, effect.addresses)

@@ -4,7 +4,7 @@ import type { Bmcs } from '../../drivers/bmc.js'
 import { supportedBootDevices } from '../../drivers/management.js'
 import { remembersPower } from '../../drivers/remembered-power.js'
 import type { StoreView } from '../../store/open-store.js'
-import { unlocked, type Admin } from '../records/node-admin.js'
+import { checkUnlocked, type Admin } from '../records/node-admin.js'
 import type { Policy } from '../core/policy.js'
 
 interface Parts {
@@ -14,8 +14,8 @@ interface Parts {
 }
 
 /**
- * The boot device that a client asks for. What deploying needs is set by the conductor itself; of the client's, disk and
- * CD reach the machine, anything else takes effect when Ironic boots its ramdisk.
+ * Boot devices that clients request; deployment sets its own. Disk and CD are set on the machine at once, other devices
+ * are only stored, since Ironic chooses the boot source when it boots a ramdisk.
  */
 export class BootDevices {
   readonly #options: Parts
@@ -32,18 +32,18 @@ export class BootDevices {
 
   async get(uuid: string): Promise<{ boot_device: string | null; persistent: boolean | null }> {
     const node = this.#node(uuid)
-    const kept = node.driver_internal_info.boot_device as { boot_device: string; persistent: boolean } | undefined
-    // The fake interface says this whatever it was told (recorded).
+    const stored = node.driver_internal_info.boot_device as { boot_device: string; persistent: boolean } | undefined
+    // The fake interface always answers this (recorded).
     if (node.management_interface === 'fake') return { boot_device: 'pxe', persistent: false }
-    // Somebody has set the firmware up to look at the network first.
+    // With noop the operator has configured the firmware to boot from the network first.
     if (node.management_interface === 'noop') return { boot_device: 'pxe', persistent: true }
-    return kept ?? { boot_device: null, persistent: null }
+    return stored ?? { boot_device: null, persistent: null }
   }
 
   async set(uuid: string, device: string, persistent: boolean): Promise<void> {
     const { store, policy, bmcs } = this.#options
     const node = this.#node(uuid)
-    unlocked(node)
+    checkUnlocked(node)
     const supported = supportedBootDevices(node)
     const listed = node.management_interface === 'noop' ? `, supported are ${supported.join(', ')}` : ''
     if (!supported.includes(device)) throw new IronicError(400, `Invalid boot device ${device} specified${listed}.`)

@@ -9,7 +9,7 @@ import type { StoreView } from '../../store/open-store.js'
 import type { Store } from '../../store/store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import type { HardwareCalls } from './hardware.js'
-import { unlocked } from '../records/node-admin.js'
+import { checkUnlocked } from '../records/node-admin.js'
 import type { Subject } from '../agents/perform-agent.js'
 import type { EffectRunner } from '../core/effect-runner.js'
 import { callVendor } from './vendor-calls.js'
@@ -20,7 +20,7 @@ export interface HardwareParts {
   effects: EffectRunner
 }
 
-/** What the fake management interface shows, and that it is on, whoever looks (Ironic's source). */
+/** Indicators of the fake management interface, always on (ironic drivers/modules/fake.py FakeManagement). */
 const FAKE_INDICATORS: Indicators = {
   chassis: { 'led-0': { readonly: true, states: ['off', 'on'] } },
   system: { led: { readonly: false, states: ['blinking', 'off', 'on'] } },
@@ -32,7 +32,7 @@ export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): Ha
     if (!subject) throw ironicErrors.nodeNotFound(uuid)
     return subject
   }
-  /** @throws IronicError 400 where the node's management interface cannot do it, or its BMC cannot be reached */
+  /** @throws IronicError 400 when the management interface does not support the call, or has no BMC address */
   const managed = (uuid: string, call: ManagementCall): Subject => {
     const subject = subjectOf(uuid)
     const problem = powerProblem(subject.node) ?? managementProblem(subject.node, call)
@@ -49,33 +49,33 @@ export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): Ha
       throw new IronicError(502, bmcError(subject.node, error))
     }
   }
-  const begin = async (uuid: string, request: Parameters<typeof requestEvent>[0]): Promise<void> => {
+  const start = async (uuid: string, request: Parameters<typeof requestEvent>[0]): Promise<void> => {
     await dispatcher.dispatch(uuid, requestEvent(request))
   }
   const indicators = async (subject: Subject): Promise<Indicators> =>
     isFake(subject) ? FAKE_INDICATORS : ask(subject, (hardware) => hardware.indicators())
 
   return {
-    setBootMode: (uuid, mode) => begin(uuid, { do: 'boot mode', mode }),
-    setSecureBoot: (uuid, on) => begin(uuid, { do: 'secure boot', on }),
-    attachMedia: (uuid, device, url) => begin(uuid, { do: 'attach', device, url }),
-    detachMedia: (uuid, devices) => begin(uuid, { do: 'detach', devices: devices && [...devices] }),
+    setBootMode: (uuid, mode) => start(uuid, { do: 'boot mode', mode }),
+    setSecureBoot: (uuid, on) => start(uuid, { do: 'secure boot', on }),
+    attachMedia: (uuid, device, url) => start(uuid, { do: 'attach', device, url }),
+    detachMedia: (uuid, devices) => start(uuid, { do: 'detach', devices: devices && [...devices] }),
     media: async (uuid) => ask(managed(uuid, 'get_virtual_media'), (hardware) => hardware.media()),
 
     injectNmi: async (uuid) => {
-      unlocked(subjectOf(uuid).node)
+      checkUnlocked(subjectOf(uuid).node)
       await ask(managed(uuid, 'inject_nmi'), (hardware) => hardware.change({ change: 'nmi' }))
     },
 
     indicators: async (uuid) => indicators(managed(uuid, 'get_supported_indicators')),
     indicator: async (uuid, component, name) => {
-      unlocked(subjectOf(uuid).node)
+      checkUnlocked(subjectOf(uuid).node)
       const subject = managed(uuid, 'get_indicator_state')
       checkIndicator(await indicators(subject), component, name)
       return isFake(subject) ? 'on' : ask(subject, (hardware) => hardware.indicator(component, name))
     },
     setIndicator: async (uuid, component, name, state) => {
-      unlocked(subjectOf(uuid).node)
+      checkUnlocked(subjectOf(uuid).node)
       const subject = managed(uuid, 'set_indicator_state')
       checkIndicator(await indicators(subject), component, name)
       await ask(subject, (hardware) => hardware.change({ change: 'indicator', component, name, state }))
@@ -84,7 +84,7 @@ export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): Ha
     setConsole: async (uuid, on) => {
       const { node } = subjectOf(uuid)
       checkConsole(node)
-      await begin(uuid, { do: 'console', on })
+      await start(uuid, { do: 'console', on })
     },
     console: async (uuid) => {
       const { node } = subjectOf(uuid)
@@ -95,7 +95,7 @@ export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): Ha
 
     vendorMethods: async (uuid) => vendorMethods(subjectOf(uuid).node),
     callVendor: (uuid, call) =>
-      callVendor(subjectOf(uuid), call, { ask, begin: (request) => begin(uuid, request), unlocked }),
+      callVendor(subjectOf(uuid), call, { ask, start: (request) => start(uuid, request), unlocked: checkUnlocked }),
 
     bios: async (uuid) => store.nodeList(subjectOf(uuid).node.uuid, 'bios'),
     firmware: async (uuid) => store.nodeList(subjectOf(uuid).node.uuid, 'firmware'),

@@ -10,10 +10,10 @@ import type { NodeTask } from '../core/node-task.js'
 import type { HardwareRequest } from './hardware-request.js'
 
 /**
- * Begins a change. What the interface cannot do is found out in the background too, as upstream does.
+ * Starts a change. A change that the interface does not support also fails in the background, as upstream.
  *
- * @throws IronicError 409 while the node is reserved; 400 when the BMC cannot be reached as the node is; 503 after a
- *   power failure
+ * @throws IronicError 409 while the node is reserved; 400 when BMC fields are missing in driver_info; 503 after a power
+ *   failure
  */
 export function startHardwareChange(task: NodeTask, request: HardwareRequest): void {
   const { node } = task
@@ -60,7 +60,7 @@ function problemOf(task: NodeTask, request: HardwareRequest): string | undefined
   const { node } = task
   const call = CALLS[request.do]
   const problem = call && managementProblem(node, call)
-  // The image is published before anybody asks whether it can be attached.
+  // Upstream publishes the image before it checks that the interface can attach it.
   if (problem !== undefined && request.do === 'attach')
     return `Publishing images is not supported for driver ${node.driver}`
   if (problem !== undefined) return problem
@@ -86,7 +86,7 @@ function applied({ node }: NodeTask, request: HardwareRequest): void {
   if (request.do === 'console') node.console_enabled = request.on
 }
 
-/** The apostrophe that is missing is upstream's. */
+/** Upstream's sentences; the missing apostrophe is upstream's too. */
 function failed(task: NodeTask, request: HardwareRequest, error: string): void {
   const { node } = task
   switch (request.do) {

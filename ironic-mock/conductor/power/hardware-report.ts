@@ -6,22 +6,22 @@ import type { EffectBody } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
 
 /**
- * The look at a machine's firmware that goes with verifying, cleaning, servicing and inspecting; nothing for nodes whose
- * BMC does not tell. It never fails, as upstream's caching does not; {@link applyReport} keeps what it brings.
+ * Effect that reads BIOS settings, firmware and modes before verifying, cleaning, servicing and inspecting; none for nodes
+ * whose BMC does not report them. It never fails, as upstream's caching; {@link applyReport} stores the result.
  */
-export const lookAtHardware = (node: Readonly<NodeRecord>): EffectBody[] =>
+export const hardwareReportEffects = (node: Readonly<NodeRecord>): EffectBody[] =>
   readsBios(node) || readsFirmware(node) || readsModes(node) ? [{ kind: 'hardware-report' }] : []
 
-/** The look, and then something else to do. */
-export const lookedAt = (
+/** Effects with a hardware report first, where the BMC has one. */
+export const withHardwareReport = (
   node: Readonly<NodeRecord>,
   ...[first, ...rest]: [EffectBody, ...EffectBody[]]
 ): [EffectBody, ...EffectBody[]] => {
-  const [look] = lookAtHardware(node)
-  return look ? [look, first, ...rest] : [first, ...rest]
+  const [report] = hardwareReportEffects(node)
+  return report ? [report, first, ...rest] : [first, ...rest]
 }
 
-/** Keeps what a BMC told, as far as the node's interfaces read it. */
+/** Stores the parts of a BMC's report that the node's interfaces read. */
 export function applyReport(task: NodeTask, report: HardwareReport): void {
   const { node } = task
   applyModes(task, report)
@@ -29,7 +29,7 @@ export function applyReport(task: NodeTask, report: HardwareReport): void {
   if (readsFirmware(node)) task.setList('firmware', mergedFirmware(task.list('firmware'), report.firmware, task.now))
 }
 
-/** What changes of itself: the periodic look at the power keeps this part only. */
+/** Stores boot mode, secure boot and health, the parts that the power sync reads. */
 export function applyModes(task: NodeTask, report: HardwareReport): void {
   const { node, policy } = task
   if (!readsModes(node)) return
@@ -42,13 +42,13 @@ export function applyModes(task: NodeTask, report: HardwareReport): void {
 const text = (value: BiosAttribute['value']): string =>
   typeof value === 'boolean' ? (value ? 'True' : 'False') : textOf(value)
 
-/** In the order of names, as the database answers them. */
+/** Sorted by name, as in the database's answers. */
 function mergedBios(
-  kept: readonly BiosSettingRecord[],
+  stored: readonly BiosSettingRecord[],
   read: readonly BiosAttribute[],
   at: string,
 ): BiosSettingRecord[] {
-  const known = new Map(kept.map((setting) => [setting.name, setting]))
+  const known = new Map(stored.map((setting) => [setting.name, setting]))
   const merged = read.map((attribute): BiosSettingRecord => {
     const before = known.get(attribute.name)
     const value = text(attribute.value)
@@ -74,13 +74,13 @@ function mergedBios(
 export const byName = (settings: BiosSettingRecord[]): BiosSettingRecord[] =>
   settings.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 
-/** Components are only ever added; the version that was flashed last is that of the last change. */
+/** Components are never removed; `last_version_flashed` is the version of the last change. */
 function mergedFirmware(
-  kept: readonly FirmwareComponentRecord[],
+  stored: readonly FirmwareComponentRecord[],
   read: readonly FirmwareVersion[],
   at: string,
 ): FirmwareComponentRecord[] {
-  const merged = new Map(kept.map((component) => [component.component, component]))
+  const merged = new Map(stored.map((component) => [component.component, component]))
   for (const { component, version, vendor, model, serial } of read) {
     const before = merged.get(component)
     const identity = { vendor, model, serial_number: serial }

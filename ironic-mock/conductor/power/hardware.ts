@@ -2,7 +2,7 @@ import type { BiosSettingRecord, FirmwareComponentRecord, JsonObject, MediaDevic
 import type { BootMode, Indicators, VirtualMedium } from '../../drivers/hardware.js'
 import type { ShownVendorMethod } from '../../drivers/hardware-type.js'
 
-/** A call of a vendor method: by its name, the HTTP method and the body. */
+/** A call of a vendor method: its name, the HTTP method and the body. */
 export interface VendorCall {
   readonly method: string
   readonly http: string
@@ -10,14 +10,14 @@ export interface VendorCall {
 }
 
 /**
- * What the API asks of a node's hardware. Changes are begun: they resolve once the node shows that they are under way,
- * and `last_error` tells when they fail. The rest is asked of the BMC at once.
+ * Calls of the API for a node's hardware. A change resolves once the node is reserved for it, and a failure goes to
+ * `last_error`. Reads go to the BMC at once.
  */
 export interface HardwareCalls {
   setBootMode(uuid: string, mode: BootMode): Promise<void>
   setSecureBoot(uuid: string, on: boolean): Promise<void>
   attachMedia(uuid: string, device: MediaDevice, url: string): Promise<void>
-  /** All of them with null. */
+  /** Null detaches all media. */
   detachMedia(uuid: string, devices: readonly MediaDevice[] | null): Promise<void>
   media(uuid: string): Promise<readonly VirtualMedium[]>
   injectNmi(uuid: string): Promise<void>
@@ -25,11 +25,11 @@ export interface HardwareCalls {
   indicator(uuid: string, component: string, name: string): Promise<string>
   setIndicator(uuid: string, component: string, name: string, state: string): Promise<void>
   setConsole(uuid: string, on: boolean): Promise<void>
-  /** Null while it is not enabled. */
+  /** Null while the console is disabled. */
   console(uuid: string): Promise<JsonObject | null>
   vendorMethods(uuid: string): Promise<Readonly<Record<string, ShownVendorMethod>>>
-  /** `waits` tells whether `value` is what the method gave; otherwise it was only begun. */
-  callVendor(uuid: string, call: VendorCall): Promise<{ waits: boolean; value: unknown }>
+  /** `isSync` is true when `value` is the result; an asynchronous method has only started. */
+  callVendor(uuid: string, call: VendorCall): Promise<{ isSync: boolean; value: unknown }>
   bios(uuid: string): Promise<BiosSettingRecord[]>
   firmware(uuid: string): Promise<FirmwareComponentRecord[]>
 }

@@ -2,8 +2,8 @@ import { errorChain, type Logger } from '../../../runtime/index.js'
 import type { BmcChange, BmcHardware, HardwareReport } from '../../drivers/hardware.js'
 import type { Subject } from '../agents/perform-agent.js'
 
-/** What the BMC tells; null when there is none or it does not answer, which is no reason to stop. */
-export async function reportOf(hardware: BmcHardware | undefined, logger: Logger): Promise<HardwareReport | null> {
+/** Reads a BMC's report; null without a BMC, and when it does not answer, since the flow continues without the report. */
+export async function readReport(hardware: BmcHardware | undefined, logger: Logger): Promise<HardwareReport | null> {
   if (!hardware) return null
   try {
     return await hardware.report()
@@ -13,8 +13,12 @@ export async function reportOf(hardware: BmcHardware | undefined, logger: Logger
   }
 }
 
-/** @throws Error when there is no BMC to tell, or it refuses */
-export async function changed(hardware: BmcHardware | undefined, change: BmcChange, { node }: Subject): Promise<void> {
+/** @throws Error when the node has no BMC, or the BMC refuses the change */
+export async function changeHardware(
+  hardware: BmcHardware | undefined,
+  change: BmcChange,
+  { node }: Subject,
+): Promise<void> {
   if (!hardware) throw new Error(`there is no BMC behind node ${node.uuid}`)
   await hardware.change(change)
 }

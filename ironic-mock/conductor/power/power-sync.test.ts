@@ -3,7 +3,7 @@ import { minutes } from '../../../runtime/index.js'
 import { manageableNode, type ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import type { HardwareReport } from '../../drivers/hardware.js'
 
-describe('what a BMC tells besides the power', () => {
+describe('the hardware report of a BMC', () => {
   const REPORT: HardwareReport = {
     ...{ bootMode: 'uefi', secureBoot: false, vendor: 'v', health: 'OK', bios: [] },
     firmware: [{ component: 'bmc', version: '1', vendor: null, model: null, serial: null }],
@@ -15,7 +15,7 @@ describe('what a BMC tells besides the power', () => {
     return { ...made, tell: (more: Partial<HardwareReport>) => void (report = { ...report, ...more }) }
   }
 
-  test('is looked at with it: health and modes follow the machine, and versions do not', async () => {
+  test('is read in a power sync: health and modes follow the machine, versions do not', async () => {
     const { lab, uuid, tell } = await telling()
     await lab.clock.advance(minutes(2))
     expect(await lab.node(uuid)).toMatchObject({ health: 'OK', secure_boot: false })
@@ -25,26 +25,26 @@ describe('what a BMC tells besides the power', () => {
     expect(await lab.store.nodeList(uuid, 'firmware')).toEqual([])
   })
 
-  test('health only where the operator wants it', async () => {
+  test('has health only with enable_health_monitoring', async () => {
     const { lab, uuid } = await telling({ enableHealthMonitoring: false })
     await lab.clock.advance(minutes(2))
     expect(await lab.node(uuid)).toMatchObject({ health: null, boot_mode: 'uefi' })
   })
 
-  test('versions once more after an inspection: some parts are known only once the machine was on', async () => {
+  test('is read again after an inspection, since some versions are known only once the machine was on', async () => {
     const { lab, uuid } = await telling()
     await lab.provision(uuid, 'inspect', ({ inspection_finished_at }) => inspection_finished_at !== null)
     expect(await lab.store.nodeList(uuid, 'firmware')).toMatchObject([{ component: 'bmc', current_version: '1' }])
   })
 })
 
-describe('the periodic look at power', () => {
+describe('the power sync', () => {
   const SYNC = { powerSyncInterval: 120_000, powerFailureRecoveryInterval: 300_000 }
   const looks = async (lab: ScriptedLab, count: number) => {
     for (let i = 0; i < count; i++) await lab.clock.advance(120_000)
   }
 
-  test('sets the machine to what is recorded', async () => {
+  test('sets the machine to the recorded power', async () => {
     const { lab, uuid, machine } = await manageableNode({}, SYNC)
     machine.state = 'power on'
     await looks(lab, 1)
@@ -52,21 +52,21 @@ describe('the periodic look at power', () => {
     expect(await lab.node(uuid)).toMatchObject({ power_state: 'power off', last_error: null, reservation: null })
   })
 
-  test('or the record to what the machine is', async () => {
+  test('without force_power_state_during_sync sets the record to the power of the machine', async () => {
     const { lab, uuid, machine } = await manageableNode({}, { ...SYNC, forcePowerDuringSync: false })
     machine.state = 'power on'
     await looks(lab, 1)
     expect(await lab.node(uuid)).toMatchObject({ power_state: 'power on', last_error: null })
   })
 
-  test('a machine that may not be switched off is not', async () => {
+  test('does not power off a machine with power off disabled', async () => {
     const { lab, uuid, machine } = await manageableNode({ disable_power_off: true }, SYNC)
     machine.state = 'power on'
     await looks(lab, 1)
     expect(await lab.node(uuid)).toMatchObject({ power_state: 'power on' })
   })
 
-  test('a BMC that does not answer four times takes the node out of service, until it answers', async () => {
+  test('puts a node whose BMC fails four times into maintenance, until the BMC answers', async () => {
     const { lab, uuid, machine } = await manageableNode({}, SYNC)
     machine.failing = 'no route to host'
     await looks(lab, 3)
@@ -92,7 +92,7 @@ describe('the periodic look at power', () => {
     })
   })
 
-  test('a machine that does not stay as it was set counts as well', async () => {
+  test('counts a machine whose power changes back as a failure', async () => {
     const { lab, uuid, machine } = await manageableNode({}, SYNC)
     machine.power = () => Promise.resolve('power on')
     machine.setPower = () => Promise.resolve()
@@ -107,7 +107,7 @@ describe('the periodic look at power', () => {
   test.each<[string, (lab: ScriptedLab, uuid: string) => Promise<unknown>]>([
     ['in maintenance', (lab, uuid) => lab.conductor.setMaintenance(uuid, true)],
     ['waiting for the agent', (lab, uuid) => lab.provision(uuid, 'provide', 'clean wait')],
-  ])('leaves a node alone that is %s', async (_, prepare) => {
+  ])('does not change a node that is %s', async (_, prepare) => {
     const { lab, uuid, machine } = await manageableNode({}, SYNC)
     machine.script.silent = true
     await prepare(lab, uuid)
@@ -117,7 +117,7 @@ describe('the periodic look at power', () => {
     expect(await lab.node(uuid)).toMatchObject({ power_state, fault: null })
   })
 
-  test('forgets an error once all is well, but not that of a state that failed', async () => {
+  test('clears the last error when the power is right, except in a failed state', async () => {
     const { lab, uuid, machine } = await manageableNode({}, SYNC)
     machine.failing = 'gone'
     await lab.conductor.changePower(uuid, 'power on')

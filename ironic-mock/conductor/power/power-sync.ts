@@ -4,11 +4,11 @@ import type { ConductorEvent } from '../core/events.js'
 import { applyModes } from './hardware-report.js'
 import type { NodeTask } from '../core/node-task.js'
 
-/** Where the power is somebody else's business just now; upstream's list. */
+/** States without power sync (ironic conductor/manager.py SYNC_EXCLUDED_STATES). */
 const SYNC_EXCLUDED: readonly ProvisionState[] = ['wait call-back', 'clean wait', 'enroll', 'adopt failed']
 
-/** Whether the periodic look may touch the node at all. */
-export const mayBeSynced = ({ node }: Pick<NodeTask, 'node'>): boolean =>
+/** True when the power sync may change the node. */
+export const isPowerSynced = ({ node }: Pick<NodeTask, 'node'>): boolean =>
   !SYNC_EXCLUDED.includes(node.provision_state) &&
   !node.maintenance &&
   node.target_power_state === null &&
@@ -17,14 +17,14 @@ export const mayBeSynced = ({ node }: Pick<NodeTask, 'node'>): boolean =>
 type PowerSeen = Extract<ConductorEvent, { kind: 'power-seen' }>
 
 /**
- * The periodic look at a machine's power: what differs is set right, by the record or by the machine, as configured; what
- * stays wrong takes the node out of service.
+ * Reacts to a power sync (ironic conductor/manager.py do_sync_power_state): a difference is corrected on the machine or in
+ * the record, as configured; a difference that stays puts the node into maintenance.
  *
- * @param attempt counts looks that found something wrong, from 1
+ * @param attempt number of this difference or error in a row, from 1
  */
 export function powerSeen(task: NodeTask, { seen, attempt, report }: PowerSeen): void {
   const { node, policy } = task
-  if (!mayBeSynced(task)) return
+  if (!isPowerSynced(task)) return
   const last = attempt > policy.powerSyncMaxRetries
   if ('error' in seen) {
     if (last) return powerFailed(task, seen.power, seen.error)
@@ -62,13 +62,13 @@ function powerFailed(task: NodeTask, actual: 'power on' | 'power off' | 'error' 
   node.fault = 'power failure'
 }
 
-/** The machine was set to what was recorded, or was not: the next look shows. */
+/** Ends a correction; the next power sync checks its result. */
 export function afterPowerCorrection(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) task.warn(`the power of node ${task.uuid} could not be set right: ${outcome.error}`)
   task.release()
 }
 
-/** A node that is out of service for its power only comes back by itself once the power can be read. */
+/** Ends the maintenance of a node with a power failure once its power can be read again. */
 export function powerRecovered(task: NodeTask, power: 'power on' | 'power off'): void {
   const { node } = task
   if (node.fault !== 'power failure' || !node.maintenance || task.isReserved || node.target_power_state !== null) return

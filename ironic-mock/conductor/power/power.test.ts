@@ -17,7 +17,7 @@ describe('power', () => {
     expect(after).toMatchObject({ power_state: end, target_power_state: null, last_error: null })
   })
 
-  test('a machine that refuses to go softly stays on', async () => {
+  test('a machine that refuses a soft power off stays on', async () => {
     const { lab, uuid, machine } = await manageableNode()
     await lab.conductor.changePower(uuid, 'power on')
     await lab.until(uuid, (node) => node.reservation === null)
@@ -31,9 +31,9 @@ describe('power', () => {
   })
 
   test.each([
-    ['of its own', 180, 180],
-    ['as configured', undefined, 600],
-  ])('one that does not come to an end softly is given up after a time %s', async (_, timeout, seconds) => {
+    ['from the request', 180, 180],
+    ['from soft_power_off_timeout', undefined, 600],
+  ])('a soft power off that does not end fails after the time %s', async (_, timeout, seconds) => {
     const { lab, uuid, machine } = await manageableNode()
     machine.state = 'power on'
     machine.setPower = () => new Promise(() => {})
@@ -44,7 +44,7 @@ describe('power', () => {
     expect(lab.clock.elapsed() - begun).toBe(seconds * 1000)
   })
 
-  test('a failure is in last_error, and gone with the next try', async () => {
+  test('a failure is in last_error, and the next request clears it', async () => {
     const { lab, uuid, machine } = await manageableNode()
     machine.failing = 'no route to host'
     await lab.conductor.changePower(uuid, 'rebooting')
@@ -60,7 +60,7 @@ describe('power', () => {
     })
   })
 
-  test('one that takes too long', async () => {
+  test('a power change that takes longer than power_state_change_timeout fails', async () => {
     const { lab, uuid, machine } = await manageableNode()
     machine.setPower = () => new Promise(() => {})
     await lab.conductor.changePower(uuid, 'power on')
@@ -71,7 +71,7 @@ describe('power', () => {
     expect(lab.clock.elapsed()).toBe(60_000)
   })
 
-  test('while one is going on everything else is told that the node is locked', async () => {
+  test('other requests during a power change are refused with 409', async () => {
     const { lab, uuid, machine } = await manageableNode()
     let released = (): void => {}
     machine.setPower = () => new Promise((resolve) => (released = resolve))
@@ -89,7 +89,7 @@ describe('power', () => {
     await lab.until(uuid, (node) => node.reservation === null)
   })
 
-  test('is refused for an unknown target, while cleaning, and off where that is forbidden', async () => {
+  test('a power change is refused for an unknown target, while cleaning, and off with power off disabled', async () => {
     const { lab, uuid, machine } = await manageableNode()
     await expect(lab.conductor.changePower(uuid, 'nosuch')).rejects.toMatchObject({ status: 400 })
     machine.script.silent = true
@@ -103,7 +103,7 @@ describe('power', () => {
   })
 })
 
-test('a state that failed keeps its error while the power or the boot mode is changed', async () => {
+test('a change of power or boot mode in a failed state keeps the last error', async () => {
   const { lab, uuid, machine } = await manageableNode()
   machine.script.inventory = { interfaces: [] }
   const { last_error: error } = await lab.provision(uuid, 'inspect', 'inspect failed')

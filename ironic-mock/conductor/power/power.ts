@@ -41,14 +41,14 @@ const powerError = (target: string, error: string): string => {
 }
 
 /**
- * What every finished change of power leaves on the node, whichever flow asked for it. The ramdisk of a machine that
- * was off in between is gone, and with it what was known of its agent.
+ * Stores the result of a power change, for all flows. A power cycle ends the ramdisk, so that the fields of its agent are
+ * removed.
  */
 export function applyPower(task: NodeTask, effect: EffectBody, outcome: Outcome): void {
   if (effect.kind !== 'power' && effect.kind !== 'await-power-off') return
   task.node.target_power_state = null
   if (!outcome.ok) {
-    // The flow that asked says in last_error what that means for it; the history has both.
+    // The flow sets last_error with its own sentence; the history has both.
     const target = effect.kind === 'power' ? effect.target : 'power off'
     return task.record('ERROR', powerError(target, outcome.error), 'UNKNOWN')
   }

@@ -6,39 +6,39 @@ import type { HardwareRequest } from './hardware-request.js'
 import type { VendorCall } from './hardware.js'
 import type { Subject } from '../agents/perform-agent.js'
 
-interface Means {
+interface VendorAccess {
   ask: <T>(subject: Subject, question: (hardware: BmcHardware) => Promise<T>) => Promise<T>
-  begin: (request: HardwareRequest) => Promise<void>
+  start: (request: HardwareRequest) => Promise<void>
   unlocked: (node: Readonly<NodeRecord>) => void
 }
 
 /**
- * A vendor method, called or begun.
+ * Calls a synchronous vendor method, or starts an asynchronous one.
  *
  * @throws IronicError 400 for a method or arguments that the interface does not know, 409 while the node is reserved
  */
 export async function callVendor(
   subject: Subject,
   { method, http, data }: VendorCall,
-  { ask, begin, unlocked }: Means,
-): Promise<{ waits: boolean; value: unknown }> {
-  // Upstream trips over a body that is no object, 500.
+  { ask, start, unlocked }: VendorAccess,
+): Promise<{ isSync: boolean; value: unknown }> {
+  // Upstream answers 500 for a body that is no object.
   if (typeof data !== 'object' || data === null || Array.isArray(data))
     throw new IronicError(400, 'The body of a vendor method must be an object.')
   const args = data as JsonObject
   const known = calledVendorMethod(subject.node, { method, http, data: args })
   if (known.require_exclusive_lock) unlocked(subject.node)
-  const begun = beginning(method, args)
-  if (begun) {
-    await begin(begun)
-    return { waits: false, value: null }
+  const request = backgroundRequest(method, args)
+  if (request) {
+    await start(request)
+    return { isSync: false, value: null }
   }
-  if (known.async) return { waits: false, value: null }
-  return { waits: true, value: await answer(subject, method, args, ask) }
+  if (known.async) return { isSync: false, value: null }
+  return { isSync: true, value: await answer(subject, method, args, ask) }
 }
 
-/** What the methods that do not wait set going. */
-function beginning(method: string, args: JsonObject): HardwareRequest | undefined {
+/** The hardware request of an asynchronous method. */
+function backgroundRequest(method: string, args: JsonObject): HardwareRequest | undefined {
   switch (method) {
     case 'second_method':
     case 'log_passthrough':
@@ -56,7 +56,7 @@ function beginning(method: string, args: JsonObject): HardwareRequest | undefine
   }
 }
 
-async function answer(subject: Subject, method: string, args: JsonObject, ask: Means['ask']): Promise<unknown> {
+async function answer(subject: Subject, method: string, args: JsonObject, ask: VendorAccess['ask']): Promise<unknown> {
   const { uuid } = subject.node
   switch (method) {
     case 'third_method_sync':
@@ -85,7 +85,7 @@ async function answer(subject: Subject, method: string, args: JsonObject, ask: M
   }
 }
 
-/** What is not said has Redfish's own defaults. */
+/** A Redfish event destination with Redfish's defaults. */
 function subscription(args: JsonObject): Parameters<BmcHardware['subscribe']>[0] {
   const { Destination, Protocol = 'Redfish', Context = '', EventTypes, HttpHeaders } = args
   return {
@@ -99,7 +99,7 @@ function subscription(args: JsonObject): Parameters<BmcHardware['subscribe']>[0]
 
 const PATH = '/redfish/v1/EventService/Subscriptions'
 
-/** The list is answered as the BMC has it: a Redfish collection of links. */
+/** The answer has the BMC's format: a Redfish collection of links. */
 const collection = (subscriptions: readonly EventSubscription[]): JsonObject => ({
   '@odata.context': '/redfish/v1/$metadata#EventDestinationCollection.EventDestinationCollection',
   '@odata.id': PATH,

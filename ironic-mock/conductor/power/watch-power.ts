@@ -4,7 +4,7 @@ import type { Dispatcher } from '../core/dispatcher.js'
 import type { EffectRunner } from '../core/effect-runner.js'
 import type { Policy } from '../core/policy.js'
 import type { SeenPower } from '../core/events.js'
-import { mayBeSynced } from './power-sync.js'
+import { isPowerSynced } from './power-sync.js'
 
 interface Watch {
   dispatcher: Dispatcher
@@ -16,24 +16,22 @@ interface Watch {
 }
 
 /**
- * Looks from time to time how the machines are powered: a system that shuts itself down tells nobody, nor does a BMC that
- * is gone. The timers are weak, so they neither move a virtual clock nor keep a process alive.
+ * Starts the periodic power sync, since neither a system that shuts itself down nor a BMC that is gone sends an event. The
+ * timers are weak, so they neither move a virtual clock nor keep a process alive.
  */
 export function watchPower(watch: Watch): void {
   const { policy } = watch
-  // In memory, as upstream's: a conductor that starts anew counts anew.
+  // Only in memory, as upstream: a restarted conductor counts from 0.
   const attempts = new Map<string, number>()
-  every(watch, policy.powerSyncInterval, 'looking at the power of machines', (uuid) => sync(watch, uuid, attempts))
-  every(watch, policy.powerFailureRecoveryInterval, 'looking for the power of failed machines', (uuid) =>
-    recover(watch, uuid),
-  )
+  every(watch, policy.powerSyncInterval, 'the power sync', (uuid) => sync(watch, uuid, attempts))
+  every(watch, policy.powerFailureRecoveryInterval, 'the recovery of power failures', (uuid) => recover(watch, uuid))
 }
 
 function every(
   { clock, store, dispatcher, logger }: Watch,
   interval: number,
-  what: string,
-  look: (uuid: string) => Promise<void>,
+  task: string,
+  check: (uuid: string) => Promise<void>,
 ): void {
   if (interval <= 0) return
   const { stopped } = dispatcher
@@ -42,18 +40,18 @@ function every(
       await clock.sleep(interval, { weak: true, signal: stopped })
       for (const uuid of [...store.records.nodes.keys()]) {
         if (stopped.aborted) return
-        await look(uuid)
+        await check(uuid)
       }
     }
   }
   loop().catch((error: unknown) => {
-    if (!stopped.aborted) logger('error', `${what} has stopped`, { error })
+    if (!stopped.aborted) logger('error', `${task} has stopped`, { error })
   })
 }
 
 async function sync({ dispatcher, effects }: Watch, uuid: string, attempts: Map<string, number>): Promise<void> {
   const subject = dispatcher.subject(uuid)
-  if (!subject || !mayBeSynced(subject)) return
+  if (!subject || !isPowerSynced(subject)) return
   const seen: SeenPower | null = await effects.seePower(subject)
   if (seen === null) return
   const { power_state: known } = subject.node

@@ -5,8 +5,8 @@ import type { StoreView } from '../../store/open-store.js'
 import { Duplicate, StaleRevision, type Store } from '../../store/store.js'
 import type { NewAllocation } from '../core/conductor.js'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
-import { unlocked } from './node-admin.js'
-import { refused } from './refused.js'
+import { checkUnlocked } from './node-admin.js'
+import { toApiError } from './store-errors.js'
 import { stamp } from '../core/stamp.js'
 import { UPDATE_ALLOWED } from '../core/transitions.js'
 
@@ -21,7 +21,7 @@ export interface AllocationOptions {
 const ATTEMPTS = 3
 const INTERVAL = 1000
 
-/** Claims on nodes: made for a class of nodes and traits, or after the fact for a node that is already in use. */
+/** Allocations: of a node that matches resource class and traits, or by backfill for a node that is already in use. */
 export class Allocations {
   readonly #options: AllocationOptions
   readonly #stopped: AbortSignal
@@ -31,7 +31,7 @@ export class Allocations {
     this.#stopped = stopped
   }
 
-  /** Goes on with what an earlier process had begun. */
+  /** Continues the allocations of an earlier process. */
   recover(): void {
     for (const { uuid, state } of this.#options.store.records.resources('allocation').byUuid.values())
       if (state === 'allocating') this.#inBackground(uuid)
@@ -41,7 +41,7 @@ export class Allocations {
     const { store, random } = this.#options
     const allocation = await store
       .createResource('allocation', newAllocation(fields, fields.uuid ?? newUuid(random), this.#now))
-      .catch(refused())
+      .catch(toApiError())
     if (backfill === undefined) {
       this.#inBackground(allocation.uuid)
       return allocation
@@ -62,7 +62,7 @@ export class Allocations {
       if (!allocation) throw ironicErrors.resourceGone('allocation', uuid)
       const entry = store.records.nodes.get(allocation.node_uuid ?? '')
       if (!entry) return void (await store.removeResource('allocation', uuid))
-      unlocked(entry.record)
+      checkUnlocked(entry.record)
       mayRelease(entry.record, allocation)
       const patch = { instance_uuid: null, allocation_id: null, updated_at: this.#now }
       if (await this.#committed(entry, { patch })) return
@@ -79,7 +79,7 @@ export class Allocations {
     })
   }
 
-  /** Takes one of the nodes that suit; those that are locked are tried again later. */
+  /** Takes one of the candidates; locked ones are retried. */
   async #claim(uuid: string): Promise<void> {
     const { store, clock, random } = this.#options
     const allocation = () => store.records.resources('allocation').byUuid.get(uuid)
@@ -88,7 +88,7 @@ export class Allocations {
     const suitable = this.#candidates(wanted)
     if (typeof suitable === 'string') return this.#fail(uuid, failed(uuid, suitable))
     const named = (node: string) => wanted.name !== null && store.records.nodes.get(node)?.record.name === wanted.name
-    // In random order, but first the one of the allocation's own name.
+    // In random order, after a node with the allocation's name.
     let nodes = shuffled(suitable, random).sort((a, b) => Number(named(b)) - Number(named(a)))
     let why = ''
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -112,7 +112,7 @@ export class Allocations {
     await this.#fail(uuid, failed(uuid, why))
   }
 
-  /** Their uuids, or why there are none. */
+  /** UUIDs of the matching nodes, or the reason why there are none. */
   #candidates({ resource_class, candidate_nodes, traits, owner }: AllocationRecord): string[] | string {
     const nodes = [...this.#options.store.records.nodes.values()]
       .map(({ record }) => record)
@@ -160,9 +160,9 @@ export class Allocations {
       const entry = this.#options.store.records.nodes.get(uuid)
       if (!entry) throw Object.assign(ironicErrors.nodeNotFound(uuid), { status: 400 })
       const node = entry.record
-      unlocked(node)
+      checkUnlocked(node)
       const errors = backfillProblems(node, allocation)
-      // Upstream answers 500 here; a difference on purpose.
+      // Upstream answers 500 here.
       if (errors.length > 0)
         throw new IronicError(
           400,
@@ -170,11 +170,11 @@ export class Allocations {
         )
       if (node.instance_uuid !== null && node.instance_uuid !== allocation.uuid)
         throw new IronicError(409, `Node ${uuid} is associated with instance ${node.instance_uuid}.`)
-      if (await this.#take(entry, allocation).catch(refused(uuid))) return
+      if (await this.#take(entry, allocation).catch(toApiError(uuid))) return
     }
   }
 
-  /** False when somebody else changed the node first. */
+  /** False when another writer changed the node first. */
   async #committed(entry: NodeEntry, change: Partial<Parameters<Store['commit']>[0]>): Promise<boolean> {
     try {
       await this.#options.store.commit({ node: entry.record.uuid, expect: entry.revision, ...change })

@@ -1,4 +1,4 @@
-/** What a client says of a VIF besides its id, which is upstream's to give a meaning. */
+/** A VIF as clients send it: its id, and the port or portgroup to attach it to. */
 export interface VifInfo {
   readonly id: string
   readonly port_uuid?: unknown
@@ -6,13 +6,13 @@ export interface VifInfo {
 }
 
 /**
- * The virtual interfaces of a node's instance. `noop` takes any and keeps none; `flat` and `neutron` keep each on the
- * port or portgroup that gets it. There is no Neutron: every id is one that it knows, on no physical network.
+ * The virtual interfaces of a node's instance. `noop` accepts any and stores none; `flat` and `neutron` store each on its
+ * port or portgroup. There is no Neutron: every id counts as known, on no physical network.
  */
 export interface NetworkCalls {
   vifs(uuid: string): Promise<{ id: string }[]>
-  /** @throws IronicError 409 when it is attached already or the node is reserved, 400 when nothing is free */
+  /** @throws IronicError 409 when the VIF is attached already or the node is reserved, 400 when no port is free */
   attachVif(uuid: string, vif: VifInfo): Promise<void>
-  /** @throws IronicError 400 when it is not attached, 409 while the node is reserved */
+  /** @throws IronicError 400 when the VIF is not attached, 409 while the node is reserved */
   detachVif(uuid: string, id: string): Promise<void>
 }

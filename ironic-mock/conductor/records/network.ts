@@ -9,13 +9,13 @@ import {
 import type { StoreView } from '../../store/open-store.js'
 import type { Store } from '../../store/store.js'
 import type { NetworkCalls, VifInfo } from './network-calls.js'
-import { unlocked } from './node-admin.js'
+import { checkUnlocked } from './node-admin.js'
 
 interface Parts {
   store: Store & StoreView
 }
 
-/** Where the tenant's VIF is kept, of a port or a portgroup. */
+/** Field of `internal_info` with the tenant's VIF. */
 const KEY = 'tenant_vif_port_id'
 type PortLike = { kind: 'Port'; record: PortRecord } | { kind: 'Portgroup'; record: PortgroupRecord }
 const vifOf = ({ record }: PortLike): string | undefined => record.internal_info[KEY] as string | undefined
@@ -32,7 +32,7 @@ export function networkCalls({ store }: Parts): NetworkCalls {
       .resources('portgroup')
       .of(uuid)
       .map((record) => ({ kind: 'Portgroup', record }))
-  const keep = async (
+  const updateInfo = async (
     { kind, record: { uuid } }: PortLike,
     change: (info: JsonObject) => JsonObject,
   ): Promise<void> => {
@@ -54,26 +54,27 @@ export function networkCalls({ store }: Parts): NetworkCalls {
     },
     attachVif: async (uuid, vif) => {
       const node = nodeOf(uuid)
-      unlocked(node)
+      checkUnlocked(node)
       if (node.network_interface === 'noop') return
       const free = freeFor(vif, portsOf(uuid), groupsOf(uuid))
-      await keep(free, (info) => ({ ...info, [KEY]: vif.id }))
+      await updateInfo(free, (info) => ({ ...info, [KEY]: vif.id }))
     },
     detachVif: async (uuid, id) => {
       const node = nodeOf(uuid)
-      unlocked(node)
+      checkUnlocked(node)
       if (node.network_interface === 'noop') return
       const holder = [...groupsOf(uuid), ...portsOf(uuid)].find((each) => vifOf(each) === id)
       if (!holder)
         throw new IronicError(400, `Unable to detach VIF ${id} from node ${uuid} because it is not attached to it.`)
-      await keep(holder, ({ [KEY]: _, ...info }) => info)
+      await updateInfo(holder, ({ [KEY]: _, ...info }) => info)
     },
   }
 }
 
 /**
- * The port or portgroup that gets a VIF: a portgroup before a port, one that boots from the network before others. A
- * portgroup of which a member is taken lends its other members; a member cannot be asked for by its uuid.
+ * Chooses the port or portgroup for a VIF (ironic drivers/modules/network/common.py get_free_port_like_object): a portgroup
+ * before a port, a PXE-enabled port before others. Of a portgroup with an attached member the other members are free too;
+ * a member cannot be requested by its uuid.
  */
 function freeFor(vif: VifInfo, ports: readonly PortLike[], groups: readonly PortLike[]): PortLike {
   const free: PortLike[] = []

@@ -2,7 +2,7 @@ import type { NodeRecord, PortRecord } from '../../../wire/index.js'
 import type { Interfaces } from '../../drivers/hardware-types.js'
 import type { NewNode, NewPort } from '../core/conductor.js'
 
-/** A node as it is just created (Ironic's source). */
+/** A new node with the defaults of ironic db/sqlalchemy/models.py Node. */
 export function newNode(fields: NewNode, interfaces: Interfaces, at: string, uuid: string): Omit<NodeRecord, 'id'> {
   return {
     name: null,

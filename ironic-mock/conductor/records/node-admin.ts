@@ -15,7 +15,7 @@ import type { NewNode } from '../core/conductor.js'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
 import { newNode } from './new-records.js'
 import type { Policy } from '../core/policy.js'
-import { refused } from './refused.js'
+import { toApiError } from './store-errors.js'
 import { stamp } from '../core/stamp.js'
 import { protectedNode } from '../core/verbs.js'
 
@@ -27,7 +27,7 @@ export interface AdminOptions {
   random: Random
 }
 
-/** Records that clients make, change and remove; everything that needs no machine. */
+/** Creates, updates and deletes nodes, without work on their machines. */
 export class Admin {
   readonly #options: AdminOptions
 
@@ -39,24 +39,24 @@ export class Admin {
     const { store, random, types } = this.#options
     const type = hardwareType(fields.driver, fields.conductor_group ?? '', types)
     const record = newNode(fields, chooseInterfaces(type, fields, types), this.#now, fields.uuid ?? newUuid(random))
-    return (await store.createNode(record).catch(refused(record.uuid))).node
+    return (await store.createNode(record).catch(toApiError(record.uuid))).node
   }
 
   async updateNode(uuid: string, change: (node: NodeRecord) => NodePatch): Promise<NodeRecord> {
     const { store } = this.#options
-    return this.#retrying(uuid, async (entry) => {
+    return this.#retryStale(uuid, async (entry) => {
       const node = entry.copy()
       const patch = structuredClone(change(node))
-      unlocked(entry.record)
+      checkUnlocked(entry.record)
       const interfaces = this.#interfaces(entry.copy(), patch)
       await store
         .commit({ node: uuid, expect: entry.revision, patch: { ...patch, ...interfaces, updated_at: this.#now } })
-        .catch(refused(uuid))
+        .catch(toApiError(uuid))
       return this.#entry(uuid).copy()
     })
   }
 
-  /** A change of driver or interface has to fit together. */
+  /** Checks that driver and interfaces fit together after a change; returns the default interfaces. */
   #interfaces(before: NodeRecord, patch: NodePatch): NodePatch {
     const regrouped = patch.conductor_group !== undefined
     if (patch.driver === undefined && !regrouped && !DRIVER_INTERFACES.some((name) => interfaceField(name) in patch))
@@ -68,9 +68,9 @@ export class Admin {
 
   async destroyNode(uuid: string): Promise<void> {
     const { store, policy } = this.#options
-    await this.#retrying(uuid, async (entry) => {
+    await this.#retryStale(uuid, async (entry) => {
       const node = entry.record
-      unlocked(node)
+      checkUnlocked(node)
       if (!node.maintenance && node.instance_uuid !== null)
         throw new IronicError(409, `Node ${uuid} is associated with instance ${node.instance_uuid}.`)
       if (node.protected) throw protectedNode(uuid)
@@ -95,8 +95,8 @@ export class Admin {
     return entry
   }
 
-  /** Again from the start when somebody else was faster. */
-  async #retrying<T>(uuid: string, attempt: (entry: NodeEntry) => Promise<T>): Promise<T> {
+  /** Repeats an attempt from the start when another writer changed the node first. */
+  async #retryStale<T>(uuid: string, attempt: (entry: NodeEntry) => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await attempt(this.#entry(uuid))
@@ -108,7 +108,7 @@ export class Admin {
   }
 }
 
-/** @throws IronicError 409 while somebody works on the node */
-export function unlocked(node: Readonly<NodeRecord>): void {
+/** @throws IronicError 409 while the node is reserved */
+export function checkUnlocked(node: Readonly<NodeRecord>): void {
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
 }

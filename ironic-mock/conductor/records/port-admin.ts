@@ -2,16 +2,16 @@ import { uuid as newUuid } from '../../../runtime/index.js'
 import { IronicError, ironicErrors, textOf, type NodeRecord, type PortRecord } from '../../../wire/index.js'
 import type { NewPort } from '../core/conductor.js'
 import { newPort } from './new-records.js'
-import { unlocked } from './node-admin.js'
-import { refused } from './refused.js'
+import { checkUnlocked } from './node-admin.js'
+import { toApiError } from './store-errors.js'
 import type { ResourceAdminOptions } from './resource-admin.js'
 import { stamp } from '../core/stamp.js'
 
-/** Whose change needs a node at rest and unused; in the order in which the refusal lists them. */
+/** Fields that only change in RECONNECTABLE states or in maintenance, in the order of upstream's error. */
 const CONNECTIVITY = ['portgroup_id', 'pxe_enabled', 'local_link_connection', 'physical_network'] as const
 const RECONNECTABLE = ['enroll', 'inspecting', 'inspect wait', 'manageable']
 
-/** Ports that clients make, change and remove. */
+/** Creates, updates and deletes ports. */
 export class PortAdmin {
   readonly #options: ResourceAdminOptions
 
@@ -24,7 +24,7 @@ export class PortAdmin {
     const node = this.#node(fields.node_uuid)
     const port = newPort(fields, node.id, this.#now, fields.uuid ?? newUuid(random))
     await this.#joinNetwork({ ...port, id: -1 })
-    return store.createPort(port).catch(refused())
+    return store.createPort(port).catch(toApiError())
   }
 
   async update(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord> {
@@ -33,17 +33,17 @@ export class PortAdmin {
     if (!known) throw ironicErrors.portNotFound(uuid)
     const checked = (port: PortRecord): Partial<PortRecord> => {
       const node = this.#node(port.node_uuid)
-      unlocked(node)
+      checkUnlocked(node)
       const patch = change(port)
       const moved = patch.address === undefined ? patch : { ...patch, address: patch.address.toLowerCase() }
-      mayChange(node, port, moved)
+      checkChange(node, port, moved)
       return moved
     }
     const patch = checked(known)
     if ('portgroup_id' in patch || 'physical_network' in patch) await this.#joinNetwork({ ...known, ...patch })
     const updated = await store
       .updatePort(uuid, (port) => ({ ...checked(port), updated_at: this.#now }))
-      .catch(refused())
+      .catch(toApiError())
     if (!updated) throw ironicErrors.portNotFound(uuid)
     return updated
   }
@@ -53,14 +53,14 @@ export class PortAdmin {
     const port = await store.port(uuid)
     if (!port) throw ironicErrors.portNotFound(uuid)
     const node = this.#node(port.node_uuid)
-    unlocked(node)
+    checkUnlocked(node)
     const vif = port.internal_info.tenant_vif_port_id
     if (vif != null && !node.maintenance)
       throw new IronicError(409, `Cannot delete the port ${uuid} as it is bound to VIF ${textOf(vif)} for use.`)
     await store.removePort(uuid)
   }
 
-  /** All ports of a portgroup are in one physical network; the first that has one gives it to the portgroup. */
+  /** All ports of a portgroup are in one physical network; the first port sets it. */
   async #joinNetwork(port: PortRecord): Promise<void> {
     const { store } = this.#options
     const group = store.records.resources('portgroup').byId(port.portgroup_id)
@@ -92,7 +92,7 @@ export class PortAdmin {
   }
 }
 
-function mayChange(node: Readonly<NodeRecord>, port: PortRecord, patch: Partial<PortRecord>): void {
+function checkChange(node: Readonly<NodeRecord>, port: PortRecord, patch: Partial<PortRecord>): void {
   const changed = (name: keyof PortRecord) =>
     name in patch && JSON.stringify(patch[name]) !== JSON.stringify(port[name])
   if (changed('address') && !node.maintenance && (node.provision_state === 'active' || node.instance_uuid !== null))

@@ -10,8 +10,8 @@ import {
 import type { StoreView } from '../../store/open-store.js'
 import type { NewResource, ResourcePatch, Store } from '../../store/store.js'
 import type { NewFields, Resources } from '../core/conductor.js'
-import { unlocked } from './node-admin.js'
-import { refused } from './refused.js'
+import { checkUnlocked } from './node-admin.js'
+import { toApiError } from './store-errors.js'
 import { stamp } from '../core/stamp.js'
 
 export interface ResourceAdminOptions {
@@ -20,12 +20,12 @@ export interface ResourceAdminOptions {
   random: Random
 }
 
-/** Where a portgroup may change its node, unless the node is in maintenance. */
+/** Node states in which a portgroup may move to another node; maintenance allows it too. */
 const MOVABLE = ['enroll', 'inspecting', 'inspect wait', 'manageable']
-/** Where volumes may be removed from a node that is not off. */
+/** Node states in which volumes of a powered-on node may be removed. */
 const DELETE_ALLOWED = ['manageable', 'enroll', 'adopt failed']
 
-/** Records besides nodes and ports that clients make, change and remove. Allocations are {@link Allocations}' business. */
+/** Creates, updates and deletes records other than nodes and ports; {@link Allocations} creates and deletes allocations. */
 export class ResourceAdmin implements Omit<Resources, 'allocate'> {
   readonly #options: ResourceAdminOptions
 
@@ -36,7 +36,7 @@ export class ResourceAdmin implements Omit<Resources, 'allocate'> {
   async create<Kind extends ResourceKind>(kind: Kind, fields: NewFields<Kind>): Promise<ResourceRecords[Kind]> {
     const { store, random } = this.#options
     const record = { ...fields, uuid: fields.uuid ?? newUuid(random), created_at: this.#now, updated_at: null }
-    return store.createResource(kind, record as unknown as NewResource<Kind>).catch(refused())
+    return store.createResource(kind, record as unknown as NewResource<Kind>).catch(toApiError())
   }
 
   async update<Kind extends ResourceKind>(
@@ -48,10 +48,10 @@ export class ResourceAdmin implements Omit<Resources, 'allocate'> {
       .updateResource(kind, uuid, (record) => {
         const patch = change(record)
         this.#mayChange(kind, record, patch)
-        // A change that changes nothing is none.
+        // A patch without a difference leaves updated_at unchanged.
         return isChange(record, patch) ? { ...patch, updated_at: this.#now } : {}
       })
-      .catch(refused())
+      .catch(toApiError())
     if (!updated) throw ironicErrors.resourceGone(kind, uuid)
     return updated
   }
@@ -71,11 +71,11 @@ export class ResourceAdmin implements Omit<Resources, 'allocate'> {
     const node = 'node_uuid' in record ? this.#node(record.node_uuid) : undefined
     if (!node) return
     if (kind === 'portgroup') {
-      unlocked(node)
+      checkUnlocked(node)
       if ('node_uuid' in patch && patch.node_uuid !== node.uuid)
         this.#mayMove(record as ResourceRecords['portgroup'], patch.node_uuid)
     } else if (kind === 'volume_connector' || kind === 'volume_target') {
-      unlocked(node)
+      checkUnlocked(node)
       if (node.power_state !== 'power off') throw volumeInUse(kind, 'update', node)
     }
   }
@@ -101,14 +101,14 @@ export class ResourceAdmin implements Omit<Resources, 'allocate'> {
     if (!record) return
     const node = 'node_uuid' in record ? this.#node(record.node_uuid) : undefined
     if (kind === 'portgroup') {
-      if (node) unlocked(node)
+      if (node) checkUnlocked(node)
       if (this.#members(record as ResourceRecords['portgroup']).length > 0)
         throw new IronicError(
           400,
           `Cannot complete the requested action because portgroup ${record.id} contains ports.`,
         )
     } else if (node && (kind === 'volume_connector' || kind === 'volume_target')) {
-      unlocked(node)
+      checkUnlocked(node)
       if (!DELETE_ALLOWED.includes(node.provision_state) && node.power_state !== 'power off')
         throw volumeInUse(kind, 'deletion', node)
     } else if (kind === 'chassis') {

@@ -3,7 +3,7 @@ import { bootRamdisk } from '../agents/ramdisk.js'
 import type { InterfaceStepMemo, StepFlowMemos } from '../core/continuation.js'
 import { valueOf, type Outcome } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
-import { lookAtHardware } from '../power/hardware-report.js'
+import { hardwareReportEffects } from '../power/hardware-report.js'
 import { agentProgress } from './agent-progress.js'
 import { finishRaid } from './agent-raid.js'
 import { isOutOfBand } from './driver-steps.js'
@@ -185,7 +185,7 @@ function afterInterfaceStep(
   if (phase === 'changed') {
     // Upstream waits too, for its periodic check of the BMC.
     if (reboot) task.process('wait')
-    const look = lookAtHardware(task.node)[0] ?? { kind: 'proceed' }
+    const look = hardwareReportEffects(task.node)[0] ?? { kind: 'proceed' }
     return task.run([look], { flow: flow.name, after: 'interface-step' }, { phase: 'read again', reboot })
   }
   const problem = interfaceStepProblem(task, step)

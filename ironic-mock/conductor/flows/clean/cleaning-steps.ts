@@ -5,7 +5,7 @@ import { isManual, planCleaning } from './cleaning-plan.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
-import { lookedAt } from '../../power/hardware-report.js'
+import { withHardwareReport } from '../../power/hardware-report.js'
 import type { StepFlow } from '../../steps/step-flow.js'
 import { recordEnd } from '../../steps/step-runner.js'
 import type { NodeTask } from '../../core/node-task.js'
@@ -35,7 +35,7 @@ function finish(task: NodeTask): void {
   const kept = fastTracked(task)
   node.clean_step = {}
   wipeCleaning(task)
-  task.run(lookedAt(node, booted && !kept ? tearDown(task) : { kind: 'proceed' }), {
+  task.run(withHardwareReport(node, booted && !kept ? tearDown(task) : { kind: 'proceed' }), {
     flow: 'cleaning',
     after: 'tear-down',
   })

@@ -11,7 +11,7 @@ import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type Outcome } from '../../core/effects.js'
 import { ERASE_PARAMETERS } from '../../steps/erase-parameters.js'
 import { fastTracked } from '../../agents/fast-track.js'
-import { lookedAt } from '../../power/hardware-report.js'
+import { withHardwareReport } from '../../power/hardware-report.js'
 import { rememberSteps } from '../../steps/in-band-steps.js'
 import type { PlannedStep } from '../../steps/plan-steps.js'
 import { bootRamdisk } from '../../agents/ramdisk.js'
@@ -89,12 +89,12 @@ const validationFailed = (task: NodeTask, problem: string): string =>
 
 function prepare(task: NodeTask): void {
   if (!usesAgent(task.node) || task.info.cleaning_disable_ramdisk === true)
-    return task.run(lookedAt(task.node, { kind: 'proceed' }), { flow: 'cleaning', after: 'preparation' })
+    return task.run(withHardwareReport(task.node, { kind: 'proceed' }), { flow: 'cleaning', after: 'preparation' })
   task.setInfo(ERASE_PARAMETERS)
   if (fastTracked(task))
     return task.run([{ kind: 'agent-steps', of: 'clean' }], { flow: 'cleaning', after: 'fast-track' })
   task.setInfo({ agent_start_attempted: true })
-  task.run(lookedAt(task.node, ...bootRamdisk(task)), { flow: 'cleaning', after: 'ramdisk-boot' })
+  task.run(withHardwareReport(task.node, ...bootRamdisk(task)), { flow: 'cleaning', after: 'ramdisk-boot' })
 }
 
 function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {

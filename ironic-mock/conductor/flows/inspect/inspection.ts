@@ -6,7 +6,7 @@ import type { FlowMemos, InspectionData } from '../../core/continuation.js'
 import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
 import { fastTrackEnabled } from '../../agents/fast-track.js'
-import { lookAtHardware } from '../../power/hardware-report.js'
+import { hardwareReportEffects } from '../../power/hardware-report.js'
 import { hookData, keepFound, ruleProblem } from '../../inspection/inspection-data.js'
 import { reportedInventory } from '../../inspection/inspection-report.js'
 import { startInspectionRamdisk } from '../../agents/ramdisk.js'
@@ -139,7 +139,7 @@ function afterRamdiskEnd(task: NodeTask, outcome: Outcome, memo: Ended): void {
   if (problem !== undefined) return unfinished(task, problem)
   const { inventory, pluginData } = memo
   // Some BMCs know their NICs' firmware only once the machine has been on.
-  finish(task, { inventory, pluginData }, calls, readsFirmware(task.node) ? lookAtHardware(task.node) : [])
+  finish(task, { inventory, pluginData }, calls, readsFirmware(task.node) ? hardwareReportEffects(task.node) : [])
 }
 
 /** Whoever a rule wants to be told is told before the inspection counts as done; then comes a last look. */

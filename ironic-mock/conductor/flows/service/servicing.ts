@@ -5,7 +5,7 @@ import { disallowedStep } from '../../steps/disallowed-steps.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { Continuations } from '../../core/continuations.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
-import { lookedAt } from '../../power/hardware-report.js'
+import { withHardwareReport } from '../../power/hardware-report.js'
 import { checkUserSteps, type PlannedStep } from '../../steps/plan-steps.js'
 import { bootInstance, startRamdisk } from '../../agents/ramdisk.js'
 import {
@@ -58,7 +58,7 @@ export function startService(task: NodeTask, steps: readonly PlannedStep[], disa
   switchDeployInterface(task)
   wipeServicing(task)
   task.setInfo({ service_steps: steps, service_disable_ramdisk: disableRamdisk })
-  task.run(lookedAt(node, { kind: 'proceed' }), { flow: 'servicing', after: 'preparation' })
+  task.run(withHardwareReport(node, { kind: 'proceed' }), { flow: 'servicing', after: 'preparation' })
 }
 
 /** Settles `service_steps`; gives what is wrong with them. */
@@ -110,7 +110,7 @@ function finish(task: NodeTask): void {
   wipeServicing(task)
   recordEnd(SERVICING, task)
   const last: [EffectBody, ...EffectBody[]] = booted ? bootInstance(task) : [{ kind: 'proceed' }]
-  task.run(lookedAt(task.node, ...last), { flow: 'servicing', after: 'tear-down' })
+  task.run(withHardwareReport(task.node, ...last), { flow: 'servicing', after: 'tear-down' })
 }
 
 function afterTearDown(task: NodeTask, outcome: Outcome): void {

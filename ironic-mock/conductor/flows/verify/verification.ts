@@ -1,7 +1,7 @@
 import { powerProblem } from '../../../drivers/requirements.js'
 import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type Outcome } from '../../core/effects.js'
-import { lookedAt } from '../../power/hardware-report.js'
+import { withHardwareReport } from '../../power/hardware-report.js'
 import type { NodeTask } from '../../core/node-task.js'
 
 /** `manage` from enroll: can the power of this machine be read at all? */
@@ -9,7 +9,7 @@ export function startVerification(task: NodeTask): void {
   task.begin('manage')
   const problem = powerProblem(task.node)
   if (problem === undefined)
-    task.run(lookedAt(task.node, { kind: 'read-power' }), { flow: 'verification', after: 'read-power' })
+    task.run(withHardwareReport(task.node, { kind: 'read-power' }), { flow: 'verification', after: 'read-power' })
   else failed(task, `Failed to validate power driver interface for node ${task.uuid}. Error: ${problem}`)
 }
 
