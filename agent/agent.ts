@@ -1,4 +1,4 @@
-import { errorChain, Mutex, Probe, Scope, withFields, type Logger } from '../runtime/index.js'
+import { errorChain, Mutex, Probe, Scope, unlessAborted, withFields, type Logger } from '../runtime/index.js'
 import { readHardware, rootDeviceHints } from '../steps/index.js'
 import { ConnectionFailed, type Dispatch, type JsonObject } from '../wire/index.js'
 import type { Agent, AgentOptions } from './agent-options.js'
@@ -14,7 +14,6 @@ import { reduce, type Reduction, type Rules } from './reduce.js'
 import { initialState, isServing, newBoot, type AgentState, type Phase } from './state.js'
 import { Surroundings } from './surroundings.js'
 import { Timer } from './timer.js'
-import { unlessAborted } from './unless-aborted.js'
 
 /**
  * Starts an agent: the shell around {@link reduce}. Events are taken one at a time; what has to survive is saved before

@@ -1,11 +1,10 @@
-import { contained, type Clock, type Logger, type Probe } from '../runtime/index.js'
-import type { ImageRules, Progress } from '../steps/index.js'
+import { contained, errorChain, unlessAborted, type Clock, type Logger, type Probe } from '../runtime/index.js'
+import { StepError, type ImageRules, type Progress } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import { AgentError, type Inventory, type JsonObject } from '../wire/index.js'
 import {
-  failed,
-  isRefusal,
-  settle,
+  ManagersChanged,
+  type CommandContext,
   type ExtensionCommand,
   type Outcome,
   type Validation,
@@ -13,7 +12,6 @@ import {
 import { findCommand, splitName } from './extensions/index.js'
 import { followedTarget } from './followed-target.js'
 import type { Managers } from './managers.js'
-import { unlessAborted } from './unless-aborted.js'
 import type { Closing, CommandRecord } from './state.js'
 
 /** Where a command is, for people and progress bars. */
@@ -182,4 +180,61 @@ export interface CommandRunnerOptions {
 function stepName({ step }: Readonly<Record<string, unknown>>): string | undefined {
   const name: unknown = typeof step === 'object' && step !== null && 'step' in step ? step.step : undefined
   return typeof name === 'string' ? name : undefined
+}
+
+/**
+ * Runs a command to its end; never rejects. What it throws becomes its error: IPA's own classes as they are, everything
+ * else as a failed execution. A text it returns is wrapped, for asynchronous commands with their name in front.
+ */
+async function settle(
+  name: string,
+  command: ExtensionCommand,
+  params: Readonly<Record<string, unknown>>,
+  context: CommandContext,
+): Promise<Outcome> {
+  try {
+    checkParameters(name, command, params)
+    const value = asJson(name, await command.run(params, context))
+    const text = command.kind === 'async' ? `${name}: ${String(value)}` : value
+    return { status: 'SUCCEEDED', error: null, result: typeof value === 'string' ? { result: text } : value }
+  } catch (thrown) {
+    const failure = failed(thrown)
+    return command.kind === 'sync' && isRefusal(thrown) ? { ...failure, refusal: thrown } : failure
+  }
+}
+
+/** IPA's content errors: those of whoever asked. */
+const isRefusal = (error: unknown): error is AgentError => error instanceof AgentError && error.code === 400
+
+/** How a command ended that threw. */
+function failed(thrown: unknown): Outcome {
+  const status = thrown instanceof ManagersChanged ? 'CLEAN_VERSION_MISMATCH' : 'FAILED'
+  return { status, error: asAgentError(thrown).toWire(), result: null }
+}
+
+function asAgentError(thrown: unknown): AgentError {
+  if (thrown instanceof AgentError) return thrown
+  if (thrown instanceof StepError) return new AgentError(thrown.type ?? 'CommandExecutionError', thrown.details)
+  return new AgentError('CommandExecutionError', errorChain(thrown).join(': '))
+}
+
+/** Results are kept and sent as JSON; one that cannot be would otherwise break the list that holds it, as in IPA. */
+function asJson(name: string, value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value ?? null)) as unknown
+  } catch (cause) {
+    throw new AgentError('CommandExecutionError', `${name} returned what is not JSON: ${errorChain(cause).join(': ')}`)
+  }
+}
+
+/** IPA fails here with a Python TypeError, and for synchronous commands breaks its command list with it; we only fail. */
+function checkParameters(name: string, command: ExtensionCommand, params: Readonly<Record<string, unknown>>): void {
+  const missing = command.required.filter((parameter) => !Object.hasOwn(params, parameter))
+  if (missing.length > 0)
+    throw new AgentError('CommandExecutionError', `${name} needs the parameters ${missing.join(', ')}`)
+  const { required, optional } = command
+  if (optional === 'any') return
+  const unexpected = Object.keys(params).filter((key) => !required.includes(key) && !optional.includes(key))
+  if (unexpected.length > 0)
+    throw new AgentError('CommandExecutionError', `${name} has no parameters ${unexpected.join(', ')}`)
 }

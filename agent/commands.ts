@@ -1,4 +1,4 @@
-import { Mutex, uuid, type Logger, type Random } from '../runtime/index.js'
+import { Mutex, unlessAborted, uuid, type Logger, type Random } from '../runtime/index.js'
 import type { Target } from '../targets/index.js'
 import { agentErrors, type CommandRequest } from '../wire/index.js'
 import type { CommandRunner } from './command-runner.js'
@@ -8,7 +8,6 @@ import type { Outcome } from './extensions/extension.js'
 import { findCommand, splitName } from './extensions/index.js'
 import type { Reduction } from './reduce.js'
 import { runningCommand, type Closing, type CommandRecord, type KeptState } from './state.js'
-import { unlessAborted } from './unless-aborted.js'
 
 /** The commands of an agent from their request to their end, and through a restart in between. */
 export class Commands {

@@ -1,6 +1,13 @@
 import { StepError, type HardwareManager, type Step } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
-import { agentErrors, type AdvertisedStep, type ManagerVersions, type StepKind } from '../wire/index.js'
+import {
+  agentErrors,
+  type AdvertisedStep,
+  type JsonObject,
+  type ManagerVersions,
+  type StepKind,
+} from '../wire/index.js'
+import { isObject, type CommandContext } from './extensions/extension.js'
 
 /** A manager raises this to say that it does not handle this hardware after all; the next one is asked. */
 const INCOMPATIBLE = 'IncompatibleHardwareMethodError'
@@ -85,4 +92,29 @@ function beats(a: Offer, b: Offer): boolean {
   if (a.support !== b.support) return a.support > b.support
   if (a.step.priority !== b.step.priority) return a.step.priority > b.step.priority
   return a.className < b.className
+}
+
+/** Gives a step to the managers by its name, as commands and steps alike do. */
+export function managerStep(
+  name: string,
+  args: unknown,
+  { node, ports }: { node: JsonObject; ports: readonly JsonObject[] },
+  { managers, target, environment, progress, logger, clock, signal, images, nodeAgain }: CommandContext,
+): Promise<unknown> {
+  const context = {
+    target,
+    environment,
+    progress,
+    logger,
+    clock,
+    signal,
+    images,
+    ...(nodeAgain && { nodeAgain }),
+    node,
+    ports,
+  }
+  return managers.dispatch(name, (step: Step): Promise<unknown> => {
+    if (args !== undefined && args !== null && !isObject(args)) throw new TypeError('args is not an object')
+    return step.run(context, args ?? {})
+  })
 }

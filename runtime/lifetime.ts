@@ -91,27 +91,23 @@ export class ScopeClosed extends Error {
  * The result of `work`, unless the signal is aborted before: then it rejects with the signal's reason at once, and what
  * `work` still gives goes to `late`.
  */
-export async function unlessAborted<T>(
+export function unlessAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
   late: (value: T) => unknown = () => {},
 ): Promise<T> {
   if (!signal) return work
-  let aborted = () => {}
-  const abort = new Promise<never>((_, reject) => {
-    aborted = () => {
+  return new Promise((resolve, reject) => {
+    const aborted = () => {
       reject(signal.reason as Error)
       work.then(late).catch(() => {})
     }
+    const ended = () => signal.removeEventListener('abort', aborted)
     // It may have been aborted while the work was being started.
     if (signal.aborted) aborted()
     else signal.addEventListener('abort', aborted, { once: true })
+    work.then(resolve, reject).finally(ended)
   })
-  try {
-    return await Promise.race([work, abort])
-  } finally {
-    signal.removeEventListener('abort', aborted)
-  }
 }
 
 /**

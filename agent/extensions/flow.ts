@@ -1,6 +1,5 @@
 import { AgentError } from '../../wire/index.js'
-import type { Extension, Validation } from './extension.js'
-import { isObject } from './manager-step.js'
+import { type Extension, type Validation, isObject } from './extension.js'
 
 type Flow = readonly Readonly<Record<string, unknown>>[]
 

@@ -1,6 +1,5 @@
 import { AgentError } from '../../wire/index.js'
-import type { Validation } from './extension.js'
-import { isObject } from './manager-step.js'
+import { type Validation, isObject } from './extension.js'
 
 const MD5_DIGITS = 32
 

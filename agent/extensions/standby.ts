@@ -4,7 +4,7 @@ import { AgentError } from '../../wire/index.js'
 import type { CommandRecord } from '../state.js'
 import type { CommandContext, Extension } from './extension.js'
 import { checkImageInfo } from './image-info.js'
-import { managerStep } from './manager-step.js'
+import { managerStep } from '../managers.js'
 
 /** The extension `standby`: writing an image, and what ends the ramdisk's work. */
 export const standbyExtension: Extension = {

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { errorChain } from '../../runtime/index.js'
 import { StepError } from '../../steps/index.js'
 import { AgentError, pythonRepr, type AgentErrorType, type JsonObject, type StepKind } from '../../wire/index.js'
-import { ManagersChanged, type CommandContext, type Extension } from './extension.js'
-import { isObject, managerStep } from './manager-step.js'
+import { type CommandContext, type Extension, ManagersChanged, isObject } from './extension.js'
+import { managerStep } from '../managers.js'
 
 const STEP_ERRORS: Record<StepKind, AgentErrorType> = {
   deploy: 'DeploymentError',

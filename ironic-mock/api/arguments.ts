@@ -1,8 +1,34 @@
-import { ironicErrors, pythonRepr, textOf, type ArgSchema, type Operation } from '../../wire/index.js'
+import { isNestedDeeper } from '../../runtime/index.js'
+import { ironicErrors, IronicError, pythonRepr, textOf, type ArgSchema, type Operation } from '../../wire/index.js'
+import { KIB, largestOf, tooLarge, type Limits } from './body-limits.js'
 import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
 
 /** Arguments of a call by name; wire's `ArgsOf` types them per operation. */
 export type Arguments = Record<string, unknown>
+
+/**
+ * Parses a request's body as JSON; undefined when there is none. The limit of its depth also keeps recursive readers
+ * from running out of stack.
+ *
+ * @throws IronicError 400 for invalid JSON (upstream: 500) or too deep nesting, 413 for too large a body
+ */
+export function readBody(operation: Operation, text: string | undefined, limits: Limits): unknown {
+  if (text === undefined || text.trim() === '') return undefined
+  const largest = largestOf(operation, limits)
+  if (Buffer.byteLength(text) > largest * KIB) throw new IronicError(413, tooLarge(largest))
+  // The operation ignores its body, so any text is accepted.
+  if (!operation.body) return undefined
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch (error) {
+    throw ironicErrors.bodyNotJson(error instanceof Error ? error.message : String(error))
+  }
+  const { maxBodyDepth: deepest } = limits
+  if (isNestedDeeper(body, deepest))
+    throw new IronicError(400, `The request body is nested more than ${deepest} levels deep.`)
+  return body
+}
 
 /**
  * Reads a call's arguments from its path, its query and, where the operation's body is a set of arguments, its body.

@@ -1,2 +1,2 @@
-export { bodyLimitsOf } from './body.js'
+export { bodyLimitsOf } from './body-limits.js'
 export { createIronicApi, ironicRefusal, type IronicApiOptions } from './ironic-api.js'

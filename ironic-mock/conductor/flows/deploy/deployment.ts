@@ -4,9 +4,14 @@ import { powerProblem } from '../../../drivers/requirements.js'
 import { switchDeployInterface } from '../verify/autodetect.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
 import { deployFailed } from './deployment-failure.js'
-import { DEPLOYMENT, deploymentStepContinuations } from './deployment-steps.js'
+import {
+  DEPLOYMENT,
+  deploymentProblem,
+  deploymentStepContinuations,
+  stepSources,
+  wantedSteps,
+} from './deployment-steps.js'
 import { recordStart, runSteps } from '../../steps/step-runner.js'
-import { deploymentProblem, stepSources, wantedSteps } from './deployment-plan.js'
 import { disallowedStep } from '../../steps/disallowed-steps.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { Continuations } from '../../core/continuations.js'
