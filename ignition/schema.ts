@@ -50,7 +50,8 @@ const shape: SchemaObject = {
 let compiled: ValidateFunction<IgnitionConfig> | undefined
 
 /** Compiled on first use, since not every command reads a config. */
-const check = () => (compiled ??= new Ajv({ strictTypes: false }).compile<IgnitionConfig>(shape))
+const check = () =>
+  (compiled ??= new Ajv({ strictTypes: false, meta: false, validateSchema: false }).compile<IgnitionConfig>(shape))
 
 export const hasShape = (value: unknown): value is IgnitionConfig => check()(value)
 

@@ -34,6 +34,8 @@ function validatorOf(kind: ManifestKind): ValidateFunction<Manifest> {
   const ajv = new Ajv({
     allErrors: true,
     strict: false,
+    meta: false,
+    validateSchema: false,
     formats: { uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i },
   })
   const compiled = ajv.compile<Manifest>(MANIFEST_SCHEMAS[kind])

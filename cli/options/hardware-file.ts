@@ -20,7 +20,7 @@ type WrittenEntry = WrittenMachine & { count?: number }
  */
 export async function readHardware(file: string): Promise<HardwareFleet> {
   const written = await parseFile(file)
-  const ajv = new Ajv({ allowUnionTypes: true, strictTypes: false })
+  const ajv = new Ajv({ allowUnionTypes: true, strictTypes: false, meta: false, validateSchema: false })
   const accepts = ajv.compile<WrittenFile>(HARDWARE_SCHEMA)
   if (!accepts(written)) throw unusable(file, mostSpecific(accepts.errors!))
   const { machines, ...machine } = written

@@ -9,7 +9,7 @@ export interface OsFeatures {
   'live-initrd-network'?: boolean
 }
 
-const isOsFeatures = new Ajv({ strict: true }).compile<OsFeatures>({
+const isOsFeatures = new Ajv({ strict: true, meta: false, validateSchema: false }).compile<OsFeatures>({
   type: 'object',
   required: [],
   properties: {

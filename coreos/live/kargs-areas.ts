@@ -29,7 +29,7 @@ export interface KargsInfo {
 }
 
 const character = { type: 'string', minLength: 1, maxLength: 1 }
-const isKargsInfo = new Ajv({ strict: true }).compile<KargsInfo>({
+const isKargsInfo = new Ajv({ strict: true, meta: false, validateSchema: false }).compile<KargsInfo>({
   type: 'object',
   required: ['default', 'size', 'files'],
   properties: {

@@ -38,7 +38,11 @@ export interface LiveIso {
   readonly customized: boolean
 }
 
-const isIgnitionInfo = new Ajv({ strict: true }).compile<{ file: string; offset?: number; length?: number }>({
+const isIgnitionInfo = new Ajv({ strict: true, meta: false, validateSchema: false }).compile<{
+  file: string
+  offset?: number
+  length?: number
+}>({
   type: 'object',
   required: ['file'],
   properties: {

@@ -20,9 +20,14 @@ export interface DocumentKind<T> {
 export function documentKind<T>(what: string, schema: SchemaObject): DocumentKind<T> {
   let compiled: ValidateFunction<T> | undefined
   const problems = (value: unknown): string[] => {
-    compiled ??= new Ajv({ allErrors: true, strict: true, strictRequired: false, formats: { url: isUrl } }).compile<T>(
-      schema,
-    )
+    compiled ??= new Ajv({
+      allErrors: true,
+      strict: true,
+      strictRequired: false,
+      meta: false,
+      validateSchema: false,
+      formats: { url: isUrl },
+    }).compile<T>(schema)
     return compiled(value) ? [] : (compiled.errors ?? []).map(problemText)
   }
   const check = (value: unknown, name: string): T => {

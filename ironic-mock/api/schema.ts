@@ -12,7 +12,14 @@ export interface SchemaProblem {
   readonly value: unknown
 }
 
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, formats: { uuid: isUuid, 'mac-address': isMac } })
+const ajv = new Ajv({
+  allErrors: true,
+  verbose: true,
+  strict: false,
+  meta: false,
+  validateSchema: false,
+  formats: { uuid: isUuid, 'mac-address': isMac },
+})
 const compiled = new WeakMap<JsonSchema, ValidateFunction>()
 
 /** Most relevant violation; undefined when the value is valid. */

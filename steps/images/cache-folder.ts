@@ -246,7 +246,7 @@ let compiled: Shapes | undefined
 /** Compiled when first needed: a program that uses no cache starts without them. */
 function shapes(): Shapes {
   if (compiled) return compiled
-  const ajv = new Ajv({ allowUnionTypes: true })
+  const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false })
   const object = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) })
   const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
   const [text, number, yes] = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }]

@@ -107,7 +107,7 @@ function valid(value: unknown): value is Metadata {
   const digest = { type: 'string', pattern: '^[0-9a-fA-F]{64}$' }
   const artifact = has({ location: text, sha256: digest, signature: text }, ['location', 'sha256'])
   const format = has({ disk: artifact }, [])
-  validate ??= new Ajv().compile<Metadata>(
+  validate ??= new Ajv({ meta: false, validateSchema: false }).compile<Metadata>(
     has({ architectures: each(has({ artifacts: each(has({ formats: each(format) })) })) }),
   )
   return validate(value)
