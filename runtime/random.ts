@@ -28,7 +28,11 @@ export const uniform = (random: Random, from: number, to: number): number => fro
 export function seededRandom(seed: number): Random {
   const generator = xoroshiro128plus(seed)
   return {
-    bytes: (length) => Uint8Array.from({ length }, () => unsafeUniformIntDistribution(0, 255, generator)),
+    bytes: (length) => {
+      const bytes = new Uint8Array(length)
+      for (let at = 0; at < length; at++) bytes[at] = unsafeUniformIntDistribution(0, 255, generator)
+      return bytes
+    },
     next: () => unsafeUniformIntDistribution(0, 2 ** 31 - 1, generator) / 2 ** 31,
   }
 }

@@ -70,7 +70,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 function machineFor(name: string): Inside {
-  const size = name === 'fail-disk-too-small' ? 8 * MIB : 128 * MIB
+  const size = name === 'fail-disk-too-small' ? 4 * MIB : 128 * MIB
   const mounts: Record<string, Record<string, string>> = {
     'fail-disk-busy-partition': { '/tmp/case/busy': '/dev/sda1' },
     'fail-disk-busy-whole': { '/mnt': '/dev/sda' },

@@ -4,17 +4,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import lzma from 'lzma-native'
-import { seededRandom, systemClock } from '../../../runtime/index.js'
-import { memoryStream } from '../../../bytes/byte-stream.js'
-import { decompress } from '../../../bytes/compression/decompress.js'
+import { seededRandom } from '../../../runtime/index.js'
 import { parseGpt } from '../../../machine/disk/gpt.js'
-import { readImage } from '../installer.js'
+import { smallImage } from './rehearsal-image.js'
 
 const MIB = 1024 * 1024
 const BLOCK = 4096
 
 /**
- * The committed image in every format, and what can be wrong with an image. Cut off behind the last block that the boot
+ * The small image in every format, and what can be wrong with an image. Cut off behind the last block that the boot
  * filesystem uses, which an installation does not notice: fewer zeros to decompress in every test.
  */
 export interface TestImages {
@@ -34,9 +32,7 @@ const xz = (bytes: Buffer): Promise<Buffer> =>
   new Promise((resolve) => lzma.compress(bytes, { preset: 1 }, (result) => resolve(result)))
 
 export async function testImages(): Promise<TestImages> {
-  const parts: Uint8Array[] = []
-  for await (const part of decompress(memoryStream(readImage()), systemClock())) parts.push(part)
-  const whole = Buffer.concat(parts)
+  const whole = await smallImage()
   const boot = parseGpt(whole, 512).partitions.find(({ name }) => name === 'boot')!
   const bootEnd = boot.offset + boot.length
   let used = bootEnd
