@@ -94,10 +94,10 @@ export class MachineDisks implements AsyncDisposable {
       case 'described':
         return describedDisk(disk)
       case 'file': {
-        const { file: given } = disk.backing
-        const path = given ?? (async () => join(await folder.of(spec.id), `${disk.name}.img`))
+        const { file: ownPath } = disk.backing
+        const path = ownPath ?? (async () => join(await folder.of(spec.id), `${disk.name}.img`))
         const file = new FileBacked(disk, path, clock, {
-          ours: given === undefined,
+          ours: ownPath === undefined,
           hostIsFull: (file) =>
             this.#logger('error', `${spec.id}: ${disk.name} cannot be written, since the disk of ${file} is full`),
         })

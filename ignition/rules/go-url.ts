@@ -20,8 +20,8 @@ export function parseGoUrl(text: string): GoUrl | null {
   if (/[\x00-\x1f\x7f]/.test(url)) return null
   if (!escapesAreWhole(hash < 0 ? '' : text.slice(hash + 1))) return null
   if (url.startsWith(':')) return null
-  const [, given = '', afterScheme = url] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(url) ?? []
-  const scheme = given.toLowerCase()
+  const [, prefix = '', afterScheme = url] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(url) ?? []
+  const scheme = prefix.toLowerCase()
   const mark = afterScheme.indexOf('?')
   const rest = mark < 0 ? afterScheme : afterScheme.slice(0, mark)
   const query = mark < 0 ? '' : afterScheme.slice(mark + 1)

@@ -8,12 +8,12 @@ export interface BlockDevice extends AsyncDisposable {
   readonly size: number
   /** 512 or 4096. */
   readonly sectorSize: number
-  /** Reads past the end come back short. */
+  /** A read past the end returns fewer bytes. */
   read(offset: number, length: number): Promise<Uint8Array>
   write(offset: number, bytes: Uint8Array): Promise<void>
-  /** Makes a range read as zeros, without storing them where the backing can help it. */
+  /** Makes a range read as zeros, without storing them where the backing allows it. */
   discard(offset: number, length: number): Promise<void>
   flush(): Promise<void>
-  /** Another number after every change; only of a disk that nobody can change behind its back. */
+  /** Number that differs after every change; absent when the disk can be changed from outside. */
   revision?(): number
 }

@@ -5,7 +5,7 @@ import { withBootVolume } from './boot-volume.js'
 import { describedDisk, type AdoptingDevice } from './described-disk.js'
 import { DiskError } from './disk-error.js'
 import { inspectDisk } from './inspect-disk.js'
-import { imageShelf, type LoadedImage } from './image-contents.js'
+import { imageCache, type LoadedImage } from './image-contents.js'
 import { partitionsLabelled, readLayout } from './partitions.js'
 
 const clock = systemClock()
@@ -13,7 +13,7 @@ let image: LoadedImage
 let offset: number
 
 beforeAll(async () => {
-  image = await imageShelf.load(imagePath, clock)
+  image = await imageCache.load(imagePath, clock)
   offset = (await partitionsLabelled(await installed(), 'boot'))[0]!.offset
 })
 
@@ -35,7 +35,7 @@ test("the committed image has CoreOS's partitions and filesystems", async () => 
 })
 
 describe('the boot volume', () => {
-  test('is read through its symlinks', async () => {
+  test('can be read through its symlinks', async () => {
     const disk = await installed()
     await withBootVolume(disk, offset, clock, async (volume) => {
       expect(await volume.list('/loader/entries')).toEqual(['ostree-1-fedora-coreos.conf'])
@@ -49,15 +49,15 @@ describe('the boot volume', () => {
     })
   })
 
-  test('can be looked into any number of times, although the library never gives back what a look takes', async () => {
+  test('can be listed any number of times, although the library never frees the memory of a listing', async () => {
     const disk = await installed()
     for (let mounts = 0; mounts < 4; mounts++)
       await withBootVolume(disk, offset, clock, async (volume) => {
-        for (let looks = 0; looks < 300; looks++) expect(await volume.list('/loader/entries')).not.toEqual([])
+        for (let listings = 0; listings < 300; listings++) expect(await volume.list('/loader/entries')).not.toEqual([])
       })
   })
 
-  test('keeps what was written, with modes and owners, over mounts', async () => {
+  test('has written files, with modes and owners, at the next mount', async () => {
     const disk = await installed()
     const long = Buffer.alloc(300_000, 'long ')
     await withBootVolume(disk, offset, clock, async (volume) => {
@@ -79,7 +79,7 @@ describe('the boot volume', () => {
     })
   })
 
-  test('says what is wrong by errno name', async () => {
+  test('reports errors by errno name', async () => {
     const disk = await installed()
     await withBootVolume(disk, offset, clock, async (volume) => {
       await expect(volume.read('/nothing')).rejects.toMatchObject({ code: 'ENOENT', message: '/nothing: ENOENT' })
@@ -91,7 +91,7 @@ describe('the boot volume', () => {
     })
   })
 
-  test('a failing disk is told as such, and nothing is written behind the failure', async () => {
+  test('an error of the disk is reported as such, and nothing is written after it', async () => {
     const disk = await installed()
     let writes = 0
     const failing = {
@@ -108,7 +108,7 @@ describe('the boot volume', () => {
     expect(writes).toBe(1)
   })
 
-  test('mounts of one process take turns', async () => {
+  test('mounts of one process run one after another', async () => {
     const disks = await Promise.all([1, 2, 3].map(() => installed()))
     await Promise.all(
       disks.map((disk, index) =>
@@ -121,12 +121,12 @@ describe('the boot volume', () => {
       ).toBe(`${index}`)
   })
 
-  test('where there is no filesystem it cannot be mounted', async () => {
+  test('a partition without a filesystem cannot be mounted', async () => {
     const disk = describedDisk({ name: 'sda', size: 64 * 1024 * 1024, sectorSize: 512 })
     await expect(withBootVolume(disk, 0, clock, () => Promise.resolve())).rejects.toMatchObject({ code: 'EINVAL' })
   })
 
-  test('the library does not meddle with the process', () => {
+  test('the library leaves the handlers of the process alone', () => {
     const meddling = process
       .listeners('uncaughtException')
       .map(String)
@@ -143,7 +143,7 @@ async function damagedVolume(at: number, bytes: readonly number[]): Promise<Adop
 }
 
 const SUPERBLOCK = 1024
-/** Inode 22, the folder of boot entries: behind the inode table's beginning at block 36. */
+/** Inode 22, the folder of boot entries, in the inode table from block 36 on. */
 const ENTRIES = 36 * 4096 + 256 * 21
 
 test.each<[string, number, readonly number[], string, string]>([
@@ -152,13 +152,16 @@ test.each<[string, number, readonly number[], string, string]>([
   // The features for reading and for writing, the latter without checksums.
   ['feature', SUPERBLOCK + 96, [0xff, 0xff, 0xff, 0xff, 0x6b, 0, 0, 0], 'EUCLEAN', 'features that are not known'],
   ['block size', SUPERBLOCK + 24, [9, 0, 0, 0], 'EUCLEAN', 'the superblock'],
-])('a boot filesystem with another %s is said to be damaged, and how', async (_, at, bytes, code, sentence) => {
-  const disk = await damagedVolume(at, bytes)
-  const look = withBootVolume(disk, offset, clock, (volume) => volume.list('/loader/entries'))
-  await expect(look).rejects.toMatchObject({ code, message: expect.stringContaining(sentence) as string })
-})
+])(
+  'a boot filesystem with another %s is reported as damaged, with the reason',
+  async (_, at, bytes, code, sentence) => {
+    const disk = await damagedVolume(at, bytes)
+    const look = withBootVolume(disk, offset, clock, (volume) => volume.list('/loader/entries'))
+    await expect(look).rejects.toMatchObject({ code, message: expect.stringContaining(sentence) as string })
+  },
+)
 
-test('a file that claims more bytes than a filesystem can have is not read', async () => {
+test('a file of an impossible size is not read', async () => {
   const disk = await damagedVolume(SUPERBLOCK + 100, [0x6b, 0, 0, 0])
   // The boot entry, inode 23: 4 GiB.
   await disk.write(offset + ENTRIES + 256 + 4, Buffer.from([0, 0xf0, 0xff, 0xff]))
@@ -168,7 +171,7 @@ test('a file that claims more bytes than a filesystem can have is not read', asy
   await expect(read).rejects.toMatchObject({ code: 'EFBIG', message: expect.stringContaining('4294963200') as string })
 })
 
-test('a disk whose boot filesystem is damaged is reported as that, with what to do', async () => {
+test('a disk with a damaged boot filesystem is an error with a remedy', async () => {
   const disk = await damagedVolume(SUPERBLOCK + 12, [1, 2, 3, 4])
   await expect(inspectDisk(disk, clock)).rejects.toMatchObject({
     code: 'boot-filesystem-damaged',

@@ -15,7 +15,7 @@ export interface VolumeStat {
   size: number
 }
 
-/** Owner is root unless said otherwise. */
+/** Mode and owner of a new file. The default owner is root. */
 export interface VolumeOwner {
   mode?: number
   uid?: number
@@ -23,19 +23,19 @@ export interface VolumeOwner {
 }
 
 /**
- * The files of a mounted ext4 filesystem. Paths are absolute; symlinks on the way are followed. Rejections carry a
- * node-style `code` (`ENOENT`, `EEXIST`, `ENOTDIR`, `ENOSPC` ...), or are the disk's own error.
+ * The files of a mounted ext4 filesystem. Paths are absolute; symlinks in them are followed. Errors have a `code` as
+ * those of node:fs (`ENOENT`, `EEXIST`, `ENOTDIR`, `ENOSPC` ...), or are the disk's own error.
  */
 export interface BootVolume {
   read(path: string): Promise<Buffer>
-  /** Replaces the contents of a file, which keeps its mode and owner, or creates it (0644). */
+  /** Replaces the contents of a file but not its mode and owner, or creates it (0644). */
   write(path: string, bytes: Uint8Array, owner?: VolumeOwner): Promise<void>
-  /** @throws an error with code EEXIST when there is something of that name */
+  /** @throws an error with code EEXIST when the name exists */
   create(path: string, bytes: Uint8Array, owner?: VolumeOwner): Promise<void>
   mkdir(path: string, owner?: VolumeOwner): Promise<void>
   /** Names in a folder, sorted, without `.` and `..`. */
   list(path: string): Promise<string[]>
-  /** Of the thing itself when it is a symlink and `follow` is false. */
+  /** Status of a file; with `follow: false` that of a symlink itself. */
   stat(path: string, options?: { follow?: boolean }): Promise<VolumeStat>
   exists(path: string): Promise<boolean>
   readlink(path: string): Promise<string>
@@ -43,25 +43,24 @@ export interface BootVolume {
 }
 
 /**
- * The library is one WebAssembly instance with one memory of 16 MiB, and calls suspend in it: one mount at a time in a
- * process. A mount with a few edits takes two to four milliseconds, less than a worker thread's messages would, so none
- * is used.
+ * Allows one mount at a time: the library is one WebAssembly instance with 16 MiB of memory, and its calls suspend. A
+ * mount with a few edits takes two to four milliseconds, less than messages to a worker thread would.
  */
-const turns = new Mutex()
-/** Files are passed through that memory in pieces. */
+const mounting = new Mutex()
+/** Size of the pieces in which files pass through that memory. */
 const PIECE = 1024 * 1024
-/** What is read whole are configs and boot entries; an inode can claim any size. */
+/** Limit on a file that is read: a damaged inode can have any size, and configs and boot entries are small. */
 const LARGEST_FILE = 64 * 1024 * 1024
-/** A mount with its edits takes some hundred; structures that lead round in circles never end. */
+/** Limit on disk accesses of a mount, which stops circular structures. A mount with its edits needs some hundred. */
 const MOST_ACCESSES = 50_000
 let library: typeof Ext2fs | undefined
-/** Every look into a folder costs the library 18 KiB of its memory for good (measured with 4.2.5); others cost nothing. */
-const LOOKS_OF_A_LIBRARY = 400
-let looks = 0
+/** Listings after which the library is loaded anew: each leaks 18 KiB of its memory (measured with 4.2.5). */
+const MOST_LISTINGS = 400
+let listings = 0
 
 /**
  * Mounts the ext4 filesystem that begins `offset` bytes into a disk, for as long as `work` runs. Journals are neither
- * replayed nor written; the filesystem is left clean. Mounts of one process take turns.
+ * replayed nor written; the filesystem is left clean. Mounts of one process run one after another.
  *
  * @param options.readOnly refuses every change of the disk
  * @throws what the disk threw; an error with code EINVAL when there is no ext filesystem
@@ -76,8 +75,8 @@ export function withBootVolume<T>(
   options: { readOnly?: boolean } = {},
 ): Promise<T> {
   return held(clock, `mounting a filesystem of ${device.name}`, () =>
-    turns.run(async () => {
-      if (!library) looks = 0
+    mounting.run(async () => {
+      if (!library) listings = 0
       const { mount, umount } = (library ??= load())
       const disk = new DiskAdapter(device, options.readOnly ?? false)
       let clean = false
@@ -96,8 +95,8 @@ export function withBootVolume<T>(
           }
         }
       } finally {
-        // What a failed mount or unmount leaves behind stays in the library's small memory: begin with a new one.
-        if (!clean || looks >= LOOKS_OF_A_LIBRARY) library = undefined
+        // A failed mount or unmount leaks the library's small memory: load a new instance.
+        if (!clean || listings >= MOST_LISTINGS) library = undefined
       }
     }),
   )
@@ -111,14 +110,14 @@ function load(): typeof Ext2fs {
   const folder = dirname(require.resolve('ext2fs'))
   for (const file of Object.keys(require.cache)) if (file.startsWith(folder)) delete require.cache[file]
   const loaded = require('ext2fs') as typeof Ext2fs
-  // Emscripten's start-up code puts itself in charge of the whole process's uncaught errors.
+  // Emscripten's start-up code installs handlers for uncaught errors of the whole process: remove them.
   for (const [index, event] of events.entries())
     for (const listener of process.listeners(event as 'uncaughtException'))
       if (!before[index]!.includes(listener)) process.removeListener(event, listener)
   return loaded
 }
 
-/** The library turns every error of the disk into EIO; this keeps the true one. */
+/** Records the disk's own error, which the library turns into EIO. */
 class DiskAdapter implements Ext2fs.Disk {
   #failure: { error: unknown } | undefined
   #accesses = 0
@@ -146,7 +145,7 @@ class DiskAdapter implements Ext2fs.Disk {
 
   write(buffer: Buffer, bufferOffset: number, length: number, fileOffset: number): Promise<void> {
     if (this.readOnly) return Promise.resolve()
-    // A copy: the buffer is a window on the library's memory, which moves when it grows.
+    // Copy the bytes: the buffer is a view of the library's memory, which moves when it grows.
     const bytes = Buffer.from(buffer.subarray(bufferOffset, bufferOffset + length))
     return this.#noting(() => this.device.write(fileOffset, bytes))
   }
@@ -162,7 +161,7 @@ class DiskAdapter implements Ext2fs.Disk {
   }
 
   async #noting(work: () => Promise<void>): Promise<void> {
-    // Once a write has failed nothing later may reach the disk: what follows would build on what is not there.
+    // After a failed write no later one may reach the disk, since it could depend on the failed one.
     if (this.#failure) throw this.#failure.error
     try {
       if (++this.#accesses > MOST_ACCESSES)
@@ -175,13 +174,13 @@ class DiskAdapter implements Ext2fs.Disk {
   }
 }
 
-/** A refusal of the filesystem, in the errno names of the machine's programs. */
+/** An error of the filesystem, with the errno name that the machine's programs report. */
 export class VolumeError extends Error {
   override name = 'VolumeError'
 
   constructor(
     readonly code: string,
-    /** The file, or the disk. */
+    /** Path of the file or of the disk. */
     path: string,
     { damage }: { damage?: string | undefined } = {},
   ) {
@@ -189,12 +188,12 @@ export class VolumeError extends Error {
   }
 }
 
-/** The library has failed in a way after which it cannot be called any more. */
+/** A failure of the library after which it cannot be called again. */
 class LibraryBroken extends VolumeError {
   override name = 'LibraryBroken'
 }
 
-/** The library's errors tell pointers instead of paths. */
+/** Adds the path to errors of the library, which have only pointers. */
 async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -257,7 +256,7 @@ class Volume implements BootVolume {
   }
 
   async list(path: string): Promise<string[]> {
-    looks++
+    listings++
     const names = await naming(path, () => this.fs.readdir(path))
     return names.filter((name) => name !== '.' && name !== '..').sort()
   }
@@ -291,7 +290,7 @@ class Volume implements BootVolume {
     await naming(path, () => (kind === 'directory' ? this.fs.rmdir(real) : this.fs.unlink(real)))
   }
 
-  /** The library follows links on the way to what it opens, but not to what it removes. */
+  /** Resolves links in the parent path: the library follows them when it opens a file, but not when it removes one. */
   async #withRealParent(path: string): Promise<string> {
     const names = path.split('/').filter((name) => name !== '')
     const last = names.pop() ?? ''
@@ -327,7 +326,7 @@ class Volume implements BootVolume {
   }
 
   async #opened<T>(path: string, flags: number, mode: number, work: (fd: number) => Promise<T>): Promise<T> {
-    // Only the number: closing the library's handle object does not wait for the close.
+    // Use only the descriptor's number: closing the library's handle object does not wait for the close.
     const { fd } = await naming(path, () => this.fs.open(path, flags, mode))
     let broken = false
     try {

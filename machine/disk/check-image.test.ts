@@ -7,7 +7,7 @@ import { systemClock, UserError } from '../../runtime/index.js'
 import { imagePath, readImage } from '../../test/kit/installer.js'
 import { checkImage } from './check-image.js'
 import { readContents } from './described-disk.js'
-import { imageShelf } from './image-contents.js'
+import { imageCache } from './image-contents.js'
 import { readXzIndex } from '../../bytes/compression/xz-index.js'
 
 const clock = systemClock()
@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 let raw: Buffer
 
 beforeAll(async () => {
-  const image = await imageShelf.load(imagePath, clock)
+  const image = await imageCache.load(imagePath, clock)
   raw = await readContents(image, 0, image.size)
 })
 
@@ -26,7 +26,7 @@ function file(name: string, bytes: Uint8Array): string {
   return path
 }
 
-test('the committed image is small, and one', async () => {
+test('the committed image is small and valid', async () => {
   expect(readImage().length).toBeLessThan(100 * 1024)
   expect(await checkImage(imagePath, clock)).toEqual({
     path: imagePath,
@@ -39,7 +39,7 @@ test('the committed image is small, and one', async () => {
   expect((await readXzIndex(imagePath, clock))?.size).toBe(48 * 1024 * 1024)
 })
 
-test('so is what is in it', async () => {
+test('the committed image has a boot filesystem with the files of CoreOS', async () => {
   expect(await checkImage(file('whole.raw', raw), clock)).toMatchObject({ compression: 'raw', size: raw.length })
 })
 
@@ -69,19 +69,19 @@ test.each([
   ['disk.qcow2', () => Buffer.from('QFI\u00fb'), 'image-not-a-disk', /is a qcow2 image/],
   ['notes.txt', () => Buffer.from('hello'), 'image-not-a-disk', /has no GPT/],
   ['table.raw', badTable, 'image-not-a-disk', /partition table of .* is damaged: the GPT entries/],
-])('%s is refused, saying why and what to do', async (name, bytes, code, sentence) => {
+])('%s is refused with reason and remedy', async (name, bytes, code, sentence) => {
   const error: unknown = await checkImage(file(name, bytes()), clock).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(UserError)
   expect(error).toMatchObject({ code, message: expect.stringMatching(sentence) as string })
   expect((error as UserError).remedy).toBeTruthy()
 })
 
-test('what cannot be read is said to be so', async () => {
+test('a file that cannot be read is an error', async () => {
   await expect(checkImage(join(folder, 'none'), clock)).rejects.toMatchObject({ code: 'image-unreadable' })
   await expect(checkImage(folder, clock)).rejects.toMatchObject({ code: 'image-unreadable' })
 })
 
-test('an image is not decompressed beyond what its partition table describes, nor for a smaller disk', async () => {
+test('an image is not decompressed beyond the end of its partition table, nor for a smaller disk', async () => {
   const bomb = gzipSync(Buffer.concat([raw, Buffer.alloc(64 * 1024 * 1024)]))
   await expect(checkImage(file('bomb.raw.gz', bomb), clock)).rejects.toMatchObject({ code: 'image-trailing-data' })
   await expect(checkImage(imagePath, clock, 1024 * 1024)).rejects.toMatchObject({ code: 'disk-too-small' })

@@ -11,7 +11,7 @@ import {
 import { readContents } from './described-disk.js'
 import { recogniseFilesystem, SUPERBLOCKS } from './filesystem-probe.js'
 import { gptSectorSize, NotAGpt, parseGpt, type Gpt, type GptPartition } from './gpt.js'
-import { ImageTooLarge, imageShelf, SMALL_IMAGE_FILE } from './image-contents.js'
+import { ImageTooLarge, imageCache, SMALL_IMAGE_FILE } from './image-contents.js'
 
 const MIB = 1024 * 1024
 
@@ -21,19 +21,19 @@ export interface CheckedImage {
   compression: Compression
   /** Bytes of the file. */
   fileSize: number
-  /** Bytes that a disk needs at least. */
+  /** Bytes that a disk must have at least. */
   size: number
-  /** Of the disks that it is for. */
+  /** Sector size of the disks that it is for. */
   sectorSize: 512 | 4096
   /** The partition with the filesystem labelled `boot`. */
   boot: { offset: number; length: number }
 }
 
-/** The parts of an image that tell whether it is one. */
-interface Glance {
+/** Parts of an image that show whether it can be installed. */
+interface ImageSample {
   compression: Compression
   fileSize: number
-  /** Decompressed; undefined when that was not found out. */
+  /** Bytes after decompression; undefined when unknown. */
   size: number | undefined
   head: Buffer
   /** First bytes of each partition, by number. */
@@ -41,16 +41,16 @@ interface Glance {
 }
 
 /**
- * Whether a file is a usable metal image, before anything depends on it: partition table, a filesystem labelled `boot`,
- * complete, nothing behind it. Small files are decompressed whole (and kept for the installation); a large .xz only up
- * to the boot filesystem, its end being judged by its index.
+ * Checks that a file is a complete metal image: partition table, a filesystem labelled `boot`, no trailing data. Small
+ * files are decompressed whole (and cached for the installation); a large .xz only up to the boot filesystem, and its
+ * end is checked by its index.
  *
  * @param disk bytes of the disk that it is for; it is not decompressed further
  * @throws UserError image-unreadable, image-not-a-disk, image-truncated, image-corrupt, image-trailing-data,
  *   image-no-boot, disk-too-small
  */
 export async function checkImage(path: string, clock: Clock, disk = Infinity): Promise<CheckedImage> {
-  const image = await glance(path, clock, disk)
+  const image = await sampleImage(path, clock, disk)
   const { gpt, sectorSize } = tableOf(path, image.head)
   const size = image.size ?? (gpt.backupLba + 1) * sectorSize
   const needed = neededBy(gpt, sectorSize)
@@ -76,7 +76,7 @@ export async function checkImage(path: string, clock: Clock, disk = Infinity): P
   }
 }
 
-async function glance(path: string, clock: Clock, disk: number): Promise<Glance> {
+async function sampleImage(path: string, clock: Clock, disk: number): Promise<ImageSample> {
   try {
     const source = await fileSource(path, clock)
     const fileSize = source.length ?? 0
@@ -87,7 +87,7 @@ async function glance(path: string, clock: Clock, disk: number): Promise<Glance>
       if (compression !== 'raw' && fileSize <= SMALL_IMAGE_FILE) return await glanceWhole(path, clock, largest)
       const knownSize =
         compression === 'raw' ? fileSize : compression === 'xz' ? (await readXzIndex(path, clock))?.size : undefined
-      return await glanceStream(path, { compression, fileSize, knownSize, largest }, clock)
+      return await sampleStream(path, { compression, fileSize, knownSize, largest }, clock)
     } finally {
       await source[Symbol.asyncDispose]()
     }
@@ -97,7 +97,7 @@ async function glance(path: string, clock: Clock, disk: number): Promise<Glance>
 }
 
 /**
- * How much an image may hold: what its partition table describes, or a MiB more.
+ * Limit on the decompressed size of an image: the end of its partition table, or a MiB more.
  *
  * @throws UserError disk-too-small, before anything more is decompressed
  */
@@ -128,12 +128,12 @@ async function largestContents(path: string, clock: Clock, disk: number): Promis
   }
 }
 
-/** Bytes that a partition table describes, its copy at the end included. */
+/** Bytes up to the end of a partition table's disk, the backup table included. */
 const neededBy = (gpt: Gpt, sectorSize: number): number =>
   Math.max((gpt.backupLba + 1) * sectorSize, ...gpt.partitions.map((part) => part.offset + part.length))
 
-async function glanceWhole(path: string, clock: Clock, largest: number): Promise<Glance> {
-  const image = await imageShelf.load(path, clock, largest)
+async function glanceWhole(path: string, clock: Clock, largest: number): Promise<ImageSample> {
+  const image = await imageCache.load(path, clock, largest)
   const head = await readContents(image, 0, MIB)
   const starts = new Map<number, Buffer>()
   for (const { number, offset } of partitionsOf(head))
@@ -141,8 +141,8 @@ async function glanceWhole(path: string, clock: Clock, largest: number): Promise
   return { compression: image.compression, fileSize: image.compressedLength, size: image.size, head, starts }
 }
 
-/** Reads on until every partition's start was seen, or to the end when the size is not known otherwise. */
-async function glanceStream(
+/** Reads until every partition's start was seen, or to the end when the size is not known otherwise. */
+async function sampleStream(
   path: string,
   {
     compression,
@@ -151,7 +151,7 @@ async function glanceStream(
     largest,
   }: { compression: Compression; fileSize: number; knownSize: number | undefined; largest: number },
   clock: Clock,
-): Promise<Glance> {
+): Promise<ImageSample> {
   const source = await fileSource(path, clock)
   try {
     const parts: Buffer[] = []
@@ -220,7 +220,7 @@ function otherKind(head: Buffer): string | undefined {
   return undefined
 }
 
-/** Zeros behind the end are padding. */
+/** Refuses trailing data, except zeros, which are padding. */
 async function refuseJunk(path: string, from: number, clock: Clock): Promise<void> {
   const source = await fileSource(path, clock)
   try {

@@ -3,16 +3,16 @@ import type { BlockDevice } from './block-device.js'
 import { bufferOf, decompress, fileSource } from '../../bytes/index.js'
 import { readContents } from './described-disk.js'
 import { HEADER_OF_DISK, MBR_ENTRIES } from './gpt-setup.js'
-import { imageShelf, SMALL_IMAGE_FILE } from './image-contents.js'
+import { imageCache, SMALL_IMAGE_FILE } from './image-contents.js'
 import { partitionsLabelled } from './partitions.js'
 
 const MIB = 1024 * 1024
 const BLOCK = 4096
-/** Differences that are told one by one. */
-const MOST_TOLD = 16
+/** Limit on the differences in the result. */
+const MOST_DIFFERENCES = 16
 
 export interface ImageComparison {
-  /** Whether everything but the boot filesystem is the image's. */
+  /** Whether all bytes outside the boot filesystem are the image's. */
   identical: boolean
   /** Bytes compared: the image's size. */
   compared: number
@@ -23,9 +23,9 @@ export interface ImageComparison {
 }
 
 /**
- * Compares a disk's bytes with the image that was installed on it. The tail of the disk behind the image is not looked
- * at: a backup partition table is there. Nor is what the first boot writes into the primary table, the disk's own GUID
- * and the place of that backup; its partitions are compared.
+ * Compares a disk's bytes with the image that was installed on it. Not compared are the disk after the end of the image,
+ * where the backup partition table is, and the fields of the primary table that the first boot changes: the disk's GUID
+ * and the position of the backup.
  *
  * @param imagePath raw or compressed
  * @throws DecodeError for a broken image
@@ -60,11 +60,11 @@ function note(
     result.identical = false
     const last = result.differences.at(-1)
     if (last && last.offset + last.length === from) last.length += BLOCK
-    else if (result.differences.length < MOST_TOLD) result.differences.push({ offset: from, length: BLOCK })
+    else if (result.differences.length < MOST_DIFFERENCES) result.differences.push({ offset: from, length: BLOCK })
   }
 }
 
-/** Blanks what of a protective MBR and a GPT header belongs to the disk. */
+/** Clears the fields of a protective MBR and a GPT header that belong to the disk. */
 function forgetDisk(start: Buffer, sectorSize: number): void {
   start.fill(0, MBR_ENTRIES.from, MBR_ENTRIES.to)
   for (const { from, to } of HEADER_OF_DISK) start.fill(0, sectorSize + from, sectorSize + to)
@@ -75,7 +75,7 @@ async function bootRange(device: BlockDevice): Promise<{ from: number; to: numbe
   return boot ? { from: boot.offset, to: boot.offset + boot.length } : { from: 0, to: 0 }
 }
 
-/** The image's bytes, from memory when the file is small and was decompressed before. */
+/** The image's bytes, from the cache when the file is small. */
 async function* imageBytes(path: string, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
   const source = await fileSource(path, clock)
   try {
@@ -83,11 +83,11 @@ async function* imageBytes(path: string, clock: Clock): AsyncGenerator<Uint8Arra
   } finally {
     await source[Symbol.asyncDispose]()
   }
-  const image = await imageShelf.load(path, clock)
+  const image = await imageCache.load(path, clock)
   for (let at = 0; at < image.size; at += MIB) yield await readContents(image, at, MIB)
 }
 
-/** The same bytes in pieces of a MiB, whatever came in. */
+/** Joins and splits pieces into blocks of a MiB. */
 async function* blocks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
   let held: Uint8Array[] = []
   let length = 0

@@ -2,24 +2,24 @@ import type { BlockDevice } from './block-device.js'
 import { DiskError } from './disk-error.js'
 import { bufferOf, isZero } from '../../bytes/index.js'
 
-/** Bytes that are kept, shared and copied as one. */
+/** Bytes of a page, the unit that is stored, shared and copied. */
 export const PAGE = 4096
 const ZERO_PAGE = Buffer.alloc(PAGE)
 
-/** What an image holds, by pages of {@link PAGE} bytes; shared by every disk that it was written to. */
+/** Contents of an image in pages of {@link PAGE} bytes; shared by every disk that it was written to. */
 export interface ImageContents {
   readonly size: number
-  /** The pages that are kept and not all zero, by index. Nobody writes into them. */
+  /** Pages in memory that are not all zero, by index. They are never changed. */
   readonly pages: ReadonlyMap<number, Uint8Array>
-  /** Whether pages from this index on may be neither zero nor kept: bulk contents that {@link reload} brings back. */
-  forgotten(page: number): boolean
-  /** Reads again what was not kept. Rejects when the image has changed or gone since. */
+  /** Whether a page that is not in memory may have contents: {@link reload} then reads it from the file. */
+  mustReload(page: number): boolean
+  /** Reads contents that are not in memory. Rejects when the image has changed or was removed. */
   reload(offset: number, length: number): Promise<Uint8Array>
 }
 
-/** A disk that can take a range of an image over at the same offset, without copying its bytes. */
+/** A disk that can adopt a range of an image at the same offset, without copying its bytes. */
 export interface AdoptingDevice extends BlockDevice {
-  /** @throws DiskError ENOSPC when the range ends past the end of the disk; what fits has been taken over */
+  /** @throws DiskError ENOSPC when the range ends past the end of the disk; the part that fits is adopted */
   adopt(offset: number, length: number, image: ImageContents): Promise<void>
 }
 
@@ -32,17 +32,17 @@ interface Adopted {
 }
 
 /**
- * A disk in memory: a page exists once somebody wrote it; ranges taken over from an image share the image's pages until
- * they are written to. So a thousand installed disks cost what differs between them.
+ * A disk in memory: a page exists once it was written; ranges adopted from an image share the image's pages until they
+ * are written to. A thousand installed disks so need memory only for their differences.
  */
 export function describedDisk(options: { name: string; size: number; sectorSize: number }): AdoptingDevice {
   return new DescribedDisk(options.name, options.size, options.sectorSize)
 }
 
 class DescribedDisk implements AdoptingDevice {
-  /** Written pages. They win over what was adopted. */
+  /** Written pages. They have precedence over adopted ones. */
   readonly #pages = new Map<number, Uint8Array>()
-  /** By page index, not overlapping, in no order. */
+  /** Adopted ranges by page index, without overlaps, in no order. */
   #adopted: Adopted[] = []
   #revision = 0
 
@@ -142,7 +142,7 @@ class DescribedDisk implements AdoptingDevice {
   #fromImage(page: number): Uint8Array | undefined | Promise<Uint8Array> {
     const image = this.#imageOf(page)
     if (!image) return undefined
-    return image.pages.get(page) ?? (image.forgotten(page) ? image.reload(page * PAGE, PAGE) : undefined)
+    return image.pages.get(page) ?? (image.mustReload(page) ? image.reload(page * PAGE, PAGE) : undefined)
   }
 
   /** Makes whole pages read as zeros. */
@@ -161,14 +161,14 @@ class DescribedDisk implements AdoptingDevice {
   }
 }
 
-/** Bytes of an image, put together from its pages. */
+/** Bytes of a range of an image. */
 export async function readContents(image: ImageContents, offset: number, length: number): Promise<Buffer> {
   const end = Math.min(image.size, offset + length)
   const out = Buffer.alloc(Math.max(0, end - offset))
   for (let at = offset; at < end;) {
     const page = Math.floor(at / PAGE)
     const next = Math.min(end, (page + 1) * PAGE)
-    const bytes = image.pages.get(page) ?? (image.forgotten(page) ? await image.reload(page * PAGE, PAGE) : undefined)
+    const bytes = image.pages.get(page) ?? (image.mustReload(page) ? await image.reload(page * PAGE, PAGE) : undefined)
     if (bytes) out.set(bytes.subarray(at - page * PAGE, next - page * PAGE), at - offset)
     at = next
   }

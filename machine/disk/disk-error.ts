@@ -1,4 +1,4 @@
-/** A failed access to a disk, with the errno name that a program on the machine would see. */
+/** A failed access to a disk, with the errno name that a program on the machine sees. */
 export class DiskError extends Error {
   override name = 'DiskError'
   readonly code: 'ENOSPC' | 'EIO'

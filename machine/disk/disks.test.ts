@@ -45,7 +45,7 @@ const access = fc.oneof(
 )
 
 describe.each(kinds)('a %s disk', (_, make) => {
-  test('reads what was written last, whatever the alignment, and zeros elsewhere', async () => {
+  test('reads the latest written bytes at any alignment, and zeros elsewhere', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(access, { maxLength: 12 }), async (accesses) => {
         const disk = await make()
@@ -67,7 +67,7 @@ describe.each(kinds)('a %s disk', (_, make) => {
     )
   })
 
-  test('writes what fits and says ENOSPC; reads come short at the end', async () => {
+  test('writes the bytes that fit and fails with ENOSPC; a read at the end returns fewer bytes', async () => {
     const disk = await make()
     await expect(disk.write(SIZE - 2, Buffer.from('abcd'))).rejects.toMatchObject({ code: 'ENOSPC' })
     expect(Buffer.from(await disk.read(SIZE - 2, 10)).toString()).toBe('ab')
@@ -76,7 +76,7 @@ describe.each(kinds)('a %s disk', (_, make) => {
   })
 })
 
-test('a file disk stays sparse under zeros, and is found again', async () => {
+test('a file disk stays sparse under zeros, and can be opened again', async () => {
   const disk = await newFile()
   const path = join(folder, `${files - 1}.raw`)
   await disk.write(0, Buffer.alloc(2 * 1024 * 1024))
@@ -92,7 +92,7 @@ test('a file disk stays sparse under zeros, and is found again', async () => {
   await again[Symbol.asyncDispose]()
 })
 
-test('a file of ours that was used before is emptied without being read', async () => {
+test('a used file in the state folder is emptied without being read', async () => {
   const options = { path: join(folder, 'used.raw'), name: 'sda', sectorSize: 512, clock, mayCut: true }
   const made = await createFileDisk({ ...options, size: 2 ** 40 })
   await made.write(2 ** 39, Buffer.from('data'))
@@ -105,7 +105,7 @@ test('a file of ours that was used before is emptied without being read', async 
   expect(statSync(options.path)).toMatchObject({ size: 2 ** 40, blocks: 0 })
 })
 
-test('a described disk takes an image over, changes its own copy only, and fetches what the image did not keep', async () => {
+test('a described disk adopts an image, changes only its own copy, and reloads contents that are not in memory', async () => {
   const page = (letter: string) => Buffer.alloc(4096, letter)
   const reloads: number[] = []
   const image: ImageContents = {
@@ -114,7 +114,7 @@ test('a described disk takes an image over, changes its own copy only, and fetch
       [0, page('a')],
       [3, page('b')],
     ]),
-    forgotten: (index) => index >= 8,
+    mustReload: (index) => index >= 8,
     reload: (offset) => {
       reloads.push(offset)
       return Promise.resolve(page('z'))
@@ -136,7 +136,7 @@ test('a described disk takes an image over, changes its own copy only, and fetch
   await expect(two!.adopt(SIZE - 4096, 8192, image)).rejects.toBeInstanceOf(DiskError)
 })
 
-test('faults attach to byte ranges of one disk', async () => {
+test('a fault can strike a byte range of one disk', async () => {
   const probe = new Probe()
   const points: unknown[] = []
   probe.attach((point, next) => {

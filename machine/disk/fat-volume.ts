@@ -5,21 +5,21 @@ export interface FatEntry {
   name: string
   kind: 'file' | 'directory'
   size: number
-  /** Of its first byte; 0 for an empty file. */
+  /** First cluster; 0 for an empty file. */
   cluster: number
 }
 
-/** From the BIOS parameter block (Microsoft's FAT specification 1.03, section 3). Offsets and lengths in bytes. */
+/** Values of the BIOS parameter block (Microsoft's FAT specification 1.03, section 3). Offsets and lengths in bytes. */
 interface Layout {
   bits: 12 | 16 | 32
   table: Buffer
   clusterSize: number
-  /** Of cluster 2, the first one. */
+  /** Offset of cluster 2, the first one. */
   dataOffset: number
-  /** FAT12 and FAT16 keep the root folder in front of the clusters. */
+  /** Root folder of FAT12 and FAT16, before the clusters. */
   rootOffset: number
   rootLength: number
-  /** FAT32 keeps it in clusters. */
+  /** Root folder of FAT32, in clusters. */
   rootCluster: number
 }
 
@@ -31,9 +31,9 @@ const LONG_NAME = 0x0f
 const ENTRY = 32
 
 /**
- * A FAT filesystem, to look into: an EFI system partition is one. Case does not matter in paths.
+ * Reads a FAT filesystem, such as an EFI system partition. Paths are not case-sensitive.
  *
- * @throws an error with code EINVAL when there is none, ENOENT, ENOTDIR, EISDIR as node does
+ * @throws an error with code EINVAL without such a filesystem, ENOENT, ENOTDIR, EISDIR as node:fs
  */
 export class FatVolume {
   readonly #read: Read
@@ -44,13 +44,13 @@ export class FatVolume {
     this.#layout = layout
   }
 
-  /** @param offset of the filesystem on the disk */
+  /** @param offset offset of the filesystem on the disk */
   static async open(device: BlockDevice, offset: number): Promise<FatVolume> {
     const read: Read = async (at, length) => Buffer.from(await device.read(offset + at, length))
     return new FatVolume(read, await readLayout(read))
   }
 
-  /** @returns undefined when there is nothing of that name */
+  /** @returns undefined when the path does not exist */
   async find(path: string): Promise<FatEntry | undefined> {
     let found: FatEntry = { name: '', kind: 'directory', size: 0, cluster: this.#layout.rootCluster }
     for (const part of path.split('/').filter((step) => step !== '')) {
@@ -89,7 +89,7 @@ export class FatVolume {
     const { clusterSize, dataOffset, table, bits } = this.#layout
     const parts: Buffer[] = []
     const most = (table.length * 8) / bits
-    // A table that a disk error bent into a circle must not be followed forever.
+    // A damaged table may have a circle, which must not be followed forever.
     for (let cluster = first; cluster >= 2 && cluster < most && parts.length <= most; cluster = this.#next(cluster))
       parts.push(await this.#read(dataOffset + (cluster - 2) * clusterSize, clusterSize))
     return Buffer.concat(parts)
@@ -124,7 +124,7 @@ async function readLayout(read: Read): Promise<Layout> {
   const rootOffset = (reserved + tables * tableSectors) * bytesPerSector
   const dataOffset = rootOffset + rootLength
   const clusters = Math.floor((sectors * bytesPerSector - dataOffset) / clusterSize)
-  // The specification decides the type by the number of clusters and by nothing else.
+  // By the specification the number of clusters alone decides the type.
   const bits = clusters < 4085 ? 12 : clusters < 65525 ? 16 : 32
   return {
     bits,
@@ -160,13 +160,13 @@ function parseFolder(bytes: Buffer): FatEntry[] {
   return entries
 }
 
-/** Thirteen UTF-16 letters in three pieces; the parts of a name stand last one first. */
+/** Thirteen UTF-16 letters of a long name, in three pieces. The entries of a name come last part first. */
 const longPart = (entry: Buffer): string =>
   [entry.subarray(1, 11), entry.subarray(14, 26), entry.subarray(28, 32)]
     .map((part) => part.toString('utf16le'))
     .join('')
 
-/** Byte 12 says what Windows NT wrote in lower case. */
+/** Short name of an entry. Byte 12 has Windows NT's flags for lower case. */
 function shortName(entry: Buffer): string {
   const text = (from: number, to: number, lower: number) => {
     const part = entry.toString('latin1', from, to).trimEnd()

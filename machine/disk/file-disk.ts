@@ -5,7 +5,7 @@ import type { BlockDevice } from './block-device.js'
 import { DiskError } from './disk-error.js'
 import { bufferOf, isZero, zeroRuns } from '../../bytes/index.js'
 
-/** What is remembered about old data: one flag for so many bytes. */
+/** Bytes for which one flag records whether there may be data. */
 const CHUNK = 1024 * 1024
 
 export interface FileDiskOptions {
@@ -16,16 +16,16 @@ export interface FileDiskOptions {
   /** 512 or 4096. */
   sectorSize: number
   clock: Clock
-  /** Makes {@link BlockDevice.flush} reach the medium; without it, what was written survives this process only. */
+  /** Whether {@link BlockDevice.flush} syncs the file, so that writes survive a crash of the host. */
   durable?: boolean
   /**
-   * Whether the end of the file may be cut off and put back, which empties it at once instead of by reading it. A
-   * process that dies in between leaves a shorter file: only for who knows how long it has to be.
+   * Whether the file may be truncated and extended again, which empties it at once. A process that is killed in between
+   * leaves a shorter file, so the caller must know its length.
    */
   mayCut?: boolean
   /**
-   * Reports that the file system of the file is full; the write then fails with EIO, as on a thin volume without space.
-   * Without, with the error itself.
+   * Called when the file system of the file is full; the write then fails with EIO, as on a thin volume without space.
+   * Without it the write fails with the error itself.
    */
   hostIsFull?: (error: unknown) => void
 }
@@ -60,7 +60,7 @@ export const openFileDisk = (options: FileDiskOptions & { readOnly?: boolean }):
     }
   })
 
-/** Zeros that would be written where nothing ever was are left out, so that the file stays sparse. */
+/** A disk in a file. Zeros are not written where the file is empty, so that it stays sparse. */
 class FileDisk implements BlockDevice {
   readonly name: string
   readonly size: number
@@ -70,7 +70,7 @@ class FileDisk implements BlockDevice {
   readonly #durable: boolean
   readonly #mayCut: boolean
   readonly #hostIsFull: FileDiskOptions['hostIsFull']
-  /** By chunk: 1 where the file may hold something else than zeros. */
+  /** Flag of each chunk: 1 when the file may have data there. */
   readonly #used: Uint8Array
   #closed: Promise<void> | undefined
 
@@ -93,7 +93,7 @@ class FileDisk implements BlockDevice {
       let filled = 0
       while (filled < wanted) {
         const { bytesRead } = await this.#handle.read(buffer, filled, wanted - filled, offset + filled)
-        // Past the end of a file that is being cut.
+        // Past the end of a file that is being truncated.
         if (bytesRead === 0) {
           buffer.fill(0, filled)
           break
@@ -112,7 +112,7 @@ class FileDisk implements BlockDevice {
         else if (this.#untouched(run.offset, run.bytes.length)) continue
         await this.#put(run.offset, run.bytes)
       }
-      // Like a kernel: what fits is written, then the error comes.
+      // As a kernel does, write the bytes that fit before the error.
       if (fitting < bytes.length) throw new DiskError('ENOSPC', this.name, offset + fitting)
     })
   }
@@ -142,11 +142,11 @@ class FileDisk implements BlockDevice {
     return (this.#closed ??= held(this.#clock, `closing ${this.name}`, () => this.#handle.close()))
   }
 
-  /** Empties everything from `offset` on, when nothing behind `end` has to stay. */
+  /** Truncates the file at `offset`, when there is no data after `end`. */
   #cut(offset: number, end: number): boolean {
     const behind = end === this.size ? this.#used.length : Math.floor(end / CHUNK)
     if (!this.#mayCut || this.#untouched(offset, end - offset) || this.#used.includes(1, behind)) return false
-    // At once, so that the shorter file is seen by as few as possible.
+    // Both calls at once, so that the file is short for as little time as possible.
     ftruncateSync(this.#handle.fd, offset)
     ftruncateSync(this.#handle.fd, this.size)
     this.#used.fill(0, Math.ceil(offset / CHUNK))

@@ -1,10 +1,10 @@
-/** The first error of libext2fs; the others count on from it (e2fsprogs, lib/ext2fs/ext2_err.et.in). */
+/** Number of the first error of libext2fs; the others follow (e2fsprogs, lib/ext2fs/ext2_err.et.in). */
 const FIRST = 2133571328
 
-/** What an error of libext2fs says of the filesystem, with the errno that the machine's programs see. */
+/** Meaning of an error of libext2fs, with the errno that the machine's programs report. */
 export interface Finding {
   code: string
-  /** Follows "is damaged: "; undefined for what is no damage. */
+  /** Text after "is damaged: "; undefined when the error is no damage. */
   what?: string
 }
 
@@ -79,9 +79,9 @@ const FINDINGS = new Map<number, Finding>([
 ])
 
 /**
- * What an error number of the library means; undefined for one that is not of libext2fs.
+ * Meaning of an error number; undefined when it is not of libext2fs.
  *
- * @param errno positive
+ * @param errno the positive number
  */
 export function filesystemFinding(errno: number): Finding | undefined {
   const number = errno - FIRST

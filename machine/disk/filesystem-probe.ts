@@ -4,7 +4,7 @@ import { bufferOf } from '../../bytes/index.js'
 
 export type FilesystemType = 'ext2' | 'ext3' | 'ext4' | 'vfat' | 'xfs' | 'swap' | 'linux_raid_member'
 
-/** What lsblk and blkid say of a partition. */
+/** A filesystem as lsblk and blkid show it. */
 export interface Filesystem {
   type: FilesystemType
   label: string | null
@@ -12,7 +12,7 @@ export interface Filesystem {
   uuid: string | null
 }
 
-/** Recognises a filesystem by its superblock, `length` bytes from `offset`; undefined when it is none that we know. */
+/** Recognises a filesystem by its superblock, `length` bytes from `offset`; undefined for an unknown one. */
 export async function probeFilesystem(
   device: BlockDevice,
   offset: number,
@@ -21,16 +21,16 @@ export async function probeFilesystem(
   return recogniseFilesystem(await device.read(offset, Math.min(length, MD_SUPERBLOCK_OFFSET + MD_SUPERBLOCK_LENGTH)))
 }
 
-/** Where all superblocks that are looked at lie: so many bytes from the start of the filesystem. */
+/** Bytes from the start of a filesystem that contain all known superblocks. */
 export const SUPERBLOCKS = 4096
 
-/** The same from the filesystem's first {@link SUPERBLOCKS} bytes. */
+/** Recognises a filesystem from its first {@link SUPERBLOCKS} bytes. */
 export function recogniseFilesystem(bytes: Uint8Array): Filesystem | undefined {
   const start = bufferOf(bytes)
   return raidMember(start) ?? ext(start) ?? xfs(start) ?? swap(start) ?? vfat(start)
 }
 
-/** Before all others, as blkid looks: what stands behind it belongs to the array. */
+/** Recognises a member of a RAID array. Tried first, as in blkid, since a filesystem in the member belongs to the array. */
 function raidMember(start: Buffer): Filesystem | undefined {
   const member = parseMdSuperblock(start.subarray(MD_SUPERBLOCK_OFFSET))
   if (!member) return undefined
@@ -40,7 +40,7 @@ function raidMember(start: Buffer): Filesystem | undefined {
 const EXT_SUPERBLOCK = 1024
 /** Feature bits from the kernel's ext4.h. */
 const COMPAT_HAS_JOURNAL = 0x4
-/** FILETYPE, RECOVER and META_BG are the incompatible features that ext3 knows. */
+/** FILETYPE, RECOVER and META_BG: the incompatible features of ext3. */
 const INCOMPAT_EXT3 = 0x2 | 0x4 | 0x10
 /** SPARSE_SUPER, LARGE_FILE and BTREE_DIR. */
 const RO_COMPAT_EXT3 = 0x1 | 0x2 | 0x4

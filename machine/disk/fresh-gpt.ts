@@ -2,7 +2,7 @@ import type { Random } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { buildGpt, HEADER_SIZE, readGuid, type GptBytes, type NewPartition } from './gpt.js'
 
-/** A table with a random disk GUID, in the way of coreos-installer. */
+/** A table with a random disk GUID, as coreos-installer makes it. */
 export function freshGpt(
   { size, sectorSize }: Pick<BlockDevice, 'size' | 'sectorSize'>,
   random: Random,
@@ -21,7 +21,7 @@ export async function writeFreshGpt(
   await device.flush()
 }
 
-/** Writes a table. What stands behind the header in its sector stays, as with coreos-installer (seen on its disks). */
+/** Writes a table. The bytes after the header in its sector stay, as with coreos-installer (seen on its disks). */
 export async function writeGpt(device: BlockDevice, { primary, backup, backupOffset }: GptBytes): Promise<void> {
   const { sectorSize } = device
   const header = (bytes: Buffer) => bytes.subarray(0, HEADER_SIZE)
@@ -34,8 +34,8 @@ export async function writeGpt(device: BlockDevice, { primary, backup, backupOff
 }
 
 /**
- * coreos-installer puts a version 4 UUID's bytes on the disk in their printed order, so the version digit of the GUID
- * that other tools print stands in the middle of its third group (recorded: `57E6B5F3-F575-574F-...`).
+ * A GUID as coreos-installer writes it: the bytes of a version 4 UUID in printed order, so that other tools print the
+ * version digit in the middle of the third group (recorded: `57E6B5F3-F575-574F-...`).
  */
 function rawGuid(random: Random): string {
   const bytes = Buffer.from(random.bytes(16))

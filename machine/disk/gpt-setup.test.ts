@@ -35,7 +35,7 @@ test('the first boot gives the disk a GUID of its own and moves the backup table
   expect(backup.subarray(0, 32 * 512)).toEqual(Buffer.from(await disk.read(2 * 512, 32 * 512)))
 })
 
-test('a disk that was set up keeps its table, and still counts as holding the image', async () => {
+test('a disk that was set up before keeps its table, and still matches the image', async () => {
   const disk = await installed()
   await setUpGpt(disk, seededRandom(1))
   const table = await disk.read(0, MIB)

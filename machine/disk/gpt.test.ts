@@ -42,7 +42,7 @@ test.each([512, 4096] as const)('a table with %i-byte sectors reads back as it w
   )
 })
 
-test('one changed bit in header or entries makes it no table', () => {
+test('a table with one changed bit in header or entries is refused', () => {
   const { primary } = buildGpt({
     size: 64 * MIB,
     sectorSize: 512,
@@ -76,13 +76,13 @@ test.each([
   const mbr = Buffer.from(await disk.read(0, 512))
   expect(mbr.subarray(0, 446).every((byte) => byte === 0)).toBe(true)
   expect([mbr[450], mbr.readUInt32LE(454), mbr.readUInt32LE(458)]).toEqual([0xee, 1, size / sectorSize - 1])
-  // As recorded, the version digit stands where raw UUID bytes put it.
+  // As recorded, the version digit is where raw UUID bytes put it.
   expect(gpt!.diskGuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{2}4[0-9a-f]-[89ab]/)
   const backup = Buffer.from(await disk.read(size - sectorSize, sectorSize))
   expect(backup.toString('latin1', 0, 8)).toBe('EFI PART')
 })
 
-test('the sector size of an image is where its header stands', () => {
+test('the sector size of an image is found by the position of its header', () => {
   const at = (offset: number) => {
     const bytes = Buffer.alloc(8192)
     bytes.write('EFI PART', offset, 'latin1')

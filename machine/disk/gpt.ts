@@ -6,12 +6,12 @@ import { bufferOf } from '../../bytes/index.js'
 export const HEADER_SIZE = 92
 const ENTRY_SIZE = 128
 const ENTRIES = 128
-/** Refuses tables that only a broken header asks for. */
+/** Limit on entries, since a damaged header can have any number. */
 const MOST_ENTRIES = 1024
 const SIGNATURE = 'EFI PART'
 
 export interface GptPartition {
-  /** From 1. */
+  /** Number from 1. */
   number: number
   /** Lower-case GUIDs. */
   type: string
@@ -43,7 +43,7 @@ export class NotAGpt extends Error {
 
   constructor(
     message: string,
-    /** Of the entries, when they are what is wrong. */
+    /** Checksums of the entries, when these do not match. */
     readonly checksums?: { computed: number; expected: number },
   ) {
     super(message)
@@ -53,7 +53,7 @@ export class NotAGpt extends Error {
 /**
  * Parses the primary table at the start of `bytes`, checking both checksums.
  *
- * @param bytes the beginning of a disk, 1 MiB is plenty
+ * @param bytes the beginning of a disk; 1 MiB is enough
  * @throws NotAGpt
  */
 export function parseGpt(bytes: Uint8Array, sectorSize: number, lba = 1): Gpt {
@@ -104,7 +104,7 @@ function parseEntries(table: Buffer, count: number, entrySize: number, crc: numb
   if (computed !== crc) throw new NotAGpt('the GPT entries do not match their checksum', { computed, expected: crc })
   const partitions: GptPartition[] = []
   for (let index = 0; index < count; index++) {
-    // Most are empty, and a disk's table is read at every look at the disk.
+    // Skip unused entries early: tables are read often, and most entries are unused.
     if (isEmpty(table, index * entrySize)) continue
     const entry = table.subarray(index * entrySize, (index + 1) * entrySize)
     const type = readGuid(entry, 0)
@@ -125,7 +125,7 @@ function parseEntries(table: Buffer, count: number, entrySize: number, crc: numb
   return partitions
 }
 
-/** The sector size that a disk's first bytes were partitioned for: where the header stands; undefined without GPT. */
+/** Sector size of a table, by the position of its header; undefined without GPT. */
 export function gptSectorSize(bytes: Uint8Array): 512 | 4096 | undefined {
   const disk = bufferOf(bytes)
   for (const size of [512, 4096] as const)
@@ -134,8 +134,8 @@ export function gptSectorSize(bytes: Uint8Array): 512 | 4096 | undefined {
 }
 
 /**
- * Reads a disk's primary table in the disk's own sector size. The backup is not asked, as Linux does not without `gpt`
- * on its command line.
+ * Reads a disk's primary table in the disk's own sector size. The backup is not used, as Linux does not use it without
+ * `gpt` on its command line.
  *
  * @returns undefined when there is no valid table
  */
@@ -153,12 +153,12 @@ export async function readGpt(device: BlockDevice): Promise<Gpt | undefined> {
   }
 }
 
-/** What a new table needs to know of a partition. */
+/** A partition of a new table. */
 export type NewPartition = Pick<GptPartition, 'number' | 'type' | 'guid' | 'name' | 'firstLba' | 'lastLba'> & {
   attributes?: bigint
 }
 
-/** Bytes of a table and where they go. */
+/** Bytes of a table and their offsets. */
 export interface GptBytes {
   /** Protective MBR, header and entries: from the disk's first byte. */
   primary: Buffer
@@ -168,7 +168,7 @@ export interface GptBytes {
 }
 
 /**
- * A whole table for a disk of `size` bytes, protective MBR included. For a disk without room for it the header's numbers
+ * Builds a table for a disk of `size` bytes, protective MBR included. For a disk without room for it the header's numbers
  * wrap around, as those of coreos-installer do.
  */
 export function buildGpt(options: {
@@ -208,11 +208,11 @@ export function buildGpt(options: {
 }
 
 /**
- * Reads a disk's table from its beginning or, where its header is not one, from its end, as programs do that do not
- * leave it to the kernel.
+ * Reads a disk's primary table or, when its header is not valid, the backup, as programs do that read the disk
+ * themselves.
  *
  * @returns undefined when there is none
- * @throws NotAGpt when the table that a correct header stands for is damaged
+ * @throws NotAGpt when the header is valid and the entries are damaged
  */
 export async function readEitherGpt(device: BlockDevice): Promise<Gpt | undefined> {
   const { sectorSize, size } = device

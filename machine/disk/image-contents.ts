@@ -5,15 +5,15 @@ import { PAGE, type ImageContents } from './described-disk.js'
 import { gptSectorSize, NotAGpt, parseGpt } from './gpt.js'
 
 const MIB = 1024 * 1024
-/** Non-zero bytes of one image that are kept besides its structures. */
+/** Limit on the non-zero bytes of one image in memory, besides its structures. */
 const BULK = 64 * MIB
-/** And of its structures: a boot filesystem has some hundred MiB, a damaged table can claim any number. */
+/** Limit on the bytes of its structures: a boot filesystem has some hundred MiB, but a damaged table can have any size. */
 const STRUCTURES = 128 * MIB
-/** Images kept at a time, and bytes of them all. */
+/** Limits of the cache: images, and bytes of them all. */
 const IMAGES = 8
-const SHELF = 96 * MIB
+const CACHE_BYTES = 96 * MIB
 
-/** An image has more bytes than it was read for. */
+/** An image has more bytes than the caller's limit. */
 export class ImageTooLarge extends Error {
   override name = 'ImageTooLarge'
 
@@ -22,27 +22,27 @@ export class ImageTooLarge extends Error {
   }
 }
 
-/** An image that was decompressed once, as far as it is worth keeping. */
+/** A decompressed image, with the parts that are worth holding in memory. */
 export interface LoadedImage extends ImageContents {
   readonly compression: Compression
   readonly compressedLength: number
-  /** Runs of neighbouring kept pages, ascending. */
+  /** Runs of consecutive pages in memory, ascending. */
   readonly runs: readonly { offset: number; bytes: Buffer }[]
-  /** Whether every byte is kept. */
+  /** Whether every byte is in memory. */
   readonly whole: boolean
   /** Bytes in memory. */
-  readonly kept: number
+  readonly memory: number
 }
 
 /**
- * Images by file, so that a thousand machines installed from one file decompress it once. A file that was written to
- * since is read again. Two that ask at the same time share the work.
+ * Cache of images by file, so that a thousand machines installed from one file decompress it once. A changed file is
+ * read again. Concurrent calls for one file share the work.
  */
-class ImageShelf {
+class ImageCache {
   readonly #images = new Map<string, Promise<LoadedImage>>()
 
   /**
-   * @param largest bytes that the image may have, decompressed; it is not read further
+   * @param largest limit on the decompressed bytes; the image is not read further
    * @throws DecodeError; ImageTooLarge; the file system's errors
    */
   async load(path: string, clock: Clock, largest = Infinity): Promise<LoadedImage> {
@@ -61,36 +61,36 @@ class ImageShelf {
         if (this.#images.get(key) === image && !(await settled(image))) this.#images.delete(key)
         throw error
       }
-      // Another was content with less of it.
+      // Another call had a lower limit: read it again.
       this.#images.delete(key)
       return this.load(path, clock, largest)
     }
   }
 
-  /** Drops the images that were not asked for the longest, but never the newest. */
+  /** Drops the least recently used images, but never the newest. */
   async #makeRoom(): Promise<void> {
     const entries = await Promise.all(
-      [...this.#images].map(async ([key, image]) => [key, (await settled(image))?.kept ?? 0] as const),
+      [...this.#images].map(async ([key, image]) => [key, (await settled(image))?.memory ?? 0] as const),
     )
     let left = entries.length
-    let kept = entries.reduce((sum, [, bytes]) => sum + bytes, 0)
+    let memory = entries.reduce((sum, [, bytes]) => sum + bytes, 0)
     for (const [key, bytes] of entries.slice(0, -1)) {
-      if (left <= IMAGES && kept <= SHELF) return
+      if (left <= IMAGES && memory <= CACHE_BYTES) return
       this.#images.delete(key)
       left--
-      kept -= bytes
+      memory -= bytes
     }
   }
 }
 
-/** What a promise has come to; undefined when it failed or is not done. */
+/** The result of a promise; undefined when it failed or is pending. */
 const settled = (image: Promise<LoadedImage>): Promise<LoadedImage | undefined> =>
   Promise.race([image, Promise.resolve(undefined)]).catch(() => undefined)
 
-/** The one that installations, checks and comparisons of this process share: files are what they are for everybody. */
-export const imageShelf = new ImageShelf()
+/** The cache of this process, shared by installations, checks and comparisons. */
+export const imageCache = new ImageCache()
 
-/** A compressed file up to this size is decompressed once for all, whatever is done with it. */
+/** Size up to which a compressed file is decompressed whole and cached. */
 export const SMALL_IMAGE_FILE = 8 * MIB
 
 const identity = (path: string, clock: Clock): Promise<string> =>
@@ -102,7 +102,7 @@ const identity = (path: string, clock: Clock): Promise<string> =>
 async function loadImage(path: string, key: string, clock: Clock, largest: number): Promise<LoadedImage> {
   const source = await fileSource(path, clock)
   try {
-    const keeper = new Keeper()
+    const keeper = new PageCollector()
     let compression: Compression = 'raw'
     let compressedLength = 0
     const input = counted(source, (position, bytes) => {
@@ -113,17 +113,17 @@ async function loadImage(path: string, key: string, clock: Clock, largest: numbe
       keeper.add(bytes)
       if (keeper.size > largest) throw new ImageTooLarge(largest)
     }
-    const { pages, size, forgetsFrom, forgetsStructuresFrom, structures } = keeper.finish()
+    const { pages, size, droppedFrom, droppedStructuresFrom, structures } = keeper.finish()
     return {
       size,
       pages,
       compression,
       compressedLength,
       runs: [...runsOf(pages)],
-      whole: forgetsFrom === Infinity && forgetsStructuresFrom === Infinity,
-      kept: pages.size * PAGE,
-      forgotten: (page) =>
-        page >= (structures.some(({ from, to }) => page >= from && page < to) ? forgetsStructuresFrom : forgetsFrom),
+      whole: droppedFrom === Infinity && droppedStructuresFrom === Infinity,
+      memory: pages.size * PAGE,
+      mustReload: (page) =>
+        page >= (structures.some(({ from, to }) => page >= from && page < to) ? droppedStructuresFrom : droppedFrom),
       reload: (offset, length) => reload(path, key, offset, length, clock),
     }
   } finally {
@@ -131,8 +131,8 @@ async function loadImage(path: string, key: string, clock: Clock, largest: numbe
   }
 }
 
-/** Keeps what is not zero: the first and last MiB and the boot partition always, the rest up to {@link BULK}. */
-class Keeper {
+/** Collects pages that are not zero: the first and last MiB, the boot partition, and the rest up to {@link BULK}. */
+class PageCollector {
   readonly #pages = new Map<number, Uint8Array>()
   readonly #head: Buffer[] = []
   #size = 0
@@ -140,9 +140,9 @@ class Keeper {
   #partialLength = 0
   #bulk = 0
   #structures = 0
-  #forgetsFrom = Infinity
-  #forgetsStructuresFrom = Infinity
-  /** The newest pages of what is not kept, for the image's end. */
+  #droppedFrom = Infinity
+  #droppedStructuresFrom = Infinity
+  /** The latest dropped pages, since the last MiB is known only at the end. */
   #tail: [number, Uint8Array][] = []
   #boot = { from: 0, to: 0 }
 
@@ -175,8 +175,8 @@ class Keeper {
     return {
       pages: this.#pages,
       size: this.#size,
-      forgetsFrom: this.#forgetsFrom,
-      forgetsStructuresFrom: this.#forgetsStructuresFrom,
+      droppedFrom: this.#droppedFrom,
+      droppedStructuresFrom: this.#droppedStructuresFrom,
       structures: [{ from: 0, to: MIB / PAGE }, this.#boot, lastMib],
     }
   }
@@ -190,11 +190,11 @@ class Keeper {
       else this.#bulk += PAGE
       return
     }
-    if (structure) this.#forgetsStructuresFrom = Math.min(this.#forgetsStructuresFrom, page)
-    else this.#forgetsFrom = Math.min(this.#forgetsFrom, page)
+    if (structure) this.#droppedStructuresFrom = Math.min(this.#droppedStructuresFrom, page)
+    else this.#droppedFrom = Math.min(this.#droppedFrom, page)
     this.#tail.push([page, Buffer.from(bytes)])
-    const kept = page - MIB / PAGE
-    if (this.#tail.length > (2 * MIB) / PAGE) this.#tail = this.#tail.filter(([index]) => index > kept)
+    const tailStart = page - MIB / PAGE
+    if (this.#tail.length > (2 * MIB) / PAGE) this.#tail = this.#tail.filter(([index]) => index > tailStart)
   }
 
   #lookForBoot(bytes: Uint8Array): void {
@@ -226,7 +226,7 @@ function* runsOf(pages: ReadonlyMap<number, Uint8Array>): Generator<{ offset: nu
   if (run.length > 0) yield take()
 }
 
-/** Decompresses again up to what is wanted: rare, since nobody reads the bulk of a described disk but to compare it. */
+/** Decompresses the image again up to the range. Rare: only comparisons read the bulk of a described disk. */
 async function reload(path: string, key: string, offset: number, length: number, clock: Clock): Promise<Uint8Array> {
   if ((await identity(path, clock)) !== key)
     throw new Error(`${path} has changed since a disk was installed from it: its bytes cannot be read back`)

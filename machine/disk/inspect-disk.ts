@@ -7,7 +7,7 @@ import type { FilesystemType } from './filesystem-probe.js'
 import { openFileDisk } from './file-disk.js'
 import { readLayout } from './partitions.js'
 
-/** What stands on a disk, read from its bytes. */
+/** Contents of a disk, read from its bytes. */
 export interface DiskReport {
   /** Bytes. */
   size: number
@@ -16,7 +16,7 @@ export interface DiskReport {
   diskGuid: string | null
   partitions: {
     number: number
-    /** Of the GPT entry. */
+    /** Name in the GPT entry. */
     name: string | null
     type: string | null
     /** Bytes from the start of the disk. */
@@ -30,18 +30,18 @@ export interface DiskReport {
 
 export interface BootReport {
   partition: number
-  /** `/ignition/config.ign` as it is, with its permission bits and SHA-256 in hex. */
+  /** `/ignition/config.ign` with its permission bits and SHA-256 in hex. */
   ignition: { bytes: Buffer; mode: number; sha256: string } | null
   /** Whether the next boot is a first boot: Ignition will run. */
   firstBoot: boolean
-  /** What `ignition.firstboot` adds to the first boot's kernel arguments. */
+  /** Kernel arguments in `ignition.firstboot` for the first boot. */
   firstBootSettings: string
-  /** Of the last boot loader entry by name, which is the one that boots. */
+  /** The last boot loader entry by name, which GRUB boots. */
   entry: { path: string; title: string; kernelArguments: string[] } | null
 }
 
 /**
- * Reads a disk back.
+ * Reads the contents of a disk.
  *
  * @param disk a device, or a raw disk file of this host
  * @throws the file system's or the disk's error; UserError boot-filesystem-damaged

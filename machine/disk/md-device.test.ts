@@ -30,7 +30,7 @@ const LEVELS: [level: RaidLevel, count: number, survives: boolean][] = [
 ]
 
 describe.each(LEVELS)('RAID %i over %i members', (level, count, survives) => {
-  test('gives back what was written to it, also without one of its members', async () => {
+  test('reads written bytes back, also without one of its members', async () => {
     const size = mdSize(level, count, MEMBER)
     const write = fc.record({
       offset: fc.nat(size - 1),
@@ -62,7 +62,7 @@ describe.each(LEVELS)('RAID %i over %i members', (level, count, survives) => {
     expect(runnable({ level, members: present.map(() => undefined) })).toBe(false)
   })
 
-  test('is full at its end', async () => {
+  test('refuses writes past its end with ENOSPC', async () => {
     const size = mdSize(level, count, MEMBER)
     await expect(
       array(level, count)
@@ -72,14 +72,14 @@ describe.each(LEVELS)('RAID %i over %i members', (level, count, survives) => {
   })
 })
 
-test('a degraded parity array takes writes, and a member that comes back late is worked around', async () => {
+test('a degraded parity array can be written, and is read without the outdated member', async () => {
   const { open } = array(5, 3)
   await open().write(0, Buffer.alloc(8 * CHUNK, 1))
   await open(1).write(0, Buffer.alloc(8 * CHUNK, 2))
   expect(await open(1).read(0, 8 * CHUNK)).toEqual(Buffer.alloc(8 * CHUNK, 2))
 })
 
-test('a superblock is read as it was written, and not when a byte of it is wrong', () => {
+test('a superblock reads back as written, and is refused with a wrong byte', () => {
   const superblock: MdSuperblock = {
     arrayUuid: '3aaa012229827cfa5331ad66ca767371',
     name: 'host:os',

@@ -3,7 +3,7 @@ import { DiskError } from './disk-error.js'
 import type { RaidLevel } from './md-superblock.js'
 import { bufferOf } from '../../bytes/index.js'
 
-/** The part of a member that holds the array's data: bytes from the beginning of its device. */
+/** The data range of a member: bytes from the beginning of its device. */
 export interface MdMember {
   device: BlockDevice
   offset: number
@@ -15,14 +15,14 @@ export interface MdGeometry {
   level: RaidLevel
   /** Bytes; ignored for a mirror. */
   chunk: number
-  /** Bytes of each member that are used; a multiple of the chunk. */
+  /** Bytes of each member that the array uses; a multiple of the chunk. */
   memberSize: number
   sectorSize: number
-  /** In the order of their roles; undefined where one is missing. */
+  /** Members by role; undefined for a missing one. */
   members: readonly (MdMember | undefined)[]
 }
 
-/** How many members must be there for an array to run. Double failures of RAID 6 are not rehearsed. */
+/** Whether enough members are there for an array to run. Double failures of RAID 6 are not simulated. */
 export function runnable({ level, members }: Pick<MdGeometry, 'level' | 'members'>): boolean {
   const missing = members.filter((member) => member === undefined).length
   switch (level) {
@@ -54,22 +54,22 @@ export function mdSize(level: RaidLevel, members: number, memberSize: number): n
   }
 }
 
-/** A run of bytes of the array within one chunk: where it stands on the members. */
+/** A run of bytes of the array within one chunk, with its position on the members. */
 interface Piece {
-  /** Of the array. */
+  /** Offset in the array. */
   at: number
   length: number
-  /** Bytes into the data of each member. */
+  /** Offset in the data of each member. */
   inMember: number
-  /** Roles that hold the bytes themselves. */
+  /** Roles with the bytes themselves. */
   data: number[]
-  /** Roles that hold the parities of the row, and the place of the bytes in it. */
+  /** Roles with the parities of the row, and the index of the bytes in it. */
   parity: { p: number; q: number | null; index: number } | null
 }
 
 /**
- * A software RAID array over its members, in the layouts that mdadm makes by default: left-symmetric for 5 and 6, near
- * copies for 10. A missing member is worked out from the others.
+ * A software RAID array over its members, in the default layouts of mdadm: left-symmetric for 5 and 6, near copies for
+ * 10. The data of a missing member is computed from the others.
  */
 export function mdDevice(geometry: MdGeometry): BlockDevice {
   const { name, level, chunk, memberSize, sectorSize, members } = geometry
@@ -136,7 +136,7 @@ export function mdDevice(geometry: MdGeometry): BlockDevice {
     },
     discard: async (offset, length) => {
       const end = Math.min(size, offset + length)
-      // Whole rows of zeros have parities of zeros: they are discarded on every member at once.
+      // Rows of zeros have parities of zeros, so whole rows can be discarded on every member.
       const row = level === 1 ? 1 : (size / memberSize) * chunk
       const first = Math.ceil(offset / row)
       const last = Math.floor(end / row)
@@ -197,7 +197,7 @@ function xor(into: Buffer, bytes: Buffer): void {
   for (let at = 0; at < into.length; at++) into[at]! ^= bytes[at]!
 }
 
-/** Multiplied by 2 so many times in the field of RAID 6's second parity, whose polynomial is 0x11d. */
+/** Multiplies by 2 `times` times in the field of RAID 6's second parity, whose polynomial is 0x11d. */
 function times2(bytes: Buffer, times: number): Buffer {
   const product = Buffer.from(bytes)
   for (let time = 0; time < times; time++)

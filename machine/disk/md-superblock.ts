@@ -3,16 +3,16 @@ import { bufferOf } from '../../bytes/index.js'
 /** Level of an array as the superblock numbers it. */
 export type RaidLevel = 0 | 1 | 5 | 6 | 10
 
-/** Version 1.2: 4 KiB from the beginning of the member, so that a boot sector stays where it is. */
+/** Offset of a superblock of version 1.2 in the member. */
 export const MD_SUPERBLOCK_OFFSET = 4096
 export const MD_SUPERBLOCK_LENGTH = 1024
 const MAGIC = 0xa92b4efc
 const SECTOR = 512
 const MOST_ROLES = (MD_SUPERBLOCK_LENGTH - 256) / 2
-/** In the table of roles: not a member in use. */
+/** Entry of the table of roles for a slot without a member. */
 const NO_ROLE = 0xffff
 
-/** What a member of a software RAID array says of the array and of itself (the kernel's struct mdp_superblock_1). */
+/** Superblock of a member of a software RAID array (the kernel's struct mdp_superblock_1). */
 export interface MdSuperblock {
   /** 32 hex digits. */
   arrayUuid: string
@@ -22,14 +22,14 @@ export interface MdSuperblock {
   layout: number
   /** Bytes; 0 for a mirror. */
   chunk: number
-  /** How many members the array has when it is whole. */
+  /** Number of members of the complete array. */
   members: number
   /** Bytes of each member that the array uses. */
   memberSize: number
   /** Bytes from the beginning of the member to its data. */
   dataOffset: number
   deviceUuid: string
-  /** Which member this is, from 0. */
+  /** Role of this member, from 0. */
   role: number
   /** Milliseconds since 1970. */
   created: number
@@ -61,7 +61,7 @@ export function parseMdSuperblock(bytes: Uint8Array): MdSuperblock | undefined {
   }
 }
 
-/** The bytes that stand {@link MD_SUPERBLOCK_OFFSET} bytes into a member of `length` bytes. */
+/** Bytes at {@link MD_SUPERBLOCK_OFFSET} of a member of `length` bytes. */
 export function buildMdSuperblock(member: MdSuperblock, length: number): Buffer {
   const sb = Buffer.alloc(MD_SUPERBLOCK_LENGTH)
   const sectors = (bytes: number) => BigInt(Math.floor(bytes / SECTOR))
@@ -82,7 +82,7 @@ export function buildMdSuperblock(member: MdSuperblock, length: number): Buffer 
   sb.write(member.deviceUuid, 168, 'hex')
   sb.writeBigUInt64LE(BigInt(Math.floor(member.created / 1000)), 192)
   sb.writeBigUInt64LE(BigInt(member.events), 200)
-  // All ones: nothing is left to be synchronised.
+  // Resync offset: all ones mean that the array is in sync.
   sb.writeBigUInt64LE(0xffff_ffff_ffff_ffffn, 208)
   const roles = Math.min(MOST_ROLES, Math.max(128, member.members))
   sb.writeUInt32LE(roles, 220)
@@ -91,7 +91,7 @@ export function buildMdSuperblock(member: MdSuperblock, length: number): Buffer 
   return sb
 }
 
-/** The sum of all 32-bit words without the checksum itself, the carry added in. */
+/** The sum of all 32-bit words except the checksum itself, with the carry added. */
 function checksum(sb: Buffer, roles: number): number {
   let sum = 0
   const end = 256 + 2 * roles

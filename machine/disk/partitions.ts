@@ -3,7 +3,7 @@ import type { BlockDevice } from './block-device.js'
 import { probeFilesystem, type Filesystem } from './filesystem-probe.js'
 import { readGpt, type Gpt } from './gpt.js'
 
-/** A partition as lsblk, blkid and sgdisk want to know it. */
+/** A partition with the facts that lsblk, blkid and sgdisk show. */
 export interface Partition {
   /** Kernel name: `sda3`, `nvme0n1p3`. */
   name: string
@@ -16,34 +16,34 @@ export interface Partition {
   filesystem: Filesystem | undefined
 }
 
-/** What stands on a disk: the table that a kernel would use, and the filesystems in it (or on the bare disk). */
+/** Structures of a disk: the table that the kernel uses, and the filesystems in it (or on the bare disk). */
 export interface DiskLayout {
   table: 'gpt' | 'dos' | null
   gpt: Gpt | undefined
   partitions: Partition[]
-  /** Of a disk without a table. */
+  /** Filesystem of a disk without a table. */
   filesystem: Filesystem | undefined
 }
 
-/** The kernel's name of a partition: a `p` in between when the disk's name ends with a digit. */
+/** The kernel's name of a partition, with a `p` when the disk's name ends with a digit. */
 export const partitionName = (disk: string, number: number): string =>
   /\d$/.test(disk) ? `${disk}p${number}` : `${disk}${number}`
 
-/** By disk: looks are many and changes few. */
+/** Cache by disk, since layouts are read often and changed rarely. */
 const layouts = new WeakMap<BlockDevice, { revision: number; layout: DiskLayout }>()
 
-/** Reads what {@link DiskLayout} says, from the disk's bytes. Not to be changed by who asks. */
+/** Reads the layout from the disk's bytes. Callers must not change it, since it is cached. */
 export async function readLayout(device: BlockDevice): Promise<DiskLayout> {
   const revision = device.revision?.()
   if (revision === undefined) return readLayoutNow(device)
   const known = layouts.get(device)
   if (known?.revision === revision) {
-    // A disk that can no longer be read does not tell what it held.
+    // Read the disk also when the layout is cached: a disk that fails must not show its old layout.
     await device.read(device.sectorSize, device.sectorSize)
     return known.layout
   }
   const layout = await readLayoutNow(device)
-  // Half a change may have been seen.
+  // Do not cache a layout that was read during a change.
   if (device.revision?.() === revision) layouts.set(device, { revision, layout })
   return layout
 }
@@ -77,7 +77,7 @@ export async function partitionsLabelled(device: BlockDevice, label: string): Pr
 async function readMbr(device: BlockDevice): Promise<Partition[] | undefined> {
   const sector = Buffer.from(await device.read(0, 512))
   if (sector.length < 512 || sector.readUInt16LE(510) !== 0xaa55) return undefined
-  // A boot sector of a filesystem carries the same signature; a table has valid boot flags and at least one type.
+  // A filesystem's boot sector has the same signature; a table has valid boot flags and at least one type.
   const entries = [0, 1, 2, 3].map((index) => sector.subarray(446 + 16 * index, 462 + 16 * index))
   const plausible = entries.every((entry) => entry[0] === 0 || entry[0] === 0x80) && entries.some((entry) => entry[4])
   if (!plausible || entries.some((entry) => entry[4] === 0xee)) return undefined

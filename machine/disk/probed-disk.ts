@@ -2,7 +2,7 @@ import type { Probe } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { canAdopt, type AdoptingDevice, type ImageContents } from './described-disk.js'
 
-/** What an interceptor sees of an access. `length` bytes from `offset`; a discard is a write of zeros. */
+/** Probe point of an access: `length` bytes from `offset`. A discard is a write of zeros. */
 export interface DiskPoint {
   readonly kind: 'disk-read' | 'disk-write'
   /** Id of the machine. */
@@ -14,7 +14,7 @@ export interface DiskPoint {
   readonly [attribute: string]: unknown
 }
 
-/** A disk whose every access passes the probe, so that faults and the journal reach it. */
+/** A disk whose every access passes the probe, so that faults can strike it and the journal records it. */
 export function probed(device: BlockDevice, probe: Probe, machine: string): BlockDevice {
   const around = <T>(kind: DiskPoint['kind'], offset: number, length: number, run: () => Promise<T>): Promise<T> =>
     probe.around({ kind, machine, disk: device.name, offset, length } satisfies DiskPoint, run)

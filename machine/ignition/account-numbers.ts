@@ -3,8 +3,8 @@ import type { AccountFiles } from './accounts.js'
 type Kind = 'user' | 'group'
 
 /**
- * The number that a new account gets: for people the one after the highest in use, for the system's the one below the
- * lowest, as the shadow tools choose. A group prefers the number of its user.
+ * The number of a new account as the shadow tools choose it: for users the one after the highest in use, for system
+ * accounts the one below the lowest. A group prefers the number of its user.
  */
 export function freeNumber(files: AccountFiles, kind: Kind, system: boolean, preferred?: number): number | undefined {
   const prefix = kind === 'user' ? 'UID' : 'GID'
@@ -28,7 +28,7 @@ export function freeNumber(files: AccountFiles, kind: Kind, system: boolean, pre
   return undefined
 }
 
-/** Where a user's range of subordinate numbers begins: the first gap that is wide enough. */
+/** A user's range of subordinate numbers: the first gap that is wide enough. */
 export function freeRange(files: AccountFiles, table: 'subuid' | 'subgid'): { start: number; count: number } {
   const prefix = table === 'subuid' ? 'SUB_UID' : 'SUB_GID'
   const count = Number(files.setting(`${prefix}_COUNT`, '65536'))

@@ -4,7 +4,7 @@ import { freeNumber, freeRange } from './account-numbers.js'
 import { createHome, createMailbox, removeHome, reown } from './homes.js'
 import type { CommandResult } from './ignition-log.js'
 
-/** What Ignition may ask of `useradd` and `usermod`, by the names of their options. */
+/** Options of `useradd` and `usermod` that Ignition uses. */
 export interface UserOptions {
   name: string
   uid?: number | undefined
@@ -30,14 +30,14 @@ const DONE: CommandResult = { code: 0 }
 const NAME = /^[a-z_][a-z0-9_-]*\$?$/i
 
 /**
- * The shadow tools on a root filesystem, with their exit codes and sentences: `useradd`, `usermod`, `userdel`,
- * `groupadd`, `groupmod`, `groupdel`. As 4.13 and later write their files.
+ * The shadow tools on a root filesystem, with their exit codes and messages: `useradd`, `usermod`, `userdel`,
+ * `groupadd`, `groupmod`, `groupdel`. Files are written as by 4.13 and later.
  */
 export class AccountTools {
   readonly #tree: RootTree
   readonly #today: number
 
-  /** @param today in days since the epoch */
+  /** @param today days since the epoch */
   constructor(tree: RootTree, today: number) {
     this.#tree = tree
     this.#today = today
@@ -98,7 +98,7 @@ export class AccountTools {
       ...{ uid: uid ?? old.uid, gid: gid === undefined ? old.gid : files.group(gid)!.gid },
       ...{ gecos: comment ?? old.gecos, home: home ?? old.home, shell: shell ?? old.shell },
     }
-    // Written anew whatever was asked for, as its copy shows.
+    // The real tool always rewrites passwd, as its copy `passwd-` shows.
     files.save(
       'passwd',
       files.rows('passwd').map((row) => (row[0] === name ? passwdRow(changed, row[1]) : row)),
@@ -118,7 +118,7 @@ export class AccountTools {
     return this.#move(old, changed)
   }
 
-  /** With the home and mailbox, and the user's own group when nobody else is in it. */
+  /** Removes a user with home, mailbox and, when it has no other members, the user's own group. */
   userdel(name: string): CommandResult {
     const files = new AccountFiles(this.#tree)
     const old = files.account(name)
@@ -191,7 +191,7 @@ export class AccountTools {
     return [name, password, String(this.#today), ...(system ? ['', '', ''] : ages), '', '', '']
   }
 
-  /** A home that is a link is moved as one: the tool then does not find what it leads to. */
+  /** Moves the home. A home that is a link is moved as a link, and the tool then does not find its target. */
   #move(old: Account, changed: Account): CommandResult {
     const refuse = (why: string): CommandResult => ({ code: 12, stderr: `usermod: ${why}` })
     const home = this.#tree.lstat(old.home)

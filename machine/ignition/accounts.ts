@@ -18,8 +18,8 @@ export interface Group {
 type Table = 'passwd' | 'shadow' | 'group' | 'gshadow' | 'subuid' | 'subgid'
 
 /**
- * The account files of a root filesystem as the shadow tools edit them: a table that is changed is first copied beside
- * itself, with a dash after its name.
+ * The account files of a root filesystem as the shadow tools edit them: a changed table is first copied to a file with
+ * a dash after its name.
  */
 export class AccountFiles {
   readonly #tree: RootTree
@@ -40,7 +40,7 @@ export class AccountFiles {
     return lines.filter((line) => line !== '').map((line) => line.split(':'))
   }
 
-  /** Replaces a table, as of {@link commit}. */
+  /** Replaces a table; {@link commit} writes it. */
   save(table: Table, rows: string[][]): void {
     this.#changed.set(table, rows)
   }
@@ -49,14 +49,14 @@ export class AccountFiles {
     if (this.has(table)) this.save(table, [...this.rows(table), row])
   }
 
-  /** Takes rows out, where there are any. */
+  /** Removes the rows of a name. */
   drop(table: Table, name: string): void {
     const rows = this.rows(table)
     const left = rows.filter(([first]) => first !== name)
     if (left.length < rows.length) this.save(table, left)
   }
 
-  /** Writes what one run of a tool has changed. Any of them takes the lock, and leaves its file. */
+  /** Writes the tables that one run of a tool changed. Every tool takes the lock and leaves its file. */
   commit(): void {
     if (!this.#tree.lstat('/etc/.pwd.lock'))
       this.#tree.put('/etc/.pwd.lock', newFile(new Uint8Array(), { mode: 0o600 }))
@@ -86,10 +86,10 @@ export class AccountFiles {
     return this.accounts().find((account) => account.name === name)
   }
 
-  /** By name or, as the tools take it too, by number. */
-  group(given: string): Group | undefined {
+  /** A group by name or, as the tools accept too, by number. */
+  group(nameOrId: string): Group | undefined {
     const groups = this.groups()
-    return groups.find(({ name }) => name === given) ?? groups.find(({ gid }) => String(gid) === given)
+    return groups.find(({ name }) => name === nameOrId) ?? groups.find(({ gid }) => String(gid) === nameOrId)
   }
 
   /** A setting of /etc/login.defs or of /etc/default/useradd. */
@@ -99,7 +99,7 @@ export class AccountFiles {
     return found === undefined || found === '' ? otherwise : found
   }
 
-  /** Puts a user among a group's members, or takes it out. */
+  /** Adds a user to a group's members, or removes it. */
   member(user: string, group: string, belongs: boolean): void {
     for (const table of ['group', 'gshadow'] as const) {
       const rows = this.rows(table)

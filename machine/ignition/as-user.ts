@@ -5,14 +5,14 @@ import { SYSROOT } from './paths.js'
 
 const [READ_WRITE, SEARCH] = [0o2, 0o1]
 
-/** Whether the permission bits let a user do it; root may do anything. */
+/** Whether the permission bits allow an access of a user; root may do anything. */
 function mayDo(node: RootNode, { uid, gid }: Account, what: number): boolean {
   if (uid === 0) return true
   const bits = node.uid === uid ? node.mode >> 6 : node.gid === gid ? node.mode >> 3 : node.mode
   return (bits & what) !== 0
 }
 
-/** Writes a user's file with that user's rights, readable by nobody else: a home may be anywhere, and anybody's. */
+/** Writes a user's file with that user's rights and mode 0600, since a home may be a folder of another user. */
 export function writeAsUser(tree: RootTree, path: string, bytes: Uint8Array, user: Account): void {
   const denied = (doing: string) => new IgnitionFailure(`failed to set SSH key: ${doing}: permission denied`)
   makeFolders(tree, folderOf(path), user, denied(`creating parent dirs for "${SYSROOT}${path}"`))

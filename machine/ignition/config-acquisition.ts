@@ -16,12 +16,12 @@ import {
 import { goQuoted, IgnitionFailure, type IgnitionLog } from './ignition-log.js'
 import { NEEDS_NETWORK, type Resources } from './resources.js'
 
-/** What Ignition works with, whatever version a config was written in. */
+/** The version that Ignition translates every config to. */
 const OWN_VERSION = SPEC_VERSIONS.at(-1)!
 const CONFIG_FOLDER = '/usr/lib/ignition'
 const FETCH_PATIENCE = minutes(2)
 
-/** What CoreOS itself says of every machine. */
+/** CoreOS's own config for every machine. */
 export const BASE_CONFIG = JSON.stringify({
   ignition: { version: '3.0.0' },
   passwd: {
@@ -29,22 +29,22 @@ export const BASE_CONFIG = JSON.stringify({
   },
 })
 
-/** Where the user's config was found, or null for a machine without one. */
+/** Source of the user's config; null for a machine without one. */
 export type ConfigSource = { from: 'system'; bytes: Uint8Array } | { from: 'cmdline'; url: string } | null
 
 export interface AcquiredConfig {
-  /** The user's config with everything that it refers to. */
+  /** The user's config, with all that it refers to merged in. */
   config: SpecConfig
-  /** The newest version among the configs, as they were written; null without a config. */
+  /** The newest version among the configs before translation; null without a config. */
   version: SpecVersion | null
-  /** What was fetched for it, URLs without what may be secret in them. */
+  /** URLs that were fetched for it, without the parts that may be secret. */
   fetched: string[]
 }
 
-/** Configs that were fetched up to now, as the journal tells of them. */
+/** Configs that were fetched until now, for the journal. */
 export type FetchedConfigs = { kind: 'base' | 'user'; source: string; referenced: boolean }[]
 
-/** The base config, which every stage reads anew. */
+/** Reads the base config, as every stage does. */
 export function readBaseConfig(log: IgnitionLog, seen: FetchedConfigs): SpecConfig {
   log.line('info', `reading system config file "${CONFIG_FOLDER}/base.d/00-core.ign"`)
   log.line('debug', `parsing config with SHA512: ${sha512(Buffer.from(BASE_CONFIG))}`)
@@ -58,7 +58,7 @@ export const withBase = (base: SpecConfig, config: SpecConfig): SpecConfig => me
 /**
  * Reads the user's config and all that it refers to.
  *
- * @param offline nothing may be fetched from a network yet: null says that it must be
+ * @param offline whether there is no network yet; the result is null when one is needed
  * @throws IgnitionFailure
  */
 export async function acquireConfig(
@@ -152,14 +152,14 @@ async function render(
 export const fetchedLine = ({ kind, source, referenced }: FetchedConfigs[number]): string =>
   `fetched ${referenced ? 'referenced ' : ''}${kind} config from ${goQuoted(source)}`
 
-/** Ignition's own sentence, which says less: what is wrong with a config it has said before. */
+/** Ignition's own message, which is shorter: its report has already been printed. */
 function refusalOf({ code, message }: UserError): string {
   if (code === 'ignition-resource') return /hash verification failed.*$/.exec(message)?.[0] ?? message
   if (code === 'ignition-old-version' || code === 'ignition-unknown-version') return 'unsupported config version'
   return code === 'ignition-cycle' ? message : 'config is not valid'
 }
 
-/** All that Ignition says of a text, secrets left out. */
+/** Prints Ignition's findings about a config, without secrets. */
 function report(bytes: Uint8Array, log: IgnitionLog): void {
   for (const finding of validateIgnition(bytes).findings)
     log.line(finding.kind === 'error' ? 'crit' : 'warning', discreet(findingLine(finding)))

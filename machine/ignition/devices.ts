@@ -3,7 +3,7 @@ import { partitionName, readLayout, type DiskLayout, type Partition } from '../d
 import { diskNames } from '../hardware/hardware-names.js'
 import type { MachineSpec } from '../machine-spec.js'
 
-/** A block device as it is, or will be once what was planned before is done. */
+/** A block device with the changes that are planned for it. */
 export interface Device {
   /** Kernel name. */
   name: string
@@ -11,11 +11,11 @@ export interface Device {
   size: number
   sectorSize: number
   signature: { type: string; label: string | null; uuid: string | null } | null
-  /** Of a whole disk. */
+  /** Layout of a whole disk; null for others. */
   layout: DiskLayout | null
 }
 
-/** What is under /dev when Ignition looks for it. */
+/** Block devices under /dev, planned ones included. */
 export class Devices {
   readonly #devices = new Map<string, Device>()
   readonly #links = new Map<string, Device>()
@@ -59,7 +59,7 @@ export class Devices {
     this.signed(device)
   }
 
-  /** A filesystem is known by its label and UUID too. */
+  /** Adds the links of a filesystem's label and UUID. */
   signed(device: Device): void {
     const { label, uuid } = device.signature ?? {}
     if (label) this.#link(`disk/by-label/${label}`, device)

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/index.js'
 import type { Devices } from './devices.js'
 import type { IgnitionLog } from './ignition-log.js'
 
-/** A change that Ignition would make to a disk. It is checked and not made: the disk stays as it was installed. */
+/** A change of Ignition to a disk. It is checked but not made: the disk stays as it was installed. */
 export interface PlannedDiskChange {
   section: 'disks' | 'raid' | 'luks' | 'filesystems'
   device: string

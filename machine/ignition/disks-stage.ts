@@ -6,12 +6,12 @@ import { goQuoted, IgnitionFailure } from './ignition-log.js'
 import { planPartitions } from './partition-plan.js'
 import { failing } from './users.js'
 
-/** systemd's patience for a device. */
+/** systemd's timeout for a device (DefaultDeviceTimeoutSec). */
 const DEVICE_PATIENCE = seconds(90)
-/** Member devices that a RAID level needs at least. */
+/** Least number of member devices of each RAID level. */
 const FEWEST: Record<string, number> = { raid1: 2, raid4: 2, raid5: 2, raid6: 4, raid10: 2, raid0: 1, linear: 1 }
 
-/** Plans partitions, arrays, encrypted volumes and filesystems, each on what is planned before it. */
+/** Plans partitions, arrays, encrypted volumes and filesystems, each on top of those before it. */
 export async function planDisks(work: DisksWork, storage: NonNullable<SpecConfig['storage']>): Promise<void> {
   const { disks = [], raid = [], luks = [], filesystems = [] } = storage
   const { log } = work

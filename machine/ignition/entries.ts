@@ -184,7 +184,7 @@ function lookFor(tree: RootTree, path: string): ReturnType<typeof look> {
   }
 }
 
-/** Folders that are missing belong to root and are open to all, as Ignition makes them. */
+/** Makes missing folders as Ignition does: owned by root, with mode 0755. */
 export function makeFolders(tree: RootTree, path: string, before = ''): void {
   try {
     tree.mkdirs(path)
@@ -196,7 +196,7 @@ export function makeFolders(tree: RootTree, path: string, before = ''): void {
   }
 }
 
-/** Owner first, then mode: a change of owner takes setuid and setgid away from a file. */
+/** Sets the owner before the mode, since a change of owner clears setuid and setgid. */
 function setPermissions(
   { tree, tools }: EntriesWork,
   path: string,
@@ -220,7 +220,7 @@ function setPermissions(
   if (mode !== undefined) node.mode = mode & 0o7777
 }
 
-/** Ignition looks through a link at what it leads to, as seen from the initramfs: there only relative ones lead here. */
+/** Owner of a node; for a link that of its target, as Ignition sees it from the initramfs, where only relative links resolve. */
 function ownerNow(tree: RootTree, path: string): { uid: number; gid: number } {
   const node = tree.lstat(path)
   const nobody = { uid: 0, gid: 0 }
@@ -229,7 +229,7 @@ function ownerNow(tree: RootTree, path: string): { uid: number; gid: number } {
   try {
     return tree.stat(path) ?? nobody
   } catch {
-    // It leads through a file, or to itself.
+    // The link leads through a file, or is circular.
     return nobody
   }
 }

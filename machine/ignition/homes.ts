@@ -2,7 +2,7 @@ import { depthOf, folderOf, newDirectory, newFile, newLink, type RootNode, type 
 import type { Account, AccountFiles } from './accounts.js'
 import type { CommandResult } from './ignition-log.js'
 
-/** Makes a home as `useradd --create-home` does: parents belong to root, what is in the skeleton to the user. */
+/** Makes a home as `useradd --create-home` does: parents belong to root, files of the skeleton to the user. */
 export function createHome(tree: RootTree, files: AccountFiles, { home, uid, gid }: Account): void {
   if (tree.exists(home)) return
   for (let depth = 1; depth < depthOf(home); depth++) {
@@ -30,7 +30,7 @@ function copied<N extends RootNode>(node: N, uid: number, gid: number): N {
 
 const mailbox = (files: AccountFiles, name: string) => `${files.setting('MAIL_DIR', '/var/mail')}/${name}`
 
-/** A mailbox for a new user, where there is a folder for them. */
+/** Makes a mailbox for a new user when login.defs asks for it and the folder exists. */
 export function createMailbox(tree: RootTree, files: AccountFiles, { name, uid, gid }: Account): void {
   if (files.setting('CREATE_MAIL_SPOOL', 'no').toLowerCase() !== 'yes') return
   const path = mailbox(files, name)
@@ -51,7 +51,7 @@ export function removeHome(tree: RootTree, files: AccountFiles, { name, uid, hom
   return { code: 0, stderr }
 }
 
-/** Gives what belonged to the old user or group in a home to the new one. */
+/** Changes the owner of the old user's or group's files in a home to the new one. */
 export function reown(tree: RootTree, home: string, from: Account, to: Account): void {
   const node = tree.stat(home)
   if (node?.kind !== 'directory') return

@@ -4,15 +4,15 @@ import { FetchFailure, HttpClient, type HttpLimits, type ProxySettings } from '.
 import type { SpecConfig } from '../../ignition/index.js'
 import type { Clock } from '../../runtime/index.js'
 
-/** How a machine's Ignition makes its requests. */
+/** Settings for requests of a machine's Ignition. */
 export interface HttpSettings {
-  /** Milliseconds until the headers of an answer must be there. */
+  /** Milliseconds within which the headers of an answer must arrive. */
   responseHeaders: number
-  /** Milliseconds for a fetch with all its attempts; 0 for no end. */
+  /** Milliseconds for a fetch with all its attempts; 0 for no limit. */
   total: number
-  /** PEM texts, besides what the system trusts. */
+  /** PEM texts of authorities besides those of the system. */
   authorities: readonly string[]
-  /** Of the client, besides. */
+  /** Further limits of the HTTP client. */
   limits?: Partial<HttpLimits>
   proxy: NonNullable<NonNullable<SpecConfig['ignition']>['proxy']>
 }
@@ -29,7 +29,7 @@ export interface HttpRequest {
   headers: Readonly<Record<string, string>>
 }
 
-/** No answer; the sentence is the one that Go's client has for it, where there is one. */
+/** No answer to a request; the message is that of Go's client where it has one. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer'
 }
@@ -37,7 +37,7 @@ export class NoAnswer extends Error {
 export const statusText = (status: number): string => STATUS_CODES[status] ?? ''
 
 /**
- * One request over the network, redirects followed without the headers, as Ignition makes it.
+ * Makes one request as Ignition does: redirects are followed without the headers.
  *
  * @throws NoAnswer
  */
@@ -66,13 +66,13 @@ export async function httpRequest(
 
 const LOOPBACK = ['localhost', '127.0.0.0/8', '::1']
 
-/** Go's client never asks a loopback address through a proxy. */
+/** Proxy settings. Go's client never uses a proxy for a loopback address. */
 export const proxiesOf = ({ httpProxy = '', httpsProxy = '', noProxy = [] }: HttpSettings['proxy']): ProxySettings => ({
   ...{ http: httpProxy, https: httpsProxy },
   no: [...LOOPBACK, ...noProxy].join(','),
 })
 
-/** As Go's client says it. */
+/** The message of Go's client for a failure. */
 function sentence({ code, url, message }: FetchFailure, most: number): string {
   const { hostname, port, protocol } = new URL(url)
   const address = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`

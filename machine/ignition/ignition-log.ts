@@ -1,7 +1,7 @@
-/** As syslog has them, of which Ignition uses these. */
+/** The syslog priorities that Ignition uses. */
 export type Priority = 'crit' | 'err' | 'warning' | 'notice' | 'info' | 'debug'
 
-/** A failure with Ignition's own sentence, and with a better one where Ignition's says little. */
+/** A failure with Ignition's own message, and with a clearer one where Ignition's says little. */
 export class IgnitionFailure extends Error {
   override name = 'IgnitionFailure'
 
@@ -17,8 +17,8 @@ export class IgnitionFailure extends Error {
 export const goQuoted = (text: string): string => JSON.stringify(text)
 
 /**
- * Ignition's log: a line begins with where it comes from, and work that takes time has a number, counted in hex over a
- * stage, and a line for its start and its end.
+ * Ignition's log: a line begins with its origin; an operation has a number, counted in hex per stage, and a line for its
+ * start and its end.
  */
 export class IgnitionLog {
   readonly #print: (priority: Priority, message: string) => void
@@ -57,7 +57,7 @@ export class IgnitionLog {
     })
   }
 
-  /** A program that Ignition runs; its failure tells all that it printed. */
+  /** Logs a program that Ignition runs; a failure includes all of its output. */
   command(what: string, argv: readonly string[], run: () => CommandResult): Promise<void> {
     const line = argv.map(goQuoted).join(' ')
     return this.operation(what, () => {

@@ -5,13 +5,13 @@ import type { DisksWork } from './disk-plan.js'
 import { goQuoted, IgnitionFailure } from './ignition-log.js'
 
 const MIB = 2 ** 20
-/** Kept for the table, at either end. */
+/** Bytes at either end of a disk that are reserved for the table. */
 const EDGE = MIB
 const LINUX_DATA = '0fc63daf-8483-4772-8e79-3d69d8477de4'
 
 type Placed = Omit<Partition, 'name'>
 
-/** Plans what becomes of a disk's partitions, by Ignition's rules of what may be kept, changed and removed. */
+/** Plans a disk's partitions, by Ignition's rules on which may stay, change and be removed. */
 export function planPartitions(work: DisksWork, disk: SpecDisk): void {
   const { devices, log, plan } = work
   const device = devices.find(disk.device!)!
@@ -82,7 +82,7 @@ function mismatch(
   return null
 }
 
-/** Where a partition comes to lie: where it is asked for, or in the largest gap; a size of 0 fills it. */
+/** Position of a partition: as the config asks, or in the largest gap; a size of 0 fills it. */
 function place(
   partitions: readonly Placed[],
   spec: SpecPartition & { number: number },

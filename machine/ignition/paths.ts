@@ -1,12 +1,12 @@
 import { baseName, folderOf, type RootNode, type RootTree } from '../root/root-tree.js'
 import { IgnitionFailure } from './ignition-log.js'
 
-/** Where the installed system is, for what runs before it is the root. */
+/** Mount point of the installed system in the initramfs. */
 export const SYSROOT = '/sysroot'
 
 /**
- * A config's path as Ignition resolves it before it works on it: links on the way are followed as seen from the
- * installed system's root, once each, and never the last part's.
+ * Resolves a config's path as Ignition does: links in it are followed from the installed system's root, once each,
+ * except the last part.
  */
 export function joinPath(tree: RootTree, path: string): string {
   let real = ''
@@ -19,7 +19,7 @@ export function joinPath(tree: RootTree, path: string): string {
   return `${real}/${baseName(path)}`
 }
 
-/** What is there, links at its end not followed. @throws IgnitionFailure when the way there leads through a file */
+/** The node at a path; a link at its end is not followed. @throws IgnitionFailure when the path leads through a file */
 export function look(tree: RootTree, path: string): RootNode | undefined {
   try {
     return tree.lstat(path)
@@ -31,7 +31,7 @@ export function look(tree: RootTree, path: string): RootNode | undefined {
   }
 }
 
-/** Without `.`, `..` and doubled slashes; empty for the root. */
+/** The path without `.`, `..` and doubled slashes; empty for the root. */
 function cleaned(path: string): string {
   const parts: string[] = []
   for (const part of path.split('/'))

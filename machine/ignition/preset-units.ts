@@ -2,7 +2,7 @@ import type { RootTree } from '../root/root-tree.js'
 import { enableUnit } from './unit-links.js'
 import { PRESET } from './units.js'
 
-/** What systemd does at the first start of a system: units are enabled as the presets say. */
+/** Enables units by the presets, as systemd does at the first start of a system. */
 export function presetUnits(tree: RootTree): void {
   for (const line of tree.text(PRESET).split('\n')) {
     const [verb, unit, ...instances] = line.split(' ')

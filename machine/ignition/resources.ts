@@ -21,7 +21,7 @@ import {
 } from './http-request.js'
 import { goQuoted, IgnitionFailure, type IgnitionLog } from './ignition-log.js'
 
-/** A request of a machine's Ignition, as interceptors see it: one may give the {@link HttpAnswer} itself. */
+/** Probe point of a request of a machine's Ignition. An interceptor may return the {@link HttpAnswer} itself. */
 export interface IgnitionRequest extends ProbePoint, HttpRequest {
   readonly kind: 'ignition-request'
   readonly machine: string
@@ -34,20 +34,20 @@ export interface ResourcesParts {
   probe: Probe
   signal: AbortSignal
   log: IgnitionLog
-  /** Of the HTTP client. */
+  /** Limits of the HTTP client. */
   limits?: HttpSettings['limits']
 }
 
 const [FIRST_PAUSE, LONGEST_PAUSE] = [200, 5000]
-/** For so long a machine that cannot be answered is worth waiting for; after that it is just one that does not come up. */
+/** Time after which retries of a failing fetch no longer make a virtual clock jump. */
 const EVENTFUL = minutes(5)
 
 export const NEEDS_NETWORK = 'resource requires networking'
 
 /**
- * Fetches what a config refers to, as Ignition does: `data`, `http` and `https`; decompressed, then its hash held
- * against what was asked. An answer of 5xx and no answer at all are asked for again, with pauses that double from 0.2
- * to 5 seconds, until the config's total timeout, or for ever.
+ * Fetches the resources of a config as Ignition does: `data`, `http` and `https`, decompressed and then verified by hash.
+ * A 5xx answer or none is retried, with pauses that double from 0.2 to 5 seconds, until the config's total timeout, or
+ * for ever.
  */
 export class Resources {
   readonly #parts: ResourcesParts
@@ -60,9 +60,9 @@ export class Resources {
   }
 
   /**
-   * What the config says of timeouts, proxies and certificates counts from now on.
+   * Applies the config's timeouts, proxies and certificates to later fetches.
    *
-   * @throws IgnitionFailure for a certificate that cannot be had or read
+   * @throws IgnitionFailure for a certificate that cannot be fetched or read
    */
   async configure({ timeouts = {}, proxy = {}, security }: NonNullable<SpecConfig['ignition']> = {}): Promise<void> {
     const { httpResponseHeaders = 10, httpTotal = 0 } = timeouts
@@ -74,20 +74,20 @@ export class Resources {
     if (authorities.length > 0) this.#settings = { ...this.#settings, authorities }
   }
 
-  /** For a fetch that no config has said anything about. */
+  /** Resets the settings, with a total timeout, for a fetch before any config. */
   limit(total: number): void {
     this.#settings = { ...DEFAULT_HTTP, total }
   }
 
-  /** @throws IgnitionFailure with Ignition's sentence */
+  /** @throws IgnitionFailure with Ignition's message */
   async bytes(resource: SpecResource): Promise<Uint8Array> {
     const { source = '', compression } = resource
     if (source === '') return verified(new Uint8Array(), resource, this.#parts.log)
-    const given = await this.#fetch(source, resource)
-    return verified(compression === 'gzip' ? gunzip(given) : given, resource, this.#parts.log)
+    const fetched = await this.#fetch(source, resource)
+    return verified(compression === 'gzip' ? gunzip(fetched) : fetched, resource, this.#parts.log)
   }
 
-  /** As it is there: neither decompressed nor verified. */
+  /** The bytes as they are fetched, neither decompressed nor verified. */
   raw(resource: SpecResource): Promise<Uint8Array> {
     return this.#fetch(resource.source ?? '', resource)
   }

@@ -20,7 +20,7 @@ import { Resources } from './resources.js'
 import { createUnits } from './units.js'
 import { createAccounts, failing } from './users.js'
 
-/** In their order. */
+/** Ignition's stages in order. */
 export const IGNITION_STAGES = ['fetch-offline', 'fetch', 'kargs', 'disks', 'mount', 'files', 'umount'] as const
 /** A stage of Ignition. */
 export type IgnitionStage = (typeof IGNITION_STAGES)[number]
@@ -28,7 +28,7 @@ export type IgnitionStage = (typeof IGNITION_STAGES)[number]
 const VERSION = '2.26.0'
 const DAY = 86_400_000
 
-/** A machine at its first boot, as Ignition meets it. */
+/** A machine at its first boot, as Ignition uses it. */
 export interface IgnitionHost {
   machine: string
   bootId: string
@@ -38,21 +38,21 @@ export interface IgnitionHost {
   probe: Probe
   signal: AbortSignal
   devices: () => Promise<Devices>
-  /** Changes the boot loader's entry; true when that was needed. */
+  /** Changes the boot loader's entry; true when anything changed. */
   editKernelArguments: (edit: { shouldExist: readonly string[]; shouldNotExist: readonly string[] }) => Promise<boolean>
   print: (stage: IgnitionStage | null, priority: Priority, message: string) => void
 }
 
 export interface IgnitionOutcome extends AcquiredConfig {
   plan: PlannedDiskChange[]
-  /** A change of kernel arguments lets the machine reboot before anything else is done. */
+  /** Whether kernel arguments changed, so that the machine reboots before any further stage. */
   reboot: boolean
   failure: { stage: IgnitionStage; why: string } | null
 }
 
 /**
- * Runs Ignition's stages one after another on a machine's root filesystem. The first one that fails is the last: the
- * machine goes into its emergency shell, and what was written until then stays.
+ * Runs Ignition's stages one after another on a machine's root filesystem, up to the first that fails: the machine then
+ * goes into its emergency shell, and files that were written before stay.
  */
 export async function runIgnition(host: IgnitionHost): Promise<IgnitionOutcome> {
   const outcome: IgnitionOutcome = { config: {}, version: null, fetched: [], plan: [], reboot: false, failure: null }
@@ -157,7 +157,7 @@ async function setKernelArguments(
   })
 }
 
-/** Mount points are made; what is mounted there is only planned, and so is what files below them are written to. */
+/** Makes mount points. Filesystems are only planned, so files below a mount point are written to the root filesystem. */
 async function mountFilesystems({ tree }: IgnitionHost, { storage }: SpecConfig, log: IgnitionLog): Promise<void> {
   const mounts = (storage?.filesystems ?? []).filter(
     ({ path, format }) => path && format && !['swap', 'none'].includes(format),

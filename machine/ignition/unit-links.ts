@@ -3,7 +3,7 @@ import { folderOf, newLink, type RootTree } from '../root/root-tree.js'
 const UNITS = '/etc/systemd/system'
 const FOLDERS = [UNITS, '/usr/lib/systemd/system']
 
-/** Links by which a unit is started with others, or known by another name. */
+/** Links that start a unit with others, or give it another name. */
 function* linksOf(tree: RootTree, unit: string): Generator<string> {
   for (const name of tree.list(UNITS)) {
     const path = `${UNITS}/${name}`
@@ -26,7 +26,7 @@ const isMasked = (tree: RootTree, unit: string): boolean => {
   return node?.kind === 'link' && node.target === '/dev/null'
 }
 
-/** As `systemctl is-enabled` says of a unit with a file, and not masked: that something starts it, or that nothing could. */
+/** Whether `systemctl is-enabled` succeeds for a unit with a file that is not masked: it is enabled or static. */
 export function isEnabledUnit(tree: RootTree, unit: string): boolean {
   const path = unitFile(tree, unit)
   if (path === undefined || isMasked(tree, unit)) return false
@@ -41,7 +41,7 @@ export function disableUnit(tree: RootTree, unit: string): void {
   }
 }
 
-/** What `[Install]` of a unit's file asks for. A unit without a file, or with none of it, cannot be enabled. */
+/** Makes the links of a unit's `[Install]` section. False when the unit has no file or no such section. */
 export function enableUnit(tree: RootTree, name: string, instance?: string): boolean {
   const path = unitFile(tree, name)
   if (path === undefined || isMasked(tree, name)) return false

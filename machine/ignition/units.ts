@@ -14,7 +14,7 @@ interface Preset {
   instances: string[] | null
 }
 
-/** Writes units and drop-ins, masks units, and leaves a preset for what systemd is to enable at its first start. */
+/** Writes units and drop-ins, masks units, and writes the preset that systemd applies at its first start. */
 export async function createUnits(work: EntriesWork, units: readonly SpecUnit[]): Promise<void> {
   const presets = new Map<string, Preset>()
   for (const unit of units) {
@@ -82,7 +82,7 @@ async function setMask({ tree, log }: EntriesWork, name: string, mask: boolean):
   }
 }
 
-/** Only a unit that is enabled needs to be disabled. */
+/** Disables a unit that is enabled. */
 async function disable(work: EntriesWork, line: string): Promise<void> {
   if (!isEnabledUnit(work.tree, line)) return
   await work.log.operation(`removing enablement symlink(s) for ${goQuoted(line)}`, () => disableUnit(work.tree, line))

@@ -14,7 +14,7 @@ interface UsersWork {
 type Users = NonNullable<NonNullable<SpecConfig['passwd']>['users']>
 type Groups = NonNullable<NonNullable<SpecConfig['passwd']>['groups']>
 
-/** Makes groups and users as a config describes them: those that are there are changed to it. */
+/** Makes groups and users of a config; existing ones are changed. */
 export async function createAccounts(work: UsersWork, { users = [], groups = [] }: NonNullable<SpecConfig['passwd']>) {
   if (groups.length > 0) await work.log.within('ensureGroups', () => ensureGroups(work, groups))
   if (users.length > 0) await work.log.within('ensureUsers', () => ensureUsers(work, users))
@@ -127,11 +127,11 @@ async function authorizeKeys({ tree, tools, log }: UsersWork, { name = '', sshAu
   })
 }
 
-/** An option with its value, left out when there is none to give. */
+/** An option with its value; empty without a value. */
 const option = (name: string, value: string | number | undefined): string[] =>
   value === undefined || value === '' ? [] : [name, String(value)]
 
-/** Puts what was being done in front of a failure. */
+/** Prefixes a failure with the current work. */
 export const failing =
   (before: string) =>
   async <T>(work: () => T | Promise<T>, more = ''): Promise<T> => {

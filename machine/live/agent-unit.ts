@@ -35,7 +35,7 @@ export async function startAgentUnit(agent: AgentOnCoreos, parts: UnitParts): Pr
     if (await started(agent, parts)) return true
     const { limit } = restart
     if (restart.when === 'no' || restart.when === 'on-success') return false
-    // A weak sleep: restarts may go on as long as the machine runs, and must not keep an automatic clock moving.
+    // Weak, since restarts may go on for ever and must not make a virtual clock jump.
     await clock.sleep(Math.max(restart.delay, SHORTEST_DELAY), { weak: true, signal })
     systemd(`Scheduled restart job, restart counter is at ${restarts}.`)
     const recent = limit ? starts.filter((at) => clock.now() - at < limit.within).length : 0

@@ -10,7 +10,7 @@ const BOOTSTRAP = '/etc/pivot/image-pullspec'
 export const KUBELET = '/usr/bin/kubelet'
 
 const [FIRST_PAUSE, LONGEST_PAUSE] = [seconds(10), minutes(5)]
-/** Time after which retries of a failing pull no longer hold an automatic clock. */
+/** Time after which retries of a failing pull no longer make a virtual clock jump. */
 const EVENTFUL = minutes(60)
 
 /**

@@ -33,7 +33,7 @@ import { tcpdump } from './network/tcpdump.js'
 import { udevadm } from './system/udevadm.js'
 import { wipefs } from './block/wipefs.js'
 
-/** Loaded when it first runs: it brings decompressors and an HTTP client, which an idle machine does not need. */
+/** coreos-installer, loaded on first use, since an idle machine needs neither its decompressors nor its HTTP client. */
 const coreosInstaller: Program = async (process) => {
   const program = await held(process.clock, 'loading coreos-installer', () => {
     return import('./coreos-installer/coreos-installer.js')
@@ -41,7 +41,7 @@ const coreosInstaller: Program = async (process) => {
   return program.coreosInstaller(process)
 }
 
-/** What the live ramdisk has on its PATH, by name. */
+/** Programs on the PATH of the live ramdisk, by name. */
 export const installed: ReadonlyMap<string, Program> = new Map<string, Program>([
   ['[', test],
   ['blkdiscard', blkdiscard],

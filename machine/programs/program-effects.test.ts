@@ -5,7 +5,7 @@ const { ramdisk } = programMachines()
 const installed = installedMachine(ramdisk)
 
 describe('what a program changes', () => {
-  test('a mounted boot partition is served from the disk, and written to only when mounted for that', async () => {
+  test('files of a mounted boot partition are read from the disk, and written only with a writable mount', async () => {
     const machine = await ramdisk()
     await run(machine, 'dd of=/dev/sda status=none', await image)
     await run(machine, 'mount -o ro /dev/sda3 /mnt')
@@ -29,7 +29,7 @@ describe('what a program changes', () => {
     expect((await run(machine, 'test -e /mnt/ignition.firstboot')).code).toBe(1)
   })
 
-  test('the EFI system partition can be looked into', async () => {
+  test('files of the EFI system partition can be read', async () => {
     await run(installed.machine, 'mkdir -p /run/esp')
     await run(installed.machine, 'mount -o ro /dev/sda2 /run/esp')
     expect((await run(installed.machine, 'ls /run/esp/EFI')).stdout).toBe('BOOT\nfedora\n')
@@ -41,7 +41,7 @@ describe('what a program changes', () => {
     await run(installed.machine, 'umount /run/esp')
   })
 
-  test('boot entries are created first in the order, deleted, and outlive a reboot', async () => {
+  test('new boot entries are first in the order, can be deleted, and outlive a reboot', async () => {
     const machine = await ramdisk()
     await run(machine, 'dd of=/dev/sda status=none', await image)
     const create = (label: string) =>
@@ -72,7 +72,7 @@ Boot0001* two\tHD(2,GPT,${GUID}2,0x1000,0x2000)/File(\\EFI\\fedora\\shimx64.efi)
     expect(await machine.executor.files.exists('/sys/firmware/efi')).toBe(false)
   })
 
-  test('wipefs erases signatures at both ends, sgdisk -Z what is left of a table', async () => {
+  test('wipefs erases signatures at both ends, sgdisk -Z the rest of a table', async () => {
     const machine = await ramdisk()
     await run(machine, 'sgdisk -o /dev/sdb')
     expect((await run(machine, 'sgdisk -v /dev/sdb')).stdout).toBe(
@@ -101,7 +101,7 @@ Boot0001* two\tHD(2,GPT,${GUID}2,0x1000,0x2000)/File(\\EFI\\fedora\\shimx64.efi)
     expect((await run(machine, 'lsblk -n -o NAME /dev/sda')).stdout).toBe('sda\n')
   })
 
-  test('what the hostname is set to is what is read', async () => {
+  test('a hostname that was set is read back', async () => {
     const machine = await ramdisk()
     await run(machine, 'hostnamectl set-hostname node-7')
     expect((await run(machine, 'hostname')).stdout).toBe('node-7\n')

@@ -57,7 +57,7 @@ describe('how a program fails', () => {
     expect((await run(installed.machine, `test ${words}`)).code).toBe(code)
   })
 
-  test('a medium error is an input/output error to the program, and zeros end where the disk does', async () => {
+  test('a medium error is an input/output error to the program, and writing zeros stops at the end of the disk', async () => {
     const machine = await ramdisk()
     using _broken = probe.attach((point, next) =>
       point['machine'] === machine.spec.id && point.kind === 'disk-write' && point['disk'] === 'sda'

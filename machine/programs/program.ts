@@ -13,28 +13,28 @@ export interface EfiEntry {
   path: string
 }
 
-/** A machine as its own programs see it. */
+/** A machine as its own programs use it. */
 export interface Inside {
   readonly spec: MachineSpec
   readonly boot: Boot
   readonly files: FileTree
-  /** By kernel name. Every access passes the probe, so faults reach it. */
+  /** Disks by kernel name. Every access passes the probe, so that faults can strike it. */
   readonly disks: ReadonlyMap<string, BlockDevice>
-  /** Firmware variables; survive reboots. Changes are kept by calling {@link persist}. */
+  /** Firmware variables, which outlive reboots. {@link persist} stores changes. */
   readonly efi: { entries: EfiEntry[]; order: string[]; current: string | null }
-  /** Mount point -> what is mounted there. */
+  /** Mounts by mount point. */
   readonly mounts: Map<string, { device: string; readOnly: boolean }>
-  /** Images that were brought to it, and where this process finds them. */
+  /** Files of this process with staged images, by their path in the machine. */
   readonly staged?: ReadonlyMap<string, string>
-  /** Saves firmware variables. */
+  /** Stores firmware variables and mounts. */
   persist(): Promise<void>
-  /** Ejects the CD that is in its drive; absent where there is none. */
+  /** Ejects the CD; absent without one. */
   eject?(): Promise<void>
-  /** Takes effect after the program has ended. */
+  /** Asks for power off or reboot, which happens after the program has ended. */
   request(action: 'power off' | 'reboot'): void
 }
 
-/** A program under way. */
+/** A running program. */
 export interface Process {
   readonly argv: readonly [string, ...string[]]
   readonly stdin: Uint8Array
@@ -43,7 +43,7 @@ export interface Process {
   readonly clock: Clock
   readonly random: Random
   readonly pace: MachinePace
-  /** Aborted when it is killed: the machine lost power, the agent cancelled it. */
+  /** Aborted when the machine loses power or the program is cancelled. */
   readonly signal: AbortSignal
   stdout(text: string | Uint8Array): void
   stderr(text: string | Uint8Array): void

@@ -143,7 +143,7 @@ Number  Start (sector)    End (sector)  Size       Code  Name
     expect(await run(installed.machine, line)).toEqual({ stdout, stderr: '', code: 0 })
   })
 
-  test('every device row has every column that IPA asks for', async () => {
+  test('lsblk prints every column that IPA asks for, for every device', async () => {
     const { stdout } = await run(
       installed.machine,
       'lsblk -bia --json -oKNAME,MODEL,SIZE,ROTA,TYPE,UUID,PARTUUID,SERIAL,WWN,LOG-SEC,PHY-SEC,TRAN',
@@ -160,7 +160,7 @@ Number  Start (sector)    End (sector)  Size       Code  Name
     expect(rows[3]).toMatchObject({ uuid: '96d15588-3596-4b3c-adca-a2ff7279ea63', partuuid: `${GUID}3`, model: null })
   })
 
-  test('addresses and links come as iproute2 gives them in JSON', async () => {
+  test("ip prints addresses and links as iproute2's JSON", async () => {
     const json = async (line: string) =>
       JSON.parse((await run(installed.machine, line)).stdout) as Record<string, unknown>[]
     expect((await json('ip -j addr'))[1]).toMatchObject({
@@ -178,7 +178,7 @@ Number  Start (sector)    End (sector)  Size       Code  Name
   })
 })
 
-test('steps read the whole machine through its programs and files', async () => {
+test('steps collect the whole inventory through programs and files', async () => {
   const { inventory, rootDisk, bootInterface } = await readHardware(installed.machine.target)
   expect(inventory).toMatchObject({
     interfaces: [

@@ -2,21 +2,21 @@ import { errorChain } from '../../runtime/index.js'
 import type { Process, Program } from './program.js'
 
 /**
- * Options of a program by their long name: a short letter or nothing, and `=` when they take a value:
+ * Options of a program by long name, with the short letter if any, and `=` when they take a value:
  * `{ bytes: 'b', output: 'o=', json: '', 'root-only': '=' }`. Without a long form the letter is the name: `{ L: 'L=' }`.
  */
 export type OptionTable = Readonly<Record<string, string>>
 
 export interface Options {
   has(name: string): boolean
-  /** The last one given. */
+  /** The last value of an option. */
   value(name: string): string | undefined
   values(name: string): string[]
-  /** Everything that is not an option, in order. */
+  /** Operands in order. */
   readonly rest: readonly string[]
 }
 
-/** Ends a program: `NAME: MESSAGE` on stderr and this exit code. */
+/** Ends a program with `NAME: MESSAGE` on stderr and an exit code. */
 export class ToolFailure extends Error {
   override name = 'ToolFailure'
   constructor(
@@ -27,7 +27,7 @@ export class ToolFailure extends Error {
   }
 }
 
-/** Ends a program without a word. */
+/** Ends a program with an exit code and no message. */
 export class ToolExit extends Error {
   override name = 'ToolExit'
   constructor(readonly exitCode: number) {
@@ -35,7 +35,7 @@ export class ToolExit extends Error {
   }
 }
 
-/** Sentences of strerror(3). */
+/** Messages of strerror(3). */
 const STRERROR: Readonly<Record<string, string>> = {
   EACCES: 'Permission denied',
   EBUSY: 'Device or resource busy',
@@ -53,15 +53,15 @@ const STRERROR: Readonly<Record<string, string>> = {
   EROFS: 'Read-only file system',
 }
 
-/** What strerror says of an error's code; undefined for errors that no system call gave. */
+/** strerror(3)'s message for an error's code; undefined for an error without one. */
 export function strerror(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? STRERROR[code] : undefined
 }
 
 /**
- * A program with options as getopt_long reads them. Unknown options end it as they end util-linux's and coreutils'
- * programs; a failed access to a file or disk ends it with that error's sentence.
+ * Makes a program with options as getopt_long parses them. An unknown option ends it as in util-linux and coreutils; a
+ * failed access to a file or disk ends it with the message of the error.
  */
 export function tool(
   name: string,
@@ -88,9 +88,9 @@ export function tool(
   }
 }
 
-/** @throws ToolFailure for an option that is not in the table, or lacks its value */
+/** @throws ToolFailure for an unknown option, or one without its value */
 function parseOptions(argv: readonly string[], table: OptionTable): Options {
-  const given: [string, string][] = []
+  const parsed: [string, string][] = []
   const rest: string[] = []
   const short = new Map(Object.entries(table).map(([name, form]) => [form.replace('=', ''), name]))
   const takesValue = (name: string) => table[name]!.endsWith('=')
@@ -108,22 +108,22 @@ function parseOptions(argv: readonly string[], table: OptionTable): Options {
     if (word.startsWith('--')) {
       const [name, attached] = splitOnce(word.slice(2), '=')
       if (table[name] === undefined) throw new ToolFailure(`unrecognized option '--${name}'`)
-      given.push([name, takesValue(name) ? (attached ?? next(`'--${name}'`)) : ''])
+      parsed.push([name, takesValue(name) ? (attached ?? next(`'--${name}'`)) : ''])
     } else if (word.startsWith('-') && word.length > 1) {
       for (let letter = 1; letter < word.length; letter++) {
         const name = short.get(word[letter]!)
         if (name === undefined) throw new ToolFailure(`invalid option -- '${word[letter]!}'`)
         if (!takesValue(name)) {
-          given.push([name, ''])
+          parsed.push([name, ''])
           continue
         }
         const attached = word.slice(letter + 1)
-        given.push([name, attached === '' ? next(`-- '${word[letter]!}'`) : attached])
+        parsed.push([name, attached === '' ? next(`-- '${word[letter]!}'`) : attached])
         break
       }
     } else rest.push(word)
   }
-  const values = (name: string) => given.filter(([option]) => option === name).map(([, value]) => value)
+  const values = (name: string) => parsed.filter(([option]) => option === name).map(([, value]) => value)
   return { has: (name) => values(name).length > 0, value: (name) => values(name).at(-1), values, rest }
 }
 
@@ -132,7 +132,7 @@ export function splitOnce(text: string, separator: string): [string, string | un
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)]
 }
 
-/** Rows as columns of equal width, the last one not padded. `right` holds the indexes of right-aligned columns. */
+/** Formats rows as columns, the last one not padded. `right`: indexes of right-aligned columns. */
 export function columns(rows: readonly (readonly string[])[], right: ReadonlySet<number> = new Set()): string {
   const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]!.length)))
   return rows
@@ -151,7 +151,7 @@ export function columns(rows: readonly (readonly string[])[], right: ReadonlySet
     .join('')
 }
 
-/** JSON as util-linux prints it: three spaces, neighbouring objects joined by `},{`. */
+/** JSON as util-linux prints it: indented by three spaces, consecutive objects joined by `},{`. */
 export function utilLinuxJson(value: unknown): string {
   return `${JSON.stringify(value, null, 3).replaceAll(/\},\n\s*\{/g, '},{')}\n`
 }

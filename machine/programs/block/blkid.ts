@@ -1,7 +1,7 @@
 import { blockNodes, findNode, flatNodes, type BlockNode } from './block-nodes.js'
 import { tool, ToolExit } from '../tool.js'
 
-/** What of a device there is nothing known: real blkid ends with 2. */
+/** Exit code of blkid when it finds nothing about a device. */
 const NOTHING_FOUND = 2
 
 const usage = (type: string) => (type === 'swap' ? 'other' : type === 'linux_raid_member' ? 'raid' : 'filesystem')

@@ -8,38 +8,38 @@ import { findArrays, type MdArray } from './md-arrays.js'
 import type { Inside } from '../program.js'
 
 /**
- * A disk or partition as Linux and udev know it. Read from the disk whenever somebody asks, as if the kernel had
- * re-read the table at once.
+ * A disk or partition as Linux and udev show it. Always read from the disk, as if the kernel re-read the table at every
+ * change.
  */
 export interface BlockNode {
   kind: 'disk' | 'part' | 'raid'
   /** `sda`, `sda3`, `md127`, `md127p1` */
   name: string
-  /** Of an array: what of it a disk would say, without an identity. */
+  /** The disk's spec; for an array a spec without serial number and WWN. */
   disk: DiskSpec
   /** The disk's device, also for partitions. */
   device: BlockDevice
   /** Bytes from the start of the disk. */
   offset: number
   length: number
-  /** Of a disk: its table. Of a partition: the table that it is in. */
+  /** Table of a disk, or the table that a partition is in. */
   table: DiskLayout['table']
   diskGuid: string | null
   /** From 1; null for a disk. */
   number: number | null
   gpt: { type: string; guid: string; name: string } | null
   filesystem: Filesystem | undefined
-  /** Paths in /dev/disk that lead here. */
+  /** Links in /dev/disk to this node. */
   links: string[]
 }
 
 export interface BlockDiskNode extends BlockNode {
   partitions: BlockNode[]
-  /** Of a software RAID array that runs. */
+  /** The running software RAID array of this node; null for others. */
   array: MdArray | null
 }
 
-/** Every disk in its place, with its partitions; then the software RAID arrays that run. */
+/** Every disk in order with its partitions, then the running software RAID arrays. */
 export async function blockNodes(inside: Inside): Promise<BlockDiskNode[]> {
   const disks: BlockDiskNode[] = []
   for (const disk of inside.spec.disks) disks.push(await diskNode(inside, disk))
@@ -112,7 +112,7 @@ async function wholeNode({
   }
 }
 
-/** The kernel and udev find nothing where they cannot read, and list the disk all the same. */
+/** A device whose failed reads return zeros: the kernel and udev list a disk that they cannot read. */
 const withoutBadSectors = (device: BlockDevice): BlockDevice => ({
   ...device,
   read: (offset, length) =>
@@ -135,7 +135,7 @@ function contentLinks(gpt: BlockNode['gpt'], filesystem: Filesystem | undefined)
 export const flatNodes = (disks: readonly BlockDiskNode[]): BlockNode[] =>
   disks.flatMap((disk) => [disk, ...disk.partitions])
 
-/** The disk or partition behind a path in /dev, a /dev/disk link, or undefined. Costs no disk access without one. */
+/** The node of a path or link in /dev; undefined without one. Other paths need no disk access. */
 export async function findNode(inside: Inside, path: string): Promise<BlockNode | BlockDiskNode | undefined> {
   if (!path.startsWith('/dev/')) return undefined
   const name = path.slice('/dev/'.length)
@@ -144,10 +144,10 @@ export async function findNode(inside: Inside, path: string): Promise<BlockNode 
   return nodes.find((node) => node.name === name || node.links.includes(path))
 }
 
-/** Reads within a disk or partition; short at its end. */
+/** Reads within a disk or partition; fewer bytes at its end. */
 export const readNode = (node: BlockNode, offset: number, length: number): Promise<Uint8Array> =>
   node.device.read(node.offset + offset, Math.max(0, Math.min(length, node.length - offset)))
 
-/** Where a disk or partition is mounted. */
+/** Mount points of a disk or partition. */
 export const mountPoints = (inside: Inside, node: BlockNode): string[] =>
   [...inside.mounts].filter(([, mount]) => mount.device === `/dev/${node.name}`).map(([point]) => point)

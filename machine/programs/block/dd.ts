@@ -3,9 +3,9 @@ import { fileView, type FileView } from '../files/file-view.js'
 import type { Process, Program } from '../program.js'
 import { splitOnce, strerror } from '../tool.js'
 
-/** As much at once as a fault or a power cut should be able to come in between. */
+/** Size of a write, between which a fault or a power loss can strike. */
 const PIECE = 4 * 1024 * 1024
-/** Zeros cost nothing, so they may go in longer pieces. */
+/** Size of a write of zeros, which are cheap. */
 const ZERO_PIECE = 256 * 1024 * 1024
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -32,7 +32,7 @@ function bytesOf(text: string): number | undefined {
   return digits === undefined || factor === undefined ? undefined : Number(digits) * factor
 }
 
-/** Where bytes come from: null at the end. */
+/** Input of dd. */
 interface Source {
   length: number
   zero: boolean
@@ -49,10 +49,10 @@ export const dd: Program = async (process) => {
   }
   const numbers: Record<string, number> = { bs: 512, skip: 0, seek: 0, count: Infinity }
   for (const name of Object.keys(numbers)) {
-    const given = operands.get(name)
-    if (given === undefined) continue
-    const value = bytesOf(given)
-    if (value === undefined) return wrong(`invalid number: '${given}'`)
+    const text = operands.get(name)
+    if (text === undefined) continue
+    const value = bytesOf(text)
+    if (value === undefined) return wrong(`invalid number: '${text}'`)
     numbers[name] = value
   }
   const { bs, skip, seek, count } = numbers as { bs: number; skip: number; seek: number; count: number }

@@ -5,7 +5,7 @@ import { tool, ToolFailure } from '../tool.js'
 const PIECE = 256 * 1024 * 1024
 const RANDOM_PIECE = 1024 * 1024
 
-/** From the end: a file that nothing is in any more behind a place can be cut there, instead of being read. */
+/** Writes zeros from the end, so that a disk file can be truncated instead of read. */
 async function zero({ clock, pace, signal }: Process, node: BlockNode, from: number, length: number): Promise<void> {
   for (let end = from + length; end > from; end -= PIECE) {
     signal.throwIfAborted()
@@ -15,7 +15,7 @@ async function zero({ clock, pace, signal }: Process, node: BlockNode, from: num
   }
 }
 
-/** Of several passes only the last leaves anything behind, so only that one is carried out; all of them take time. */
+/** Writes only the last of several passes, since it overwrites the others; all of them take time. */
 export const shred = tool(
   'shred',
   { force: 'f', zero: 'z', verbose: 'v', iterations: 'n=', size: 's=', exact: 'x', remove: 'u' },

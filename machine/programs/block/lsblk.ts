@@ -6,7 +6,7 @@ import { columns, tool, ToolFailure, utilLinuxJson } from '../tool.js'
 
 type Cell = string | number | boolean | null | (string | null)[]
 
-/** `raw`: with -b. Only SIZE makes a difference. */
+/** A column. `raw`, with -b, changes only SIZE. */
 type Column = (node: BlockNode, inside: Inside, raw: boolean) => Cell
 
 const ofDisk =
@@ -14,7 +14,7 @@ const ofDisk =
   (node, inside) =>
     node.kind === 'disk' ? value(node, inside) : null
 
-/** Columns of util-linux 2.40, as far as simulated hardware has something to say. */
+/** Columns of util-linux 2.40 that simulated hardware has values for. */
 const COLUMNS: Readonly<Record<string, Column>> = {
   NAME: (node) => node.name,
   KNAME: (node) => node.name,
@@ -127,7 +127,7 @@ export const lsblk = tool(
         const cell = COLUMNS[name]!(node, inside, options.has('bytes'))
         return options.has('paths') && /^P?K?NAME$/.test(name) && cell !== null ? `/dev/${String(cell)}` : cell
       })
-    // An array stands below each of its members.
+    // An array is a child of each of its members.
     const children = (node: BlockNode | BlockDiskNode): (BlockNode | BlockDiskNode)[] =>
       options.has('nodeps')
         ? []
@@ -135,7 +135,7 @@ export const lsblk = tool(
             ...('partitions' in node ? node.partitions : []),
             ...all.filter(({ array }) => array?.members.some((member) => member?.name === node.name)),
           ]
-    // Without NAME there is no column to draw the tree in, in JSON neither.
+    // Without the NAME column there is no tree, in JSON neither.
     const asTree = (options.has('tree') || chosen.includes('NAME')) && !options.has('list')
 
     const flat = (node: BlockNode | BlockDiskNode): (BlockNode | BlockDiskNode)[] => [
@@ -190,7 +190,7 @@ interface Row {
   cells: string[]
 }
 
-/** In a list an array is named once, however many members it has. */
+/** Removes repeated nodes: a list shows an array once, not for each member. */
 const unique = (nodes: BlockNode[]): BlockNode[] =>
   nodes.filter((node, index) => nodes.findIndex(({ name }) => name === node.name) === index)
 
@@ -211,7 +211,7 @@ function majorMinor(node: BlockNode, inside: Inside): string {
   return `${major}:${index * 16 + (node.number ?? 0)}`
 }
 
-/** As util-linux: one decimal where it is not zero, powers of 1024. */
+/** A size as util-linux prints it: powers of 1024, one decimal when it is not zero. */
 export function humanSize(bytes: number): string {
   const units = ['B', 'K', 'M', 'G', 'T', 'P']
   let value = bytes

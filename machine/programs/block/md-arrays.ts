@@ -15,14 +15,14 @@ export interface MdArray {
   /** `md127` */
   name: string
   superblock: MdSuperblock
-  /** In the order of their roles; undefined where one is missing. */
+  /** Members by role; undefined for a missing one. */
   members: (BlockNode | undefined)[]
   state: 'running' | 'stopped'
-  /** Set when it runs. */
+  /** Set for a running array. */
   device: BlockDevice | undefined
 }
 
-/** mdadm's own record of the arrays that run: `md127 1.2 UUID PATH`. In the ramdisk's files, so it is gone at a boot. */
+/** mdadm's file of running arrays: `md127 1.2 UUID PATH`. In the ramdisk, so it lasts for one boot. */
 const MAP = '/run/mdadm/map'
 /** Arrays that were stopped in this boot: udev does not assemble them again. */
 const STOPPED = '/run/mdadm/stopped'
@@ -34,8 +34,8 @@ export async function readMdSuperblock(node: BlockNode): Promise<MdSuperblock | 
 }
 
 /**
- * The arrays whose members are among these disks and partitions. As udev's rules assemble an array the moment its
- * members appear, one that nobody has named yet gets the highest free number, and keeps it for this boot.
+ * The arrays whose members are among these disks and partitions. udev's rules assemble an array when its members appear,
+ * so an array without a name in this boot gets the highest free number.
  */
 export async function findArrays(inside: Inside, nodes: readonly BlockNode[]): Promise<MdArray[]> {
   const found = new Map<string, { superblock: MdSuperblock; members: (BlockNode | undefined)[] }>()
@@ -98,7 +98,7 @@ export function setStopped(inside: Inside, uuid: string, stopped: boolean): void
   put(inside, STOPPED, stopped ? [...others, uuid] : others)
 }
 
-/** Frees the name of an array that is no more. */
+/** Frees the name of a removed array. */
 export function forgetArray(inside: Inside, uuid: string): void {
   put(
     inside,
@@ -125,7 +125,7 @@ function put({ files }: Inside, path: string, content: readonly string[]): void 
 
 export const levelName = (level: number): string => `raid${level}`
 
-/** What /proc/mdstat says right now. */
+/** Contents of /proc/mdstat. */
 export async function mdstat(inside: Inside): Promise<string> {
   const running = (await blockNodes(inside)).flatMap(({ array }) => (array ? [array] : []))
   const levels = [...new Set(running.map(({ superblock }) => `[${levelName(superblock.level)}]`))].sort()

@@ -10,7 +10,7 @@ const fields = (rows: readonly (readonly [string, string] | null)[]): string =>
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** As ctime(3), in UTC. */
+/** A time in ctime(3)'s format, in UTC. */
 function ctime(ms: number): string {
   const at = new Date(ms)
   const time = at.toISOString().slice(11, 19)

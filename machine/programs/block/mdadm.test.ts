@@ -10,7 +10,7 @@ async function mirrored() {
   return { ...lab, fails }
 }
 
-test('an array is stopped, put together again, and gone with its superblocks', async () => {
+test('an array can be stopped, assembled again, and removed with its superblocks', async () => {
   await using lab = await mirrored()
   expect(await lab.fails('mdadm --zero-superblock /dev/sda1')).toMatch(/Couldn't open \/dev\/sda1 for write/)
   await lab.say('mdadm --stop /dev/md7')
@@ -23,7 +23,7 @@ test('an array is stopped, put together again, and gone with its superblocks', a
   expect(await lab.say('mdadm --examine --scan')).toBe('')
 })
 
-test('an array carries partitions, which are named after it', async () => {
+test('an array can have partitions, which are named after it', async () => {
   await using lab = await mirrored()
   await lab.say('sgdisk -n 0:0:+100M -c 0:inner /dev/md7')
   expect(await lab.say('lsblk -lno NAME,TYPE,PARTLABEL')).toMatch(/^md7p1 part +inner$/m)
@@ -31,7 +31,7 @@ test('an array carries partitions, which are named after it', async () => {
   expect(await lab.say('lsblk -bdno SIZE /dev/md7')).toBe(`${GIB - 2 ** 20}\n`)
 })
 
-test('a member in use is refused, and one that was used is taken with --run only', async () => {
+test('a member in use is refused, and a member of an earlier array is accepted only with --run', async () => {
   await using lab = await mirrored()
   expect(await lab.fails('mdadm --create /dev/md8 --run -l 1 -n 2 /dev/sda1 /dev/sdb1')).toMatch(/resource busy/)
   expect(await lab.fails('mdadm --create /dev/md7 --run -l 1 -n 2 /dev/sda1 /dev/sdb1')).toMatch(/already in use/)
@@ -43,7 +43,7 @@ test('a member in use is refused, and one that was used is taken with --run only
   )
 })
 
-test('an array that was made before is found after a reboot under the highest number', async () => {
+test('an existing array has the highest number after a reboot', async () => {
   await using lab = await mirrored()
   await lab.say('dd of=/dev/md7 bs=1M seek=5 status=none', Buffer.from('kept'))
   await lab.reboot()

@@ -33,7 +33,7 @@ const LEVELS: Readonly<Record<string, RaidLevel>> = {
 }
 const FEWEST: Readonly<Record<RaidLevel, number>> = { 0: 2, 1: 2, 5: 3, 6: 4, 10: 4 }
 
-/** Software RAID: superblocks of version 1.2 on the members, arrays that run as long as those are there. */
+/** Software RAID with superblocks of version 1.2. An array runs as long as its superblocks are there. */
 export const mdadm = tool(
   'mdadm',
   {
@@ -66,7 +66,7 @@ export const mdadm = tool(
     if (options.has('zero-superblock')) return zeroSuperblocks(process, options)
     if (options.has('examine')) return examine(process, options)
     if (options.has('detail')) return showDetail(process, options)
-    // Nothing is ever being synchronised.
+    // Nothing to wait for: simulated arrays are always in sync.
     if (options.has('wait')) for (const path of options.rest) await runningArray(process.inside, path)
   },
 )
@@ -101,16 +101,16 @@ async function create({ inside, random, clock, stderr }: Process, options: Optio
   const smallest = Math.min(...members.map(({ length }) => length)) - DATA_OFFSET
   const memberSize = Math.floor(smallest / CHUNK) * CHUNK
   if (memberSize <= 0) throw new ToolFailure('device is too small to be a member', 2)
-  const given = options.value('name') ?? name.replace(/^md/, '')
+  const arrayName = options.value('name') ?? name.replace(/^md/, '')
   const common = {
     arrayUuid: Buffer.from(random.bytes(16)).toString('hex'),
-    name: `${options.value('homehost') ?? hostOf(inside)}:${given}`.slice(0, 32),
+    name: `${options.value('homehost') ?? hostOf(inside)}:${arrayName}`.slice(0, 32),
     ...{ level, layout: level === 10 ? 0x102 : level >= 5 ? 2 : 0, chunk: level === 1 ? 0 : CHUNK },
     ...{ members: count, memberSize, dataOffset: DATA_OFFSET, created: clock.now(), events: 1 },
   }
   for (const [role, member] of members.entries()) {
     const superblock: MdSuperblock = { ...common, role, deviceUuid: Buffer.from(random.bytes(16)).toString('hex') }
-    // A signature of what was there before would hide the superblock from whoever looks for filesystems first.
+    // Remove the signature of an earlier filesystem, which programs would find before the superblock.
     await member.device.discard(member.offset, MD_SUPERBLOCK_OFFSET)
     await member.device.write(member.offset + MD_SUPERBLOCK_OFFSET, buildMdSuperblock(superblock, member.length))
     await member.device.flush()
@@ -192,7 +192,7 @@ async function zeroSuperblocks({ inside, stderr }: Process, options: Options): P
     if (!node) throw new ToolFailure(`Couldn't open ${path} for write - not zeroing`, 2)
     const superblock = await readMdSuperblock(node)
     if (!superblock) {
-      // Exits with 0: mdadm takes a device that is no member for erased already.
+      // Exits with 0: for mdadm a device that is no member is already erased.
       stderr(`mdadm: Unrecognised md component device - ${path}\n`)
       continue
     }

@@ -3,7 +3,7 @@ import { findNode, type BlockNode } from './block-nodes.js'
 import type { Inside, Process } from '../program.js'
 import { tool, ToolFailure } from '../tool.js'
 
-/** How long a disk says its erasure takes; with a pace it really does. */
+/** Duration of an erasure that a disk reports; a paced disk also takes it. */
 const MINUTES = 2
 
 const canErase = ({ secureErase, transport }: DiskSpec) => secureErase ?? transport === 'nvme'
@@ -19,10 +19,10 @@ async function eraseAll({ clock, pace, signal }: Process, { device }: BlockNode)
   await device.flush()
 }
 
-/** A password of the ATA security feature, kept by the disk for this boot. */
+/** File with the disk's password of the ATA security feature, which lasts for one boot. */
 const passwordFile = (name: string) => `/run/ata-security/${name}`
 
-/** What of hdparm a secure erase needs: the security part of `-I`, setting a password, erasing with it. */
+/** hdparm as far as a secure erase needs it: the security part of `-I`, setting a password, erasing with it. */
 export const hdparm = tool(
   'hdparm',
   {
@@ -78,7 +78,7 @@ function identity(disk: DiskSpec, path: string, enabled: boolean): string {
   return `\n${path}:\n\nATA device, with non-removable media\n\tModel Number:       ${disk.model}\n\tSerial Number:      ${disk.serial}\n${security}`
 }
 
-/** What of nvme-cli a secure erase needs: the controller's abilities and formatting. */
+/** nvme-cli as far as a secure erase needs it: the controller's capabilities and formatting. */
 export const nvme = tool(
   'nvme',
   { 'output-format': 'o=', ses: 's=', force: 'f', 'namespace-id': 'n=' },
@@ -88,7 +88,7 @@ export const nvme = tool(
     if (node?.disk.transport !== 'nvme') throw new ToolFailure(`${path ?? ''}: No such file or directory`)
     switch (verb) {
       case 'id-ctrl': {
-        // Bit 1 of OACS: Format NVM. Bit 2 of FNA: it can erase by forgetting its key.
+        // Bit 1 of OACS: Format NVM. Bit 2 of FNA: cryptographic erase.
         const abilities = { oacs: canErase(node.disk) === false ? 0 : 2, fna: 4 }
         process.stdout(`${JSON.stringify({ sn: node.disk.serial, mn: node.disk.model, ...abilities }, null, 2)}\n`)
         return

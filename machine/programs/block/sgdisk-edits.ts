@@ -6,7 +6,7 @@ import { bufferOf } from '../../../bytes/index.js'
 import type { BlockNode } from './block-nodes.js'
 import { ToolExit, ToolFailure, type Options } from '../tool.js'
 
-/** gdisk's own two-byte names of partition types. */
+/** gdisk's two-byte codes of partition types. */
 export const CODES: Readonly<Record<string, string>> = {
   '21686148-6449-6e6f-744e-656564454649': 'EF02',
   'c12a7328-f81f-11d2-ba4b-00a0c93ec93b': 'EF00',
@@ -19,11 +19,11 @@ export const CODES: Readonly<Record<string, string>> = {
   '8da63339-0007-60c0-c436-083ac8230908': '8301',
 }
 
-/** Options that change a table; carried out in this order. */
+/** Options that change a table, in the order in which they are applied. */
 export const EDITS = ['move-second-header', 'delete', 'new', 'typecode', 'change-name'] as const
 
 const LINUX_FILESYSTEM = '0fc63daf-8483-4772-8e79-3d69d8477de4'
-/** Bytes: gdisk aligns to 1 MiB. */
+/** gdisk's alignment in bytes. */
 const ALIGNMENT = 1024 * 1024
 const UNITS: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 }
 
@@ -35,8 +35,8 @@ interface Table {
 }
 
 /**
- * Adds, deletes and names partitions. A disk without a table gets one, as with gdisk; the table is written anew for the
- * whole disk, so that its copy stands at the disk's end.
+ * Adds, deletes and names partitions. A disk without a table gets one, as with gdisk; the table is rewritten for the
+ * whole disk, so that its backup is at the disk's end.
  */
 export async function editTable({ device }: BlockNode, options: Options, random: Random): Promise<void> {
   const { size, sectorSize } = device
@@ -48,21 +48,21 @@ export async function editTable({ device }: BlockNode, options: Options, random:
     last: Math.floor(size / sectorSize) - entries - 2,
     partitions: [...(gpt?.partitions ?? [])],
   }
-  for (const given of options.values('delete')) {
-    const number = Number(given)
+  for (const argument of options.values('delete')) {
+    const number = Number(argument)
     if (!table.partitions.some((partition) => partition.number === number)) throw new ToolExit(4)
     table.partitions = table.partitions.filter((partition) => partition.number !== number)
   }
-  for (const given of options.values('new')) table.partitions.push(newPartition(table, given, sectorSize, random))
-  for (const given of options.values('typecode')) {
-    const [partition, code] = partitionAnd(table, given)
+  for (const argument of options.values('new')) table.partitions.push(newPartition(table, argument, sectorSize, random))
+  for (const argument of options.values('typecode')) {
+    const [partition, code] = partitionAnd(table, argument)
     const type = Object.entries(CODES).find(([, short]) => short.toLowerCase() === code.toLowerCase())?.[0]
     partition.type = type ?? code.toLowerCase()
     if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(partition.type))
       throw new ToolFailure(`could not change partition type code to ${code}`, 4)
   }
-  for (const given of options.values('change-name')) {
-    const [partition, name] = partitionAnd(table, given)
+  for (const argument of options.values('change-name')) {
+    const [partition, name] = partitionAnd(table, argument)
     partition.name = name
   }
   await writeTable(device, table)
@@ -77,18 +77,18 @@ async function writeTable(device: BlockDevice, { diskGuid, partitions }: Table):
   await device.flush()
 }
 
-/** `NUMBER:REST`; number 0 is the partition that was made last. */
-function partitionAnd(table: Table, given: string): [NewPartition, string] {
-  const [number, ...rest] = given.split(':')
+/** Parses `NUMBER:REST`; number 0 is the partition that was made last. */
+function partitionAnd(table: Table, argument: string): [NewPartition, string] {
+  const [number, ...rest] = argument.split(':')
   const index = table.partitions.findIndex((partition) => partition.number === Number(number))
   const partition = number === '0' ? table.partitions.at(-1) : table.partitions[index]
   if (!partition) throw new ToolExit(4)
   return [partition, rest.join(':')]
 }
 
-/** `NUMBER:START:END`: 0 is the next number, the largest free block's first and last sector. */
-function newPartition(table: Table, given: string, sectorSize: number, random: Random): NewPartition {
-  const [numberText = '', startText = '0', endText = '0'] = given.split(':')
+/** Parses `NUMBER:START:END`; 0 stands for the next number, and for the largest free block's first and last sector. */
+function newPartition(table: Table, argument: string, sectorSize: number, random: Random): NewPartition {
+  const [numberText = '', startText = '0', endText = '0'] = argument.split(':')
   const used = table.partitions.map(({ number }) => number)
   const number = Number(numberText) || [...Array(128).keys()].map((n) => n + 1).find((n) => !used.includes(n))!
   const align = Math.max(1, ALIGNMENT / sectorSize)
@@ -107,7 +107,7 @@ function newPartition(table: Table, given: string, sectorSize: number, random: R
 const refused = (number: number) =>
   new ToolFailure(`Could not create partition ${number}: there is no such free space`, 4)
 
-/** A sector, a size, or either with a sign: so far after the beginning, or before the end. */
+/** Parses a sector or a size; with a sign it counts from the beginning (+) or from the end (-). */
 function place(text: string, ifZero: number, within: { first: number; last: number }, sectorSize: number): number {
   const [, sign = '', digits, unit] = /^([+-]?)(\d+)([KMGT]?)i?B?$/i.exec(text) ?? []
   if (digits === undefined) throw new ToolFailure(`invalid sector: '${text}'`, 4)

@@ -8,12 +8,12 @@ const size = (bytes: number): string => {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
   let value = bytes
   let unit = 0
-  // gdisk keeps the smaller unit at exactly 1024: recorded as `1024.0 KiB`.
+  // gdisk uses the smaller unit at exactly 1024: recorded as `1024.0 KiB`.
   for (; value > 1024 && unit < units.length - 1; unit++) value /= 1024
   return unit === 0 ? `${value} bytes` : `${value.toFixed(1)} ${units[unit]!}`
 }
 
-/** Runs of sectors that belong to no partition. */
+/** Lengths of the runs of sectors outside all partitions. */
 function freeSegments(gpt: Gpt): number[] {
   const segments: number[] = []
   let next = gpt.firstUsableLba
@@ -68,7 +68,7 @@ export const sgdisk = tool(
   },
 )
 
-/** Wipes what a table takes up at both ends; `whole` the protective MBR too. */
+/** Wipes the tables at both ends; with `whole` the protective MBR too. */
 async function zap(node: BlockNode, whole: boolean): Promise<void> {
   const { device } = node
   const tableSectors = 1 + Math.ceil((128 * 128) / device.sectorSize)

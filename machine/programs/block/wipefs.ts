@@ -8,7 +8,7 @@ interface Signature {
   magic: Buffer
 }
 
-/** Where the formats that a CoreOS disk may carry put their magic bytes. */
+/** Magic bytes of the formats that a CoreOS disk may have. */
 const FILESYSTEMS: readonly Signature[] = [
   { type: 'linux_raid_member', offset: 0x1000, magic: Buffer.from([0xfc, 0x4e, 0x2b, 0xa9]) },
   { type: 'ext', offset: 0x438, magic: Buffer.from([0x53, 0xef]) },

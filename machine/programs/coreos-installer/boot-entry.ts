@@ -5,7 +5,7 @@ import type { MountedBoot } from './mounted-boot.js'
 const ENTRIES = '/loader/entries'
 const OPTIONS = 'options '
 
-/** Path of the boot entry that is edited: the last one by name. */
+/** Path of the last boot entry by name, which is edited. */
 async function lastEntry(volume: BootVolume, at = ''): Promise<string> {
   const names = (await volume.list(ENTRIES)).filter((name) => name.endsWith('.conf'))
   const last = names.at(-1)
@@ -14,10 +14,10 @@ async function lastEntry(volume: BootVolume, at = ''): Promise<string> {
 }
 
 /**
- * Rewrites the kernel arguments of the last boot loader entry; the whole file comes out without trailing blanks, as
- * from coreos-installer.
+ * Rewrites the kernel arguments of the last boot loader entry. Trailing blanks of the file are removed, as by
+ * coreos-installer.
  *
- * @param edit is given the arguments and returns the new ones
+ * @param edit maps the arguments to the new ones
  */
 export async function editBootEntry(volume: MountedBoot, edit: (kernelArguments: string) => string): Promise<void> {
   const path = await lastEntry(volume, volume.at)

@@ -30,7 +30,7 @@ function withHost<T extends Omit<InstallerProcess, 'host'>>(
   return { argv, tty, clock, random, pace, signal, stdout, stderr, host }
 }
 
-/** The same on any computer; gives the exit code. Rejects with the signal's reason, and for defects of this program. */
+/** Runs coreos-installer on any host; resolves to the exit code. Rejects with the signal's reason, and for defects. */
 export async function runInstaller(process: InstallerProcess): Promise<number> {
   try {
     return await command(process)

@@ -4,14 +4,14 @@ import type { FoundDisk, InstallerHost } from './host.js'
 import { killable } from './killable-disk.js'
 
 export interface Destination {
-  /** As it was named. */
+  /** The path on the command line. */
   path: string
   found: FoundDisk
-  /** Out of reach once the program was killed. */
+  /** The device, which rejects every access once the program was killed. */
   device: BlockDevice
 }
 
-/** Finds the disk, with the refusals that coreos-installer has for what is none. */
+/** Finds the disk, with coreos-installer's errors for a path that is none. */
 export async function findDestination(host: InstallerHost, path: string, signal: AbortSignal): Promise<Destination> {
   const found = await host.findDisk(path)
   if (!found)
@@ -23,7 +23,7 @@ export async function findDestination(host: InstallerHost, path: string, signal:
   return { path, found, device: killable(found.device, signal) }
 }
 
-/** Refuses a disk that somebody uses. Nothing has been written yet. */
+/** Refuses a disk that is in use, before anything is written. */
 export async function checkExclusive(
   { path, found }: Destination,
   host: InstallerHost,

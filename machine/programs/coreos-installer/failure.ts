@@ -9,7 +9,7 @@ export class Failure extends Error {
   }
 }
 
-/** `work`, with what it was doing in front of what went wrong. */
+/** Runs `work`, and wraps its failure in one with the text `doing`. */
 export async function during<T>(doing: string, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work()
@@ -18,10 +18,10 @@ export async function during<T>(doing: string, work: () => Promise<T> | T): Prom
   }
 }
 
-/** The error block that is printed. */
+/** The error block that coreos-installer prints. */
 export const describe = (error: unknown): string => failureBlock(messages(error))
 
-/** A mistake of this program's own code, which must not pass for a failure of the rehearsed one. */
+/** Whether an error is a defect of this code, which must not pass for a failure of the simulated program. */
 export function isDefect(error: unknown): boolean {
   let e = error
   while (e instanceof Failure && e.cause !== undefined) e = e.cause
@@ -33,7 +33,7 @@ function messages(error: unknown): string[] {
   for (let e = error; e !== undefined && e !== null; e = e instanceof Error ? e.cause : undefined) {
     const system = e instanceof Error && 'code' in e ? systemSentence(String(e.code)) : undefined
     chain.push(system ?? (e instanceof Error ? e.message : String(e)))
-    // What is behind an errno, or a decoder's sentence, is ours and not the tool's.
+    // The cause of an error with an errno, or of a decoder, is of this code and not the tool's.
     if (!(e instanceof Failure)) break
   }
   return chain

@@ -7,10 +7,9 @@ import type { FileTree } from '../../file-tree.js'
 import { openedFolder, type FoundDisk, type InstallerHost } from './host.js'
 
 /**
- * This computer, with a plain file for the disk: nothing else is ever opened for writing. Closes the disk when it is
- * disposed of.
+ * This computer, with a plain file for the disk; no other file is opened for writing. Disposing of it closes the disk.
  *
- * @param options.sectorSize of the disk, 512 or 4096
+ * @param options.sectorSize sector size of the disk, 512 or 4096
  */
 export function fileHost(options: {
   sectorSize: number
@@ -37,7 +36,7 @@ export function fileHost(options: {
       opened.push(found)
       return found
     },
-    // Whoever else has the file open is not known.
+    // Other processes that have the file open are unknown.
     usesOf: () => Promise.resolve({ whole: false, parts: [] }),
     otherBootFilesystems: () => Promise.resolve([]),
     [Symbol.asyncDispose]: async () => {

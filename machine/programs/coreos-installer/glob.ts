@@ -1,7 +1,7 @@
 import { Failure } from './failure.js'
 
 /**
- * A shell pattern as the installer's glob library has it: `?`, `*`, `**`, `[a-z]`, `[!a-z]`; a slash is nothing special.
+ * Compiles a pattern of the installer's glob library: `?`, `*`, `**`, `[a-z]`, `[!a-z]`; a slash is not special.
  *
  * @throws Failure
  */
@@ -25,7 +25,7 @@ export function compileGlob(pattern: string): (text: string) => boolean {
     } else if (letter === '[') {
       const negated = letters[at + 1] === '!'
       const start = at + (negated ? 2 : 1)
-      // A bracket that comes first stands for itself.
+      // A closing bracket in the first position is literal.
       const end = letters.indexOf(']', start + 1)
       if (end < 0) throw syntax(at, 'invalid range pattern')
       source += charClass(letters.slice(start, end), negated)

@@ -16,7 +16,7 @@ export function grubCommands(consoles: readonly ConsoleSpec[]): string[] {
   return [...serial, `terminal_input ${terminals.join(' ')}`, `terminal_output ${terminals.join(' ')}`]
 }
 
-/** Puts commands between the marker lines of console.cfg, which newer images have, or grub.cfg. */
+/** Writes commands between the marker lines of console.cfg (in newer images) or grub.cfg. */
 export async function setGrubConsole(volume: BootVolume, commands: readonly string[]): Promise<void> {
   const name = (await volume.exists('/grub2/console.cfg')) ? 'grub2/console.cfg' : 'grub2/grub.cfg'
   const text = await during(`reading ${name}`, () => volume.read(`/${name}`))

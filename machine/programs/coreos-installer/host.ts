@@ -6,48 +6,48 @@ import { blockNodes, findNode } from '../block/block-nodes.js'
 import type { FileTree } from '../../file-tree.js'
 import type { Inside, Process } from '../program.js'
 
-/** A block device as it was found. */
+/** A block device that the installer found. */
 export interface FoundDisk {
-  /** `/dev/sda`, whatever link it was named by. */
+  /** `/dev/sda`, with links resolved. */
   node: string
   device: BlockDevice
-  /** A partition has no table of its own to be re-read. */
+  /** True for a partition, which has no table to re-read. */
   partition: boolean
 }
 
-/** A file to be read from its start. */
+/** A file, read from its start. */
 export interface OpenedFile {
   bytes: ByteStream
-  /** Where this process finds it too, so that its contents may be had from the shelf. */
+  /** Path of the file for this process, to take its contents from the image cache. */
   path: string | undefined
 }
 
-/** The computer that coreos-installer runs on, as far as it looks at it. */
+/** The parts of a computer that coreos-installer uses. */
 export interface InstallerHost {
-  /** As `uname -m` says. */
+  /** Architecture as `uname -m` prints it. */
   readonly architecture: string
   readonly files: FileTree
-  /** A file of this process: the image that the live system carries. */
+  /** File of this process with the image of the live system. */
   readonly liveImage: string | null
   open(path: string): Promise<OpenedFile>
-  /** @returns why the path is no block device that may be written, or undefined when there is nothing of that name */
+  /** @returns the disk, or why it cannot be written; undefined when the path does not exist */
   findDisk(path: string): Promise<FoundDisk | { refusal: string } | undefined>
-  /** How the disk or its partitions are in use: `whole` by a mount of its own, `parts` as the installer tells it. */
+  /** Uses of the disk: `whole` when it is mounted itself, `parts` the installer's messages about its partitions. */
   usesOf(disk: FoundDisk): Promise<{ whole: boolean; parts: string[] }>
-  /** Partitions of other disks that a boot loader looking for the label `boot` could take for this one's. */
+  /** Partitions of other disks labelled `boot`, which a boot loader could confuse with this disk's. */
   otherBootFilesystems(disk: FoundDisk): Promise<string[]>
 }
 
-/** What of a {@link Process} the installer uses, its computer apart. */
+/** The parts of a {@link Process} that the installer uses, with its host. */
 export type InstallerProcess = Omit<Process, 'inside' | 'stdin'> & { host: InstallerHost }
 
-/** A folder can be opened like a file, but not read. */
+/** A folder, which can be opened as a file but not read. */
 export function openedFolder(path: string): OpenedFile {
   const next = () => Promise.reject(Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR' }))
   return { bytes: { length: undefined, next, [Symbol.asyncDispose]: () => Promise.resolve() }, path: undefined }
 }
 
-/** A simulated machine. */
+/** A simulated machine as host. */
 export function machineHost(inside: Inside, clock: Clock): InstallerHost {
   const { spec, files } = inside
   return {

@@ -6,8 +6,8 @@ import { fetchAll, type Fetching } from './source/http.js'
 import type { InstallOptions } from './command-line/options.js'
 
 /**
- * The config that is to be embedded, its bytes as they are; undefined when none was asked for. Only whether it is JSON,
- * or Butane's YAML, is checked, as coreos-installer does: Ignition itself judges the rest, at first boot.
+ * The config to embed, byte for byte; undefined without one. As in coreos-installer it only has to be JSON or Butane's
+ * YAML: Ignition validates it at first boot.
  */
 export async function readIgnition(
   options: InstallOptions,
@@ -53,7 +53,7 @@ function isJson(bytes: Uint8Array): boolean {
   }
 }
 
-/** Butane is what has a `variant`, whichever: 0.27.0 puts it on the disk as it is. */
+/** Whether the bytes are YAML with a `variant`. 0.27.0 writes such a config to the disk unchanged. */
 export function isButane(bytes: Uint8Array): boolean {
   try {
     const config = parseDocument(textOf(bytes))

@@ -48,7 +48,7 @@ describe.each([
     () => createFileDisk({ path: join(folder, 'sda.raw'), name: 'sda', size: 128 * MIB, sectorSize: 512, clock }),
   ],
 ])('on a %s disk', (kind, make) => {
-  test('a disk with old data ends up with the image, the config and nothing else', async () => {
+  test('a disk with old data has only the image and the config afterwards', async () => {
     const disk = await make()
     for (const at of [0, 1.5 * MIB, 20 * MIB, 40 * MIB]) await disk.write(at, seededRandom(5).bytes(100_000))
     const inside = withDisk(disk)
@@ -69,7 +69,7 @@ describe.each([
   })
 })
 
-test('offline, a terminal sees the progress rewritten in place', async () => {
+test('offline, a terminal shows the progress in place', async () => {
   const { stderr } = await runInstaller(withDisk(described()), OFFLINE, { tty: true })
   expect(stderr).toBe(
     'Installing CoreOS x86_64 (512-byte sectors)\n' +
@@ -94,7 +94,7 @@ Error: install failed
   expect(await readGpt(disk)).toMatchObject({ partitions: [] })
 })
 
-test('a medium error in the boot filesystem, after the image is whole, leaves an empty table too', async () => {
+test('a medium error in the boot filesystem, after the image is complete, leaves an empty table too', async () => {
   const disk = described()
   let armed = false
   const probe = onWrite(6 * MIB + 1024, () => {
@@ -131,8 +131,8 @@ test.each([
     `\nError: overwriting disk partition table\n\nCaused by:\n${chain}\nResetting partition table\n` +
       `Error: restoring saved partitions\n\nCaused by:\n${chain}`,
   )
-  const kept = await runInstaller(withDisk(described(size, sectorSize)), [...OFFLINE, '--preserve-on-error'])
-  expect(kept.stderr).toMatch(/Preserving partition table as requested\nError: install failed\n$/)
+  const preserved = await runInstaller(withDisk(described(size, sectorSize)), [...OFFLINE, '--preserve-on-error'])
+  expect(preserved.stderr).toMatch(/Preserving partition table as requested\nError: install failed\n$/)
 })
 
 test.each([
@@ -150,7 +150,7 @@ test.each([
   expect((await readGpt(disk))?.partitions).toEqual([])
 })
 
-test('any size below 64 KiB ends in a sentence', async () => {
+test('a disk of any size below 64 KiB is refused with a message', async () => {
   for (let size = 0; size <= 65536; size += 9000) {
     const { code, stderr } = await runInstaller(withDisk(described(size)), OFFLINE)
     expect([size, code]).toEqual([size, 1])
@@ -158,7 +158,7 @@ test('any size below 64 KiB ends in a sentence', async () => {
   }
 })
 
-test('--preserve-on-error keeps what is there: the image when only its config was wrong', async () => {
+test('--preserve-on-error leaves the written image when only its config was wrong', async () => {
   const disk = described()
   const digest = `sha256-${'0'.repeat(64)}`
   const { code, stderr } = await runInstaller(withDisk(disk), [
@@ -182,7 +182,7 @@ test('an image for other sectors is refused, and the table reset all the same', 
   expect((await readGpt(disk))?.partitions).toEqual([])
 })
 
-test('killed at any byte, it stops there: never a table of a half-written image, nothing cleaned up', async () => {
+test('killed at any byte, it writes nothing more and leaves no table of a half-written image', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: 48 * MIB - 1 }), async (at) => {
       const disk = described()
@@ -206,7 +206,7 @@ test('killed at any byte, it stops there: never a table of a half-written image,
   )
 })
 
-test('a paced disk takes the time that it would, and tells how far it is', async () => {
+test('a paced disk takes realistic time, and progress is printed', async () => {
   const lab = new VirtualClock()
   const run = runInstaller(withDisk(described()), OFFLINE, { clock: lab, writeRate: 8 * MIB })
   const { stderr } = await lab.until(run)
@@ -216,7 +216,7 @@ test('a paced disk takes the time that it would, and tells how far it is', async
   expect(percents).toEqual([18, 35, 52, 68, 85, 100, 100, 100])
 })
 
-test('an image given as a file, the network configuration in its initramfs', async () => {
+test('an image file is installed with the network configuration in its initramfs', async () => {
   const disk = described()
   const inside = insideWith({
     disks: [disk],
@@ -230,7 +230,7 @@ test('an image given as a file, the network configuration in its initramfs', asy
   expect(stderr).not.toContain('Copying /nm/sub')
 })
 
-test('another disk with a filesystem labelled boot is pointed out', async () => {
+test('another disk with a filesystem labelled boot is noted', async () => {
   const old = describedDisk({ name: 'sdb', size: 128 * MIB, sectorSize: 512 })
   await runInstaller(insideWith({ disks: [old], liveImage: imagePath }), ['install', '/dev/sdb'])
   const uuid = Buffer.from('00112233445566778899aabbccddeeff', 'hex')
@@ -262,13 +262,13 @@ test.each([
   expect(await readGpt(disk)).toBeUndefined()
 })
 
-test('described disks are installed by the dozen', async () => {
+test('many described disks can be installed', async () => {
   const disks = Array.from({ length: 50 }, () => described(10 * 1024 * MIB))
   const outcomes = await Promise.all(disks.map((disk) => runInstaller(withDisk(disk), OFFLINE)))
   expect(outcomes.every(({ code }) => code === 0)).toBe(true)
 })
 
-test('a Butane config is put on the disk as it is, and refused at the first boot', async () => {
+test('a Butane config is written to the disk unchanged, and refused at the first boot', async () => {
   const disk = described()
   const config = 'variant: fcos\nversion: 1.5.0\n'
   const inside = insideWith({ disks: [disk], liveImage: imagePath, files: { '/c.bu': config } })
@@ -279,7 +279,7 @@ test('a Butane config is put on the disk as it is, and refused at the first boot
   expect(() => parseIgnition(boot!.ignition!.bytes)).toThrow('this is a Butane file')
 })
 
-test('secure IPL is for other machines', async () => {
+test('secure IPL is refused on other architectures', async () => {
   const { code } = await runInstaller(withDisk(described()), [...OFFLINE, '--secure-ipl'])
   expect(code).toBe(0)
 })

@@ -14,14 +14,14 @@ import { openSource, type ImageSource } from './source/source.js'
 import { writeImage } from './write-image.js'
 
 /**
- * `coreos-installer install`. Everything a person sees but the expanded arguments goes to stderr.
+ * `coreos-installer install`. All messages except the expanded arguments go to stderr.
  *
- * @throws Failure for what went wrong before the disk was touched, and `install failed` after
+ * @throws Failure with the cause before the first write, and `install failed` after it
  */
-export async function install(process: InstallerProcess, given: InstallOptions): Promise<void> {
+export async function install(process: InstallerProcess, commandLine: InstallOptions): Promise<void> {
   const { host, clock, signal } = process
   const print = (line: string) => process.stderr(`${line}\n`)
-  const options = await expandConfigFiles(given, host.files, (text) => process.stdout(text))
+  const options = await expandConfigFiles(commandLine, host.files, (text) => process.stdout(text))
   const { destDevice } = options
   if (destDevice === undefined) throw new Failure('destination device must be specified')
   const retries = options.fetchRetries === 'infinite' ? Infinity : Number(options.fetchRetries ?? 0)
@@ -73,7 +73,7 @@ async function writeOrReset({ process, destination, options, source, saved, igni
     if (needsPostProcessing(options, ignition))
       await postProcess({ device, devicePath, options, ignition, files, clock, random, print })
   } catch (error) {
-    // Killed: whatever is on the disk stays.
+    // A killed installer cleans nothing up.
     signal.throwIfAborted()
     if (isDefect(error)) throw error
     print(`\n${describe(error)}`)

@@ -1,6 +1,6 @@
 import { Failure } from './failure.js'
 
-/** Parses JSON, or says what serde_json says of what never could be; other mistakes are told in V8's words. */
+/** Parses JSON. Text that cannot begin JSON gets serde_json's message, other errors V8's. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown

@@ -12,7 +12,7 @@ test.each([
   ['does not read patterns', 'a$1 b', { delete: ['.'], append: ["$'", '$&'] }, "a$1 b $' $&"],
 ])('%s', (_, line, edit, wanted) => expect(editKargs(line, edit)).toBe(wanted))
 
-test('deleting what was appended gives back the line', () => {
+test('deleting the appended arguments restores the line', () => {
   const word = fc.stringMatching(/^[a-z=,.0-9$&]{1,8}$/)
   fc.assert(
     fc.property(fc.uniqueArray(word, { minLength: 1 }), fc.nat(), (words, cut) => {
@@ -23,7 +23,7 @@ test('deleting what was appended gives back the line', () => {
   )
 })
 
-test('the platform is replaced where it stands', () => {
+test('the platform is replaced in place', () => {
   expect(setPlatform('rw ignition.platform.id=metal quiet', 'qemu')).toBe('rw ignition.platform.id=qemu quiet')
   expect(setPlatform('rw ignition.platform.id=metal4k', 'qemu')).toBeUndefined()
 })

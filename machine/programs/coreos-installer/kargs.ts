@@ -5,14 +5,14 @@ export interface KargsEdit {
 }
 
 /**
- * Edits a space-separated command line as coreos-installer does: a deletion takes every whole-word match and may span
- * words, one without a match is fine; what is appended goes to the end, duplicates allowed. Nothing is quoted.
+ * Edits a space-separated command line as coreos-installer does. A deletion removes every whole-word match, may span
+ * words, and needs no match; appended arguments go to the end, duplicates included. There is no quoting.
  */
 export function editKargs(line: string, edit: KargsEdit): string {
   let padded = ` ${line} `
   for (const argument of edit.delete ?? []) {
     const target = ` ${argument.trim()} `
-    // Neighbouring matches share a space: once more until nothing is left.
+    // Adjacent matches share a space, so replace until none is left.
     while (target.trim() !== '' && padded.includes(target)) padded = padded.replaceAll(target, () => ' ')
   }
   return [padded.trim(), ...(edit.append ?? []).map((argument) => argument.trim())]

@@ -1,7 +1,7 @@
 import type { BlockDevice } from '../../disk/block-device.js'
 import { canAdopt, type AdoptingDevice } from '../../disk/described-disk.js'
 
-/** A disk that its program can no longer reach once it was killed: nothing is cleaned up, as with SIGKILL. */
+/** A disk that rejects every access once its program was killed, so that nothing is cleaned up, as with SIGKILL. */
 export function killable(device: BlockDevice, signal: AbortSignal): BlockDevice {
   const alive = async <T>(access: () => Promise<T>): Promise<T> => {
     signal.throwIfAborted()
@@ -18,7 +18,7 @@ export function killable(device: BlockDevice, signal: AbortSignal): BlockDevice 
     write: (offset, bytes) => alive(() => device.write(offset, bytes)),
     discard: (offset, length) => alive(() => device.discard(offset, length)),
     flush: () => alive(() => device.flush()),
-    // The disk belongs to the machine, not to the program.
+    // The disk belongs to the machine instead of the program.
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }
   if (!canAdopt(device)) return base

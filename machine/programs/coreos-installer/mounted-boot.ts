@@ -1,7 +1,7 @@
 import type { Random } from '../../../runtime/index.js'
 import type { BootVolume } from '../../disk/boot-volume.js'
 
-/** The boot filesystem, and where it would be mounted, as messages name it. */
+/** The boot filesystem with the mount point that messages name. */
 export interface MountedBoot extends BootVolume {
   /** `/tmp/coreos-installer-DJHXRY` */
   readonly at: string
@@ -9,7 +9,7 @@ export interface MountedBoot extends BootVolume {
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** What a temporary file or folder ends with. */
+/** Random suffix of a temporary file or folder. */
 export const temporaryName = (random: Random): string =>
   [...random.bytes(6)].map((byte) => LETTERS[byte % LETTERS.length]).join('')
 

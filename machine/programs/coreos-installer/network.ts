@@ -6,8 +6,8 @@ import { during, Failure } from './failure.js'
 import type { MountedBoot } from './mounted-boot.js'
 
 /**
- * Appends the keyfiles of a folder to the installed initramfs, as an xz-compressed cpio, which is how 0.27.0 copies a
- * network configuration (before, they were files on the boot filesystem).
+ * Appends the keyfiles of a folder to the installed initramfs, as an xz-compressed cpio. 0.27.0 copies a network
+ * configuration so; earlier versions wrote files on the boot filesystem.
  */
 export async function copyNetwork(options: {
   volume: MountedBoot
@@ -31,7 +31,7 @@ export async function copyNetwork(options: {
   for (const key of ['linux', 'initrd', 'options'])
     if (!new RegExp(`^${key}\\s`, 'm').test(text)) throw new Failure(`missing '${key}' key in default BLS config`)
   const initrd = /^initrd\s+(\S+)/m.exec(text)![1]!
-  // The boot filesystem is mounted at /boot of the installed system, and boot loader entries say so.
+  // Paths in boot loader entries may begin with /boot, the mount point in the installed system.
   const path = initrd.replace(/^\/boot\//, '/')
   if (!(await volume.exists(path))) throw new Failure(`initramfs file not found at "${volume.at}${path}"`)
   const old = await volume.read(path)

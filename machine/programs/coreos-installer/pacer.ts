@@ -1,9 +1,9 @@
 import type { Clock } from '../../../runtime/index.js'
 
-/** Waits shorter than this are saved up. */
+/** Shorter waits are added up until they reach this. */
 const SHORTEST_WAIT = 100
 
-/** Makes writing take as long as a disk of `rate` bytes a second would; 0 is as fast as it goes. */
+/** Slows writes down to `rate` bytes per second; 0 for no limit. */
 export class Pacer {
   readonly #start: number
 

@@ -4,16 +4,16 @@ import { compileGlob } from './glob.js'
 import { checkNumber } from './command-line/option-values.js'
 import type { InstallOptions } from './command-line/options.js'
 
-/** Which partitions of the disk are kept. */
+/** Filters for the partitions to save. */
 export interface PartitionFilters {
-  /** Whether anything is chosen by number, which only a GPT can be asked for. */
+  /** Whether a filter is by number, which needs a GPT. */
   byIndex: boolean
   any: boolean
   matches(partition: Pick<GptPartition, 'number' | 'name'>): boolean
 }
 
 /**
- * Reads `--save-partlabel` and `--save-partindex`: lists with commas of globs, and of numbers and ranges.
+ * Parses `--save-partlabel` and `--save-partindex`: comma-separated globs, and numbers and ranges.
  *
  * @throws Failure
  */

@@ -2,7 +2,7 @@ import type { BootVolume } from '../../disk/boot-volume.js'
 import { during } from './failure.js'
 import { parseJson } from './json.js'
 
-/** What /coreos/platforms.json of an image says of one platform. */
+/** Settings of one platform in /coreos/platforms.json of an image. */
 export interface Platform {
   kernelArguments: string[]
   grubCommands: string[]
@@ -10,7 +10,7 @@ export interface Platform {
 
 const PATH = '/coreos/platforms.json'
 
-/** A platform's settings; empty for one that the image does not know, or when it has no table. */
+/** A platform's settings; empty when the image has no table or lacks the platform. */
 export async function readPlatform(volume: BootVolume, name: string): Promise<Platform> {
   if (!(await volume.exists(PATH))) return { kernelArguments: [], grubCommands: [] }
   const bytes = await volume.read(PATH)

@@ -18,7 +18,7 @@ const NETWORK_DIR = '/etc/NetworkManager/system-connections/'
 
 export interface PostProcessing {
   device: BlockDevice
-  /** As it was named on the command line, for messages. */
+  /** The device's path on the command line, for messages. */
   devicePath: string
   options: InstallOptions
   ignition: Uint8Array | undefined
@@ -28,7 +28,7 @@ export interface PostProcessing {
   print: (line: string) => void
 }
 
-/** Whether the boot filesystem is touched at all. */
+/** Whether the options change the boot filesystem. */
 export function needsPostProcessing(options: InstallOptions, ignition: Uint8Array | undefined): boolean {
   return (
     ignition !== undefined ||
@@ -41,7 +41,7 @@ export function needsPostProcessing(options: InstallOptions, ignition: Uint8Arra
   )
 }
 
-/** Edits the installed boot filesystem in coreos-installer's order, telling of each step as it does. */
+/** Edits the installed boot filesystem in coreos-installer's order, with its messages. */
 export async function postProcess(work: PostProcessing): Promise<void> {
   const { device, devicePath, clock } = work
   const { partitions } = await readLayout(device)
@@ -109,13 +109,13 @@ async function writeIgnition(volume: MountedBoot, bytes: Uint8Array, hash: strin
   )
 }
 
-async function writePlatform(volume: MountedBoot, platform: string, consolesGiven: boolean): Promise<void> {
+async function writePlatform(volume: MountedBoot, platform: string, hasConsoles: boolean): Promise<void> {
   await editBootEntry(volume, (line) => {
     const changed = setPlatform(line, platform)
     if (changed === undefined) throw new Failure("couldn't locate platform ID")
     return changed
   })
-  if (consolesGiven) return
+  if (hasConsoles) return
   const [chosen, metal] = [await readPlatform(volume, platform), await readPlatform(volume, 'metal')]
   await editBootEntry(volume, (line) =>
     editKargs(line, { delete: metal.kernelArguments, append: chosen.kernelArguments }),

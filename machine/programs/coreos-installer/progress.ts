@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/index.js'
 
-/** Bytes for people: the largest unit that leaves at least 1, one decimal. */
+/** A size with one decimal in the largest unit that gives at least 1. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
   const unit = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)))
@@ -8,8 +8,8 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * The progress of reading an image. A line comes after a read when a second has passed since the last, and after every
- * read at the end, so the last one is repeated (recorded).
+ * Prints the progress of reading an image: after a read when a second has passed since the last line, and after every
+ * read at the end, so that the last line is repeated (recorded).
  */
 export class ProgressMeter {
   readonly #clock: Clock
@@ -20,7 +20,7 @@ export class ProgressMeter {
 
   constructor(options: { clock: Clock; length: number | undefined; tty: boolean; print: (text: string) => void }) {
     this.#clock = options.clock
-    // Of nothing there is no share (seen).
+    // A length of 0 has no percentage (seen).
     this.#length = options.length || undefined
     this.#tty = options.tty
     this.#print = options.print
@@ -38,7 +38,7 @@ export class ProgressMeter {
     this.#print(this.#tty ? `> ${text}   \r` : `${text}\n`)
   }
 
-  /** On a terminal the line stays where it is until this, and is ended also where none was shown (seen). */
+  /** Ends the line on a terminal, also when none was shown (seen). */
   end(): void {
     if (this.#tty) this.#print('\n')
   }

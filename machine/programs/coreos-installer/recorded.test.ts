@@ -15,7 +15,7 @@ import type { Inside } from '../program.js'
 import { runInstaller as runInstallerOn } from './coreos-installer.js'
 import { machineHost } from './host.js'
 
-/** What the real coreos-installer 0.27.0 did, artefacts of the recording machine left out. */
+/** Recordings of the real coreos-installer 0.27.0, without artefacts of the recording machine. */
 interface Recorded {
   args: string[]
   tty: boolean
@@ -47,10 +47,10 @@ dest-device: /dev/sda
 
 /** Recorded with a server that sends 20 KiB ten times a second. */
 const SLOW = ['ok-url-slow', 'ok-url-slow-pty']
-/** Ended by whoever ran it. */
+/** Recording in which the installer was killed. */
 const KILLED = 'fail-url-stalled-killed'
 
-/** Sizes and the image's own names differ between their image and ours. */
+/** Replaces sizes and names, which differ between the recorded image and the test's. */
 function normalised(text: string): string {
   return text
     .replaceAll(/\d+(\.\d)? (B|KiB|MiB|GiB)/g, 'SIZE')
@@ -152,7 +152,7 @@ async function expectInstalled(disk: BlockDevice, wanted: Recorded): Promise<voi
   })
 }
 
-/** Bytes in pieces of 20 KiB, a tenth of a second between them. */
+/** Bytes in pieces of 20 KiB, with a tenth of a second between them. */
 function slowly(bytes: Uint8Array, clock: VirtualClock): ByteStream {
   const source = memoryStream(bytes, 20 * 1024)
   let asked = 0
@@ -171,7 +171,7 @@ let asLong: Promise<Buffer> | undefined
 test.each(SLOW)('%s', async (name) => {
   const wanted = cases[name]!
   const clock = new VirtualClock()
-  // As long as theirs, give or take what makes no difference to a percentage.
+  // About as long as the recorded image, so that percentages are the same.
   const image = await (asLong ??= xz(seededRandom(1).bytes(5_419_500)))
   const host = machineHost(insideWith({}), clock)
   let stderr = ''
@@ -184,7 +184,7 @@ test.each(SLOW)('%s', async (name) => {
       stderr: (text) => void (stderr += String(text)),
     }),
   )
-  // Where the image comes from is told before.
+  // The line with the image's source comes before the progress.
   const rest = (text: string) => text.slice(text.indexOf('Signature not found'))
   expect(rest(stderr)).toBe(rest(wanted.stderr))
   expect(code).toBe(wanted.code)
@@ -193,12 +193,12 @@ test.each(SLOW)('%s', async (name) => {
 const xz = (bytes: Uint8Array): Promise<Buffer> =>
   new Promise((resolve) => lzma.compress(Buffer.from(bytes), { preset: 0 }, resolve))
 
-test('a killed download leaves the disk as it was at that moment: an empty table, no clean-up', async () => {
+test('a killed download leaves an empty table, without clean-up', async () => {
   const inside = machineFor(KILLED)
   const killed = new AbortController()
   const reason = new Error('the machine lost power')
   server.reset()
-  // The installer may still be reading what came before the stall.
+  // The installer may still be reading bytes from before the stall.
   const emptied = () =>
     vi.waitFor(async () => expect(await stateOf(inside.disks.get('sda')!)).toBe('empty table'), 10_000)
   server.onStall(() => void emptied().finally(() => killed.abort(reason)))

@@ -9,10 +9,10 @@ import { parseFilters } from './partition-filters.js'
 
 const MIB = 2 ** 20
 const LINUX = '0fc63daf-8483-4772-8e79-3d69d8477de4'
-type Kept = [number, string, number, number]
+type Expected = [number, string, number, number]
 
-/** A disk of 64 MiB with partitions: number, name, first MiB, how many; each is filled with its number. */
-async function diskWith(partitions: readonly Kept[]) {
+/** A disk of 64 MiB with partitions (number, name, first MiB, MiB), each filled with its number. */
+async function diskWith(partitions: readonly Expected[]) {
   const disk = describedDisk({ name: 'sda', size: 64 * MIB, sectorSize: 512 })
   const { primary, backup, backupOffset } = buildGpt({
     ...{ size: disk.size, sectorSize: 512, diskGuid: '11111111-2222-4333-8444-555555555555' },
@@ -30,7 +30,7 @@ async function diskWith(partitions: readonly Kept[]) {
 const install = (disk: Awaited<ReturnType<typeof diskWith>>, ...args: string[]) =>
   runInstaller(insideWith({ disks: [disk], liveImage: imagePath }), ['install', '/dev/sda', ...args])
 
-test('partitions that are kept follow those of the image, under their numbers where these are free', async () => {
+test('saved partitions come after those of the image, with their numbers when these are free', async () => {
   const disk = await diskWith([
     [3, 'three', 50, 1],
     [5, 'five', 52, 1],
@@ -66,7 +66,7 @@ test('partitions that are kept follow those of the image, under their numbers wh
   }
 })
 
-test('whatever is kept is there afterwards, bytes and all, whether the installation works or not', async () => {
+test('saved partitions have their bytes afterwards, also when the installation fails', async () => {
   const partition = fc.tuple(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 63 }))
   await fc.assert(
     fc.asyncProperty(
@@ -99,7 +99,7 @@ test.each([
   ['**', ['', 'a/b'], []],
   ['a.b', ['a.b'], ['axb']],
   ['', [''], ['a']],
-])('the pattern %j', (pattern, yes, no) => {
+])('the pattern %j matches as the glob library does', (pattern, yes, no) => {
   const matches = compileGlob(pattern)
   expect(yes.map(matches)).toEqual(yes.map(() => true))
   expect(no.map(matches)).toEqual(no.map(() => false))
@@ -111,8 +111,8 @@ test.each([
   [{ savePartindex: ['-2'], savePartlabel: ['p8'] }, [1, 2, 8]],
   [{ savePartlabel: ['p[67],nothing'] }, [6, 7]],
   [{}, []],
-])('%j keeps %j', async (options, kept) => {
+])('%j saves %j', async (options, saved) => {
   const filters = await parseFilters({ savePartlabel: [], savePartindex: [], ...options } as unknown as InstallOptions)
   const numbers = [1, 2, 3, 4, 5, 6, 7, 8]
-  expect(numbers.filter((number) => filters.matches({ number, name: `p${number}` }))).toEqual(kept)
+  expect(numbers.filter((number) => filters.matches({ number, name: `p${number}` }))).toEqual(saved)
 })

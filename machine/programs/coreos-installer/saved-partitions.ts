@@ -15,9 +15,9 @@ import { during, Failure } from './failure.js'
 import type { PartitionFilters } from './partition-filters.js'
 
 const MIB = 1024 * 1024
-/** What of an MBR comes before its partitions. */
+/** Length of the boot code in an MBR. */
 const BOOT_CODE = 446
-/** Entries of a table, as every tool makes it. */
+/** Number of entries in a table. */
 const ENTRIES = 128
 const ENTRY_SIZE = 128
 
@@ -29,7 +29,7 @@ export class SavedPartitions {
     readonly partitions: readonly GptPartition[],
   ) {}
 
-  /** @throws Failure when what should be kept cannot be read */
+  /** @throws Failure when the partitions to save cannot be read */
   static read(device: BlockDevice, path: string, filters: PartitionFilters): Promise<SavedPartitions> {
     return during(`saving partitions from ${path}`, async () => {
       if (!filters.any) return new SavedPartitions(device, [])
@@ -50,7 +50,7 @@ export class SavedPartitions {
     return this.partitions.length > 0
   }
 
-  /** A new table with a random disk GUID that holds nothing but what is kept, so that the disk does not boot. */
+  /** Writes a table with a random disk GUID and only the saved partitions, so that the disk does not boot. */
   clearTable(random: Random): Promise<void> {
     return during('writing new GPT', async () => {
       await refuseTiny(this.device, random)
@@ -58,12 +58,12 @@ export class SavedPartitions {
     })
   }
 
-  /** The same as bytes, for somebody who wants it back: what would stand at the disk's beginning. */
+  /** Bytes of such a table, to be printed so that the user can restore it. */
   tableBytes(random: Random): Uint8Array {
     return freshGpt(this.device, random, this.partitions).primary
   }
 
-  /** The image's bytes up to the first kept partition, and a failure for what would be written over it. */
+  /** The image's bytes up to the first saved partition; fails when the image would overwrite it. */
   async *guarded(decoded: AsyncGenerator<Uint8Array, void, undefined>): AsyncGenerator<Uint8Array, void, undefined> {
     const [first] = [...this.partitions].sort((a, b) => a.offset - b.offset)
     if (!first) return yield* decoded
@@ -77,7 +77,7 @@ export class SavedPartitions {
     }
   }
 
-  /** The image's first MiB, with its table extended by what is kept. */
+  /** Writes the image's first MiB, with the saved partitions added to its table. */
   async writeFirstMib(firstMib: Uint8Array, print: (line: string) => void): Promise<void> {
     const { device } = this
     const { size, sectorSize } = device
@@ -94,7 +94,7 @@ export class SavedPartitions {
     })
   }
 
-  /** Each keeps its number unless the image uses it: then it comes behind the last. */
+  /** Numbers of the saved partitions: their own, or the one after the last when the image uses it. */
   #numbered(image: Gpt, print: (line: string) => void): GptPartition[] {
     const used = new Set(image.partitions.map(({ number }) => number))
     return this.partitions.map((partition) => {
@@ -108,15 +108,15 @@ export class SavedPartitions {
 }
 
 /**
- * Refuses a disk that has no room for two tables, in the words of coreos-installer 0.27.0 (gptman). Smaller than one table
- * it gets the beginning of one all the same.
+ * Refuses a disk without room for two tables, with the message of coreos-installer 0.27.0 (gptman). A disk smaller than
+ * one table gets the beginning of one, as there.
  */
 async function refuseTiny(device: BlockDevice, random: Random): Promise<void> {
   const { size, sectorSize } = device
   const entrySectors = (ENTRIES * ENTRY_SIZE) / sectorSize
   const sectors = Math.floor(size / sectorSize)
   if (sectors > entrySectors) {
-    // The first and the last usable sector.
+    // At least one usable sector is left.
     if (2 + entrySectors <= sectors - entrySectors - 2 + 1) return
     throw new Failure(
       'invalid partition boundaries: partitions must have positive size, must not overlap, and must fit within the disk',

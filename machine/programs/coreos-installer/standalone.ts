@@ -3,13 +3,13 @@ import { NO_PACE } from '../../machine.js'
 import { runInstaller } from './coreos-installer.js'
 import { fileHost } from './file-host.js'
 
-/** A run of the rehearsed coreos-installer on this computer's files. */
+/** A run of the simulated coreos-installer on this computer's files. */
 export interface FileInstallation {
-  /** What follows `coreos-installer`: `['install', 'disk.img', '--image-file', ...]`. */
+  /** Arguments of `coreos-installer`: `['install', 'disk.img', '--image-file', ...]`. */
   args: readonly string[]
-  /** Of the disk: 512 or 4096. A plain file does not say. */
+  /** Sector size of the disk, 512 or 4096, which a plain file does not have. */
   sectorSize: number
-  /** As `uname -m` says. */
+  /** Architecture as `uname -m` prints it. */
   architecture: string
   /** Whether stderr is a terminal, which shows progress in place. */
   tty: boolean

@@ -38,7 +38,7 @@ async function write(bytes: Buffer, name: string) {
   return { index, device, positions, written }
 }
 
-test('blocks that are decompressed side by side all arrive where they belong', async () => {
+test('blocks that are decompressed in parallel are written at their offsets', async () => {
   const { index, device, positions, written } = await write(xz, 'image.xz')
   await written
   expect([index.blocks.length, index.size]).toEqual([6, plain.length])
@@ -48,14 +48,14 @@ test('blocks that are decompressed side by side all arrive where they belong', a
   expect(positions.at(-1)).toBe(index.blocks.reduce((sum, { length }) => sum + length, 0))
 })
 
-test('damage in one block fails the whole, once every worker has stopped', async () => {
+test('damage in one block is an error, after every worker has stopped', async () => {
   const damaged = Buffer.from(xz)
   damaged.fill(0x55, 100 * KIB, 101 * KIB)
   const { written } = await write(damaged, 'damaged.xz')
   await expect(written).rejects.toThrow('lzma data error')
 })
 
-test('nothing behind damage is written, and what lies in front of it is', async () => {
+test('bytes before the damage are written, bytes after it are not', async () => {
   const { index } = await write(xz, 'whole.xz')
   for (const [place, { offset, length, outputOffset }] of index.blocks.entries()) {
     const damaged = Buffer.from(xz)
@@ -70,7 +70,7 @@ test('nothing behind damage is written, and what lies in front of it is', async 
   }
 })
 
-test('a file that is not one whole stream has no index', async () => {
+test('a file that is not one complete stream has no index', async () => {
   for (const bytes of [xz.subarray(0, -4), xz.subarray(4), Buffer.concat([xz, xz]), Buffer.from('hello')]) {
     const path = join(folder, 'other.xz')
     writeFileSync(path, bytes)

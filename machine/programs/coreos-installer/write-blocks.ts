@@ -6,25 +6,25 @@ import { unxzBlock, type XzBlock, type XzIndex } from '../../../bytes/index.js'
 import type { Pacer } from './pacer.js'
 
 const READ = 128 * 1024
-/** Node's pool has four threads for decoders and file accesses alike. */
+/** Limit on workers: Node's pool has four threads for both decoders and file accesses. */
 const MOST_WORKERS = 3
 
 export interface BlockWriting {
   path: string
   index: XzIndex
   device: BlockDevice
-  /** What lies before this is left out. */
+  /** Offset in the image from which bytes are written. */
   from: number
   clock: Clock
   pacer: Pacer
-  /** Told how many compressed bytes were read in all. */
+  /** Called with the number of compressed bytes that were read. */
   read: (position: number) => void
 }
 
 /**
- * Decompresses the blocks of an .xz file side by side and writes them in their order, so that nothing behind damage
- * reaches the disk. The decoder that npm ships is compiled without optimisation and takes twice the time of xz; with two
- * cores this makes up for it.
+ * Decompresses the blocks of an .xz file in parallel and writes them in their order, so that no bytes after damage are
+ * written. The decoder from npm is compiled without optimisation and takes twice the time of xz; on two cores this
+ * makes up for it.
  */
 export async function writeBlocks(work: BlockWriting): Promise<void> {
   const { path, index, clock } = work
@@ -33,25 +33,25 @@ export async function writeBlocks(work: BlockWriting): Promise<void> {
     const shared: Shared = {
       file,
       left: [...index.blocks],
-      order: new Order(),
+      order: new WriteOrder(),
       read: 0,
       written: work.from,
       failed: false,
     }
     const workers = Math.min(MOST_WORKERS, availableParallelism(), index.blocks.length)
     const outcomes = await Promise.allSettled(Array.from({ length: workers }, () => worker(work, shared)))
-    // Only when all have stopped may anything else write to the disk.
+    // Wait until all workers have stopped: only then may the caller write to the disk.
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   } finally {
     await held(clock, `closing ${path}`, () => file.close())
   }
 }
 
-/** So much of a block is decompressed before those in front of it are written. */
+/** Limit on the decompressed bytes of a block that wait for earlier blocks. */
 const MOST_AHEAD = 32 * 1024 * 1024
 
-/** Who writes: one block after another. */
-class Order {
+/** Lets blocks be written one after another. */
+class WriteOrder {
   readonly #waiting = new Map<number, () => void>()
   #next = 0
   #over = false
@@ -60,7 +60,7 @@ class Order {
     return this.#over || block <= this.#next
   }
 
-  turnOf(block: number): Promise<void> {
+  whenMayWrite(block: number): Promise<void> {
     return this.mayWrite(block) ? Promise.resolve() : new Promise((resolve) => this.#waiting.set(block, resolve))
   }
 
@@ -69,7 +69,7 @@ class Order {
     this.#waiting.get(this.#next)?.()
   }
 
-  /** Nothing more is written: those that wait have to look why. */
+  /** Ends all waiting after a failure; the workers then check `failed`. */
   end(): void {
     this.#over = true
     for (const go of this.#waiting.values()) go()
@@ -79,7 +79,7 @@ class Order {
 interface Shared {
   file: FileHandle
   left: XzBlock[]
-  order: Order
+  order: WriteOrder
   read: number
   written: number
   failed: boolean
@@ -104,7 +104,7 @@ async function writeBlock(work: BlockWriting, shared: Shared, block: XzBlock): P
   let ahead: Uint8Array[] = []
   let waiting = 0
   const write = async () => {
-    await order.turnOf(place)
+    await order.whenMayWrite(place)
     for (const bytes of ahead) {
       if (shared.failed) return
       const start = Math.max(0, from - offset)
@@ -126,7 +126,7 @@ async function writeBlock(work: BlockWriting, shared: Shared, block: XzBlock): P
       if (order.mayWrite(place) || waiting >= MOST_AHEAD) await write()
     }
   } finally {
-    // Also what came before damage, and only then the damage itself: those in front are written whole.
+    // After damage too, write the bytes before it, once the earlier blocks are written.
     await write()
   }
   order.written(place)

@@ -8,12 +8,12 @@ import type { ProgressMeter } from './progress.js'
 
 const MIB = 1024 * 1024
 const STEP = 16 * MIB
-/** Steps of a paced disk take so many seconds. */
+/** Seconds for a step on a paced disk. */
 const PACED_STEP = 0.25
 
 /**
- * Writes an image that is in memory, in steps: a described disk takes each over, a file is given what is not zero.
- * Progress tells what coreos-installer would have read by then.
+ * Writes a cached image in steps: a described disk adopts its pages, a file gets the bytes that are not zero. Progress
+ * shows the bytes that coreos-installer would have read.
  */
 export async function writeContents(options: {
   device: BlockDevice
@@ -26,7 +26,7 @@ export async function writeContents(options: {
   const paced = pacer.rate > 0
   const step = paced ? Math.min(STEP, Math.ceil((pacer.rate * PACED_STEP) / MIB) * MIB) : STEP
   const position = (offset: number) => positionAt(image, offset, paced)
-  // The first MiB was read before.
+  // The first MiB has been read already.
   let reported = position(from)
   const report = (offset: number) => {
     const now = position(offset)
@@ -39,15 +39,15 @@ export async function writeContents(options: {
     await pacer.written(at + length)
     report(at + length)
   }
-  // The end is looked for once more, twice with xz and zstd (recorded).
+  // The real installer reads the end once more, twice with xz and zstd (recorded).
   for (let time = image.compression === 'raw' || image.compression === 'gz' ? 1 : 2; time > 0; time--)
     meter.seen(image.compressedLength)
 }
 
-/** How much of a file was read when so many bytes of the image were there. */
+/** Bytes of the file that are read when the image is written up to an offset. */
 export function positionAt({ size, compressedLength }: LoadedImage, offset: number, paced: boolean): number {
   const share = (Math.min(offset, size) / size) * compressedLength
-  // Read in one go, a small file is at its end before anything is written; a pace is there to be watched, though.
+  // The real installer reads a small file whole before it writes; a paced disk shows steady progress instead.
   return Math.min(compressedLength, paced ? Math.floor(share) : Math.max(READ, Math.ceil(share / READ) * READ))
 }
 

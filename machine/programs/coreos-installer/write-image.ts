@@ -14,7 +14,7 @@ import {
 } from '../../../bytes/index.js'
 import { canAdopt, readContents } from '../../disk/described-disk.js'
 import { gptSectorSize } from '../../disk/gpt.js'
-import { ImageTooLarge, imageShelf, SMALL_IMAGE_FILE, type LoadedImage } from '../../disk/image-contents.js'
+import { ImageTooLarge, imageCache, SMALL_IMAGE_FILE, type LoadedImage } from '../../disk/image-contents.js'
 import { during, Failure } from './failure.js'
 import type { InstallerProcess } from './host.js'
 import { Pacer } from './pacer.js'
@@ -27,12 +27,12 @@ import { positionAt, writeContents } from './write-contents.js'
 const MIB = 1024 * 1024
 type Decoded = AsyncGenerator<Uint8Array, void, undefined>
 
-/** Small pieces of a decoder's output are joined before they are written. */
+/** Size of writes; smaller pieces of a decoder's output are joined. */
 const WRITE = MIB / 2
 
 /**
- * Puts the image on the disk, in the order that keeps a disk unbootable until it is complete: an empty partition table,
- * everything from 1 MiB on, the first MiB.
+ * Writes the image in an order that leaves the disk unbootable until it is complete: an empty partition table, the bytes
+ * from 1 MiB on, the first MiB.
  */
 export async function writeImage(
   process: InstallerProcess,
@@ -43,8 +43,8 @@ export async function writeImage(
   const { clock, signal, tty } = process
   const meter = new ProgressMeter({ clock, length: source.bytes.length, tty, print: (text) => process.stderr(text) })
   try {
-    // With something to keep, every byte is looked at on its way to the disk.
-    const image = saved.any ? undefined : await shelved(process, device, source)
+    // With saved partitions the bytes must pass the check for overlaps.
+    const image = saved.any ? undefined : await cachedImage(process, device, source)
     if (image) return await writeLoaded(process, device, image, meter, saved)
     const read = (position: number) => {
       signal.throwIfAborted()
@@ -64,23 +64,23 @@ export async function writeImage(
   }
 }
 
-async function shelved(
+async function cachedImage(
   { clock }: InstallerProcess,
   device: BlockDevice,
   { path, bytes }: ImageSource,
 ): Promise<LoadedImage | undefined> {
   if (path === undefined || !(canAdopt(device) || (bytes.length ?? Infinity) <= SMALL_IMAGE_FILE)) return undefined
   try {
-    const image = await imageShelf.load(path, clock, device.size)
+    const image = await imageCache.load(path, clock, device.size)
     return image.whole || canAdopt(device) ? image : undefined
   } catch (error) {
-    // A broken image, or one for a larger disk, is written as far as it goes.
+    // A broken image, or one for a larger disk, is written by the other path as far as possible.
     if (error instanceof DecodeError || error instanceof ImageTooLarge) return undefined
     throw error
   }
 }
 
-/** A file that is one whole xz stream, whose parts can be found. */
+/** Index of a file that is one complete xz stream; undefined for others. */
 async function wholeXz({ clock }: InstallerProcess, { path }: ImageSource): Promise<WholeXz | undefined> {
   if (path === undefined) return undefined
   const index = await readXzIndex(path, clock)
@@ -95,7 +95,7 @@ interface WholeXz {
 async function* xzFile({ path }: WholeXz, clock: Clock, read: (position: number) => void) {
   let last = 0
   yield* unxzByProgram(path, clock, (position) => read((last = position)))
-  // The end is looked for twice more (recorded).
+  // The real installer reads the end twice more (recorded).
   for (let time = 0; time < 2; time++) read(last)
 }
 
@@ -127,7 +127,7 @@ async function writeLarge(
   }
   await during('decoding and writing image', async () => {
     await writeBlocks({ path, index, device, from: MIB, clock, pacer, read })
-    // The end of the file is found three times (recorded); its index is not read as blocks are.
+    // The real installer reads the end of the file three times (recorded).
     const { size } = await held(clock, `looking at ${path}`, () => stat(path))
     for (let time = 0; time < 3; time++) meter.seen(size)
   })
@@ -152,7 +152,7 @@ async function writeDecoded(process: InstallerProcess, device: BlockDevice, deco
   await clearTable(device, saved, random)
   await during('decoding and writing image', async () => {
     let offset = MIB
-    // One for all pieces: a new one for each would be garbage as large as the image.
+    // One buffer for all pieces: a new one for each would be garbage as large as the image.
     const buffer = Buffer.allocUnsafe(WRITE)
     let filled = 0
     const flush = async () => {
@@ -175,7 +175,7 @@ async function writeDecoded(process: InstallerProcess, device: BlockDevice, deco
       await put(head.subarray(MIB))
       for (let next = await decoded.next(); !next.done; next = await decoded.next()) await put(next.value)
     } finally {
-      // Also of an image that turns out to be broken, everything that could be had of it.
+      // Write all bytes of a broken image before the damage.
       if (filled > 0 && !signal.aborted) await flush()
     }
   })
@@ -203,14 +203,14 @@ async function writeLoaded(
   await saved.writeFirstMib(firstMib, (line) => process.stderr(`${line}\n`))
 }
 
-/** What stands on the disk while the image is being written. */
+/** Writes the table that the disk has during the installation. */
 async function clearTable(device: BlockDevice, saved: SavedPartitions, random: Random): Promise<void> {
   await during('overwriting disk partition table', () => saved.clearTable(random))
-  // A block device has no place beyond its end to go to.
+  // A block device refuses to seek past its end.
   if (device.size < MIB) throw new Failure('seeking disk', new Failure('Invalid argument (os error 22)'))
 }
 
-/** The first MiB and what came with it. */
+/** Reads the first MiB, with the rest of the last piece. */
 async function readHead(decoded: Decoded): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let length = 0

@@ -17,7 +17,7 @@ async function* contents({ inside, clock, signal }: Process, path: string): Asyn
   }
 }
 
-/** Does one thing to each path; what fails is said on stderr and the rest goes on. */
+/** Runs an action on each path; failures are printed on stderr, and the other paths still run. */
 async function eachPath(
   { stderr, signal }: Process,
   paths: readonly string[],
@@ -88,7 +88,7 @@ function describe({ kind, size }: FileStat): string {
   }
 }
 
-/** `-c FORMAT` with the directives that need no clock; without, a line of the usual facts. */
+/** `-c FORMAT` with the directives that need no clock; without it a default line. */
 export const stat = tool('stat', { format: 'c=', printf: '=', dereference: 'L', terse: 't' }, (process, options) => {
   const view = fileView(process.inside, process.clock)
   return eachPath(
@@ -159,7 +159,7 @@ export const ls = tool(
 
 const linkOf = (inside: Inside, path: string): string | undefined => inside.files.link?.(normalPath(path))
 
-/** The path itself with `-f`, where a link points without. */
+/** Prints the resolved path with `-f`, otherwise the target of a link. */
 export const readlink = tool('readlink', { canonicalize: 'f', 'no-newline': 'n' }, ({ inside, stdout }, options) => {
   const path = options.rest[0]
   if (path === undefined) throw new ToolFailure('missing operand')
@@ -212,7 +212,7 @@ export const tee = tool('tee', { append: 'a' }, async (process, options) => {
   process.stdout(process.stdin)
 })
 
-/** Octal modes of files only: the filesystems at hand take a mode when something is made. */
+/** Octal modes of files only, by writing the file anew: a file view can set a mode only when it writes. */
 export const chmod = tool('chmod', { recursive: 'R', verbose: 'v' }, (process, options) => {
   const view = fileView(process.inside, process.clock)
   const [mode = '', ...paths] = options.rest
@@ -228,7 +228,7 @@ export const chmod = tool('chmod', { recursive: 'R', verbose: 'v' }, (process, o
   )
 })
 
-/** Conditions of test(1): one on a file or string, `!` in front, or two joined by an operator. */
+/** Conditions of test(1): one on a file or string, with `!` before it, or two joined by an operator. */
 export const test = async ({ argv, inside, clock, stderr }: Process): Promise<number> => {
   const words = argv[0].endsWith('[') ? argv.slice(1, -1) : argv.slice(1)
   const view = fileView(inside, clock)

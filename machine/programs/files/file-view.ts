@@ -14,21 +14,21 @@ export interface FileStat {
   size: number
 }
 
-/** What open(2) and its friends see on the machine: the ramdisk's files, mounted filesystems, device nodes. */
+/** Files as system calls on the machine see them: the ramdisk's files, mounted filesystems, device nodes. */
 export interface FileView {
   read(path: string): Promise<Uint8Array>
   /** Creates parent folders. */
   write(path: string, bytes: Uint8Array, options?: { mode?: number }): Promise<void>
   /** Creates parent folders; no error when it exists. */
   mkdir(path: string, options?: { mode?: number }): Promise<void>
-  /** With everything in it. */
+  /** Removes a path, a folder with its contents. */
   remove(path: string): Promise<void>
   exists(path: string): Promise<boolean>
   list(path: string): Promise<string[]>
   stat(path: string): Promise<FileStat>
 }
 
-/** Files below a mount point are read from and written to the filesystem on the disk, each time. */
+/** Opens a view in which files below a mount point are always read from and written to the disk. */
 export function fileView(inside: Inside, clock: Clock): FileView {
   const on = async <T>(
     path: string,
@@ -58,7 +58,7 @@ export function fileView(inside: Inside, clock: Clock): FileView {
       on(
         path,
         READS,
-        // The kernel makes it up whenever it is read.
+        // The kernel generates this file at every read.
         async (at) => (at === '/proc/mdstat' ? Buffer.from(await mdstat(inside)) : inside.files.read(at)),
         (volume, at) => volume.read(at),
       ),
@@ -111,7 +111,7 @@ export function fileView(inside: Inside, clock: Clock): FileView {
   return view
 }
 
-/** What Linux makes of FAT, which knows no owners and modes. mount(8) lets it be mounted read-only here, nothing else. */
+/** A FAT filesystem as Linux shows it, with default owners and modes. The simulated mount(8) allows it read-only. */
 function readOnlyFat(fat: FatVolume): BootVolume {
   const refuse = (path: string) => Promise.reject(fileError('EROFS', path))
   return {

@@ -4,7 +4,7 @@ import type { Inside, Program } from '../program.js'
 import { fileView } from './file-view.js'
 import { tool, ToolFailure } from '../tool.js'
 
-/** mount(8) and umount(8) end with 32 when the mount itself fails. */
+/** Exit code of mount(8) and umount(8) when the mount itself fails. */
 const MOUNT_FAILED = 32
 
 export const mount = tool(
@@ -39,7 +39,7 @@ export const mount = tool(
       throw failed(
         `wrong fs type, bad option, bad superblock on /dev/${node.name}, missing codepage or helper program, or other error.`,
       )
-    // The simulated kernel knows what steps and coreos-installer look into: ext, and FAT for reading.
+    // The simulated kernel supports the filesystems that steps and coreos-installer use: ext, and FAT for reading.
     if (!type.startsWith('ext') && type !== 'vfat') throw failed(`unknown filesystem type '${type}'.`)
     const words = options.values('options').flatMap((list) => list.split(','))
     const readOnly = options.has('read-only') || words.includes('ro')
@@ -72,15 +72,15 @@ export const umount = tool(
   { lazy: 'l', force: 'f', recursive: 'R', quiet: 'q', verbose: 'v' },
   async ({ inside }, options) => {
     if (options.rest.length === 0) throw new ToolFailure('bad usage')
-    for (const given of options.rest) {
-      const path = normalPath(given)
+    for (const operand of options.rest) {
+      const path = normalPath(operand)
       const node = await findNode(inside, path)
       const points = node ? mountPoints(inside, node) : [...inside.mounts.keys()].filter((point) => point === path)
-      if (points.length === 0) throw new ToolFailure(`${given}: not mounted.`, MOUNT_FAILED)
+      if (points.length === 0) throw new ToolFailure(`${operand}: not mounted.`, MOUNT_FAILED)
       for (const point of points) {
         const below = [...inside.mounts.keys()].filter((other) => other.startsWith(`${point}/`))
         if (below.length > 0 && !options.has('recursive') && !options.has('lazy'))
-          throw new ToolFailure(`${given}: target is busy.`, MOUNT_FAILED)
+          throw new ToolFailure(`${operand}: target is busy.`, MOUNT_FAILED)
         for (const inner of [...below, point]) inside.mounts.delete(inner)
       }
     }
@@ -88,7 +88,7 @@ export const umount = tool(
   },
 )
 
-/** A table is refused while one of its partitions is mounted, as BLKRRPART refuses it. */
+/** The disk when one of its partitions is mounted: BLKRRPART then refuses to re-read its table. */
 async function busyDisk(inside: Inside, path: string): Promise<BlockNode | undefined> {
   const disk = (await blockNodes(inside)).find(({ name }) => path === `/dev/${name}`)
   return disk?.partitions.some((partition) => mountPoints(inside, partition).length > 0) ? disk : undefined
@@ -113,7 +113,7 @@ export const blockdev = tool(
   },
 )
 
-/** Partitions always follow the table on the disk; these only have to find the disk. */
+/** Programs that re-read a table. Partitions always follow the disk, so these only check that it exists. */
 export const partx = rescan('partx', (path) => `${path}: failed to open: No such file or directory`)
 export const partprobe = rescan(
   'partprobe',

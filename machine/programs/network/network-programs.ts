@@ -16,7 +16,7 @@ interface Address {
   preferred_life_time: number
 }
 
-/** A link as iproute2's JSON has it. */
+/** A link in iproute2's JSON. */
 interface Link {
   ifindex: number
   ifname: string
@@ -35,7 +35,7 @@ interface Link {
 
 const lifetime = { valid_life_time: FOREVER, preferred_life_time: FOREVER }
 
-/** Taken down by hand, which the next boot forgets. */
+/** Whether `ip link set` took an interface down, which lasts for one boot. */
 const isDown = (files: Inside['files'], nic: NicSpec): boolean => !files.exists(`/sys/class/net/${nic.name}/carrier`)
 
 function links({ spec, files }: Inside): Link[] {
@@ -89,7 +89,7 @@ function addresses(nic: NicSpec): Address[] {
   ]
 }
 
-/** The EUI-64 address that the kernel gives itself (RFC 4291, appendix A). */
+/** The kernel's link-local address, by EUI-64 (RFC 4291, appendix A). */
 function linkLocal(mac: string): string {
   const bytes = mac.split(':').map((byte) => Number.parseInt(byte, 16))
   const id = [bytes[0]! ^ 2, bytes[1]!, bytes[2]!, 0xff, 0xfe, bytes[3]!, bytes[4]!, bytes[5]!]
@@ -97,7 +97,7 @@ function linkLocal(mac: string): string {
   return `fe80::${groups.join(':')}`
 }
 
-/** `address`, `link` and `route`, by any beginning of the word; options have one dash, also the long ones. */
+/** `address`, `link` and `route`, which may be abbreviated; long options have one dash too. */
 export const ip: Program = async ({ inside, stdout, stderr, argv }) => {
   const words = argv.slice(1).filter((word) => !word.startsWith('-'))
   const json = argv.some((word) => word === '-j' || word === '-json')
@@ -213,7 +213,7 @@ export const ethtool = tool('ethtool', { 'show-permaddr': 'P=', driver: 'i=' }, 
   )
 })
 
-/** The BMC as its own host sees it, over the system interface. */
+/** The BMC over the system interface of its own host. */
 export const ipmitool = tool('ipmitool', {}, ({ inside, stdout }, { rest }) => {
   const { bmc } = inside.spec
   if (!bmc)

@@ -3,8 +3,8 @@ import type { Program } from '../program.js'
 const LLDP_MULTICAST = '0180c200000e'
 
 /**
- * `tcpdump -i NIC ... -w - 'ether proto 0x88cc'`: the one thing it is asked for here is to catch what the switch says of
- * itself. Every NIC with a link is plugged in to a port of its own of one switch, which speaks at once.
+ * `tcpdump -i NIC ... -w - 'ether proto 0x88cc'`, its only use here: capturing the LLDP frames of the switch. Every NIC
+ * with a link is at a port of its own of one switch, which sends a frame at once.
  */
 export const tcpdump: Program = async ({ argv, inside, clock, signal, stdout, stderr }) => {
   const name = argv[argv.indexOf('-i') + 1]
@@ -19,7 +19,7 @@ export const tcpdump: Program = async ({ argv, inside, clock, signal, stdout, st
     return 1
   }
   stderr(`tcpdump: listening on ${nic.name}, link-type EN10MB (Ethernet), snapshot length 262144 bytes\n`)
-  // Nobody speaks on a cable that leads nowhere.
+  // No frame arrives without a link.
   if (!nic.carrier || !inside.files.exists(`/sys/class/net/${nic.name}/carrier`))
     await clock.sleep(2 ** 31 - 1, { signal, weak: true })
   const frame = announcement(index + 1)
@@ -31,7 +31,7 @@ export const tcpdump: Program = async ({ argv, inside, clock, signal, stdout, st
   return 0
 }
 
-/** Little-endian, as pcap files of common machines are. */
+/** 32-bit words in little-endian order, as in pcap files of common machines. */
 function words(...values: number[]): Buffer {
   const buffer = Buffer.alloc(values.length * 4)
   values.forEach((value, index) => buffer.writeUInt32LE(value >>> 0, index * 4))

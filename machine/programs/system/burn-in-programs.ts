@@ -2,7 +2,7 @@ import { findNode } from '../block/block-nodes.js'
 import type { Process, Program } from '../program.js'
 import { tool, ToolFailure } from '../tool.js'
 
-/** How long a loop of fio takes where nothing says how long it shall run. */
+/** Duration of a loop of fio without `--runtime`. */
 const SECONDS_A_LOOP = 60
 
 async function burn({ clock, signal }: Process, seconds: number): Promise<void> {
@@ -10,7 +10,7 @@ async function burn({ clock, signal }: Process, seconds: number): Promise<void> 
   await clock.sleep(seconds * 1000, { signal })
 }
 
-/** Keeps processors and memory busy for as long as it is told. */
+/** Keeps processors and memory busy for the time in its options. */
 export const stressNg = tool(
   'stress-ng',
   {
@@ -40,36 +40,36 @@ export const stressNg = tool(
   },
 )
 
-/** Reads and writes disks, or the network, for as long as it is told. What was on the disks is gone afterwards. */
+/** Reads and writes disks, or the network, for the time in its options. It destroys the contents of the disks. */
 export const fio: Program = async (process) => {
   const { inside, argv, random, stdout, stderr } = process
-  const given = new Map<string, string>()
+  const options = new Map<string, string>()
   const names: string[] = []
   for (let at = 1; at < argv.length; at++) {
     const [, name, attached] = /^--([\w-]+)(?:=(.*))?$/.exec(argv[at]!) ?? []
     if (name === undefined) return wrong(process, argv[at]!)
     const value = attached ?? (argv[at + 1]?.startsWith('--') === false ? argv[++at]! : '')
     if (name === 'name') names.push(value)
-    given.set(name, value)
+    options.set(name, value)
   }
-  const onNetwork = given.get('ioengine') === 'net'
+  const onNetwork = options.get('ioengine') === 'net'
   const disks = onNetwork ? [] : await Promise.all(names.map((name) => findNode(inside, name)))
   const missing = names[disks.indexOf(undefined)]
   if (missing !== undefined) {
     stderr(`fio: failed opening blockdev ${missing} for size check\n`)
     return 1
   }
-  const runtime = Number(given.get('runtime') ?? 0)
-  const loops = Number(given.get('loops') ?? 1)
+  const runtime = Number(options.get('runtime') ?? 0)
+  const loops = Number(options.get('loops') ?? 1)
   await burn(process, runtime > 0 ? runtime : loops * SECONDS_A_LOOP)
   for (const node of disks) {
     if (!node) continue
-    // The beginning is enough to show that nothing of what was there can be relied on.
+    // Overwriting the beginning is enough: table and first filesystem are destroyed.
     await node.device.write(node.offset, random.bytes(Math.min(node.length, 1024 * 1024)))
     await node.device.flush()
   }
   const report = `${JSON.stringify({ 'fio version': 'fio-3.36', jobs: names.map((jobname) => ({ jobname, error: 0 })) }, null, 2)}\n`
-  const file = given.get('output')
+  const file = options.get('output')
   if (file === undefined) stdout(report)
   else inside.files.write(file, Buffer.from(report))
   return 0

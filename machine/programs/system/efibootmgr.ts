@@ -2,7 +2,7 @@ import { findNode } from '../block/block-nodes.js'
 import type { EfiEntry, Inside } from '../program.js'
 import { tool, ToolExit, ToolFailure } from '../tool.js'
 
-/** Where efibootmgr gives up on a variable. */
+/** Exit code of efibootmgr for a variable that it cannot change. */
 const VARIABLE_FAILED = 5
 
 /** The table as efibootmgr 18 prints it: device paths always, after a tab. */
@@ -20,12 +20,12 @@ function table({ efi }: Inside): string {
     .join('')
 }
 
-/** Numbers are read as hex of any length: `1` is `0001`. */
-function entryOf({ efi }: Inside, given: string | undefined): EfiEntry {
-  const number = (given ?? '').toUpperCase().padStart(4, '0')
+/** The entry of a number, hex of any length: `1` is `0001`. */
+function entryOf({ efi }: Inside, text: string | undefined): EfiEntry {
+  const number = (text ?? '').toUpperCase().padStart(4, '0')
   const entry = efi.entries.find((candidate) => candidate.number === number)
   if (entry) return entry
-  throw new ToolFailure(`Boot entry ${given ?? '(none)'} not found`, VARIABLE_FAILED)
+  throw new ToolFailure(`Boot entry ${text ?? '(none)'} not found`, VARIABLE_FAILED)
 }
 
 async function create(

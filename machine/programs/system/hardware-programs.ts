@@ -148,7 +148,7 @@ export const dmidecode = tool(
   },
 )
 
-/** `lshw -quiet -json`: options have one dash, and of the forms there is only JSON. */
+/** `lshw -quiet -json`: options have one dash, and JSON is the only format. */
 export const lshw: Program = async ({ argv, inside, stdout, stderr }) => {
   const unknown = argv.slice(1).find((word) => !['-quiet', '-json', '-sanitize', '-numeric'].includes(word))
   if (unknown !== undefined || !argv.includes('-json')) {

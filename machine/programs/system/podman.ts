@@ -1,15 +1,15 @@
 import type { Inside, Program } from '../program.js'
 
 /**
- * Images that the machine can reach, a line each: `REFERENCE [EXIT-CODE [OUTPUT]]`. A registry is not rehearsed: what is
- * not named here cannot be pulled.
+ * File with the images that the machine can pull, a line each: `REFERENCE [EXIT-CODE [OUTPUT]]`. Registries are not
+ * simulated: no other image can be pulled.
  */
 const REACHABLE = '/etc/containers/simulated-images'
-/** What was pulled, and what was run: kept until the next boot. */
+/** Files with the pulled images and the finished runs, which last for one boot. */
 const PULLED = '/run/containers/images'
 const RAN = '/run/containers/runs'
 
-/** podman's own failures, as against those of what runs in a container. */
+/** podman's exit code for failures of its own instead of the container's (podman-run(1)). */
 const PODMAN_FAILED = 125
 
 const lines = ({ files }: Inside, path: string): string[] =>
@@ -26,7 +26,7 @@ const add = (inside: Inside, path: string, line: string): void =>
 /** `docker://host/image:tag` and `host/image:tag` are the same. */
 const plain = (reference: string) => reference.replace(/^[a-z]+:\/\//, '')
 
-/** pull, run, images, ps, version: only state is kept, nothing is executed. */
+/** pull, run, images, ps, version: only their state is simulated, no container runs. */
 export const podman: Program = (process) => Promise.resolve(run(process))
 
 function run({ argv, inside, stdout, stderr }: Parameters<Program>[0]): number {
@@ -67,7 +67,7 @@ function run({ argv, inside, stdout, stderr }: Parameters<Program>[0]): number {
       return code
     }
     case 'run': {
-      // Values of options cannot be told from images without podman's table; an image is what the machine knows.
+      // Without podman's table of options their values look like images: take the first known image.
       const reference = words.find((word) => known(word)) ?? words.at(-1)
       if (reference === undefined) return failed('requires at least 1 arg(s)')
       const code = pull(reference)

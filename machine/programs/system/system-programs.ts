@@ -6,20 +6,20 @@ import { hasUnitFile, setStarted, unitState, type UnitState } from './units.js'
 const text = (inside: Inside, path: string): string => new TextDecoder().decode(inside.files.read(path)).trim()
 const HOSTNAME = '/proc/sys/kernel/hostname'
 
-/** Units of the live image; what was stopped is remembered in the ramdisk's files. */
+/** Units of the live image. A file in the ramdisk marks a stopped one. */
 const UNITS = ['NetworkManager', 'chronyd', 'dbus', 'ironic-agent', 'sshd', 'systemd-journald', 'systemd-udevd']
 const stopped = (unit: string) => `/run/systemd/stopped/${unit}`
-const unitName = (given: string): string => given.replace(/\.service$/, '')
+const unitName = (name: string): string => name.replace(/\.service$/, '')
 const isKnown = (inside: Inside, unit: string): boolean => UNITS.includes(unit) || hasUnitFile(inside, unit)
 
-/** Flushes the disks, as the OS does before it lets go of them. */
+/** Flushes the disks and asks for power off or reboot. */
 async function goDown({ inside }: Process, action: 'power off' | 'reboot'): Promise<number> {
   for (const disk of inside.disks.values()) await disk.flush()
   inside.request(action)
   return 0
 }
 
-/** util-linux's, for the one optical drive that there may be. */
+/** util-linux's eject, for the only optical drive. */
 export const eject: Program = async ({ argv, inside, stderr }) => {
   const device = argv.slice(1).find((word) => !word.startsWith('-')) ?? 'cdrom'
   if (inside.eject && ['cdrom', '/dev/cdrom', 'sr0', '/dev/sr0'].includes(device)) {
@@ -38,8 +38,8 @@ export const systemctl = tool(
   { force: 'f', quiet: 'q', now: '', 'no-block': '', 'no-wall': '', 'no-pager': '', property: 'p=', value: '' },
   (process, options) => {
     const { inside, clock, stdout, stderr } = process
-    const [verb, ...given] = options.rest
-    const units = given.map(unitName)
+    const [verb, ...names] = options.rest
+    const units = names.map(unitName)
     const missing = units.find((unit) => !isKnown(inside, unit))
     const stateOf = (unit: string): UnitState => {
       if (hasUnitFile(inside, unit)) return unitState(inside, unit, clock.now())
@@ -136,7 +136,7 @@ export const hostnamectl = tool(
   },
 )
 
-/** The kernel's and systemd's first lines; times are since boot, as `-o short-monotonic` prints them. */
+/** The first lines of the kernel and systemd; times are since boot, as `-o short-monotonic` prints them. */
 export const journalctl = tool(
   'journalctl',
   { boot: 'b', unit: 'u=', output: 'o=', lines: 'n=', root: '=', full: 'l', 'no-pager': '', since: '=', dmesg: 'k' },

@@ -57,7 +57,7 @@ function hardwareProperties(inside: Inside, disk: DiskSpec): Property[] {
   ]
 }
 
-/** As mdadm's rules take them from `mdadm --detail --export`. */
+/** Properties of an array, which udev's rules take from `mdadm --detail --export`. */
 function arrayProperties(node: BlockNode | BlockDiskNode): Property[] {
   const superblock = 'array' in node ? node.array?.superblock : undefined
   return [
@@ -79,15 +79,15 @@ const info = tool(
       for (const node of flatNodes(await blockNodes(inside))) stdout(`${database(udevProperties(inside, node))}\n`)
       return
     }
-    const given = options.value('name') ?? options.value('path') ?? options.rest.at(-1)
-    if (given === undefined) throw new ToolFailure('A device name or path is required')
-    const path = given.startsWith('/sys/')
-      ? `/dev/${given.split('/').at(-1)!}`
-      : given.startsWith('/dev/')
-        ? given
-        : `/dev/${given}`
+    const device = options.value('name') ?? options.value('path') ?? options.rest.at(-1)
+    if (device === undefined) throw new ToolFailure('A device name or path is required')
+    const path = device.startsWith('/sys/')
+      ? `/dev/${device.split('/').at(-1)!}`
+      : device.startsWith('/dev/')
+        ? device
+        : `/dev/${device}`
     const node = await findNode(inside, path)
-    if (!node) throw new ToolFailure(`Unknown device "${given}": No such device`)
+    if (!node) throw new ToolFailure(`Unknown device "${device}": No such device`)
     const properties = udevProperties(inside, node)
     switch (options.value('query')) {
       case 'name':
@@ -119,7 +119,7 @@ const database = (properties: Record<string, string>): string =>
     .map((line) => `${line}\n`)
     .join('')
 
-/** Events are never under way: device nodes follow the disks at once. */
+/** udevadm. There are no pending events, since device nodes always follow the disks. */
 export const udevadm: Program = async (process) => {
   const [, verb, ...rest] = process.argv
   switch (verb) {

@@ -1,6 +1,6 @@
 import type { Inside } from '../program.js'
 
-/** As systemd tells it: `ActiveState` and `Result`. */
+/** systemd's `ActiveState` and `Result` of a unit. */
 export interface UnitState {
   activeState: 'inactive' | 'activating' | 'active' | 'failed'
   result: string
@@ -9,7 +9,7 @@ export interface UnitState {
 const unitFile = (unit: string) => `/etc/systemd/system/${unit}.service`
 const startFile = (unit: string) => `/run/systemd/started/${unit}`
 
-/** Units that somebody added to the live system, as an assisted installation's image adds `agent.service`. */
+/** Whether a unit file was added to the live system, as an assisted installation's image adds `agent.service`. */
 export const hasUnitFile = ({ files }: Inside, unit: string): boolean => files.exists(unitFile(unit))
 
 export function setStarted({ files }: Inside, unit: string, at: number | null): void {
@@ -18,14 +18,14 @@ export function setStarted({ files }: Inside, unit: string, at: number | null): 
 }
 
 /**
- * What a unit does once it is started is written in its own file, in a section that systemd leaves to others:
+ * State of an added unit. A section of its file, whose name systemd ignores, has the states after its start:
  *
  * ```ini
  * [X-Simulation]
  * States=activating:5 active:600 failed:exit-code
  * ```
  *
- * Every state lasts so many seconds; the last one stays, and a failure has its result instead. Without the section a
+ * A number is the duration of a state in seconds; the last state stays, and `failed` has a result. Without the section a
  * unit is active from its start.
  */
 export function unitState({ files }: Inside, unit: string, now: number): UnitState {

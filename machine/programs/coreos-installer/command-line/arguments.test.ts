@@ -4,7 +4,7 @@ import { UsageError } from './clap.js'
 import { formatBytes, ProgressMeter } from '../progress.js'
 import { VirtualClock } from '../../../../runtime/index.js'
 
-test('every way of writing an option', () => {
+test('options can be written in every form of clap', () => {
   expect(
     parseInstall([
       ...['-i', '/a', '-i/b', '--append-karg', 'x=1', '--append-karg=y', '--delete-karg', 'z'],
@@ -62,7 +62,7 @@ test.each([
   [1_288_490_189, '1.2 GiB'],
 ])('%i bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text))
 
-test('progress comes once a second, and at every read at the end', async () => {
+test('progress is printed once a second, and at every read at the end', async () => {
   const clock = new VirtualClock()
   const lines: string[] = []
   const meter = new ProgressMeter({ clock, length: 5_000_000, tty: false, print: (text) => lines.push(text) })

@@ -1,13 +1,13 @@
-import { parse, type Given } from './clap.js'
+import { parse, type ParsedArguments } from './clap.js'
 import { CONFLICTS, INSTALL_OPTIONS, type InstallOptions } from './options.js'
 
 /**
- * Parses what follows `coreos-installer install`. Repeated single values overwrite.
+ * Parses the arguments of `coreos-installer install`. The last of repeated single values counts.
  *
  * @throws UsageError
  */
 export function parseInstall(args: readonly string[]): InstallOptions | 'help' | 'summary' {
-  const given = parse(
+  const parsed = parse(
     {
       command: 'coreos-installer install',
       options: INSTALL_OPTIONS,
@@ -16,10 +16,10 @@ export function parseInstall(args: readonly string[]): InstallOptions | 'help' |
     },
     args,
   )
-  return typeof given === 'string' ? given : collect(given)
+  return typeof parsed === 'string' ? parsed : collect(parsed)
 }
 
-function collect({ values, operand }: Given): InstallOptions {
+function collect({ values, operand }: ParsedArguments): InstallOptions {
   const options: Record<string, unknown> = { destDevice: operand }
   for (const spec of INSTALL_OPTIONS) {
     const normal = 'normal' in spec ? spec.normal : (value: string) => value

@@ -1,47 +1,47 @@
 import { mostSimilar } from './similar.js'
 
-/** What an option takes and where its value goes. */
+/** An option with its names and its kind of value. */
 export type OptionSpec = {
   long: string
   short?: string
-  /** Another name that is understood. */
+  /** Another accepted name. */
   alias?: string
-  /** Not in help and usage lines. */
+  /** Left out of help and usage lines. */
   hidden?: boolean
-  /** A single value that may not be given again. */
+  /** Whether the option may not be repeated. */
   once?: boolean
 } & (
   | { kind: 'flag' }
   | {
       kind: 'value' | 'list'
       placeholder: string
-      /** Takes whatever comes next, options included. */
+      /** Takes the next argument even when it looks like an option. */
       greedy?: boolean
-      /** What is wrong with a value. */
+      /** Error of a value; undefined for a valid one. */
       check?: (value: string) => string | undefined
-      /** How a correct value is written out again. */
+      /** Canonical form of a valid value. */
       normal?: (value: string) => string
     }
 )
 
-/** What follows a subcommand. */
+/** Options and operand of a subcommand. */
 export interface Syntax {
   /** `coreos-installer install` */
   command: string
   options: readonly OptionSpec[]
-  /** The one operand: its name, and the option that does without it. */
+  /** The operand's name, and the option that makes it optional. */
   operand?: { name: string; unless: string }
   /** Pairs that exclude each other. */
   conflicts: readonly (readonly [string, string])[]
 }
 
-/** What was given, by option in the order of first mention. */
-export interface Given {
+/** Parsed values by option, in the order of first mention. */
+export interface ParsedArguments {
   values: Map<OptionSpec, string[]>
   operand: string | undefined
 }
 
-/** A command line that cannot be understood; `text` is what goes to stderr, exit code 2. */
+/** An error in a command line; `text` is printed on stderr, with exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
 
@@ -54,21 +54,21 @@ export const MORE = "For more information, try '--help'.\n"
 const HELP: OptionSpec = { long: 'help', short: 'h', kind: 'flag' }
 
 /**
- * Reads a command line as clap 4 does, the Rust library that coreos-installer is made with: the first mistake is told,
- * in the order in which clap comes upon them (seen with 0.27.0: the value of an option is looked at when the next
- * argument has been recognised), with its suggestions and its usage lines.
+ * Parses a command line as clap 4 does, coreos-installer's Rust library: it reports the first error in clap's order
+ * (seen with 0.27.0: the value of an option is checked when the next argument has been recognised), with clap's
+ * suggestions and usage lines.
  *
  * @returns `help` and `summary` for `--help` and `-h`
  * @throws UsageError
  */
-export function parse(syntax: Syntax, args: readonly string[]): Given | 'help' | 'summary' {
+export function parse(syntax: Syntax, args: readonly string[]): ParsedArguments | 'help' | 'summary' {
   return new Parser(syntax).parse(args)
 }
 
 class Parser {
   readonly #syntax: Syntax
   readonly #options: readonly OptionSpec[]
-  readonly #given: Given = { values: new Map(), operand: undefined }
+  readonly #parsed: ParsedArguments = { values: new Map(), operand: undefined }
   #pending: { spec: OptionSpec; value: string | undefined } | undefined
 
   constructor(syntax: Syntax) {
@@ -76,7 +76,7 @@ class Parser {
     this.#options = [...syntax.options, HELP]
   }
 
-  parse(args: readonly string[]): Given | 'help' | 'summary' {
+  parse(args: readonly string[]): ParsedArguments | 'help' | 'summary' {
     let onlyOperands = false
     for (const arg of args) {
       const wanting = this.#pending && this.#pending.value === undefined ? this.#pending : undefined
@@ -94,17 +94,17 @@ class Parser {
     this.#settle()
     this.#checkConflicts()
     this.#checkOperand()
-    return this.#given
+    return this.#parsed
   }
 
   #operand(arg: string): void {
-    if (!this.#syntax.operand || this.#given.operand !== undefined)
+    if (!this.#syntax.operand || this.#parsed.operand !== undefined)
       throw new UsageError(`error: unexpected argument '${arg}' found\n\n${this.#usage([])}\n\n${MORE}`)
     this.#settle()
-    this.#given.operand = arg
+    this.#parsed.operand = arg
   }
 
-  /** @returns whether help is asked for */
+  /** @returns whether the argument asks for help */
   #long(arg: string): boolean {
     const equals = arg.indexOf('=')
     const name = equals < 0 ? arg : arg.slice(0, equals)
@@ -138,7 +138,7 @@ class Parser {
     else this.#pending = { spec, value }
   }
 
-  /** Looks at the value of the option before. */
+  /** Checks the value of the previous option. */
   #settle(): void {
     if (!this.#pending) return
     const { spec, value } = this.#pending
@@ -152,17 +152,17 @@ class Parser {
   }
 
   #put(spec: OptionSpec, value: string): void {
-    const before = this.#given.values.get(spec)
+    const before = this.#parsed.values.get(spec)
     if (before && spec.once)
       throw new UsageError(
         `error: the argument '${named(spec)}' cannot be used multiple times\n\n${this.#usage([])}\n\n${MORE}`,
       )
-    this.#given.values.set(spec, [...(before ?? []), value])
+    this.#parsed.values.set(spec, [...(before ?? []), value])
   }
 
   #unknown(name: string): UsageError {
     const last = this.#pending?.value === undefined ? [] : [this.#pending.spec]
-    const used = [...this.#given.values.keys(), ...last]
+    const used = [...this.#parsed.values.keys(), ...last]
     const names = this.#options.flatMap(({ long, alias }) => [long, ...(alias === undefined ? [] : [alias])])
     const near = mostSimilar(name.slice(2), names).at(-1)
     if (near === undefined) return this.#unexpected(name, used)
@@ -182,15 +182,15 @@ class Parser {
 
   #checkConflicts(): void {
     const { conflicts } = this.#syntax
-    const given = [...this.#given.values.keys()]
-    for (const spec of given) {
-      const others = given.filter(({ long }) =>
+    const specs = [...this.#parsed.values.keys()]
+    for (const spec of specs) {
+      const others = specs.filter(({ long }) =>
         conflicts.some(([one, two]) => (one === spec.long && two === long) || (two === spec.long && one === long)),
       )
       if (others.length === 0) continue
       const list =
         others.length === 1 ? ` '${named(others[0]!)}'` : `:\n${others.map((o) => `  ${named(o)}`).join('\n')}`
-      const rest = given.filter((one) => !others.includes(one))
+      const rest = specs.filter((one) => !others.includes(one))
       throw new UsageError(
         `error: the argument '${named(spec)}' cannot be used with${list}\n\n${this.#usage(rest, true)}\n\n${MORE}`,
       )
@@ -199,24 +199,24 @@ class Parser {
 
   #checkOperand(): void {
     const { operand } = this.#syntax
-    const given = [...this.#given.values.keys()]
-    if (!operand || this.#given.operand !== undefined || given.some(({ long }) => long === operand.unless)) return
+    const specs = [...this.#parsed.values.keys()]
+    if (!operand || this.#parsed.operand !== undefined || specs.some(({ long }) => long === operand.unless)) return
     throw new UsageError(
       `error: the following required arguments were not provided:\n  <${operand.name}>\n\n` +
-        `${this.#usage(given, 'required')}\n\n${MORE}`,
+        `${this.#usage(specs, 'required')}\n\n${MORE}`,
     )
   }
 
   /**
-   * Options in the order they were given, then the operand: as something that has to be there where it was given.
+   * Usage line with the used options in their order, then the operand, shown as required when it was passed.
    *
-   * @param operand whether to look at the operand at all
+   * @param operand whether a passed operand counts; `required` always shows it as required
    */
   #usage(used: readonly OptionSpec[], operand: boolean | 'required' = used.length > 0): string {
     const { command } = this.#syntax
     const shown = [...new Set(used)].filter(({ hidden }) => !hidden).map(named)
     const name = this.#syntax.operand?.name
-    const there = operand === 'required' || (operand && this.#given.operand !== undefined)
+    const there = operand === 'required' || (operand && this.#parsed.operand !== undefined)
     if (shown.length === 0 && !there)
       return ['Usage:', command, '[OPTIONS]', ...(name === undefined ? [] : [`[${name}]`])].join(' ')
     return ['Usage:', command, ...shown, ...(name === undefined ? [] : [there ? `<${name}>` : `[${name}]`])].join(' ')

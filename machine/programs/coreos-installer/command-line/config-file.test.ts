@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { MemoryFileTree } from '../../../file-tree.js'
 import { expandConfigFiles } from './config-file.js'
-import { describe as told } from '../failure.js'
+import { describe as errorBlock } from '../failure.js'
 import { parseInstall } from './arguments.js'
 import type { InstallOptions } from './options.js'
 
@@ -10,14 +10,14 @@ async function expand(files: Record<string, string>, ...args: string[]): Promise
   for (const [path, text] of Object.entries(files)) tree.write(path, Buffer.from(text))
   const configs = Object.keys(files).flatMap((path) => ['-c', path])
   let stdout = ''
-  const given = parseInstall([...configs, ...args]) as InstallOptions
-  return expandConfigFiles(given, tree, (text) => (stdout += text)).then(
+  const options = parseInstall([...configs, ...args]) as InstallOptions
+  return expandConfigFiles(options, tree, (text) => (stdout += text)).then(
     () => stdout,
-    (error: unknown) => told(error),
+    (error: unknown) => errorBlock(error),
   )
 }
 
-test('files come first, in the order of their options, what goes without saying is left out', async () => {
+test('files come first, in the order of the fields, without default values', async () => {
   const one = 'append-karg: [a, b c]\nimage-url: http://h\nplatform: ~\narchitecture: x86_64\nfetch-retries: 3\n'
   const two = '# nothing\n'
   const three = '{"dest-device": "/dev/sda", "console": ["ttyS0"], "ignition-hash": "sha256-' + 'AB'.repeat(32) + '"}'
@@ -45,7 +45,7 @@ test.each([
   expect(await expand({ '/c': text })).toBe(`Error: parsing config file /c\n\nCaused by:\n    ${why}\n`)
 })
 
-// As coreos-installer 0.27.0 says it: not where the place is the file's beginning.
+// As coreos-installer 0.27.0 prints it: without a position at the beginning of the file.
 test.each([
   ['bogus: 1', ''],
   ['insecure: true\nbogus: 1', ' at line 2 column 1'],
@@ -53,17 +53,17 @@ test.each([
   ['insecure: true\n&x bogus: 1', ' at line 2 column 1'],
   ['{insecure: true, bogus: 1}', ' at line 1 column 18'],
 ])('%j has an unknown field%s', async (text, place) => {
-  const said = await expand({ '/one': 'insecure: true', '/two': text })
-  expect(said.replace(/`stream`.*`dest-device`/, 'FIELDS')).toBe(
+  const output = await expand({ '/one': 'insecure: true', '/two': text })
+  expect(output.replace(/`stream`.*`dest-device`/, 'FIELDS')).toBe(
     `Error: parsing config file /two\n\nCaused by:\n    unknown field \`bogus\`, expected one of FIELDS${place}\n`,
   )
 })
 
-test('what is no YAML is refused all the same', async () => {
+test('a file that is not YAML is refused', async () => {
   expect(await expand({ '/c': 'platform: "x' })).toMatch(/^Error: parsing config file \/c\n\nCaused by:\n {4}\S/)
 })
 
-test('arguments that contradict each other are told with the usage, indented', async () => {
+test('conflicting arguments are refused with the usage, indented', async () => {
   expect(await expand({ '/c': 'stream: a' }, '-u', 'http://h')).toBe(
     'Error: reprocessing command-line arguments\n\nCaused by:\n' +
       "    error: the argument '--stream <name>' cannot be used with '--image-url <URL>'\n    \n" +

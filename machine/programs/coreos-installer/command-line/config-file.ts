@@ -16,24 +16,24 @@ import { UsageError, type OptionSpec } from './clap.js'
 import { during, Failure } from '../failure.js'
 import { DEFAULTS, INSTALL_OPTIONS, type InstallOptions } from './options.js'
 
-/** What a config file may say, in the order in which its settings become arguments. */
+/** Fields of a config file, in the order in which they become arguments. */
 const FIELDS: readonly OptionSpec[] = [
   ...INSTALL_OPTIONS.filter((option) => option.long !== 'config-file' && option.long !== 'firstboot-args'),
   { long: 'dest-device', kind: 'value', placeholder: 'DEST_DEVICE' },
 ]
 
 /**
- * Options of the YAML files named by `--config-file`, under those of the command line: everything is written out as an
- * argument list, files first, shown on stdout and parsed again, as coreos-installer does.
+ * Merges the YAML files of `--config-file` with the command line as coreos-installer does: all settings become one
+ * argument list, files first, which is printed on stdout and parsed again.
  */
 export async function expandConfigFiles(
-  given: InstallOptions,
+  commandLine: InstallOptions,
   files: FileTree,
   stdout: (text: string) => void,
 ): Promise<InstallOptions> {
-  if (given.configFile.length === 0) return given
+  if (commandLine.configFile.length === 0) return commandLine
   const args: string[] = []
-  for (const path of given.configFile) {
+  for (const path of commandLine.configFile) {
     const bytes = await during(`opening config file ${path}`, () => {
       if (files.exists(path) && files.stat(path).kind === 'directory') return undefined
       return files.read(path)
@@ -41,7 +41,7 @@ export async function expandConfigFiles(
     const settings = await during(`parsing config file ${path}`, () => readSettings(bytes))
     args.push(...serialise(settings))
   }
-  args.push(...serialise(fromOptions(given)))
+  args.push(...serialise(fromOptions(commandLine)))
   stdout(`Running with arguments: ${args.join(' ')}\n`)
   try {
     const options = parseInstall(args)
@@ -55,9 +55,9 @@ export async function expandConfigFiles(
 
 type Settings = Map<string, string | string[] | true>
 
-/** Errors are those of serde_yaml 0.9, as recorded; only what is no YAML is told in the words of another parser. */
+/** Errors are those of serde_yaml 0.9, as recorded; only syntax errors have another parser's messages. */
 function readSettings(bytes: Uint8Array | undefined): Settings {
-  // The file is opened first and read later.
+  // A folder can be opened; the real installer fails when it reads it.
   if (!bytes) throw new Failure('Is a directory (os error 21)')
   const lines = new LineCounter()
   const text = Buffer.from(bytes).toString()
@@ -137,7 +137,7 @@ class Reader {
     return new Failure(`${path}: invalid type: ${typeName(node)}, expected ${expected}${this.#at(node)}`)
   }
 
-  /** Where a node begins, with its tag and anchor; serde_yaml leaves out the very first place. */
+  /** Position of a node, with its tag and anchor. serde_yaml leaves out the beginning of the file. */
   #at(node: Node | null): string {
     const value = node?.range?.[0]
     if (value === undefined) return ''
@@ -148,11 +148,11 @@ class Reader {
   }
 }
 
-/** A plain scalar as it is written: 1.50 stays 1.50. */
+/** Text of a scalar. A plain one is as it is written: 1.50 stays 1.50. */
 const textOf = (scalar: Scalar): string =>
   scalar.type === 'PLAIN' && scalar.source !== undefined ? scalar.source : String(scalar.value)
 
-/** serde's words for what was found. */
+/** serde's name for the type of a node. */
 function typeName(node: unknown): string {
   if (isMap(node)) return 'map'
   if (isSeq(node)) return 'sequence'

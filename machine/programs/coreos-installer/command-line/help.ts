@@ -1,4 +1,4 @@
-/** What 0.27.0 prints when it is asked for help, as it was recorded; also `coreos-installer` alone prints the first. */
+/** Help texts of 0.27.0, as recorded. `coreos-installer` without arguments prints the first one too. */
 export const PROGRAM_HELP = `Installer for Fedora CoreOS and RHEL CoreOS
 
 Usage: coreos-installer

@@ -1,4 +1,4 @@
-/** The url crate's sentences (recorded). */
+/** Checks a URL, with the url crate's messages (recorded). */
 export function checkUrl(value: string): string | undefined {
   if (URL.canParse(value)) return undefined
   if (!/^[a-z][a-z0-9+.-]*:/i.test(value)) return 'relative URL without a base'
@@ -24,7 +24,7 @@ export function checkDigest(value: string): string | undefined {
   return hex.length === digits ? undefined : `wrong digest length (${hex.length * 4})`
 }
 
-/** Rust's sentences for a number of 32 bits. */
+/** Checks a number of 32 bits, with Rust's messages. */
 export function checkNumber(value: string): string | undefined {
   if (value === '') return 'cannot parse integer from empty string'
   if (!/^\+?\d+$/.test(value)) return 'invalid digit found in string'

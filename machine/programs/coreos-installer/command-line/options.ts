@@ -40,7 +40,7 @@ type Spec = (typeof INSTALL_OPTIONS)[number]
 type Camel<S extends string> = S extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S
 type Value<K> = K extends 'flag' ? boolean : K extends 'list' ? string[] : string | undefined
 
-/** The options by name in camelCase: flags are booleans, lists arrays, the rest strings where given. */
+/** The options by name in camelCase: booleans for flags, arrays for lists, optional strings for others. */
 export type InstallOptions = { [S in Spec as Camel<S['long']>]: Value<S['kind']> } & { destDevice: string | undefined }
 
 /** Pairs that exclude each other. */
@@ -51,7 +51,7 @@ export const CONFLICTS: readonly (readonly [string, string])[] = [
   ['ignition-file', 'ignition-url'],
 ]
 
-/** What goes without saying. */
+/** Default values. */
 export const DEFAULTS: Readonly<Record<string, string>> = {
   architecture: 'x86_64',
   'network-dir': '/etc/NetworkManager/system-connections/',

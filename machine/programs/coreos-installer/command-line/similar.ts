@@ -1,11 +1,11 @@
-/** clap suggests what is more similar than this. */
-const ENOUGH = 0.7
+/** clap suggests names with a greater similarity. */
+const THRESHOLD = 0.7
 
-/** Names that somebody may have meant, the most likely last, as clap sorts them. */
+/** Names similar to a mistyped one, the most similar last, as clap sorts them. */
 export function mostSimilar(text: string, names: readonly string[]): string[] {
   return names
     .map((name) => ({ name, similarity: jaro(text, name) }))
-    .filter(({ similarity }) => similarity > ENOUGH)
+    .filter(({ similarity }) => similarity > THRESHOLD)
     .sort((a, b) => a.similarity - b.similarity)
     .map(({ name }) => name)
 }

@@ -2,11 +2,11 @@ import { type ByteStream, FetchFailure, type FileAnswer, HttpClient } from '../.
 import { held, type Clock } from '../../../../runtime/index.js'
 import { during, Failure } from '../failure.js'
 
-/** What a fetch needs besides its URL. */
+/** Parameters of a fetch besides its URL. */
 export interface Fetching {
   clock: Clock
   signal: AbortSignal
-  /** How often a failed request is repeated. Only the request: a body that breaks off is a failure at once. */
+  /** Retries of a failed request. A body that breaks off is not retried. */
   retries: number
   print: (line: string) => void
 }
@@ -29,10 +29,10 @@ export async function openUrl(url: string, fetching: Fetching): Promise<ByteStre
   })
 }
 
-/** Bytes of a config, signature or stream metadata, which are held in memory. */
+/** Limit on a config, signature or stream metadata, which are held in memory. */
 const LARGEST_WHOLE = 64 * 2 ** 20
 
-/** The whole body. */
+/** Fetches a whole body. */
 export async function fetchAll(url: string, fetching: Fetching): Promise<Uint8Array> {
   const source = await openUrl(url, fetching)
   try {
@@ -64,7 +64,7 @@ async function tryOnce(url: string, { clock, signal }: Fetching): Promise<Outcom
   const { status, statusText } = answer
   if (status < 400) return { source: bodySource(answer, url, clock) }
   await answer.close()
-  // The server's own words, not the usual ones.
+  // The real installer prints the server's reason phrase.
   const text = `${status} ${statusText}`
   if (RETRIED.has(status)) return { failure: new Failure(`HTTP ${text}`), short: `HTTP ${text}`, transient: true }
   const sentence = `HTTP status ${status < 500 ? 'client' : 'server'} error (${text}) for url (${answer.url})`
@@ -80,7 +80,7 @@ function bodySource({ length, body, close }: FileAnswer, url: string, clock: Clo
         return await body.next()
       } catch (error) {
         if (!(error instanceof FetchFailure)) throw error
-        // Bytes behind the announced ones are none of the body to coreos-installer (seen).
+        // coreos-installer ignores bytes after the announced length (seen).
         if (error.code === 'excess') return undefined
         throw brokenOff(error, length === null)
       }
@@ -89,7 +89,7 @@ function bodySource({ length, body, close }: FileAnswer, url: string, clock: Clo
   }
 }
 
-/** For a connection that ended in the middle of a body. */
+/** The failure of a connection that ended within a body. */
 function brokenOff(failure: FetchFailure, chunked: boolean): Failure {
   return new Failure(
     'request or response body error',
@@ -106,7 +106,7 @@ function bodyReason({ code, reason, message }: FetchFailure, chunked: boolean): 
   return code === 'damaged-chunk' ? 'Invalid chunk size line' : message
 }
 
-/** As the HTTP library of coreos-installer tells it (recorded). */
+/** The messages of coreos-installer's HTTP library (recorded). */
 function requestFailure(failure: FetchFailure): { sentence: string; cause: Failure } {
   const { code, url } = failure
   switch (code) {

@@ -7,13 +7,13 @@ import { fetchStream } from './stream.js'
 const STREAM = { long: 'stream', short: 's', kind: 'value', placeholder: 'name', once: true } as const
 const BASE = { long: 'stream-base-url', kind: 'value', placeholder: 'URL', once: true, check: checkUrl } as const
 
-/** `coreos-installer list-stream`: what can be downloaded, as a table. */
+/** `coreos-installer list-stream`: prints a table of the images of a stream. */
 export async function listStream(process: InstallerProcess, args: readonly string[]): Promise<void> {
   const { clock, signal } = process
-  const given = parse({ command: 'coreos-installer list-stream', options: [STREAM, BASE], conflicts: [] }, args)
-  if (typeof given === 'string') return process.stdout(LIST_STREAM_HELP)
+  const parsed = parse({ command: 'coreos-installer list-stream', options: [STREAM, BASE], conflicts: [] }, args)
+  if (typeof parsed === 'string') return process.stdout(LIST_STREAM_HELP)
   const formats = await fetchStream(
-    { stream: given.values.get(STREAM)?.at(-1), streamBaseUrl: given.values.get(BASE)?.at(-1) },
+    { stream: parsed.values.get(STREAM)?.at(-1), streamBaseUrl: parsed.values.get(BASE)?.at(-1) },
     { clock, signal, retries: 0, print: (line) => process.stderr(`${line}\n`) },
   )
   const rows = [

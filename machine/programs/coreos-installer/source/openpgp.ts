@@ -1,24 +1,24 @@
-/** What a detached signature says of itself. */
+/** Contents of a detached signature. */
 export interface Signature {
   /** Seconds since 1970. */
   made: number
-  /** As gpg calls it. */
+  /** Name of the algorithm in gpg's output. */
   algorithm: string
-  /** Fingerprint, or key id where that is all there is; upper-case hex. */
+  /** Fingerprint, or only the key id in older signatures; upper-case hex. */
   key: string
-  /** Whom the key was chosen by. */
+  /** Signer's user id in the signature. */
   issuer: string | undefined
 }
 
 /** Packet tags of RFC 4880, 4.3. */
 const SIGNATURE = 2
-/** One-pass signatures, compressed and literal data: what a signature comes with that has its text inside. */
+/** Tags of one-pass signatures, compressed and literal data, which come with a signature that includes its text. */
 const INLINE = new Set([4, 8, 11])
 
-/** As gpg 2.2 prints the numbers of RFC 4880, 9.1 and later. */
+/** gpg 2.2's names for the numbers of RFC 4880, 9.1 and later. */
 const ALGORITHMS: Record<number, string> = { 1: 'RSA', 3: 'RSA', 16: 'ELG', 17: 'DSA', 19: 'ECDSA', 22: 'EDDSA' }
 
-/** The bytes are no signature; the lines are gpg's. */
+/** The bytes are no signature; the message has gpg's lines. */
 export class NoSignature extends Error {
   override name = 'NoSignature'
 
@@ -54,7 +54,7 @@ export function readSignatures(bytes: Uint8Array): Signature[] {
   return signatures
 }
 
-/** RFC 4880, 6.2: between the empty line and the checksum. */
+/** Decodes armour (RFC 4880, 6.2): the lines between the empty line and the checksum. */
 function dearmour(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1')
   if (text.includes('-----BEGIN PGP SIGNED MESSAGE-----')) throw new NoSignature(['gpg: not a detached signature'])
@@ -65,7 +65,7 @@ function dearmour(bytes: Buffer): Buffer {
   return block ? Buffer.from(block[1]!.replaceAll(/\s/g, ''), 'base64') : bytes
 }
 
-/** RFC 4880, 4.2; undefined when there is no packet. */
+/** Header of the packet at an offset (RFC 4880, 4.2); undefined when there is none. */
 function packetAt(bytes: Buffer, at: number) {
   const first = bytes[at]!
   if ((first & 0x80) === 0) return undefined
@@ -87,7 +87,7 @@ function packetAt(bytes: Buffer, at: number) {
   return { tag, body: bytes.subarray(at + header, end), end, whole: end <= bytes.length }
 }
 
-/** RFC 4880, 5.2: version 3 and 4. */
+/** Parses a signature packet (RFC 4880, 5.2) of version 3 or 4. */
 function parseSignature(body: Buffer, whole: boolean): Signature {
   const algorithmOf = (number: number | undefined) => ALGORITHMS[number ?? 0] ?? `unknown algorithm ${number}`
   if (body[0] === 3 && body.length >= 19)
@@ -110,7 +110,7 @@ function parseSignature(body: Buffer, whole: boolean): Signature {
     ...subpackets(body.subarray(hashedEnd + 2, unhashedEnd)),
     ...subpackets(body.subarray(6, hashedEnd)),
   ])
-  // 5.2.3: creation time, issuer, issuer's fingerprint, signer's user id.
+  // RFC 4880, 5.2.3: creation time, issuer, issuer's fingerprint, signer's user id.
   const [made, issuerId, fingerprint, user] = [parts.get(2), parts.get(16), parts.get(33), parts.get(28)]
   return {
     made: made && made.length >= 4 ? made.readUInt32BE(0) : 0,

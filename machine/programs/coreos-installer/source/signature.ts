@@ -2,7 +2,7 @@ import { Failure } from '../failure.js'
 import { NoSignature, readSignatures, type Signature } from './openpgp.js'
 import type { ImageSource } from './source.js'
 
-/** Keys that CoreOS images are signed with and that 0.27.0 brings along, by fingerprint (from its `gpg --show-keys`). */
+/** Signing keys of CoreOS that 0.27.0 includes, by fingerprint (from `gpg --show-keys` of its keys). */
 const KNOWN_KEYS = new Map([
   ['36F612DCF27F7D1A48A835E4DBFCF71C6D9F90A6', 'Fedora (44) <fedora-44-primary@fedoraproject.org>'],
   ['4F50A6114CD5C6976A7F1179655A4B02F577861E', 'Fedora (45) <fedora-45-primary@fedoraproject.org>'],
@@ -11,8 +11,8 @@ const KNOWN_KEYS = new Map([
 ])
 
 /**
- * What gpg would say once the image is on the disk. No key is here to check a signature with: one by a key that
- * coreos-installer knows is believed, saying so, and any other is refused as gpg does without its key.
+ * Prints gpg's lines after the image was written. There is no key to verify a signature with: one by a key that
+ * coreos-installer knows is accepted with a note, and any other is refused as by gpg without its key.
  *
  * @throws Failure
  */
@@ -40,7 +40,7 @@ function tell(signature: Signature, print: (line: string) => void): void {
   else print(`Signature by "${name}" not verified, since a rehearsal has no keys`)
 }
 
-/** Older signatures have the key id only, which is the end of the fingerprint. */
+/** Name of a known key. Older signatures have only the key id, which is the end of the fingerprint. */
 function knownKey({ key }: Signature): string | undefined {
   for (const [fingerprint, name] of KNOWN_KEYS) if (fingerprint.endsWith(key)) return name
   return undefined

@@ -5,16 +5,16 @@ import type { Fetching } from './http.js'
 import type { InstallOptions } from '../command-line/options.js'
 import { openSigned, openStream } from './stream.js'
 
-/** An image ready to be read. */
+/** An opened image. */
 export interface ImageSource {
   bytes: ByteStream
-  /** `none`: nobody signed it and none is needed. */
+  /** `none`: no signature is needed. */
   signature: { kind: 'none' } | { kind: 'missing' } | { kind: 'found'; bytes: Uint8Array }
-  /** A file of this process, whose contents may be had from the shelf. */
+  /** File of this process, whose contents may be in the image cache. */
   path: string | undefined
 }
 
-/** Finds the image as the options say, telling where from, and its signature. */
+/** Opens the image of the options with its signature, and prints its source. */
 export async function openSource(
   { host, clock }: InstallerProcess,
   options: InstallOptions,
@@ -61,7 +61,7 @@ async function readSignature(
   return { kind: 'found', bytes: await during('reading signature file', () => files.read(path)) }
 }
 
-/** What an image calls itself, from its file name: `fedora-coreos-44.1-metal.x86_64.raw.xz` is Fedora CoreOS 44.1. */
+/** Title of an image from its file name: `fedora-coreos-44.1-metal.x86_64.raw.xz` is Fedora CoreOS 44.1. */
 export function imageTitle(path: string): string {
   const stem = path
     .slice(path.lastIndexOf('/') + 1)

@@ -7,7 +7,7 @@ import type { ImageSource } from './source.js'
 
 const FEDORA = 'https://builds.coreos.fedoraproject.org/streams/'
 
-/** Where a stream is asked for. */
+/** Options that select a stream. */
 export interface StreamOptions {
   stream: string | undefined
   streamBaseUrl: string | undefined
@@ -43,14 +43,14 @@ export async function openStream(
     asUrl(signature, 'signature'),
   ])
   const opened: ImageSource[] = []
-  // All are opened before they are counted.
+  // The real installer opens all of them before it checks their number.
   for (const [image, signature] of urls) opened.push(await openSigned(image!, signature!, fetching))
   if (opened.length === 1) return opened[0]!
   for (const { bytes } of opened) await bytes[Symbol.asyncDispose]()
   throw new Failure(opened.length === 0 ? 'no artifacts found' : 'found multiple artifacts')
 }
 
-/** An image that is downloaded, once its signature was asked for. */
+/** Opens an image for download, after its signature was fetched. */
 export async function openSigned(image: string, signature: string, fetching: Fetching): Promise<ImageSource> {
   let found: ImageSource['signature']
   try {
@@ -64,7 +64,7 @@ export async function openSigned(image: string, signature: string, fetching: Fet
   return { bytes, signature: found, path: undefined }
 }
 
-/** Everything that a stream has, sorted. */
+/** All formats of a stream, sorted. */
 export async function fetchStream(options: StreamOptions, fetching: Fetching): Promise<StreamFormat[]> {
   const bytes = await during('fetching stream metadata', () => fetchAll(streamUrl(options), fetching))
   const text = Buffer.from(bytes).toString()
@@ -79,7 +79,7 @@ function asUrl(text: string, of: 'artifact' | 'signature'): string {
   throw new Failure(`parsing ${of} URL from stream metadata`, new Failure('relative URL without a base'))
 }
 
-/** Read as YAML, which JSON is, for the places of what is missing. */
+/** Parses stream metadata. The YAML parser, which reads JSON too, gives the positions for errors. */
 function parseStream(text: string): StreamFormat[] {
   parseJson(text)
   const lines = new LineCounter()
