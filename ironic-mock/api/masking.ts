@@ -1,29 +1,7 @@
 import type { JsonObject } from '../../wire/index.js'
+import { isSecret } from '../conductor/records/secret-keys.js'
 
 export const MASK = '******'
-
-/** Parts of key names, in lower case, whose values are hidden as by oslo.utils; Ironic adds the two of SNMP. */
-const SECRET_PARTS = [
-  'adminpass',
-  'admin_pass',
-  'password',
-  'auth_token',
-  'new_pass',
-  'secret',
-  'sys_pswd',
-  'token',
-  'configdrive',
-  'chappassword',
-  'encrypted_key',
-  'private_key',
-  'fernetkey',
-  'sslkey',
-  'passphrase',
-  'snmp_auth_key',
-  'snmp_priv_key',
-]
-
-const isSecret = (key: string): boolean => SECRET_PARTS.some((part) => key.toLowerCase().includes(part))
 
 /** Copies an object with the values of secret-looking keys hidden, at any depth of objects. Lists stay as they are. */
 export function maskSecrets(info: JsonObject): JsonObject {

@@ -2,6 +2,7 @@ import { pythonRepr, textOf, type JsonObject, type RequestedStep } from '../../.
 import { bootRamdisk } from '../agents/ramdisk.js'
 import type { EffectBody } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
+import { withMaskedArgs } from '../records/secret-keys.js'
 import { prepareRaid } from './agent-raid.js'
 import { isOutOfBand, usesAgent, type CoreDeployStep } from './driver-steps.js'
 import { interfaceStepWork } from './interface-steps.js'
@@ -115,22 +116,24 @@ const rebootEffects = (flow: StepFlow, task: NodeTask): EffectBody[] =>
 /** Fails the operation because its current step could not be run. */
 export function failRun(flow: StepFlow, task: NodeTask, error: string): void {
   const step = currentStep(flow, task)
-  const aborted = `aborted at step '${textOf(step.step)}' with steps=${pythonRepr(stepsOf(flow, task))}`
+  const aborted = `aborted at step '${textOf(step.step)}' with steps=${listed(flow, task)}`
   task.record('ERROR', `${pythonTitle(flow.title(task))} ${aborted}`, eventType(flow, task, 'end'))
   flow.failRun(task, error)
 }
 
 /** History entry, as of ironic 39.0.0 conductor/utils.py `log_step_flow_history`. */
 export function recordStart(flow: StepFlow, task: NodeTask): void {
-  const event = `Starting ${flow.title(task)} with steps=${pythonRepr(stepsOf(flow, task))}`
+  const event = `Starting ${flow.title(task)} with steps=${listed(flow, task)}`
   task.record('INFO', event, eventType(flow, task, 'start'))
 }
 
 /** History entry with the list as it is then: cleaning and servicing have emptied it. */
 export function recordEnd(flow: StepFlow, task: NodeTask): void {
-  const event = `${pythonTitle(flow.title(task))} completed successfully with steps=${pythonRepr(stepsOf(flow, task))}`
+  const event = `${pythonTitle(flow.title(task))} completed successfully with steps=${listed(flow, task)}`
   task.record('INFO', event, eventType(flow, task, 'end'))
 }
+
+const listed = (flow: StepFlow, task: NodeTask): string => pythonRepr(withMaskedArgs(stepsOf(flow, task)))
 
 const eventType = (flow: StepFlow, task: NodeTask, moment: 'start' | 'end'): string =>
   `${flow.title(task).replace(' ', '_')}_${moment}`
