@@ -68,6 +68,7 @@ const ambientModules = {
 
 /** Folders whose names and comments are all in the vocabulary of CONTRIBUTING.md. */
 const plainFolders = [
+  'agent',
   'bytes',
   'cli',
   'ignition',

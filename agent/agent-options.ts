@@ -10,58 +10,62 @@ import type { Phase, TlsRules } from './state.js'
 export interface AgentOptions {
   target: Target
   managers: readonly HardwareManager[]
-  /** This boot of the machine and the kernel parameters that its ramdisk was given (`ipa-api-url` ...). */
+  /** Boot of the machine, with the kernel parameters of its ramdisk (`ipa-api-url` ...). */
   boot: { id: string; parameters: Readonly<Record<string, string>> }
-  /** Of the agent's process: `IPA_COREOS_IP_OPTIONS` ... */
+  /** Environment of the agent's process: `IPA_COREOS_IP_OPTIONS` ... */
   environment: Readonly<Record<string, string>>
-  /** Where Ironic reaches {@link Agent.dispatch}. The one of the boot's first start stays in force until the next boot. */
+  /**
+   * URL at which Ironic reaches {@link Agent.dispatch}. That of the first start of a boot is used until the next boot.
+   */
   callbackUrl: string
   /**
-   * Makes {@link callbackUrl} be served by TLS, with `https` in its place; without, an agent is served without TLS. Asked
-   * once Ironic is known to take certificates, unless the configuration says `enable_auto_tls = False`.
+   * Serves {@link callbackUrl} by TLS, with `https` in the URL; without it, there is no TLS. Called once Ironic is
+   * known to accept certificates, unless the configuration has `enable_auto_tls = False`.
    */
   tls?: AgentTls
-  /** Override the boot's parameters, later files the earlier ones. */
+  /** Configuration files, which override the boot's parameters; a later file wins. */
   configFiles?: readonly ConfigFile[]
-  /** To Ironic. */
+  /** Transport to Ironic. */
   transport: Transport
-  /** Keeps one JSON value over restarts of this process; resolves once it is safe. */
+  /** Storage of one JSON value across restarts of this process; `write` resolves when it is safe. */
   saved: { read(): unknown; write(value: unknown): Promise<void> }
-  /** Reads what the target is made of; {@link readHardware} unless told otherwise. */
+  /** Reads the target's hardware; {@link readHardware} by default. */
   hardware?: HardwareReader
   clock: Clock
   random: Random
   probe?: Probe
   logger: Logger
-  /** The node to look up by its uuid, where its MAC addresses do not lead to it. */
+  /** UUID of the node, for a machine that cannot be looked up by its MAC addresses. */
   nodeUuid?: string
-  /** Serves its API without any Ironic: no inspection, no lookup, no heartbeats. Whoever commands it has this token. */
+  /**
+   * Serves the API without any Ironic: no inspection, no lookup, no heartbeats. Callers authenticate with this token.
+   */
   standalone?: { token: string }
-  /** {@link PROMPT_PACE} unless told otherwise. */
+  /** Pace of waits and heartbeats; {@link PROMPT_PACE} by default. */
   pace?: AgentPace
-  /** Told where a running step is. */
+  /** Called with the progress of a running step. */
   onProgress?: (progress: AgentProgress) => void
 }
 
 export interface AgentTls {
   /**
-   * Resolves when it is so.
+   * Resolves when TLS is served.
    *
-   * @param kept what it was served with before this agent restarted; null when there is nothing yet
+   * @param identity identity before this agent restarted; null when there is none yet
    * @param hostname of the machine, for a new certificate's common name
-   * @param rules of Ironic; they go before the agent's own options
-   * @returns what it is served with now: a listener that several agents share has one identity for all
+   * @param rules of Ironic, which override the agent's own options
+   * @returns the identity in use: a listener that several agents share has one for all
    */
-  serve(kept: TlsIdentity | null, hostname: string, rules?: TlsRules): Promise<TlsIdentity>
+  serve(identity: TlsIdentity | null, hostname: string, rules?: TlsRules): Promise<TlsIdentity>
 }
 
-/** An agent at work on a target. */
+/** An agent that works on a target. */
 export interface Agent extends AsyncDisposable {
-  /** Its HTTP API, relative to where it is mounted. */
+  /** HTTP API, relative to its mount point. */
   readonly dispatch: Dispatch
   readonly phase: Phase
-  /** As Ironic called it at the lookup. */
+  /** UUID of the node, from the lookup. */
   readonly nodeUuid: string | null
-  /** Ends as a killed process would: running commands stay RUNNING in what is kept. */
+  /** Stops like a killed process: running commands stay RUNNING in the saved state. */
   stop(): Promise<void>
 }

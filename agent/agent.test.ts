@@ -48,7 +48,7 @@ describe('at the start of a boot', () => {
     })
   })
 
-  test('without inspection asked for, there is none', async () => {
+  test('without a request for inspection, there is none', async () => {
     await using scene = await new AgentScene().serving()
     expect(scene.ironic.of('inspect')).toEqual([])
     expect(scene.ironic.of('lookup')[0]!.request.url).not.toContain('node_uuid')
@@ -77,7 +77,7 @@ describe('at the start of a boot', () => {
     expect('data' in data).toBe('data' in (expected as object))
   })
 
-  test('an agent that is only to inspect does nothing after that', async () => {
+  test('an agent for inspection only is idle afterwards', async () => {
     await using scene = await new AgentScene({ boot: { id: 'b', parameters: INSPECTION } }).serving()
     expect(scene.ironic.calls.map(({ call }) => call)).toEqual(['inspect'])
     expect(scene.agent.phase).toBe('idle')
@@ -92,7 +92,7 @@ describe('at the start of a boot', () => {
     expect(scene.agent.phase).toBe('serving')
   })
 
-  test('an answer to the inspection data that is none is logged, and the data sent again', async () => {
+  test('an invalid answer to the inspection data is logged, and the data sent again', async () => {
     const log: string[] = []
     await using scene = new AgentScene({ ...boot(INSPECTION), logger: (_level, message) => void log.push(message) })
     scene.ironic.next('inspect', { status: 202, headers: {}, body: '<html>' }, { status: 202, headers: {}, body: '{}' })
@@ -137,7 +137,7 @@ describe('at the start of a boot', () => {
     expect(scene.ironic.of('root')[1]!.at).toBeGreaterThan(600_000)
   })
 
-  test('of several API URLs the one that answers is used from then on', async () => {
+  test('the first API URL that answers is used from then on', async () => {
     await using scene = new AgentScene(boot({ 'ipa-api-url': 'http://dead:6385,http://ironic:6385/' }))
     scene.ironic.next('root', 'refused')
     await scene.serving()
@@ -219,7 +219,7 @@ describe('heartbeats', () => {
     }
   })
 
-  test('the end of a command is told at once, but 5 seconds after the last one at IPA’s pace', async () => {
+  test('the end of a command is reported at once, but 5 seconds after the last heartbeat at IPA’s pace', async () => {
     await using scene = await new AgentScene({ pace: IPA_PACE }).serving()
     await scene.execute('peers_noop')
     await scene.clock.advance(30_000)
@@ -230,7 +230,7 @@ describe('heartbeats', () => {
     expect(scene.ironic.of('heartbeat').map(({ at }) => at)).toEqual([0, 5000, 30_000])
   })
 
-  test('a synchronous command forces none', async () => {
+  test('a synchronous command causes no heartbeat', async () => {
     await using scene = await new AgentScene({ pace: IPA_PACE }).serving()
     await scene.command('standby.get_partition_uuids')
     await scene.clock.advance(30_000)
@@ -256,7 +256,7 @@ describe('heartbeats', () => {
   })
 })
 
-test('nothing is answered before it is kept', async () => {
+test('nothing is answered before it is saved', async () => {
   const gate: (() => void)[] = []
   await using scene = await new AgentScene().serving({
     saved: { read: () => undefined, write: () => new Promise((resolve) => gate.push(resolve)) },
@@ -265,7 +265,7 @@ test('nothing is answered before it is kept', async () => {
     for (const resolve of gate.splice(0)) resolve()
     await scene.clock.advance(0)
   }
-  // The version and the lookup: until they are safe, no heartbeat says that this agent is there.
+  // Version and lookup are being saved; no heartbeat may go out before.
   await open()
   expect(scene.ironic.of('heartbeat')).toEqual([])
   await open()
@@ -278,6 +278,6 @@ test('nothing is answered before it is kept', async () => {
   expect(await scene.commands()).toEqual([])
   await open()
   await answer
-  // Its end, which stopping waits for.
+  // The end of the command is being saved, and stopping waits for it.
   await open()
 })

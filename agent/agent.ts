@@ -7,17 +7,17 @@ import { CommandRunner } from './command-runner.js'
 import { Commands } from './commands.js'
 import { readSettings, type AgentSettings } from './configuration.js'
 import type { AgentEvent, Effect, Wake } from './events.js'
-import { readKept } from './kept-state.js'
+import { readSavedState } from './saved-state.js'
 import { Outgoing } from './http/outgoing.js'
 import { PROMPT_PACE } from './pace.js'
 import { reduce, type Reduction, type Rules } from './reduce.js'
 import { initialState, isServing, newBoot, type AgentState, type Phase } from './state.js'
-import { Surroundings } from './surroundings.js'
+import { TargetFacts } from './target-facts.js'
 import { Timer } from './timer.js'
 
 /**
- * Starts an agent: the shell around {@link reduce}. Events are taken one at a time; what has to survive is saved before
- * anything is answered or done about it.
+ * Starts an agent: the shell around {@link reduce}. Events are processed one at a time, and the state is saved before
+ * anything is answered or done.
  *
  * @throws UserError when the boot's parameters cannot be used
  */
@@ -28,17 +28,17 @@ export function startAgent(options: AgentOptions): Agent {
 class RunningAgent implements Agent {
   readonly #options: AgentOptions
   readonly #scope = new Scope()
-  readonly #turn = new Mutex()
+  readonly #events = new Mutex()
   readonly #rules: Rules
   readonly #settings: AgentSettings
   readonly #outgoing: Outgoing
   readonly #timer: Timer
-  readonly #surroundings: Surroundings
+  readonly #facts: TargetFacts
   readonly #runner: CommandRunner
   readonly #commands: Commands
   readonly #logger: Logger
   #state: AgentState
-  /** As a command last brought it along. */
+  /** Node as the last command sent it. */
   #node: JsonObject | undefined
   readonly dispatch: Dispatch
 
@@ -52,73 +52,73 @@ class RunningAgent implements Agent {
       ...{ config: settings, pace: options.pace ?? PROMPT_PACE, nodeUuid, standalone: standalone !== undefined },
       tls: options.tls !== undefined && settings.server.auto,
     }
-    this.#state = initialState(readKept(options.saved.read(), boot.id) ?? newBoot(boot.id, callbackUrl, settings))
+    this.#state = initialState(readSavedState(options.saved.read(), boot.id) ?? newBoot(boot.id, callbackUrl, settings))
     this.#logger = withFields(options.logger, { agent: target.name })
     this.#timer = new Timer(clock)
     this.#scope.onClose(() => this.#timer.cancel())
-    // A save that is under way ends before whoever stops this agent closes what it saves to.
-    this.#scope.onClose(() => this.#turn.run(() => {}))
+    // Wait for a running save: the owner of the storage may close it after the stop.
+    this.#scope.onClose(() => this.#events.run(() => {}))
     const { signal } = this.#scope
-    this.#surroundings = new Surroundings({
+    this.#facts = new TargetFacts({
       ...{ target, clock, signal, managers: options.managers, hardware: options.hardware ?? readHardware },
       lldpTimeout: settings.lldpTimeout,
       ownLog: () => this.#runner.ownLog,
     })
-    this.#outgoing = new Outgoing({ transport, settings, signal, tls: options.tls, surroundings: this.#surroundings })
+    this.#outgoing = new Outgoing({ transport, settings, signal, tls: options.tls, facts: this.#facts })
     this.#runner = new CommandRunner({
       ...{ target, clock, signal, environment: options.environment, logger: this.#logger },
       probe: options.probe ?? new Probe(),
-      managers: () => this.#surroundings.managers(),
-      inventory: async () => (await this.#surroundings.read()).inventory,
+      managers: () => this.#facts.managers(),
+      inventory: async () => (await this.#facts.read()).inventory,
       onProgress: options.onProgress ?? (() => {}),
       standalone: standalone !== undefined,
       ignoreBootloaderFailure: settings.ignoreBootloaderFailure,
       images: () => {
-        const { md5 = false, formats = null } = this.#state.kept.images ?? {}
+        const { md5 = false, formats = null } = this.#state.saved.images ?? {}
         return { md5: md5 || settings.md5, formats }
       },
       ...(standalone === undefined && { nodeAgain: () => this.#nodeAgain() }),
-      node: () => this.#node ?? { instance_info: { root_device: this.#state.kept.hints ?? null } },
+      node: () => this.#node ?? { instance_info: { root_device: this.#state.saved.hints ?? null } },
       seen: (node) => {
         this.#node = node
-        this.#tell({ kind: 'node seen', hints: rootDeviceHints(node) })
+        this.#send({ kind: 'node seen', hints: rootDeviceHints(node) })
       },
-      commands: () => this.#state.kept.commands,
+      commands: () => this.#state.saved.commands,
     })
     this.#commands = new Commands({
       ...{ runner: this.#runner, target, random: options.random, logger: this.#logger, signal },
-      kept: () => this.#state.kept,
+      state: () => this.#state.saved,
       apply: (event) => this.#apply(event),
     })
     const api = agentDispatch({
       serving: () => isServing(this.#state.live.phase) && !signal.aborted,
-      token: () => this.#state.kept.token,
+      token: () => this.#state.saved.token,
       startedAt: clock.now(),
-      commands: () => this.#state.kept.commands,
+      commands: () => this.#state.saved.commands,
       post: (request) => this.#commands.post(request),
       ended: (id) => this.#commands.ended(id),
-      resultsRead: () => this.#tell({ kind: 'results read' }),
+      resultsRead: () => this.#send({ kind: 'results read' }),
       refused: (sentence) => this.#logger('warn', sentence),
     })
     this.dispatch = (request) =>
       api(request).catch((error: unknown) => {
         throw signal.aborted ? new ConnectionFailed('the agent stopped', { cause: error }) : error
       })
-    if (this.#state.kept.callbackUrl !== callbackUrl)
+    if (this.#state.saved.callbackUrl !== callbackUrl)
       this.#logger(
         'warn',
-        `this boot began with the callback URL ${this.#state.kept.callbackUrl}, which stays in force`,
+        `this boot began with the callback URL ${this.#state.saved.callbackUrl}, which stays in force`,
       )
     if (settings.unknown.length > 0)
       this.#logger('warn', `these are no options of ironic-python-agent and do nothing: ${settings.unknown.join(', ')}`)
     this.#begin()
   }
 
-  /** Some controllers show their disks late. */
+  /** Delays the start, since some controllers show their disks late. */
   #begin(): void {
     const { startDelay } = this.#settings
-    if (startDelay === 0) return this.#tell({ kind: 'started' })
-    this.#timer.set(this.#options.clock.now() + startDelay, false, () => this.#tell({ kind: 'started' }))
+    if (startDelay === 0) return this.#send({ kind: 'started' })
+    this.#timer.set(this.#options.clock.now() + startDelay, false, () => this.#send({ kind: 'started' }))
   }
 
   get phase(): Phase {
@@ -126,7 +126,7 @@ class RunningAgent implements Agent {
   }
 
   get nodeUuid(): string | null {
-    return this.#state.kept.nodeUuid
+    return this.#state.saved.nodeUuid
   }
 
   stop(): Promise<void> {
@@ -137,30 +137,30 @@ class RunningAgent implements Agent {
     return this.stop()
   }
 
-  /** One event at a time: decide, save, and only then let it be true and act on it. */
+  /** Processes one event: computes the new state, saves it, and only then adopts it and runs its effects. */
   #apply(event: AgentEvent): Promise<Reduction> {
-    return this.#turn.run(async () => {
+    return this.#events.run(async () => {
       this.#scope.signal.throwIfAborted()
       const { clock, random, saved } = this.#options
       const reduction = reduce(this.#state, event, { at: clock.now(), chance: random.next() }, this.#rules)
-      if (reduction.state.kept !== this.#state.kept) await saved.write(reduction.state.kept)
+      if (reduction.state.saved !== this.#state.saved) await saved.write(reduction.state.saved)
       this.#scope.signal.throwIfAborted()
       this.#state = reduction.state
-      if (isServing(this.phase)) this.#surroundings.settle()
+      if (isServing(this.phase)) this.#facts.settle()
       for (const effect of reduction.effects) this.#act(effect)
-      const last = reduction.state.kept.commands.at(-1)
-      if (event.kind === 'command ended' && last?.id === event.id) this.#commands.tellEnded(last)
+      const last = reduction.state.saved.commands.at(-1)
+      if (event.kind === 'command ended' && last?.id === event.id) this.#commands.notifyEnded(last)
       return reduction
     })
   }
 
-  /** Applies an event that nobody waits for. */
-  #tell(event: AgentEvent): void {
+  /** Applies an event in the background. */
+  #send(event: AgentEvent): void {
     this.#spawn(() => this.#apply(event))
   }
 
   #spawn(work: () => Promise<unknown>): void {
-    // Neither a transport nor a target that never answers may keep a stop from ending.
+    // A transport or target that never answers must not block a stop.
     this.#scope.spawn(
       (signal) => unlessAborted(work(), signal),
       (error) => this.#logger('error', `the agent failed: ${errorChain(error).join(': ')}`, { error }),
@@ -168,18 +168,18 @@ class RunningAgent implements Agent {
   }
 
   #act(effect: Effect): void {
-    const { kept } = this.#state
+    const { saved } = this.#state
     switch (effect.kind) {
       case 'inspect':
         return this.#spawn(async () => this.#apply(await this.#outgoing.inspect()))
       case 'discover':
         return this.#spawn(async () => this.#apply(await this.#outgoing.discover()))
       case 'look up':
-        return this.#spawn(async () => this.#apply(await this.#outgoing.lookUp(kept, effect.nodeUuid)))
+        return this.#spawn(async () => this.#apply(await this.#outgoing.lookUp(saved, effect.nodeUuid)))
       case 'secure':
-        return this.#spawn(async () => this.#apply(await this.#outgoing.secure(kept)))
+        return this.#spawn(async () => this.#apply(await this.#outgoing.secure(saved)))
       case 'heartbeat':
-        return this.#spawn(async () => this.#apply(await this.#outgoing.heartbeat(kept)))
+        return this.#spawn(async () => this.#apply(await this.#outgoing.heartbeat(saved)))
       case 'run':
         return this.#spawn(() => this.#commands.run(effect.command))
       case 'resume':
@@ -192,12 +192,12 @@ class RunningAgent implements Agent {
   }
 
   #wait(until: number, weak: boolean, wake: Wake): void {
-    this.#timer.set(until, weak, () => this.#tell({ kind: 'woke', for: wake }))
+    this.#timer.set(until, weak, () => this.#send({ kind: 'woke', for: wake }))
   }
 
-  /** Of the answer only the node counts: this boot has its token. */
+  /** Looks the node up again. Only the node of the answer is used: this boot has its token. */
   async #nodeAgain(): Promise<JsonObject | null> {
-    const event = await this.#outgoing.lookUp(this.#state.kept, this.#state.kept.nodeUuid)
+    const event = await this.#outgoing.lookUp(this.#state.saved, this.#state.saved.nodeUuid)
     if (event.kind === 'looked up') return event.answer.node
     if (event.kind === 'lookup failed') this.#logger('warn', `Ironic does not tell the node again: ${event.why}`)
     return null

@@ -3,7 +3,7 @@ import { defineStep } from '../steps/index.js'
 import { AgentScene, PEERS_STEPS, testManager } from '../test/kit/agent-scene.js'
 import { ask, TOKEN } from '../test/kit/fake-ironic.js'
 
-/** What strangers and mistaken conductors send: IPA's status and shape, the cause in the log, and the agent goes on. */
+/** Invalid requests: the answer has IPA's status and shape, the log has the cause, and the agent goes on. */
 
 const strict = defineStep({
   ...{ name: 'strict', interface: 'deploy', on: ['deploy'] },
@@ -21,7 +21,7 @@ async function logging() {
   return { scene, log }
 }
 
-/** Whatever has happened, the next command is taken and its list can be read. */
+/** Checks that the agent still takes a command and lists its commands. */
 async function goesOn(scene: AgentScene): Promise<void> {
   expect(scene.agent.phase).toBe('serving')
   expect(await scene.command('deploy.get_deploy_steps', { node: {}, ports: [] })).toMatchObject({

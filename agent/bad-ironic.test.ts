@@ -35,7 +35,7 @@ const LOOKUP = http(
 )
 const TAKEN = 'HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n'
 
-/** Answers every request as the good Ironic would, but the first one for a path as the test says. */
+/** Answers as a good Ironic, except for the first request for a path. */
 function answering(path: string, bad: string | 'close'): (socket: Socket) => void {
   let done = false
   return (socket) =>
@@ -51,17 +51,17 @@ function answering(path: string, bad: string | 'close'): (socket: Socket) => voi
     })
 }
 
-/** An agent on wall time whose Ironic is at this URL; what it logged at warn and worse, and whether it got there. */
+/** An agent on wall time with Ironic at this URL, and the messages that it logs. */
 function agentOf(url: string, tls: ClientTls = {}) {
-  const told: string[] = []
+  const messages: string[] = []
   const scene = new AgentScene({
     clock,
     transport: scope.use(new HttpTransport({ clock, timeoutMs: 2000, tls })),
     boot: { id: 'b', parameters: { 'ipa-api-url': url } },
-    logger: (_level, message) => told.push(message),
+    logger: (_level, message) => messages.push(message),
   })
   scope.use(scene.start())
-  return { scene, told }
+  return { scene, messages }
 }
 
 const CASES: [string, 'root' | 'lookup' | 'heartbeat', string, RegExp][] = [
@@ -91,19 +91,19 @@ test.each(CASES)(
   'an Ironic that %s (%s): the log names the cause, and the agent goes on',
   async (_, path, bad, cause) => {
     const port = await listening(createServer(answering(path, bad)))
-    const { scene, told } = agentOf(`http://127.0.0.1:${port}`)
-    await expect.poll(() => told.join('\n'), { timeout: 5000 }).toMatch(cause)
+    const { scene, messages } = agentOf(`http://127.0.0.1:${port}`)
+    await expect.poll(() => messages.join('\n'), { timeout: 5000 }).toMatch(cause)
     await expect.poll(() => scene.agent.phase, { timeout: 5000 }).toBe('serving')
   },
 )
 
-test('an Ironic with a certificate that nobody trusts: the log says so; one that is trusted is talked to', async () => {
+test('an untrusted certificate of Ironic is logged; one from a trusted authority is accepted', async () => {
   const identity = await selfSigned({ hostname: 'ironic', address: '127.0.0.1', random: seededRandom(1), clock })
   const secure = { cert: identity.certificate, key: identity.key }
   const port = await listening(createTlsServer(secure, answering('root', ROOT)))
   const url = `https://127.0.0.1:${port}`
   const stranger = agentOf(url)
-  await expect.poll(() => stranger.told.join('\n'), { timeout: 5000 }).toContain('self-signed certificate')
+  await expect.poll(() => stranger.messages.join('\n'), { timeout: 5000 }).toContain('self-signed certificate')
   expect(stranger.scene.agent.phase).toBe('looking up')
   for (const tls of [{ insecure: true }, { ca: identity.certificate }]) {
     const { scene } = agentOf(url, tls)
@@ -111,10 +111,10 @@ test('an Ironic with a certificate that nobody trusts: the log says so; one that
   }
 })
 
-test('a certificate of another host is wrong too', async () => {
+test('a certificate of another host is refused', async () => {
   const identity = await selfSigned({ hostname: 'ironic', address: '192.0.2.1', random: seededRandom(1), clock })
   const secure = { cert: identity.certificate, key: identity.key }
   const port = await listening(createTlsServer(secure, answering('root', ROOT)))
-  const { told } = agentOf(`https://127.0.0.1:${port}`, { ca: identity.certificate })
-  await expect.poll(() => told.join('\n'), { timeout: 5000 }).toMatch(/does not match certificate/)
+  const { messages } = agentOf(`https://127.0.0.1:${port}`, { ca: identity.certificate })
+  await expect.poll(() => messages.join('\n'), { timeout: 5000 }).toMatch(/does not match certificate/)
 })

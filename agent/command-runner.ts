@@ -10,11 +10,11 @@ import {
   type Validation,
 } from './extensions/extension.js'
 import { findCommand, splitName } from './extensions/index.js'
-import { followedTarget } from './followed-target.js'
+import { resumableTarget } from './resumable-target.js'
 import type { Managers } from './managers.js'
 import type { Closing, CommandRecord } from './state.js'
 
-/** Where a command is, for people and progress bars. */
+/** Progress of a command, for progress bars. */
 export type AgentProgress = {
   /** Id of the command. */
   command: string
@@ -24,10 +24,10 @@ export type AgentProgress = {
 
 type Named = Pick<CommandRecord, 'id' | 'name' | 'fullName'>
 
-/** How much of its own log an agent remembers for whoever asks, in lines. */
-const REMEMBERED_LINES = 500
+/** Number of lines of its own log that an agent keeps for `collect_system_logs`. */
+const MAX_LOG_LINES = 500
 
-/** Runs commands: gives them what they may use, lets the probe see them, passes on how far they are. */
+/** Runs commands: makes their context, passes the probe, reports progress. */
 export class CommandRunner {
   readonly #options: CommandRunnerOptions
   readonly #log: string[] = []
@@ -40,7 +40,7 @@ export class CommandRunner {
     return this.#log
   }
 
-  /** Never rejects but for the agent's stop; what goes wrong is in the outcome. */
+  /** Rejects only when the agent is stopped; any other failure is in the outcome. */
   async run(
     { id, name, fullName }: Named,
     command: ExtensionCommand,
@@ -51,7 +51,7 @@ export class CommandRunner {
     const { standalone, ignoreBootloaderFailure, node, nodeAgain, seen, commands } = this.#options
     let closing: Closing | undefined
     const step = stepName(params) ?? name
-    const logger = this.#remembering(fullName)
+    const logger = this.#commandLogger(fullName)
     const point = { kind: 'agent-command', target: target.name, command: fullName, step, id }
     logger('info', `${fullName} began`)
     const ending = contained(`${fullName} on ${target.name}`, async () => {
@@ -63,34 +63,34 @@ export class CommandRunner {
         ...{ standalone, ignoreBootloaderFailure, node, seen, commands, images: this.#options.images() },
         ...(nodeAgain && { nodeAgain }),
         close: (as: Closing) => void (closing = as),
-        execute: async (other: string, given: Readonly<Record<string, unknown>>): Promise<Outcome> => {
+        execute: async (other: string, otherParams: Readonly<Record<string, unknown>>): Promise<Outcome> => {
           const parts = splitName(other)
           const found = findCommand(parts.extension, parts.command)
           try {
-            found.validate?.(given, this.validation)
+            found.validate?.(otherParams, this.validation)
           } catch (error) {
             return failed(error)
           }
-          return settle(parts.command, found, given, context)
+          return settle(parts.command, found, otherParams, context)
         },
       }
       return settle(name, { ...command, run: (p, c) => probe.around(point, () => command.run(p, c)) }, params, context)
     })
     const outcome = await unlessAborted(ending.catch(failed), signal)
-    // What a stopped agent's command throws is the stop itself, not how the command ended.
+    // A stopped agent's command fails by the stop itself, which is not its outcome.
     signal.throwIfAborted()
     logger('info', `${fullName} ${outcome.status}${outcome.error ? `: ${outcome.error.details}` : ''}`)
     return closing !== undefined && outcome.status === 'SUCCEEDED' ? { ...outcome, closing } : outcome
   }
 
-  /** What is wrong with an asynchronous command before it starts. */
+  /** Outcome of an asynchronous command that is refused before it starts; null when it is not. */
   refused({ fullName }: Named, command: ExtensionCommand, params: Readonly<Record<string, unknown>>): Outcome | null {
     try {
       command.validate?.(params, this.validation)
       return null
     } catch (error) {
       const outcome = failed(error)
-      this.#remembering(fullName)('warn', `${fullName} was not accepted: ${outcome.error?.details ?? ''}`)
+      this.#commandLogger(fullName)('warn', `${fullName} was not accepted: ${outcome.error?.details ?? ''}`)
       return isRefusal(error) ? { ...outcome, refusal: error } : outcome
     }
   }
@@ -105,12 +105,12 @@ export class CommandRunner {
     }
   }
 
-  followed(commandId: string, starting: (run: string) => Promise<void>): Target {
-    return followedTarget(this.#options.target, commandId, starting)
+  resumableTarget(commandId: string, starting: (run: string) => Promise<void>): Target {
+    return resumableTarget(this.#options.target, commandId, starting)
   }
 
-  /** Whether the target still has the program that an interrupted command had started. */
-  async knows({ run }: CommandRecord): Promise<boolean> {
+  /** Whether the target still has the program that an interrupted command started. */
+  async hasProgram({ run }: CommandRecord): Promise<boolean> {
     if (run === undefined) return false
     const { target, signal } = this.#options
     try {
@@ -122,8 +122,8 @@ export class CommandRunner {
     }
   }
 
-  /** How a command ended whose program died with the agent. */
-  lost({ name, params = {} }: CommandRecord): Outcome {
+  /** Outcome of a command whose program died with the agent. */
+  lostOutcome({ name, params = {} }: CommandRecord): Outcome {
     const details = `${stepName(params) ?? name} was under way when the agent was killed, and its program with it; how far it got is not known`
     return { status: 'FAILED', error: new AgentError('CommandExecutionError', details).toWire(), result: null }
   }
@@ -132,28 +132,28 @@ export class CommandRunner {
     const { onProgress } = this.#options
     return {
       stage: (name) => {
-        this.#remember(`${step}: ${name}`)
+        this.#addToLog(`${step}: ${name}`)
         onProgress({ kind: 'stage', command, step, name })
       },
       percent: (value) => onProgress({ kind: 'percent', command, step, value }),
       line: (text) => {
-        this.#remember(`${step}: ${text}`)
+        this.#addToLog(`${step}: ${text}`)
         onProgress({ kind: 'line', command, step, text })
       },
     }
   }
 
-  #remembering(command: string): Logger {
+  #commandLogger(command: string): Logger {
     const { logger } = this.#options
     return (level, message, fields) => {
-      this.#remember(message)
+      this.#addToLog(message)
       logger(level, message, { command, ...fields })
     }
   }
 
-  #remember(line: string): void {
+  #addToLog(line: string): void {
     this.#log.push(`${new Date(this.#options.clock.now()).toISOString()} ${line}`)
-    if (this.#log.length > REMEMBERED_LINES) this.#log.shift()
+    if (this.#log.length > MAX_LOG_LINES) this.#log.shift()
   }
 }
 
@@ -183,8 +183,8 @@ function stepName({ step }: Readonly<Record<string, unknown>>): string | undefin
 }
 
 /**
- * Runs a command to its end; never rejects. What it throws becomes its error: IPA's own classes as they are, everything
- * else as a failed execution. A text it returns is wrapped, for asynchronous commands with their name in front.
+ * Runs a command to its end; never rejects. Errors of IPA's classes are reported as they are, others as a failed
+ * execution. A returned text is wrapped in an object, for asynchronous commands after their name.
  */
 async function settle(
   name: string,
@@ -203,10 +203,10 @@ async function settle(
   }
 }
 
-/** IPA's content errors: those of whoever asked. */
+/** Whether an error is one of IPA's content errors, which are the caller's fault. */
 const isRefusal = (error: unknown): error is AgentError => error instanceof AgentError && error.code === 400
 
-/** How a command ended that threw. */
+/** Outcome of a command that threw. */
 function failed(thrown: unknown): Outcome {
   const status = thrown instanceof ManagersChanged ? 'CLEAN_VERSION_MISMATCH' : 'FAILED'
   return { status, error: asAgentError(thrown).toWire(), result: null }
@@ -218,7 +218,7 @@ function asAgentError(thrown: unknown): AgentError {
   return new AgentError('CommandExecutionError', errorChain(thrown).join(': '))
 }
 
-/** Results are kept and sent as JSON; one that cannot be would otherwise break the list that holds it, as in IPA. */
+/** Result as JSON. One that is not JSON would break every later listing of commands, as in IPA. */
 function asJson(name: string, value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value ?? null)) as unknown
@@ -227,7 +227,10 @@ function asJson(name: string, value: unknown): unknown {
   }
 }
 
-/** IPA fails here with a Python TypeError, and for synchronous commands breaks its command list with it; we only fail. */
+/**
+ * Refuses wrong parameters. IPA fails with a Python TypeError, which for a synchronous command also breaks its list;
+ * here only the command fails.
+ */
 function checkParameters(name: string, command: ExtensionCommand, params: Readonly<Record<string, unknown>>): void {
   const missing = command.required.filter((parameter) => !Object.hasOwn(params, parameter))
   if (missing.length > 0)

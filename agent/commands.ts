@@ -2,19 +2,19 @@ import { Mutex, unlessAborted, uuid, type Logger, type Random } from '../runtime
 import type { Target } from '../targets/index.js'
 import { agentErrors, type CommandRequest } from '../wire/index.js'
 import type { CommandRunner } from './command-runner.js'
-import { Endings } from './endings.js'
+import { CommandWaiters } from './command-waiters.js'
 import type { AgentEvent } from './events.js'
 import type { Outcome } from './extensions/extension.js'
 import { findCommand, splitName } from './extensions/index.js'
 import type { Reduction } from './reduce.js'
-import { runningCommand, type Closing, type CommandRecord, type KeptState } from './state.js'
+import { runningCommand, type Closing, type CommandRecord, type SavedState } from './state.js'
 
-/** The commands of an agent from their request to their end, and through a restart in between. */
+/** Commands of an agent from their request to their end, including a restart in between. */
 export class Commands {
   readonly #options: CommandsOptions
-  /** Requests that start commands wait for each other, also for the end of a synchronous command. */
+  /** Serialises requests that start commands, also until the end of a synchronous command. */
   readonly #posting = new Mutex()
-  readonly #endings = new Endings()
+  readonly #waiters = new CommandWaiters()
 
   constructor(options: CommandsOptions) {
     this.#options = options
@@ -23,8 +23,8 @@ export class Commands {
   post({ name: fullName, params }: CommandRequest): Promise<CommandRecord> {
     const { extension, command: name } = splitName(fullName)
     return this.#posting.run(async () => {
-      // A busy agent says so before it looks whether it knows the command.
-      const busy = runningCommand(this.#options.kept())
+      // IPA reports busy before it checks the command.
+      const busy = runningCommand(this.#options.state())
       if (busy) throw agentErrors.busy(busy.name)
       const command = findCommand(extension, name)
       const id = uuid(this.#options.random)
@@ -35,7 +35,7 @@ export class Commands {
       const refused = this.#options.runner.refused({ id, name, fullName }, command, params)
       if (refused) return this.#answered({ id, name, fullName }, refused)
       const posted = await this.#options.apply({ kind: 'command posted', id, name, fullName, params })
-      return this.#accepted(posted, this.#options.kept().commands.at(-1)!)
+      return this.#accepted(posted, this.#options.state().commands.at(-1)!)
     })
   }
 
@@ -45,7 +45,7 @@ export class Commands {
     closing?: Closing,
   ): Promise<CommandRecord> {
     if (refusal) throw refusal
-    // IPA names what failed synchronously in full.
+    // IPA lists a failed synchronous command under its full name.
     const record = { id, name: status === 'SUCCEEDED' ? name : fullName, fullName, status, error, result }
     const answered = this.#accepted(await this.#options.apply({ kind: 'command answered', record }), record)
     if (closing) await this.#options.apply({ kind: 'closed', as: closing })
@@ -59,7 +59,7 @@ export class Commands {
 
   async run({ id, name, fullName, params = {} }: CommandRecord): Promise<void> {
     const { extension } = splitName(fullName)
-    const target = this.#options.runner.followed(id, async (run) => {
+    const target = this.#options.runner.resumableTarget(id, async (run) => {
       await this.#options.apply({ kind: 'program started', id, run })
     })
     const { closing, status, error, result } = await this.#options.runner.run(
@@ -73,25 +73,25 @@ export class Commands {
   }
 
   /**
-   * After a restart on the same boot. A target that still knows the program the command had started gets the command
-   * again, which then finds that program instead of starting it; on any other the work was lost with the old process.
+   * Resumes a command after a restart on the same boot. If the target still has its program, the command runs again and
+   * attaches to that program instead of starting another; otherwise its work is lost.
    */
   async resume(command: CommandRecord): Promise<void> {
-    if (await this.#options.runner.knows(command)) return this.run(command)
+    if (await this.#options.runner.hasProgram(command)) return this.run(command)
     this.#options.logger('warn', `${command.fullName} was running when the agent restarted and is lost`)
-    await this.#options.apply({ kind: 'command ended', id: command.id, ...this.#options.runner.lost(command) })
+    await this.#options.apply({ kind: 'command ended', id: command.id, ...this.#options.runner.lostOutcome(command) })
   }
 
   ended(id: string): Promise<CommandRecord> {
-    const record = this.#options.kept().commands.find((candidate) => candidate.id === id)!
+    const record = this.#options.state().commands.find((candidate) => candidate.id === id)!
     return record.status === 'RUNNING'
-      ? unlessAborted(this.#endings.of(id), this.#options.signal)
+      ? unlessAborted(this.#waiters.of(id), this.#options.signal)
       : Promise.resolve(record)
   }
 
-  /** A command's end is kept, so whoever waits for it is told. */
-  tellEnded(record: CommandRecord): void {
-    this.#endings.tell(record)
+  /** Answers the requests that wait for a command, once its end is saved. */
+  notifyEnded(record: CommandRecord): void {
+    this.#waiters.resolve(record)
   }
 }
 
@@ -102,7 +102,7 @@ export interface CommandsOptions {
   logger: Logger
   /** Aborted when the agent is stopped. */
   signal: AbortSignal
-  kept(): KeptState
-  /** Resolves once the event is kept. */
+  state(): SavedState
+  /** Resolves once the event is saved. */
   apply(event: AgentEvent): Promise<Reduction>
 }

@@ -4,36 +4,36 @@ import type { CertificateCurve } from './http/certificate.js'
 import { readOptions } from './options.js'
 import type { AgentConfig } from './state.js'
 
-/** Everything that an agent's ramdisk tells it, as its parts need it. */
+/** All settings of an agent from its kernel parameters and files, as its parts need them. */
 export interface AgentSettings extends AgentConfig {
   readonly collectors: readonly string[]
   /** Milliseconds. */
   readonly lldpTimeout: number
-  /** Milliseconds before anything is done. */
+  /** Milliseconds to wait before the start. */
   readonly startDelay: number
-  /** Sent along with every call to Ironic. */
+  /** Request id, sent with every call to Ironic. */
   readonly requestId: string | null
   readonly ignoreBootloaderFailure: boolean
   readonly md5: boolean
-  /** `ironic_api_version`: Ironic's own is then not asked for. */
+  /** `ironic_api_version`; when set, Ironic is not asked for its version. */
   readonly ironicVersion: string | null
-  /** Where to listen, and how Ironic gets there if that is not the same; null where nobody has chosen. */
+  /** Address to listen on, and the advertised one when it differs; null means not configured. */
   readonly listen: { host: string | null; port: number | null }
   readonly advertise: { host: string | null; port: number | null; protocol: 'http' | 'https' | null }
-  /** Whose IPv4 address to advertise where {@link advertise} has no host. */
+  /** Interface whose IPv4 address is advertised when {@link advertise} has no host. */
   readonly networkInterface: string | null
   readonly server: ServerTls
   readonly client: { insecure: boolean; caFile: string | null; certFile: string | null; keyFile: string | null }
   /** Milliseconds. */
   readonly requestTimeout: number
-  /** What was given and is none of ironic-python-agent's options. */
+  /** Parameters that are no options of ironic-python-agent. */
   readonly unknown: readonly string[]
 }
 
 export interface ServerTls {
-  /** With the certificate of these files, always. */
+  /** Certificate and key files; when set, TLS is always on. */
   readonly files: { certificate: string; key: string } | null
-  /** With a certificate of its own, when Ironic can make use of it. */
+  /** Makes its own certificate, when Ironic accepts it. */
   readonly auto: boolean
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
   readonly ciphers: string | null
@@ -41,9 +41,9 @@ export interface ServerTls {
 }
 
 /**
- * What kernel parameters and configuration files make of the agent (IPA's source). Inspection is asked
- * for by a callback URL, or by a list of collectors together with an API URL. Ironic boots machines that it only inspects
- * with a callback URL alone.
+ * Reads the settings of an agent from kernel parameters and configuration files (IPA's source). A callback URL asks for
+ * inspection, and so does a list of collectors together with an API URL. Ironic boots machines for inspection only with
+ * a callback URL alone.
  *
  * @throws UserError for values that cannot be used, and without any URL unless the agent is standalone
  */
@@ -104,9 +104,9 @@ function certificateFiles(values: { tls_cert_file: string | null; tls_key_file: 
 }
 
 /**
- * How far an agent's own transport believes its Ironic.
+ * TLS settings of an agent's transport to Ironic.
  *
- * @param read gives the text of a file
+ * @param read reads the text of a file
  */
 export async function clientTls(
   { client }: Pick<AgentSettings, 'client'>,

@@ -5,7 +5,7 @@ import { ask, ironicError, TOKEN } from '../test/kit/fake-ironic.js'
 
 const OWN = { className: 'OwnManager', name: 'own', version: '1', support: () => Promise.resolve(5) }
 
-/** Differences from ironic-python-agent on purpose that its recordings do not show; rows of docs/fidelity.md. */
+/** Intended differences from ironic-python-agent that its recordings do not show; rows of docs/fidelity.md. */
 
 const inspecting = (parameters: Record<string, string>) => ({
   boot: {
@@ -18,13 +18,13 @@ const inspecting = (parameters: Record<string, string>) => ({
   },
 })
 
-test('collectors that this agent lacks are left out, and are not said to have run', async () => {
+test('collectors that this agent lacks are left out, and not listed as having run', async () => {
   await using scene = await new AgentScene(inspecting({ 'ipa-inspection-collectors': 'default,my-own' })).serving()
   const data = JSON.parse(scene.ironic.of('inspect')[0]!.request.body!) as Record<string, unknown>
   expect(data).toMatchObject({ configuration: { collectors: ['default'] }, error: null })
 })
 
-test('before it was looked up an agent answers 503, where IPA has not opened its port', async () => {
+test('before its lookup an agent answers 503, where IPA has not opened its port', async () => {
   await using scene = new AgentScene()
   scene.ironic.next('lookup', 'silent')
   await scene.serving()
@@ -48,7 +48,7 @@ test.each([5, null, ['a'], {}])('a command named %j is a 400, where IPA trips (5
   expect(await scene.post(name as string)).toMatchObject({ status: 400, body: { faultcode: 'Client' } })
 })
 
-test('a node without uuid is as good as any, where IPA does not find its extension (404) or the step fails', async () => {
+test('a node without uuid is accepted, where IPA does not find its extension (404) or the step fails', async () => {
   await using scene = await new AgentScene().serving()
   const nodeless = { node: {}, ports: [] }
   expect(await scene.post('clean.get_clean_steps', nodeless)).toMatchObject({ status: 200 })

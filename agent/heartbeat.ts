@@ -2,8 +2,8 @@ import type { Effect, Moment } from './events.js'
 import type { AgentPace } from './pace.js'
 import type { AgentState, HeartbeatState } from './state.js'
 
-/** After so many failures in a row, even urgent heartbeats no longer hurry a virtual clock. */
-const PATIENCE = 20
+/** Failures in a row after which even urgent heartbeats no longer keep a virtual clock going. */
+const MAX_URGENT_FAILURES = 20
 
 interface HeartbeatStep {
   readonly state: AgentState
@@ -11,32 +11,32 @@ interface HeartbeatStep {
 }
 
 /**
- * Something happened that Ironic waits for: this agent is up, a command has ended. The heartbeat that says so goes out at
- * once, but not sooner after the last one than the pace allows; one that is under way may have missed it, so another
- * follows.
+ * Requests a heartbeat for something that Ironic waits for: this agent is up, or a command has ended. It goes out at
+ * once, but not sooner after the last one than the pace allows. One that is in flight may have missed the event, so
+ * another follows.
  */
 export function urgentHeartbeat(state: AgentState, { at }: Moment, pace: AgentPace): HeartbeatStep {
   const heartbeat: HeartbeatState = { ...state.live.heartbeat, urgent: true, unheard: true, repeats: 0 }
-  const waits = heartbeat.underWay || state.live.phase !== 'serving'
+  const waits = heartbeat.inFlight || state.live.phase !== 'serving'
   return { state: withHeartbeat(state, heartbeat), effects: waits ? [] : [soonest(heartbeat, at, pace)] }
 }
 
-/** The timer says that a heartbeat is due. */
+/** Sends a heartbeat when the timer fires. */
 export function heartbeatDue(state: AgentState, { at }: Moment): HeartbeatStep {
   const { heartbeat } = state.live
-  if (heartbeat.underWay) return { state, effects: [] }
+  if (heartbeat.inFlight) return { state, effects: [] }
   const { urgent } = heartbeat
   return {
-    state: withHeartbeat(state, { ...heartbeat, underWay: { urgent }, urgent: false, lastAt: at }),
+    state: withHeartbeat(state, { ...heartbeat, inFlight: { urgent }, urgent: false, lastAt: at }),
     effects: [{ kind: 'heartbeat' }],
   }
 }
 
-/** Ironic said 202. The next one goes out after a random 0.3 to 0.6 of the time that it tolerates. */
+/** Handles a 202 of Ironic. The next heartbeat is due after a random 0.3 to 0.6 of the timeout. */
 export function heartbeatTaken(state: AgentState, { at, chance }: Moment, pace: AgentPace): HeartbeatStep {
-  const heartbeat: HeartbeatState = { ...state.live.heartbeat, underWay: null, tokenRefused: false, failures: 0 }
+  const heartbeat: HeartbeatState = { ...state.live.heartbeat, inFlight: null, tokenRefused: false, failures: 0 }
   if (heartbeat.urgent) return { state: withHeartbeat(state, heartbeat), effects: [soonest(heartbeat, at, pace)] }
-  const ordinary = at + state.kept.heartbeatTimeout * 1000 * (0.3 + 0.3 * chance)
+  const ordinary = at + state.saved.heartbeatTimeout * 1000 * (0.3 + 0.3 * chance)
   if (heartbeat.unheard && pace.repeatUnheard !== null) {
     const again = at + pace.repeatUnheard * 2 ** heartbeat.repeats
     if (again < ordinary)
@@ -48,7 +48,9 @@ export function heartbeatTaken(state: AgentState, { at, chance }: Moment, pace: 
   return { state: withHeartbeat(state, heartbeat), effects: [waitForHeartbeat(ordinary, true)] }
 }
 
-/** Refused or not answered: again after 5 to 10 s; an agent without pace begins sooner and gets there by doubling. */
+/**
+ * Handles a failed heartbeat: retries after 5 to 10 s, at a prompt pace after a shorter wait that doubles each time.
+ */
 export function heartbeatFailed(
   state: AgentState,
   why: string,
@@ -59,30 +61,30 @@ export function heartbeatFailed(
   const tokenRefused = why.includes(TOKEN_REFUSED)
   const heartbeat: HeartbeatState = {
     ...before,
-    underWay: null,
+    inFlight: null,
     tokenRefused,
-    urgent: before.urgent || (before.underWay?.urgent ?? false),
+    urgent: before.urgent || (before.inFlight?.urgent ?? false),
     failures: before.failures + 1,
   }
-  const weak = !heartbeat.urgent || heartbeat.failures > PATIENCE
+  const weak = !heartbeat.urgent || heartbeat.failures > MAX_URGENT_FAILURES
   const hurry = Math.min(1, pace.retryFactor * 2 ** before.failures)
   return {
     state: withHeartbeat(state, heartbeat),
     effects: [
-      // Trying again does not mend it, though the agent does, as IPA: once is enough.
+      // Retrying cannot help, but the agent does so as IPA does; log it once only.
       ...(tokenRefused && before.tokenRefused ? [] : [warning(tokenRefused ? tokenLost(why) : notTaken(why))]),
       waitForHeartbeat(at + 5000 * (1 + chance) * hurry, weak),
     ],
   }
 }
 
-/** Ironic has asked for something, so it knows where things stand. */
+/** Notes that Ironic has sent a request, so it knows the state of the agent. */
 export function heard(state: AgentState): AgentState {
   const { heartbeat } = state.live
   return heartbeat.unheard ? withHeartbeat(state, { ...heartbeat, unheard: false, repeats: 0 }) : state
 }
 
-/** Ironic's words for a token that it does not know, or not any more. */
+/** Ironic's words for an unknown or replaced token. */
 const TOKEN_REFUSED = 'Invalid or missing agent token'
 
 const notTaken = (why: string): string => `Ironic did not take the heartbeat, trying again: ${why}`

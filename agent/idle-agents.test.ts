@@ -12,14 +12,14 @@ import { startAgent } from './agent.js'
 const AGENTS = 500
 const TIMEOUT = 300
 
-/** Bytes in use, without what is garbage. */
+/** Bytes in use after garbage collection. */
 function heap(): number {
   setFlagsFromString('--expose-gc')
   ;(runInNewContext('gc') as () => void)()
   return process.memoryUsage().heapUsed
 }
 
-/** Answers what idle agents ask, and remembers when each was heard. */
+/** Answers idle agents, and records the time of each heartbeat. */
 function waitingIronic(clock: VirtualClock) {
   const heard = new Map<string, number[]>()
   const send: Transport['send'] = async ({ url }) => {
@@ -71,7 +71,7 @@ test('many idle agents miss no heartbeat in an hour, and are small', async () =>
     [...at.slice(1), clock.now()].map((now, before) => (now - at[before]!) / 1000),
   )
   expect(ironic.heard.size).toBe(AGENTS + 1)
-  // 0.3 to 0.6 of what Ironic tolerates (IPA's source): 20 to 40 in an hour, the last gap is unfinished.
+  // The gaps are 0.3 to 0.6 of the timeout (IPA's source): 20 to 40 in an hour, the last unfinished.
   expect(gaps.length).toBeGreaterThan(AGENTS * 20)
   expect(Math.max(...gaps)).toBeLessThanOrEqual(TIMEOUT * 0.6)
   expect(each).toBeLessThan(20 * 1024)

@@ -23,7 +23,7 @@ export interface InspectionOptions {
   signal: AbortSignal
 }
 
-/** What a collector adds to the data. */
+/** Collector: returns its part of the inspection data. */
 type Collector = (options: InspectionOptions) => Promise<Partial<InspectionData>>
 
 /** The collectors of IPA that this agent has, in the order in which they run; the log of the others is in the last. */
@@ -55,9 +55,8 @@ const COLLECTORS: Readonly<Record<string, Collector>> = {
 }
 
 /**
- * The body of `POST /v1/continue_inspection` (IPA's source). A collector that fails does not keep the
- * data back: its error goes along, and Ironic decides. Collectors that this agent lacks are left out, and not listed as
- * having run.
+ * Body of `POST /v1/continue_inspection` (IPA's source). A failed collector does not stop the others: its error is sent
+ * along, and Ironic decides. Collectors that this agent lacks are left out, and not listed as having run.
  */
 export async function inspectionData(options: InspectionOptions): Promise<InspectionData> {
   const errors: string[] = []

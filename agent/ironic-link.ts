@@ -15,13 +15,13 @@ import {
   type WireResponse,
 } from '../wire/index.js'
 import type { AgentEvent } from './events.js'
-import type { KeptState } from './state.js'
+import type { SavedState } from './state.js'
 
 const JSON_HEADERS = { accept: 'application/json', 'content-type': 'application/json' }
 
 /**
- * The agent's calls to Ironic. Each gives the event that it amounts to and rejects only when it is aborted. Of several
- * API URLs, one that answers is tried first the next time.
+ * The agent's calls to Ironic. Each returns the resulting event, and rejects only when it is aborted. The API URL that
+ * answered last is tried first.
  */
 export class IronicLink {
   readonly #transport: Transport
@@ -35,7 +35,7 @@ export class IronicLink {
     apiUrls: readonly string[]
     inspectionUrls: readonly string[]
     signal: AbortSignal
-    /** Sent along with every call, so that Ironic's log can be searched for it. */
+    /** Request id sent with every call, to find it in Ironic's log. */
     requestId?: string | null
   }) {
     this.#headers = options.requestId ? { ...JSON_HEADERS, 'x-openstack-request-id': options.requestId } : JSON_HEADERS
@@ -45,7 +45,7 @@ export class IronicLink {
     this.#inspectionUrls = options.inspectionUrls
   }
 
-  /** Sent without a version header, as IPA does; only so does Ironic answer with the bare uuid. */
+  /** Sends no version header, as IPA: only then does Ironic answer with the bare uuid. */
   async inspect(data: InspectionData): Promise<AgentEvent> {
     try {
       const response = await this.#first(this.#inspectionUrls, { method: 'POST', path: '', body: JSON.stringify(data) })
@@ -86,7 +86,7 @@ export class IronicLink {
 
   async heartbeat(
     nodeUuid: string,
-    { callbackUrl, token, tls }: Pick<KeptState, 'callbackUrl' | 'token' | 'tls'>,
+    { callbackUrl, token, tls }: Pick<SavedState, 'callbackUrl' | 'token' | 'tls'>,
     ironicVersion: string,
   ): Promise<AgentEvent> {
     const body: HeartbeatBody = {
@@ -99,7 +99,7 @@ export class IronicLink {
       const version = lowerVersion(ironicVersion, HEARTBEAT_VERSION)
       const path = `/v1/heartbeat/${encodeURIComponent(nodeUuid)}`
       const response = await this.#api({ method: 'POST', path, version, body: JSON.stringify(body) })
-      // Even a 200 is an error to IPA: Ironic answers 202 or has not understood.
+      // IPA treats even a 200 as an error: Ironic answers 202.
       if (response.status === 202) return { kind: 'heartbeat taken' }
       return { kind: 'heartbeat failed', why: sentence(response) }
     } catch (error) {
@@ -157,7 +157,7 @@ function parsed({ body = '' }: WireResponse): unknown {
   }
 }
 
-/** Ironic's errors carry JSON in JSON (Ironic's source); what is inside is the sentence that helps. */
+/** Sentence of an error. Ironic's errors hold JSON in JSON (Ironic's source); the inner sentence is the useful one. */
 function sentence({ status, headers, body = '' }: WireResponse): string {
   if (status >= 300 && status < 400)
     return `${status}, a redirect to ${headers.location ?? 'nowhere'}, which is not followed: give the URL of the Ironic API itself`
@@ -169,7 +169,7 @@ function sentence({ status, headers, body = '' }: WireResponse): string {
     if (typeof faultstring === 'string') text = faultstring
     else if (typeof description === 'string') text = description
   } catch {
-    // Not Ironic's form (a proxy in between, say): the text itself is the best there is.
+    // Another form, for example from a proxy: use the text itself.
   }
   return `${status} ${text}`.trim()
 }

@@ -2,10 +2,10 @@ import type { ImageRules } from '../steps/index.js'
 import type { LookupAnswer } from '../wire/index.js'
 import type { TlsRules } from './state.js'
 
-/** What Ironic tells an agent besides its node. */
+/** Configuration that Ironic sends with the node. */
 type Config = LookupAnswer['config']
 
-/** What may be made of images. Formats matter only while Ironic has images looked into. */
+/** Rules for images. Formats are limited only while Ironic inspects images. */
 export function imageRules(config: Config): ImageRules {
   const formats: unknown = config['permitted_image_formats']
   return {
@@ -14,7 +14,7 @@ export function imageRules(config: Config): ImageRules {
   }
 }
 
-/** They go before the agent's own options, as IPA's. */
+/** TLS settings of Ironic, which override the agent's own options, as in IPA. */
 export function tlsRules({ tls_min_version: version, tls_cipher_suites: ciphers }: Config): TlsRules {
   return {
     minVersion: version === '1.2' || version === '1.3' ? `TLSv${version}` : null,

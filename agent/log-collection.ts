@@ -4,7 +4,7 @@ import { finish } from '../steps/index.js'
 import type { Command, Target } from '../targets/index.js'
 import { ustar, type ArchiveEntry } from '../bytes/index.js'
 
-/** What is asked, under the names that the files have in IPA's archives (recording agent-api-direct). */
+/** Commands whose output is collected, with the file names of IPA's archives (recording agent-api-direct). */
 const SOURCES: readonly { name: string; argv: Command['argv'] }[] = [
   { name: 'journal', argv: ['journalctl', '--no-pager'] },
   { name: 'df', argv: ['df', '-a'] },
@@ -15,12 +15,12 @@ const SOURCES: readonly { name: string; argv: Command['argv'] }[] = [
   { name: 'mount', argv: ['mount'] },
 ]
 
-/** How the shell's convention says that there is no such program. */
+/** Exit code of the shell for a missing program. */
 const NOT_FOUND = 127
 
 /**
- * Logs and the state of a target as a tar.gz in base64. Programs that the target lacks are left out; what else goes wrong
- * with one stands in its file, since logs are wanted most when things do not work.
+ * Collects logs and state of a target as a tar.gz in base64. Missing programs are left out; another failure is written
+ * to the file of its program, since logs are needed most when something is broken.
  */
 export async function systemLogs(options: {
   target: Target

@@ -13,7 +13,7 @@ const prioritized = (name: string, priority: number, by: string) => ({
   advertise: () => ({ step: name, interface: 'deploy' as const, priority, reboot_requested: false }),
 })
 
-describe('which manager gives a step', () => {
+describe('the manager that advertises a step', () => {
   test.each([
     {
       name: 'the one with the higher support, even with a lower priority',
@@ -62,24 +62,24 @@ describe('which manager gives a step', () => {
   })
 })
 
-describe('who runs a step', () => {
+describe('the manager that runs a step', () => {
   const runs = (by: string) => testStep('step', async () => by)
   const incompatible = testStep('step', async () => {
     throw new StepError('not here', { type: 'IncompatibleHardwareMethodError' })
   })
   const context = {} as Parameters<typeof incompatible.run>[0]
 
-  test('the manager with the highest support', async () => {
+  test('is the one with the highest support', async () => {
     const managers = await probe(testManager('Low', [runs('low')], 1), testManager('High', [runs('high')], 2))
     expect(await managers.dispatch('step', (step) => step.run(context, {}))).toBe('high')
   })
 
-  test('the next one when it says that it does not handle this hardware', async () => {
+  test('is the next one when the first does not handle this hardware', async () => {
     const managers = await probe(testManager('Low', [runs('low')], 1), testManager('High', [incompatible], 2))
     expect(await managers.dispatch('step', (step) => step.run(context, {}))).toBe('low')
   })
 
-  test('nobody when all say so', async () => {
+  test('none when all of them do not handle it', async () => {
     const managers = await probe(testManager('High', [incompatible], 2))
     await expect(managers.dispatch('step', (step) => step.run(context, {}))).rejects.toThrow(
       'Could not find method: step',

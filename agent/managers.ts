@@ -9,12 +9,12 @@ import {
 } from '../wire/index.js'
 import { isObject, type CommandContext } from './extensions/extension.js'
 
-/** A manager raises this to say that it does not handle this hardware after all; the next one is asked. */
+/** Error of a manager that does not handle this hardware after all; the next one is tried. */
 const INCOMPATIBLE = 'IncompatibleHardwareMethodError'
 
 /**
- * The hardware managers that support a target, most specific first (IPA's source). Asked once, like
- * IPA, which keeps the answer for the life of its process.
+ * Hardware managers that support a target, most specific first (IPA's source). They are asked once, as in IPA, which
+ * caches the answer for the life of its process.
  */
 export class Managers {
   readonly #supporting: readonly { manager: HardwareManager; support: number }[]
@@ -30,7 +30,7 @@ export class Managers {
     return new Managers(asked.filter(({ support }) => support > 0).sort((a, b) => b.support - a.support))
   }
 
-  /** `hardware_manager_version`: by the manager's own name, where steps are by its class name. */
+  /** `hardware_manager_version`: keyed by the manager's own name, where steps are keyed by its class name. */
   versions(): ManagerVersions {
     return Object.fromEntries(this.#supporting.map(({ manager }) => [manager.name, manager.version]))
   }
@@ -40,8 +40,8 @@ export class Managers {
   }
 
   /**
-   * What `get_*_steps` advertises, by class name. A step's name belongs to one manager only: the one with the highest
-   * support, then the one that gives it the highest priority, then the first by class name.
+   * Answer of `get_*_steps`, by class name. A step's name belongs to one manager: the one with the highest support,
+   * then the one with the highest priority of the step, then the first by class name.
    */
   advertise(kind: StepKind): Record<string, AdvertisedStep[]> {
     const winners = new Map<string, { className: string; support: number; step: AdvertisedStep }>()
@@ -63,8 +63,8 @@ export class Managers {
   }
 
   /**
-   * Gives `name` to the managers in turn until one takes it. As in IPA only the name counts, not the interface nor the
-   * kind of work that it was advertised for.
+   * Runs the step `name` of the first manager that handles it. As in IPA only the name counts, neither the interface
+   * nor the kind of work.
    *
    * @throws AgentError HardwareManagerMethodNotFound when none has it
    */
@@ -94,7 +94,7 @@ function beats(a: Offer, b: Offer): boolean {
   return a.className < b.className
 }
 
-/** Gives a step to the managers by its name, as commands and steps alike do. */
+/** Runs a step of the managers by its name, for commands and steps alike. */
 export function managerStep(
   name: string,
   args: unknown,

@@ -7,7 +7,7 @@ import { OPTIONS, readOptions } from './options.js'
 const API = { 'ipa-api-url': 'http://ironic:6385' }
 const file = (text: string, name = 'agent.conf') => ({ name, text })
 
-/** A value that each option takes. */
+/** A valid value of each option. */
 const FITTING: Record<string, string> = {
   ...{ api_url: 'http://a', inspection_callback_url: 'https://a/x', advertise_protocol: 'https' },
   ...{ tls_min_version: '1.3', tls_certificate_curve: 'p521', ironic_api_version: '1.68' },
@@ -19,7 +19,7 @@ const fitting = (name: string, otherwise: unknown): string =>
 
 test('every option of IPA is taken, by its kernel parameter and in a file', () => {
   for (const [name, shape] of Object.entries(OPTIONS)) {
-    const text = fitting(name, shape.otherwise)
+    const text = fitting(name, shape.fallback)
     expect(readOptions({}, [file(`[DEFAULT]\n${name} = ${text}\n`)]).unknown, name).toEqual([])
     const parameter = `ipa-${name.replaceAll('_', '-')}`
     expect(readOptions({ [parameter]: text }).unknown, name).toEqual('fileOnly' in shape ? [parameter] : [])
@@ -88,7 +88,7 @@ test('listen_tls needs its files', () => {
   expect(readSettings(API, { files }).server).toMatchObject({ files: { certificate: '/c', key: '/k' }, auto: false })
 })
 
-test('whom the agent believes: insecure, or a file of authorities, and who it is', async () => {
+test('TLS to Ironic: insecure or a file of authorities, and the client certificate', async () => {
   const settings = readSettings(
     { ...API, 'ipa-insecure': '' },
     { files: [file('[DEFAULT]\ncafile = /ca\ncertfile = /c\nkeyfile = /k\n')] },
@@ -100,14 +100,14 @@ test('whom the agent believes: insecure, or a file of authorities, and who it is
   })
 })
 
-test('what is none of IPA’s options is named in a warning', () => {
-  const told: string[] = []
+test('a parameter that is no option of IPA is named in a warning', () => {
+  const messages: string[] = []
   const boot = { id: 'b', parameters: { ...API, 'ipa-apiurl': 'x', quiet: '' } }
-  new AgentScene({ boot, logger: (_level, message) => told.push(message) }).start()
-  expect(told).toEqual(['these are no options of ironic-python-agent and do nothing: ipa-apiurl'])
+  new AgentScene({ boot, logger: (_level, message) => messages.push(message) }).start()
+  expect(messages).toEqual(['these are no options of ironic-python-agent and do nothing: ipa-apiurl'])
 })
 
-test('the delay for late hardware passes before anything is asked; a request id goes along; a version is not asked for', async () => {
+test('waits for late hardware first, sends the request id, and does not ask for a configured version', async () => {
   const id = 'req-9fae7ae2-c294-4fd5-b1ac-ed728db7a966'
   const parameters = {
     ...API,
@@ -124,7 +124,7 @@ test('the delay for late hardware passes before anything is asked; a request id 
   ])
 })
 
-test('of several Ironics the first that answers is asked first from then on', async () => {
+test('the first Ironic that answers is asked first from then on', async () => {
   const parameters = { 'ipa-api-url': 'http://one:6385,http://two:6385' }
   await using scene = new AgentScene({ boot: { id: 'b', parameters } })
   scene.ironic.next('root', 'refused')

@@ -15,50 +15,50 @@ import {
 import { CURVES, type CertificateCurve } from './http/certificate.js'
 
 interface OptionShape<T> extends Setting<T> {
-  readonly otherwise: T
-  /** Only in configuration files: the kernel command line has no such parameter. */
+  readonly fallback: T
+  /** Whether the option exists only in configuration files. */
   readonly fileOnly?: boolean
 }
 
-const text = (otherwise: string | null = null): OptionShape<string | null> => ({ otherwise, ...anyText })
-const flag = (otherwise: boolean): OptionShape<boolean> => ({
-  otherwise,
+const text = (fallback: string | null = null): OptionShape<string | null> => ({ fallback, ...anyText })
+const flag = (fallback: boolean): OptionShape<boolean> => ({
+  fallback,
   // A kernel parameter without a value is a switch.
-  read: (given) => given === '' || yesOrNo.read(given),
+  read: (raw) => raw === '' || yesOrNo.read(raw),
 })
-const seconds = (otherwise: number): OptionShape<number> => ({
-  otherwise,
-  ...amount(`a number of seconds (default ${otherwise})`, { whole: false }),
+const seconds = (fallback: number): OptionShape<number> => ({
+  fallback,
+  ...amount(`a number of seconds (default ${fallback})`, { whole: false }),
 })
-const times = (otherwise: number): OptionShape<number> => ({
-  otherwise,
-  ...amount(`a whole number (default ${otherwise})`),
+const times = (fallback: number): OptionShape<number> => ({
+  fallback,
+  ...amount(`a whole number (default ${fallback})`),
 })
-/** IPA has a value for these; null says that nobody has chosen. */
-const ifChosen = <T>(setting: Setting<T>): OptionShape<T | null> => ({ otherwise: null, ...setting })
-const words = (): OptionShape<readonly string[]> => ({ otherwise: [], ...wordList })
+/** An option that is null when it is not set, where IPA has a default. */
+const ifChosen = <T>(setting: Setting<T>): OptionShape<T | null> => ({ fallback: null, ...setting })
+const words = (): OptionShape<readonly string[]> => ({ fallback: [], ...wordList })
 const urls = (): OptionShape<readonly string[]> => ({
-  otherwise: [],
-  read: (given) =>
+  fallback: [],
+  read: (raw) =>
     words()
-      .read(given)
+      .read(raw)
       .map((url) => {
         if (url.startsWith('mdns')) throw 'http(s) URLs: this agent does not look for its Ironic by multicast DNS'
         if (!/^https?:\/\/./.test(url)) throw 'one or more http(s) URLs, for example http://192.0.2.1:6385'
         return url.replace(/\/+$/, '')
       }),
 })
-const choice = <T extends string>(otherwise: T, ...values: T[]): OptionShape<T> => ({ otherwise, ...oneOf(...values) })
+const choice = <T extends string>(fallback: T, ...values: T[]): OptionShape<T> => ({ fallback, ...oneOf(...values) })
 const inFile = <T>(shape: OptionShape<T>): OptionShape<T> => ({ ...shape, fileOnly: true })
 const matching = (pattern: RegExp, expected: string): OptionShape<string | null> => ({
-  otherwise: null,
+  fallback: null,
   ...matchingText(pattern, expected),
 })
 
 /**
- * ironic-python-agent's options with its defaults. On the kernel command line they have
- * `ipa-` in front and dashes. Times in seconds. Those in the last group are taken and checked, but what they are about is
- * none of this agent's doing: the live system's network, its disks settling, container engines.
+ * Options of ironic-python-agent with its defaults. Kernel parameters have the prefix `ipa-` and dashes. Times are in
+ * seconds. Those of the last group are checked but have no effect, since this agent does not do their work: the live
+ * system's network, waiting for disks, container engines.
  */
 export const OPTIONS = {
   api_url: urls(),
@@ -115,37 +115,38 @@ export const OPTIONS = {
 export type OptionName = keyof typeof OPTIONS
 export type OptionValues = { [N in OptionName]: ReturnType<(typeof OPTIONS)[N]['read']> }
 
-/** Of other parts of the ramdisk, or of steps, that read them themselves. */
+/** Options that other parts of the ramdisk, or steps, read themselves. */
 const ELSEWHERE = /^(image_server_|image_request_|log_|use_stderr$|use_syslog$|default_log_levels$)/
 
 /**
- * Values of all options: of the last file that has it, or else of the kernel's command line, or else the default.
+ * Values of all options: from the last file that has it, else from the kernel parameters, else the default.
  *
- * @returns `unknown` names what is none of IPA's options, as it was written
- * @throws UserError `agent-parameter` for a value that an option does not take; `agent-config-file` for an unreadable file
+ * @returns `unknown` names parameters that are no options of IPA, as they were written
+ * @throws UserError `agent-parameter` for a value that an option does not take; `agent-config-file` for an unreadable
+ *   file
  */
 export function readOptions(
   parameters: Readonly<Record<string, string>>,
   files: readonly ConfigFile[] = [],
 ): { values: OptionValues; unknown: string[] } {
   const unknown: string[] = []
-  const given = new Map<OptionName, { as: string; text: string }>()
+  const settings = new Map<OptionName, { as: string; text: string }>()
   const isOption = (name: string): name is OptionName => Object.hasOwn(OPTIONS, name)
   for (const [parameter, value] of Object.entries(parameters)) {
     if (!parameter.startsWith('ipa-')) continue
     const name = parameter.slice(4).replaceAll('-', '_')
     if (!isOption(name) || (OPTIONS[name] as OptionShape<unknown>).fileOnly) unknown.push(parameter)
-    else given.set(name, { as: `${parameter}=${value}`, text: value })
+    else settings.set(name, { as: `${parameter}=${value}`, text: value })
   }
   for (const file of files)
     for (const [name, value] of parseIni(file, INI).get('DEFAULT') ?? []) {
-      if (isOption(name)) given.set(name, { as: `${name} = ${value} in ${file.name}`, text: value })
+      if (isOption(name)) settings.set(name, { as: `${name} = ${value} in ${file.name}`, text: value })
       else if (!ELSEWHERE.test(name)) unknown.push(`${name} in ${file.name}`)
     }
   const values = Object.fromEntries(
     Object.entries(OPTIONS).map(([name, shape]: [string, OptionShape<unknown>]) => {
-      const found = given.get(name as OptionName)
-      return [name, found ? read(shape, found) : shape.otherwise]
+      const found = settings.get(name as OptionName)
+      return [name, found ? read(shape, found) : shape.fallback]
     }),
   ) as OptionValues
   return { values, unknown }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AgentEvent, Effect } from './events.js'
 import { toWire } from './http/api.js'
-import { readKept } from './kept-state.js'
+import { readSavedState } from './saved-state.js'
 import { IPA_PACE, PROMPT_PACE } from './pace.js'
 import { reduce, type Rules } from './reduce.js'
 import { initialState, newBoot, type AgentConfig, type AgentState } from './state.js'
@@ -18,7 +18,7 @@ const TOKEN = 'T'.repeat(43)
 const fresh = (config = CONFIG) => initialState(newBoot('boot', 'http://agent', config))
 const rules = (pace = IPA_PACE, config = CONFIG): Rules => ({ config, pace })
 
-/** Every kind of event, in any order: also those that the shell would never send there. */
+/** Every kind of event in any order, also orders that the shell never produces. */
 const ids = fc.constantFrom('a', 'b', 'c')
 const events: fc.Arbitrary<AgentEvent> = fc.oneof(
   fc.constantFrom<AgentEvent[]>(
@@ -82,16 +82,16 @@ function play(
 const serving = (): AgentState => {
   const state = fresh()
   return {
-    kept: { ...state.kept, token: TOKEN, nodeUuid: 'node', ironicVersion: '1.115', inspected: true },
+    saved: { ...state.saved, token: TOKEN, nodeUuid: 'node', ironicVersion: '1.115', inspected: true },
     live: { ...state.live, phase: 'serving' },
   }
 }
 
-describe('whatever happens', () => {
-  test('never do two commands run, and only the last one does', () => {
+describe('any sequence of events', () => {
+  test('runs at most one command, the last one', () => {
     fc.assert(
       fc.property(histories, (history) => {
-        play(history, ({ kept: { commands } }) => {
+        play(history, ({ saved: { commands } }) => {
           const running = commands.filter(({ status }) => status === 'RUNNING')
           expect(running.length).toBeLessThanOrEqual(1)
           if (running.length === 1) expect(commands.at(-1)).toBe(running[0])
@@ -100,10 +100,10 @@ describe('whatever happens', () => {
     )
   })
 
-  test('neither the token nor what a command was called with is in what the API shows', () => {
+  test('shows neither the token nor parameters of commands in the API', () => {
     fc.assert(
       fc.property(histories, (history) => {
-        play(history, ({ kept: { commands } }) => {
+        play(history, ({ saved: { commands } }) => {
           const shown = JSON.stringify(commands.map(toWire))
           expect(shown).not.toContain(TOKEN)
           expect(shown).not.toContain('hunter2')
@@ -112,60 +112,60 @@ describe('whatever happens', () => {
     )
   })
 
-  test('what is kept comes back the same from text', () => {
+  test('saves a state that reads back the same from text', () => {
     fc.assert(
       fc.property(histories, (history) => {
-        play(history, ({ kept }) => {
-          const text = JSON.stringify(kept)
-          expect(JSON.stringify(readKept(JSON.parse(text), 'boot'))).toBe(text)
+        play(history, ({ saved }) => {
+          const text = JSON.stringify(saved)
+          expect(JSON.stringify(readSavedState(JSON.parse(text), 'boot'))).toBe(text)
         })
       }),
     )
   })
 
-  test('a command that has ended never changes again', () => {
+  test('never changes an ended command', () => {
     fc.assert(
       fc.property(histories, (history) => {
-        play(history, ({ kept }, _effects, before) => {
-          for (const [index, command] of before.kept.commands.entries())
-            if (command.status !== 'RUNNING') expect(kept.commands[index]).toBe(command)
+        play(history, ({ saved }, _effects, before) => {
+          for (const [index, command] of before.saved.commands.entries())
+            if (command.status !== 'RUNNING') expect(saved.commands[index]).toBe(command)
         })
       }),
     )
   })
 
-  test('a token, once kept, is never lost', () => {
+  test('never loses a saved token', () => {
     fc.assert(
       fc.property(histories, (history) => {
-        play(history, ({ kept }, _effects, before) => {
-          if (before.kept.token !== null) expect(kept.token).not.toBeNull()
+        play(history, ({ saved }, _effects, before) => {
+          if (before.saved.token !== null) expect(saved.token).not.toBeNull()
         })
       }),
     )
   })
 
-  test('two heartbeats are never under way at once, and never closer than the pace allows', () => {
+  test('never has two heartbeats in flight, nor sends them closer than the pace allows', () => {
     fc.assert(
       fc.property(histories, (history) => {
         const see = (_state: AgentState, effects: readonly Effect[], before: AgentState) => {
-          if (effects.some(({ kind }) => kind === 'heartbeat')) expect(before.live.heartbeat.underWay).toBeNull()
+          if (effects.some(({ kind }) => kind === 'heartbeat')) expect(before.live.heartbeat.inFlight).toBeNull()
           const { lastAt, failures } = before.live.heartbeat
           for (const effect of effects)
             if (effect.kind === 'wait' && effect.for === 'heartbeat' && lastAt !== null && failures === 0)
               expect(effect.until).toBeGreaterThanOrEqual(lastAt + IPA_PACE.heartbeatGap)
         }
         play(history, see)
-        // Random events seldom bring an agent as far as its first heartbeat.
+        // Start from a serving agent: random events rarely reach a first heartbeat.
         play(history, see, IPA_PACE, serving())
       }),
     )
   })
 })
 
-describe('how long attempts go on', () => {
+describe('repeated attempts', () => {
   const waits = (effects: readonly Effect[]) => effects.filter((effect) => effect.kind === 'wait')
 
-  test('an urgent heartbeat that fails keeps a virtual clock going, but not for ever', () => {
+  test('a failing urgent heartbeat keeps a virtual clock going for a limited time', () => {
     let state = reduce(serving(), { kind: 'started' }, { at: 0, chance: 0 }, rules()).state
     const weak: boolean[] = []
     for (let n = 0; n < 25; n++) {
@@ -177,7 +177,7 @@ describe('how long attempts go on', () => {
     expect(weak).toEqual([...Array<boolean>(20).fill(false), ...Array<boolean>(5).fill(true)])
   })
 
-  test('a token that Ironic dropped is told once, with what to do, however often it is tried', () => {
+  test('a token that Ironic dropped is logged once, with a remedy, in any number of attempts', () => {
     let state = serving()
     const logged: string[] = []
     const why = '400 Invalid or missing agent token received.'
@@ -197,7 +197,7 @@ describe('how long attempts go on', () => {
     expect(logged[0]).toContain('reboot the machine')
   })
 
-  test('an unheard heartbeat is repeated ever more seldom until the ordinary one is due', () => {
+  test('an unheard heartbeat is repeated at growing intervals until the ordinary one is due', () => {
     let state = reduce(serving(), { kind: 'started' }, { at: 0, chance: 0 }, rules(PROMPT_PACE)).state
     let at = 0
     const gaps: number[] = []

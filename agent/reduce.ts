@@ -20,47 +20,47 @@ import {
   type AgentState,
   type Closing,
   type CommandRecord,
-  type KeptState,
+  type SavedState,
   type LiveState,
 } from './state.js'
 
 export interface Reduction {
   readonly state: AgentState
   readonly effects: readonly Effect[]
-  /** Why a posted command was not taken. */
+  /** Reason why a posted command was not accepted. */
   readonly refusal?: AgentError
 }
 
-/** Everything that an agent's decisions depend on besides its state and the event. */
+/** Rules of an agent's decisions, besides its state and the event. */
 export interface Rules {
   readonly config: AgentConfig
   readonly pace: AgentPace
-  /** Looked up where no inspection has told of another. */
+  /** Node to look up when no inspection has found another. */
   readonly nodeUuid?: string | null
   readonly standalone?: boolean
-  /** Whether it can be served by TLS. */
+  /** Whether the agent can be served by TLS. */
   readonly tls?: boolean
 }
 
-/** Waits before the second and later attempts at inspection, and how often it is attempted. */
+/** Waits before the second and later attempts at inspection; their number is the number of retries. */
 const INSPECTION_WAITS = [5000, 5000, 6000, 12_000]
-/** What a locked node costs on top of the usual wait, first, second, and from then on. */
+/** Extra wait after the first, the second and later conflicts with a locked node. */
 const CONFLICT_WAITS = [5000, 10_000, 30_000]
 const LOCKED_DOWN =
-  'Ironic has already given the token of this boot to somebody else and will not accept this agent: locked down until the next boot'
+  'Ironic has already given the token of this boot to another agent and will not accept this agent: locked down until the next boot'
 const CLOSED: Record<Closing, string> = {
-  rescued: 'the machine is being rescued: nobody commands it any more',
+  rescued: 'the machine is being rescued: the agent takes no more commands',
   'locked down': 'locked down by command until the next boot',
 }
-/** The service manager's pause before it starts a failed agent again. */
+/** Pause of the service manager before it restarts a failed agent. */
 const START_OVER_WAIT = 5000
 
 /**
- * The whole of an agent's behaviour. Pure: the shell saves `state.kept` when it changed, then carries out the effects,
- * and turns what comes of them into further events.
+ * All decisions of an agent, as a pure function. The shell saves `state.saved` when it changed, then runs the effects,
+ * and turns their results into further events.
  */
 export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rules: Rules): Reduction {
-  const { kept } = state
+  const { saved } = state
   switch (event.kind) {
     case 'started':
       return start(state, moment, rules)
@@ -69,7 +69,7 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
     case 'inspection taken':
       return afterInspection(state, event.uuid, moment, rules, [])
     case 'inspection refused':
-      // IPA goes on by MAC addresses alone: perhaps the node is known and merely not being inspected.
+      // IPA goes on to look up by MAC addresses: the node may be known and just not under inspection.
       return afterInspection(state, null, moment, rules, [
         { kind: 'log', level: 'error', message: `Ironic refused the inspection data: ${event.why}` },
       ])
@@ -77,17 +77,17 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
       return inspectionFailed(state, event.why, moment, rules)
     case 'version found':
       return {
-        state: { kept: { ...kept, ironicVersion: event.version }, live: { ...state.live, attempts: 0 } },
+        state: { saved: { ...saved, ironicVersion: event.version }, live: { ...state.live, attempts: 0 } },
         effects: [lookUp(state)],
       }
     case 'version not found':
       return retryLookup(state, 'discover', event.why, false, moment, rules)
     case 'looked up':
-      return lookedUp(state, event.answer, moment, rules)
+      return afterLookup(state, event.answer, moment, rules)
     case 'lookup failed':
       return retryLookup(state, 'look up', event.why, event.conflict, moment, rules)
     case 'secured':
-      return serve(withKept(state, { tls: event.identity }), moment, rules)
+      return serve(withSaved(state, { tls: event.identity }), moment, rules)
     case 'not secured':
       return startOver(state, `cannot be served by TLS: ${event.why}`, moment)
     case 'heartbeat taken':
@@ -95,16 +95,16 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
     case 'heartbeat failed':
       return heartbeatFailed(state, event.why, moment, rules.pace)
     case 'command posted': {
-      const running = runningCommand(kept)
+      const running = runningCommand(saved)
       if (running) return { state, effects: [], refusal: agentErrors.busy(running.name) }
       const { id, name, fullName, params } = event
       const command: CommandRecord = { id, name, fullName, status: 'RUNNING', error: null, result: null, params }
-      return { state: heard(withCommands(state, [...kept.commands, command])), effects: [{ kind: 'run', command }] }
+      return { state: heard(withCommands(state, [...saved.commands, command])), effects: [{ kind: 'run', command }] }
     }
     case 'command answered': {
-      const running = runningCommand(kept)
+      const running = runningCommand(saved)
       if (running) return { state, effects: [], refusal: agentErrors.busy(running.name) }
-      return { state: heard(withCommands(state, [...kept.commands, event.record])), effects: [] }
+      return { state: heard(withCommands(state, [...saved.commands, event.record])), effects: [] }
     }
     case 'program started':
       return { state: changeRunning(state, event.id, (command) => ({ ...command, run: event.run })), effects: [] }
@@ -118,42 +118,42 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
     }
     case 'node seen':
       return {
-        state: isDeepStrictEqual(event.hints, kept.hints ?? null) ? state : withKept(state, { hints: event.hints }),
+        state: isDeepStrictEqual(event.hints, saved.hints ?? null) ? state : withSaved(state, { hints: event.hints }),
         effects: [],
       }
     case 'closed':
-      return closed(withKept(state, { closed: event.as }), event.as)
+      return closed(withSaved(state, { closed: event.as }), event.as)
     case 'results read':
       return { state: heard(state), effects: [] }
   }
 }
 
 function start(state: AgentState, moment: Moment, rules: Rules): Reduction {
-  const { kept } = state
+  const { saved } = state
   if (rules.standalone) {
-    const running = runningCommand(kept)
+    const running = runningCommand(saved)
     return { state: inPhase(state, 'standalone'), effects: running ? [{ kind: 'resume', command: running }] : [] }
   }
-  if (kept.closed) return closed(state, kept.closed)
-  // Restarted on the same boot. A lookup would only bring a masked token; the kept one is still good.
-  if (kept.nodeUuid !== null && kept.token !== null) return secureFirst(state, moment, rules)
-  if (!kept.inspected) return { state: inPhase(state, 'inspecting'), effects: [{ kind: 'inspect' }] }
+  if (saved.closed) return closed(state, saved.closed)
+  // After a restart on the same boot the saved token is still valid; a lookup would return a masked one.
+  if (saved.nodeUuid !== null && saved.token !== null) return secureFirst(state, moment, rules)
+  if (!saved.inspected) return { state: inPhase(state, 'inspecting'), effects: [{ kind: 'inspect' }] }
   return beginLookup(state, null, moment, rules)
 }
 
-/** Before the first heartbeat tells where the agent is, it is settled how it is served: for the whole boot. */
+/** Settles TLS before the first heartbeat, which sends the callback URL: it is the same for the whole boot. */
 function secureFirst(state: AgentState, moment: Moment, rules: Rules): Reduction {
-  const { tls, ironicVersion } = state.kept
+  const { tls, ironicVersion } = state.saved
   if (!rules.tls || tls === null) return serve(state, moment, rules)
   const understood = lowerVersion(ironicVersion ?? '1.1', HEARTBEAT_VERSION) === HEARTBEAT_VERSION
   if (tls || understood) return { state: inPhase(state, 'looking up'), effects: [{ kind: 'secure' }] }
   const old = `this Ironic (${ironicVersion ?? 'of unknown version'}) takes no certificate, which needs ${HEARTBEAT_VERSION}: no TLS`
-  const next = serve(withKept(state, { tls: null }), moment, rules)
+  const next = serve(withSaved(state, { tls: null }), moment, rules)
   return { ...next, effects: [{ kind: 'log', level: 'info', message: old }, ...next.effects] }
 }
 
 function serve(state: AgentState, moment: Moment, rules: Rules): Reduction {
-  const running = runningCommand(state.kept)
+  const running = runningCommand(state.saved)
   const { state: serving, effects } = urgentHeartbeat(inPhase(state, 'serving'), moment, rules.pace)
   return { state: serving, effects: running ? [{ kind: 'resume', command: running }, ...effects] : effects }
 }
@@ -167,7 +167,7 @@ function startOver(state: AgentState, message: string, moment: Moment): Reductio
     state: inPhase(state, 'gave up'),
     effects: [
       { kind: 'log', level: 'error', message: `${message}; starting over` },
-      // Weak: an agent whom nobody expects must not keep a virtual clock going for ever.
+      // Weak: an agent that Ironic does not expect must not keep a virtual clock going for ever.
       { kind: 'wait', until: moment.at + START_OVER_WAIT, weak: true, for: 'start over' },
     ],
   }
@@ -182,7 +182,7 @@ function woke(state: AgentState, wake: Wake, moment: Moment, rules: Rules): Redu
     case 'look up':
       return { state, effects: [lookUp(state)] }
     case 'start over':
-      return state.live.phase === 'gave up' ? start(initialState(state.kept), moment, rules) : { state, effects: [] }
+      return state.live.phase === 'gave up' ? start(initialState(state.saved), moment, rules) : { state, effects: [] }
     case 'heartbeat':
       return state.live.phase === 'serving' ? heartbeatDue(state, moment) : { state, effects: [] }
   }
@@ -210,7 +210,7 @@ function afterInspection(
   rules: Rules,
   effects: readonly Effect[],
 ): Reduction {
-  const inspected = { ...state, kept: { ...state.kept, inspected: true } }
+  const inspected = { ...state, saved: { ...state.saved, inspected: true } }
   const next = beginLookup(inspected, uuid, moment, rules)
   return { ...next, effects: [...effects, ...next.effects] }
 }
@@ -253,19 +253,19 @@ function retryLookup(
   }
 }
 
-function lookedUp(state: AgentState, { node, config }: LookupAnswer, moment: Moment, rules: Rules): Reduction {
-  const given = config.agent_token ?? ''
-  const { kept } = state
-  if (given === MASKED_TOKEN && kept.token === null)
+function afterLookup(state: AgentState, { node, config }: LookupAnswer, moment: Moment, rules: Rules): Reduction {
+  const issuedToken = config.agent_token ?? ''
+  const { saved } = state
+  if (issuedToken === MASKED_TOKEN && saved.token === null)
     return {
       state: inPhase(state, 'locked down'),
       effects: [{ kind: 'log', level: 'error', message: LOCKED_DOWN }],
     }
-  const token = given !== MASKED_TOKEN && given.length >= SHORTEST_TOKEN ? given : kept.token
+  const token = issuedToken !== MASKED_TOKEN && issuedToken.length >= SHORTEST_TOKEN ? issuedToken : saved.token
   const known: AgentState = {
     ...state,
-    kept: {
-      ...kept,
+    saved: {
+      ...saved,
       token,
       nodeUuid: node.uuid,
       heartbeatTimeout: config.heartbeat_timeout,
@@ -278,9 +278,9 @@ function lookedUp(state: AgentState, { node, config }: LookupAnswer, moment: Mom
   return { ...next, effects: [{ kind: 'log', level: 'info', message: `found node ${node.uuid}` }, ...next.effects] }
 }
 
-const withKept = (state: AgentState, changes: Partial<KeptState>): AgentState => ({
+const withSaved = (state: AgentState, changes: Partial<SavedState>): AgentState => ({
   ...state,
-  kept: { ...state.kept, ...changes },
+  saved: { ...state.saved, ...changes },
 })
 
 const inPhase = (state: AgentState, phase: LiveState['phase']): AgentState => ({
@@ -290,12 +290,12 @@ const inPhase = (state: AgentState, phase: LiveState['phase']): AgentState => ({
 
 const withCommands = (state: AgentState, commands: readonly CommandRecord[]): AgentState => ({
   ...state,
-  kept: { ...state.kept, commands },
+  saved: { ...state.saved, commands },
 })
 
-/** Changes the running command, if it is still that one. */
+/** Changes the running command, if it is the one with this id. */
 function changeRunning(state: AgentState, id: string, change: (command: CommandRecord) => CommandRecord): AgentState {
-  const running = runningCommand(state.kept)
+  const running = runningCommand(state.saved)
   if (running?.id !== id) return state
-  return withCommands(state, [...state.kept.commands.slice(0, -1), change(running)])
+  return withCommands(state, [...state.saved.commands.slice(0, -1), change(running)])
 }

@@ -27,7 +27,7 @@ test('stopped in the middle of a step, the agent leaves its program alone', asyn
 })
 
 describe('after a restart on the same boot', () => {
-  test('nothing is looked up again: token, node and commands are kept, and a heartbeat goes out', async () => {
+  test('nothing is looked up again: token, node and commands are restored, and a heartbeat goes out', async () => {
     await using scene = await new AgentScene({ boot: INSPECTED }).serving()
     const { id } = await scene.execute('peers_noop')
     await scene.clock.advance(0)
@@ -41,7 +41,7 @@ describe('after a restart on the same boot', () => {
     expect(await scene.commands()).toMatchObject([{ id, command_status: 'SUCCEEDED' }])
   })
 
-  test('on another boot everything starts afresh', async () => {
+  test('on another boot everything starts anew', async () => {
     await using scene = await new AgentScene().serving()
     await scene.execute('peers_noop')
     await scene.agent.stop()
@@ -51,7 +51,7 @@ describe('after a restart on the same boot', () => {
     expect(scene.ironic.of('lookup')).toHaveLength(2)
   })
 
-  test('a command whose program the target lost has failed, saying so, and Ironic is told', async () => {
+  test('a command whose program is lost fails with that reason, and Ironic gets a heartbeat', async () => {
     await using scene = await new AgentScene({ pace: IPA_PACE }).serving()
     scene.target.programs.work = () => new Promise(() => {})
     const { id } = await scene.execute('peers_run')
@@ -82,7 +82,7 @@ describe('after a restart on the same boot', () => {
     expect(scene.ironic.of('heartbeat').length).toBeGreaterThan(before)
   })
 
-  test('a command whose program the target still has goes on with it, and it is not started twice', async () => {
+  test('a command attaches to its program that still runs, and does not start it twice', async () => {
     await using scene = await new AgentScene().serving()
     let finish = () => {}
     scene.target.programs.work = () => new Promise((resolve) => (finish = () => resolve(exited(0))))
@@ -101,7 +101,7 @@ describe('after a restart on the same boot', () => {
     expect(scene.target.started.filter(({ argv }) => argv[0] === 'work')).toHaveLength(1)
   })
 
-  test('parameters, with their secrets, are kept only while their command runs', async () => {
+  test('parameters, with their secrets, are saved only while their command runs', async () => {
     await using scene = await new AgentScene().serving()
     await scene.execute('peers_sleep', { seconds: 5, secret: 'hunter2' })
     expect(scene.saved).toContain('hunter2')
@@ -109,7 +109,7 @@ describe('after a restart on the same boot', () => {
     expect(scene.saved).not.toContain('"params"')
   })
 
-  test('what another version of this program saved counts as nothing', async () => {
+  test('a state saved by another version counts as nothing', async () => {
     await using scene = new AgentScene()
     scene.saved = JSON.stringify({ format: 0, bootId: 'boot-1', token: TOKEN, nodeUuid: NODE })
     await scene.serving()

@@ -1,7 +1,7 @@
 import type { ImageRules } from '../steps/index.js'
 import type { CommandError, CommandStatus, JsonObject, TlsIdentity } from '../wire/index.js'
 
-/** A command that was accepted, from its start to the end of the boot. */
+/** An accepted command, from its start to the end of the boot. */
 export interface CommandRecord {
   readonly id: string
   /** Without extension: `execute_deploy_step`. */
@@ -11,17 +11,20 @@ export interface CommandRecord {
   readonly status: CommandStatus
   readonly error: CommandError | null
   readonly result: unknown
-  /** What it was called with; only while it runs, so that it can be taken up again. */
+  /** Parameters; saved only while the command runs, so that it can be resumed. */
   readonly params?: Readonly<Record<string, unknown>>
-  /** The last program that it started on the target to change something; only while it runs. */
+  /** Last program that it started on the target to change something; only while it runs. */
   readonly run?: string
 }
 
-/** What an agent keeps over its own restarts on one boot. Written before what it stands for is answered or acted on. */
-export interface KeptState {
+/**
+ * State that an agent saves for its restarts on one boot. It is saved before anything that depends on it is answered or
+ * done.
+ */
+export interface SavedState {
   readonly format: 1
   readonly bootId: string
-  /** Where Ironic reaches this boot's agent; Ironic refuses heartbeats with another one. */
+  /** Callback URL of this boot; Ironic refuses heartbeats with another one. */
   readonly callbackUrl: string
   readonly token: string | null
   /** Set by the lookup. */
@@ -30,83 +33,83 @@ export interface KeptState {
   readonly ironicVersion: string | null
   /** Seconds between heartbeats that Ironic tolerates. */
   readonly heartbeatTimeout: number
-  /** Whether this boot's inventory needs no more posting. */
+  /** Whether the inventory of this boot has been sent, or need not be. */
   readonly inspected: boolean
   /** Oldest first; at most the last one runs. */
   readonly commands: readonly CommandRecord[]
-  /** What {@link KeptState.callbackUrl} is served with in this boot; null without TLS, absent until that is decided. */
+  /** TLS identity of {@link SavedState.callbackUrl} in this boot; null without TLS, absent until that is decided. */
   readonly tls?: TlsIdentity | null
   /** The node's root device hints when it was last seen. */
   readonly hints?: JsonObject | null
-  /** What Ironic said of images when it was asked for the node. */
+  /** Rules for images from Ironic's answer to the lookup. */
   readonly images?: ImageRules
-  /** How Ironic wants to be served by TLS. */
+  /** TLS settings that Ironic demands. */
   readonly tlsRules?: TlsRules
-  /** A command has ended the agent's work for this boot. */
+  /** Set when a command has ended the agent's work for this boot. */
   readonly closed?: Closing
 }
 
-/** Null leaves it to the agent's own options. */
+/** Null means the agent's own options. */
 export interface TlsRules {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3' | null
   /** As OpenSSL lists them. */
   readonly ciphers: string | null
 }
 
-/** Why an agent that was at work is not any more: the machine is somebody else's, or must not be touched. */
+/** Reason why an agent stopped working: its user has taken the machine over, or it must not be touched. */
 export type Closing = 'rescued' | 'locked down'
 
 /**
  * - `new`: not started
  * - `inspecting`, `looking up`: at the start of a boot; the API is not served yet
- * - `serving`: known to Ironic, heartbeating, taking commands
- * - `locked down`: Ironic gave the token to somebody else, so nobody may command this agent until the next boot
- * - `gave up`: the lookup found nothing for too long; starts over in a moment, as its service manager would have it
- * - `idle`: nothing was asked for beyond an inspection
- * - `rescued`: the machine is its user's, who logs in to the ramdisk
+ * - `serving`: known to Ironic, sending heartbeats, taking commands
+ * - `locked down`: Ironic gave the token to another agent, so no caller can command this one until the next boot
+ * - `gave up`: the lookup found nothing for too long; starts over after a pause, as its service manager would have it
+ * - `idle`: only an inspection was requested
+ * - `rescued`: the machine belongs to its user, who logs in to the ramdisk
  * - `standalone`: taking commands without any Ironic
  */
 export type Phase = 'new' | 'inspecting' | 'looking up' | 'idle' | 'serving' | 'standalone' | Closing | 'gave up'
 
-/** Whether the API is there for others. */
+/** Whether the API is served. */
 export const isServing = (phase: Phase): boolean => phase === 'serving' || phase === 'standalone'
 
 export interface LiveState {
   readonly phase: Phase
-  /** The node that the inspection found, for the lookup. */
+  /** Node of the inspection's answer, for the lookup. */
   readonly inspectedNode: string | null
-  /** Attempts at what the phase is about. */
+  /** Attempts in this phase. */
   readonly attempts: number
-  /** How many of them met a locked node. */
+  /** Attempts that met a locked node. */
   readonly conflicts: number
-  /** When the lookup began. */
+  /** Start of the lookup. */
   readonly lookupSince: number
   readonly heartbeat: HeartbeatState
 }
 
 export interface HeartbeatState {
-  /** Set while one is on its way; `urgent` is what `urgent` was when it left. */
-  readonly underWay: { readonly urgent: boolean } | null
-  /** When the last one was sent. */
+  /** The heartbeat in flight; `urgent` as it was when that one was sent. */
+  readonly inFlight: { readonly urgent: boolean } | null
+  /** Time of the last heartbeat. */
   readonly lastAt: number | null
-  /** Something has happened that no heartbeat has told since. */
+  /** Whether something has happened that no heartbeat has reported. */
   readonly urgent: boolean
-  /** Ironic has asked for nothing since something happened. */
+  /** Whether Ironic has sent no request since something happened. */
   readonly unheard: boolean
-  /** How often that was said again. */
+  /** Number of repeated heartbeats since then. */
   readonly repeats: number
-  /** In a row. */
+  /** Failed heartbeats in a row. */
   readonly failures: number
-  /** The last one was refused for its token. */
+  /** Whether the last heartbeat was refused for its token. */
   readonly tokenRefused: boolean
 }
 
 export interface AgentState {
-  readonly kept: KeptState
+  readonly saved: SavedState
   readonly live: LiveState
 }
 
-/** What the agent was told at its start, by its kernel's command line or its configuration. */
+/** Configuration of the agent from its kernel parameters or files. */
 export interface AgentConfig {
   /** Roots of Ironic's API, without trailing slash, in the order in which they are tried. */
   readonly apiUrls: readonly string[]
@@ -115,11 +118,11 @@ export interface AgentConfig {
   readonly lookupTimeout: number
   /** Milliseconds. */
   readonly lookupInterval: number
-  /** A token that was put into the ramdisk beforehand. */
+  /** A token that was built into the ramdisk. */
   readonly agentToken: string | null
 }
 
-export function newBoot(bootId: string, callbackUrl: string, config: AgentConfig): KeptState {
+export function newBoot(bootId: string, callbackUrl: string, config: AgentConfig): SavedState {
   return {
     format: 1,
     bootId,
@@ -133,9 +136,9 @@ export function newBoot(bootId: string, callbackUrl: string, config: AgentConfig
   }
 }
 
-export function initialState(kept: KeptState): AgentState {
+export function initialState(saved: SavedState): AgentState {
   return {
-    kept,
+    saved,
     live: {
       phase: 'new',
       inspectedNode: null,
@@ -143,7 +146,7 @@ export function initialState(kept: KeptState): AgentState {
       conflicts: 0,
       lookupSince: 0,
       heartbeat: {
-        underWay: null,
+        inFlight: null,
         lastAt: null,
         urgent: false,
         unheard: false,
@@ -155,8 +158,8 @@ export function initialState(kept: KeptState): AgentState {
   }
 }
 
-/** The command under way. */
-export function runningCommand(kept: KeptState): CommandRecord | undefined {
-  const last = kept.commands.at(-1)
+/** The running command. */
+export function runningCommand(saved: SavedState): CommandRecord | undefined {
+  const last = saved.commands.at(-1)
   return last?.status === 'RUNNING' ? last : undefined
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/index.js'
 
-/** One thing to wait for at a time: setting it again forgets what was set before. */
+/** A timer for one wait at a time: setting it replaces the earlier wait. */
 export class Timer {
   readonly #clock: Clock
   #current: AbortController | undefined
@@ -17,7 +17,8 @@ export class Timer {
     void this.#clock.sleep(Math.max(0, at - this.#clock.now()), { weak, signal: controller.signal }).then(
       () => {
         if (this.#current !== controller) return
-        // An abort of what is over costs an error with its stack, at every heartbeat of every agent.
+        // Forget the controller first: aborting a finished wait makes an error with its stack, at every heartbeat of
+        // every agent.
         this.#current = undefined
         fire()
       },

@@ -15,12 +15,12 @@ afterEach(async () => {
   scope = new Scope()
 })
 
-/** The heartbeats of a real ironic-python-agent 13.0.0, distilled from the recording agent-tls. */
+/** Heartbeats of a real ironic-python-agent 13.0.0, distilled from the recording agent-tls. */
 const RECORDED = JSON.parse(
   readFileSync(new URL('../test/fixtures/agent-tls/heartbeats.json', import.meta.url), 'utf8'),
 ) as { method: string; headers: Record<string, string>; body: HeartbeatBody }[]
 
-/** An agent with a listener of its own, on a virtual clock; the listener and whoever calls it are real. */
+/** An agent with its own listener, on a virtual clock; the listener and its clients are real. */
 async function listening(scene: AgentScene, port = 0) {
   const listener = scope.use(await AgentListener.open({ port, clock }))
   const agent = scene.start({ callbackUrl: listener.urlOf(null), tls: listener.tls({ random: seededRandom(5) }) })
@@ -52,7 +52,7 @@ describe('an Ironic that takes certificates (1.68)', () => {
     expect(new X509Certificate(first!.agent_verify_ca!).subject).toBe('CN=test')
   })
 
-  test('reaches the agent by trusting that certificate, and nobody does without', async () => {
+  test('reaches the agent by trusting that certificate, and not without it', async () => {
     const scene = new AgentScene()
     await listening(scene)
     await beaten(scene)
@@ -138,8 +138,8 @@ test.each([
 })
 
 test('an agent that cannot be served by TLS says why and starts over', async () => {
-  const told: string[] = []
-  const scene = new AgentScene({ logger: (_level, message) => told.push(message) })
+  const messages: string[] = []
+  const scene = new AgentScene({ logger: (_level, message) => messages.push(message) })
   let tries = 0
   scope.use(
     scene.start({
@@ -153,7 +153,7 @@ test('an agent that cannot be served by TLS says why and starts over', async () 
   )
   await scene.clock.advance(0)
   expect(scene.agent.phase).toBe('gave up')
-  expect(told).toContain('cannot be served by TLS: no entropy; starting over')
+  expect(messages).toContain('cannot be served by TLS: no entropy; starting over')
   await scene.clock.advance(5000)
   expect(beats(scene)).toMatchObject([{ callback_url: 'https://agent:9999', agent_verify_ca: 'PEM' }])
 })

@@ -31,11 +31,11 @@ export async function pciDevices(executor: Executor): Promise<PciDevice[]> {
 export interface UsbDevice {
   product: string
   vendor: string
-  /** As lshw has it, bus and number on it: `USB:1:1` */
+  /** Bus and device number in the form of lshw: `USB:1:1` */
   handle: string
 }
 
-/** What is plugged in to USB; interfaces of devices (`1-1:1.0`) are none themselves. */
+/** USB devices; interfaces of devices (`1-1:1.0`) are left out. */
 export async function usbDevices(executor: Executor): Promise<UsbDevice[]> {
   const devices: UsbDevice[] = []
   for (const name of await namesIn(executor, USB)) {

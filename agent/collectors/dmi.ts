@@ -1,12 +1,10 @@
-/** A structure as dmidecode prints it: its title, and what it says. Lists become arrays. */
+/** A structure as dmidecode prints it: its title and facts. Lists become arrays. */
 export interface DmiStructure {
   readonly title: string
   readonly facts: Readonly<Record<string, string | string[]>>
 }
 
-/**
- * Reads dmidecode's output: structures parted by empty lines, facts behind one tab, the items of a list behind two.
- */
+/** Parses dmidecode's output: empty lines separate structures, facts follow one tab, items of a list two. */
 export function parseDmi(text: string): DmiStructure[] {
   const structures: { title: string; facts: Record<string, string | string[]> }[] = []
   let last: string | undefined
@@ -30,7 +28,7 @@ export function parseDmi(text: string): DmiStructure[] {
   return structures
 }
 
-/** The collector's `dmi`: firmware, processors, and the memory's devices with what they may add up to. */
+/** Value of `dmi` in the inspection data: firmware, processors, and memory devices with the maximum capacity. */
 export function dmiData(structures: readonly DmiStructure[]): Record<string, unknown> {
   const of = (title: string) => structures.filter((structure) => structure.title === title).map(({ facts }) => facts)
   return {

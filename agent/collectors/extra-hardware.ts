@@ -3,10 +3,10 @@ import type { Target } from '../../targets/index.js'
 import type { InspectionData } from '../../wire/index.js'
 
 /**
- * What `hardware-detect` (of the project hardware) says: a list of lists of four, which Ironic makes its extra data of
- * (IPA's source). A live system without that program, CoreOS among them, has nothing to add.
+ * Output of `hardware-detect` (of the project hardware): a list of lists of four, from which Ironic makes its extra
+ * data (IPA's source). A live system without that program, such as CoreOS, adds nothing.
  *
- * @throws Error when the program fails or says something else
+ * @throws Error when the program fails or prints something else
  */
 export async function extraHardware(
   { executor }: Target,

@@ -1,15 +1,15 @@
 import type { Clock } from '../../runtime/index.js'
 import type { Target } from '../../targets/index.js'
 
-/** A type and its value in hexadecimal, as it came over the wire. */
+/** A type and its value in hexadecimal, as received. */
 export type Tlv = [type: number, value: string]
 
 /**
- * What the switches say of themselves: the TLVs of one LLDP frame on each interface, as tcpdump catches it. An interface
- * on which nothing is heard in time has an empty list.
+ * TLVs of one LLDP frame on each interface, as tcpdump captures it. An interface without a frame in time has an empty
+ * list.
  *
- * @param timeout milliseconds for all of them, which listen side by side; switches speak every 30 s
- * @throws Error when nobody can listen
+ * @param timeout milliseconds for all of them, which are listened to at once; switches send every 30 s
+ * @throws Error when tcpdump cannot listen
  */
 export async function lldpNeighbours(
   target: Target,
@@ -38,18 +38,21 @@ async function firstFrame(
     () => {},
   )
   const caught: Uint8Array[] = []
-  const said: Uint8Array[] = []
-  for await (const { stream, bytes } of run.output) (stream === 'stdout' ? caught : said).push(bytes)
+  const errors: Uint8Array[] = []
+  for await (const { stream, bytes } of run.output) (stream === 'stdout' ? caught : errors).push(bytes)
   const exit = await run.exit
   heard.abort()
   await limit
   signal.throwIfAborted()
   if (exit.kind === 'exited' && exit.code !== 0)
-    throw new Error(`tcpdump on ${name} ended with exit code ${exit.code}: ${Buffer.concat(said).toString().trim()}`)
+    throw new Error(`tcpdump on ${name} ended with exit code ${exit.code}: ${Buffer.concat(errors).toString().trim()}`)
   return packetOf(Buffer.concat(caught))
 }
 
-/** The first packet of a pcap file: a header of 24 bytes, then for each packet 16, with its length at the ninth. */
+/**
+ * First packet of a pcap file: a file header of 24 bytes, then for each packet a header of 16, with its length at byte
+ * 8.
+ */
 function packetOf(pcap: Buffer): Uint8Array | undefined {
   if (pcap.length < 40) return undefined
   const length = pcap.readUInt32LE(0) === 0xa1b2c3d4 ? pcap.readUInt32LE(32) : pcap.readUInt32BE(32)
@@ -58,7 +61,7 @@ function packetOf(pcap: Buffer): Uint8Array | undefined {
 
 const ETHERNET_HEADER = 14
 
-/** IEEE 802.1AB: seven bits of type, nine of length, the value; type 0 is the end. */
+/** Parses TLVs (IEEE 802.1AB): seven bits of type, nine of length, the value; type 0 ends them. */
 export function parseTlvs(frame: Uint8Array): Tlv[] {
   const bytes = Buffer.from(frame)
   const tlvs: Tlv[] = []

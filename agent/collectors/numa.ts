@@ -10,7 +10,7 @@ export interface NumaTopology {
 }
 
 /**
- * Which memory, cores and NICs are close to each other. A core stands for its threads.
+ * Memory, cores and NICs by NUMA node. A core stands for its threads.
  *
  * @throws Error on a machine whose kernel knows of no NUMA nodes
  */

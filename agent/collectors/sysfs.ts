@@ -1,6 +1,6 @@
 import type { Executor } from '../../targets/index.js'
 
-/** A file's text without the space around it; null where there is none. */
+/** Trimmed text of a file; null when there is none. */
 export async function readText({ files }: Executor, path: string): Promise<string | null> {
   try {
     return Buffer.from(await files.read(path))
@@ -12,7 +12,7 @@ export async function readText({ files }: Executor, path: string): Promise<strin
   }
 }
 
-/** Names in a folder; none where there is no such folder. */
+/** Names in a folder; empty when there is no such folder. */
 export async function namesIn({ files }: Executor, path: string): Promise<string[]> {
   try {
     return await files.list(path)

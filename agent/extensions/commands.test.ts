@@ -7,7 +7,7 @@ import { exited } from '../../test/kit/fake-target.js'
 const step = (run: () => Promise<unknown>) => ({ managers: [testManager('M', [testStep('it', run)])] })
 const fails = (error: unknown) => step(() => Promise.reject(error as Error))
 
-/** Runs `it` as a step of this kind and gives how it ended. */
+/** Runs `it` as a step of this kind and returns its outcome. */
 async function executed(
   options: ReturnType<typeof step>,
   { kind = 'deploy' as StepKind, params = {} as object } = {},
@@ -176,8 +176,8 @@ describe('executing a step', () => {
     })
   })
 
-  test('progress is told live', async () => {
-    const told: unknown[] = []
+  test('progress is reported while the step runs', async () => {
+    const events: unknown[] = []
     const managers = [
       testManager('M', [
         testStep('it', async ({ progress }) => {
@@ -187,10 +187,10 @@ describe('executing a step', () => {
         }),
       ]),
     ]
-    await using scene = await new AgentScene({ managers, onProgress: (progress) => told.push(progress) }).serving()
+    await using scene = await new AgentScene({ managers, onProgress: (progress) => events.push(progress) }).serving()
     const { id: command } = await scene.execute('it')
     await scene.clock.advance(0)
-    expect(told).toEqual([
+    expect(events).toEqual([
       { kind: 'stage', command, step: 'it', name: 'writing' },
       { kind: 'percent', command, step: 'it', value: 50 },
       { kind: 'line', command, step: 'it', text: 'half of it' },

@@ -5,7 +5,7 @@ import { AgentError, type CommandError, type CommandStatus, type Inventory, type
 import type { Managers } from '../managers.js'
 import type { Closing, CommandRecord } from '../state.js'
 
-/** Everything a command may use. */
+/** Context of a running command. */
 export interface CommandContext {
   readonly target: Target
   readonly managers: Managers
@@ -16,60 +16,60 @@ export interface CommandContext {
   /** Aborted when the agent is stopped. */
   readonly signal: AbortSignal
   inventory(): Promise<Inventory>
-  /** What the agent itself has logged, oldest first. */
+  /** Log of the agent itself, oldest line first. */
   ownLog(): readonly string[]
   readonly standalone: boolean
   readonly ignoreBootloaderFailure: boolean
-  /** The node as it was last seen; at least its root device hints are known again after a restart. */
+  /** Node as last seen; after a restart at least its root device hints are known. */
   node(): JsonObject
-  /** What may be made of images. */
+  /** Ironic's rules for images. */
   readonly images: ImageRules
-  /** Asks Ironic for the node again; null when it does not tell. Absent where there is no Ironic. */
+  /** Looks the node up again; null when Ironic does not answer with it. Absent without Ironic. */
   readonly nodeAgain?: () => Promise<JsonObject | null>
-  /** A command brought the node along. */
+  /** Records the node that a command sent. */
   seen(node: JsonObject): void
-  /** Ends the agent's work for this boot, once the command has been answered. */
+  /** Ends the agent's work for this boot after the command has been answered. */
   close(as: Closing): void
-  /** All that were accepted before, oldest first. */
+  /** Earlier accepted commands, oldest first. */
   commands(): readonly CommandRecord[]
   /** Runs another command as part of this one. */
   execute(fullName: string, params: Readonly<Record<string, unknown>>): Promise<Outcome>
 }
 
-/** What an asynchronous command's parameters are checked with, before it is accepted. */
+/** Means for checking an asynchronous command before it is accepted. */
 export interface Validation {
   /** @throws AgentError when there is no such command */
   find(fullName: string): void
-  /** Whether MD5 is good enough. */
+  /** Whether MD5 checksums are allowed. */
   readonly md5: boolean
 }
 
 export interface ExtensionCommand {
   /**
-   * `sync`: the request is answered when it has ended, and nothing else is accepted meanwhile. `async`: answered at once
-   * as RUNNING; a heartbeat follows its end.
+   * `sync`: the request is answered when the command has ended, and no other is accepted meanwhile. `async`: the
+   * request is answered at once with RUNNING, and a heartbeat follows the end.
    */
   readonly kind: 'sync' | 'async'
   readonly required: readonly string[]
-  /** Further parameters; `any` for commands that ignore what they do not know. */
+  /** Optional parameters; `any` for commands that ignore unknown ones. */
   readonly optional: readonly string[] | 'any'
-  /** Before an asynchronous command is answered: what it throws is told at once. */
+  /** Checks an asynchronous command before it is accepted; the answer reports the error that it throws. */
   validate?(params: Readonly<Record<string, unknown>>, validation: Validation): void
   run(params: Readonly<Record<string, unknown>>, context: CommandContext): Promise<unknown>
 }
 
 export type Extension = Readonly<Record<string, ExtensionCommand>>
 
-/** How a command ended. */
+/** Outcome of a command. */
 export interface Outcome {
   readonly status: CommandStatus
   readonly error: CommandError | null
   readonly result: unknown
-  /** The request itself was wrong: it is refused, and leaves no trace in the list. */
+  /** Set when the request itself is wrong: it is refused, and the list does not show it. */
   readonly refusal?: AgentError
 }
 
-/** Thrown by a step command whose `*_version` is not that of the managers: its status is one of its own. */
+/** Thrown by a step command whose `*_version` differs from that of the managers; it has a status of its own. */
 export class ManagersChanged extends AgentError {
   constructor(details: string) {
     super('VersionMismatch', details)

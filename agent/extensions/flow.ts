@@ -3,7 +3,7 @@ import { type Extension, type Validation, isObject } from './extension.js'
 
 type Flow = readonly Readonly<Record<string, unknown>>[]
 
-/** The extension `flow`: commands one after the other, until one fails. They do not show in the agent's list. */
+/** Extension `flow`: runs commands in order until one fails. They are not in the agent's list. */
 export const flowExtension: Extension = {
   start_flow: {
     kind: 'async',
@@ -31,15 +31,15 @@ function checkFlow(flow: unknown, { find }: Validation): void {
   for (const task of flow as unknown[]) {
     if (!isObject(task)) throw bad('a task of the flow is not an object')
     for (const [name, params] of Object.entries(task)) {
-      known(name, find)
+      checkKnown(name, find)
       if (name === 'flow.start_flow') throw bad('a flow cannot be part of a flow')
       if (!isObject(params)) throw bad(`the parameters of ${name} are not an object`)
     }
   }
 }
 
-/** IPA asks the extension here, not the agent, and has another sentence for it. */
-function known(name: string, find: Validation['find']): void {
+/** Checks that a command exists, with IPA's sentence for a flow. */
+function checkKnown(name: string, find: Validation['find']): void {
   try {
     find(name)
   } catch (error) {

@@ -12,7 +12,7 @@ async function serving(options: ConstructorParameters<typeof AgentScene>[0] = {}
   return scene.serving()
 }
 
-/** Sends an asynchronous command and gives how it ended. */
+/** Sends an asynchronous command and returns its outcome. */
 async function ended(scene: AgentScene, name: string, params: object) {
   await scene.command(name, params)
   await scene.clock.advance(60_000)
@@ -26,7 +26,7 @@ describe('prepare_image', () => {
   })
   const WRITTEN = 'image (i1) written to device /dev/sda root_uuid=0x12345678'
 
-  test('is the managers’ step write_image, told as a text', async () => {
+  test('runs the managers’ step write_image, with a text as result', async () => {
     const asked: JsonObject[] = []
     await using scene = await serving(writer(async (args) => (asked.push(args), WRITTEN)))
     expect(await ended(scene, 'standby.prepare_image', { image_info: good, configdrive: 'H4sI' })).toMatchObject({
@@ -149,7 +149,7 @@ describe('finalize_rescue', () => {
     return { scene, files, answer: (await scene.post('rescue.finalize_rescue', params)).body }
   }
 
-  test('leaves the hash for the ramdisk, answers, and then nobody answers any more', async () => {
+  test('leaves the hash for the ramdisk, answers, and then stops serving', async () => {
     const { scene, files, answer } = await rescuing({ rescue_password: '$5$salt$hash', hashed: true })
     await using _ = scene
     expect(answer).toMatchObject({ command_name: 'finalize_rescue', command_status: 'SUCCEEDED', command_result: null })
@@ -169,7 +169,7 @@ describe('finalize_rescue', () => {
     expect(scene.agent.phase).toBe('rescued')
   })
 
-  test('a password that is not hashed, and nothing to hash it with: failed, and the agent stays', async () => {
+  test('a plain password fails without a program to hash it, and the agent goes on', async () => {
     const { scene, files, answer } = await rescuing({ rescue_password: 'secret' })
     await using _ = scene
     expect(answer).toMatchObject({ command_name: 'rescue.finalize_rescue', command_status: 'FAILED' })
@@ -216,7 +216,7 @@ describe('set_node_info', () => {
     expect(await scene.commands()).toEqual([])
   })
 
-  test('tells a standalone one about its node, whom later commands know', async () => {
+  test('tells a standalone agent about its node for later commands', async () => {
     const nodes: unknown[] = []
     const write = testStep('write_image', async ({ node }) => void nodes.push(node))
     await using scene = await serving({

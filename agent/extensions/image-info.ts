@@ -4,13 +4,13 @@ import { type Validation, isObject } from './extension.js'
 const MD5_DIGITS = 32
 
 /**
- * What `prepare_image` is refused for before it starts, in IPA's order.
+ * Checks the image of `prepare_image` before the command starts, in IPA's order.
  *
  * @throws AgentError InvalidCommandParamsError
  */
-export function checkImageInfo(given: unknown, { md5 }: Validation): void {
+export function checkImageInfo(imageInfo: unknown, { md5 }: Validation): void {
   const bad = (what: string): AgentError => new AgentError('InvalidCommandParamsError', what)
-  const info = isObject(given) ? given : {}
+  const info = isObject(imageInfo) ? imageInfo : {}
   for (const field of ['id', 'urls']) if (info[field] === undefined) throw bad(`Image is missing '${field}' field.`)
   if (!Array.isArray(info['urls']) || info['urls'].length === 0)
     throw bad("Image 'urls' must be a list with at least one element.")
@@ -21,7 +21,7 @@ export function checkImageInfo(given: unknown, { md5 }: Validation): void {
   if (hashed)
     for (const field of ['os_hash_algo', 'os_hash_value'])
       if (!isText(info[field])) throw bad(`Image '${field}' must be a non-empty string.`)
-  // MD5 is not good enough unless it was enabled.
+  // MD5 counts only when it is enabled.
   const checked = isText(checksum) && (md5 || checksum.length > MD5_DIGITS || /^\w+:\/\//.test(checksum))
   if (!checked && !hashed)
     throw bad(

@@ -3,10 +3,10 @@ import { bootMode, chooseRootDevice, createBootEntry, listBlockDevices } from '.
 import { AgentError } from '../../wire/index.js'
 import type { CommandContext, Extension } from './extension.js'
 
-/** What a disk without a partition to boot from is called: one that holds a whole image, with its own boot loader. */
+/** Values of a missing boot partition: the disk holds a whole image, with its own boot loader. */
 const WHOLE_DISK: readonly unknown[] = [undefined, null, '', '0x00000000']
 
-/** The extension `image`: makes the firmware boot what was written. */
+/** Extension `image`: configures the firmware to boot the written image. */
 export const imageExtension: Extension = {
   install_bootloader: {
     kind: 'async',
@@ -34,7 +34,7 @@ async function install(root: unknown, context: CommandContext): Promise<void> {
     return createBootEntry(target, device.name, { clock, logger, signal })
   }
   if (WHOLE_DISK.includes(root)) return logger('info', `${device.name} holds a whole image and boots by itself`)
-  // IPA refuses too unless told otherwise, since it ran what it found on the disk (CVE-2026-43003).
+  // IPA refuses too by default, since it would run programs found on the disk (CVE-2026-43003).
   throw new AgentError(
     'CommandExecutionError',
     'installing a boot loader for BIOS is not supported: deploy images of whole disks, or boot by UEFI',

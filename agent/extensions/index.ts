@@ -9,7 +9,7 @@ import { standbyExtension } from './standby.js'
 import { stepsExtension } from './steps.js'
 import { systemExtension } from './system.js'
 
-/** Every extension that this agent has, by name. */
+/** Extensions of this agent, by name. */
 export const EXTENSIONS: Readonly<Record<string, Extension>> = {
   clean: stepsExtension('clean'),
   deploy: stepsExtension('deploy'),
@@ -24,7 +24,7 @@ export const EXTENSIONS: Readonly<Record<string, Extension>> = {
 }
 
 /**
- * `deploy.execute_deploy_step` in its two parts.
+ * Splits a name such as `deploy.execute_deploy_step`.
  *
  * @throws AgentError when it does not have the form `extension.command`
  */

@@ -1,7 +1,7 @@
 import { systemLogs } from '../log-collection.js'
 import type { Extension } from './extension.js'
 
-/** The extension `log`: what Ironic stores when something failed. */
+/** Extension `log`: collects the logs that Ironic stores after a failure. */
 export const logExtension: Extension = {
   collect_system_logs: {
     kind: 'sync',

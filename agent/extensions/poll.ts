@@ -2,7 +2,7 @@ import { errorChain } from '../../runtime/index.js'
 import { AgentError, parseLookupAnswer } from '../../wire/index.js'
 import type { Extension } from './extension.js'
 
-/** The extension `poll`: for those who come to the agent, instead of the agent to them. */
+/** Extension `poll`: for a conductor that polls the agent, instead of waiting for its calls. */
 export const pollExtension: Extension = {
   get_hardware_info: { kind: 'sync', required: [], optional: [], run: (_params, { inventory }) => inventory() },
   set_node_info: {

@@ -2,11 +2,11 @@ import { finish } from '../../steps/index.js'
 import { AgentError } from '../../wire/index.js'
 import type { CommandContext, Extension } from './extension.js'
 
-/** Where the rescue ramdisk's own script looks for it. */
+/** File from which the rescue ramdisk's script reads the password. */
 const PASSWORD_FILE = '/etc/ipa-rescue-config/ipa-rescue-password'
 const MARKER = '/etc/.rescued'
 
-/** The extension `rescue`: leaves the machine to its user. */
+/** Extension `rescue`: hands the machine over to its user. */
 export const rescueExtension: Extension = {
   finalize_rescue: {
     kind: 'sync',
@@ -28,7 +28,7 @@ export const rescueExtension: Extension = {
   },
 }
 
-/** Ironic hashes itself unless it was told not to. The password is never on a command line. */
+/** Hashes a plain password; by default Ironic has hashed it. The password is never on a command line. */
 async function hash(password: string, { target, signal }: CommandContext): Promise<string> {
   const argv = ['openssl', 'passwd', '-6', '-stdin'] as const
   const { exit, stdout } = await finish(target.executor, argv, {

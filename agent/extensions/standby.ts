@@ -6,7 +6,7 @@ import type { CommandContext, Extension } from './extension.js'
 import { checkImageInfo } from './image-info.js'
 import { managerStep } from '../managers.js'
 
-/** The extension `standby`: writing an image, and what ends the ramdisk's work. */
+/** Extension `standby`: writes an image, and switches the machine off or reboots it. */
 export const standbyExtension: Extension = {
   prepare_image: {
     kind: 'async',
@@ -54,7 +54,7 @@ export const standbyExtension: Extension = {
   },
 }
 
-/** What the last `prepare_image` said of the partitions that it wrote; without that command there are none. */
+/** UUIDs of the partitions that the last `prepare_image` wrote; empty without that command. */
 function partitionUuids(commands: readonly CommandRecord[]): Record<string, string> {
   const last = commands.findLast(({ name, status }) => name === 'prepare_image' && status === 'SUCCEEDED')
   const text = (last?.result as { result?: unknown } | null | undefined)?.result
@@ -77,7 +77,7 @@ async function shutDown(
     throw new AgentError('SystemRebootError', `${target.name} may not be ${what}: its target does not allow it`)
   await flush(target, signal)
   const { exit, stderr } = await finish(target.executor, argv, { effect: 'writes', signal })
-  // A machine that goes down takes the program along, so only an exit code says that it stayed up.
+  // The program ends with the machine, so only an exit code means that the machine stayed on.
   if (exit.kind === 'exited' && exit.code !== 0)
     throw new AgentError('SystemRebootError', `${argv.join(' ')} ended with exit code ${exit.code}: ${stderr.trim()}`)
   return null

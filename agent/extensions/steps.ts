@@ -11,7 +11,7 @@ const STEP_ERRORS: Record<StepKind, AgentErrorType> = {
   service: 'ServicingError',
 }
 
-/** The extensions `deploy`, `clean` and `service`: which steps there are, and running one. */
+/** Extensions `deploy`, `clean` and `service`: list their steps, and run one. */
 export function stepsExtension(kind: StepKind): Extension {
   return {
     [`get_${kind}_steps`]: {
@@ -44,14 +44,14 @@ export function stepsExtension(kind: StepKind): Extension {
   }
 }
 
-/** Ironic sends back the versions that it got with the steps; null where it has none. */
+/** Checks the versions that Ironic got with the steps and sends back; null when it has none. */
 function checkVersion(wanted: unknown, { managers }: CommandContext): void {
   const current = managers.versions()
   if (wanted === undefined || wanted === null || isDeepStrictEqual(wanted, current)) return
   throw new ManagersChanged(`Current versions: ${pythonRepr(current)}, versions used by ironic: ${pythonStr(wanted)}`)
 }
 
-/** What Python puts into a sentence: a text without quotes. */
+/** Value as Python prints it in a sentence: a text without quotes. */
 const pythonStr = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value))
 
 /** Further parameters of the command are arguments of its step, and those that are none by Python's measure are left out. */

@@ -2,9 +2,9 @@ import { finish } from '../../steps/index.js'
 import { AgentError } from '../../wire/index.js'
 import type { Extension } from './extension.js'
 
-/** The extension `system`. */
+/** Extension `system`. */
 export const systemExtension: Extension = {
-  /** Ends the agent's work and cuts the machine off its networks, when Ironic does not switch it off in between. */
+  /** Ends the agent's work and takes its networks down, for machines that Ironic does not switch off in between. */
   lockdown: {
     kind: 'sync',
     required: [],
@@ -17,7 +17,7 @@ export const systemExtension: Extension = {
           effect: 'writes',
           signal,
         })
-        // The others are cut off all the same.
+        // Go on with the other interfaces.
         if (exit.kind !== 'exited' || exit.code !== 0) logger('warn', `${name} stays up: ${stderr.trim()}`)
       }
       close('locked down')

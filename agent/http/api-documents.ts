@@ -1,4 +1,4 @@
-/** The documents at the roots of the agent's API. Links have no trailing slash although the routes do. */
+/** Documents at the roots of the agent's API. Links have no trailing slash although the routes do. */
 
 interface Link {
   href: string

@@ -7,7 +7,7 @@ import { ask, TOKEN } from '../../test/kit/fake-ironic.js'
 import { exited } from '../../test/kit/fake-target.js'
 import { findCommand, splitName } from '../extensions/index.js'
 
-/** What real ironic-python-agent 13.0.0 answered, distilled from the recording agent-api-direct. */
+/** Answers of a real ironic-python-agent 13.0.0, distilled from the recording agent-api-direct. */
 interface Exchange {
   seq: number
   step: string
@@ -29,7 +29,7 @@ const RECORDED_INVENTORY = (
   }
 ).command_result
 
-/** Answers that are ours on purpose: seq to what is expected instead of the recorded answer. Rows of docs/fidelity.md. */
+/** Intended differences: the expected answer by seq, in place of the recorded one. Rows of docs/fidelity.md. */
 const OTHERWISE: Record<number, { why: string; status: number; answer: unknown }> = {
   23: {
     why: 'the parser, and so its complaint, is not Python’s',
@@ -128,7 +128,7 @@ function idOf(seq: number, index: number): string {
   return commands[index]!.id
 }
 
-/** The recorded answer with what differs from run to run loosened: ids, times, logs, the order of steps. */
+/** Recorded answer as a pattern, without what differs from run to run: ids, times, logs, the order of steps. */
 function expectedOf(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(expectedOf)
   if (typeof answer === 'string') return answer.replaceAll('TOKEN', TOKEN)
@@ -155,7 +155,7 @@ const inAnyOrder = (steps: unknown[]): unknown => {
   })
 }
 
-/** The managers that the recorded agent had, from what they advertised; what they do is the scene's steps. */
+/** Managers of the recorded agent, from the steps that they advertised; the scene implements them. */
 function recordedManagers(): HardwareManager[] {
   const kinds = { 38: 'clean', 39: 'deploy', 40: 'service' } as const satisfies Record<number, StepKind>
   const byClass = new Map<string, Map<string, Partial<Record<StepKind, AdvertisedStep>>>>()

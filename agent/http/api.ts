@@ -19,21 +19,21 @@ import {
 import { rootDocument, versionDocument } from './api-documents.js'
 import type { CommandRecord } from '../state.js'
 
-/** What the API shows and moves. */
+/** State and actions behind the API. */
 export interface ApiBackend {
-  /** False until the node was looked up: IPA opens its port only then. */
+  /** Whether the API is served: IPA opens its port only after the lookup. */
   serving(): boolean
   token(): string | null
-  /** When this process of the agent started, milliseconds since the epoch. */
+  /** Start of this process of the agent, in milliseconds since the epoch. */
   readonly startedAt: number
   commands(): readonly CommandRecord[]
-  /** @throws AgentError for what is rejected and leaves no trace */
+  /** @throws AgentError for a rejected request, which the list does not show */
   post(request: CommandRequest): Promise<CommandRecord>
   /** Resolves when the command has ended. */
   ended(id: string): Promise<CommandRecord>
-  /** Somebody with the token has read how everything ended that was ever started. */
+  /** Called when a caller with the token has read the outcome of every command. */
   resultsRead(): void
-  /** Somebody asked for what cannot be given. The sentence holds neither token nor parameters. */
+  /** Called for an impossible request. The sentence holds neither token nor parameters. */
   refused(sentence: string): void
 }
 
@@ -55,8 +55,8 @@ const signed = (answer: WireResponse): WireResponse => ({
 })
 
 /**
- * IPA's HTTP API (recording agent-api-direct). Rejections keep IPA's order: the URL, the
- * trailing slash, the method, the token, the body.
+ * HTTP API of IPA (recording agent-api-direct). Rejections keep IPA's order: the URL, the trailing slash, the method,
+ * the token, the body.
  */
 export function agentDispatch(backend: ApiBackend): Dispatch {
   return async (request) => {
@@ -78,7 +78,8 @@ async function route(request: WireRequest, backend: ApiBackend): Promise<WireRes
   const search = queryAt < 0 ? '' : request.target.slice(queryAt)
   const query = new URLSearchParams(search)
   const method = request.method === 'HEAD' ? 'GET' : request.method
-  // Taken for another host's by IPA's server, which is no proxy: what comes of a callback URL with a slash at its end.
+  // IPA's server, which is no proxy, reads this as another host's URL; a callback URL with a trailing slash leads to
+  // it.
   if (/^\/\/[^/]/.test(pathname)) return plain(400, 'Absolute URI not allowed if server is not a proxy.')
   const path = readPath(pathname)
   const merged = singleSlashes(path)
@@ -88,7 +89,7 @@ async function route(request: WireRequest, backend: ApiBackend): Promise<WireRes
   })
   const found = matches.find(({ operation }) => operation.method === method)
   if (!found) {
-    // A path that only lacks its slash is known by the methods that it is redirected for.
+    // Routes without the trailing slash count only for a redirect, not for the allowed methods.
     const exact = matches.filter(({ slashMissing }) => !slashMissing)
     return exact.length > 0 ? methodNotAllowed(exact) : fault(404, agentFaults.notFound)
   }
@@ -106,7 +107,7 @@ async function route(request: WireRequest, backend: ApiBackend): Promise<WireRes
   }
 }
 
-/** Paths that end with a slash are redirected to when it is missing; the others have no variant with one. */
+/** Finds the route of a path. A missing trailing slash is redirected; routes without one have no variant with it. */
 function matchPath(paths: readonly string[], pathname: string): { segment: string; slashMissing: boolean } | undefined {
   for (const path of paths) {
     if (path.endsWith('{id}')) {
@@ -118,7 +119,7 @@ function matchPath(paths: readonly string[], pathname: string): { segment: strin
   return undefined
 }
 
-/** Escapes are undone before a path is looked at, but an escaped slash stays what it is. */
+/** Decodes a path, but for escaped slashes. */
 const readPath = (pathname: string): string =>
   pathname
     .split(/(%2f)/i)
@@ -155,14 +156,14 @@ async function handle(id: AgentOperationId, call: Call, backend: ApiBackend): Pr
   }
 }
 
-/** Only the word true asks to wait, in any case; `1` and `yes` do not. */
+/** Waits for the end of a command when `wait` is true in any case; `1` and `yes` do not count. */
 const joined = async (command: CommandRecord, query: URLSearchParams, backend: ApiBackend): Promise<CommandRecord> =>
   query.get('wait')?.toLowerCase() === 'true' ? backend.ended(command.id) : command
 
 function parseRequest(text: string): CommandRequest | WireResponse {
   let body: unknown
   try {
-    // Python's parser passes over a byte order mark.
+    // Python's parser skips a byte order mark.
     body = JSON.parse(text.replace(/^\ufeff/, ''))
     checkNesting(body, 'the request body')
   } catch (error) {
@@ -176,7 +177,7 @@ function parseRequest(text: string): CommandRequest | WireResponse {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Exactly five keys: parameters, with their secrets, never leave the agent. */
+/** Command as the API shows it: exactly five keys, so parameters, with their secrets, never leave the agent. */
 export function toWire({ id, name, status, error, result }: CommandRecord): CommandResult {
   return { id, command_name: name, command_status: status, command_error: error, command_result: result }
 }
@@ -208,6 +209,6 @@ const json = (body: unknown, status = 200): WireResponse => ({
 
 const fault = (status: number, sentence: string): WireResponse => json(agentFault(status, sentence), status)
 
-/** The answer to a body that did not even arrive: too large, cut off, encoded in a way that nobody knows. */
+/** Answer to a body that could not be read: too large, cut off, of unknown encoding. */
 export const bodyRefused = (status: number, why: string): WireResponse =>
   fault(status, `${status} ${STATUS_CODES[status] ?? 'Bad Request'}: ${why}`)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { seededRandom, systemClock } from '../../runtime/index.js'
 import { selfSigned } from './certificate.js'
 
-/** The heartbeats of a real ironic-python-agent 13.0.0 over TLS, distilled from the recording agent-tls. */
+/** Heartbeats of a real ironic-python-agent 13.0.0 over TLS, distilled from the recording agent-tls. */
 const RECORDED = JSON.parse(
   readFileSync(new URL('../../test/fixtures/agent-tls/heartbeats.json', import.meta.url), 'utf8'),
 ) as { body: { agent_verify_ca: string } }[]
@@ -28,7 +28,7 @@ const shape = (pem: string) => {
   }
 }
 
-test('it is what a real agent was recorded to show', async () => {
+test('matches the recorded certificate of a real agent', async () => {
   const { certificate } = await made('127.0.0.1')
   expect(shape(certificate)).toEqual({
     ...shape(RECORDED[0]!.body.agent_verify_ca),
@@ -36,7 +36,7 @@ test('it is what a real agent was recorded to show', async () => {
   })
 })
 
-test('it began an hour ago and its key belongs to it', async () => {
+test('is valid since an hour ago and belongs to its key', async () => {
   const { certificate, key } = await made('127.0.0.1')
   const read = new X509Certificate(certificate)
   expect(Date.parse(read.validFrom)).toBeCloseTo(clock.now() - 3_600_000, -4)

@@ -8,31 +8,32 @@ import { bitString, contextual, integer, octets, oid, pem, sequence, set, utcTim
 export interface CertificateOptions {
   /** The common name. */
   hostname: string
-  /** How the conductor reaches the agent: an IPv4 or IPv6 address, or a name. */
+  /** Address by which the conductor reaches the agent: IPv4, IPv6 or a name. */
   address: string
   /** Further addresses and names of the same server. */
   also?: readonly string[]
-  /** How long it is valid; IPA's 30 unless told otherwise. */
+  /** Days of validity; by default 30, as IPA. */
   days?: number
-  /** For the serial number. */
+  /** Source of the serial number. */
   random: Random
   clock: Clock
-  /** As OpenSSL calls it; IPA's option `tls_certificate_curve`. */
+  /** Curve by OpenSSL's name; IPA's option `tls_certificate_curve`. */
   curve?: CertificateCurve
 }
 
-/** IPA's names to OpenSSL's. */
+/** OpenSSL's names of curves, by IPA's. */
 export const CURVES = { p256: 'prime256v1', p384: 'secp384r1', p521: 'secp521r1' } as const
 export type CertificateCurve = keyof typeof CURVES
 
-/** A conductor whose clock is behind still accepts it. Seconds. */
+/** Seconds by which the start of validity is set back, for conductors whose clocks are behind. */
 const BACKDATED = 3600
 const DAYS = 30
 
 /**
- * A key and the self-signed certificate that ironic-python-agent makes for itself: valid from an hour ago, for 30 days
- * in all but that hour, for exactly one address unless told otherwise, signed with SHA-512 (recording agent-tls). Dates are of wall time, since that is what peers check them by. The key's randomness
- * is the operating system's and never the lab's: a seeded key would be no secret.
+ * Makes a key and a self-signed certificate as ironic-python-agent does: valid from an hour ago, for 30 days in all but
+ * that hour, for exactly one address by default, signed with SHA-512 (recording agent-tls). Dates are of wall time, by
+ * which peers check them. The key comes from the operating system's randomness, never the lab's: a seeded key would be
+ * no secret.
  */
 export async function selfSigned({
   hostname,
@@ -75,7 +76,7 @@ function alternativeName(address: string): Uint8Array {
   return contextual(2, Buffer.from(address, 'ascii'), 'primitive')
 }
 
-/** URLs know every way to write an IPv6 address, and write it in groups of hexadecimal digits. */
+/** Parses an IPv6 address by URL, which normalises it to groups of hexadecimal digits. */
 function ipv6(address: string): Uint8Array {
   const written = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1)
   const [head = '', tail] = written.split('::')

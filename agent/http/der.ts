@@ -1,5 +1,6 @@
 /**
- * As much of DER (X.690) as a certificate needs. Every function gives a whole element: tag, length, content.
+ * Encodes the part of DER (X.690) that a certificate needs. Every function returns a whole element: tag, length,
+ * content.
  */
 type Bytes = Uint8Array
 
@@ -8,7 +9,7 @@ function element(tag: number, ...contents: Bytes[]): Bytes {
   return Buffer.concat([Uint8Array.of(tag, ...length(content.length)), content])
 }
 
-/** Up to 127 in one byte; longer ones after a byte that says how many bytes they take. */
+/** Length in one byte up to 127; longer ones after a byte with their number of bytes. */
 function length(value: number): number[] {
   if (value < 0x80) return [value]
   const bytes: number[] = []
@@ -22,10 +23,10 @@ export const octets = (content: Bytes): Bytes => element(0x04, content)
 export const utf8 = (text: string): Bytes => element(0x0c, Buffer.from(text, 'utf8'))
 /** @param content big-endian two's complement without needless leading bytes */
 export const integer = (content: Bytes): Bytes => element(0x02, content)
-/** Of whole bytes. */
+/** A bit string of whole bytes. */
 export const bitString = (content: Bytes): Bytes => element(0x03, Uint8Array.of(0), content)
 
-/** Context-specific: a wrapper around an element, or (`primitive`) the content itself under this tag. */
+/** A context-specific element: a wrapper around another, or (`primitive`) the content itself. */
 export const contextual = (tag: number, content: Bytes, form: 'explicit' | 'primitive' = 'explicit'): Bytes =>
   element((form === 'explicit' ? 0xa0 : 0x80) | tag, content)
 
@@ -41,13 +42,13 @@ function base128(arc: number): number[] {
   return bytes
 }
 
-/** Good for dates before 2050, as RFC 5280 has it. @param at seconds since the epoch */
+/** Date before 2050, as RFC 5280 requires for UTCTime. @param at seconds since the epoch */
 export function utcTime(at: number): Bytes {
   const digits = new Date(at * 1000).toISOString().replace(/\D/g, '')
   return element(0x17, Buffer.from(`${digits.slice(2, 14)}Z`, 'ascii'))
 }
 
-/** The textual form: base64 in lines of 64. */
+/** PEM form: base64 in lines of 64. */
 export function pem(label: string, der: Bytes): string {
   const lines =
     Buffer.from(der)

@@ -29,7 +29,7 @@ test('agents share one listener, each below a path of its own', async () => {
   expect([head.status, await head.text()]).toEqual([200, ''])
 })
 
-test('a body that does not even arrive is refused as all else is: Ironic reads faultstring', async () => {
+test('a body that cannot be read is refused with a faultstring, which Ironic reads', async () => {
   const log: string[] = []
   const logger: Logger = (level, message) => void log.push(`${level}: ${message}`)
   await using listener = await AgentListener.open({ port: 0, clock: systemClock(), logger })

@@ -15,28 +15,26 @@ import type { ServerTls } from '../configuration.js'
 import type { TlsRules } from '../state.js'
 
 export interface AgentListenerOptions {
-  /** Address to listen on; `127.0.0.1` unless told otherwise. */
+  /** Address to listen on, by default `127.0.0.1`. */
   host?: string
-  /** Where Ironic reaches it, as far as that is not where it listens. */
+  /** Address of the callback URLs, where it differs from the listening one. */
   advertise?: { protocol?: 'http' | 'https'; host?: string; port?: number }
   /** 0 picks a free port. */
   port: number
-  /** TLS from the start, with a certificate that Ironic trusts by itself. */
+  /** TLS from the start, with a certificate that Ironic already trusts. */
   tls?: TlsOptions
   clock: Clock
   logger?: Logger
 }
 
-/**
- * One HTTP listener for any number of agents, each below a path of its own: Ironic takes callback URLs with a path.
- */
+/** HTTP listener of any number of agents, each below its own path: Ironic accepts callback URLs with a path. */
 export class AgentListener implements AsyncDisposable {
   readonly #mounts: Mounts
   readonly #server: HttpServer
   readonly #clock: Clock
   #identity: Promise<TlsIdentity> | undefined
 
-  /** What callback URLs begin with: no trailing slash. Stays as it is when the listener turns to TLS of its own. */
+  /** Beginning of callback URLs, without trailing slash. It stays the same when the listener starts TLS later. */
   readonly url: string
 
   private constructor(mounts: Mounts, server: HttpServer, { advertise = {}, clock, tls, host }: AgentListenerOptions) {
@@ -51,7 +49,7 @@ export class AgentListener implements AsyncDisposable {
   /** @throws UserError when it cannot listen there */
   static async open(options: AgentListenerOptions): Promise<AgentListener> {
     const mounts = new Mounts()
-    // A machine that is off, or in another system, has nobody who would answer 404.
+    // Without its agent (the machine is off or booted another system) a connection fails instead of getting a 404.
     const dispatch: Dispatch = (request) =>
       mounts.find(request.target.replace(/\?.*$/s, ''))
         ? mounts.dispatch(request)
@@ -63,7 +61,7 @@ export class AgentListener implements AsyncDisposable {
     return this.#server.port
   }
 
-  /** The callback URL of the agent that is, or will be, mounted as `name`; null for one that has the listener to itself. */
+  /** Callback URL of the agent with this name; null for an agent alone on the listener. */
   urlOf(name: string | null): string {
     return this.url + pathOf(name)
   }
@@ -73,8 +71,8 @@ export class AgentListener implements AsyncDisposable {
   }
 
   /**
-   * For {@link AgentOptions.tls}: the first agent that asks turns the whole listener to TLS, with the identity that it
-   * had before or a new one for the advertised address; the others share it.
+   * TLS for {@link AgentOptions.tls}: the first agent that asks switches the whole listener to TLS, with its earlier
+   * identity or a new one for the advertised address; the others share it.
    */
   tls({ random, settings = {} }: { random: Random; settings?: Partial<ServerTls> }): AgentTls {
     const { curve } = settings
@@ -82,16 +80,16 @@ export class AgentListener implements AsyncDisposable {
       const address = new URL(this.url).hostname.replace(/^\[|\]$/g, '')
       return selfSigned({ hostname, address, random, clock: this.#clock, ...(curve ? { curve } : {}) })
     }
-    const turn = async (kept: TlsIdentity | null, hostname: string, rules?: TlsRules): Promise<TlsIdentity> => {
+    const startTls = async (identity: TlsIdentity | null, hostname: string, rules?: TlsRules): Promise<TlsIdentity> => {
       const minVersion = rules?.minVersion ?? settings.minVersion
       const ciphers = rules?.ciphers ?? settings.ciphers
-      const { certificate, key } = kept ?? (await make(hostname))
+      const { certificate, key } = identity ?? (await make(hostname))
       this.#server.secure({ certificate, key, ...(minVersion ? { minVersion } : {}), ...(ciphers ? { ciphers } : {}) })
       return { certificate, key }
     }
     return {
-      serve: (kept, hostname, rules) => {
-        const serving = (this.#identity ??= turn(kept, hostname, rules))
+      serve: (identity, hostname, rules) => {
+        const serving = (this.#identity ??= startTls(identity, hostname, rules))
         serving.catch(() => (this.#identity = undefined))
         return serving
       },
@@ -103,5 +101,5 @@ export class AgentListener implements AsyncDisposable {
   }
 }
 
-/** IPA's own callback URLs have no path. */
+/** Path of an agent; none for a single one, as IPA's callback URLs have none. */
 const pathOf = (name: string | null): string => (name === null ? '' : `/${encodeURIComponent(name)}`)

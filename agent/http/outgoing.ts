@@ -3,16 +3,16 @@ import type { AgentTls } from '../agent-options.js'
 import type { AgentSettings } from '../configuration.js'
 import type { AgentEvent } from '../events.js'
 import { IronicLink } from '../ironic-link.js'
-import type { KeptState } from '../state.js'
-import type { Surroundings } from '../surroundings.js'
+import type { SavedState } from '../state.js'
+import type { TargetFacts } from '../target-facts.js'
 import type { Transport } from '../../wire/index.js'
 
-/** What an Ironic is taken for that never said its version. */
+/** Version assumed of an Ironic that never sent one. */
 const OLDEST_IRONIC = '1.1'
 
 /**
- * What the agent sets about of its own accord, towards Ironic above all, with what it knows of its machine. Each gives the
- * event that comes of it, and rejects only when the agent is stopped.
+ * Actions that the agent starts itself, mostly calls to Ironic. Each returns the resulting event, and rejects only when
+ * the agent is stopped.
  */
 export class Outgoing {
   readonly #options: OutgoingOptions
@@ -25,9 +25,9 @@ export class Outgoing {
   }
 
   async inspect(): Promise<AgentEvent> {
-    const { surroundings, settings } = this.#options
+    const { facts, settings } = this.#options
     try {
-      return await this.#link.inspect(await surroundings.inspectionData(settings.collectors))
+      return await this.#link.inspect(await facts.inspectionData(settings.collectors))
     } catch (error) {
       return { kind: 'inspection failed', why: errorChain(error).join(': ') }
     }
@@ -38,35 +38,35 @@ export class Outgoing {
     return version === null ? this.#link.discover() : { kind: 'version found', version }
   }
 
-  async secure({ tls: kept = null, tlsRules }: KeptState): Promise<AgentEvent> {
-    const { surroundings, signal, tls } = this.#options
+  async secure({ tls: identity = null, tlsRules }: SavedState): Promise<AgentEvent> {
+    const { facts, signal, tls } = this.#options
     try {
-      const { hostname } = (await surroundings.hardware()).inventory
-      return { kind: 'secured', identity: await tls!.serve(kept, hostname, tlsRules) }
+      const { hostname } = (await facts.hardware()).inventory
+      return { kind: 'secured', identity: await tls!.serve(identity, hostname, tlsRules) }
     } catch (error) {
       signal.throwIfAborted()
       return { kind: 'not secured', why: errorChain(error).join(': ') }
     }
   }
 
-  async lookUp({ ironicVersion }: KeptState, nodeUuid: string | null): Promise<AgentEvent> {
+  async lookUp({ ironicVersion }: SavedState, nodeUuid: string | null): Promise<AgentEvent> {
     try {
-      const macs = await this.#options.surroundings.macs()
+      const macs = await this.#options.facts.macs()
       return await this.#link.lookUp(macs, nodeUuid, ironicVersion ?? OLDEST_IRONIC)
     } catch (error) {
       return { kind: 'lookup failed', why: errorChain(error).join(': '), conflict: false }
     }
   }
 
-  heartbeat(kept: KeptState): Promise<AgentEvent> {
-    return this.#link.heartbeat(kept.nodeUuid ?? '', kept, kept.ironicVersion ?? OLDEST_IRONIC)
+  heartbeat(saved: SavedState): Promise<AgentEvent> {
+    return this.#link.heartbeat(saved.nodeUuid ?? '', saved, saved.ironicVersion ?? OLDEST_IRONIC)
   }
 }
 
 export interface OutgoingOptions {
   transport: Transport
   settings: AgentSettings
-  surroundings: Surroundings
+  facts: TargetFacts
   tls: AgentTls | undefined
   /** Aborted when the agent is stopped. */
   signal: AbortSignal

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { Command, Target } from '../targets/index.js'
 
 /**
- * A target on which every program that changes something has an id derived from the command that started it, what it is
- * and which one it was. An agent that restarts and runs the command again so finds the programs of the first time
- * instead of starting them twice: {@link Executor.start} is idempotent by id.
+ * Target on which every program that changes something has an id, derived from its command, its argv and its number. An
+ * agent that restarts and runs the command again so attaches to the earlier programs instead of starting them twice:
+ * {@link Executor.start} is idempotent by id.
  *
- * @param starting told before a program starts, and kept before it does
+ * @param starting called before a program starts; saves its id
  */
-export function followedTarget(target: Target, commandId: string, starting: (run: string) => Promise<void>): Target {
+export function resumableTarget(target: Target, commandId: string, starting: (run: string) => Promise<void>): Target {
   let count = 0
   const identified = (command: Command): string => {
     const digest = createHash('sha256').update(JSON.stringify(command.argv)).digest('hex').slice(0, 8)

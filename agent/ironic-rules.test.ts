@@ -3,7 +3,7 @@ import { nodeWithHints, type StepSurroundings } from '../steps/index.js'
 import { AgentScene, testManager, testStep } from '../test/kit/agent-scene.js'
 import { ironicError, NODE, TOKEN } from '../test/kit/fake-ironic.js'
 
-/** What a lookup is answered, with these things of the node and in its configuration. */
+/** Answer to a lookup, with these members of the node and its configuration. */
 const answer = (node: object, config: object = {}, token = TOKEN) => ({
   ...{ status: 200, headers: {} },
   body: JSON.stringify({
@@ -12,12 +12,12 @@ const answer = (node: object, config: object = {}, token = TOKEN) => ({
   }),
 })
 
-/** An agent with a step that gives what it was surrounded by to a test. */
+/** An agent with a step that hands its context to the test. */
 async function scene(config: object = {}, parameters: Record<string, string> = {}) {
-  const told: { images?: StepSurroundings['images']; node?: unknown } = {}
+  const seen: { images?: StepSurroundings['images']; node?: unknown } = {}
   const look = testStep('look', async (context) => {
-    told.images = context.images
-    told.node = await nodeWithHints(context)
+    seen.images = context.images
+    seen.node = await nodeWithHints(context)
     return null
   })
   const scene = new AgentScene({ managers: [testManager('M', [look])] })
@@ -27,7 +27,7 @@ async function scene(config: object = {}, parameters: Record<string, string> = {
   await scene.serving(options)
   return {
     scene,
-    told,
+    seen,
     restarted: async () => {
       await scene.agent.stop()
       await scene.serving(options)
@@ -35,13 +35,13 @@ async function scene(config: object = {}, parameters: Record<string, string> = {
     run: async (node: object = {}) => {
       const params = { step: { step: 'look', interface: 'deploy', args: {} }, node, ports: [] }
       await scene.post('deploy.execute_deploy_step', params, true)
-      return told
+      return seen
     },
     [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose](),
   }
 }
 
-describe('what Ironic lets be made of images', () => {
+describe('rules of Ironic for images', () => {
   test.each([
     ['nothing, from an Ironic that says nothing of them', {}, { md5: false, formats: null }],
     ['MD5', { agent_md5_checksum_enable: true }, { md5: true, formats: null }],
@@ -54,7 +54,7 @@ describe('what Ironic lets be made of images', () => {
   ])('%s', async (_, config, images) => {
     await using agent = await scene(config)
     expect(await agent.run()).toMatchObject({ images })
-    // Nothing is looked up after a restart on the same boot.
+    // A restart on the same boot makes no lookup.
     await agent.restarted()
     expect(await agent.run()).toMatchObject({ images })
   })
@@ -63,7 +63,7 @@ describe('what Ironic lets be made of images', () => {
 describe('a node without root device hints', () => {
   const hints = { root_device: { serial: 'S1' } }
 
-  test('is looked up again, by its uuid, and has those that it was given since', async () => {
+  test('is looked up again by its uuid, for hints that were added since', async () => {
     await using agent = await scene()
     agent.scene.ironic.next('lookup', answer({ properties: hints }, {}, '******'))
     expect(await agent.run({ name: 'n', properties: { cpu_arch: 'x86_64' } })).toMatchObject({
@@ -72,11 +72,11 @@ describe('a node without root device hints', () => {
     const again = agent.scene.ironic.of('lookup').at(-1)!.request.url
     expect(again).toContain('addresses=52%3A54%3A00%3Aaa%3Abb%3A01%2C52%3A54%3A00%3Aaa%3Abb%3A02')
     expect(again).toContain(`node_uuid=${NODE}`)
-    // The token stays what it was.
+    // The token is unchanged.
     expect(await agent.scene.commands()).toHaveLength(1)
   })
 
-  test('goes on without when there are none, or Ironic does not tell', async () => {
+  test('goes on without hints when there are none, or the lookup fails', async () => {
     await using agent = await scene()
     expect(await agent.run({ name: 'n' })).toMatchObject({ node: { name: 'n' } })
     agent.scene.ironic.next('lookup', ironicError(404, 'gone'))
@@ -84,7 +84,7 @@ describe('a node without root device hints', () => {
     expect(agent.scene.ironic.of('lookup')).toHaveLength(3)
   })
 
-  test('and one with hints is not looked up again', async () => {
+  test('is not looked up again when it has hints', async () => {
     await using agent = await scene()
     expect(await agent.run({ instance_info: hints })).toMatchObject({ node: { instance_info: hints } })
     expect(agent.scene.ironic.of('lookup')).toHaveLength(1)

@@ -6,14 +6,17 @@ import { inspectionData, type HardwareReader } from './inspection.js'
 import { systemLogs } from './log-collection.js'
 import { Managers } from './managers.js'
 
-/** What an agent knows of the machine it runs on. Asked once a start; neither a failure is remembered, nor what is no longer needed. */
-export class Surroundings {
-  readonly #options: SurroundingsOptions
+/**
+ * Hardware managers, inventory and MACs of the target, read once per start. Failures are not cached, and the inventory
+ * is dropped when it is no longer needed.
+ */
+export class TargetFacts {
+  readonly #options: TargetFactsOptions
   #managers: Promise<Managers> | undefined
   #hardware: Promise<TargetHardware> | undefined
   #macs: string[] | undefined
 
-  constructor(options: SurroundingsOptions) {
+  constructor(options: TargetFactsOptions) {
     this.#options = options
   }
 
@@ -35,18 +38,18 @@ export class Surroundings {
     return this.#hardware
   }
 
-  /** As it is now. */
+  /** Reads the hardware without the cache. */
   read(): Promise<TargetHardware> {
     return this.#options.hardware(this.#options.target)
   }
 
-  /** The start is over: an inventory is most of what an agent would carry around while nobody wants anything of it. */
+  /** Drops the cached inventory after the start: it is most of the memory of an idle agent. */
   settle(): void {
     this.#hardware = undefined
   }
 
   async macs(): Promise<string[]> {
-    // Remembered on their own: the node is looked up again long after the inventory is gone.
+    // Cached apart from the inventory: the node may be looked up long after that is dropped.
     this.#macs ??= (await this.hardware()).inventory.interfaces.map((nic) => nic.mac_address)
     return this.#macs
   }
@@ -62,7 +65,7 @@ export class Surroundings {
   }
 }
 
-export interface SurroundingsOptions {
+export interface TargetFactsOptions {
   target: Target
   managers: readonly HardwareManager[]
   hardware: HardwareReader

@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { COMMAND_STATUSES } from '../wire/index.js'
-import type { KeptState } from './state.js'
+import type { SavedState } from './state.js'
 
 const text = { type: 'string' }
 const textOrNull = { type: ['string', 'null'] }
@@ -66,14 +66,14 @@ const schema = {
 }
 
 const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false })
-let validate: ValidateFunction<KeptState> | undefined
+let validate: ValidateFunction<SavedState> | undefined
 
 /**
- * What an earlier run of this agent saved, if it is of this boot. Anything else (nothing, another boot's, a format of
- * another version of ours) counts as nothing saved.
+ * State that an earlier run of this agent saved on this boot. Anything else (nothing, another boot's, another format)
+ * counts as nothing saved.
  */
-export function readKept(value: unknown, bootId: string): KeptState | undefined {
+export function readSavedState(value: unknown, bootId: string): SavedState | undefined {
   if (value === undefined || value === null) return undefined
-  validate ??= ajv.compile<KeptState>(schema)
+  validate ??= ajv.compile<SavedState>(schema)
   return validate(value) && value.bootId === bootId ? value : undefined
 }
