@@ -81,6 +81,7 @@ const plainFolders = [
   'metal3',
   'public',
   'runtime',
+  'steps',
   'targets',
   'test',
   'wire',

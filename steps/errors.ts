@@ -13,12 +13,12 @@ export const ERRORS = catalogue({
     remedy: 'make room with ironstage cache prune, or name another folder with --cache-dir',
   },
   'foreign-folder': {
-    sentence: 'the folder was not made by this ironstage',
+    sentence: 'the folder is not an image cache of this ironstage',
     remedy: 'name an empty or a new folder',
   },
   'image-cache': {
     sentence: 'the image cache cannot be used',
-    remedy: 'name a writable folder with --cache-dir, or do without by --no-cache',
+    remedy: 'name a writable folder with --cache-dir, or use --no-cache',
   },
   'image-damaged': {
     sentence: 'the image is damaged',
@@ -33,12 +33,12 @@ export const ERRORS = catalogue({
     remedy: 'open the URL in a browser: it may ask for a login, or the image has moved',
   },
   'image-refused': {
-    sentence: 'the server does not give the image',
+    sentence: 'the server refuses the image',
     remedy: 'check the URL of the image and its credentials',
   },
   'image-signature': {
     sentence: 'the image is not signed, or its signature is not accepted',
-    remedy: 'take the image from where it is signed, or trust the key that it is signed with',
+    remedy: 'take the image from a server that has its signature, or trust the key that it is signed with',
   },
   'image-too-large': {
     sentence: 'the image is larger than the limit',
@@ -53,11 +53,11 @@ export const ERRORS = catalogue({
     remedy: 'check the image server and the network to it',
   },
   'lsblk-unreadable': {
-    sentence: 'the output of lsblk is not understood',
+    sentence: 'the output of lsblk cannot be read',
     remedy: 'install util-linux 2.27 or newer on the target',
   },
   'signing-key': {
-    sentence: 'a key to check signatures with cannot be read',
+    sentence: 'a key that verifies signatures cannot be read',
     remedy: 'give an armoured OpenPGP key',
   },
   'step-definition': {
@@ -77,7 +77,7 @@ export const ERRORS = catalogue({
     remedy: 'name an image by its URL',
   },
   'stream-metadata': {
-    sentence: 'the document is no stream metadata',
+    sentence: 'the document is not stream metadata',
     remedy: 'name a stream (stable, testing, next) or the URL of its JSON document',
   },
   'stream-unreachable': {
@@ -85,7 +85,7 @@ export const ERRORS = catalogue({
     remedy: 'check the name of the stream and the network, or name an image',
   },
   'too-much-output': {
-    sentence: 'a program printed more than is taken',
-    remedy: 'see what it prints there',
+    sentence: 'a program printed more than the limit',
+    remedy: 'look at what it prints on the target',
   },
 })

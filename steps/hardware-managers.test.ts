@@ -11,7 +11,7 @@ const recorded = JSON.parse(
 
 const byName = (steps: readonly AdvertisedStep[]) => [...steps].sort((a, b) => (a.step < b.step ? -1 : 1))
 
-/** What upstream has and we do not. */
+/** Steps of upstream that are missing here. */
 const LEFT_OUT = ['execute_bootc_install']
 
 describe.each(['clean', 'deploy', 'service'] as const)('%s steps', (kind) => {
@@ -27,12 +27,12 @@ describe.each(['clean', 'deploy', 'service'] as const)('%s steps', (kind) => {
     expect(plain(ours)).toEqual(plain(theirs))
   })
 
-  test('are of the managers that upstream has', () => {
+  test('belong to the managers of upstream', () => {
     expect(managers.map(({ className }) => className).sort()).toEqual(Object.keys(recorded[kind]).sort())
   })
 })
 
-test('what an agent can do unless it is given more: names and versions as recorded', () => {
+test('the standard managers have the recorded names and versions', () => {
   expect(Object.fromEntries(standardManagers.map(({ name, version }) => [name, version]))).toEqual({
     CoreOSInstallHardwareManager: '1',
     ContainerHardwareManager: '2',

@@ -11,7 +11,7 @@ import { finish } from './sdk/run-command.js'
 import type { HardwareManager } from './sdk/step.js'
 import { writeImage } from './write-image/write-image.js'
 
-/** What every machine can do. Names and version as in ironic-python-agent, which Ironic compares between calls. */
+/** Steps for every machine. Names and version are ironic-python-agent's, since Ironic compares them between calls. */
 export const genericHardwareManager: HardwareManager = {
   className: 'GenericHardwareManager',
   name: 'generic_hardware_manager',
@@ -45,7 +45,7 @@ export const coreosHardwareManager: HardwareManager = {
   steps: [installCoreos, startAssistedInstall],
 }
 
-/** Steps in containers, where the live system has podman. */
+/** Steps in containers, on a live system with podman. */
 export const containerHardwareManager: HardwareManager = {
   className: 'ContainerHardwareManager',
   name: 'ContainerHardwareManager',
@@ -58,7 +58,7 @@ export const containerHardwareManager: HardwareManager = {
 }
 
 /**
- * The managers of an agent that was given no others.
+ * The managers of an agent by default.
  *
  * @example
  * import { standardManagers } from 'ironstage/steps'

@@ -1,4 +1,4 @@
-/** What acts on a target: the step SDK, the steps, executors, hardware. */
+/** Steps on a target: the step SDK, the steps, hardware facts and images. */
 export { eraseDevices, eraseDevicesMetadata } from './erase-devices/erase-devices.js'
 export { ERRORS } from './errors.js'
 export {

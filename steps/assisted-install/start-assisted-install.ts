@@ -4,7 +4,7 @@ import { runCommand } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 
 const UNIT = 'agent.service'
-/** As the shipped step waits. */
+/** Pauses of the upstream step. */
 const FIRST_LOOK = seconds(1)
 const BETWEEN_LOOKS = seconds(15)
 
@@ -17,7 +17,7 @@ export const startAssistedInstall = defineStep({
   run: async (context) => {
     const { target, progress, clock, signal } = context
     progress.stage(`starting ${UNIT}`)
-    // Not waited for: a oneshot unit is "activating" for as long as it works.
+    // --no-block, because a oneshot unit stays "activating" until its work ends.
     await runCommand(target.executor, ['systemctl', 'start', '--no-block', UNIT], { effect: 'writes', signal })
     progress.stage(`waiting for ${UNIT}`)
     for (let pause = FIRST_LOOK; ; pause = BETWEEN_LOOKS) {

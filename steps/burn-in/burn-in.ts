@@ -6,7 +6,7 @@ import { burnInSettings } from './settings.js'
 
 const NON_DESTRUCTIVE = { interface: 'deploy', on: ['clean', 'service'], abortable: true } as const
 
-/** Runs a program for as long as the node's driver_info says. It is abortable: Ironic may stop waiting at any time. */
+/** Runs a burn-in program. */
 async function burn({ target, progress, signal }: StepContext, argv: [string, ...string[]]): Promise<null> {
   if (!target.has('burn-in')) throw new StepError(`${target.name} does not allow burn-in tests`)
   progress.stage(`running ${argv[0]}`)
@@ -14,7 +14,7 @@ async function burn({ target, progress, signal }: StepContext, argv: [string, ..
   return null
 }
 
-/** Keeps the processors busy: a day unless the node says otherwise, all of them unless it says how many. */
+/** Loads the processors; by default all of them for a day. */
 export const burninCpu = defineStep({
   ...NON_DESTRUCTIVE,
   name: 'burnin_cpu',
@@ -25,7 +25,7 @@ export const burninCpu = defineStep({
   },
 })
 
-/** Fills the memory, nearly all of it unless the node says how much. */
+/** Fills the memory; by default nearly all of it for a day. */
 export const burninMemory = defineStep({
   ...NON_DESTRUCTIVE,
   name: 'burnin_memory',
@@ -39,7 +39,7 @@ export const burninMemory = defineStep({
   },
 })
 
-/** Writes and reads all disks back, which destroys what is on them. */
+/** Writes all disks and reads them back, which destroys their contents. */
 export const burninDisk = defineStep({
   name: 'burnin_disk',
   interface: 'deploy',
@@ -64,7 +64,7 @@ export const burninDisk = defineStep({
   },
 })
 
-/** Sends to and receives from a partner, in both directions, six hours each unless the node says otherwise. */
+/** Sends data to a partner and receives data from it; by default for six hours each. */
 export const burninNetwork = defineStep({
   ...NON_DESTRUCTIVE,
   name: 'burnin_network',
@@ -75,12 +75,12 @@ export const burninNetwork = defineStep({
       throw new StepError(
         'burnin_network needs agent_burnin_fio_network_config in the driver_info of the node: an object with the role, "writer" or "reader", and the host name of its partner',
       )
-    // Who wrote first reads then.
-    for (const turn of role === 'writer' ? (['writer', 'reader'] as const) : (['reader', 'writer'] as const))
+    // The writer reads in the second phase, and the reader writes.
+    for (const phase of role === 'writer' ? (['writer', 'reader'] as const) : (['reader', 'writer'] as const))
       await burn(context, [
         ...['fio', '--ioengine', 'net', '--port', '9000', '--fill_device', '1', '--group_reporting', '--gtod_reduce'],
-        ...['1', '--numjobs', '16', '--name', turn],
-        ...(turn === 'writer'
+        ...['1', '--numjobs', '16', '--name', phase],
+        ...(phase === 'writer'
           ? ['--rw', 'write', '--hostname', partner, '--time_based', '--runtime', text('runtime', '21600')]
           : ['--rw', 'read']),
         ...output('--output'),
@@ -89,7 +89,7 @@ export const burninNetwork = defineStep({
   },
 })
 
-/** Keeps graphics processors busy. */
+/** Loads the graphics processors. */
 export const burninGpu = defineStep({
   ...NON_DESTRUCTIVE,
   name: 'burnin_gpu',

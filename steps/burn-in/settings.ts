@@ -2,9 +2,9 @@ import type { JsonObject } from '../../wire/index.js'
 import { StepError } from '../sdk/step.js'
 
 /**
- * What a node's driver_info says about one burn-in test: `agent_burnin_cpu_timeout` and its like.
+ * Settings of one burn-in test in a node's driver_info: `agent_burnin_cpu_timeout` and so on.
  *
- * @throws StepError from `text` when a value is no word that a program could take
+ * @throws StepError from `text` when a value is not a plain word or number
  */
 export function burnInSettings(node: JsonObject, test: 'cpu' | 'vm' | 'fio_disk' | 'fio_network' | 'gpu') {
   const info = object(node['driver_info'])
@@ -18,7 +18,7 @@ export function burnInSettings(node: JsonObject, test: 'cpu' | 'vm' | 'fio_disk'
   return {
     text,
     record: (setting: string): JsonObject => object(info[key(setting)]),
-    /** Where the node wants the program's report, as the option of that program. */
+    /** Option of the program for its report file; none when the node names no file. */
     output: (option: string): string[] =>
       info[key('outputfile')] === undefined ? [] : [option, text('outputfile', '')],
   }

@@ -34,7 +34,7 @@ function containerStep(name: string): Step {
 /** Pulls a container image and runs it to its end on the live system. */
 export const genericContainerStep = containerStep('generic_container_step')
 
-/** The same by its earlier name. */
+/** The same step under its former name. */
 export const containerCleanStep = containerStep('container_clean_step')
 
 async function runContainer({ target, progress, signal }: StepContext, args: ContainerArgs): Promise<null> {
@@ -52,8 +52,8 @@ async function runContainer({ target, progress, signal }: StepContext, args: Con
   return null
 }
 
-function words(given: string | string[] | undefined, otherwise: readonly string[]): readonly string[] {
-  const list = typeof given === 'string' ? given.split(/\s+/).filter((word) => word !== '') : (given ?? otherwise)
+function words(options: string | string[] | undefined, defaults: readonly string[]): readonly string[] {
+  const list = typeof options === 'string' ? options.split(/\s+/).filter((word) => word !== '') : (options ?? defaults)
   const odd = list.find((word) => word === '--' || word.includes('\0'))
   if (odd !== undefined) throw new StepError('an option of podman cannot be used')
   return list

@@ -5,8 +5,8 @@ import { compileHints } from '../hardware/root-device-hints.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 
 /**
- * The disks that a cleaning step may erase: all but those that the node's `skip_block_devices` names, those that the
- * target does not let us write, and, where the node says so, read-only ones.
+ * The disks that a cleaning step may erase: all but those in the node's `skip_block_devices`, those that the disk policy
+ * protects, and, with `agent_erase_skip_read_only`, read-only ones.
  *
  * @throws StepError when a hint is bad, a disk is read-only, or the target does not allow cleaning at all
  */
@@ -29,7 +29,7 @@ export async function erasableDisks({ target, node, logger }: StepContext): Prom
 function skipTest(node: JsonObject): (disk: BlockDevice) => boolean {
   const skip = object(node['properties'])['skip_block_devices']
   if (!Array.isArray(skip)) return () => false
-  // A volume name is the name of a RAID array to come, not a hint that a disk could satisfy.
+  // A volume name names a RAID array that may not exist yet; no disk can satisfy it as a hint.
   const hints = skip.map((item) => object(item)).filter((item) => !('volume_name' in item) && nonEmpty(item))
   const tests = readable(() => hints.map(compileHints))
   return (disk) => readable(() => tests.some((test) => test(disk)))
@@ -56,7 +56,7 @@ async function readOnlyReason(
   )
 }
 
-/** What Ironic sends along for erasing: `agent_erase_devices_iterations` and its like. */
+/** Ironic's options for erasing: `agent_erase_devices_iterations` and so on. */
 export const knobs = (node: JsonObject): JsonObject => object(node['driver_internal_info'])
 
 const nonEmpty = (hints: JsonObject) => Object.keys(hints).length > 0

@@ -39,7 +39,7 @@ function machine(options: ScriptedOptions = {}, script: Script = {}) {
 }
 
 describe('erase_devices', () => {
-  test('overwrites every disk as Ironic tells it to, and says what was done', async () => {
+  test('overwrites every disk with the options of Ironic, and reports the method', async () => {
     const { run, writes } = machine()
     const node = { driver_internal_info: { agent_erase_devices_iterations: 2, disk_erasure_concurrency: 4 } }
     expect((await run(eraseDevices, { node })).value).toEqual({
@@ -93,7 +93,7 @@ test('erase_devices_metadata knows disks of 4096-byte sectors', async () => {
   ])
 })
 
-describe('what is left alone', () => {
+describe('erasing spares or refuses', () => {
   const shredded = (lines: string[]) =>
     lines.filter((line) => line.startsWith('shred')).map((line) => line.split(' ').at(-1))
 

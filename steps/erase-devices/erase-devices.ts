@@ -8,7 +8,7 @@ import { erasableDisks, knobs } from './erasable.js'
 import { eraseMetadata } from './metadata.js'
 import { eraseItself, isNvme } from './secure-erase.js'
 
-/** Has every disk erase itself where it can, and overwrites all others whole. Gives what was done, by disk. */
+/** Makes every disk erase itself if it can, and overwrites all others. Returns the method used, by disk. */
 export const eraseDevices = defineStep({
   name: 'erase_devices',
   interface: 'deploy',
@@ -25,7 +25,7 @@ export const eraseDevices = defineStep({
   },
 })
 
-/** Destroys partition tables and the signatures of file systems, so that nothing on the disks is found again. */
+/** Destroys partition tables and file system signatures. */
 export const eraseDevicesMetadata = defineStep({
   name: 'erase_devices_metadata',
   interface: 'deploy',
@@ -39,7 +39,7 @@ export const eraseDevicesMetadata = defineStep({
   },
 })
 
-/** As fast as it can be: NVMe disks erase themselves, of all others the metadata goes. Gives what was done, by disk. */
+/** Makes NVMe disks erase themselves, and destroys the metadata of all others. Returns the method used, by disk. */
 export const eraseDevicesExpress = defineStep({
   name: 'erase_devices_express',
   interface: 'deploy',
@@ -68,7 +68,7 @@ async function disksWithoutRaid(context: StepContext): Promise<string[]> {
   return disks.map((disk) => disk.name).filter((name) => !gone.some((array) => array.name === name))
 }
 
-/** Erases several disks at once, as many as the node says. All are tried before the step fails. */
+/** Erases disks, `disk_erasure_concurrency` at once. Tries all before the step fails. */
 async function eraseEach(
   { node, progress, signal }: StepContext,
   disks: readonly string[],

@@ -7,8 +7,8 @@ import type { StepContext } from '../sdk/step.js'
 const gptSectors = (sectorSize: number) => 1 + Math.ceil((128 * 128) / sectorSize)
 
 /**
- * Destroys what identifies the contents of a disk: signatures on its partitions and itself, the partition table at its
- * beginning and the copy at its end. Partitions come first, since they vanish with the table.
+ * Destroys the signatures on a disk and its partitions, the partition table and the copy of the table at the disk's end.
+ * Partitions come first, since they vanish with the table.
  */
 export async function eraseMetadata({ target, logger, signal }: StepContext, disk: string): Promise<void> {
   const run = (argv: [string, ...string[]], accept?: readonly number[]) =>
@@ -23,7 +23,7 @@ export async function eraseMetadata({ target, logger, signal }: StepContext, dis
   // One more at the beginning, for the protective MBR. wipefs leaves the copy of a table whose original was damaged.
   await zero(`count=${sectors + 1}`)
   await zero(`count=${sectors}`, `seek=${size / sectorSize - sectors}`)
-  // Ends with 2 when what it destroys is damaged, as it now is.
+  // sgdisk exits with 2 when the table was damaged, as it now is.
   await run(['sgdisk', '-Z', disk], [0, 2])
   await rescanDevice(target, disk, logger)
 }

@@ -8,10 +8,10 @@ import { knobs } from './erasable.js'
 export const isNvme = (disk: string): boolean => disk.startsWith('/dev/nvme')
 
 /**
- * Has a disk erase itself, where it can and the node does not forbid it.
+ * Makes a disk erase itself, if it can and the node does not forbid it.
  *
- * @returns what was done; null when the disk is to be overwritten instead
- * @throws StepError when the disk can erase itself but does not, unless the node says to go on then
+ * @returns the method used; null when the disk must be overwritten instead
+ * @throws StepError when the disk fails to erase itself, unless `agent_continue_if_secure_erase_failed` is set
  */
 export async function eraseItself(context: StepContext, disk: string): Promise<string | null> {
   const wanted = isNvme(disk) ? 'agent_enable_nvme_secure_erase' : 'agent_enable_ata_secure_erase'
@@ -49,7 +49,7 @@ async function eraseAta({ target, signal }: StepContext, disk: string): Promise<
     )
   const run = (option: string) =>
     runCommand(target.executor, ['hdparm', '--user-master', 'u', option, 'NULL', disk], { effect: 'writes', signal })
-  // A password that an interrupted erasure left is the same one.
+  // An interrupted erasure has left the same password.
   if (!security.enabled) await run('--security-set-pass')
   await run(security.enhanced ? '--security-erase-enhanced' : '--security-erase')
   if ((await ataSecurity(target, disk))?.enabled)
@@ -63,7 +63,7 @@ async function eraseNvme({ target, signal }: StepContext, disk: string): Promise
   const { stdout } = await finish(target.executor, ['nvme', 'id-ctrl', disk, '-o', 'json'], { effect: 'reads' })
   const abilities = programJson(stdout)
   if (!isNode(abilities) || (Number(abilities['oacs']) & 2) === 0) return null
-  // Forgetting the key takes no time; where there is none, the user data is erased.
+  // A cryptographic erase takes no time; a disk without it erases the user data.
   const byKey = (Number(abilities['fna']) & 4) !== 0
   await runCommand(target.executor, ['nvme', 'format', disk, '-s', byKey ? '2' : '1', '-f'], {
     effect: 'writes',

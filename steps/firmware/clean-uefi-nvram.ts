@@ -4,7 +4,7 @@ import { parseBootMenu, type BootEntry } from '../hardware/efi.js'
 import { runCommand } from '../sdk/run-command.js'
 import { StepError } from '../sdk/step.js'
 
-/** What points at a disk's own boot loader (IPA's source). */
+/** Patterns of entries that point at a disk's own boot loader, as in ironic-python-agent. */
 const INSTALLED_SYSTEMS = ['^HD\\(', 'shim.*\\.efi', 'grub.*\\.efi']
 
 /** Deletes the firmware's boot entries that match, by default those of installed systems. */
@@ -23,8 +23,8 @@ export const cleanUefiNvram = defineStep<{ match_patterns?: string | string[] }>
       },
     },
   },
-  run: async ({ target, logger, signal }, { match_patterns: given = INSTALLED_SYSTEMS }) => {
-    const patterns = compile(given)
+  run: async ({ target, logger, signal }, { match_patterns: patternsOrJson = INSTALLED_SYSTEMS }) => {
+    const patterns = compile(patternsOrJson)
     if ((await bootMode(target.executor)) !== 'uefi') {
       logger('info', `${target.name} was not booted by UEFI: there are no boot entries to delete`)
       return null
@@ -45,8 +45,8 @@ export const cleanUefiNvram = defineStep<{ match_patterns?: string | string[] }>
 const matches = ({ path, label }: BootEntry, patterns: readonly RegExp[]) =>
   patterns.some((pattern) => pattern.test(path) || pattern.test(`${label} ${path}`))
 
-function compile(given: string | string[]): RegExp[] {
-  const patterns: unknown = typeof given === 'string' ? parsed(given) : given
+function compile(patternsOrJson: string | string[]): RegExp[] {
+  const patterns: unknown = typeof patternsOrJson === 'string' ? parsed(patternsOrJson) : patternsOrJson
   if (!Array.isArray(patterns) || !patterns.every((pattern) => typeof pattern === 'string'))
     throw new StepError('match_patterns must be a list of regular expressions')
   return patterns.map((pattern) => {

@@ -4,7 +4,7 @@ import { runCommand } from '../sdk/run-command.js'
 
 const PSTORE = '/sys/fs/pstore'
 
-/** Deletes what kernels that crashed have left in the firmware's memory. */
+/** Deletes the records of crashed kernels in pstore. */
 export const erasePstore = defineStep({
   name: 'erase_pstore',
   interface: 'deploy',

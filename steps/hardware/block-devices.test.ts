@@ -6,7 +6,7 @@ import { diskOf, parsePartitions } from './partitions.js'
 const row = (kname: string, type: string, more = {}) => ({ kname, type, size: 5e9, ...more })
 const listing = (...blockdevices: object[]) => JSON.stringify({ blockdevices })
 
-describe('what of a listing counts as a disk', () => {
+describe('the disks of a listing', () => {
   test.each([
     ['disks, not their partitions', [row('sda', 'disk'), row('sda1', 'part')], ['sda']],
     ['RAID arrays', [row('sda', 'disk'), row('md127', 'raid1')], ['sda', 'md127']],
@@ -52,7 +52,7 @@ describe('what of a listing counts as a disk', () => {
     ])
   })
 
-  test.each(['', 'sda  8:0', '{"blockdevices": 5}', '[]'])('%j is no listing', (text) => {
+  test.each(['', 'sda  8:0', '{"blockdevices": 5}', '[]'])('%j is refused', (text) => {
     expect(() => parseLsblk(text)).toThrow(/lsblk/)
   })
 })

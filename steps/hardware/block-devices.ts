@@ -3,7 +3,7 @@ import type { Executor, Target } from '../../targets/index.js'
 import { finish, runCommand } from '../sdk/run-command.js'
 import { lsblkListing } from './lsblk-listing.js'
 
-/** A disk, or something that can stand in for one: a RAID array, a multipath device. */
+/** A disk, a RAID array or a multipath device. */
 export interface BlockDevice {
   /** `/dev/sda` */
   name: string
@@ -30,11 +30,11 @@ export interface BlockDevice {
   /** Every serial number and WWN by which lsblk or udev know it; hints may name any of them. */
   serials: string[]
   wwns: string[]
-  /** Of a software RAID array: what it was called when it was made. */
+  /** Name that a software RAID array got when it was created. */
   volumeName?: string
 }
 
-/** Exactly what ironic-python-agent runs, so every target is asked the same. */
+/** Command line of ironic-python-agent, word for word. */
 export const LSBLK = [
   'lsblk',
   '-bia',
@@ -77,7 +77,7 @@ type RawRow = Record<string, Cell> & { kname: string; children?: RawRow[] }
 
 const listing = lsblkListing<RawRow>({ additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } })
 
-/** Reads lsblk's JSON. Old versions write numbers and flags as text, and nest although not asked to. */
+/** Parses lsblk's JSON. Old versions write numbers and flags as text, and nest rows without --tree. */
 export function parseLsblk(json: string): LsblkRow[] {
   return flat(listing(json)).map((raw) => ({
     kname: raw.kname,
@@ -100,7 +100,7 @@ const text = (value: Cell | undefined) => (typeof value === 'string' && value.tr
 const number = (value: Cell | undefined) =>
   value === null || value === undefined || value === '' || Number.isNaN(Number(value)) ? null : Number(value)
 
-/** What of a listing counts as a disk. */
+/** Rows of a listing that count as disks. */
 export function selectDisks(rows: readonly LsblkRow[]): LsblkRow[] {
   // A disk behind a multipath device carries the same identity; writing to one path only would be a mistake.
   const multipathed = new Set(rows.filter((row) => row.type === 'mpath').flatMap((row) => row.wwn ?? row.serial ?? []))
@@ -139,12 +139,12 @@ async function described(executor: Executor, row: LsblkRow): Promise<BlockDevice
     transport: row.transport,
     serials,
     wwns,
-    // `HOST:NAME`, as the superblock has it.
+    // The superblock has `HOST:NAME`.
     ...(row.type.startsWith('raid') && udev['MD_NAME'] && { volumeName: udev['MD_NAME'].replace(/^[^:]*:/, '') }),
   }
 }
 
-/** What udev knows of a device; nothing when it has no database, as in a container. */
+/** Properties of a device in udev's database; empty without a database, as in a container. */
 async function udevProperties(executor: Executor, device: string): Promise<Record<string, string>> {
   const { stdout, exit } = await finish(executor, ['udevadm', 'info', '--query=property', `--name=${device}`], {
     effect: 'reads',
@@ -154,7 +154,7 @@ async function udevProperties(executor: Executor, device: string): Promise<Recor
   return Object.fromEntries(pairs.flatMap((pair) => (pair?.[2] ? [[pair[1]!, pair[2].trim()]] : [])))
 }
 
-/** A file of sysfs without its line end; null when it is not there or says nothing. */
+/** Content of a sysfs file without its line end; null when it is missing or empty. */
 export async function sysText(executor: Executor, path: string): Promise<string | null> {
   try {
     return (
@@ -167,7 +167,7 @@ export async function sysText(executor: Executor, path: string): Promise<string 
   }
 }
 
-/** Names in a folder of sysfs; none when it is not there. */
+/** Names in a folder of sysfs; empty when it is missing. */
 export async function sysNames(executor: Executor, path: string): Promise<string[]> {
   try {
     return await executor.files.list(path)

@@ -9,15 +9,15 @@ export interface BmcAddresses {
   mac: string | null
 }
 
-/** IPMI has channels 1 to 11 for LANs; which one it is differs from maker to maker. */
+/** LAN channels of IPMI; each vendor uses another. */
 const CHANNELS = Array.from({ length: 11 }, (_, index) => index + 1)
 
-/** The BMC's addresses as it tells them to its own machine; null on a machine without one, or without ipmitool. */
+/** The BMC's addresses, read from the machine itself; null without a BMC or without ipmitool. */
 export async function findBmc(executor: Executor): Promise<BmcAddresses | null> {
   let found: BmcAddresses | null = null
   for (const channel of CHANNELS) {
     const lan = await finish(executor, ['ipmitool', 'lan', 'print', String(channel)], { effect: 'reads' })
-    // No such program, or no device to ask: the other channels have nothing to add.
+    // Without the program or the device the other channels fail as well.
     if (channel === 1 && (exitCode(lan) === 127 || /could not open device/i.test(lan.stderr))) return null
     if (exitCode(lan) !== 0) continue
     const ipv4 = /^IP Address\s*: (\d+\.\d+\.\d+\.\d+)\s*$/m.exec(lan.stdout)?.[1] ?? '0.0.0.0'

@@ -62,7 +62,7 @@ describe('a boot entry', () => {
     expect(changes().at(-1)).toContain(expected)
   })
 
-  test('takes the place of all with its label', async () => {
+  test('replaces all with its label', async () => {
     const menu =
       'BootOrder: 0002,0003\nBoot0002* Fedora\tHD(2,GPT,old)\nBoot0003  Fedora\tHD(2,GPT,older)\nBoot0004* Fedora 2\tX\n'
     const { run, changes } = machine({ 'efibootmgr -v': menu })
@@ -70,7 +70,7 @@ describe('a boot entry', () => {
     expect(changes()).toEqual(['efibootmgr -b 0002 -B', 'efibootmgr -b 0003 -B', CREATED])
   })
 
-  test('that is there already is left alone, so the step can be run again', async () => {
+  test('that already exists is kept, so that the step can be repeated', async () => {
     const menu =
       'BootOrder: 0002,0001\nBoot0002* Fedora\tHD(2,GPT,aaaa-bbbb,0x1000,0x8000)/File(\\EFI\\FEDORA\\SHIMX64.EFI)\n'
     const { run, changes } = machine({ 'efibootmgr -v': menu })

@@ -7,13 +7,13 @@ import { readPartitions, type Partition } from './partitions.js'
 
 const EFI_SYSTEM_PARTITION = 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b'
 
-/** Firmware refuses now and then just after a disk was written (Red Hat bug 2057668): the shipped step tries so often. */
+/** Attempts, as in the upstream step: firmware sometimes refuses right after a disk was written (Red Hat bug 2057668). */
 const TRIES = 6
 const PAUSE = seconds(5)
 
-/** What the firmware is to start. */
+/** Boot loader that the firmware starts. */
 export interface Loader {
-  /** Of the boot menu. */
+  /** Label in the boot menu. */
   label: string
   /** Path on the EFI system partition: `\EFI\fedora\shimx64.efi`. */
   path: string
@@ -23,8 +23,8 @@ export interface Loader {
  * Makes the firmware boot a disk: finds the EFI system partition and the boot loader on it, deletes entries of the same
  * label and creates a new one, which comes first.
  *
- * @throws StepError of type DeviceNotFound when the disk has no EFI system partition; CommandFailed when efibootmgr
- *   failed every time
+ * @throws StepError of type DeviceNotFound when the disk has no EFI system partition; CommandFailed when efibootmgr fails
+ *   in every attempt
  */
 export async function createBootEntry(
   target: Target,
@@ -59,7 +59,7 @@ async function replaceEntry(
   const { executor } = target
   const menu = parseBootMenu((await runCommand(executor, ['efibootmgr', '-v'], { effect: 'reads' })).stdout)
   const same = menu.entries.filter((entry) => entry.label === label)
-  // Made by an earlier run of this step, which an agent that restarts repeats; firmware memory wears out, too.
+  // A restarted agent repeats this step: keep the entry of its first run, since firmware memory wears out.
   if (same.length === 1 && menu.order[0] === same[0]!.number && starts(same[0]!, esp, path)) return
   for (const { number } of same) {
     logger('debug', `deleting the EFI boot entry ${number}, which is labelled ${label} too`)
@@ -85,7 +85,7 @@ export interface BootEntry {
   path: string
 }
 
-/** Reads `BootOrder: 0003,0001` and `Boot0003* Fedora\tHD(2,GPT,...)`; efibootmgr parts label and path by a tab. */
+/** Parses `BootOrder: 0003,0001` and `Boot0003* Fedora\tHD(2,GPT,...)`; efibootmgr separates label and path by a tab. */
 export function parseBootMenu(listing: string): { order: string[]; entries: BootEntry[] } {
   const order = /^BootOrder: (\S+)/m.exec(listing)?.[1]?.split(',') ?? []
   const entries = listing.split('\n').flatMap((line): BootEntry[] => {
@@ -98,7 +98,7 @@ export function parseBootMenu(listing: string): { order: string[]; entries: Boot
   return { order, entries }
 }
 
-/** The boot loader that the system on the partition announces, or else the path that firmware tries by itself. */
+/** The boot loader that the installed system announces, or else the path that firmware tries by default. */
 async function findLoader(target: Target, esp: string, logger: Logger): Promise<Loader> {
   const { stdout } = await finish(target.executor, ['uname', '-m'], { effect: 'reads' })
   const suffix = stdout.trim() === 'aarch64' ? 'aa64' : 'x64'
@@ -106,13 +106,13 @@ async function findLoader(target: Target, esp: string, logger: Logger): Promise<
   try {
     return (await withMounted(target, esp, logger, (folder) => announced(target, folder, suffix))) ?? removable
   } catch (error) {
-    // A described or odd file system: the removable path is where UEFI looks without any entry.
+    // Described or unknown file systems cannot be mounted; the removable path is where UEFI looks without an entry.
     logger('debug', `${esp} could not be looked into, using ${removable.path}`, { error: String(error) })
     return removable
   }
 }
 
-/** shim's fallback loader reads `EFI/VENDOR/BOOTX64.CSV`; so do we, and look for a shim where there is none. */
+/** Reads `EFI/VENDOR/BOOTX64.CSV` as shim's fallback loader does, and looks for a shim or GRUB where it is missing. */
 async function announced(target: Target, folder: string, suffix: string): Promise<Loader | undefined> {
   const names = async (path: string) =>
     (await finish(target.executor, ['ls', '-1', path], { effect: 'reads' })).stdout
@@ -127,7 +127,7 @@ async function announced(target: Target, folder: string, suffix: string): Promis
       const loader = parseBootCsv(stdout, vendor)
       if (loader) return loader
     }
-    // FAT does not tell letters by their case.
+    // FAT names are case-insensitive.
     const shim = [`shim${suffix}.efi`, `grub${suffix}.efi`]
       .map((wanted) => files.find((name) => name.toLowerCase() === wanted))
       .find((name) => name !== undefined)
@@ -136,7 +136,7 @@ async function announced(target: Target, folder: string, suffix: string): Promis
   return undefined
 }
 
-/** `shimx64.efi,Fedora,,This is the boot entry for Fedora` in UTF-16. */
+/** Parses `shimx64.efi,Fedora,,This is the boot entry for Fedora`, which is UTF-16. */
 export function parseBootCsv(text: string, vendor: string): Loader | undefined {
   // Read as UTF-8, UTF-16 text of ASCII has a NUL after every letter and a broken byte order mark.
   const [file, label] = text

@@ -13,8 +13,8 @@ export interface HardwareTree {
 const MIB = 2 ** 20
 
 /**
- * Maker, firmware and plugged-in memory, from lshw as ironic-python-agent has it. Where lshw is missing, which ends the
- * real agent's inventory and is the case on a bare CoreOS, from what the kernel and dmidecode say.
+ * Reads vendor, firmware and plugged-in memory from lshw, as ironic-python-agent does. Without lshw, as on a bare CoreOS,
+ * it reads sysfs and dmidecode; the real agent's inventory fails there.
  */
 export async function readHardwareTree(executor: Executor): Promise<HardwareTree> {
   const { stdout } = await finish(executor, ['lshw', '-quiet', '-json'], { effect: 'reads' })
@@ -43,7 +43,7 @@ function fromLshw(system: Node): HardwareTree {
   }
 }
 
-/** Banks where there are any, or else what a memory node says as a whole. lshw counts bytes. */
+/** Sums the memory banks, or the memory nodes without banks. lshw counts bytes. */
 function lshwMemory(parts: readonly Node[]): number | null {
   const memories = parts.filter((node) => /^memory(:\d+)?$/.test(String(node['id'])))
   const bytes = memories.reduce((sum, memory) => {

@@ -5,8 +5,8 @@ import { sysNames, sysText } from './block-devices.js'
 import { nodes, programJson, textOf, type Node } from './program-json.js'
 
 /**
- * The network interfaces that count as hardware: those with a device, bonds, and VLANs by their name `eth0.100`. One
- * without a MAC, or with a locally made `fa:...` one, is none (IPA's source).
+ * The network interfaces that count as hardware: those with a device, bonds, and VLANs by their name `eth0.100`. Interfaces
+ * without a MAC, or with a locally administered `fa:...` one, do not count, as in ironic-python-agent.
  */
 export async function listInterfaces(executor: Executor): Promise<InventoryInterface[]> {
   const links = nodes(programJson((await finish(executor, ['ip', '-j', 'addr'], { effect: 'reads' })).stdout))
@@ -47,7 +47,7 @@ async function described(executor: Executor, name: string, link: Node): Promise<
   }
 }
 
-/** One that others can reach before a link-local one, which names its interface as Python does: `fe80::1%eth0`. */
+/** A global address, or else a link-local one with its interface, as Python writes it: `fe80::1%eth0`. */
 function address(link: Node, family: 'inet' | 'inet6'): string | null {
   const all = nodes(link['addr_info']).filter((info) => info['family'] === family)
   const best = all.find((info) => info['scope'] === 'global') ?? all[0]

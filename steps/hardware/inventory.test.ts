@@ -147,7 +147,7 @@ test('a machine is described key by key as the real agent described it (recordin
   expect(bootInterface).toBe('52:54:00:aa:bb:01')
 })
 
-describe('a machine that cannot say much', () => {
+describe('a machine without most programs', () => {
   test('is described by its disks, the rest empty', async () => {
     const bare = { 'udevadm settle': '', [LSBLK.join(' ')]: '{"blockdevices": []}' }
     const { inventory, rootDisk, bootInterface } = await readHardware(scriptedTarget(bare))
@@ -162,7 +162,7 @@ describe('a machine that cannot say much', () => {
     expect(inventory).not.toHaveProperty('bmc_mac')
   })
 
-  test('is asked for maker and memory in another way where lshw is missing', async () => {
+  test('gets vendor and memory from sysfs and dmidecode without lshw', async () => {
     const { 'lshw -quiet -json': _, ...rest } = script
     const { inventory } = await readHardware(
       scriptedTarget(
@@ -202,7 +202,7 @@ describe('a BMC', () => {
     ],
   ])('%s', async (_, extra, expected) => expect(await bmc(extra)).toEqual(expected))
 
-  test('is not asked for when Ironic says so', async () => {
+  test('is not looked for when Ironic says so', async () => {
     expect(await bmc({ ipmitool: 'IP Address : 192.0.2.10\n' }, true)).toEqual([null, null])
   })
 })

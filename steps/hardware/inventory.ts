@@ -16,8 +16,8 @@ export interface CollectOptions {
 }
 
 /**
- * What a target consists of, in the form in which the agent posts it to Ironic. A program or file that the target lacks
- * leaves its part empty; only the disks are a must.
+ * Reads the hardware of a target, in the form in which the agent posts it to Ironic. A program or file that the target
+ * lacks leaves its part empty; only the disks are required.
  */
 export async function collectInventory(
   target: Target,
@@ -40,7 +40,7 @@ export async function collectInventory(
   }
 }
 
-/** A disk as inspection data has it; UUIDs and the other names of a disk are not part of it. */
+/** A disk in inspection data, which has no UUIDs and no further names. */
 export const inventoryDisk = (device: BlockDevice): InventoryDisk => ({
   name: device.name,
   model: device.model,
@@ -78,7 +78,7 @@ function lscpuFields(json: string): Map<string, string> {
     if (Array.isArray(value)) return value.forEach(visit)
     if (typeof value !== 'object' || value === null) return
     const { field, data, children, lscpu } = value as Record<string, unknown>
-    // The first wins: a hybrid machine lists several kinds of cores.
+    // A hybrid machine lists several kinds of cores; the first counts.
     if (typeof field === 'string' && typeof data === 'string') {
       const name = field.replace(/:$/, '').toLowerCase()
       if (!fields.has(name)) fields.set(name, data)
@@ -90,7 +90,7 @@ function lscpuFields(json: string): Map<string, string> {
   return fields
 }
 
-/** What the kernel may use, in bytes. */
+/** Memory that the kernel can use, in bytes. */
 async function totalMemory(executor: Executor): Promise<number | null> {
   const kib = /^MemTotal:\s+(\d+) kB/m.exec((await sysText(executor, '/proc/meminfo')) ?? '')?.[1]
   return kib === undefined ? null : Number(kib) * 1024

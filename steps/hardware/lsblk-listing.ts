@@ -1,7 +1,7 @@
 import { UserError } from '../../runtime/index.js'
 import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
 
-/** A row as lsblk prints it, with what stands below it. */
+/** A row of lsblk. */
 export interface ListedRow {
   kname: string
 }
@@ -9,10 +9,10 @@ export interface ListedRow {
 type Schema = Record<string, unknown>
 
 /**
- * Reads `lsblk --json`.
+ * Makes a parser of `lsblk --json`.
  *
- * @param row what a row must have, beside its kernel name, and may have
- * @throws UserError for what is no such listing
+ * @param row schema of a row, without its kernel name and children
+ * @throws UserError from the parser, for any other text
  */
 export function lsblkListing<R extends ListedRow>(row: {
   required?: readonly string[]
@@ -35,7 +35,7 @@ export function lsblkListing<R extends ListedRow>(row: {
   })
   return (json) => {
     const value = parsed(json)
-    if (!listing.accepts(value)) throw new UserError('lsblk-unreadable', 'lsblk answered in a form that is not known')
+    if (!listing.accepts(value)) throw new UserError('lsblk-unreadable', 'the output of lsblk has an unknown form')
     return value.blockdevices
   }
 }
@@ -44,8 +44,12 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch (cause) {
-    throw new UserError('lsblk-unreadable', 'lsblk did not answer in JSON; it may be older than util-linux 2.27', {
-      cause,
-    })
+    throw new UserError(
+      'lsblk-unreadable',
+      'the output of lsblk is not JSON; lsblk may be older than util-linux 2.27',
+      {
+        cause,
+      },
+    )
   }
 }

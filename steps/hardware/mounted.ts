@@ -3,12 +3,13 @@ import type { Target } from '../../targets/index.js'
 import { finish, runCommand } from '../sdk/run-command.js'
 
 /**
- * Mounts a partition read-only on the target while `work` looks at it, and unmounts it whatever happens. The folder is
- * a path for programs of the target.
+ * Mounts a partition read-only on the target while `work` reads it, and unmounts it in any case. The folder is a path for
+ * programs of the target.
  *
- * Counts as reading: nothing on a disk changes, and an agent that restarts must mount again, not be told that it did.
+ * Its commands count as reading: nothing on a disk changes, and a restarted agent must mount again instead of attaching to
+ * the finished mount command.
  *
- * @throws CommandFailed when it cannot be mounted
+ * @throws CommandFailed when the partition cannot be mounted
  */
 export async function withMounted<T>(
   target: Target,
@@ -18,14 +19,14 @@ export async function withMounted<T>(
 ): Promise<T> {
   const folder = folderOf(partition)
   await runCommand(target.executor, ['mkdir', '-p', folder], { effect: 'reads' })
-  // An agent that was killed meanwhile has left it mounted; mostly there is nothing to unmount.
+  // A killed agent may have left it mounted; usually there is nothing to unmount.
   await finish(target.executor, ['umount', folder], { effect: 'reads' })
   return mounted(target, partition, folder, 'ro', logger, work)
 }
 
 /**
- * The same for writing. The folder is another one each time: an agent that restarts finds the commands of its first
- * time by what they are, and must not take the old mount for the new one.
+ * The same for writing. Each call uses a new folder: a restarted agent attaches to earlier commands by their words, and
+ * must not take the old mount for the new one.
  */
 export async function withMountedForWriting<T>(
   target: Target,

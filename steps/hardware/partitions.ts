@@ -7,14 +7,14 @@ import { lsblkListing } from './lsblk-listing.js'
 export interface Partition {
   /** `/dev/sda3` */
   name: string
-  /** Its place in the table; null when its name does not tell (device mapper). */
+  /** Number in the table; null when its name does not contain it (device mapper). */
   number: number | null
   /** GPT type GUID, lower case; an MBR type otherwise. */
   partitionType: string | null
   partitionLabel: string | null
   /** GUID of the partition itself, lower case. */
   partitionUuid: string | null
-  /** Of the file system on it. */
+  /** Label of its file system. */
   label: string | null
   filesystem: string | null
 }
@@ -48,7 +48,8 @@ const listing = lsblkListing<Row>({
 })
 
 /**
- * What is on a disk, as the target's kernel and udev know it now: rescan first when it was just written.
+ * Reads the partition table of a disk from the target's kernel and udev. A disk that was just written must be rescanned
+ * first.
  *
  * @example
  * import { defineStep, readPartitions } from 'ironstage/steps'
@@ -93,21 +94,21 @@ export function parsePartitions(json: string, device: string): PartitionTable {
   }
 }
 
-/** What stands below an array is the array's, not the disk's that is a member of it. */
+/** Flattens rows, without those below an array: these partitions belong to the array, not to its member disk. */
 const flat = (rows: Row[], top = true): Row[] =>
   rows.flatMap((row) => (!top && row.type.startsWith('raid') ? [] : [row, ...flat(row.children ?? [], false)]))
 
-/** The kernel puts a `p` in between when the disk's name ends with a digit: `/dev/nvme0n1p3`. */
+/** Path of a partition; the kernel inserts a `p` when the disk's name ends with a digit: `/dev/nvme0n1p3`. */
 export const partitionPath = (disk: string, number: number): string =>
   /\d$/.test(disk) ? `${disk}p${number}` : `${disk}${number}`
 
-/** `/dev/sda3` of `/dev/sda` is 3, and so is `/dev/nvme0n1p3` of `/dev/nvme0n1`. */
+/** Number of a partition: 3 for `/dev/sda3` of `/dev/sda`, and for `/dev/nvme0n1p3` of `/dev/nvme0n1`. */
 function partitionNumber(device: string, partition: string): number | null {
   const suffix = partition.startsWith(device) ? /^p?(\d+)$/.exec(partition.slice(device.length)) : null
   return suffix ? Number(suffix[1]) : null
 }
 
-/** The disk that a kernel name of a partition belongs to, among the given disks; itself when it is one of them. */
+/** The disk of a partition, among these disks; a disk is its own. */
 export function diskOf(partition: string, disks: readonly string[]): string | undefined {
   return disks.find((disk) => partition === disk || partitionNumber(disk, partition) !== null)
 }

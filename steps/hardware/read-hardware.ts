@@ -5,10 +5,10 @@ import { listBlockDevices, type BlockDevice } from './block-devices.js'
 import { collectInventory, inventoryDisk, type CollectOptions } from './inventory.js'
 import { chooseRootDevice } from './root-device.js'
 
-/** What an inspection tells of a target. */
+/** Hardware of a target, as an inspection reports it. */
 export interface TargetHardware {
   inventory: Inventory
-  /** Where an image would go if nobody said where; null when no disk is large enough. */
+  /** Root disk of a node without root device hints; null when no disk is large enough. */
   rootDisk: InventoryDisk | null
   /** MAC of the NIC that the firmware booted from, as `BOOTIF` on the kernel command line names it. */
   bootInterface: string | null
@@ -34,5 +34,5 @@ function rootDisk(devices: readonly BlockDevice[]): InventoryDisk | null {
   }
 }
 
-/** `01-52-54-00-aa-bb-01`: the hardware type, 01 for Ethernet, and the address. */
+/** MAC of a BOOTIF value, `01-52-54-00-aa-bb-01`: hardware type 01 for Ethernet, then the address. */
 const macOf = (bootif: string | null) => bootif?.replace(/^01-/, '').replaceAll('-', ':').toLowerCase() ?? null

@@ -3,8 +3,8 @@ import type { Target } from '../../targets/index.js'
 import { finish, shown, type Finished } from '../sdk/run-command.js'
 
 /**
- * Makes the target's kernel and udev see what was written to a disk. Nothing here fails: whoever needs a partition
- * finds out that it is missing.
+ * Makes the target's kernel and udev read a changed disk again. It never fails: a caller that needs a partition notices
+ * when that is missing.
  */
 export async function rescanDevice(target: Target, device: string, logger: Logger): Promise<void> {
   const run = async (argv: [string, ...string[]], effect: 'reads' | 'writes') => {
@@ -14,7 +14,7 @@ export async function rescanDevice(target: Target, device: string, logger: Logge
   }
   await run(['sync'], 'writes')
   await run(['udevadm', 'settle'], 'reads')
-  // The whole table at once is refused while one partition is in use; partx then adds and updates the others.
+  // The kernel does not read the whole table while a partition is in use; partx then adds and updates the others.
   if (!(await run(['blockdev', '--rereadpt', device], 'writes'))) await run(['partx', '--update', device], 'writes')
   await run(['udevadm', 'settle'], 'reads')
 }

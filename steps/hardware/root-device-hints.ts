@@ -4,15 +4,15 @@ import type { BlockDevice } from './block-devices.js'
 /**
  * Compiles root device hints into a test of disks. Serials and WWNs match in any variant that lsblk or udev know.
  *
- * @throws HintError for an unknown hint and a value that no disk could be compared with; the test throws it for a disk
- *   that the hints cannot be compared with
+ * @throws HintError for an unknown hint or an invalid value; the test throws it for a disk that the hints cannot be
+ *   compared with
  */
 export function compileHints(hints: JsonObject): (device: BlockDevice) => boolean {
   const parsed = parseRootDeviceHints(hints, 'agent')
   return (device) => satisfiesHints(hinted(device), parsed)
 }
 
-/** The first disk, in the order given, that satisfies all hints. */
+/** The first disk in the list that satisfies all hints. */
 export const findByHints = (devices: readonly BlockDevice[], hints: JsonObject): BlockDevice | undefined =>
   devices.find(compileHints(hints))
 

@@ -53,7 +53,7 @@ describe('hints of one disk', () => {
     expect(compileHints({ [hint]: value })(disk('sda'))).toBe(expected)
   })
 
-  test('what a disk says of itself finds it, whatever that is', () => {
+  test('with its own values find a disk', () => {
     const word = fc.stringMatching(/^[A-Za-z0-9][\w.-]{0,11}$/)
     fc.assert(
       fc.property(word, (serial) => {

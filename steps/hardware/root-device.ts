@@ -3,10 +3,10 @@ import { StepError } from '../sdk/step.js'
 import type { BlockDevice } from './block-devices.js'
 import { findByHints } from './root-device-hints.js'
 
-/** The smallest disk that is taken when nobody said which. */
+/** Least size of a root device that is chosen without hints, in bytes. */
 export const SMALLEST_ROOT = 4 * 2 ** 30
 
-/** The hints of a node: those of its instance before those of the machine. Null when it has none. */
+/** Root device hints of a node: those of instance_info before those of properties; null when it has none. */
 export function rootDeviceHints(node: JsonObject): JsonObject | null {
   for (const field of ['instance_info', 'properties']) {
     const hints = isObject(node[field]) ? node[field]['root_device'] : undefined
@@ -16,9 +16,9 @@ export function rootDeviceHints(node: JsonObject): JsonObject | null {
 }
 
 /**
- * The disk to install to, as ironic-python-agent chooses it: the first that satisfies all hints, or without hints the
- * smallest of at least 4 GiB. Nothing is fallen back to when hints match nothing. A software RAID volume that the node
- * has declared its root wins over both, once it exists.
+ * The disk to install to, as ironic-python-agent chooses it: an existing software RAID volume that the node declares as its
+ * root; or the first disk that satisfies all hints; or, for a node without hints, the smallest of at least 4 GiB. Hints
+ * that match no disk are an error.
  *
  * @throws StepError of type DeviceNotFound, in the agent's words
  */

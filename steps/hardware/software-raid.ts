@@ -26,8 +26,8 @@ export async function listRaidArrays(target: Target): Promise<RaidArray[]> {
 }
 
 /**
- * The arrays that may be deleted: those all of whose members are on disks that the target lets us write. A target whose
- * policy names one disk thus keeps every array that another disk has a part in.
+ * The arrays that may be deleted: those whose members are all on disks that the policy lets steps write. A policy of one
+ * disk thus protects every array with a member on another disk.
  */
 export function deletableArrays(
   target: Target,
@@ -43,12 +43,12 @@ export function deletableArrays(
   )
 }
 
-/** Stops an array and takes the membership off its parts. What fails is logged: the disk may still be usable. */
+/** Stops an array and removes the superblocks of its members. Failures are logged only: the disk may still be usable. */
 export async function deleteArray(target: Target, { name, members }: RaidArray, logger: Logger): Promise<void> {
   const run = async (...argv: [string, ...string[]]) => {
     const finished = await finish(target.executor, argv, { effect: 'writes' })
     if (!succeeded(finished))
-      logger('warn', `${argv.join(' ')} failed while deleting ${name}; what follows may fail`, {
+      logger('warn', `${argv.join(' ')} failed while deleting ${name}; later commands may fail`, {
         stderr: finished.stderr.trim(),
       })
   }

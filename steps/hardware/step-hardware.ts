@@ -5,12 +5,12 @@ import { bootMode } from './boot-mode.js'
 import { collectInventory } from './inventory.js'
 import { chooseRootDevice } from './root-device.js'
 
-/** What a step may ask about the machine it works on. Every call asks the machine anew: a step changes it. */
+/** Hardware of a step's machine. Every call reads the machine again, since a step changes it. */
 export interface StepHardware {
-  /** The disks, and what can stand in for one, in lsblk's order. */
+  /** Disks, RAID arrays and multipath devices, in lsblk's order. */
   blockDevices(): Promise<BlockDevice[]>
   /**
-   * The disk that an operating system goes to: by the node's root device hints, or the smallest of at least 4 GiB.
+   * The disk to install to: by the node's root device hints, or the smallest of at least 4 GiB.
    *
    * @throws StepError of type DeviceNotFound when there is none
    */
@@ -20,7 +20,7 @@ export interface StepHardware {
   inventory(): Promise<Inventory>
 }
 
-/** The hardware behind a target, for a step that works for `node`. */
+/** Hardware of a target, for a step of `node`. */
 export const stepHardware = (target: Target, node: JsonObject): StepHardware => ({
   blockDevices: () => listBlockDevices(target),
   rootDevice: async () => chooseRootDevice(await listBlockDevices(target), node),

@@ -4,9 +4,9 @@ import { chooseRootDevice } from './root-device.js'
 import { deletableArrays, listRaidArrays } from './software-raid.js'
 
 /**
- * The root device of the node, when the target lets it be written: an array, when it lets all its members.
+ * The root device of the node, if the policy lets steps write it; for an array, all its members.
  *
- * @throws StepError when there is none, or it is not allowed
+ * @throws StepError when there is no root device, or it may not be written
  */
 export async function chooseWritableRoot({ target, node }: StepContext): Promise<BlockDevice> {
   const devices = await listBlockDevices(target)

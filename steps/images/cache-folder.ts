@@ -8,35 +8,36 @@ import type { ImageKind } from './image-kind.js'
 import type { Signed } from './signature.js'
 import type { Transcoded } from './transcode.js'
 
-/** What is kept of an image beside its bytes. */
+/** Record of a cached image. */
 export interface ImageRecord {
-  /** Of the bytes that were fetched: the image's name here. Hex. */
+  /** SHA-256 of the fetched bytes, hex; also the image's name in the cache. */
   sha256: string
   size: number
   kind: ImageKind
-  /** Where it came from, secrets masked. */
+  /** URLs that it came from, secrets masked. */
   sources: string[]
   /** Seconds since 1970. */
   fetched: number
-  /** What it was held against when it was fetched; beside these, that it decompresses to its end. */
+  /** Checks that it passed; `whole`: it decompresses to its end. */
   verified: { sha256: boolean; signed: Signed | null; whole: boolean }
-  /** Its contents in another form, which has taken the place of the bytes that were fetched. */
+  /** File in another format that has replaced the fetched bytes; null for the fetched bytes. */
   transcoded: Transcoded | null
 }
 
-/** What a URL led to when it was last asked. */
+/** Image that a URL led to at its last fetch. */
 export interface UrlRecord extends Validators {
   sha256: string
 }
 
-/** Raised when the layout changes so that an older ironstage could not read it. */
+/** Version of the layout; increased when an older ironstage could not read a newer one. */
 const LAYOUT = 'ironstage image cache 1\n'
-/** Backup programs pass over folders with this file (https://bford.info/cachedir/). */
+/** Backup programs skip folders with this file (https://bford.info/cachedir/). */
 const TAG = 'Signature: 8a477f597d28d172789f06886806bc55\n# Images that ironstage fetched; made by ironstage.\n'
 
 /**
- * Where images are kept: `images/SHA256/` has `record.json` and the bytes, `urls/` what URLs led to, `partial/` what is
- * on its way, `locks/` who uses what. Whatever has its place here is whole: it is made beside and then renamed.
+ * Folder of the image cache: `images/SHA256/` has `record.json` and the bytes, `urls/` has the image of each URL, `partial/`
+ * has unfinished downloads, and `locks/` has the locks of users. Every file in its place is complete: it is written aside
+ * and then renamed.
  */
 export class CacheFolder {
   private constructor(
@@ -44,7 +45,7 @@ export class CacheFolder {
     readonly clock: Clock,
   ) {}
 
-  /** @throws UserError when it cannot be made, or holds something else */
+  /** @throws UserError when the folder cannot be created, or holds other files */
   static async open(path: string, clock: Clock): Promise<CacheFolder> {
     return held(clock, 'opening the image cache', async () => {
       try {
@@ -68,14 +69,14 @@ export class CacheFolder {
     })
   }
 
-  /** A name for a URL that tells nothing of the secrets in it. */
+  /** Name of a URL in the cache, which shows none of its secrets. */
   static keyOf = (url: string): string => createHash('sha256').update(url).digest('hex').slice(0, 32)
 
   lockOf = (name: string): string => join(this.path, 'locks', name)
   partialOf = (key: string): string => join(this.path, 'partial', key)
   bytesOf = ({ sha256, kind, transcoded }: ImageRecord): string =>
     join(this.path, 'images', sha256, transcoded ? 'image.raw.zst' : nameOf(kind))
-  /** Where another form of an image is made, before it takes its place. */
+  /** Path where a new format of an image is written, before it takes its place. */
   newFormOf = ({ sha256 }: ImageRecord): string => join(this.path, 'images', sha256, 'new')
 
   image(sha256: string): Promise<ImageRecord | null> {
@@ -90,7 +91,7 @@ export class CacheFolder {
     return this.#write(join(this.path, 'urls', `${key}.json`), record)
   }
 
-  /** Which version of a file the partial one is of. */
+  /** Version of the file that a partial download belongs to. */
   partial(key: string): Promise<Validators | null> {
     return this.#read(join(this.path, 'partial', `${key}.json`), (known) => known.version)
   }
@@ -105,7 +106,7 @@ export class CacheFolder {
     })
   }
 
-  /** Gives what was fetched its place, which it has under its digest. */
+  /** Moves a finished download to its place, under its digest. */
   async add(key: string, record: ImageRecord): Promise<void> {
     await this.#held('keeping an image', async () => {
       const aside = `${this.partialOf(key)}.d`
@@ -116,7 +117,7 @@ export class CacheFolder {
       try {
         await rename(aside, join(this.path, 'images', record.sha256))
       } catch (error) {
-        // Another URL led to the same image meanwhile, or a process was killed while it deleted it.
+        // Meanwhile another URL led to the same image, or a process was killed while it deleted the image.
         if (!(await this.image(record.sha256))) {
           if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
           await rm(join(this.path, 'images', record.sha256), { recursive: true, force: true })
@@ -132,7 +133,7 @@ export class CacheFolder {
     return this.#write(join(this.path, 'images', record.sha256, 'record.json'), record)
   }
 
-  /** Puts another form of an image in its place. */
+  /** Replaces the bytes of an image by another format. */
   async replace(record: ImageRecord, transcoded: Transcoded): Promise<ImageRecord> {
     const made = { ...record, transcoded }
     await this.#held('keeping an image', async () => {
@@ -142,7 +143,7 @@ export class CacheFolder {
     return made
   }
 
-  /** Deletes what is beside an image: forms that were replaced, and those that were never finished. */
+  /** Deletes replaced and unfinished formats of an image. */
   async tidy(record: ImageRecord): Promise<void> {
     const folder = join(this.path, 'images', record.sha256)
     const keep = new Set(['record.json', basename(this.bytesOf(record))])
@@ -154,7 +155,7 @@ export class CacheFolder {
   async remove(sha256: string): Promise<void> {
     await this.#held('deleting an image', async () => {
       const folder = join(this.path, 'images', sha256)
-      // First the record: what has none is no image.
+      // The record goes first: without one there is no image.
       await rm(join(folder, 'record.json'), { force: true })
       await rm(folder, { recursive: true, force: true })
     })
@@ -167,7 +168,7 @@ export class CacheFolder {
     )
   }
 
-  /** All there are, with the seconds since 1970 when they were last used; the least lately used first. */
+  /** All images with the time of their last use, in seconds since 1970; the least recently used first. */
   async images(): Promise<{ record: ImageRecord; used: number }[]> {
     return this.#held('listing images', async () => {
       const images = []
@@ -181,7 +182,7 @@ export class CacheFolder {
     })
   }
 
-  /** Keys of what is on its way, or was, and how many bytes of each there are. */
+  /** Keys and sizes of partial downloads. */
   async partials(): Promise<{ key: string; size: number }[]> {
     return this.#held('listing what was fetched', async () => {
       const names = (await readdir(join(this.path, 'partial'))).filter((name) => /^[0-9a-f]+$/.test(name))
@@ -193,7 +194,7 @@ export class CacheFolder {
     })
   }
 
-  /** Whether the bytes are there as the record says. */
+  /** Whether the file exists with the size in its record. */
   async isThere(record: ImageRecord): Promise<boolean> {
     const about = await this.#held('looking at an image', () => stat(this.bytesOf(record)).catch(absent))
     return about?.size === (record.transcoded ?? record).size
@@ -203,7 +204,7 @@ export class CacheFolder {
     return held(this.clock, why, work)
   }
 
-  /** Null for what is not there or not as it should be: a cache is asked again. */
+  /** Null for a missing or damaged file, since a cache can be filled again. */
   async #read<T>(path: string, shape: (known: Shapes) => (value: unknown) => value is T): Promise<T | null> {
     const text = await this.#held('reading the image cache', () => readFile(path, 'utf8').catch(absent))
     if (text === undefined) return null
@@ -243,7 +244,7 @@ interface Shapes {
 
 let compiled: Shapes | undefined
 
-/** Compiled when first needed: a program that uses no cache starts without them. */
+/** Compiled on first use, so that programs without a cache start faster. */
 function shapes(): Shapes {
   if (compiled) return compiled
   const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false })

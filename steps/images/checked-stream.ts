@@ -16,7 +16,7 @@ export interface CheckedStreamOptions {
 }
 
 /**
- * Asks for an image and checks it while it comes, keeping nothing.
+ * Fetches an image and checks it while it streams, without storing it.
  *
  * @throws UserError: image-refused, image-unreachable, image-signature; later, from its bytes and its verdict, as
  *   {@link ImageCache.get}

@@ -13,7 +13,7 @@ import {
 import { held, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'
 
-/** By what a server tells one version of a file from the next. */
+/** Headers that identify a version of a file on its server. */
 export interface Validators {
   etag: string | null
   lastModified: string | null
@@ -24,19 +24,19 @@ export const isKnownBy = ({ etag, lastModified }: Validators): boolean => etag !
 export interface DownloadOptions {
   http: HttpClient
   url: string
-  /** Where it is put; what is there of an earlier attempt is gone on from if `partial` says which version it is of. */
+  /** Path of the file; a download continues an existing file when `partial` has its version. */
   path: string
   partial: Validators | null
-  /** A version that is at hand: not fetched again when the server still has it. */
+  /** Version that is already cached; it is not fetched again when the server still has it. */
   atHand: Validators | null
-  /** So many in a row may bring next to nothing; 5 unless told otherwise. */
+  /** Attempts in a row without progress; 5 by default. */
   attempts?: number
-  /** Bytes that the file may have; more is refused, also when the server does not say how much there is. */
+  /** Largest file, in bytes, also for a server that sends no length. */
   largest?: number
   clock: Clock
   logger: Logger
   signal: AbortSignal
-  /** Told before the first byte is written, so that a later process can go on. */
+  /** Called before the first byte is written, so that a later process can continue. */
   onVersion?: (validators: Validators) => Promise<void>
   onProgress?: (received: number, total: number | null) => void
 }
@@ -44,19 +44,19 @@ export interface DownloadOptions {
 export type Downloaded =
   { kind: 'unchanged' } | { kind: 'fetched'; size: number; sha256: string; validators: Validators }
 
-/** An answer that does not fit the question; asking again may help. */
+/** Unexpected answer of a server; another attempt may succeed. */
 class WrongAnswer extends Error {
   override name = 'WrongAnswer'
 }
 
-/** Between attempts, in milliseconds; the last one again and again. */
+/** Pauses between attempts, in milliseconds; the last one repeats. */
 const PAUSES = [seconds(1), seconds(2), seconds(5), seconds(10)]
 /** Bytes that an attempt must bring to count as progress. */
 const PROGRESS = 16 * 1024
 const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /**
- * Fetches a file, going on by Range where a connection broke off and the server still has the same version.
+ * Fetches a file. After a lost connection it continues by Range, if the server still has the same version.
  *
  * @throws UserError: image-refused, image-unreachable, image-is-page, image-too-large; the signal's reason
  */
@@ -71,7 +71,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       signal.throwIfAborted()
       if (!(error instanceof FetchFailure || error instanceof WrongAnswer)) throw error
       if (error instanceof FetchFailure && !error.transient) throw unreachable(url, file, error)
-      // A server that gives a few bytes a time would never end.
+      // Only real progress resets the count: a server that sends a few bytes at a time would never end.
       if (file.length - best >= PROGRESS) failures = 0
       best = Math.max(best, file.length)
       if (++failures === attempts) throw unreachable(url, file, error)
@@ -86,11 +86,11 @@ async function attempt(options: DownloadOptions, file: PartialFile): Promise<Dow
   const headers = { ...file.rangeHeaders(), ...(file.length > 0 ? {} : unless(atHand)) }
   const answer = await http.get({ url, headers, signal })
   try {
-    const { status, headers: said } = answer
+    const { status, headers: answered } = answer
     if (status === 304 && atHand) return { kind: 'unchanged' }
     if (status === 416) {
-      // What there is, is all of it, or of something else.
-      if (unsatisfiedSize(said['content-range']) === file.length) return await file.done()
+      // The partial file is complete, or of another version.
+      if (unsatisfiedSize(answered['content-range']) === file.length) return await file.done()
       await file.restart()
       throw new WrongAnswer('the server has another version of it now')
     }
@@ -106,7 +106,7 @@ async function attempt(options: DownloadOptions, file: PartialFile): Promise<Dow
   }
 }
 
-/** Finds where the answer goes on; gives the length of the whole. */
+/** Positions the file for the answer; returns the length of the whole. */
 async function begin(
   { onVersion }: DownloadOptions,
   file: PartialFile,
@@ -116,7 +116,7 @@ async function begin(
     const part = contentRange(headers['content-range'])
     if (part?.first === file.length) return part.size
     await file.restart()
-    throw new WrongAnswer('the server sent another part than was asked for')
+    throw new WrongAnswer('the server sent another range than the requested one')
   }
   await file.restart()
   const validators = { etag: strong(headers['etag']), lastModified: headers['last-modified'] ?? null }
@@ -150,7 +150,7 @@ async function body(
   look()
 }
 
-/** Only a strong one tells that all bytes are the same (RFC 9110, 8.8.1). */
+/** The ETag if it is strong: only then all bytes are the same (RFC 9110, 8.8.1). */
 const strong = (etag: string | undefined): string | null => (etag === undefined || etag.startsWith('W/') ? null : etag)
 
 function unless(validators: Validators | null): Record<string, string> {
@@ -162,7 +162,7 @@ function unless(validators: Validators | null): Record<string, string> {
   }
 }
 
-/** A file that grows, and the digest of what is in it. */
+/** A growing file with the digest of its bytes. */
 class PartialFile implements AsyncDisposable {
   validators: Validators | null
   #length = 0
@@ -241,7 +241,7 @@ const refused = (url: string, status: number): UserError =>
   new UserError('image-refused', `the server does not give ${maskedUrl(url)}: HTTP status ${status}`, {
     remedy:
       status === 401 || status === 403
-        ? 'put credentials into the URL, or let the server give it to everybody'
+        ? 'put credentials into the URL, or allow public access on the server'
         : 'check the URL of the image',
   })
 

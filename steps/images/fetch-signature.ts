@@ -14,10 +14,10 @@ export interface FetchSignatureOptions {
 }
 
 /**
- * The detached signature of an image; null when it has none. One that cannot be fetched is none too, as for
- * coreos-installer, which only tells of it.
+ * Fetches the detached signature of an image; null when there is none or it cannot be fetched. coreos-installer, too, only
+ * warns of that.
  *
- * @throws UserError (image-signature) when there must be one
+ * @throws UserError (image-signature) when the asset requires a signature
  */
 export async function fetchSignature(asset: Asset, options: FetchSignatureOptions): Promise<Uint8Array | null> {
   const { clock, logger, signal } = options
@@ -33,13 +33,13 @@ export async function fetchSignature(asset: Asset, options: FetchSignatureOption
   }
   if (asset.signature === 'required')
     throw new UserError('image-signature', `there is no signature at ${maskedUrl(url)}: ${why}`, {
-      remedy: 'take the image from where it is signed, or allow it without (insecure)',
+      remedy: 'take the image from a server that has its signature, or allow it without (insecure)',
     })
-  if (why !== 'HTTP status 404') logger('warn', `the signature at ${maskedUrl(url)} is not to be had: ${why}`)
+  if (why !== 'HTTP status 404') logger('warn', `the signature at ${maskedUrl(url)} cannot be fetched: ${why}`)
   return null
 }
 
-/** The signature, or why there is none. */
+/** Fetches the signature; returns the reason when there is none. */
 async function ask(url: string, { http, signal }: FetchSignatureOptions): Promise<Uint8Array | string> {
   try {
     const answer = await http.get({ url, signal })

@@ -1,22 +1,22 @@
-/** Work that several wait for and that is done once. It is stopped when none of them waits any more. */
+/** Work that several callers share. It is aborted when the last of them stops waiting. */
 export class Flights<T, P extends readonly unknown[]> {
   readonly #underWay = new Map<string, Flight<T, P>>()
 
   /**
-   * Joins the work of that name, or begins it.
+   * Joins the work of that name, or starts it.
    *
-   * @param work told a signal of its own, and whom to tell how far it is
-   * @param onProgress of this waiter
+   * @param work gets its own signal, and a callback for its progress
+   * @param options.onProgress called with the progress, for this caller
    */
   async join(
     name: string,
-    work: (signal: AbortSignal, progress: (...told: P) => void) => Promise<T>,
-    { signal, onProgress }: { signal: AbortSignal; onProgress?: (...told: P) => void },
+    work: (signal: AbortSignal, progress: (...progress: P) => void) => Promise<T>,
+    { signal, onProgress }: { signal: AbortSignal; onProgress?: (...progress: P) => void },
   ): Promise<T> {
     signal.throwIfAborted()
     const flight = this.#underWay.get(name) ?? this.#begin(name, work)
-    const told = (...progress: P) => onProgress?.(...progress)
-    flight.listeners.add(told)
+    const listener = (...progress: P) => onProgress?.(...progress)
+    flight.listeners.add(listener)
     let aborted = () => {}
     const abort = new Promise<never>((_, reject) => {
       aborted = () => reject(signal.reason as Error)
@@ -26,7 +26,7 @@ export class Flights<T, P extends readonly unknown[]> {
       return await Promise.race([flight.result, abort])
     } finally {
       signal.removeEventListener('abort', aborted)
-      flight.listeners.delete(told)
+      flight.listeners.delete(listener)
       if (flight.listeners.size === 0) {
         this.#leave(name, flight)
         flight.controller.abort(signal.reason)
@@ -36,9 +36,9 @@ export class Flights<T, P extends readonly unknown[]> {
 
   #begin(name: string, work: Parameters<Flights<T, P>['join']>[1]): Flight<T, P> {
     const controller = new AbortController()
-    const listeners = new Set<(...told: P) => void>()
-    const result = work(controller.signal, (...told) => {
-      for (const listener of listeners) listener(...told)
+    const listeners = new Set<(...progress: P) => void>()
+    const result = work(controller.signal, (...progress) => {
+      for (const listener of listeners) listener(...progress)
     })
     const flight = { result, controller, listeners }
     this.#underWay.set(name, flight)
@@ -54,5 +54,5 @@ export class Flights<T, P extends readonly unknown[]> {
 interface Flight<T, P extends readonly unknown[]> {
   result: Promise<T>
   controller: AbortController
-  listeners: Set<(...told: P) => void>
+  listeners: Set<(...progress: P) => void>
 }

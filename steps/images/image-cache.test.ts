@@ -102,7 +102,7 @@ test('a known digest needs no server, whatever the URL', async () => {
   expect(server.asked).toEqual([])
 })
 
-test('a server that cannot tell versions apart is asked for all of it; a changed image is never taken for the old one', async () => {
+test('a server without version headers sends the whole image; a changed image never counts as the old one', async () => {
   server.behave('/c.raw.gz', plain)
   const all = await cache()
   await using _ = await all.get(asset('/c.raw.gz'), { signal })
@@ -112,7 +112,7 @@ test('a server that cannot tell versions apart is asked for all of it; a changed
   expect(await all.list()).toHaveLength(2)
 })
 
-test('a hundred at once fetch once, in one process and beside another', async () => {
+test('a hundred concurrent requests fetch once, in one process and in two', async () => {
   const [one, other] = [await cache(), await cache()]
   const got = await Promise.all(
     Array.from({ length: 100 }, (_, index) => (index % 2 ? one : other).get(asset('/c.raw.gz'), { signal })),
@@ -122,7 +122,7 @@ test('a hundred at once fetch once, in one process and beside another', async ()
   for (const image of got) await image[Symbol.asyncDispose]()
 })
 
-test('who gives up does not take it from the others; when all have, it is stopped', async () => {
+test('a download goes on when one caller stops waiting, and is aborted when all have stopped', async () => {
   server.behave('/c.raw.gz', silentAfter(1000))
   const all = await cache({ limits: { silence: 60_000 } })
   const [impatient, patient] = [new AbortController(), new AbortController()]
@@ -174,7 +174,7 @@ test.each<[string, Parameters<FileServer['behave']>[1], string, RegExp]>([
   ['does not have it', status(404), 'image-refused', /HTTP status 404/],
   ['wants a password', status(401), 'image-refused', /HTTP status 401/],
   ['is overloaded', status(503), 'image-unreachable', /HTTP status 503/],
-])('a server that %s: the cause is told, nothing is kept', async (_, behaviour, code, words) => {
+])('a server that %s: the cause is reported, nothing is stored', async (_, behaviour, code, words) => {
   server.behave('/c.raw.gz', behaviour)
   const all = await cache()
   const { code: said, chain } = await failure(all.get(asset('/c.raw.gz'), { signal }))
@@ -183,7 +183,7 @@ test.each<[string, Parameters<FileServer['behave']>[1], string, RegExp]>([
   expect(await all.list()).toEqual([])
 })
 
-test('another image than the digest says is refused and not kept', async () => {
+test('an image with another digest is refused and not stored', async () => {
   const all = await cache()
   const wanted = asset('/c.raw.gz', { sha256: 'a'.repeat(64) })
   const { code, chain } = await failure(all.get(wanted, { signal }))
@@ -192,7 +192,7 @@ test('another image than the digest says is refused and not kept', async () => {
   expect(await readdir(join(folder, 'cache/partial'))).toEqual([])
 })
 
-test('secrets in URLs are told nowhere and kept nowhere', async () => {
+test('secrets in URLs are neither reported nor stored', async () => {
   server.behave('/c.raw.gz', cutAfter(50_000), wellBehaved)
   const url = server.url('/c.raw.gz?X-Signature=hush-hush').replace('//', '//me:canary@')
   const all = await cache()
@@ -200,14 +200,14 @@ test('secrets in URLs are told nowhere and kept nowhere', async () => {
   server.behave('/c.raw.gz', status(403))
   const { chain } = await failure(all.get({ url, sha256: null, signature: 'where present' }, { signal }))
   const files = await readdir(folder, { recursive: true, withFileTypes: true })
-  const told = [chain, ...logged, JSON.stringify(image.record)]
+  const reported = [chain, ...logged, JSON.stringify(image.record)]
   for (const file of files.filter((entry) => entry.isFile()))
-    told.push(file.name, (await readFile(join(file.parentPath, file.name))).toString('latin1'))
-  expect(told.join('\n')).not.toMatch(/canary|hush-hush/)
+    reported.push(file.name, (await readFile(join(file.parentPath, file.name))).toString('latin1'))
+  expect(reported.join('\n')).not.toMatch(/canary|hush-hush/)
 })
 
-describe('kept as zstd', () => {
-  test('it is made once, from it the same contents come, and the chain of digests is kept', async () => {
+describe('storage as zstd', () => {
+  test('recompresses once, to the same contents, and records the chain of digests', async () => {
     const all = await cache({ as: 'zstd' })
     const got = await Promise.all([
       all.get(asset('/c.raw.gz'), { signal }),
@@ -223,18 +223,18 @@ describe('kept as zstd', () => {
     for await (const part of contentsOf(path, clock)) parts.push(part)
     expect(sha256(Buffer.concat(parts))).toBe(sha256(RAW))
     for (const image of got) await image[Symbol.asyncDispose]()
-    // What was fetched is in the way of nothing else.
+    // The fetched bytes are deleted.
     expect((await readdir(join(folder, 'cache/images', sha256(GZ)))).sort()).toEqual(['image.raw.zst', 'record.json'])
   })
 
-  test('what somebody installs from stays until it is put down', async () => {
+  test('keeps an image in use until it is disposed of', async () => {
     await using before = await (await cache()).get(asset('/c.raw.gz'), { signal })
     await using after = await (await cache({ as: 'zstd' })).get(asset('/c.raw.gz'), { signal })
     expect(after.path).not.toBe(before.path)
     expect(await fileDigest(before.path)).toBe(sha256(GZ))
   })
 
-  test('an image that is damaged inside is refused', async () => {
+  test('refuses an image with damaged contents', async () => {
     const broken = Buffer.from(GZ)
     broken.fill(0x55, GZ.length >> 1, (GZ.length >> 1) + 64)
     server.files['/c.raw.gz'] = broken
@@ -246,7 +246,7 @@ describe('kept as zstd', () => {
 })
 
 describe('room', () => {
-  test('the least lately used images go, those in use stay', async () => {
+  test('the least recently used images are deleted, those in use stay', async () => {
     let now = 1_000_000_000
     clock = { ...clock, now: () => (now += 10_000) }
     const sizes = [3, 4, 5].map((mib) => Buffer.alloc(mib * MIB, mib))
@@ -261,7 +261,7 @@ describe('room', () => {
     expect(await all.prune(0)).toMatchObject({ images: 0, inUse: 2 })
   })
 
-  test('pruning takes what was never finished, unless somebody is at it', async () => {
+  test('pruning deletes unfinished downloads, unless one is in progress', async () => {
     server.behave('/c.raw.gz', cutAfter(50_000), status(404))
     const all = await cache()
     await failure(all.get(asset('/c.raw.gz'), { signal }))
@@ -277,7 +277,7 @@ describe('room', () => {
   })
 })
 
-test('verifying finds what has changed on the disk, and fetches nothing by itself', async () => {
+test('verifying finds images that have changed on the disk, and fetches nothing', async () => {
   const all = await cache()
   const [good, bad] = [await all.get(asset('/c.raw'), { signal }), await all.get(asset('/c.raw.gz'), { signal })]
   for (const image of [good, bad]) await image[Symbol.asyncDispose]()
@@ -292,7 +292,7 @@ test('verifying finds what has changed on the disk, and fetches nothing by itsel
   expect(await fileDigest(again.path)).toBe(sha256(GZ))
 })
 
-test('a folder that is something else is left alone', async () => {
+test('a folder with other files is refused and left unchanged', async () => {
   await writeFile(join(folder, 'thesis.tex'), 'x')
   expect((await failure(cache({ folder }))).code).toBe('foreign-folder')
   expect(await readdir(folder)).toEqual(['thesis.tex'])

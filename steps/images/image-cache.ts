@@ -15,13 +15,13 @@ import { damaged, wrongDigest } from './verdicts.js'
 
 export interface ImageCacheOptions extends Omit<HttpClientOptions, 'clock'> {
   folder: string
-  /** The contents of an image file, decompressed; throws for one that coreos-installer would not take. */
+  /** Decompresses an image file; throws for a file that coreos-installer would refuse. */
   contents: (path: string) => AsyncIterable<Uint8Array>
-  /** In which form images are kept: as they were fetched, or what is in xz and gzip as zstd. Default: as fetched. */
+  /** Format of cached images: `fetched` (default) stores the fetched bytes, `zstd` recompresses xz and gzip. */
   as?: 'fetched' | 'zstd'
-  /** Bytes, beyond which the least lately used images go; 20 GiB unless told otherwise. */
+  /** Size in bytes beyond which the least recently used images are deleted; 20 GiB by default. */
   limit?: number
-  /** How often in a row a server may fail to give anything new; 5 unless told otherwise. */
+  /** Download attempts in a row without progress; 5 by default. */
   attempts?: number
   /** Armoured OpenPGP keys to trust besides those that coreos-installer trusts. */
   trusted?: readonly string[]
@@ -29,13 +29,13 @@ export interface ImageCacheOptions extends Omit<HttpClientOptions, 'clock'> {
   logger: Logger
 }
 
-/** An image at hand; it stays where it is until this is disposed of. */
+/** A cached image; its file stays in place until this is disposed of. */
 export interface CachedImage extends AsyncDisposable {
   readonly path: string
   readonly record: ImageRecord
 }
 
-/** An image as people are told of it. */
+/** An image in a list. */
 export interface ImageEntry {
   record: ImageRecord
   path: string
@@ -49,14 +49,14 @@ export interface Pruned {
   images: number
   /** Bytes. */
   freed: number
-  /** Images that stay since somebody installs from them. */
+  /** Images that stay because an installation reads them. */
   inUse: number
 }
 
 export const DEFAULT_LIMIT = 20 * 2 ** 30
 
 /**
- * Images by the digest of what was fetched: fetched once, checked once, for all processes that share the folder.
+ * Cache of images by the digest of their fetched bytes. All processes that share the folder fetch and check an image once.
  *
  * @example
  * const cache = await ImageCache.open({ folder, contents, clock, logger })
@@ -81,8 +81,8 @@ export class ImageCache {
   }
 
   /**
-   * Gives an image, fetched and checked if it is not at hand. A server is asked whether it has another version, unless
-   * the digest is known; one that has no way to tell versions apart is asked for all of it every time.
+   * Returns an image; fetches and checks it first when it is not cached. Asks the server for a newer version unless the
+   * asset has a digest. A server without ETag and Last-Modified must send the whole image every time.
    *
    * @throws UserError: image-refused, image-unreachable, image-is-page, image-too-large, image-too-short, image-digest, image-signature,
    *   image-damaged, cache-full; the signal's reason
@@ -98,7 +98,7 @@ export class ImageCache {
         options,
       )
       const use = await takeLock(this.#imageLock(found), 'shared', { clock, signal: options.signal })
-      // Between the two it may have been replaced, or have gone for lack of room.
+      // Before the lock another process may have replaced or deleted it.
       const record = await this.#folder.image(found)
       if (record && (await this.#folder.isThere(record))) {
         await this.#folder.used(found)
@@ -108,7 +108,7 @@ export class ImageCache {
     }
   }
 
-  /** The least lately used first. */
+  /** All images, the least recently used first. */
   async list(): Promise<ImageEntry[]> {
     const images = await this.#folder.images()
     return images.map(({ record, used }) => {
@@ -117,7 +117,7 @@ export class ImageCache {
     })
   }
 
-  /** Deletes what nobody is fetching, and the least lately used images until the others have no more than `limit` bytes. */
+  /** Deletes abandoned downloads, and the least recently used images beyond `limit` bytes. */
   async prune(limit: number = this.#limit): Promise<Pruned> {
     const pruned = await this.#shrink(limit, null)
     for (const { key, size } of await this.#folder.partials()) {
@@ -130,9 +130,9 @@ export class ImageCache {
   }
 
   /**
-   * Reads every image again and deletes those that are no longer what was kept.
+   * Reads every image again and deletes damaged ones.
    *
-   * @param onImage told each with the verdict on it
+   * @param onImage called with each image and whether it is intact
    */
   async verify(onImage: (entry: ImageEntry, whole: boolean) => void, signal: AbortSignal): Promise<void> {
     for (const entry of await this.list()) {
@@ -166,14 +166,14 @@ export class ImageCache {
     const { clock, logger, attempts } = this.#options
     const { url, sha256 } = asset
     const key = CacheFolder.keyOf(url)
-    const byDigest = sha256 === null ? null : await this.#kept(sha256, asset)
+    const byDigest = sha256 === null ? null : await this.#cached(sha256, asset)
     if (byDigest) return this.#ready(byDigest, signal)
     const onWait = () => logger('warn', `another process fetches ${maskedUrl(url)}: waiting for it`)
     using _ = await takeLock(this.#folder.lockOf(`url-${key}`), 'exclusive', { clock, signal, onWait })
-    const after = sha256 === null ? null : await this.#kept(sha256, asset)
+    const after = sha256 === null ? null : await this.#cached(sha256, asset)
     if (after) return await this.#ready(after, signal)
     const last = await this.#folder.url(key)
-    const atHand = last && isKnownBy(last) ? await this.#kept(last.sha256, asset) : null
+    const atHand = last && isKnownBy(last) ? await this.#cached(last.sha256, asset) : null
     const got = await download({
       ...{ http: this.#http, url, path: this.#folder.partialOf(key), partial: await this.#folder.partial(key) },
       ...{ atHand: atHand && last, clock, logger, signal, onProgress },
@@ -190,33 +190,33 @@ export class ImageCache {
     const link: UrlRecord = { ...got.validators, sha256: got.sha256 }
     await this.#folder.keepUrl(key, link)
     logger('info', `fetched ${maskedUrl(url)}`, { size: got.size, digest: got.sha256, ...record.verified })
-    const ready = await this.#ready(await this.#known(record), signal)
+    const ready = await this.#ready(await this.#merged(record), signal)
     await this.#shrink(this.#limit, got.sha256)
     return ready
   }
 
-  /** What is known of an image that may have been kept before: all that it was ever held against. */
-  async #known(record: ImageRecord): Promise<ImageRecord> {
-    const kept = (await this.#folder.image(record.sha256)) ?? record
+  /** Merges a record with an earlier one of the same image: all checks that it ever passed, and all its sources. */
+  async #merged(record: ImageRecord): Promise<ImageRecord> {
+    const stored = (await this.#folder.image(record.sha256)) ?? record
     const verified = {
-      sha256: kept.verified.sha256 || record.verified.sha256,
-      signed: record.verified.signed ?? kept.verified.signed,
-      whole: kept.verified.whole || record.verified.whole,
+      sha256: stored.verified.sha256 || record.verified.sha256,
+      signed: record.verified.signed ?? stored.verified.signed,
+      whole: stored.verified.whole || record.verified.whole,
     }
-    const known = { ...kept, verified, sources: [...new Set([...kept.sources, ...record.sources])] }
-    if (!isDeepStrictEqual(known, kept)) await this.#folder.keepImage(known)
-    return known
+    const merged = { ...stored, verified, sources: [...new Set([...stored.sources, ...record.sources])] }
+    if (!isDeepStrictEqual(merged, stored)) await this.#folder.keepImage(merged)
+    return merged
   }
 
-  /** What is kept by that name, if it is as the asset has to be. */
-  async #kept(sha256: string, asset: Asset): Promise<ImageRecord | null> {
+  /** Record of a cached image, if it satisfies the asset. */
+  async #cached(sha256: string, asset: Asset): Promise<ImageRecord | null> {
     if (asset.sha256 !== null && asset.sha256 !== sha256) return null
     const record = await this.#folder.image(sha256)
     if (!record || !(await this.#folder.isThere(record))) return null
     return asset.signature === 'required' && !record.verified.signed ? null : record
   }
 
-  /** Checks what was fetched in every way there is. What does not pass is not kept. */
+  /** Checks a download in every way possible. A download that fails a check is deleted. */
   async #check(
     asset: Asset,
     key: string,
@@ -232,7 +232,7 @@ export class ImageCache {
       if (asset.sha256 !== null && asset.sha256 !== sha256) throw wrongDigest(shown, asset.sha256, sha256)
       const signed = await this.#signed(asset, path, signal)
       const vouched = asset.sha256 !== null || signed !== null
-      // Nobody vouches for it, so its own check sums must: a half image is refused before any disk is touched.
+      // Without a digest or signature its own checksums must do: half an image is refused before a disk is written.
       if (!vouched && kind !== 'raw') await readThrough(this.#options.contents(path), shown, signal)
       return {
         ...{ sha256, size, kind, sources: [shown], fetched: Math.round(clock.now() / 1000), transcoded: null },
@@ -260,7 +260,7 @@ export class ImageCache {
     }
   }
 
-  /** In the form that is wanted, made now if need be. */
+  /** The image in the configured format; recompresses it if necessary. */
   async #ready(record: ImageRecord, signal: AbortSignal): Promise<ImageRecord> {
     const { as = 'fetched', clock, logger, contents } = this.#options
     if (as === 'fetched' || record.transcoded || record.kind === 'raw' || record.kind === 'zst') return record
@@ -282,7 +282,7 @@ export class ImageCache {
       await this.#drop(record)
       throw damaged(record.sources[0] ?? record.sha256, error)
     }
-    logger('info', `${record.sources[0] ?? record.sha256} is kept as zstd`, {
+    logger('info', `${record.sources[0] ?? record.sha256} is stored as zstd`, {
       ...{ of: record.sha256, contents: made.transcoded?.contents.sha256, sha256: made.transcoded?.sha256 },
       ...{ size: made.transcoded?.size, seconds: Math.round((clock.elapsed() - since) / 1000) },
     })

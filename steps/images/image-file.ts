@@ -6,7 +6,7 @@ import { held, type Clock } from '../../runtime/index.js'
 import { imageKind, KIND_BYTES, type ImageKind } from './image-kind.js'
 import { damaged } from './verdicts.js'
 
-/** The kind of an image, from the first bytes of its file. */
+/** Format of an image, from the first bytes of its file. */
 export const kindOfFile = (path: string, clock: Clock): Promise<ImageKind> =>
   held(clock, `looking at ${path}`, async () => {
     const file = await open(path)
@@ -26,9 +26,9 @@ export async function digestOfFile(path: string, clock: Clock, signal: AbortSign
 }
 
 /**
- * Reads the contents of an image to the end, which checks its own check sums.
+ * Decompresses an image to its end, which verifies its own checksums.
  *
- * @param shown the image's URL for the message
+ * @param shown URL of the image, for the message
  * @throws UserError image-damaged
  */
 export async function readThrough(

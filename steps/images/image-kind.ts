@@ -2,10 +2,10 @@ import { UserError } from '../../runtime/index.js'
 
 export type ImageKind = 'raw' | 'gz' | 'xz' | 'zst'
 
-/** So many bytes tell what an image is. */
+/** Bytes that {@link imageKind} and {@link refusePages} need. */
 export const KIND_BYTES = 4104
 
-/** coreos-installer reads that much of an image before it looks at the disk. */
+/** Bytes that coreos-installer reads of an image before it reads the disk. */
 const SMALLEST_RAW = 2 ** 20
 
 /** Recognises the format of an image by its first bytes, as coreos-installer does, never by a name. */
@@ -13,17 +13,17 @@ export function imageKind(start: Uint8Array): ImageKind {
   const begins = (...magic: number[]) => magic.every((byte, index) => start[index] === byte)
   if (begins(0x1f, 0x8b)) return 'gz'
   if (begins(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)) return 'xz'
-  // A frame, or one to skip (RFC 8878, 3.1).
+  // A frame or a skippable frame (RFC 8878, 3.1).
   if (begins(0x28, 0xb5, 0x2f, 0xfd) || (((start[0] ?? 0) & 0xf0) === 0x50 && begins(start[0]!, 0x2a, 0x4d, 0x18)))
     return 'zst'
   return 'raw'
 }
 
 /**
- * Looks at the beginning of what a server calls an image.
+ * Refuses a web page, which login portals send with status 200.
  *
- * @param start the first {@link KIND_BYTES}, or all there is
- * @throws UserError (image-is-page) for a web page, which login portals and error pages with status 200 are
+ * @param start the first {@link KIND_BYTES}, or the whole of a shorter file
+ * @throws UserError (image-is-page)
  */
 export function refusePages(start: Uint8Array, contentType: string | undefined, shownUrl: string): void {
   if (imageKind(start) !== 'raw') return
@@ -36,7 +36,7 @@ export function refusePages(start: Uint8Array, contentType: string | undefined, 
   })
 }
 
-/** @throws UserError (image-too-short) for a raw image that no disk can be made of */
+/** @throws UserError (image-too-short) for a file too short for an image of a disk */
 export function refuseShort(kind: ImageKind, size: number, shownUrl: string): void {
   if (size > 0 && (kind !== 'raw' || size >= SMALLEST_RAW)) return
   throw new UserError('image-too-short', `${shownUrl} has ${size} bytes, which is no image of a disk`, {

@@ -1,7 +1,7 @@
 import { fileRepresentation, type Found, serveFiles, type StreamedRepresentation } from '../../bytes/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 
-/** An image that is checked while it is passed on. */
+/** An image that is checked while it streams. */
 export interface CheckedStream {
   /** Bytes of the whole image. */
   size: number
@@ -12,10 +12,10 @@ export interface CheckedStream {
 
 export type Served =
   | { kind: 'file'; path: string; digest: string }
-  /** Opened anew for each request: it can only be read from its start. */
+  /** Opened for each request, since it can only be read from its start. */
   | { kind: 'stream'; open: (signal: AbortSignal) => Promise<CheckedStream>; failed: (error: unknown) => void }
 
-/** Bytes that are withheld until the verdict: more than what follows the last block of any compressed image. */
+/** Bytes that are withheld until the verdict: more than any compressed format has after its last block. */
 const TAIL = 64 * 1024
 
 export interface ImageServer extends AsyncDisposable {
@@ -58,7 +58,7 @@ function withheld({ open, failed }: Served & { kind: 'stream' }): StreamedRepres
   }
 }
 
-/** All bytes but the tail as they come; the tail once the image is known to be good. */
+/** Yields all bytes but the tail as they come, and the tail after a good verdict. */
 async function* untilVerdict({ bytes, verdict }: CheckedStream): AsyncGenerator<Uint8Array, void, undefined> {
   let tail: Buffer = Buffer.alloc(0)
   for await (const part of bytes) {

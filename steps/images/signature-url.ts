@@ -1,4 +1,4 @@
-/** Where coreos-installer looks for the signature of an image: `.sig` behind the path, the query kept. */
+/** URL of an image's signature, as coreos-installer forms it: `.sig` after the path, the query unchanged. */
 export function signatureUrlOf(url: string): string {
   const signature = new URL(url)
   signature.pathname += '.sig'

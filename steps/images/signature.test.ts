@@ -55,25 +55,25 @@ async function get(signature: 'required' | 'where present', path = '/c.raw') {
   }
 }
 
-test.each(['armoured', 'binary'] as const)('a good %s signature tells who made it', async (form) => {
+test.each(['armoured', 'binary'] as const)('a good %s signature identifies its signer', async (form) => {
   server.files['/c.raw.sig'] = known![form]
   expect(await get('required')).toEqual({ signed: 'Image Maker' })
   expect(server.asked).toContain('GET /c.raw.sig')
 })
 
-test('the query of the URL goes with the signature', async () => {
+test("the signature's URL keeps the query of the image's", async () => {
   server.files['/c.raw.sig'] = known!.binary
   expect(await get('required', '/c.raw?token=1')).toEqual({ signed: 'Image Maker' })
   expect(server.asked).toContain('GET /c.raw.sig?token=1')
 })
 
-test.each(['required', 'where present'] as const)('of an image that was changed, %s: refused', async (signature) => {
+test.each(['required', 'where present'] as const)('a signature of a changed image, %s: refused', async (signature) => {
   server.files['/c.raw.sig'] = known!.binary
   server.files['/c.raw'] = Buffer.concat([IMAGE.subarray(0, -1), Buffer.from('x')])
   expect(await get(signature)).toMatchObject({ code: 'image-signature', why: expect.stringMatching(/not accepted/) })
 })
 
-test.each(['required', 'where present'] as const)('by a key that nobody trusts, %s: refused', async (signature) => {
+test.each(['required', 'where present'] as const)('a signature by an untrusted key, %s: refused', async (signature) => {
   server.files['/c.raw.sig'] = stranger!.binary
   expect(await get(signature)).toMatchObject({
     code: 'image-signature',
@@ -81,7 +81,7 @@ test.each(['required', 'where present'] as const)('by a key that nobody trusts, 
   })
 })
 
-test('that is none: refused', async () => {
+test('a file that is not a signature: refused', async () => {
   server.files['/c.raw.sig'] = Buffer.from('nonsense')
   expect(await get('where present')).toMatchObject({ code: 'image-signature' })
 })
@@ -89,7 +89,7 @@ test('that is none: refused', async () => {
 test.each<[string, () => void]>([
   ['absent', () => {}],
   ['out of reach', () => ((server.files['/c.raw.sig'] = known!.binary), server.behave('/c.raw.sig', status(503)))],
-])('that is %s matters only where there must be one', async (_, arrange) => {
+])('a signature that is %s matters only when it is required', async (_, arrange) => {
   arrange()
   expect(await get('required')).toMatchObject({
     code: 'image-signature',
@@ -98,13 +98,13 @@ test.each<[string, () => void]>([
   expect(await get('where present')).toEqual({ signed: null })
 })
 
-test('a page in place of a signature is none that could be accepted', async () => {
+test('a web page in place of a signature is refused', async () => {
   server.files['/c.raw.sig'] = known!.binary
   server.behave('/c.raw.sig', page)
   expect(await get('where present')).toMatchObject({ code: 'image-signature' })
 })
 
-test('an image that was taken unsigned is not good enough where a signature must be', async () => {
+test('an image cached without a signature is fetched again when a signature is required', async () => {
   expect(await get('where present')).toEqual({ signed: null })
   server.files['/c.raw.sig'] = known!.binary
   expect(await get('required')).toEqual({ signed: 'Image Maker' })

@@ -1,27 +1,27 @@
 import { held, UserError, type Clock } from '../../runtime/index.js'
 import { SIGNING_KEYS } from './signing-keys.js'
 
-/** Who signed an image. */
+/** Signer of an image. */
 export interface Signed {
   by: string
   /** Upper-case hex. */
   fingerprint: string
 }
 
-/** Takes an image piece by piece, as it comes. */
+/** Verifies an image piece by piece. */
 export interface SignatureCheck {
   update(bytes: Uint8Array): Promise<void>
-  /** @throws UserError (image-signature) when it does not fit, or nobody that is trusted made it */
+  /** @throws UserError (image-signature) when the signature is wrong, or not by a trusted key */
   finish(): Promise<Signed>
   /** Ends it without a verdict. */
   cancel(): Promise<void>
 }
 
 /**
- * Checks a detached OpenPGP signature, armoured or not.
+ * Begins the check of a detached OpenPGP signature, armoured or binary.
  *
- * @param trusted armoured keys besides those that coreos-installer itself trusts
- * @throws UserError (image-signature) for what is no signature
+ * @param trusted armoured keys besides those that coreos-installer trusts
+ * @throws UserError (image-signature) when the signature cannot be read
  */
 export async function checkSignature(
   signature: Uint8Array,
@@ -29,7 +29,7 @@ export async function checkSignature(
   shownUrl: string,
   clock: Clock,
 ): Promise<SignatureCheck> {
-  // Loaded when first needed: most images have none, and it is large.
+  // Loaded on first use: the library is large, and most images have no signature.
   const { createMessage, readKeys, readSignature, verify } = await import('openpgp')
   const bad = (why: string, cause?: unknown) =>
     new UserError('image-signature', `the signature of ${shownUrl} is not accepted: ${why}`, {
@@ -57,10 +57,10 @@ export async function checkSignature(
     const message = await createMessage({ binary: readable })
     const { data, signatures } = await verify({
       ...{ message, signature: parsed, verificationKeys: keys, format: 'binary' },
-      // Images are installed after their key has gone out of use, and lab time may be any.
+      // No date: images are installed after their key has expired, and a lab's clock may show any time.
       date: null,
     })
-    // What is verified is a copy of what is read here. The library has replaced the reader of the stream, not its iterator.
+    // Read `data` to its end, since the library verifies a copy of it. It patches the stream's reader, not its iterator.
     const reader = (data as unknown as ReadableStream<Uint8Array>).getReader()
     while (!(await reader.read()).done);
     let why: unknown
@@ -79,7 +79,7 @@ export async function checkSignature(
   })()
   verdict.catch(() => {})
   return {
-    // A verdict that came early has no use for the rest.
+    // After an early verdict the rest is not read, so do not wait for the write.
     update: (bytes) => held(clock, 'checking a signature', () => Promise.race([writer.write(bytes), settled(verdict)])),
     finish: () =>
       held(clock, 'checking a signature', async () => {

@@ -1,5 +1,5 @@
 /**
- * Keys that CoreOS images are signed with, as their owners publish them: Fedora 44 to 46 (https://fedoraproject.org/security)
+ * Published signing keys of CoreOS images: Fedora 44 to 46 (https://fedoraproject.org/security)
  * and Red Hat's release key 2 (https://access.redhat.com/security/team/key). coreos-installer 0.27.0 trusts the same ones.
  */
 export const SIGNING_KEYS: readonly string[] = [

@@ -59,8 +59,8 @@ async function read(url: string, headers: Record<string, string> = {}) {
   return { bytes: Buffer.concat(got), whole, status: response.status, headers: response.headers }
 }
 
-describe('out of the cache', () => {
-  test('it is a file where the programs see it, by their own path', async () => {
+describe('an image from the cache', () => {
+  test('is a file where the programs see it, by their own path', async () => {
     const stage = await cached({ kind: 'files', pathThere: (path) => path.replace(folder, '/there') })
     await using staged = await stage(asset(), { signal })
     expect(staged.from).toEqual({ kind: 'file', path: `/there/images/${sha256(IMAGE)}/image.raw.gz` })
@@ -70,7 +70,7 @@ describe('out of the cache', () => {
   test.each<[string, Reach]>([
     ['do not see this host’s files', { kind: 'files', pathThere: () => null }],
     ['are on another host', byPort],
-  ])('where they %s, it is served with ranges, and no longer than it is staged', async (_, reach) => {
+  ])('is served with ranges where they %s, only while it is staged', async (_, reach) => {
     const stage = await cached(reach)
     const staged = await stage(asset(), { signal })
     const { from } = staged
@@ -101,7 +101,7 @@ describe('out of the cache', () => {
   })
 })
 
-describe('streamed, without a cache', () => {
+describe('streaming without a cache', () => {
   const stage = () => stageStreamed({ reach: byPort, ...parts, limits: { silence: 300 } })
 
   async function through(wanted: Asset) {
@@ -112,14 +112,14 @@ describe('streamed, without a cache', () => {
     return { ...got, code: userError(failure)?.code, why: failure === undefined ? '' : errorChain(failure).join(': ') }
   }
 
-  test('a good image comes whole, with its exact length', async () => {
+  test('delivers a good image whole, with its exact length', async () => {
     const got = await through(asset())
     expect(got).toMatchObject({ whole: true, status: 200, why: '' })
     expect(sha256(got.bytes)).toBe(sha256(IMAGE))
     expect(got.headers.get('content-length')).toBe(String(IMAGE.length))
   })
 
-  test('of a bad one the end never comes, however often it is asked for', async () => {
+  test('never delivers the end of a bad image, in any attempt', async () => {
     const wanted = asset({ sha256: 'b'.repeat(64) })
     for (let time = 0; time < 2; time++) {
       const got = await through(wanted)
@@ -133,14 +133,14 @@ describe('streamed, without a cache', () => {
     ['breaks off', cutAfter(100_000), 'image-unreachable', /reset|closed/],
     ['sends a page', page, 'image-refused', /how long/],
     ['refuses', status(404), 'image-refused', /404/],
-  ])('a server that %s is told of', async (_, behaviour, code, words) => {
+  ])('reports a server that %s', async (_, behaviour, code, words) => {
     server.behave('/c.raw.gz', behaviour)
     const got = await through(asset({ sha256: null }))
     expect(got).toMatchObject({ code, why: expect.stringMatching(words) })
     expect(got.whole && got.status === 200).toBe(false)
   })
 
-  test('a signature that does not fit holds back the end too', async () => {
+  test('withholds the end of an image with a wrong signature', async () => {
     server.files['/c.raw.gz.sig'] = Buffer.from('nonsense')
     expect(await through(asset({ sha256: null }))).toMatchObject({ status: 502, code: 'image-signature' })
   })

@@ -6,15 +6,15 @@ import { openCheckedStream } from './checked-stream.js'
 import type { ImageCache } from './image-cache.js'
 import { openImageServer, type Served } from './image-server.js'
 
-/** How a target's programs reach what is on this host. */
+/** Access of a target's programs to images on this host. */
 export type Reach =
-  /** By path, which may be another one to them; null where they do not see that file, and get it by URL then. */
+  /** By path, translated for the target; null for a file that they cannot see, which they then get by URL. */
   | { kind: 'files'; pathThere: (path: string) => string | null }
-  /** By a port of their own that leads to one of this host's loopback interface. */
+  /** By a port of the target that is forwarded to this host's loopback interface. */
   | {
       kind: 'port'
       lend: (port: number) => Promise<{ port: number } & AsyncDisposable>
-      /** Brings a file to them whole, where it is to be there before it is used. */
+      /** Copies a whole file to the target before it is used. */
       put?: (path: string, name: string, options: StageOptions) => Promise<{ path: string } & AsyncDisposable>
     }
 
@@ -26,7 +26,8 @@ export interface StagingOptions {
 }
 
 /**
- * Images out of a cache, for a target: a file where its programs see this host's files, else served to it with ranges.
+ * Stages images from a cache: as a file where the target's programs see this host's files, by a server with ranges
+ * otherwise.
  */
 export function stageFromCache(cache: ImageCache, options: StagingOptions): Stages {
   return (asset, { signal, onProgress }) =>
@@ -53,12 +54,12 @@ export function stageFromCache(cache: ImageCache, options: StagingOptions): Stag
     })
 }
 
-/** A {@link StageAsset} that leaves nothing to others. */
+/** A {@link StageAsset} that never leaves the download to the target's programs. */
 export type Stages = (asset: Asset, options: StageOptions) => Promise<StagedAsset>
 
 /**
- * For who keeps no images: one whose digest is known, which no installer looks at, is checked on its way; any other is left
- * to the installer.
+ * Stages images without a cache: an image with a digest is checked while it streams, since no installer checks the digest;
+ * the installer fetches any other itself.
  */
 export function stageUncached(options: Parameters<typeof stageStreamed>[0]): StageAsset {
   const streamed = stageStreamed(options)
@@ -66,8 +67,8 @@ export function stageUncached(options: Parameters<typeof stageStreamed>[0]): Sta
 }
 
 /**
- * Images as they come from their server, for who keeps none: passed on to the target, the last bytes only once digest and
- * signature are known, so that a bad image never becomes a whole one.
+ * Streams images to the target without a cache. The last bytes follow only after the digest and the signature are checked,
+ * so that a bad image never arrives whole.
  */
 export function stageStreamed(
   options: StagingOptions & Omit<HttpClientOptions, 'clock'> & { trusted?: readonly string[] },

@@ -43,7 +43,7 @@ test.each([
   expect(await find(architecture, sectorSize)).toEqual({ signature: 'where present', ...asset })
 })
 
-test('RHEL CoreOS’s are gzip and unsigned; locations may be beside the metadata', async () => {
+test('images of RHEL CoreOS are gzip and unsigned; locations may be relative to the metadata', async () => {
   expect(await find('aarch64')).toEqual({
     ...{ url: server.url('/s/builds/rhcos.raw.gz'), sha256: C, signature: 'where present' },
   })
@@ -53,8 +53,8 @@ test.each([
   ['s390x', 512, '/s/stable.json', 'stream-image', /no metal image for s390x/],
   ['aarch64', 4096, '/s/stable.json', 'stream-image', /no image for sectors of 4096 bytes/],
   ['x86_64', 512, '/s/none.json', 'stream-unreachable', /HTTP status 404/],
-  ['x86_64', 512, '/s/page.json', 'stream-metadata', /is no stream metadata/],
-  ['x86_64', 512, '/s/bad.json', 'stream-metadata', /is no stream metadata/],
+  ['x86_64', 512, '/s/page.json', 'stream-metadata', /is not stream metadata/],
+  ['x86_64', 512, '/s/bad.json', 'stream-metadata', /is not stream metadata/],
 ] as const)('%s %i %s: %s', async (architecture, sectorSize, path, code, words) => {
   const error: unknown = await find(architecture, sectorSize, path).catch((thrown: unknown) => thrown)
   expect(userError(error)?.code).toBe(code)

@@ -3,15 +3,15 @@ import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { Asset } from '../../targets/index.js'
 
-/** Where coreos-installer finds streams (its source). */
+/** Base URL of Fedora's streams, as in coreos-installer 0.27.0 src/source.rs. */
 export const FEDORA_STREAMS = 'https://builds.coreos.fedoraproject.org/streams/'
 
 export interface StreamRequest {
   /** Name of a Fedora CoreOS stream, or the URL of stream metadata. */
   stream: string
-  /** As `uname -m` says. */
+  /** As printed by `uname -m`. */
   architecture: string
-  /** Of the disk, 512 or 4096. */
+  /** Sector size of the disk, 512 or 4096. */
   sectorSize: number
 }
 
@@ -23,12 +23,11 @@ interface Artifact {
 
 type Formats = Readonly<Record<string, { disk?: Artifact }>>
 
-/** As large as metadata may be; Fedora's is 50 KiB. */
+/** Largest metadata, in bytes; Fedora's has 50 KiB. */
 const LARGEST = 4 * 2 ** 20
 
 /**
- * The metal image that a stream names now, with the digest that its metadata says, which coreos-installer itself never looks
- * at.
+ * The current metal image of a stream, with the digest of its metadata, which coreos-installer itself never checks.
  *
  * @throws UserError: stream-unreachable, stream-metadata, stream-image
  */
@@ -41,7 +40,7 @@ export async function imageOfStream(http: HttpClient, request: StreamRequest, si
     const known = Object.keys(architectures).filter((name) => architectures[name]?.artifacts['metal'])
     throw missing(url, `no metal image for ${architecture}`, `it has some for ${known.join(', ') || 'no architecture'}`)
   }
-  // Fedora's are xz; those of RHEL CoreOS are gzip.
+  // Fedora CoreOS uses xz, RHEL CoreOS gzip.
   const prefix = sectorSize === 4096 ? '4k.' : ''
   const disk = ['raw.xz', 'raw.gz', 'raw.zst', 'raw'].flatMap((format) => formats[prefix + format]?.disk ?? [])[0]
   if (!disk)
@@ -54,7 +53,7 @@ export async function imageOfStream(http: HttpClient, request: StreamRequest, si
 }
 
 /**
- * Stream metadata as text.
+ * Fetches stream metadata as text.
  *
  * @throws UserError: stream-unreachable
  */
@@ -88,7 +87,7 @@ function parse(text: string, url: string): Metadata {
     value = undefined
   }
   if (valid(value)) return value
-  throw new UserError('stream-metadata', `${maskedUrl(url)} is no stream metadata`, {
+  throw new UserError('stream-metadata', `${maskedUrl(url)} is not stream metadata`, {
     remedy: 'name a stream (stable, testing, next) or the URL of its JSON document',
   })
 }
@@ -99,7 +98,7 @@ interface Metadata {
 
 let validate: ((value: unknown) => value is Metadata) | undefined
 
-/** Compiled when first needed. */
+/** Validates metadata; the schema is compiled on first use. */
 function valid(value: unknown): value is Metadata {
   const each = (schema: object) => ({ type: 'object', additionalProperties: schema })
   const has = (properties: object, required = Object.keys(properties)) => ({ type: 'object', properties, required })

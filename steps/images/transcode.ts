@@ -3,22 +3,22 @@ import { open } from 'node:fs/promises'
 import { held, type Clock } from '../../runtime/index.js'
 import { loadZstd } from '../../bytes/index.js'
 
-/** A frame holds so much of an image: what is compressed without a pause, and what a reader of it must remember. */
+/** Bytes of an image per frame: compressed without a pause, and the memory that a reader needs. */
 const FRAME = 2 * 2 ** 20
 
 export interface Transcoded {
-  /** Of the new file. */
+  /** Digest of the new file. */
   sha256: string
   size: number
-  /** Of what is in both. */
+  /** Digest and size of the decompressed contents. */
   contents: { sha256: string; size: number }
 }
 
 /**
- * Writes contents again as zstd frames. Each frame is decompressed at once and compared, so what comes out is what went
- * in, whatever library and memory did.
+ * Writes contents as zstd frames. Each frame is decompressed and compared at once, so that a fault of the library or of
+ * memory cannot damage an image.
  *
- * @param contents decompressed, as they come
+ * @param contents decompressed bytes
  */
 export async function transcode(
   contents: AsyncIterable<Uint8Array>,
@@ -35,7 +35,7 @@ export async function transcode(
     const piece = block.subarray(0, filled)
     filled = 0
     const frame = compress(piece)
-    if (!piece.equals(decompress(frame))) throw new Error(`zstd does not give back what it was given at ${read}`)
+    if (!piece.equals(decompress(frame))) throw new Error(`zstd does not reproduce its input at ${read}`)
     frames.update(frame)
     size += frame.length
     await held(clock, `writing ${path}`, () => file.appendFile(frame))

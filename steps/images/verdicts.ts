@@ -3,7 +3,7 @@ import { UserError } from '../../runtime/index.js'
 export const wrongDigest = (shownUrl: string, wanted: string, found: string): UserError =>
   new UserError('image-digest', `${shownUrl} is not the image that was asked for`, {
     cause: new Error(`its SHA-256 is ${found} instead of ${wanted}`),
-    remedy: 'the image has changed or was damaged on its way: compare it with what its maker says of it',
+    remedy: 'the image has changed or was damaged in transit: compare it with its published checksum',
   })
 
 export const damaged = (shownUrl: string, cause: unknown): UserError =>

@@ -35,7 +35,7 @@ const files: SchemaCheck<InjectedFile[]> = schemaCheck({
   },
 })
 
-/** Puts files into the filesystems of the root device. Those that the node's properties name come first. */
+/** Writes files to the filesystems of the root device; files of the node's properties come first. */
 export const injectFiles = defineStep<{ files?: JsonObject[]; verify_ca?: unknown }>({
   name: 'inject_files',
   interface: 'deploy',
@@ -85,30 +85,31 @@ function propertyOf({ node }: StepContext): unknown {
   return (typeof properties === 'object' && properties !== null && (properties as JsonObject)['inject_files']) || []
 }
 
-function readFiles(given: unknown): InjectedFile[] {
-  if (!files.accepts(given)) {
+function readFiles(value: unknown): InjectedFile[] {
+  if (!files.accepts(value)) {
     const [error] = files.errors()
     throw new StepError(
       `the files to inject cannot be used: ${error?.instancePath || 'they'} ${error?.message ?? 'are wrong'}`,
     )
   }
-  const escaping = given.find(({ path }) => path.split('/').includes('..'))
+  const escaping = value.find(({ path }) => path.split('/').includes('..'))
   if (escaping) throw new StepError(`the path ${escaping.path} of a file to inject leads out of its partition`)
-  return given
+  return value
 }
 
-/** The one that the file names; without, the first that has the folder at the beginning of the file's path. */
+/** The partition that the file names, or else the first one that has the top folder of the file's path. */
 async function findPartition({ target, logger }: StepContext, disk: string, file: InjectedFile): Promise<string> {
   const { partitions } = await readPartitions(target, disk)
   const names = partitions.map(({ name }) => name)
   if (file.partition !== undefined) {
-    const given = String(file.partition)
-    const wanted = /^\d+$/.test(given)
-      ? partitionPath(disk, Number(given))
-      : (partitions.find(({ label, partitionLabel }) => label === given || partitionLabel === given)?.name ?? given)
+    const specifier = String(file.partition)
+    const wanted = /^\d+$/.test(specifier)
+      ? partitionPath(disk, Number(specifier))
+      : (partitions.find(({ label, partitionLabel }) => label === specifier || partitionLabel === specifier)?.name ??
+        specifier)
     if (names.includes(wanted)) return wanted
-    // Another disk is not what the policy let us choose.
-    throw notFound(`${disk} has no partition ${given}, to which ${file.path} is to be written`)
+    // Partitions of other disks are refused: the policy allows the root device only.
+    throw notFound(`${disk} has no partition ${specifier}, to which ${file.path} is to be written`)
   }
   const first = file.path.split('/').find((part) => part !== '')!
   for (const { name, filesystem } of partitions) {
@@ -146,5 +147,5 @@ async function inject(context: StepContext, folder: string, file: InjectedFile):
   await run(['chmod', octal(file.mode ?? 0o644), path])
 }
 
-const octal = (given: number | string) =>
-  (typeof given === 'number' ? given.toString(8) : given.replace(/^0o/, '')).padStart(4, '0')
+const octal = (mode: number | string) =>
+  (typeof mode === 'number' ? mode.toString(8) : mode.replace(/^0o/, '')).padStart(4, '0')

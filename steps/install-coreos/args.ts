@@ -1,6 +1,6 @@
 import type { ArgSchema, ArgsSchema } from '../sdk/arg-types.js'
 
-/** Arguments of the `install_coreos` step. Configdrive and instance_info supply what they leave out. */
+/** Arguments of the `install_coreos` step. Configdrive and instance_info replace missing ones. */
 export interface InstallCoreosArgs {
   /** Ignition config as an object or JSON text. Replaces the configdrive's user data. */
   ignition?: object | string

@@ -3,8 +3,8 @@ import type { StagedAsset } from '../../targets/index.js'
 import type { InstallInput } from './input.js'
 
 /**
- * The command line of coreos-installer, in the order of the shipped step: the device
- * comes last. Unlike there, every kernel argument is an option of its own: the installer does not split at commas.
+ * The command line of coreos-installer, in the order of the upstream step, with the device last. Unlike upstream, every
+ * kernel argument is a separate option, since the installer does not split at commas.
  */
 export function installerArgv(
   input: InstallInput,
@@ -31,11 +31,11 @@ export function installerArgv(
 
 function imageOptions(image: InstallInput['image']): string[] {
   if (image === null) return ['--offline']
-  // Allows the signature to be missing, as it is for RHCOS; one that is there is still checked.
+  // --insecure allows a missing signature, as for RHCOS; the installer still checks an existing one.
   return ['--image-url', image.url, ...(image.insecure ? ['--insecure'] : [])]
 }
 
-/** What was staged has been checked, and brings no signature along: in another form than it was signed in, it has none. */
+/** Options for a staged image. It is already checked, and has no signature: a recompressed file has none. */
 const stagedOptions = ({ from }: StagedAsset): string[] => [
   ...(from.kind === 'file' ? ['--image-file', from.path] : ['--image-url', from.url]),
   '--insecure',

@@ -14,7 +14,7 @@ const resolve = (args: InstallCoreosArgs, user_data?: unknown, name?: string) =>
 const config = (storage: object, version = '3.4.0') => ({ ignition: { version }, storage })
 const twice = config({ files: [{ path: '/a' }, { path: '/a' }] })
 
-describe('a config that Ignition would refuse at first boot is refused before a disk is touched', () => {
+describe('a config that Ignition would refuse at first boot is refused before a disk is changed', () => {
   test.each<[string, () => unknown, string]>([
     [
       'as text, with line and column',
@@ -41,19 +41,19 @@ describe('a config that Ignition would refuse at first boot is refused before a 
     expect(resolving).toThrow('Nothing was written to any disk')
   })
 
-  test('without telling what may be a secret', () => {
+  test('without values that may be secrets', () => {
     const unit = { name: 'a.service', contents: '[Service] hunter2' }
     const bad = () => resolve({ ignition: { ignition: { version: '3.4.0' }, systemd: { units: [unit] } } })
     expect(bad).toThrow('found garbage after section name (not shown)')
     expect(bad).not.toThrow('hunter2')
   })
 
-  test('unless that was switched off', () => {
+  test('unless the check is switched off', () => {
     expect(resolve({ ignition: twice, check_ignition: false }).ignition).toEqual(twice)
   })
 })
 
-test('what Ignition will warn of is told, and refuses nothing', () => {
+test('warnings of Ignition are reported, and do not refuse the config', () => {
   expect(resolve({ ignition: JSON.stringify({ ...config({}), later: 1 }) }).ignitionWarnings).toEqual([
     'warning at $.later, line 1 col 46: unused key later',
   ])

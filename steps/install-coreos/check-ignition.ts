@@ -7,22 +7,22 @@ import {
   type IgnitionConfig,
 } from '../../ignition/index.js'
 
-/** What Ignition will make of a config at first boot. */
+/** Verdict of Ignition on a config at first boot. */
 export interface IgnitionCheck {
-  /** Why it will refuse the config; null when it takes it. */
+  /** Reason why Ignition will refuse the config; null when it will accept it. */
   refusal: string | null
   warnings: string[]
 }
 
 /**
- * Asks what coreos-installer does not: it embeds whatever is JSON, and a config that Ignition refuses shows only when
- * the machine stays in its emergency shell.
+ * Checks a config before the installation. coreos-installer embeds any JSON, and a config that Ignition refuses would show
+ * only when the machine ends in its emergency shell.
  *
- * @param given as it came, so that what is found has its line and column
- * @param installed with what the step adds, which may not go together with it
+ * @param source config as text or object from its source, so that findings have its lines and columns
+ * @param installed config with the additions of the step, which may conflict with it
  */
-export function checkIgnition(given: string | object, installed: IgnitionConfig): IgnitionCheck {
-  const own = validateIgnition(given)
+export function checkIgnition(source: string | object, installed: IgnitionConfig): IgnitionCheck {
+  const own = validateIgnition(source)
   const report = own.valid ? validateIgnition(installed) : own
   const warnings = own.findings
     .filter(({ kind }) => kind === 'warning')

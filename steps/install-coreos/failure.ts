@@ -1,7 +1,7 @@
 import type { Exit } from '../../targets/index.js'
 import { ending } from '../sdk/run-command.js'
 
-/** Why an installation failed. */
+/** Failure of coreos-installer. */
 export interface InstallFailure {
   /** The first error that the installer printed, with its causes: `Error: decoding and writing image: lzma data error`. */
   text: string
@@ -11,8 +11,8 @@ export interface InstallFailure {
 }
 
 /**
- * Reads the installer's output. Its last line is always `Error: install failed`, so what counts is the first `Error:`
- * block with the causes under it (recordings coreos-installer/fail-*). Usage errors begin with a small letter.
+ * Reads the failure from the installer's output. The last line is always `Error: install failed`, so the first `Error:`
+ * block counts, with the causes under it (recordings coreos-installer/fail-*). Usage errors begin with a small letter.
  */
 export function readFailure(lines: readonly string[], exit: Exit): InstallFailure {
   const block = firstBlock(lines) ?? panic(lines) ?? lines.findLast((line) => line.trim() !== '')?.trim() ?? 'no output'
@@ -20,7 +20,7 @@ export function readFailure(lines: readonly string[], exit: Exit): InstallFailur
   const known = KNOWN.find(({ pattern }) => pattern.test(block))
   return {
     text,
-    // Only a program that ended by itself can tell that its failure was one of the moment.
+    // Only the output of a program that ended by itself can show a transient failure.
     transient: exit.kind === 'exited' && (known?.transient ?? false),
     remedy: known?.remedy ?? null,
   }
@@ -38,7 +38,7 @@ function firstBlock(lines: readonly string[]): string | undefined {
   for (const line of rest.slice(heading + 1)) {
     if (!/^\s+\S/.test(line)) break
     const numbered = /^\s+\d+: (.*)$/.exec(line)
-    // A cause of several lines goes on deeper than its number.
+    // A cause of several lines continues with a deeper indent than its number.
     if (numbered || parts.length === 1) parts.push((numbered?.[1] ?? line).trim())
     else parts[parts.length - 1] += ` ${line.trim()}`
   }
@@ -47,7 +47,7 @@ function firstBlock(lines: readonly string[]): string | undefined {
 
 const panic = (lines: readonly string[]) => lines.find((line) => /panicked at/.test(line))?.trim()
 
-/** `Partitions in use on /dev/sda:` and the indented lines after it say more than "found busy partitions". */
+/** Lines after `Partitions in use on /dev/sda:`, which name the users of a busy disk. */
 function inUse(lines: readonly string[]): string[] {
   const start = lines.findIndex((line) => line.startsWith('Partitions in use on '))
   if (start < 0) return []
@@ -59,8 +59,8 @@ function inUse(lines: readonly string[]): string[] {
 export const DISK_FAILED = 'The disk failed: replace it.'
 
 /**
- * What is known of the installer's errors. Those of the network and of a device that something else still holds open
- * may pass; all others come back however often it is run. The first row that fits counts.
+ * Known errors of the installer; the first matching row counts. Errors of the network, and of a device that another
+ * process holds open, are transient.
  */
 const KNOWN: { pattern: RegExp; transient: boolean; remedy: string | null }[] = [
   {

@@ -46,13 +46,13 @@ describe('the name of the machine', () => {
     ['without any config', resolve({}, {}, {}, 'live'), 'live'],
   ])('%s', (_, input, name) => expect(hostnameOf(input)).toBe(`data:,${name}`))
 
-  test('is left alone when told to', () => {
+  test('stays unchanged on request', () => {
     expect(resolve({ hostname: false }, configdrive(config, { name: 'meta' }), {}, 'live').ignition).toEqual(config)
     expect(resolve({ hostname: false }, {}, {}, 'live').ignition).toBeNull()
   })
 })
 
-describe('what cannot be installed is refused before anything is touched', () => {
+describe('input that cannot be installed is refused before any disk is changed', () => {
   test.each<[string, InstallCoreosArgs, JsonObject, string]>([
     [
       'a configdrive in base64',
@@ -86,7 +86,7 @@ describe('what cannot be installed is refused before anything is touched', () =>
   })
 })
 
-test('the network is copied when an argument, meta_data or the environment says so, in this order', () => {
+test('the network is copied by argument, meta_data or environment, in this order', () => {
   const env = { IPA_COREOS_COPY_NETWORK: 'true' }
   expect(resolve({}).copyNetwork).toBe(false)
   expect(resolve({}, {}, env).copyNetwork).toBe(true)
@@ -148,7 +148,7 @@ describe('kernel arguments read back', () => {
     expect(kernelArgumentDifferences(options, resolve(args))).toEqual(differences)
   })
 
-  test('cannot be told without a boot entry', () => {
+  test('cannot be checked without a boot entry', () => {
     expect(kernelArgumentDifferences(null, resolve({}))).toEqual([])
     expect(kernelArgumentDifferences(null, resolve({ append_karg: 'a' }))).toHaveLength(1)
   })

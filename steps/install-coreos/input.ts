@@ -5,12 +5,12 @@ import { StepError } from '../sdk/step.js'
 import type { InstallCoreosArgs } from './args.js'
 import { checkIgnition } from './check-ignition.js'
 
-/** What is to be installed, wherever it was said. */
+/** Input of an installation, merged from all sources. */
 export interface InstallInput {
   ignition: IgnitionConfig | null
-  /** What Ignition will warn of at first boot. */
+  /** Warnings of Ignition at first boot. */
   ignitionWarnings: string[]
-  /** Null: the image that the live system carries. */
+  /** Null for the image that the live system carries. */
   image: { url: string; insecure: boolean; digest: ImageDigest | null } | null
   appendKargs: string[]
   deleteKargs: string[]
@@ -23,43 +23,43 @@ export interface InstallInput {
   preserveOnError: boolean
 }
 
-/** SHA-256 of an image in hex, and whether whoever wants the installation insists on it. */
+/** SHA-256 of an image in hex, and whether a step argument requires its check. */
 export interface ImageDigest {
   sha256: string
-  insisted: boolean
+  required: boolean
 }
 
 export interface InputSources {
   args: InstallCoreosArgs
   node: JsonObject
   environment: Readonly<Record<string, string>>
-  /** Name of the running live system; null when it has none of its own. */
+  /** Hostname of the running live system; null for localhost. */
   liveHostname: string | null
 }
 
-/** The shipped step's sentence (recording agent-deploy-failures). */
+/** Message of the upstream step (recording agent-deploy-failures). */
 const PRERENDERED = 'Cannot use a pre-rendered configdrive, please pass it as JSON data'
 
 /**
- * Brings the two sources of input together: the step's arguments and, for what they leave open, configdrive and
- * instance_info as the shipped step reads them. Nothing is merged: an argument replaces its counterpart.
+ * Combines the step's arguments with configdrive and instance_info, which the upstream step reads. An argument replaces its
+ * counterpart; values are not merged.
  *
- * @throws StepError for anything that cannot be installed; no disk has been touched then
+ * @throws StepError for input that cannot be installed, before any disk is written
  */
 export function resolveInput({ args, node, environment, liveHostname }: InputSources): InstallInput {
   const instance = object(node['instance_info'], 'instance_info')
   const configdrive = readConfigdrive(instance['configdrive'])
   const metaData = object(configdrive['meta_data'], 'configdrive meta_data')
-  const given =
+  const sourced =
     args.ignition === undefined
       ? readUserData(configdrive['user_data'])
       : readIgnition(args.ignition, 'the argument ignition')
   const hostname = args.hostname ?? metaHostname(metaData) ?? liveHostname
-  const config = given?.config ?? null
+  const config = sourced?.config ?? null
   const ignition = hostname ? withHostname(config, hostname) : config
   return {
     ignition,
-    ignitionWarnings: given && ignition && args.check_ignition !== false ? checked(given, ignition) : [],
+    ignitionWarnings: sourced && ignition && args.check_ignition !== false ? checked(sourced, ignition) : [],
     image: imageFrom(args, instance),
     appendKargs: args.append_karg === undefined ? metaKargs(metaData) : list(args.append_karg),
     deleteKargs: list(args.delete_karg),
@@ -78,33 +78,33 @@ export function resolveInput({ args, node, environment, liveHostname }: InputSou
 function readConfigdrive(configdrive: unknown): JsonObject {
   if (configdrive === '******')
     throw refused('the configdrive reached the agent masked; Ironic sends it in clear for deploy steps only')
-  // An ISO in base64 or the URL of one: there is no user data to be had from it.
+  // An ISO in base64 or its URL, whose user data cannot be read.
   if (typeof configdrive === 'string' && configdrive !== '') throw new StepError(PRERENDERED)
   return object(configdrive, 'configdrive')
 }
 
-/** As the shipped step takes it: whatever counts as empty in Python is no user data. */
-function readUserData(value: unknown): GivenIgnition | null {
+/** User data; values that are false in Python count as none, as in the upstream step. */
+function readUserData(value: unknown): SourcedIgnition | null {
   const empty = value === undefined || value === null || value === '' || (isObject(value) && isEmpty(value))
   return empty ? null : readIgnition(value, 'user_data of the configdrive')
 }
 
-/** A config with what it came as, and where from. */
-interface GivenIgnition {
+/** A config with its source text or object, and the name of the source. */
+interface SourcedIgnition {
   config: IgnitionConfig
   source: string | object
   what: string
 }
 
-/** @returns what Ignition warns of */
-function checked({ source, what }: GivenIgnition, installed: IgnitionConfig): string[] {
+/** @returns warnings of Ignition */
+function checked({ source, what }: SourcedIgnition, installed: IgnitionConfig): string[] {
   const { refusal, warnings } = checkIgnition(source, installed)
   if (refusal !== null)
     throw refused(`${what} cannot be used: ${refusal}. (check_ignition: false installs it all the same)`)
   return warnings
 }
 
-function readIgnition(value: unknown, what: string): GivenIgnition {
+function readIgnition(value: unknown, what: string): SourcedIgnition {
   if (typeof value !== 'string' && (typeof value !== 'object' || value === null))
     throw refused(`${what} is not an Ignition config`)
   try {
@@ -115,7 +115,7 @@ function readIgnition(value: unknown, what: string): GivenIgnition {
   }
 }
 
-/** What cloud-init and BMO call it, the specific before the general. */
+/** Hostname under the keys of cloud-init and BareMetal Operator, the specific ones first. */
 function metaHostname(metaData: JsonObject): string | undefined {
   for (const key of ['local-hostname', 'local_hostname', 'hostname', 'name']) {
     const name = metaData[key]
@@ -134,14 +134,14 @@ function imageFrom(args: InstallCoreosArgs, instance: JsonObject): InstallInput[
   return { url, insecure: args.insecure ?? true, digest: digestFrom(args, instance) }
 }
 
-/** An image that the arguments name is not the one that instance_info describes. */
+/** Expected digest; that of instance_info does not apply to an image of the arguments. */
 function digestFrom(args: InstallCoreosArgs, instance: JsonObject): ImageDigest | null {
-  if (args.image_sha256 !== undefined) return { sha256: args.image_sha256.toLowerCase(), insisted: true }
+  if (args.image_sha256 !== undefined) return { sha256: args.image_sha256.toLowerCase(), required: true }
   if (args.image_url !== undefined && args.image_url !== instance['image_source']) return null
   const hash =
     instance['image_os_hash_algo'] === 'sha256' ? instance['image_os_hash_value'] : instance['image_checksum']
   return typeof hash === 'string' && /^[0-9a-f]{64}$/i.test(hash)
-    ? { sha256: hash.toLowerCase(), insisted: false }
+    ? { sha256: hash.toLowerCase(), required: false }
     : null
 }
 
@@ -153,14 +153,14 @@ function metaKargs(metaData: JsonObject): string[] {
   throw refused('coreos_append_karg in meta_data of the configdrive must be a list of kernel arguments')
 }
 
-/** The shipped step takes any text as true, also "false"; here words mean what they say. */
+/** Reads a flag. Unlike here, the upstream step takes any text as true, also "false". */
 function flag(value: unknown): boolean | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string') return !/^(false|no|off|0|)$/i.test(value.trim())
   return Boolean(value)
 }
 
-/** An object, or JSON text of one; nothing counts as an empty object. */
+/** Reads an object or its JSON text; an empty value counts as an empty object. */
 function object(value: unknown, what: string): JsonObject {
   if (value === undefined || value === null || value === '') return {}
   const parsed = typeof value === 'string' ? parseJson(value) : value

@@ -119,7 +119,7 @@ describe('an installation', () => {
     ])
   })
 
-  test('leaves the firmware alone where that is not allowed', async () => {
+  test('does not change the firmware where that is not allowed', async () => {
     const files = { '/sys/firmware/efi/fw_platform_size': '64' }
     const { target, run } = machine(undefined, { files, capabilities: [] })
     expect((await run()).error).toBeUndefined()
@@ -127,7 +127,7 @@ describe('an installation', () => {
   })
 })
 
-describe('before anything is touched', () => {
+describe('before any disk is changed', () => {
   test.each<[string, InstallCoreosArgs, object, RegExp]>([
     ['cloud-init user data', {}, { configdrive: { user_data: '#cloud-config\n' } }, /cloud-init.*Nothing was written/],
     ['an argument that is none', { nosuch: 1 } as InstallCoreosArgs, {}, /unexpected arguments: nosuch/],
@@ -148,7 +148,7 @@ describe('before anything is touched', () => {
 })
 
 describe('a failing installer', () => {
-  test('is run again while its failure may pass', async () => {
+  test('is run again after a transient failure', async () => {
     const { run, installs } = machine([recorded['fail-url-interrupted']!, recorded['ok-xz']!])
     expect((await run()).error).toBeUndefined()
     expect(installs()).toHaveLength(2)
@@ -162,7 +162,7 @@ describe('a failing installer', () => {
     expect(target.clock.elapsed()).toBe(6000)
   })
 
-  test('is not run again when nothing would change, and tells its first error', async () => {
+  test('is not run again after a permanent failure, and its first error is reported', async () => {
     const { target, state, run, installs } = machine([recorded['fail-disk-too-small']!])
     const { error } = await run({ ignition })
     expect(error?.details).toBe(
@@ -173,7 +173,7 @@ describe('a failing installer', () => {
     expect([...target.tree.keys()]).toEqual([])
   })
 
-  test('leaves its partition table for debugging when that was asked for', async () => {
+  test('leaves its partition table for debugging on request', async () => {
     const { state, run } = machine([recorded['fail-truncated-xz']!])
     expect((await run({ preserve_on_error: true })).error).toBeDefined()
     expect(state.table).toBe('gpt')
@@ -185,7 +185,7 @@ describe('a failing installer', () => {
     expect(state.table).toBeNull()
   })
 
-  test('whose disk cannot be cleared is reported all the same, with a warning in the log', async () => {
+  test('is also reported when its disk cannot be cleared, with an error in the log', async () => {
     const { run } = machine([recorded['fail-truncated-xz']!], { script: { 'sgdisk --zap-all': { code: 4 } } })
     const { error, logged } = await run()
     expect(error?.details).toContain('truncated')
@@ -195,7 +195,7 @@ describe('a failing installer', () => {
   })
 })
 
-describe('a disk that is not as asked', () => {
+describe('a disk that differs from the input', () => {
   test.each<[string, Partial<ReturnType<typeof machine>['state']>, Script, string]>([
     ['has the argument missing', { options: 'rw' }, {}, 'the kernel argument foo=bar is missing'],
     [
@@ -220,7 +220,7 @@ describe('a disk that is not as asked', () => {
     expect(state.table).toBeNull()
   })
 
-  test('is unmounted all the same', async () => {
+  test('is unmounted too', async () => {
     const { target, run } = machine(undefined, { script: { [`ls -1 ${BOOT}/loader/entries`]: { code: 2 } } })
     expect((await run()).error).toBeDefined()
     expect(target.commands.filter((line) => line === `umount ${BOOT}`)).toHaveLength(2)
@@ -230,7 +230,7 @@ describe('a disk that is not as asked', () => {
 describe('a firmware that refuses', () => {
   const files = { '/sys/firmware/efi/fw_platform_size': '64' }
 
-  test('is asked six times, five seconds apart', async () => {
+  test('is tried six times, five seconds apart', async () => {
     let asked = 0
     const script = { 'efibootmgr -v -c': () => (++asked < 6 ? { code: 5 } : '') }
     const { target, run } = machine(undefined, { files, script })
@@ -239,7 +239,7 @@ describe('a firmware that refuses', () => {
     expect(target.clock.elapsed()).toBe(25_000)
   })
 
-  test('for ever fails the step', async () => {
+  test('every time fails the step', async () => {
     const { run, state } = machine(undefined, {
       files,
       script: { 'efibootmgr -v -c': { code: 5, stderr: 'No space left' } },
@@ -261,7 +261,7 @@ describe('software RAID', () => {
     expect(target.commands).toContain('mdadm --zero-superblock /dev/sdb1')
   })
 
-  test('is kept where another disk is part of it that may not be written', async () => {
+  test('is kept when it has a member on a disk that may not be written', async () => {
     const { target, run } = machine(undefined, { files: { '/proc/mdstat': mdstat }, script, writable: ['/dev/sda'] })
     const { error, logged } = await run()
     expect(error).toBeUndefined()
@@ -285,7 +285,7 @@ describe('software RAID', () => {
   })
 })
 
-test('an agent that stops leaves the installer at work and comes back to it', async () => {
+test('a stopped agent leaves the installer running and attaches to it again', async () => {
   const stop = new AbortController()
   const { target, state, run } = machine()
   const { error } = await run(

@@ -22,10 +22,10 @@ import { runInstaller } from './run-installer.js'
 import { makeUnbootable } from './unbootable.js'
 
 /**
- * Installs CoreOS with coreos-installer. Takes its input from arguments, or like the step that OpenShift ships from
- * configdrive and instance_info. Advertised with priority 0: it runs only for who asks, as BareMetal Operator does at 80.
+ * Installs CoreOS with coreos-installer. Reads its input from arguments or, as OpenShift's own step does, from configdrive
+ * and instance_info. Advertised with priority 0: it runs only on request, as from BareMetal Operator with priority 80.
  *
- * Gives null, as the shipped step does: Ironic keeps a step's result in its logs only.
+ * Returns null, as OpenShift's step does: Ironic only logs a step's result.
  *
  * @example
  * import { installCoreosStep } from 'ironstage/steps'
@@ -41,7 +41,7 @@ export const installCoreos = defineStep<InstallCoreosArgs>({
     const { target, node, environment, progress, logger } = context
     const input = resolveInput({ args, node, environment, liveHostname: await liveHostname(context) })
     logInput(context, input)
-    // Before anything is changed: an image that is not to be had leaves arrays and disks as they are.
+    // Stage first: a missing image must leave arrays and disks unchanged.
     await using staged = await stagedImage(context, input)
     progress.stage('finding the root device')
     const device = await prepareDisk(context)
@@ -49,7 +49,7 @@ export const installCoreos = defineStep<InstallCoreosArgs>({
     try {
       await install(context, input, device.name, staged)
     } catch (error) {
-      // An agent that is stopped leaves the installer at work; there is nothing to clear up, and nothing failed.
+      // A stopped agent leaves the installer running: nothing has failed, and there is no cleanup.
       context.signal.throwIfAborted()
       if (!input.preserveOnError) await leaveUnbootable(context, device.name, error)
       throw asStepError(error)
@@ -60,8 +60,8 @@ export const installCoreos = defineStep<InstallCoreosArgs>({
 })
 
 /**
- * The disk to install to, with the software RAID arrays that are in the way deleted. Upstream deletes them first and
- * then looks for the disk; here nothing is deleted when there is no disk to install to.
+ * Chooses the disk to install to, and deletes software RAID arrays. The upstream step deletes arrays before it looks for
+ * the disk; here nothing is deleted when there is no disk to install to.
  */
 async function prepareDisk(context: StepContext): Promise<BlockDevice> {
   const { target, logger, progress } = context
@@ -78,7 +78,7 @@ async function prepareDisk(context: StepContext): Promise<BlockDevice> {
   return chosen
 }
 
-/** As the shipped step decides: kept when the node is told not to be cleaned. */
+/** Arrays to delete; none when the node's `automated_clean` is false, as in the upstream step. */
 async function arraysToDelete({ target, node, logger }: StepContext, devices: BlockDevice[]): Promise<RaidArray[]> {
   if (node['automated_clean'] === false || !target.has('software-raid')) return []
   const arrays = await listRaidArrays(target)
@@ -105,10 +105,10 @@ async function install(
       staged?.failure(),
     )
   } finally {
-    // It holds secrets, and the live system may go on running. A stopped agent comes back for it.
+    // The file holds secrets, and the live system may continue to run. A restarted agent still needs it.
     if (file && !signal.aborted) await target.executor.files.remove(file).catch(() => {})
   }
-  // Nothing was installed, so there is nothing to read back, and no boot loader to point the firmware at.
+  // A plan installed nothing that could be read back or booted.
   if (target.planned) return
   progress.stage('reading the disk back')
   await rescanDevice(target, device, logger)
@@ -120,7 +120,7 @@ async function install(
   if (input.ejectMedia) await ejectMedia(context)
 }
 
-/** After the disk was read back, so that the firmware is never pointed at one that was not verified. */
+/** Runs after the read-back, so that the firmware never boots an unverified disk. */
 async function makeBootEntry({ target, progress, logger, clock, signal }: StepContext, device: string): Promise<void> {
   if ((await bootMode(target.executor)) !== 'uefi') return
   if (!target.has('efi-variables')) {
@@ -131,7 +131,7 @@ async function makeBootEntry({ target, progress, logger, clock, signal }: StepCo
   await createBootEntry(target, device, { clock, logger, signal })
 }
 
-/** What some servers need to boot the disk. The agent goes on running from memory. */
+/** Some servers boot the disk only without virtual media. The agent continues to run from memory. */
 async function ejectMedia({ target, progress, logger }: StepContext): Promise<void> {
   progress.stage('ejecting virtual media')
   const { exit, stderr } = await finish(target.executor, ['eject', '/dev/sr0'], { effect: 'writes' })
@@ -139,7 +139,7 @@ async function ejectMedia({ target, progress, logger }: StepContext): Promise<vo
     logger('warn', `the medium that the live system was booted from is not ejected: ${stderr.trim()}`)
 }
 
-/** Best effort: what made the step fail is what is told, and the target may be gone. */
+/** Best effort: the step reports its first error, and the target may be gone. */
 async function leaveUnbootable({ target, logger }: StepContext, device: string, failure: unknown): Promise<void> {
   try {
     await makeUnbootable(target, device, logger)
@@ -150,13 +150,13 @@ async function leaveUnbootable({ target, logger }: StepContext, device: string, 
   }
 }
 
-/** A step's own errors say all they have to say. */
+/** Wraps errors other than StepError, which is complete in itself. */
 const asStepError = (error: unknown): StepError =>
   error instanceof StepError
     ? error
     : new StepError(`install_coreos: ${errorChain(error).join(': ')}`, { cause: error })
 
-/** Two installations may share a host, when their targets are loop devices on it: the file must not be shared. */
+/** Name of the config file, distinct for each node, since two targets may be loop devices of one host. */
 function nodeName({ node }: StepContext): string {
   const uuid = node['uuid']
   return typeof uuid === 'string' && /^[\w-]+$/.test(uuid) ? uuid : 'node'

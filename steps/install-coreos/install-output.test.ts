@@ -18,7 +18,7 @@ const lines = (name: string): string[] => {
 }
 const failure = (name: string) => readFailure(lines(name), { kind: 'exited', code: recorded[name]!.code })
 
-describe('why an installation failed', () => {
+describe('the reason of a failed installation', () => {
   test.each([
     ['fail-corrupt-xz', 'with code 1: Error: decoding and writing image: lzma data error', false],
     [
@@ -83,16 +83,16 @@ describe('why an installation failed', () => {
     expect(failure(name)).toMatchObject({ text: `coreos-installer failed ${text}`, transient })
   })
 
-  test('a terminal changes nothing about it', () => {
+  test('is the same on a terminal', () => {
     expect(failure('fail-url-404-pty')).toEqual(failure('fail-url-404'))
   })
 
-  test('never is that the installation failed', () => {
+  test('is more than that the installation failed', () => {
     for (const name of Object.keys(recorded).filter((key) => key.startsWith('fail-')))
       expect(failure(name).text).not.toContain('install failed')
   })
 
-  test('is its last word when it was killed, and running it again is no cure', () => {
+  test('is the last line of a killed installer, and is not transient', () => {
     expect(readFailure(['Read disk 1.0 KiB/2.0 KiB (50%)', ''], { kind: 'signalled', signal: 'SIGKILL' })).toEqual({
       text: 'coreos-installer failed (it was ended by SIGKILL): Read disk 1.0 KiB/2.0 KiB (50%)',
       transient: false,

@@ -1,5 +1,5 @@
 /**
- * How far the installer has read its image, 0 to 100, from a line of its output; undefined for other lines and while it
+ * Percentage of the image that the installer has read, from a line of its output; undefined for other lines and while it
  * does not know the length. On a terminal the line starts with `> ` and ends in blanks
  * (recordings coreos-installer/ok-xz and ok-xz-pty).
  */

@@ -5,12 +5,11 @@ import { readPartitions } from '../hardware/partitions.js'
 import { finish, runCommand } from '../sdk/run-command.js'
 import type { InstallInput } from './input.js'
 
-/** SHA-256 in hex of the bytes that must stand in /ignition/config.ign; null when there must be none. */
+/** Expected SHA-256 of /ignition/config.ign in hex; null when the file must not exist. */
 export type ExpectedConfig = string | null
 
 /**
- * Looks at an installed disk through the target's own programs and says what differs from what was asked, one sentence
- * each; nothing when all is as it should be.
+ * Reads an installed disk with the target's own programs. Returns a sentence for each difference from the input.
  */
 export async function readBack(
   target: Target,
@@ -46,7 +45,7 @@ async function configDifferences(target: Target, folder: string, expected: Expec
   return mode === '600' ? [] : [`the Ignition config on the disk has mode ${mode} instead of 600`]
 }
 
-/** The `options` of the boot entry that the installer edits: the last of them by name. */
+/** The `options` of the boot entry that the installer edits, which is the last by name. */
 async function kernelArguments(target: Target, folder: string): Promise<string | null> {
   const { stdout } = await runCommand(target.executor, ['ls', '-1', `${folder}/loader/entries`], { effect: 'reads' })
   const entry = stdout
@@ -60,7 +59,7 @@ async function kernelArguments(target: Target, folder: string): Promise<string |
   return /^options\s+(.*)$/m.exec(text)?.[1]?.trim() ?? null
 }
 
-/** What of the final kernel arguments is not as asked. An argument may consist of several words. */
+/** Differences of the final kernel arguments from the input. An argument may consist of several words. */
 export function kernelArgumentDifferences(options: string | null, input: InstallInput): string[] {
   const { appendKargs, deleteKargs, ipOptions, platform, consoles } = input
   const append = [...appendKargs, ...(ipOptions === null ? [] : [ipOptions])]

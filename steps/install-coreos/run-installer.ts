@@ -7,15 +7,15 @@ import { StepError, type StepContext } from '../sdk/step.js'
 import { DISK_FAILED, readFailure } from './failure.js'
 import { progressPercent } from './progress.js'
 
-/** As often as the shipped step tries, but only after failures that may pass, and not at once. */
+/** Attempts of the upstream step, but here only after transient failures and with pauses. */
 const ATTEMPTS = 3
 const PAUSES = [seconds(1), seconds(5)]
 
 /**
- * Runs the installer to its successful end.
+ * Runs the installer until it succeeds.
  *
- * @param withheld why the image was kept from it, if that is why it failed
- * @throws StepError with the first error that it printed and its causes
+ * @param withheld returns the error because of which the image was withheld from the installer, or undefined
+ * @throws StepError with the first error that the installer printed and its causes
  */
 export async function runInstaller(
   context: StepContext,

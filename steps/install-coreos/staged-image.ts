@@ -5,16 +5,16 @@ import { StepError, type StepContext } from '../sdk/step.js'
 import type { InstallInput } from './input.js'
 
 /**
- * Has the image brought to the target where that can be; null where the installer is to fetch it itself.
+ * Stages the image for the target; null when the installer fetches it itself.
  *
- * @throws StepError when it is not to be had, or is not the one that was asked for; nothing has been touched then
+ * @throws StepError when the image cannot be fetched or fails a check, before any disk is written
  */
 export async function stagedImage(context: StepContext, { image }: InstallInput): Promise<StagedAsset | null> {
   const { target, progress, logger, signal } = context
   if (image === null || target.planned) return null
   const { url, insecure, digest } = image
   if (!target.stage) {
-    if (digest?.insisted)
+    if (digest?.required)
       throw new StepError(
         `install_coreos: the SHA-256 of ${maskedUrl(url)} cannot be checked on ${target.name}, whose installer fetches it by itself and checks signatures only. Nothing was written to any disk. Leave image_sha256 out, or let images be fetched for it.`,
       )
@@ -22,7 +22,7 @@ export async function stagedImage(context: StepContext, { image }: InstallInput)
     return null
   }
   progress.stage('fetching the image')
-  let told = -1
+  let reported = -1
   try {
     const staged = await target.stage(
       { url, sha256: digest?.sha256 ?? null, signature: insecure ? 'where present' : 'required' },
@@ -30,7 +30,7 @@ export async function stagedImage(context: StepContext, { image }: InstallInput)
         signal,
         onProgress: (received, total) => {
           const percent = total ? Math.floor((received * 100) / total) : -1
-          if (percent > told) progress.percent((told = percent))
+          if (percent > reported) progress.percent((reported = percent))
         },
       },
     )

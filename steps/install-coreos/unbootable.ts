@@ -5,9 +5,8 @@ import { rescanDevice } from '../hardware/rescan.js'
 import { runCommand } from '../sdk/run-command.js'
 
 /**
- * Makes sure that a disk on which an installation failed cannot be booted: a table with a boot partition on a disk that
- * was not verified, or lacks its Ignition config, is worse than none. The installer clears the table itself when it can;
- * it cannot when it was killed, and not when the failure was found after it.
+ * Makes a disk unbootable after a failed installation, because it may be incomplete or lack its Ignition config. The
+ * installer clears the partition table itself, but not when it was killed, or when a later check fails.
  *
  * @throws Error when a boot partition remains
  */
@@ -15,7 +14,7 @@ export async function makeUnbootable(target: Target, device: string, logger: Log
   await rescanDevice(target, device, logger)
   if (!(await hasBootPartition(target, device))) return
   logger('warn', `clearing the partition table of ${device}, since the installation failed`)
-  // sgdisk ends with 2 when the table it destroys was damaged.
+  // sgdisk exits with 2 when the table was damaged.
   await during(`clearing the partition table of ${device}`, () =>
     runCommand(target.executor, ['sgdisk', '--zap-all', device], { effect: 'writes', accept: [0, 2] }),
   )

@@ -13,9 +13,9 @@ import type { LogicalDisk } from './raid-config.js'
 const LINUX_RAID = 'fd00'
 
 /**
- * Makes the volumes: a partition on each disk for each volume, an md device over each row of partitions.
+ * Creates the volumes: a partition on each disk for each volume, and an md device over each row of partitions.
  *
- * @throws StepError of type SoftwareRAIDError; nothing is undone then
+ * @throws StepError of type SoftwareRAIDError; earlier changes are not undone
  */
 export async function createVolumes(context: StepContext, volumes: readonly LogicalDisk[]): Promise<void> {
   const { target, progress, logger, signal } = context
@@ -70,7 +70,7 @@ function freeName(taken: readonly string[]): string {
   for (let number = 0; ; number++) if (!taken.includes(`/dev/md${number}`)) return `/dev/md${number}`
 }
 
-/** The disks that volumes may be made of. Without hints all of the machine's, so one that is not allowed is a refusal. */
+/** Disks that volumes may use: those that the policy lets steps write. */
 async function freeDisks({ target, logger }: StepContext, volumes: readonly LogicalDisk[]): Promise<BlockDevice[]> {
   const disks = (await listBlockDevices(target)).filter(({ type }) => type === 'disk')
   const allowed = disks.filter((disk) => target.disks.mayWrite(disk))

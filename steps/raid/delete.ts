@@ -6,8 +6,8 @@ import { runCommand } from '../sdk/run-command.js'
 import type { StepContext } from '../sdk/step.js'
 
 /**
- * Deletes the software RAID volumes and the partition tables that they stood in. Kept are volumes that the node's
- * `skip_block_devices` names, and those with a member on a disk that may not be written.
+ * Deletes the software RAID volumes and the partition tables of their disks, except volumes in the node's
+ * `skip_block_devices` and those with a member on a disk that may not be written.
  */
 export async function deleteVolumes(context: StepContext): Promise<void> {
   const { target, progress, logger, signal } = context
@@ -18,12 +18,12 @@ export async function deleteVolumes(context: StepContext): Promise<void> {
     const volume = devices.find((device) => device.name === name)?.volumeName
     return volume === undefined || !skipped.includes(volume)
   })
-  const kept = arrays.filter((array) => !gone.includes(array))
-  for (const { name } of kept) logger('info', `keeping ${name}`)
+  const remaining = arrays.filter((array) => !gone.includes(array))
+  for (const { name } of remaining) logger('info', `keeping ${name}`)
 
   const names = devices.map(({ name }) => name)
   const disksOf = (members: readonly string[]) => members.flatMap((member) => diskOf(member, names) ?? [])
-  const keptDisks = kept.flatMap(({ members }) => disksOf(members))
+  const disksInUse = remaining.flatMap(({ members }) => disksOf(members))
   for (const array of gone) {
     progress.stage(`deleting ${array.name}`)
     await deleteArray(target, array, logger)
@@ -31,8 +31,8 @@ export async function deleteVolumes(context: StepContext): Promise<void> {
   const holders = new Set(gone.flatMap(({ members }) => disksOf(members)))
   const writable = devices.filter((device) => device.type === 'disk' && target.disks.mayWrite(device))
   for (const { name } of writable) {
-    if (keptDisks.includes(name)) continue
-    // Members of an array that was never put together: a disk of it is missing.
+    if (disksInUse.includes(name)) continue
+    // Members of an array that could not be assembled, because a disk is missing.
     const strays = (await readPartitions(target, name)).partitions.filter(
       ({ filesystem }) => filesystem === 'linux_raid_member',
     )

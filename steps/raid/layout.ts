@@ -8,7 +8,7 @@ const MIB = 2 ** 20
 
 /** MiB in front of the first member: room for an EFI system partition, or for GRUB. */
 const FIRST_MIB = { uefi: 551, bios: 9 } as const
-/** MiB at the end that the copy of the partition table needs. */
+/** MiB at the end for the copy of the partition table. */
 const LAST_MIB = 1
 
 /** A member's partition. */
@@ -17,7 +17,7 @@ export interface MemberPartition {
   disk: string
   number: number
   startMib: number
-  /** null: up to the end of the disk. */
+  /** Null for the rest of the disk. */
   sizeMib: number | null
 }
 
@@ -27,11 +27,11 @@ export interface PlannedVolume {
 }
 
 /**
- * Decides which disks each volume takes and where its members lie. A volume of size MAX comes last on the disks,
- * wherever it is in the list.
+ * Assigns disks and partitions to each volume. A volume of size MAX comes last on the disks, regardless of its place in the
+ * list.
  *
- * @param disks those that may be used, in lsblk's order
- * @throws StepError of type SoftwareRAIDError when there are too few or too small disks
+ * @param disks usable disks, in lsblk's order
+ * @throws StepError of type SoftwareRAIDError when there are too few disks, or they are too small
  */
 export function layOut(
   volumes: readonly LogicalDisk[],
@@ -69,7 +69,7 @@ function chooseDisks({ raid_level: level, physical_disks: hints }: LogicalDisk, 
     : disks
   if (chosen.length < FEWEST_DISKS[level])
     throw failure(`RAID level ${level} needs at least ${FEWEST_DISKS[level]} disks, and there are ${chosen.length}`)
-  // Copies come in pairs: over an odd number of disks they would overlap those of the next row.
+  // RAID-10 takes pairs of disks: over an odd number, copies would overlap those of the next row.
   return level === '1+0' ? chosen.slice(0, chosen.length - (chosen.length % 2)) : chosen
 }
 

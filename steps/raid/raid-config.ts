@@ -6,9 +6,9 @@ import { StepError } from '../sdk/step.js'
 const RAID_LEVELS = ['0', '1', '5', '6', '1+0'] as const
 export type RaidLevel = (typeof RAID_LEVELS)[number]
 
-/** A volume that is to be made. */
+/** A volume to create. */
 export interface LogicalDisk {
-  /** GiB, or all that is left. */
+  /** GiB, or MAX for the rest of the disks. */
   size_gb: number | 'MAX'
   raid_level: RaidLevel
   controller: 'software'
@@ -20,7 +20,7 @@ export interface LogicalDisk {
 
 export const FEWEST_DISKS: Readonly<Record<RaidLevel, number>> = { '0': 2, '1': 2, '5': 3, '6': 4, '1+0': 4 }
 
-/** How many disks' worth of data a volume over so many disks holds. */
+/** Capacity of a volume, in members. */
 export function dataDisks(level: RaidLevel, disks: number): number {
   switch (level) {
     case '0':

@@ -22,7 +22,7 @@ export const deleteConfiguration = defineStep({
   },
 })
 
-/** Makes the software RAID that the node's `target_raid_config` describes. Gives that configuration. */
+/** Creates the software RAID of the node's `target_raid_config`. Returns that configuration. */
 export const createConfiguration = defineStep({
   name: 'create_configuration',
   interface: 'raid',
@@ -40,7 +40,7 @@ export const createConfiguration = defineStep({
   },
 })
 
-/** Makes the software RAID that its argument describes, by default in place of what there is. */
+/** Creates the software RAID of its argument; by default deletes the existing one first. */
 export const applyConfiguration = defineStep<{ raid_config: JsonObject; delete_existing: boolean }>({
   name: 'apply_configuration',
   interface: 'raid',
@@ -60,7 +60,7 @@ export const applyConfiguration = defineStep<{ raid_config: JsonObject; delete_e
   },
   run: async (context, { raid_config: config, delete_existing: deleteExisting }) => {
     checkAllowed(context)
-    // A configuration that cannot be made leaves what there is.
+    // Read first: an invalid configuration must not delete the existing one.
     const volumes = readRaidConfig(config)
     if (deleteExisting) await deleteVolumes(context)
     await createVolumes(context, volumes)

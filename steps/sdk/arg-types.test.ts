@@ -42,7 +42,7 @@ const noted = defineStep({
   },
 })
 
-test('the type of args is what the schema accepts, and that is what arrives', async () => {
+test('args have the type and the values that the schema accepts', async () => {
   const context = stepContext(scriptedTarget({}))
   expect(await noted.run(context, { note: 'a', disks: ['sda'], only: null })).toEqual({
     ...{ note: 'a', disks: ['sda'], times: 1 },
@@ -50,7 +50,7 @@ test('the type of args is what the schema accepts, and that is what arrives', as
   expect(await noted.run(context, { note: 'a', times: 3 })).toEqual({ note: 'a', times: 3 })
 })
 
-test('an explicit type still decides, and a step without arguments has none', () => {
+test('an explicit type takes precedence, and a step without arguments has none', () => {
   const explicit = defineStep<{ seconds: number }>({
     ...{ name: 'explicit', interface: 'deploy', on: ['clean'] },
     args: { properties: { seconds: { type: 'number', description: 'How long.' } }, required: ['seconds'] },
@@ -79,8 +79,8 @@ test.each<[string, Record<string, unknown>, RegExp]>([
   ['an empty name', { name: '' }, /^a step has no name$/],
   ['a name with a blank', { name: 'wipe it' }, /^the step wipe it has a name that/],
   ['an interface that Ironic lacks', { interface: 'disk' }, /^the step x has the interface disk$/],
-  ['no kind of work', { on: [] }, /^the step x does not say what kind of work/],
-  ['a kind of work that is none', { on: ['boot'] }, /^the step x does not say what kind of work/],
+  ['no kind of work', { on: [] }, /^the step x does not list its kinds of work/],
+  ['an unknown kind of work', { on: ['boot'] }, /^the step x does not list its kinds of work/],
   ['no run', { run: undefined }, /^the step x has no function run$/],
   ['args without properties', { args: {} }, /^the step x has args without properties$/],
   ['an argument undescribed', { args: { properties: { a: { type: 'string' } } } }, /does not describe its argument a$/],

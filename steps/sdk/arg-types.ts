@@ -1,17 +1,17 @@
 import type { SchemaObject } from 'ajv'
 
-/** One argument of a step: any JSON Schema, with the sentence that `argsinfo` shows. */
+/** One argument of a step: any JSON Schema, with a description for `argsinfo`. */
 export type ArgSchema = SchemaObject & { description: string }
 
-/** The arguments that a step takes. Others are refused. */
+/** Arguments of a step. Others are refused. */
 export interface ArgsSchema {
   properties: Record<string, ArgSchema>
   required?: readonly string[]
 }
 
 /**
- * The TypeScript type of what a JSON Schema accepts, for the part of JSON Schema that arguments of steps are written
- * in: `type`, `enum`, `const`, `anyOf`, `oneOf`, `items`, `properties` with `required`. Everything else is `unknown`.
+ * TypeScript type of the values that a JSON Schema accepts. Supports `type`, `enum`, `const`, `anyOf`, `oneOf`, `items` and
+ * `properties` with `required`; anything else is `unknown`.
  */
 export type SchemaType<S> = S extends { const: infer C }
   ? C
@@ -46,14 +46,14 @@ type TypeNamed<T, S> = T extends 'string'
               : Record<string, unknown>
             : unknown
 
-/** Required properties, and those with a default, are always there. */
+/** Properties that are required or have a default are always present. */
 type PropertyTypes<P, Required> = Flat<
-  { -readonly [K in keyof P as Given<P, K, Required> extends true ? K : never]: SchemaType<P[K]> } & {
-    -readonly [K in keyof P as Given<P, K, Required> extends true ? never : K]?: SchemaType<P[K]>
+  { -readonly [K in keyof P as AlwaysPresent<P, K, Required> extends true ? K : never]: SchemaType<P[K]> } & {
+    -readonly [K in keyof P as AlwaysPresent<P, K, Required> extends true ? never : K]?: SchemaType<P[K]>
   }
 >
 
-type Given<P, K extends keyof P, Required> = K extends Required
+type AlwaysPresent<P, K extends keyof P, Required> = K extends Required
   ? true
   : P[K] extends { default: unknown }
     ? true
@@ -61,7 +61,7 @@ type Given<P, K extends keyof P, Required> = K extends Required
 
 type Flat<T> = { [K in keyof T]: T[K] }
 
-/** The type of a step's `args`, from the schema that it gives for them. */
+/** Type of a step's `args`, from their schema. */
 export type ArgsOf<S> = S extends { properties: infer P }
   ? PropertyTypes<P, S extends { required: readonly (infer R)[] } ? R : never>
   : Record<never, never>

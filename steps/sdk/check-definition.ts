@@ -1,7 +1,7 @@
 import { UserError } from '../../runtime/index.js'
 import { STEP_INTERFACES } from '../../wire/index.js'
 
-/** As TypeScript sees a definition; one that comes out of plain JavaScript, or unchecked, may lack any of it. */
+/** A definition; one from JavaScript or unchecked TypeScript may lack any of its fields. */
 interface Definition {
   name: string
   interface: string
@@ -13,9 +13,9 @@ interface Definition {
 const KINDS = ['deploy', 'clean', 'service']
 
 /**
- * Refuses what would make a step that no Ironic could ask for. Files of steps are not type-checked when they are loaded.
+ * Refuses definitions that Ironic could not use. Files of steps are not type-checked when they are loaded.
  *
- * @throws UserError that names the step and what is wrong with it
+ * @throws UserError that names the step and its defect
  */
 export function checkDefinition(definition: Definition): void {
   const { name, on, args, run } = definition
@@ -25,20 +25,20 @@ export function checkDefinition(definition: Definition): void {
   if (!/^[A-Za-z][\w.-]*$/.test(name))
     throw wrong(
       step,
-      'has a name that requests cannot carry well',
+      'has a name with characters that requests cannot carry',
       'use letters, digits and underscores, a letter first',
     )
   if (!(STEP_INTERFACES as readonly unknown[]).includes(definition.interface))
     throw wrong(step, `has the interface ${String(definition.interface)}`, `use one of ${STEP_INTERFACES.join(', ')}`)
   if (!Array.isArray(on) || on.length === 0 || !on.every((kind) => KINDS.includes(kind as string)))
-    throw wrong(step, 'does not say what kind of work it is part of', "say on: ['deploy'], 'clean', 'service' or more")
+    throw wrong(step, 'does not list its kinds of work', "add on: ['deploy'], 'clean', 'service' or several of them")
   if (typeof run !== 'function') throw wrong(step, 'has no function run', 'add run: async (context, args) => { ... }')
   if (args === undefined) return
   if (typeof args.properties !== 'object' || args.properties === null)
     throw wrong(step, 'has args without properties', 'write args: { properties: { NAME: { type, description } } }')
   for (const [arg, schema] of Object.entries(args.properties))
     if (typeof schema?.description !== 'string' || schema.description === '')
-      throw wrong(step, `does not describe its argument ${arg}`, 'add a description: Ironic shows it to who asks')
+      throw wrong(step, `does not describe its argument ${arg}`, 'add a description: Ironic shows it to users')
   for (const arg of args.required ?? [])
     if (!Object.hasOwn(args.properties, arg))
       throw wrong(step, `requires an argument ${arg} that it does not have`, 'add it to the properties')

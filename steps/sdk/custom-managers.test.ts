@@ -7,7 +7,7 @@ import { managersWith } from './custom-managers.js'
 const step = (name: string) =>
   defineStep({ name, interface: 'deploy', on: ['deploy'], run: () => Promise.resolve(null) })
 
-test('loose steps share a manager of their own, before the standard ones', async () => {
+test('steps without a manager share one, before the standard ones', async () => {
   const managers = managersWith(step('a'), { ...genericHardwareManager, className: 'Mine', name: 'mine' }, step('b'))
   expect(managers.map(({ className }) => className)).toEqual([
     ...['Mine', 'CustomHardwareManager'],
@@ -18,14 +18,14 @@ test('loose steps share a manager of their own, before the standard ones', async
   expect(managersWith()).toEqual(standardManagers)
 })
 
-test('a step may take the place of a generic one', () => {
+test('a step may replace a generic one', () => {
   expect(() => managersWith(step('erase_devices'))).not.toThrow()
 })
 
 test.each([
   ['two steps of a name', () => managersWith(step('a'), step('a')), 'there are two steps a in CustomHardwareManager'],
   ['a manager twice', () => managersWith(genericHardwareManager), 'two hardware managers of class GenericHardware'],
-  ['install_coreos', () => managersWith(step('install_coreos')), 'the step install_coreos is already there'],
+  ['install_coreos', () => managersWith(step('install_coreos')), 'the step install_coreos already exists'],
 ])('%s is refused', (_, make, sentence) => {
   expect(make).toThrow(sentence)
 })

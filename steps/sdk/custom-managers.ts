@@ -2,16 +2,15 @@ import { UserError } from '../../runtime/index.js'
 import { standardManagers } from '../hardware-managers.js'
 import type { HardwareManager, Step } from './step.js'
 
-/** Class name of the manager that loose steps are put into. */
+/** Class name of the manager for steps without one. */
 export const CUSTOM_MANAGER = 'CustomHardwareManager'
 
-/** As OpenShift's manager for install_coreos: a service provider's own. */
+/** Support level of a service provider, as that of OpenShift's manager. */
 const SUPPORT = 3
 
 /**
- * The managers of an agent that shall offer more than the standard ones: managers as they are, loose steps in one of
- * class `CustomHardwareManager` with support 3. They come before the standard ones, so a step of theirs takes the place
- * of a generic one of the same name.
+ * Adds managers and steps to the standard managers. Steps without a manager go into one of class `CustomHardwareManager`
+ * with support 3. Added ones come first, so their steps replace generic ones of the same name.
  *
  * @throws UserError when two steps of a manager, or two managers, have the same name
  *
@@ -52,12 +51,15 @@ function refuseTwice(names: readonly string[], sentence: (name: string) => strin
   if (twice !== undefined) throw new UserError('steps-twice', sentence(twice), { remedy, kind: 'usage' })
 }
 
-/** Of two steps with the same name and support an agent offers the one whose class comes first: never the custom one. */
+/**
+ * Refuses a step that the agent would never offer: of two steps with the same name and support, that of the first class
+ * name wins, and `CoreOSInstallHardwareManager` comes before `CustomHardwareManager`.
+ */
 function refuseHidden(loose: readonly Step[]): void {
   const own = standardManagers.find(({ className }) => className === 'CoreOSInstallHardwareManager')
   const hidden = loose.find(({ name }) => own?.steps.some((step) => step.name === name))
   if (hidden)
-    throw new UserError('step-taken', `the step ${hidden.name} is already there, in ${own?.className}`, {
+    throw new UserError('step-taken', `the step ${hidden.name} already exists, in ${own?.className}`, {
       remedy: 'name yours differently, or export a hardware manager with a support above 3 that has it',
       kind: 'usage',
     })

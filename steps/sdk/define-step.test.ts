@@ -27,8 +27,8 @@ const sleep = defineStep<{ seconds: number; note?: string }>({
 })
 const context = () => stepContext(scriptedTarget({}))
 
-describe('what a step advertises', () => {
-  test('argsinfo comes from the schema', () => {
+describe('an advertised step', () => {
+  test('has argsinfo from the schema', () => {
     expect(sleep.advertise('clean')).toEqual({
       step: 'sleep',
       priority: 5,
@@ -42,19 +42,19 @@ describe('what a step advertises', () => {
     })
   })
 
-  test('a deploy step has no abortable, and priority 0 unless given', () => {
+  test('of deployment has no abortable, and priority 0 by default', () => {
     expect(sleep.advertise('deploy')).not.toHaveProperty('abortable')
     expect(sleep.advertise('deploy').priority).toBe(0)
   })
 
-  test('a step without arguments has no argsinfo, as recorded', () => {
+  test('without arguments has no argsinfo, as recorded', () => {
     expect(genericHardwareManager.steps.slice(0, 2).map((step) => step.advertise('clean'))).toEqual([
       { step: 'erase_devices', priority: 10, interface: 'deploy', reboot_requested: false, abortable: true },
       { step: 'erase_devices_metadata', priority: 99, interface: 'deploy', reboot_requested: false, abortable: true },
     ])
   })
 
-  test('install_coreos names every argument and requires none', () => {
+  test('install_coreos lists every argument and requires none', () => {
     const advertised = installCoreos.advertise('deploy')
     expect(advertised).toMatchObject({ step: 'install_coreos', priority: 0, interface: 'deploy' })
     expect(Object.keys(advertised.argsinfo!)).toEqual(
@@ -65,7 +65,7 @@ describe('what a step advertises', () => {
 })
 
 describe('the arguments of a step', () => {
-  test('reach it when they are right', async () => {
+  test('reach it when they are valid', async () => {
     expect(await sleep.run(context(), { seconds: 3, note: null })).toBe('slept 3')
   })
 
@@ -80,7 +80,7 @@ describe('the arguments of a step', () => {
     expect(ran).not.toHaveBeenCalled()
   })
 
-  test('are not repeated in the complaint: they may be secrets', async () => {
+  test('are not repeated in the message, since they may be secrets', async () => {
     const complaint = await sleep.run(context(), { seconds: 'hunter2' }).catch((error: Error) => error.message)
     expect(complaint).not.toContain('hunter2')
   })

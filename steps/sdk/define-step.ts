@@ -9,41 +9,40 @@ import { BadStepArguments, type Step, type StepContext } from './step.js'
 
 export type { ArgSchema, ArgsSchema } from './arg-types.js'
 
-/** A step as {@link defineStep} takes it. */
+/** Definition of a step, for {@link defineStep}. */
 export interface StepDefinition<Args> {
   name: string
   interface: StepInterface
   /** The kinds of work that it can be part of. */
   on: readonly StepKind[]
-  /** Advertised priority by kind, 0 where absent: then only a user who asks for it gets it. */
+  /** Advertised priority by kind; 0, the default, means that the step runs only on request. */
   priority?: Partial<Record<StepKind, number>>
   args?: ArgsSchema
   /** Whether Ironic may give up waiting for it when cleaning or servicing is aborted. Default false. */
   abortable?: boolean
   /**
-   * The kinds of work for which it is advertised whether it is abortable; Ironic takes its absence for no. Default
-   * cleaning and service: a deployment is always abortable in wait (recording agent-full-lifecycle).
+   * Kinds of work for which `abortable` is advertised; to Ironic its absence means no. Default cleaning and service, since a
+   * waiting deployment is always abortable (recording agent-full-lifecycle).
    */
   abortableOn?: readonly StepKind[]
   /**
-   * How its arguments are advertised: as they are, or as some of upstream's steps do it, which name none of theirs or
-   * say explicitly that there is none (recording agent-api-direct). Default `derived`.
+   * Advertised arguments: `derived` (default) from the schema, or none (`absent`, `empty`), as some steps of upstream
+   * advertise them (recording agent-api-direct).
    */
   argsinfo?: 'derived' | 'absent' | 'empty'
   /** Whether Ironic reboots the machine after it. Default false. */
   rebootRequested?: boolean
-  /** Does the work. What it throws becomes a failure of the step; its value travels back to Ironic. */
+  /** Does the work. An error becomes the failure of the step; the returned value is sent to Ironic. */
   run(context: StepContext, args: Args): Promise<unknown>
 }
 
 /**
- * Makes a step. `argsinfo` is derived from the arguments' schema; arguments are checked before `run` sees them, so bad
- * ones are refused before anything is touched. An argument that has a `default` gets it when it is not given.
+ * Makes a step. `argsinfo` is derived from the arguments' schema. Arguments are checked, and get their defaults, before
+ * `run` is called, so that bad ones are refused before anything is changed.
  *
- * The type of `args` comes from the schema; where it cannot (a schema that is put together elsewhere), say it:
- * `defineStep<MyArgs>({ ... })`.
+ * The type of `args` is derived from the schema. For a schema that is computed, name it: `defineStep<MyArgs>({ ... })`.
  *
- * @throws UserError for a definition that makes no step: without a name, on no kind of work, an argument undescribed
+ * @throws UserError for an invalid definition: without a name or a kind of work, or with an argument without description
  *
  * @example
  * import { defineStep } from 'ironstage'
@@ -84,8 +83,8 @@ export function defineStep<Args>(definition: StepDefinition<Args>): Step {
         ...(argsinfo && { argsinfo }),
       }
     },
-    run: async (context, given) => {
-      const accepted = accepts(given)
+    run: async (context, passed) => {
+      const accepted = accepts(passed)
       try {
         return await definition.run({ ...context, hardware: stepHardware(context.target, context.node) }, accepted)
       } catch (error) {
@@ -114,7 +113,7 @@ function argsInfo({ properties, required = [] }: ArgsSchema): ArgsInfo | undefin
   )
 }
 
-function checker<Args>(step: string, args: ArgsSchema): (given: JsonObject) => Args {
+function checker<Args>(step: string, args: ArgsSchema): (passed: JsonObject) => Args {
   const schema = schemaCheck<Args>({
     type: 'object',
     additionalProperties: false,
@@ -123,18 +122,18 @@ function checker<Args>(step: string, args: ArgsSchema): (given: JsonObject) => A
   })
   const withDefault = Object.entries(args.properties).filter(([, property]) => property['default'] !== undefined)
   const defaults = Object.fromEntries(withDefault.map(([arg, property]) => [arg, property['default'] as unknown]))
-  return (given) => {
-    // A null is how several clients write "not given".
+  return (passed) => {
+    // Several clients send null for an absent argument.
     const present: unknown = {
       ...defaults,
-      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)),
+      ...Object.fromEntries(Object.entries(passed).filter(([, value]) => value !== null)),
     }
     if (schema.accepts(present)) return present
     throw new BadStepArguments(complaint(step, args, schema.errors()))
   }
 }
 
-/** Ironic's own sentences where it has one (recording agent-manual-clean); never the value, which may be a secret. */
+/** Message for bad arguments, in Ironic's words (recording agent-manual-clean); never the value, which may be a secret. */
 function complaint(step: string, args: ArgsSchema, errors: readonly ErrorObject[]): string {
   const unexpected = errors.filter((e) => e.keyword === 'additionalProperties' && e.instancePath === '')
   if (unexpected.length > 0)

@@ -1,6 +1,6 @@
 /**
- * Cuts a stream of bytes into lines. Ends of line are LF, CR LF and a lone CR, which terminals use for progress; empty
- * lines are kept, since some programs part their messages with them.
+ * Splits a stream of bytes into lines. Lines end with LF, CR LF or a lone CR, which terminals use for progress. Empty lines
+ * count, since some programs separate messages with them.
  */
 export class LineSplitter {
   readonly #decoder = new TextDecoder()
@@ -21,7 +21,7 @@ export class LineSplitter {
 
   #take(text: string): void {
     this.#pending += text
-    // A CR at the very end may be the first half of a CR LF.
+    // A CR at the end may be the first half of a CR LF.
     const lines = this.#pending.split(/\r*\n|\r(?=[^\r\n])/)
     this.#pending = lines.pop() ?? ''
     for (const line of lines) this.line(line)

@@ -22,7 +22,7 @@ describe('lines', () => {
     ['', []],
   ])('of %j', (text, expected) => expect(lines(text)).toEqual(expected))
 
-  test('do not depend on how the output was cut into pieces', () => {
+  test('do not depend on the pieces in which the output arrives', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('a', 'é', '\n', '\r\n', '\r', '  ')), (parts) => {
         const bytes = new TextEncoder().encode(parts.join(''))
@@ -43,7 +43,7 @@ describe('a command', () => {
     killed: { exit: { kind: 'signalled', signal: 'SIGKILL' } },
   })
 
-  test('gives what it printed, and its lines as they come', async () => {
+  test('delivers its output, and its lines as they come', async () => {
     const seen: string[] = []
     const { stdout, stderr } = await runCommand(target.executor, ['good'], {
       effect: 'reads',
@@ -64,12 +64,12 @@ describe('a command', () => {
     expect(errorChain(error).join(': ')).toBe(sentence)
   })
 
-  test('may end otherwise where that is expected', async () => {
+  test('may end with another accepted exit code', async () => {
     expect((await runCommand(target.executor, ['bad'], { effect: 'reads', accept: [0, 3] })).stdout).toBe('')
     expect((await finish(target.executor, ['killed'], { effect: 'reads' })).exit.kind).toBe('signalled')
   })
 
-  test('is no longer waited for once the agent stops', async () => {
+  test('is no longer awaited once the agent stops', async () => {
     const stop = new AbortController()
     const forever = scriptedTarget({})
     forever.executor.start = () =>

@@ -5,18 +5,18 @@ import { LineSplitter } from './line-splitter.js'
 
 /** Options of {@link runCommand}. */
 export interface RunOptions extends Omit<Command, 'argv'> {
-  /** Exit codes that are no failure. Default only 0. */
+  /** Exit codes that count as success; only 0 by default. */
   accept?: readonly number[]
   /**
-   * Ends the wait, which then rejects with the signal's reason. The command goes on: an agent that stops comes back to
-   * what it left running, and half an installation helps nobody.
+   * Ends the wait, which then rejects with the signal's reason. The command continues: a restarted agent attaches to it
+   * again, and half an installation would be of no use.
    */
   signal?: AbortSignal
-  /** Every line as it comes, without its end; a carriage return ends one too (progress on a terminal). */
+  /** Called with each line, without its end; a carriage return also ends a line (progress on a terminal). */
   onLine?: (line: string, stream: OutputChunk['stream']) => void
 }
 
-/** A command that has ended, with everything that it printed. */
+/** Output and exit of an ended command. */
 export interface Finished {
   stdout: string
   stderr: string
@@ -24,7 +24,7 @@ export interface Finished {
 }
 
 /**
- * A command that did not end as it should. Its cause is what the command itself said.
+ * A command failed. Its cause has the first line that the command printed.
  *
  * @example
  * import { defineStep, CommandFailed, runCommand } from 'ironstage/steps'
@@ -49,15 +49,15 @@ export class CommandFailed extends Error {
     readonly argv: readonly string[],
     readonly finished: Finished,
   ) {
-    const said = firstWords(finished)
-    super(`running ${shown(argv)}: ${ending(finished.exit)}`, said === undefined ? {} : { cause: new Error(said) })
+    const reason = firstLine(finished)
+    super(`running ${shown(argv)}: ${ending(finished.exit)}`, reason === undefined ? {} : { cause: new Error(reason) })
   }
 }
 
 /**
- * Runs a command to its end and gives what it printed.
+ * Runs a command to its end and returns its output.
  *
- * @throws CommandFailed when it ended in any other way than with an accepted exit code
+ * @throws CommandFailed when it does not end with an accepted exit code
  *
  * @example
  * import { defineStep, runCommand } from 'ironstage/steps'
@@ -79,7 +79,7 @@ export async function runCommand(executor: Executor, argv: Command['argv'], opti
   throw new CommandFailed(argv, finished)
 }
 
-/** As {@link runCommand}, for a caller that judges the end itself. */
+/** Like {@link runCommand}, for callers that check the exit themselves. */
 export async function finish(executor: Executor, argv: Command['argv'], options: RunOptions): Promise<Finished> {
   const { accept: _, signal, onLine, ...more } = options
   signal?.throwIfAborted()
@@ -90,7 +90,7 @@ export async function finish(executor: Executor, argv: Command['argv'], options:
   return { stdout: text(printed.stdout), stderr: text(printed.stderr), exit }
 }
 
-/** What a program prints is kept in memory to its end, in bytes. */
+/** Largest output of a program, which is held in memory, in bytes. */
 const MOST_OUTPUT = 32 * 2 ** 20
 
 async function follow(
@@ -112,7 +112,7 @@ async function follow(
         'too-much-output',
         `${program} printed more than 32 MiB${run.target ? ` on ${run.target}` : ''}`,
         {
-          remedy: 'it was ended; see what it prints there',
+          remedy: 'it was ended; look at what it prints there',
         },
       )
     }
@@ -132,18 +132,18 @@ export function ending(exit: Exit): string {
     case 'signalled':
       return `it was ended by ${exit.signal}`
     case 'unknown':
-      return `nobody knows how it ended (${exit.why})`
+      return `its result is unknown (${exit.why})`
   }
 }
 
-/** What a program says first is mostly what went wrong; what follows are consequences and usage texts. */
-function firstWords({ stdout, stderr }: Finished): string | undefined {
+/** The first line of a program usually names the error; consequences and usage texts follow. */
+function firstLine({ stdout, stderr }: Finished): string | undefined {
   for (const printed of [stderr, stdout])
     for (const line of printed.split(/\r\n|\r|\n/)) if (line.trim() !== '') return line.trim()
   return undefined
 }
 
-/** A command line for people: quoted where a shell would need it, passwords in URLs masked. */
+/** Text of a command line for messages: quoted for a shell, passwords in URLs masked. */
 export const shown = (argv: readonly string[]): string =>
   argv
     .map(withoutPasswords)

@@ -4,46 +4,46 @@ import type { Target } from '../../targets/index.js'
 import type { ArgsSchema } from './arg-types.js'
 import type { StepHardware } from '../hardware/step-hardware.js'
 
-/** Where a running step is, for people and progress bars. */
+/** Receiver of a running step's progress. */
 export interface Progress {
   /** A stage of the step has begun: `finding the root device`, `writing the image`. */
   stage(name: string): void
-  /** How far the current stage is, 0 to 100, where that is known. */
+  /** Percentage of the current stage, 0 to 100, if known. */
   percent(value: number): void
   /** A line that a program of the step printed. */
   line(text: string): void
 }
 
-/** What whoever runs a step gives it. */
+/** Surroundings of a step, which its runner provides. */
 export interface StepSurroundings {
   readonly target: Target
   /** The node as Ironic sent it: its database record, configdrive in clear for deploy steps only. */
   readonly node: JsonObject
   readonly ports: readonly JsonObject[]
-  /** What the agent was started with: `IPA_COREOS_IP_OPTIONS`, `IPA_COREOS_COPY_NETWORK` ... */
+  /** Environment of the agent: `IPA_COREOS_IP_OPTIONS`, `IPA_COREOS_COPY_NETWORK` ... */
   readonly environment: Readonly<Record<string, string>>
   readonly progress: Progress
   readonly logger: Logger
   readonly clock: Clock
   /** Aborted when the agent is stopped. */
   readonly signal: AbortSignal
-  /** What Ironic lets be made of images; absent where none has said. */
+  /** Ironic's rules for images; absent without an Ironic that has sent them. */
   readonly images?: ImageRules
-  /** Asks Ironic for the node again; null when it does not tell. Absent where there is no Ironic to ask. */
+  /** Fetches the node from Ironic again; resolves to null when Ironic does not answer. Absent without an Ironic. */
   readonly nodeAgain?: () => Promise<JsonObject | null>
 }
 
-/** As Ironic tells its agents when they look their node up. */
+/** Rules for images, from Ironic's answer to a lookup. */
 export interface ImageRules {
-  /** Whether an MD5 checksum is good enough. */
+  /** Whether an MD5 checksum is accepted. */
   readonly md5: boolean
-  /** Formats that may be written, in Ironic's words (`raw`, `gpt`, `qcow2` ...); null when it does not matter. */
+  /** Permitted formats, in Ironic's words (`raw`, `gpt`, `qcow2` ...); null permits all. */
   readonly formats: readonly string[] | null
 }
 
-/** Everything a step may use. */
+/** Context of a running step. */
 export interface StepContext extends StepSurroundings {
-  /** The machine's disks and how it was booted, read from the target. */
+  /** Hardware of the machine, read from the target. */
   readonly hardware: StepHardware
 }
 
@@ -52,17 +52,17 @@ export interface Step {
   readonly name: string
   readonly interface: StepInterface
   readonly on: readonly StepKind[]
-  /** Advertised priority by kind of work; 0 means that only a user who asks for it gets it. */
+  /** Advertised priority by kind of work; 0 means that the step runs only on request. */
   readonly priority: Readonly<Partial<Record<StepKind, number>>>
   readonly abortable: boolean
   readonly rebootRequested: boolean
-  /** What it takes, for people: agents advertise less of it. */
+  /** Full schema of its arguments, for users; agents advertise less. */
   readonly args?: ArgsSchema
   advertise(kind: StepKind): AdvertisedStep
   /**
    * Checks the arguments, then runs. Its value becomes `deploy_result` (`clean_result`, `service_result`).
    *
-   * @throws BadStepArguments before anything is touched; StepError for failures of the step itself
+   * @throws BadStepArguments before anything is changed; StepError for failures of the step itself
    */
   run(context: StepSurroundings, args: JsonObject): Promise<unknown>
 }
@@ -80,8 +80,8 @@ export interface HardwareManager {
 }
 
 /**
- * A step's failure as it reaches Ironic: `details` becomes `last_error`. `type` is IPA's class name; the agent fills in
- * DeploymentError, CleaningError or ServicingError when none is given.
+ * Failure of a step, for Ironic: `details` becomes `last_error`. `type` is IPA's class name; by default the agent fills in
+ * DeploymentError, CleaningError or ServicingError.
  *
  * @example
  * import { defineStep, StepError } from 'ironstage/steps'
@@ -108,7 +108,7 @@ export class StepError extends Error {
 }
 
 /**
- * Arguments that a step does not take. Nothing has been touched.
+ * A step refused its arguments, before it changed anything.
  *
  * @example
  * import { BadStepArguments, defineStep } from 'ironstage/steps'

@@ -6,18 +6,21 @@ import { runCommand } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import { fetchSmall } from './image-source.js'
 
-/** By which systems find it: the partition has the same name as the filesystem in it. */
+/** Label by which systems find a config drive, of the partition and of its filesystem. */
 const LABEL = 'config-2'
-/** As large as Ironic lets it be; the partition gets one more, which alignment may take. */
+/** Ironic's limit for config drives; the partition gets one MiB more, for alignment. */
 const MIB = 64
 
-/** Reads a config drive: a filesystem, packed by gzip, as base64 or behind a URL that gives that. */
-export async function readConfigDrive(context: StepContext, given: unknown): Promise<Buffer | null> {
-  if (given === undefined || given === null || given === '') return null
-  if (typeof given !== 'string')
-    throw new StepError('the configdrive is an object: Ironic makes a filesystem of it before it gives it to an agent')
+/** Reads a config drive: a gzipped filesystem as base64, or the URL of that. */
+export async function readConfigDrive(context: StepContext, configdrive: unknown): Promise<Buffer | null> {
+  if (configdrive === undefined || configdrive === null || configdrive === '') return null
+  if (typeof configdrive !== 'string')
+    throw new StepError(
+      'the configdrive is an object: Ironic must make a filesystem of it before it sends it to an agent',
+    )
   try {
-    const text = /^https?:\/\//.test(given) ? (await fetchSmall(context, given)).toString('latin1') : given
+    const isUrl = /^https?:\/\//.test(configdrive)
+    const text = isUrl ? (await fetchSmall(context, configdrive)).toString('latin1') : configdrive
     const bytes = gunzipSync(Buffer.from(text, 'base64'))
     if (bytes.length <= MIB * 2 ** 20) return bytes
   } catch (cause) {
@@ -26,7 +29,7 @@ export async function readConfigDrive(context: StepContext, given: unknown): Pro
   throw new StepError(`the configdrive is larger than ${MIB} MiB`)
 }
 
-/** Puts a config drive into a partition of its own at the end of the disk, or into the one that the image brought. */
+/** Writes a config drive to the image's partition for it, or to a new partition at the end of the disk. */
 export async function writeConfigDrive(context: StepContext, disk: string, bytes: Buffer): Promise<void> {
   const { target, logger, signal } = context
   const run = (argv: [string, ...string[]], stdin?: Uint8Array) =>

@@ -4,14 +4,14 @@ import { StepError, type ImageRules } from '../sdk/step.js'
 
 export type ChecksumAlgorithm = 'md5' | 'sha1' | 'sha256' | 'sha512'
 
-/** The image that is to be written, as Ironic describes it to an agent. */
+/** Image to write, as Ironic describes it to an agent. */
 export interface ImageInfo {
   id: string
   /** http, https or file; tried in this order. */
   urls: string[]
-  /** As Ironic knows it; null when it does not say, and the image's own bytes tell. */
+  /** Format according to Ironic; null lets the image's bytes decide. */
   format: 'raw' | 'qcow2' | null
-  /** What the file must have: a digest, or a place where it is written. */
+  /** Expected digest, or the URL of a list of digests. */
   checksum: { algorithm: ChecksumAlgorithm; digest: string } | { list: string }
 }
 
@@ -40,7 +40,7 @@ const shape: SchemaCheck<Raw> = schemaCheck({
   },
 })
 
-/** A conductor that looks into images calls a raw one `gpt` that has a partition table, and `iso` that is one. */
+/** Formats by Ironic's names; a conductor that inspects images calls a raw one `gpt` or `iso`. */
 const FORMATS: Readonly<Record<string, 'raw' | 'qcow2' | undefined>> = {
   raw: 'raw',
   gpt: 'raw',
@@ -53,7 +53,7 @@ const LENGTHS: Readonly<Record<ChecksumAlgorithm, number>> = { md5: 32, sha1: 40
 /**
  * Reads `image_info`.
  *
- * @throws StepError when it cannot be written whole to a disk, or has nothing to verify it by
+ * @throws StepError when the image is not of a whole disk, or has no checksum
  */
 export function readImageInfo(info: JsonObject, rules: ImageRules | undefined): ImageInfo {
   if (!shape.accepts(info)) {
@@ -87,7 +87,7 @@ function checksumOf(
   return { algorithm: allowed(algorithm, rules), digest }
 }
 
-/** By its length, as a list of checksums does not say it. */
+/** Algorithm of a digest, from its length, since a list of checksums does not name it. */
 export const algorithmOf = (digest: string): ChecksumAlgorithm | undefined =>
   (['md5', 'sha1', 'sha256', 'sha512'] as const).find((algorithm) => LENGTHS[algorithm] === digest.length)
 
@@ -96,7 +96,7 @@ function hex(digest: string): string {
   throw new StepError('the checksum in image_info is not hexadecimal')
 }
 
-/** MD5 is only believed where Ironic says so, as by IPA. */
+/** Refuses MD5 unless Ironic permits it, as ironic-python-agent does. */
 export function allowed(algorithm: ChecksumAlgorithm, rules: ImageRules | undefined): ChecksumAlgorithm {
   if (algorithm === 'md5' && !rules?.md5)
     throw new StepError('the image has an MD5 checksum, which is not accepted: give a SHA-256 or SHA-512 checksum')

@@ -9,37 +9,37 @@ import { errorChain, held, isDiskFull, seconds, temporaryFolder } from '../../ru
 import { StepError, type StepContext } from '../sdk/step.js'
 import type { ChecksumAlgorithm } from './image-info.js'
 
-/** IPA's: `image_download_connection_retries` and `_retry_interval`. */
+/** Defaults of IPA's `image_download_connection_retries` and `_retry_interval`. */
 const RETRIES = 9
 const PAUSE = seconds(10)
 
-/** Bytes of a document that is held in memory: check sums, config drives, files to write. */
+/** Largest document in memory, in bytes: checksums, config drives, files to inject. */
 const LARGEST_SMALL = 64 * 2 ** 20
 
-/** An image is a file of the agent's host until it is on the disk. */
+/** Largest image, in bytes, which is a file of the agent's host until it is on the disk. */
 const LARGEST_IMAGE = 64 * 2 ** 30
 
 export interface DownloadLimits {
   /** Bytes of an image. */
   largest?: number
-  /** Downloads that may fail before the last. */
+  /** Attempts after the first. */
   retries?: number
   http?: Partial<HttpLimits>
 }
 
-/** An image as a file at hand. */
+/** An image in a local file. */
 export interface StagedImage extends AsyncDisposable {
   size: number
-  /** Short at the end. */
+  /** Returns fewer bytes at the end of the file. */
   read(offset: number, length: number): Promise<Buffer>
   digest(algorithm: ChecksumAlgorithm): Promise<string>
 }
 
 /**
- * Brings an image here: one behind http into a temporary file of the agent's host, one behind `file` is read where it
- * is. Its own host's files, not the target's: an image comes to a machine over the wire.
+ * Opens an image: http(s) downloads it to a temporary file of the agent's host; `file` opens a file of the agent's host, not
+ * of the target.
  *
- * @throws StepError of type ImageDownloadError when none of the URLs gives it
+ * @throws StepError of type ImageDownloadError when all URLs fail
  */
 export async function stageImage(
   context: StepContext,
@@ -59,7 +59,7 @@ export async function stageImage(
   throw new StepError(`the image could not be fetched: ${failures.join('; ')}`, { type: 'ImageDownloadError' })
 }
 
-/** A small document, whole. */
+/** Fetches a small document. */
 export async function fetchSmall({ clock, signal }: StepContext, url: string): Promise<Buffer> {
   if (url.startsWith('file:')) return held(clock, `reading ${url}`, () => readFile(fileURLToPath(url)))
   const answer = await get({ clock, signal }, url)
@@ -70,7 +70,7 @@ export async function fetchSmall({ clock, signal }: StepContext, url: string): P
   }
 }
 
-/** An answer that asking again would not change. */
+/** A final refusal: another attempt would not help. */
 class Refused extends Error {
   override name = 'Refused'
 }

@@ -34,7 +34,7 @@ test.each<[Qcow2Options]>([
   [{ clusterBits: 9, compressed: true }],
   [{ clusterBits: 12, compressed: true }],
   [{ clusterBits: 21 }],
-])('the bytes of an image with %j are those that it was made of', async (options) => {
+])('an image with %j reads as its source', async (options) => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 512, max: 300_000 }), fc.nat(1000), async (size, seed) => {
       const bytes = contents(size, seed)
@@ -52,7 +52,7 @@ test.each<[Qcow2Options]>([
   )
 })
 
-test('a cluster that reads as zeros does so whatever it points at', async () => {
+test('a zero cluster reads as zeros, also with an offset', async () => {
   const bytes = Buffer.alloc(3 * 65536, 7)
   const image = qcow2Image(bytes)
   const l2 = 2 * 65536
@@ -64,7 +64,7 @@ test('a cluster that reads as zeros does so whatever it points at', async () => 
 
 describe('an image is refused', () => {
   test.each<[string, (header: Buffer) => void, RegExp]>([
-    ['that is none', (h) => h.fill(0), /no qcow2 image/],
+    ['of another format', (h) => h.fill(0), /no qcow2 image/],
     ['of another version', (h) => h.writeUInt32BE(1, 4), /version 1/],
     ['that is based on another', (h) => h.writeBigUInt64BE(512n, 8), /based on another image/],
     ['that is encrypted', (h) => h.writeUInt32BE(2, 32), /encrypted/],

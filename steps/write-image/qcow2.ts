@@ -2,12 +2,12 @@ import { inflateRawSync, constants } from 'node:zlib'
 import { Decompress } from 'fzstd'
 import { StepError } from '../sdk/step.js'
 
-/** Bytes of a disk, whatever file they are in. */
+/** Contents of a disk, independent of the format of their file. */
 export interface DiskContents {
   /** Bytes. */
   size: number
   read(offset: number, length: number): Promise<Buffer>
-  /** How many bytes from an offset are zeros without looking at them; 0 when nobody knows. */
+  /** Number of bytes from an offset that are known to be zeros without reading them; 0 when unknown. */
   zeros(offset: number): Promise<number>
 }
 
@@ -20,25 +20,25 @@ const MAGIC = 0x514649fb
 /** Bits 9 to 55 of a table's entry. */
 const OFFSET = 0x00ff_ffff_ffff_fe00n
 const COMPRESSED = 1n << 62n
-/** Since version 3: the cluster reads as zeros, whatever it points at. */
+/** Since version 3: the cluster reads as zeros, and its offset does not count. */
 const ZERO = 1n
-/** Incompatible features: 0 dirty (its reference counts, which reading needs not), 3 another compression. */
+/** Supported incompatible features: 0 dirty (reference counts, which reading does not need), 3 another compression. */
 const KNOWN_FEATURES = (1n << 0n) | (1n << 3n)
 const MOST_TABLES = 4 * 1024 * 1024
-/** Second-level tables that are kept. */
-const TABLES_KEPT = 16
+/** Second-level tables in memory. */
+const CACHED_TABLES = 16
 
 export const isQcow2 = (start: Buffer): boolean => start.length >= 4 && start.readUInt32BE(0) === MAGIC
 
 /**
- * Opens a qcow2 image of version 2 or 3 (QEMU's docs/interop/qcow2.txt). Images that need another file, a key or
- * features that this reader lacks are refused: their bytes would not be what was meant.
+ * Opens a qcow2 image of version 2 or 3 (QEMU's docs/interop/qcow2.txt). Images that need another file, a key or unsupported
+ * features are refused, since their bytes would be wrong.
  *
  * @throws StepError of type ImageWriteError
  */
 export async function openQcow2(file: File): Promise<DiskContents> {
   const header = await file.read(0, 112)
-  if (header.length < 72 || !isQcow2(header)) throw refused('it is no qcow2 image')
+  if (header.length < 72 || !isQcow2(header)) throw refused('it is not a qcow2 image')
   const version = header.readUInt32BE(4)
   if (version !== 2 && version !== 3) throw refused(`it has version ${version} of qcow2`)
   if (header.readBigUInt64BE(8) !== 0n) throw refused('it is based on another image')
@@ -61,17 +61,17 @@ export async function openQcow2(file: File): Promise<DiskContents> {
     throw refused('its tables do not fit its size')
   const l1 = await whole(file, Number(header.readBigUInt64BE(40)), tables * 8)
 
-  const kept = new Map<number, Buffer>()
+  const cache = new Map<number, Buffer>()
   const tableAt = async (offset: number): Promise<Buffer> => {
-    const known = kept.get(offset)
+    const known = cache.get(offset)
     if (known) return known
     const table = await whole(file, offset, cluster)
-    if (kept.size >= TABLES_KEPT) kept.delete(kept.keys().next().value!)
-    kept.set(offset, table)
+    if (cache.size >= CACHED_TABLES) cache.delete(cache.keys().next().value!)
+    cache.set(offset, table)
     return table
   }
   const l1Entry = (index: number) => Number(l1.readBigUInt64BE(Math.floor(index / perTable) * 8) & OFFSET)
-  /** 0n for a cluster that reads as zeros. */
+  /** Entry of a cluster; 0n for one that reads as zeros. */
   const entryOf = async (index: number): Promise<bigint> => {
     const table = l1Entry(index)
     if (table === 0) return 0n
@@ -129,7 +129,7 @@ async function whole(file: File, offset: number, length: number): Promise<Buffer
   return bytes
 }
 
-/** What follows in the last sector belongs to somebody else. */
+/** Decompresses a cluster; the bytes after it in the last sector belong to another cluster. */
 function inflate(packed: Buffer): Buffer {
   try {
     return inflateRawSync(packed, { finishFlush: constants.Z_SYNC_FLUSH })

@@ -2,14 +2,14 @@ import { runCommand } from '../sdk/run-command.js'
 import type { StepContext } from '../sdk/step.js'
 import type { DiskContents } from './qcow2.js'
 
-/** dd's unit. Data goes in runs of several, so that a slow connection does not pay for each. */
+/** Block size of dd. Several blocks go in one command, to save round trips on a slow connection. */
 const BLOCK = 1024 * 1024
 const BLOCKS_A_RUN = 8
 const ZEROS = Buffer.alloc(BLOCK)
 
 /**
- * Writes contents to a disk of the target with dd, zeros too: what was on the disk before must not show through. The
- * first block comes last, so that an image which was cut off half-way has no partition table.
+ * Writes contents to a disk of the target with dd, including zeros, so that no old data remains. The first block comes
+ * last, so that an interrupted write leaves no partition table.
  */
 export async function writeContents(context: StepContext, disk: string, contents: DiskContents): Promise<void> {
   const { target, progress, signal } = context

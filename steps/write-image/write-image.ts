@@ -36,8 +36,8 @@ export const writeImage = defineStep<WriteImageArgs>({
 })
 
 /**
- * What `write_image` and `standby.prepare_image` do: fetches the image, verifies it, writes it to the root device and a
- * config drive behind it. The disk is not touched before the image is verified.
+ * Fetches and verifies the image, then writes it to the root device, with a config drive. Runs for `write_image` and
+ * `standby.prepare_image`. The disk is not changed before the image is verified.
  *
  * @returns IPA's sentence: `image (ID) written to device /dev/sda root_uuid=0x00000000`
  * @throws StepError of IPA's types: ImageDownloadError, ImageChecksumError, ImageWriteError, DeviceNotFound
@@ -73,7 +73,7 @@ export async function prepareImage(context: StepContext, info: JsonObject, confi
     await writeConfigDrive(context, device.name, drive).catch(failing)
   }
   await rescanDevice(target, device.name, logger)
-  // The MBR's disk signature, which is zero beside a GPT.
+  // Disk signature of the MBR, which is zero with a GPT.
   const signature = (await contents.read(440, 4)).toString('hex').match(/../g) ?? []
   return `image (${image.id}) written to device ${device.name} root_uuid=0x${signature.reverse().join('').padStart(8, '0')}`
 }
@@ -88,7 +88,7 @@ async function verify(context: StepContext, image: ImageInfo, staged: StagedImag
   })
 }
 
-/** `DIGEST  NAME`, `DIGEST *NAME` and `SHA256 (NAME) = DIGEST`, or nothing but a digest. */
+/** Finds the digest in a list: lines `DIGEST  NAME`, `DIGEST *NAME` and `SHA256 (NAME) = DIGEST`, or a single digest. */
 async function fromList(context: StepContext, url: string, images: readonly string[]) {
   const text = (
     await fetchSmall(context, url).catch((cause: unknown) => {
@@ -120,7 +120,7 @@ function reversed(line: string): [string, string, string] | null {
   return match ? [match[0], match[2]!, match[1]!] : null
 }
 
-/** Believes the image's bytes, and refuses when Ironic said something else: a disguised image is an attack. */
+/** Detects the format from the image's bytes, and refuses one that differs from Ironic's: a disguised image is an attack. */
 async function contentsOf(
   { id, format }: ImageInfo,
   staged: StagedImage,
@@ -128,9 +128,9 @@ async function contentsOf(
 ): Promise<DiskContents> {
   const found = isQcow2(await staged.read(0, 4)) ? 'qcow2' : 'raw'
   if (format !== null && format !== found)
-    throw new StepError(`the image ${id} is said to be ${format}, but is ${found}`, { type: 'ImageWriteError' })
+    throw new StepError(`the image ${id} is declared as ${format}, but is ${found}`, { type: 'ImageWriteError' })
   const permitted = rules?.formats ?? null
-  // What Ironic calls a gpt image is a raw one with a partition table.
+  // Ironic calls a raw image with a partition table gpt.
   if (permitted && !permitted.includes(found) && !(found === 'raw' && permitted.includes('gpt')))
     throw new StepError(`the image ${id} is ${found}, and Ironic permits only ${permitted.join(', ')}`, {
       type: 'ImageWriteError',
@@ -140,7 +140,7 @@ async function contentsOf(
     : { size: staged.size, read: (offset, length) => staged.read(offset, length), zeros: () => Promise.resolve(0) }
 }
 
-/** An image is smaller than its disk: the copy of its table belongs to the disk's end. */
+/** Moves the copy of the partition table to the disk's end, since an image is smaller than its disk. */
 async function moveBackupTable({ target, signal, logger }: StepContext, disk: string): Promise<void> {
   if ((await readPartitions(target, disk)).type !== 'gpt') return
   await runCommand(target.executor, ['sgdisk', '--move-second-header', disk], { effect: 'writes', signal })

@@ -58,7 +58,7 @@ describe('a file of steps', () => {
       `${from}export const a = ${made('x')}, b = ${made('x')}`,
       /there are two steps x in Custom/,
     ],
-    ['takes a standard name', `${from}export const a = ${made('install_coreos')}`, /install_coreos is already there/],
+    ['takes a standard name', `${from}export const a = ${made('install_coreos')}`, /install_coreos already exists/],
   ])('that %s is refused', async (_, text, message) => {
     const file = text === null ? join(await scratch(), 'steps.ts') : await stepsFile(text)
     for (const argv of [

@@ -106,7 +106,7 @@ describe('direct', () => {
       { image_os_hash_value: '0'.repeat(64) },
       /^Deploy step deploy.write_image failed on node .* and not 0000/,
     ],
-    ['a qcow2 that is said to be raw', { image_disk_format: 'raw' }, /said to be raw, but is qcow2/],
+    ['a qcow2 that is declared as raw', { image_disk_format: 'raw' }, /declared as raw, but is qcow2/],
   ])('fails in the agent, with the disk untouched: %s', async (_, more, error) => {
     await using lab = await createStagedLab({ disks: 'file' })
     const instance_info = image('/disk.qcow2', more)

@@ -215,7 +215,7 @@ describe.concurrent('a real conductor deploys by its interface direct and our ag
     )
     expect(names(node).at(-1)).toBe('log.collect_system_logs')
     const disguised = { image_source: url('/disk.qcow2'), image_disk_format: 'raw', ...sha256('/disk.qcow2') }
-    expect(await failed(disguised)).toBe(`${step}the image disk.qcow2 is said to be raw, but is qcow2`)
+    expect(await failed(disguised)).toBe(`${step}the image disk.qcow2 is declared as raw, but is qcow2`)
     expect(await failed({ image_source, ...sha256('/disk.raw'), image_type: 'partition', root_gb: 10 })).toBe(
       `${step}image_info has the image_type partition: only images of whole disks are written`,
     )
