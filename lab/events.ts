@@ -1,4 +1,3 @@
-import type { RepeatedDeployment } from '../ironic-mock/index.js'
 import type { FirstBoot } from '../machine/index.js'
 import type { NodeRecord } from '../wire/index.js'
 
@@ -7,8 +6,8 @@ export type LabEvent =
   /** A commit changed the node. */
   | { kind: 'node'; node: Readonly<NodeRecord> }
   | { kind: 'node-gone'; uuid: string }
-  /** A client asks for a deployment that failed again, unchanged. */
-  | ({ kind: 'deployment-repeated' } & RepeatedDeployment)
+  /** A client asks, `times` in a row, for a deployment that failed the last time by `error`. */
+  | { kind: 'deployment-repeated'; node: string; name: string | null; times: number; error: string | null }
   | { kind: 'ramdisk-up'; machine: string }
   | { kind: 'first-boot'; machine: string; report: FirstBoot }
   /** A stage of a step began, its percentage changed, or its program printed a line. */

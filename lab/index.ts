@@ -13,7 +13,6 @@ export { createLab, createStagedLab, installCoreos, type StagedLab, type StagedL
 export { ERRORS } from './errors.js'
 export type { LabEvent, LabEvents } from './events.js'
 export { type Fault, type FaultEffect, type FaultMatch, type Faults } from './faults/faults.js'
-export type { Phase } from './faults/phase.js'
 export { ignitionFetch } from './ignition-fetch.js'
 export {
   type ImageCacheRequest,

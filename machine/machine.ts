@@ -1,7 +1,5 @@
 import type { AgentOnCoreos } from '../coreos/index.js'
 import type { Executor, Target } from '../targets/index.js'
-import type { PlannedDiskChange } from './ignition/disk-plan.js'
-import type { IgnitionStage } from './ignition/run-ignition.js'
 import type { WrittenFile } from './live/ignite.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { MachineFirmware } from './hardware/machine-firmware.js'
@@ -54,11 +52,11 @@ export interface FirstBoot {
   /** Ignition's error, after which the machine is in its emergency shell; null without one. */
   failure: string | null
   /** The stage in which it failed. */
-  failedStage: IgnitionStage | null
+  failedStage: 'fetch-offline' | 'fetch' | 'kargs' | 'disks' | 'mount' | 'files' | 'umount' | null
   /** URLs that were fetched for the config, in order, without the parts that may be secret. */
   fetched: string[]
   /** Partitions, arrays, volumes and filesystems of the config. They are checked, but not made on the disks. */
-  plannedDiskChanges: PlannedDiskChange[]
+  plannedDiskChanges: { section: 'disks' | 'raid' | 'luks' | 'filesystems'; device: string; what: string }[]
 }
 
 export type MachinePower = 'on' | 'off'

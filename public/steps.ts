@@ -3,7 +3,6 @@
 export {
   BadStepArguments,
   CommandFailed,
-  defineStep,
   installCoreos as installCoreosStep,
   managersWith,
   readPartitions,
@@ -15,17 +14,12 @@ export {
   type ArgsSchema,
   type BlockDevice,
   type Finished,
-  type HardwareManager,
   type ImageRules,
-  type InstallCoreosArgs,
   type Partition,
   type PartitionTable,
   type Progress,
   type RunOptions,
   type SchemaType,
-  type Step,
-  type StepContext,
-  type StepDefinition,
   type StepHardware,
   type StepSurroundings,
 } from '../steps/index.js'
@@ -43,7 +37,6 @@ export {
   type StageAsset,
   type StagedAsset,
   type StageOptions,
-  type Target,
 } from '../targets/index.js'
 export {
   type AdvertisedStep,

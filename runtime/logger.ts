@@ -1,8 +1,12 @@
 /** How much a line of a log matters. */
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+export type LogLevel = Parameters<Logger>[0]
 
 /** Where sentences for people go. Fields are plain data; the caller masks secrets. */
-export type Logger = (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
+export type Logger = (
+  level: 'debug' | 'info' | 'warn' | 'error',
+  message: string,
+  fields?: Record<string, unknown>,
+) => void
 
 /**
  * A logger that drops every line: the default of a lab.

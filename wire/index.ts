@@ -48,16 +48,7 @@ export { type HintedDevice, parseRootDeviceHints, satisfiesHints } from './hints
 export { type BodyLimits, type HttpServer, serveHttp, type TlsIdentity, type TlsOptions } from './http-server.js'
 export { type ClientTls, HttpTransport } from './http-transport.js'
 export { InProcessTransport } from './in-process-transport.js'
-export {
-  type ApiNode,
-  type ApiNodeStates,
-  type ApiPort,
-  IronicClient,
-  IronicRefused,
-  ironicSentence,
-  type PatchEntry,
-  type WaitOptions,
-} from './ironic/client.js'
+export { type ApiNode, type ApiPort, IronicClient, IronicRefused, ironicSentence } from './ironic/client.js'
 export { IronicError, ironicErrorBody, ironicErrors } from './ironic/errors.js'
 export {
   type Field,

@@ -9,7 +9,8 @@ export interface StepNames {
 }
 
 /** A step that works: it reads, takes arguments, writes a file and runs a program. */
-export const stepSource = ({ step, variable }: StepNames): string => `import { defineStep, runCommand } from 'ironstage'
+export const stepSource = ({ step, variable }: StepNames): string => `import { defineStep } from 'ironstage'
+import { runCommand } from 'ironstage/steps'
 
 /** Leaves a note in the ramdisk and tells which disks the machine has. */
 export const ${variable} = defineStep({
@@ -38,11 +39,8 @@ export const ${variable} = defineStep({
 `
 
 /** Its test: a whole deployment, and one that is refused. */
-export const testSource = ({
-  file,
-  step,
-  variable,
-}: StepNames): string => `import { createLab, managersWith } from 'ironstage'
+export const testSource = ({ file, step, variable }: StepNames): string => `import { createLab } from 'ironstage'
+import { managersWith } from 'ironstage/steps'
 import { expect, test } from 'vitest'
 import { ${variable} } from './${file}.js'
 

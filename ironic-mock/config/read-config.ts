@@ -1,4 +1,3 @@
-import type { ConfigFile } from '../../runtime/index.js'
 import {
   DRIVER_INTERFACES,
   IRONIC_RELEASES,
@@ -20,11 +19,11 @@ import { SERVICE_DEFAULTS, SERVICE_OPTIONS, type ServiceSettings } from './servi
 /** Configuration of the mock Ironic, in Ironic's own terms. */
 export interface IronicConfigRequest {
   /** Set of defaults, `metal3` by default. */
-  profile?: ProfileName
+  profile?: 'metal3' | 'upstream'
   /** Release of Ironic to act as, by default the newest that is known. */
   release?: IronicRelease
   /** `ironic.conf` files; a later one wins. */
-  files?: readonly ConfigFile[]
+  files?: readonly { readonly name: string; readonly text: string }[]
   /** Single options, which win over all files: `section.option=value`. */
   set?: readonly string[]
 }

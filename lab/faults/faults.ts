@@ -1,13 +1,12 @@
 import { UserError, type Clock, type Interceptor, type ProbePoint } from '../../runtime/index.js'
-import { DIAL_TIMEOUT, type PullProblem } from '../../machine/index.js'
-import type { Phase } from './phase.js'
+import { DIAL_TIMEOUT } from '../../machine/index.js'
 
 /** Where a {@link Fault} strikes: all conditions must hold. */
 export interface FaultMatch {
   /** A node's uuid. */
   node?: string
   machine?: string
-  phase?: Phase
+  phase?: 'inspect' | 'clean' | 'deploy' | 'install' | 'active'
   /** An exchange whose path matches, as in `/v1/heartbeat`; with a method in front, `POST /v1/nodes`. */
   route?: string
   /** A command on a machine, by the name of its program. */
@@ -31,7 +30,7 @@ export type FaultEffect =
   /** The exchange is not carried out; this is the answer. */
   | { kind: 'status'; status: number; body?: unknown }
   /** The container of the agent cannot be pulled. Default `not-found`; any other text is the registry's own sentence. */
-  | { kind: 'pull-error'; reason?: PullProblem | (string & {}) }
+  | { kind: 'pull-error'; reason?: 'not-found' | 'unauthorized' | 'timeout' | (string & {}) }
   /** Matching exchanges, commands, pulls and disk accesses take this much longer. */
   | { kind: 'delay'; ms: number }
 
@@ -48,7 +47,7 @@ export interface FaultContext {
   clock: Clock
   /** Machine behind a node, once there is one. */
   machineOf(node: string): string | undefined
-  phaseOf(machine: string): Phase | undefined
+  phaseOf(machine: string): FaultMatch['phase'] | undefined
 }
 
 /** The failures that faults cause, in the form that each room that reports probe points expects. */

@@ -14,8 +14,8 @@ export interface NodeImage {
   files?: readonly string[]
 }
 
-/** How a registry fails. `wrong-digest`: it hands out something else under the image's name. */
-export type RegistryFault = 'not-found' | 'unauthorized' | 'timeout' | 'wrong-digest' | 'broken-layer'
+/** How a registry fails. */
+export type RegistryFault = Parameters<NodeImageRegistry['fail']>[1]
 
 const NODE_FILES = ['/usr/bin/kubelet', '/usr/bin/crio', '/usr/lib/systemd/system/kubelet.service']
 const [BASE_SIZE, LAYER_SIZE] = [900 * 2 ** 20, 200 * 2 ** 20]
@@ -25,8 +25,15 @@ const PATIENCE = minutes(2)
 export interface NodeImageRegistry {
   /** Makes an image available; gives its pullspec, by digest. The same image twice is one. */
   publish(image: NodeImage): string
-  /** Makes the next pulls of an image fail, `times` times. Default: all of them. */
-  fail(image: string, fault: RegistryFault, times?: number): void
+  /**
+   * Makes the next pulls of an image fail, `times` times. Default: all of them. With `wrong-digest` something else is under
+   * the image's name.
+   */
+  fail(
+    image: string,
+    fault: 'not-found' | 'unauthorized' | 'timeout' | 'wrong-digest' | 'broken-layer',
+    times?: number,
+  ): void
   /** Layers that were fetched, in order. */
   readonly fetched: readonly { image: string; layer: string }[]
 }

@@ -2,7 +2,7 @@ import { UserError } from '../../runtime/index.js'
 import type { MachineHardware } from './machine-hardware.js'
 
 /** Consecutive machines with the same hardware. */
-export interface FleetEntry {
+interface FleetEntry {
   /** Default 1. */
   count?: number
   hardware: MachineHardware

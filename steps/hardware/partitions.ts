@@ -52,7 +52,8 @@ const listing = lsblkListing<Row>({
  * first.
  *
  * @example
- * import { defineStep, readPartitions } from 'ironstage/steps'
+ * import { defineStep } from 'ironstage'
+ * import { readPartitions } from 'ironstage/steps'
  *
  * export const touch = defineStep({
  *   name: 'touch',

@@ -15,7 +15,8 @@ const SUPPORT = 3
  * @throws UserError when two steps of a manager, or two managers, have the same name
  *
  * @example
- * import { createLab, defineStep, managersWith } from 'ironstage'
+ * import { createLab, defineStep } from 'ironstage'
+ * import { managersWith } from 'ironstage/steps'
  *
  * const greet = defineStep({ name: 'greet', interface: 'deploy', on: ['deploy'], run: async () => 'hello' })
  * await using lab = await createLab({ managers: managersWith(greet) })

@@ -27,7 +27,8 @@ export interface Finished {
  * A command failed. Its cause has the first line that the command printed.
  *
  * @example
- * import { defineStep, CommandFailed, runCommand } from 'ironstage/steps'
+ * import { defineStep } from 'ironstage'
+ * import { CommandFailed, runCommand } from 'ironstage/steps'
  *
  * export const touch = defineStep({
  *   name: 'touch',
@@ -60,7 +61,8 @@ export class CommandFailed extends Error {
  * @throws CommandFailed when it does not end with an accepted exit code
  *
  * @example
- * import { defineStep, runCommand } from 'ironstage/steps'
+ * import { defineStep } from 'ironstage'
+ * import { runCommand } from 'ironstage/steps'
  *
  * export const touch = defineStep({
  *   name: 'touch',

@@ -84,7 +84,8 @@ export interface HardwareManager {
  * DeploymentError, CleaningError or ServicingError.
  *
  * @example
- * import { defineStep, StepError } from 'ironstage/steps'
+ * import { defineStep } from 'ironstage'
+ * import { StepError } from 'ironstage/steps'
  *
  * export const touch = defineStep({
  *   name: 'touch',
@@ -111,7 +112,8 @@ export class StepError extends Error {
  * A step refused its arguments, before it changed anything.
  *
  * @example
- * import { BadStepArguments, defineStep } from 'ironstage/steps'
+ * import { defineStep } from 'ironstage'
+ * import { BadStepArguments } from 'ironstage/steps'
  *
  * export const pause = defineStep({
  *   name: 'pause',

@@ -158,7 +158,7 @@ describe('ironstage step run', () => {
       'a step with a defect',
       ['greet', '--args', '{"to":"x","fail":"defect"}'],
       1,
-      /the step greet failed\n {2}because: Cannot read .*\n {2}try: look at \S+steps\.ts:22:\d+\n/,
+      /the step greet failed\n {2}because: Cannot read .*\n {2}try: look at \S+steps\.ts:23:\d+\n/,
     ],
     [
       'a program that fails',

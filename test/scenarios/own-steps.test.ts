@@ -11,7 +11,8 @@ import { command } from '../kit/commands/command.js'
 import { ignition } from '../kit/deployed.js'
 
 const SOURCE = `
-import { defineStep, runCommand, StepError } from 'ironstage'
+import { defineStep } from 'ironstage'
+import { runCommand, StepError } from 'ironstage/steps'
 
 export const labelDisk = defineStep({
   name: 'label_disk',

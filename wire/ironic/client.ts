@@ -15,24 +15,6 @@ export type ApiPort = Omit<PortRecord, 'id' | 'node_id' | 'portgroup_id' | 'inte
   internal_info: JsonObject
 }
 
-/** The members of a node that tell how it is doing. */
-export type ApiNodeStates = Pick<
-  NodeRecord,
-  | 'power_state'
-  | 'target_power_state'
-  | 'provision_state'
-  | 'target_provision_state'
-  | 'last_error'
-  | 'provision_updated_at'
->
-
-/** An operation of a JSON patch (RFC 6902). */
-export interface PatchEntry {
-  op: 'add' | 'replace' | 'remove'
-  path: string
-  value?: unknown
-}
-
 /**
  * A refusal of Ironic: its status, and its own sentence as the message.
  *
@@ -66,17 +48,6 @@ export interface IronicClientOptions {
   microversion?: Microversion
   /** Added to every request (`authorization`). */
   headers?: Readonly<Record<string, string>>
-}
-
-/** Options of {@link IronicClient.waitFor}. */
-export interface WaitOptions {
-  /** Milliseconds between two looks. */
-  every?: number
-  /** Milliseconds after which waiting ends with a UserError `timeout`. */
-  timeout?: number
-  /** Called with each change of provision state that was seen. */
-  onState?: (node: ApiNode) => void
-  signal?: AbortSignal
 }
 
 /**
@@ -116,7 +87,11 @@ export class IronicClient {
     return this.#pages('nodes', `/nodes${queryOf(query)}`)
   }
 
-  patchNode(ident: string, patch: readonly PatchEntry[]): Promise<ApiNode> {
+  /** Changes fields of a node by a JSON patch (RFC 6902). */
+  patchNode(
+    ident: string,
+    patch: readonly { op: 'add' | 'replace' | 'remove'; path: string; value?: unknown }[],
+  ): Promise<ApiNode> {
     return this.#json('PATCH', nodePath(ident), patch)
   }
 
@@ -124,7 +99,20 @@ export class IronicClient {
     await this.#call('DELETE', nodePath(ident))
   }
 
-  states(ident: string): Promise<ApiNodeStates> {
+  /** The states of a node, and how it is doing. */
+  states(
+    ident: string,
+  ): Promise<
+    Pick<
+      NodeRecord,
+      | 'power_state'
+      | 'target_power_state'
+      | 'provision_state'
+      | 'target_provision_state'
+      | 'last_error'
+      | 'provision_updated_at'
+    >
+  > {
     return this.#json('GET', `${nodePath(ident)}/states`)
   }
 
@@ -182,7 +170,19 @@ export class IronicClient {
    *
    * @throws UserError `unexpected-state` when it comes to rest elsewhere, failed or with an error; `timeout` when it takes longer than allowed
    */
-  async waitFor(ident: string, states: readonly ProvisionState[], options: WaitOptions = {}): Promise<ApiNode> {
+  async waitFor(
+    ident: string,
+    states: readonly ProvisionState[],
+    options: {
+      /** Milliseconds between two looks. */
+      every?: number
+      /** Milliseconds after which waiting ends with a UserError `timeout`. */
+      timeout?: number
+      /** Called with each change of provision state that was seen. */
+      onState?: (node: ApiNode) => void
+      signal?: AbortSignal
+    } = {},
+  ): Promise<ApiNode> {
     const { every = 500, timeout = Infinity, onState, signal } = options
     const { clock } = this.#options
     const deadline = clock.now() + timeout

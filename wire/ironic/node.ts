@@ -42,7 +42,7 @@ export type ProvisionState = (typeof PROVISION_STATES)[number]
 export type PowerState = 'power on' | 'power off' | 'rebooting' | 'soft power off' | 'soft rebooting' | 'error'
 
 /** Why a node is in maintenance by itself: its field `fault`. */
-export type NodeFault = 'power failure' | 'clean failure' | 'rescue abort failure' | 'service failure'
+export type NodeFault = NonNullable<NodeRecord['fault']>
 
 /** The names of the driver interfaces of a node, in the order in which `validate` and errors list them. */
 export const DRIVER_INTERFACES = [
@@ -91,7 +91,7 @@ export interface NodeRecord extends InterfaceFields {
   driver_info: JsonObject
   driver_internal_info: JsonObject
   extra: JsonObject
-  fault: NodeFault | null
+  fault: 'power failure' | 'clean failure' | 'rescue abort failure' | 'service failure' | null
   health: string | null
   inspection_finished_at: string | null
   inspection_started_at: string | null

@@ -21,7 +21,8 @@ export async function stepsFile(text: string, name = 'steps.ts'): Promise<string
 
 /** A step that writes a file and a disk, and that fails as its arguments say. */
 export const GREET = `
-import { defineStep, runCommand, StepError, type StepContext } from 'ironstage'
+import { defineStep, type StepContext } from 'ironstage'
+import { runCommand, StepError } from 'ironstage/steps'
 const greeting = async ({ target, signal, progress }: StepContext, to: string): Promise<void> => {
   progress.line(\`hello \${to}\`)
   await target.executor.files.write('/run/greeting', new TextEncoder().encode(to), { mode: 0o600 })

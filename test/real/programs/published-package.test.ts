@@ -97,7 +97,8 @@ const BARE = JSON.stringify({
   files: ['step.ts'],
 })
 
-const STEP = `import { createLab, defineStep, runCommand, type Lab } from 'ironstage'
+const STEP = `import { createLab, defineStep, type Lab } from 'ironstage'
+import { runCommand } from 'ironstage/steps'
 import { parseIgnition, type SpecConfig } from 'ironstage/ignition'
 import { agentConfig } from 'ironstage/coreos'
 import type { Executor } from 'ironstage/steps'
