@@ -77,7 +77,11 @@ const complete = {
 test.each<[string, Record<string, unknown>, RegExp]>([
   ['no name', { name: undefined }, /^a step has no name$/],
   ['an empty name', { name: '' }, /^a step has no name$/],
-  ['a name with a blank', { name: 'wipe it' }, /^the step wipe it has a name that/],
+  [
+    'a name with a blank',
+    { name: 'wipe it' },
+    /^the step wipe it has a name with characters that requests cannot carry/,
+  ],
   ['an interface that Ironic lacks', { interface: 'disk' }, /^the step x has the interface disk$/],
   ['no kind of work', { on: [] }, /^the step x does not list its kinds of work/],
   ['an unknown kind of work', { on: ['boot'] }, /^the step x does not list its kinds of work/],

@@ -64,7 +64,7 @@ test('a zero cluster reads as zeros, also with an offset', async () => {
 
 describe('an image is refused', () => {
   test.each<[string, (header: Buffer) => void, RegExp]>([
-    ['of another format', (h) => h.fill(0), /no qcow2 image/],
+    ['of another format', (h) => h.fill(0), /not a qcow2 image/],
     ['of another version', (h) => h.writeUInt32BE(1, 4), /version 1/],
     ['that is based on another', (h) => h.writeBigUInt64BE(512n, 8), /based on another image/],
     ['that is encrypted', (h) => h.writeUInt32BE(2, 32), /encrypted/],
