@@ -19,11 +19,11 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'ironstage-state-'))
   stopped = join(root, 'stopped')
   killed = join(root, 'killed')
-  for (const folder of [stopped, killed]) {
-    const up = new UpProcess(['--port', '0', '--nodes', String(NODES), '--state-dir', folder])
-    await up.ready
-    await (folder === stopped ? up.stop() : up.kill())
-  }
+  const first = await upOn(stopped, '--nodes', String(NODES))
+  expect(await first.stop()).toBe(0)
+  const up = new UpProcess(['--port', '0', '--nodes', String(NODES), '--state-dir', killed])
+  await up.ready
+  await up.kill()
 }, 60_000)
 afterAll(() => rm(root, { recursive: true }))
 
@@ -62,10 +62,21 @@ async function run(...argv: string[]) {
   return { code: await started.ended, stdout: started.stdout, stderr: started.stderr }
 }
 
+/** An `up` in this process; a process of its own is for what is killed. */
+async function upOn(folder: string, ...more: string[]) {
+  const up = command(['up', '--port', '0', '--state-dir', folder, ...more])
+  const [, url] = await up.printed(/ready at (\S+)/)
+  const stop = () => {
+    up.stop()
+    return up.ended
+  }
+  return { url: url!, stop }
+}
+
 /** How many nodes and machines an `up` on this folder has. */
 async function start(folder: string) {
-  const up = new UpProcess(['--port', '0', '--state-dir', folder])
-  const url = await up.ready
+  const up = await upOn(folder)
+  const { url } = up
   const count = async (path: string, key: string) => {
     const answer = await fetch(url + path, { headers: { 'x-openstack-ironic-api-version': '1.95' } })
     return ((await answer.json()) as Record<string, unknown[]>)[key]!.length
