@@ -1,5 +1,5 @@
 import { seconds, type Clock, type SleepOptions } from './clock.js'
-import { TimerHeap } from './timer-heap.js'
+import { sleepIn, TimerHeap } from './timer-heap.js'
 
 /** A clock is never faster than this while real work (a request, a disk) is under way. */
 export const REAL_WORK_SPEED = 10
@@ -44,26 +44,12 @@ export class FastClock implements Clock {
   }
 
   sleep(ms: number, { weak = false, signal }: SleepOptions = {}): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason as Error)
-      const timer = {
-        at: this.elapsed() + Math.max(0, ms),
-        order: this.#order++,
-        weak,
-        fire: () => {
-          signal?.removeEventListener('abort', aborted)
-          resolve()
-        },
-      }
-      const aborted = () => {
-        if (this.#timers.remove(timer)) this.#removed(weak)
-        reject(signal!.reason as Error)
-      }
-      signal?.addEventListener('abort', aborted, { once: true })
-      this.#timers.push(timer)
-      if (!weak) this.#strong++
-      this.#arm()
-    })
+    if (signal?.aborted) return Promise.reject(signal.reason as Error)
+    const due = { at: this.elapsed() + Math.max(0, ms), order: this.#order++, weak }
+    const slept = sleepIn(this.#timers, due, signal, () => this.#removed(weak))
+    if (!weak) this.#strong++
+    this.#arm()
+    return slept
   }
 
   hold(): Disposable {

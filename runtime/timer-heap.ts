@@ -74,3 +74,31 @@ export class TimerHeap<T extends Due = Timer> {
     ;[this.#items[a], this.#items[b]] = [this.#items[b]!, this.#items[a]!]
   }
 }
+
+/**
+ * Sleeps by a timer of a heap until the clock fires it. Rejects with the signal's reason when it is aborted before.
+ *
+ * @param removed called when an abort takes the timer out of the heap
+ */
+export function sleepIn(
+  timers: TimerHeap,
+  due: Omit<Timer, 'fire'>,
+  signal: AbortSignal | undefined,
+  removed: () => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = {
+      ...due,
+      fire: () => {
+        signal?.removeEventListener('abort', aborted)
+        resolve()
+      },
+    }
+    const aborted = () => {
+      if (timers.remove(timer)) removed()
+      reject(signal!.reason as Error)
+    }
+    signal?.addEventListener('abort', aborted, { once: true })
+    timers.push(timer)
+  })
+}

@@ -1,5 +1,5 @@
 import type { Clock, SleepOptions } from './clock.js'
-import { TimerHeap, type Timer } from './timer-heap.js'
+import { sleepIn, TimerHeap } from './timer-heap.js'
 
 /**
  * Thrown by {@link VirtualClock.until} when the awaited thing can no longer happen: nothing runs and no timer is set.
@@ -54,25 +54,13 @@ export class VirtualClock implements Clock {
   }
 
   sleep(ms: number, { weak = false, signal }: SleepOptions = {}): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason as Error)
-      const timer: Timer = {
-        at: this.#now + Math.max(0, ms),
-        order: this.#order++,
-        weak,
-        fire: () => {
-          signal?.removeEventListener('abort', aborted)
-          resolve()
-        },
-      }
-      const aborted = () => {
-        if (this.#timers.remove(timer) && !weak) this.#strong--
-        reject(signal!.reason as Error)
-      }
-      signal?.addEventListener('abort', aborted, { once: true })
-      this.#timers.push(timer)
-      if (!weak) this.#strong++
+    if (signal?.aborted) return Promise.reject(signal.reason as Error)
+    const due = { at: this.#now + Math.max(0, ms), order: this.#order++, weak }
+    const slept = sleepIn(this.#timers, due, signal, () => {
+      if (!weak) this.#strong--
     })
+    if (!weak) this.#strong++
+    return slept
   }
 
   hold(why: string): Disposable {
