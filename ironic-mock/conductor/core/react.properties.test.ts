@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { draws, NodeModel } from '../../../test/kit/conductor/node-model.js'
+import { draws } from '../../../test/kit/conductor/draws.js'
+import { NodeModel } from '../../../test/kit/conductor/node-model.js'
 import { IronicError, type NodeRecord } from '../../../wire/index.js'
 import { UPSTREAM_POLICY, type Policy } from './policy.js'
 import { TRANSITIONS } from './transitions.js'
