@@ -2,26 +2,26 @@ import { textOf } from '../../../wire/index.js'
 import type { JsonObject, PortRecord } from '../../../wire/index.js'
 import type { InspectionPolicy } from './inspection-policy.js'
 
-/** A port while inspection works on it. */
+/** A port during inspection; hooks and rules change it. */
 export interface DraftPort {
   address: string
   pxe_enabled: boolean
   extra: JsonObject
   local_link_connection: JsonObject
   physical_network: string | null
-  /** Null for one that is still to be made. */
-  readonly kept: PortRecord | null
+  /** The stored record; null for a new port. */
+  readonly stored: PortRecord | null
   removed: boolean
 }
 
-/** What inspection works on; hooks change it in their order. */
+/** Data of an inspection; hooks change it in their order. */
 export interface Inspected {
   readonly uuid: string
   readonly policy: InspectionPolicy
   readonly inventory: JsonObject
-  /** What the inspection before this one stored. */
+  /** Inventory of the last inspection. */
   readonly before: JsonObject | null
-  /** Addresses that ports of any node have. */
+  /** MAC addresses that a port of any node has already. */
   readonly taken: ReadonlySet<string>
   readonly pluginData: JsonObject
   readonly properties: JsonObject
@@ -29,7 +29,7 @@ export interface Inspected {
   readonly warnings: string[]
 }
 
-/** Why a hook cannot go on, by the name of Ironic's exception, which its sentences differ by. */
+/** Failure of a hook, with the name of Ironic's exception, on which upstream's sentence depends. */
 export class HookFailure extends Error {
   override name = 'HookFailure'
   constructor(
@@ -46,7 +46,7 @@ export const invalidInventory = (uuid: string, reason: string): HookFailure =>
 export const inspectionFailure = (reason: string): HookFailure =>
   new HookFailure('HardwareInspectionFailure', `Failed to inspect hardware. Reason: ${reason}`)
 
-/** Capabilities as the string that `properties.capabilities` is, with some set. */
+/** Sets capabilities in the string of `properties.capabilities`. */
 export function withCapabilities(current: unknown, more: Readonly<Record<string, unknown>>): string {
   const known = typeof current === 'string' && current !== '' ? current.split(',') : []
   const pairs = new Map<string, unknown>()

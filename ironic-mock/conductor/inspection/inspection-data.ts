@@ -14,11 +14,11 @@ const draftOf = (port: PortRecord): DraftPort => ({
   extra: { ...port.extra },
   local_link_connection: { ...port.local_link_connection },
   physical_network: port.physical_network,
-  kept: port,
+  stored: port,
   removed: false,
 })
 
-/** Runs hooks and writes down what they change of node and ports, also when one fails. */
+/** Runs hooks and stores their changes of node and ports, also when one fails. */
 export function hookData(
   task: NodeTask,
   { taken, before }: Pick<InspectionFacts, 'taken' | 'before'>,
@@ -38,21 +38,21 @@ export function hookData(
   }
   const problem = runHooks(hooks, inspected)
   task.node.properties = inspected.properties
-  for (const port of inspected.ports) settle(task, port)
+  for (const port of inspected.ports) storePort(task, port)
   for (const warning of inspected.warnings) task.warn(warning)
   return { problem, found: { inventory, pluginData: inspected.pluginData } }
 }
 
-function settle(task: NodeTask, { kept, removed, ...port }: DraftPort): void {
-  if (kept === null) {
+function storePort(task: NodeTask, { stored, removed, ...port }: DraftPort): void {
+  if (stored === null) {
     const { physical_network, extra, local_link_connection, ...rest } = port
     task.createPorts.push({ ...rest, extra, local_link_connection, physical_network })
-  } else if (removed) task.removePorts.push(kept.uuid)
-  else if (JSON.stringify({ ...kept, ...port }) !== JSON.stringify(kept))
-    task.updatePorts.push({ ...kept, ...port, updated_at: task.now })
+  } else if (removed) task.removePorts.push(stored.uuid)
+  else if (JSON.stringify({ ...stored, ...port }) !== JSON.stringify(stored))
+    task.updatePorts.push({ ...stored, ...port, updated_at: task.now })
 }
 
-/** Applies the rules to what was found, which they may change; gives why the inspection fails by them. */
+/** Applies the rules, which may change the data; returns the error that fails the inspection, if any. */
 export function ruleProblem(
   task: NodeTask,
   rules: readonly InspectionRuleRecord[],
@@ -63,11 +63,11 @@ export function ruleProblem(
   const calls: ApiCall[] = []
   const subject = { node: task.node, ports, inventory: found.inventory, pluginData: found.pluginData, log, calls }
   const problem = applyRules(rules, task.policy.inspection, subject)
-  for (const { uuid: _, ...port } of ports) settle(task, port)
+  for (const { uuid: _, ...port } of ports) storePort(task, port)
   for (const sentence of log) task.warn(`an inspection rule says of node ${task.uuid}: ${sentence}`)
   return { problem, calls }
 }
 
-export function keepFound(task: NodeTask, { inventory, pluginData }: InspectionData): void {
+export function storeInventory(task: NodeTask, { inventory, pluginData }: InspectionData): void {
   task.inventory = { inventory, plugin_data: pluginData }
 }

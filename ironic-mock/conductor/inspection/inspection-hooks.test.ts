@@ -11,17 +11,17 @@ const eth = (n: number, more: JsonObject = {}): JsonObject => ({
   mac_address: `52:54:00:00:00:0${n}`,
   ...more,
 })
-const kept = (n: number): DraftPort => ({
+const storedPort = (n: number): DraftPort => ({
   address: `52:54:00:00:00:0${n}`,
   pxe_enabled: true,
   extra: {},
   local_link_connection: {},
   physical_network: null,
-  kept: {} as PortRecord,
+  stored: {} as PortRecord,
   removed: false,
 })
 
-interface Given {
+interface HookInput {
   inventory?: JsonObject
   plugin?: JsonObject
   policy?: Partial<InspectionPolicy>
@@ -31,16 +31,16 @@ interface Given {
   taken?: string[]
 }
 
-function run(hooks: InspectionHook[], given: Given = {}) {
+function run(hooks: InspectionHook[], input: HookInput = {}) {
   const inspected: Inspected = {
     uuid: 'u',
-    policy: { ...UPSTREAM_INSPECTION, ...given.policy },
-    inventory: { interfaces: [eth(1)], ...given.inventory },
-    before: given.before ?? null,
-    taken: new Set(given.taken ?? []),
-    pluginData: { ...given.plugin },
-    properties: { ...given.properties },
-    ports: given.ports ?? [],
+    policy: { ...UPSTREAM_INSPECTION, ...input.policy },
+    inventory: { interfaces: [eth(1)], ...input.inventory },
+    before: input.before ?? null,
+    taken: new Set(input.taken ?? []),
+    pluginData: { ...input.plugin },
+    properties: { ...input.properties },
+    ports: input.ports ?? [],
     warnings: [],
   }
   return { problem: runHooks(hooks, inspected), ...inspected }
@@ -50,7 +50,7 @@ const PORTS: InspectionHook[] = ['validate-interfaces', 'ports']
 const addresses = ({ ports }: { ports: DraftPort[] }) =>
   ports.filter(({ removed }) => !removed).map(({ address }) => address.slice(-2))
 
-describe('which ports there are afterwards', () => {
+describe('ports after inspection', () => {
   const inventory = {
     interfaces: [eth(1, { ipv4_address: '192.0.2.1' }), eth(2), eth(3), { ...eth(4), name: 'lo' }],
     boot: { pxe_interface: '01-52-54-00-00-00-03' },
@@ -63,17 +63,19 @@ describe('which ports there are afterwards', () => {
     ['only those that are there', { addPorts: 'disabled', keepPorts: 'present' }, []],
     ['only those that were added', { addPorts: 'active', keepPorts: 'added' }, ['01']],
   ])('%s', (_, policy, expected) => {
-    expect(addresses(run(PORTS, { inventory, policy, ports: [kept(9)] }))).toEqual(expected)
+    expect(addresses(run(PORTS, { inventory, policy, ports: [storedPort(9)] }))).toEqual(expected)
   })
 
-  test('the one that booted is the one for PXE, unless that is not to be touched', () => {
+  test('the port that booted is PXE-enabled, unless update_pxe_enabled is off', () => {
     const pxe = (policy: Partial<InspectionPolicy>) =>
-      run(PORTS, { inventory, policy, ports: [kept(1), kept(3)] }).ports.map(({ pxe_enabled }) => pxe_enabled)
+      run(PORTS, { inventory, policy, ports: [storedPort(1), storedPort(3)] }).ports.map(
+        ({ pxe_enabled }) => pxe_enabled,
+      )
     expect(pxe({})).toEqual([false, true])
     expect(pxe({ updatePxeEnabled: false })).toEqual([true, true])
   })
 
-  test('client ids are kept, and addresses of other nodes left alone', () => {
+  test('client ids are stored, and addresses of other nodes get no port', () => {
     const { ports } = run(PORTS, {
       inventory: { interfaces: [eth(1, { client_id: 'c' }), eth(2)] },
       taken: ['52:54:00:00:00:02'],
@@ -82,10 +84,10 @@ describe('which ports there are afterwards', () => {
   })
 })
 
-describe('what stops an inspection', () => {
-  test.each<[string, InspectionHook[], Given, string]>([
+describe('an inspection fails for', () => {
+  test.each<[string, InspectionHook[], HookInput, string]>([
     [
-      'the ramdisk says so',
+      'an error of the ramdisk',
       ['ramdisk-error'],
       { plugin: { error: 'no' } },
       'Failed to inspect hardware. Reason: The following failures happened while running preprocess hooks for node u:\nError in preprocess hook ramdisk-error: Failed to inspect hardware. Reason: Ramdisk reported error: no',
@@ -97,7 +99,7 @@ describe('what stops an inspection', () => {
       'Failed to inspect hardware. Reason: The following failures happened while running preprocess hooks for node u:\nUnexpected exception InvalidNodeInventory during preprocess hook validate-interfaces: Inventory for node u is invalid: no valid network interfaces',
     ],
     [
-      'none as configured',
+      'no interface that add_ports allows',
       ['validate-interfaces'],
       { policy: { addPorts: 'active' } },
       'Failed to inspect hardware. Reason: The following failures happened while running preprocess hooks for node u:\nUnexpected exception InvalidNodeInventory during preprocess hook validate-interfaces: Inventory for node u is invalid: no network interfaces match the configuration (add_ports set to "active")',
@@ -126,8 +128,8 @@ describe('what stops an inspection', () => {
       { properties: { capabilities: 'oops' }, inventory: { boot: { current_boot_mode: 'uefi' } } },
       "Failed to inspect hardware. Reason: Unexpected exception ValueError during processing for node: u. Error: Invalid capabilities string 'oops'.",
     ],
-  ])('%s', (_, hooks, given, problem) => {
-    expect(run(hooks, given).problem).toBe(problem)
+  ])('%s', (_, hooks, input, problem) => {
+    expect(run(hooks, input).problem).toBe(problem)
   })
 })
 
@@ -136,7 +138,7 @@ describe('properties', () => {
     { vendor_id: '10de', product_id: '1eb8', bus: '0000:01:00.0' },
     { vendor_id: '8086', product_id: '0001', bus: '0000:02:00.0' },
   ]
-  test.each<[InspectionHook, Given, JsonObject]>([
+  test.each<[InspectionHook, HookInput, JsonObject]>([
     ['architecture', { inventory: { cpu: { architecture: 'aarch64' } } }, { cpu_arch: 'aarch64' }],
     ['cpus', { inventory: { cpu: { count: 8 } } }, { cpus: 8 }],
     ['memory', { inventory: { memory: { physical_mb: 4096 } } }, { memory_mb: 4096 }],
@@ -193,14 +195,14 @@ describe('properties', () => {
       { root_device: { serial: 'b' } },
     ],
     ['raid-device', { inventory: { disks: [{ serial: 'a' }] } }, {}],
-  ])('%s', (hook, given, expected) => {
-    const { properties, problem } = run([hook], given)
+  ])('%s', (hook, input, expected) => {
+    const { properties, problem } = run([hook], input)
     expect(problem).toBeUndefined()
     expect(properties).toEqual(expected)
   })
 })
 
-test('extra-hardware makes objects of lists', () => {
+test('extra-hardware turns lists into objects', () => {
   const data = [
     ['cpu', 'physical_0', 'cores', '4'],
     ['cpu', 'physical_0', 'vendor', 'x'],
@@ -226,10 +228,10 @@ const LLDP: [number, string][] = [
   [127, '00120f0405f2'],
 ]
 
-test('parse-lldp and local-link-connection read what a switch says', () => {
+test('parse-lldp and local-link-connection read the TLVs of a switch', () => {
   const result = run(['validate-interfaces', 'ports', 'parse-lldp', 'local-link-connection'], {
     plugin: { lldp_raw: { eth1: LLDP } },
-    ports: [kept(1)],
+    ports: [storedPort(1)],
   })
   expect(result.pluginData.parsed_lldp).toEqual({
     eth1: {
@@ -251,7 +253,7 @@ test('parse-lldp and local-link-connection read what a switch says', () => {
   })
 })
 
-test('TLVs cut short are passed over', () => {
+test('truncated TLVs are skipped', () => {
   expect(
     parseLldp([
       [1, ''],
@@ -266,7 +268,7 @@ test('TLVs cut short are passed over', () => {
   })
 })
 
-test('physical-network goes by the network that an address is in', () => {
+test('physical-network is chosen by the CIDR that has the address', () => {
   const { ports } = run(['validate-interfaces', 'ports', 'physical-network'], {
     inventory: { interfaces: [eth(1, { ipv4_address: '10.1.2.3' }), eth(2, { ipv6_address: 'fd00::5%eth2' })] },
     policy: { addPorts: 'all', physicalNetworks: ['10.1.0.0/16:left', 'fd00::/64:right'] },
@@ -287,7 +289,7 @@ describe('root-device', () => {
     [{ size: '<range-in> [ 100 200 ]' }, true],
     [{ wwn: 'none' }, true],
     [{ serial: 's!= abc' }, false],
-  ])('%o leads to the disk or to none', (hints, expected) => {
+  ])('%o matches the disk or none', (hints, expected) => {
     const { problem, pluginData } = found(hints)
     expect(pluginData.root_disk).toEqual(expected ? disk : undefined)
     expect(problem).toEqual(expected ? undefined : 'No disks satisfied root device hints for node u')
@@ -296,7 +298,7 @@ describe('root-device', () => {
   test.each([
     [{ size: 'big' }, 'Root device hint "size" is not an integer value. Current value: big'],
     [{ model: '> 5' }, "could not convert string to float: 'a%20disk%201'"],
-  ])('%o cannot be held against it', (hints, words) => {
+  ])('%o is refused', (hints, words) => {
     expect(found(hints).problem).toContain(`because they failed to validate. Error: ${words}`)
   })
 })

@@ -18,8 +18,8 @@ import {
 
 type Hook = (inspected: Inspected) => void
 
-/** What looks at the data before anything is done with it. */
-const FIRST: Partial<Record<InspectionHook, Hook>> = {
+/** Preprocess hooks, which check the data before the main hooks. */
+const PREPROCESS: Partial<Record<InspectionHook, Hook>> = {
   'ramdisk-error': ramdiskError,
   'validate-interfaces': validateInterfaces,
 }
@@ -44,12 +44,12 @@ const MAIN: Record<InspectionHook, Hook> = {
 }
 
 /**
- * Runs Ironic's inspection hooks over inspected data in the order configured (Ironic's source). Gives what is wrong,
- * in upstream's words; what hooks before it did stays done, as there.
+ * Runs Ironic's inspection hooks in the configured order (ironic drivers/modules/inspector/hooks/base.py
+ * run_inspection_hooks). Returns the error in upstream's words; changes of earlier hooks stay, as there.
  */
 export function runHooks(hooks: readonly InspectionHook[], inspected: Inspected): string | undefined {
   const failures = hooks.flatMap((name) => {
-    const error = failureOf(FIRST[name] ?? NOTHING, inspected)
+    const error = failureOf(PREPROCESS[name] ?? NOTHING, inspected)
     if (error === undefined) return []
     if (error instanceof HookFailure && error.exception === 'HardwareInspectionFailure')
       return [`Error in preprocess hook ${name}: ${error.message}`]

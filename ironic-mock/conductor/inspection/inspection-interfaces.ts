@@ -9,14 +9,14 @@ type Interfaces = Record<string, JsonObject & { mac_address: string; pxe_enabled
 
 const normalized = (mac: string): string => mac.toLowerCase().replaceAll('-', ':')
 
-/** The raw value may be PXELINUX's `01-52-54-...`: hardware type, then the address with dashes. */
+/** MAC address of the PXE interface; PXELINUX writes `01-52-54-...`: the hardware type, then the address with dashes. */
 function pxeAddress(inventory: JsonObject): string | undefined {
   const raw = objectOf(inventory.boot).pxe_interface
   if (typeof raw !== 'string' || raw === '') return undefined
   return normalized(raw.includes('-') ? raw.slice(raw.indexOf('-') + 1) : raw)
 }
 
-/** `validate-interfaces`: which of the reported interfaces count. */
+/** `validate-interfaces`: chooses the valid ones of the reported interfaces. */
 export function validateInterfaces(inspected: Inspected): void {
   const { uuid, inventory, pluginData } = inspected
   const pxe = pxeAddress(inventory)
@@ -25,12 +25,12 @@ export function validateInterfaces(inspected: Inspected): void {
   for (const item of listOf(inventory.interfaces)) {
     const { name, mac_address: mac, ipv6_address } = item
     if (typeof name !== 'string' || name === '' || typeof mac !== 'string' || !MAC.test(mac)) continue
-    // The zone of a link-local address says nothing outside the ramdisk.
+    // The zone of a link-local address has a meaning in the ramdisk only.
     const ipv6 = typeof ipv6_address === 'string' ? ipv6_address.split('%')[0]! : (ipv6_address ?? null)
     all[name] = { ...item, mac_address: mac, pxe_enabled: normalized(mac) === pxe, ipv6_address: ipv6 }
   }
   if (Object.keys(all).length === 0) throw invalidInventory(uuid, 'no valid network interfaces')
-  const valid = Object.fromEntries(Object.entries(all).filter(([name, item]) => counts(inspected, name, item, pxe)))
+  const valid = Object.fromEntries(Object.entries(all).filter(([name, item]) => isValid(inspected, name, item, pxe)))
   if (Object.keys(valid).length === 0)
     throw invalidInventory(
       uuid,
@@ -41,15 +41,15 @@ export function validateInterfaces(inspected: Inspected): void {
   pluginData.macs = Object.values(valid).map(({ mac_address }) => mac_address)
 }
 
-function counts({ policy }: Inspected, name: string, item: Interfaces[string], pxe: string | undefined): boolean {
+function isValid({ policy }: Inspected, name: string, item: Interfaces[string], pxe: string | undefined): boolean {
   const ip = item.ipv4_address || item.ipv6_address
   if (name === 'lo' || (typeof ip === 'string' && (ip.startsWith('127.') || ip === '::1'))) return false
-  // With no interface known to have booted, all are added.
+  // Without a known PXE interface all are added.
   if (policy.addPorts === 'pxe' && pxe !== undefined && !item.pxe_enabled) return false
   return policy.addPorts !== 'active' || Boolean(ip)
 }
 
-/** `ports`: makes, updates and removes the node's ports. */
+/** `ports`: creates, updates and removes the node's ports. */
 export function hookPorts(inspected: Inspected): void {
   const { policy, pluginData, ports, taken } = inspected
   const all = Object.values(objectOf(pluginData.all_interfaces) as Interfaces)
@@ -64,7 +64,7 @@ export function hookPorts(inspected: Inspected): void {
         extra: item.client_id ? { 'client-id': item.client_id } : {},
         local_link_connection: {},
         physical_network: null,
-        kept: null,
+        stored: null,
         removed: false,
       })
     }
@@ -110,7 +110,7 @@ export function hookLocalLink(inspected: Inspected): void {
   }
 }
 
-/** `physical-network`: by the network that an interface's address is in. */
+/** `physical-network`: sets the network whose CIDR has an interface's address. */
 export function hookPhysicalNetwork(inspected: Inspected): void {
   for (const [port, item] of matched(inspected)) {
     const network = networkOf(inspected.policy.physicalNetworks, item)
@@ -127,7 +127,7 @@ function networkOf(map: readonly string[], item: JsonObject): string | undefined
   return undefined
 }
 
-/** Whether an address is in a network, written as CIDR. */
+/** True when an address is in a network in CIDR notation. */
 export function contains(cidr: string, address: string): boolean {
   const [network = '', bits] = cidr.split('/')
   const family = isIP(network)

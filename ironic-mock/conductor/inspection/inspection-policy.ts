@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../wire/index.js'
 
-/** The inspection hooks there are, as Ironic names them. */
+/** All inspection hooks, by Ironic's names. */
 export const INSPECTION_HOOKS = [
   'ramdisk-error',
   'validate-interfaces',
@@ -21,7 +21,7 @@ export const INSPECTION_HOOKS = [
 ] as const
 export type InspectionHook = (typeof INSPECTION_HOOKS)[number]
 
-/** A PCI device that `accelerators` or `pci-devices` knows by its ids. */
+/** A PCI device that the hook `accelerators` recognizes by its ids. */
 export interface KnownDevice {
   vendor_id: string
   device_id: string
@@ -29,9 +29,9 @@ export interface KnownDevice {
   device_info?: string
 }
 
-/** What an operator configures of inspection; the defaults are upstream's. */
+/** Options of inspection; the defaults are upstream's. */
 export interface InspectionPolicy {
-  /** `[inspector]hooks`, of the `agent` interface, in their order. */
+  /** `[inspector]hooks` of the `agent` interface, in their order. */
   hooks: readonly InspectionHook[]
   /** `[redfish]inspection_hooks` */
   redfishHooks: readonly InspectionHook[]
@@ -41,11 +41,11 @@ export interface InspectionPolicy {
   keepPorts: 'all' | 'present' | 'added'
   /** `[inspector]update_pxe_enabled` */
   updatePxeEnabled: boolean
-  /** `[inspector]pre_create_ports`: from what the BMC says, before the ramdisk boots. */
+  /** `[inspector]pre_create_ports`: creates ports from the BMC's NICs before the ramdisk boots. */
   preCreatePorts: boolean
   /**
-   * `[inspector]require_managed_boot`. Upstream's default is true since 2025; the boot of a simulated machine is the lab's
-   * own, so a boot interface that needs more is no reason to refuse.
+   * `[inspector]require_managed_boot`. Upstream's default is true since 2025; here the lab boots the simulated machines
+   * also without the images that the boot interface needs.
    */
   requireManagedBoot: boolean
   /** `[inspector]cpu_capabilities`: capability by CPU flag. */
@@ -56,7 +56,7 @@ export interface InspectionPolicy {
   pciDeviceAliases: readonly { vendor_id: string; product_id: string; name: string }[]
   /** `[inspector]physical_network_cidr_map`: `CIDR:network`. */
   physicalNetworks: readonly string[]
-  /** `[inspector]disk_partitioning_spacing`: leave a GiB of `local_gb` out. */
+  /** `[inspector]disk_partitioning_spacing`: subtracts a GiB from `local_gb`. */
   diskPartitioningSpacing: boolean
   /** `[inspector]known_accelerators`, the file's `pci_devices`. */
   knownAccelerators: readonly KnownDevice[]

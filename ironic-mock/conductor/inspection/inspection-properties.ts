@@ -19,7 +19,7 @@ import { lldpOf, parseLldp } from './lldp.js'
 
 const GIB = 2 ** 30
 
-/** `ramdisk-error`: the agent says itself that something is wrong. */
+/** `ramdisk-error`: fails for an error that the agent reports. */
 export function ramdiskError({ pluginData }: Inspected): void {
   if (pluginData.error) throw inspectionFailure(`Ramdisk reported error: ${textOf(pluginData.error)}`)
 }
@@ -81,7 +81,7 @@ export function accelerators(inspected: Inspected): void {
   })
 }
 
-/** `pci-devices`: how many of each kind that has a name, as capabilities. */
+/** `pci-devices`: sets the count of each aliased PCI device as a capability. */
 export function pciAliases({ pluginData, properties, policy }: Inspected): void {
   const counts: Record<string, number> = {}
   for (const { vendor_id, product_id } of listOf(pluginData.pci_devices)) {
@@ -91,7 +91,7 @@ export function pciAliases({ pluginData, properties, policy }: Inspected): void 
   if (Object.keys(counts).length > 0) properties.capabilities = withCapabilities(properties.capabilities, counts)
 }
 
-/** `extra-hardware`: the lists of hardware-detect as nested objects. */
+/** `extra-hardware`: turns the lists of hardware-detect into nested objects. */
 export function extraHardware({ pluginData, policy }: Inspected): void {
   const { data } = pluginData
   if (data === undefined) return
@@ -111,7 +111,7 @@ export function extraHardware({ pluginData, policy }: Inspected): void {
   delete pluginData.data
 }
 
-/** `parse-lldp`: readable, by interface. */
+/** `parse-lldp`: parses the LLDP data of each interface. */
 export function parsedLldp({ inventory, pluginData }: Inspected): void {
   // No machine has more, and no list may be longer for nothing.
   for (const item of listOf(inventory.interfaces).slice(0, 64)) {
@@ -122,7 +122,7 @@ export function parsedLldp({ inventory, pluginData }: Inspected): void {
   }
 }
 
-/** `raid-device`: the one disk that was not there the last time is the root device. */
+/** `raid-device`: makes the one disk that is new since the last inspection the root device. */
 export function raidDevice({ inventory, before, properties, warnings, uuid }: Inspected): void {
   if ('root_device' in properties || before === null) return
   const serials = (from: JsonObject): string[] =>
@@ -133,7 +133,7 @@ export function raidDevice({ inventory, before, properties, warnings, uuid }: In
   else warnings.push(`the root device of node ${uuid} is not known: ${fresh.length} disks are new`)
 }
 
-/** `root-device`: which disk the hints mean, and its size. */
+/** `root-device`: finds the disk that matches the hints, and sets its size. */
 export function rootDevice({ uuid, inventory, pluginData, properties, policy }: Inspected): void {
   const hints = properties.root_device
   if (hints && Object.keys(objectOf(hints)).length > 0) {

@@ -4,7 +4,7 @@ import { withCapabilities } from './inspection-context.js'
 
 const GIB = 2 ** 30
 
-/** What out-of-band inspection makes of a BMC's report: the inventory, and properties that no hook sets. */
+/** Inventory of an out-of-band inspection from a BMC's report, and properties that no hook sets. */
 export function reportedInventory(
   node: Readonly<NodeRecord>,
   report: SystemReport,
@@ -36,7 +36,7 @@ export function reportedInventory(
   }
 }
 
-/** The smallest disk of at least 4 GiB, less one GiB, as upstream counts. */
+/** Size of the smallest disk of at least 4 GiB, less one GiB, as upstream. */
 function localGb(sizes: readonly number[]): number {
   const large = sizes.filter((size) => size >= 4 * GIB)
   return large.length === 0 ? 0 : Math.max(0, Math.floor(Math.min(...large) / GIB) - 1)

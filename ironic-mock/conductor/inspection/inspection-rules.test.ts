@@ -4,11 +4,11 @@ import { UPSTREAM_INSPECTION, type InspectionPolicy } from './inspection-policy.
 import { applyRules } from './inspection-rules.js'
 import type { RuleSubject } from './rule-actions.js'
 
-type Given = Pick<InspectionRuleRecord, 'actions'> & Partial<InspectionRuleRecord>
-const rule = (given: Given): InspectionRuleRecord =>
+type RuleFields = Pick<InspectionRuleRecord, 'actions'> & Partial<InspectionRuleRecord>
+const rule = (fields: RuleFields): InspectionRuleRecord =>
   ({
     ...{ uuid: 'r', description: null, priority: 0, phase: 'main', sensitive: false, scope: null, conditions: [] },
-    ...given,
+    ...fields,
   }) as InspectionRuleRecord
 
 const INVENTORY = {
@@ -20,14 +20,14 @@ const INVENTORY = {
   disks: [],
 }
 
-function apply(rules: Given[], policy: Partial<InspectionPolicy> = {}) {
+function apply(rules: RuleFields[], policy: Partial<InspectionPolicy> = {}) {
   const node = { uuid: 'u', properties: {}, extra: {}, driver_info: {}, traits: [], description: null, owner: null }
   const subject: RuleSubject = {
     node: node as unknown as NodeRecord,
     ports: [
       {
         ...{ uuid: 'p', address: 'a', pxe_enabled: true, extra: {}, local_link_connection: {} },
-        ...{ physical_network: null, kept: null, removed: false },
+        ...{ physical_network: null, stored: null, removed: false },
       },
     ],
     inventory: structuredClone(INVENTORY),
@@ -69,7 +69,7 @@ describe('conditions', () => {
     ['is-false', { value: 0 }, true],
   ])('%s %o', (op, args, expected) => expect(met({ op, args })).toBe(expected))
 
-  test('arguments may come as a list', () => {
+  test('arguments may be a list', () => {
     expect(met({ op: 'contains', args: ['{inventory[cpu]}', 'count'] })).toBe(true)
   })
 
@@ -84,7 +84,7 @@ describe('conditions', () => {
     expect(met(multiple === undefined ? condition : { ...condition, multiple })).toBe(expected)
   })
 
-  test('what cannot be checked stops the inspection', () => {
+  test('a condition that cannot be checked fails the inspection', () => {
     expect(met({ op: 'lt', args: { values: ['a', 1] } })).toBe(
       "Failed to apply rule r to node u: '<' not supported between instances of 'str' and 'int'",
     )
@@ -114,7 +114,7 @@ describe('actions', () => {
     expect(result).toMatchObject(expected)
   })
 
-  test('and what they undo', () => {
+  test('remove and empty attributes', () => {
     const { node, pluginData, ports } = apply([
       {
         actions: [
@@ -129,12 +129,12 @@ describe('actions', () => {
       },
     ])
     expect(node).toMatchObject({ extra: {}, traits: [] })
-    // What is empty then goes as well.
+    // Objects that become empty are removed too.
     expect(pluginData).toEqual({})
     expect(ports[0]).toMatchObject({ extra: { switch: 's' }, pxe_enabled: false })
   })
 
-  test('in a loop, over items with parts', () => {
+  test('loop over items that are objects', () => {
     const { node } = apply([
       {
         actions: [
@@ -170,9 +170,11 @@ describe('actions', () => {
       "Inspection rule action execution failed. Reason: Failed to extend attribute uuid: 'Node' object has no attribute 'uuid'",
     ],
     ['set-port-attribute', { port_id: 'q', path: 'extra', value: {} }, 'Port q could not be found.'],
-  ])('%s %o stops it', (op, args, problem) => expect(apply([{ actions: [{ op, args }] }]).problem).toBe(problem))
+  ])('%s %o fails the inspection', (op, args, problem) =>
+    expect(apply([{ actions: [{ op, args }] }]).problem).toBe(problem),
+  )
 
-  test('log and call', () => {
+  test('log messages and send GETs', () => {
     const { log, calls } = apply([
       {
         actions: [
@@ -186,10 +188,10 @@ describe('actions', () => {
   })
 })
 
-describe('which rules, and in which order', () => {
+describe('the choice and order of rules', () => {
   const append = (value: string) => [{ op: 'extend-attribute', args: { path: 'extra/order', value } }]
 
-  test('highest priority first, those of the configuration among them', () => {
+  test('rules of database and configuration run by priority, highest first', () => {
     const { node } = apply(
       [
         { priority: 1, actions: append('low') },
@@ -200,7 +202,7 @@ describe('which rules, and in which order', () => {
     expect(node.extra.order).toEqual(['high', 'built in', 'low'])
   })
 
-  test('only those of the phase and of the scope', () => {
+  test('only rules of the phase and the scope of the node run', () => {
     const { node } = apply([
       { phase: 'early', actions: append('a') },
       { scope: 'other', actions: append('b') },

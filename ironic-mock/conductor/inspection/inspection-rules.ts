@@ -6,7 +6,7 @@ import { holds } from './rule-operators.js'
 
 type Rule = Pick<InspectionRuleRecord, 'uuid' | 'priority' | 'sensitive' | 'scope' | 'conditions' | 'actions'>
 
-/** Rules that come with the configuration; those without a uuid are numbered. */
+/** Rules of the configuration; those without a uuid get a number as uuid. */
 function builtIn(list: readonly JsonObject[]): Rule[] {
   let number = 0
   return list.map((rule) => ({
@@ -23,8 +23,8 @@ function builtIn(list: readonly JsonObject[]): Rule[] {
 }
 
 /**
- * Applies inspection rules to what was found, highest priority first. The subject is changed; what rules before a failure
- * did stays done. Gives why the inspection fails, if it does.
+ * Applies inspection rules to the subject, highest priority first. Changes by rules before a failure stay. Returns the
+ * error that fails the inspection, if any.
  */
 export function applyRules(
   stored: readonly InspectionRuleRecord[],

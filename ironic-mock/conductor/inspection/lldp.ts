@@ -5,7 +5,7 @@ import { objectOf } from './inspection-context.js'
 /** Type and value in hex, as the agent collects them. */
 type Tlv = readonly [number, string]
 
-/** The raw TLVs of an interface: apart in the plugin data, or with the interface. */
+/** The raw TLVs of an interface: from `lldp_raw` of the plugin data, or from the interface itself. */
 export function lldpOf(pluginData: JsonObject, item: JsonObject): readonly Tlv[] | undefined {
   const raw = objectOf(pluginData.lldp_raw)[textOf(item.name)] ?? item.lldp
   if (!Array.isArray(raw)) return undefined
@@ -27,7 +27,7 @@ const CAPABILITIES = [
   'TPMR',
 ]
 
-/** `parse-lldp`: what a switch says of itself, under the names that Ironic gives it (IEEE 802.1AB, 802.1Q, 802.3). */
+/** `parse-lldp`: parses a switch's TLVs into Ironic's names (IEEE 802.1AB, 802.1Q, 802.3). */
 export function parseLldp(tlvs: readonly Tlv[]): JsonObject {
   const found: JsonObject = {}
   for (const [type, hex] of tlvs) {
@@ -36,7 +36,7 @@ export function parseLldp(tlvs: readonly Tlv[]): JsonObject {
     try {
       read(found, type, data)
     } catch (error) {
-      // Cut short; the rest is still of use.
+      // Skips a truncated TLV; the others are still useful.
       if (!(error instanceof RangeError)) throw error
     }
   }
@@ -109,7 +109,7 @@ function linkAggregation(found: JsonObject, data: Buffer): void {
   once(found, 'switch_port_link_aggregation_id', data.readUInt32BE(1))
 }
 
-/** The first of a name counts. */
+/** Sets a name once: the first TLV wins. */
 function once(found: JsonObject, name: string, value: unknown): void {
   if (value !== undefined && !(name in found)) found[name] = value
 }
@@ -152,7 +152,7 @@ function ipv6(data: Buffer): string {
 
 const capabilities = (bits: number): string[] => CAPABILITIES.filter((_, at) => bits & (1 << (at + 1)))
 
-/** What of it names a switch port in `local_link_connection`; only a MAC address will do for the switch. */
+/** Switch port for `local_link_connection`; a switch is identified by a MAC address only. */
 export function switchOf(tlvs: readonly Tlv[] | undefined): JsonObject {
   if (!tlvs) return {}
   const parsed = parseLldp(tlvs)

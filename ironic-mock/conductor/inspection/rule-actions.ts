@@ -3,7 +3,7 @@ import { withCapabilities, type DraftPort } from './inspection-context.js'
 import { argumentsOf } from './rule-operators.js'
 import { pythonText, type RuleContext } from './rule-format.js'
 
-/** A GET that a rule asks for. */
+/** A GET of a rule. */
 export interface ApiCall {
   url: string
   headers: Record<string, string>
@@ -11,19 +11,19 @@ export interface ApiCall {
   timeout: number
 }
 
-/** What rules work on. */
+/** Data that rules read and change. */
 export interface RuleSubject {
   node: NodeRecord
   ports: (DraftPort & { uuid: string })[]
   inventory: JsonObject
   pluginData: JsonObject
-  /** What rules log. */
+  /** Messages of the action `log`. */
   log: string[]
-  /** Whom they want to be told, once all rules are through. */
+  /** GETs of the action `api-call`, sent after all rules. */
   calls: ApiCall[]
 }
 
-/** What a rule stops an inspection by. */
+/** Fails the inspection with its sentence. */
 export class RuleFailure extends Error {
   override name = 'RuleFailure'
 }
@@ -34,13 +34,13 @@ interface Action {
   readonly args: readonly string[]
   readonly formats: readonly string[]
   run(args: JsonObject, subject: RuleSubject): void
-  /** The beginning of the sentence when it cannot be done. */
+  /** Start of the sentence of a failure. */
   failure(args: JsonObject): string
 }
 
 const text = (value: unknown): string => pythonText(value)
 
-/** Fields of a node that only the conductor moves. */
+/** Fields of a node that rules must not change. */
 const OWN = [
   'id',
   'uuid',
@@ -56,13 +56,13 @@ const parts = (path: unknown): string[] => {
   return written.includes('/') ? written.replace(/^\/+|\/+$/g, '').split('/') : written.split('.')
 }
 
-/** The object that the last part of a path is in; members on the way are made where they are not there. */
+/** The object with the last part of a path; with `make`, missing objects on the path are created. */
 function holder(root: JsonObject, path: readonly string[], make: boolean): JsonObject {
   let current = root
   for (const part of path.slice(0, -1)) {
     const next = current[part] ?? (make ? {} : undefined)
     if (typeof next !== 'object' || next === null || Array.isArray(next)) throw new Error(`'${part}'`)
-    // Records are shared: what is changed is a copy.
+    // Copies the object, since records are shared.
     current = current[part] = { ...(next as JsonObject) }
   }
   return current
@@ -242,9 +242,9 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 }
 
 /**
- * Does what a rule says.
+ * Runs an action of a rule.
  *
- * @throws RuleFailure with the sentence that the inspection fails by
+ * @throws RuleFailure with the sentence that fails the inspection
  */
 export function act(action: InspectionRuleAction, subject: RuleSubject, context: () => RuleContext): void {
   const { op, args, loop } = action
@@ -253,13 +253,13 @@ export function act(action: InspectionRuleAction, subject: RuleSubject, context:
   const items: unknown[] =
     loop === undefined || (Array.isArray(loop) && loop.length === 0) ? [undefined] : [loop].flat()
   for (const item of items) {
-    const seen = item === undefined ? context() : { ...context(), item }
-    const given = argumentsOf(args, known.args, known.formats, seen, op)
+    const itemContext = item === undefined ? context() : { ...context(), item }
+    const values = argumentsOf(args, known.args, known.formats, itemContext, op)
     try {
-      known.run(given, subject)
+      known.run(values, subject)
     } catch (error) {
       if (error instanceof RuleFailure) throw error
-      throw failed(`${known.failure(given)}: ${(error as Error).message}`)
+      throw failed(`${known.failure(values)}: ${(error as Error).message}`)
     }
   }
 }

@@ -1,19 +1,19 @@
 import { pythonRepr, textOf, type JsonObject } from '../../../wire/index.js'
 
-/** What the replacement fields of a rule can name. */
+/** Values that the replacement fields of a rule can name. */
 export interface RuleContext {
   node: JsonObject
   inventory: JsonObject
   plugin_data: JsonObject
-  /** Of a loop. */
+  /** Current item of a loop. */
   item?: unknown
 }
 
 const FIELD = /\{\{|\}\}|\{([^{}]*)\}/g
 
 /**
- * Python's `str.format` as rules use it: `{inventory[cpu][count]}`, `{node.driver_info[x]}`, `{item}`. A field that is not
- * there leaves the text as it was; for `is-empty` that is empty.
+ * Python's `str.format` as rules use it: `{inventory[cpu][count]}`, `{node.driver_info[x]}`, `{item}`. A missing field
+ * leaves the text unchanged; for `is-empty` it counts as empty.
  */
 export function formatted(value: unknown, context: RuleContext, op: string): unknown {
   if (typeof value === 'string') return formatText(value, context, op)
@@ -53,12 +53,12 @@ function lookUp(path: string, context: RuleContext): unknown {
   )
 }
 
-/** As Python's `str()`. */
+/** Text of a value as by Python's `str()`. */
 export const pythonText = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value))
 
 const SENSITIVE = ['password', 'auth_token', 'bmc_password']
 
-/** What rules must not see, hidden. */
+/** Masks values that rules must not see. */
 export function withoutSecrets<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutSecrets) as T
   if (typeof value !== 'object' || value === null) return value

@@ -4,9 +4,9 @@ import { contains } from './inspection-interfaces.js'
 import { formatted, pythonText, type RuleContext } from './rule-format.js'
 
 interface Operator {
-  /** In their order, for arguments that come as a list; the first `required` must be there. */
+  /** Names of the arguments, in the order of a list; the first `required` are mandatory. */
   readonly args: readonly string[]
-  /** Which of them may have replacement fields. */
+  /** Names of the arguments that may have replacement fields. */
   readonly formats: readonly string[]
   check(args: JsonObject): boolean
 }
@@ -26,7 +26,7 @@ const ordered = (compare: (a: never, b: never) => boolean, name: string): Operat
   },
 })
 
-/** Only `eq` compares what is of different types. */
+/** Only `eq` compares values of different types. */
 function comparable(value: unknown, other: unknown, name: string): never {
   if (name !== 'eq' && typeOf(value) !== typeOf(other))
     throw new Error(
@@ -67,7 +67,7 @@ const regular = (whole: boolean): Operator => ({
   check: ({ value, regex }) => expression(textOf(regex), whole).test(pythonText(value)),
 })
 
-/** Python's `match` begins at the start, and upstream adds the end. */
+/** Python's `match` anchors at the start, and upstream adds the end. */
 function expression(regex: string, whole: boolean): RegExp {
   try {
     return new RegExp(whole ? `^(?:${regex.replace(/\$$/, '')})$` : regex)
@@ -109,9 +109,9 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 }
 
 /**
- * Whether a condition of an inspection rule holds.
+ * True when a condition of an inspection rule holds.
  *
- * @throws Error in upstream's words for a condition that cannot be checked
+ * @throws Error with upstream's sentence for a condition that cannot be checked
  */
 export function holds(condition: InspectionRuleCondition, context: RuleContext): boolean {
   const { loop, multiple = 'any' } = condition
@@ -137,13 +137,13 @@ function holdsOnce({ op, args }: InspectionRuleCondition, context: RuleContext):
   const operator = OPERATORS[name]
   if (!operator)
     throw new Error(`Unsupported operator: '${name}'. Supported operators are: ${Object.keys(OPERATORS).join(', ')}.`)
-  const given = argumentsOf(args, operator.args, operator.formats, context, name)
-  // Items of a loop are text by the time they are compared.
-  if (context.item !== undefined && operator.args.includes('force_strings')) given.force_strings = true
-  return operator.check(given) !== inverted
+  const values = argumentsOf(args, operator.args, operator.formats, context, name)
+  // Upstream compares items of a loop as text.
+  if (context.item !== undefined && operator.args.includes('force_strings')) values.force_strings = true
+  return operator.check(values) !== inverted
 }
 
-/** Arguments by name, with the replacement fields filled in; in a loop every argument may have them. */
+/** Arguments by name, with replacement fields filled in; in a loop every argument may have them. */
 export function argumentsOf(
   args: JsonObject | unknown[],
   names: readonly string[],

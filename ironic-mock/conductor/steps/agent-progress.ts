@@ -1,11 +1,11 @@
 import { textOf } from '../../../wire/index.js'
 import type { CommandResult, JsonObject, StepKind } from '../../../wire/index.js'
 
-/** What the agent's command list says of the step that should be running. */
+/** Progress of the current step, from the agent's command list. */
 export type AgentProgress =
-  /** An agent that has just booted: nothing was run since. `empty` when not even the steps were asked for. */
+  /** The agent has run no step since it booted; `empty` when its list has no command at all. */
   | { kind: 'fresh'; empty: boolean }
-  /** Still at it, or the command has not shown up yet. */
+  /** The command runs, or is not in the list yet. */
   | { kind: 'running' }
   | { kind: 'done' }
   | { kind: 'mismatch' }
@@ -13,8 +13,8 @@ export type AgentProgress =
   | { kind: 'unknown'; status: string; error: string }
 
 /**
- * Reads the list as upstream does: only the last command counts, and a success only when it echoes the step that the
- * node is at; otherwise the new one has not started yet (Ironic's source).
+ * Reads the list as ironic drivers/modules/agent_base.py process_next_step does: only the last command counts, and a
+ * success only when it echoes the node's current step; otherwise the current one has not started yet.
  */
 export function agentProgress(
   kind: StepKind,
@@ -46,7 +46,7 @@ export function echoes(kind: StepKind, current: JsonObject, result: CommandResul
   return echoed !== undefined && echoed.interface === current.interface && echoed.step === current.step
 }
 
-/** `details`, else `message`: what users get to read. */
+/** Error of a command for users: `details`, else `message`. */
 export function commandError({ command_error }: CommandResult): string {
   const error = command_error as { details?: unknown; message?: unknown } | string | null
   if (error === null) return 'None'

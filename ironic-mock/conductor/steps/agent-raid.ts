@@ -8,8 +8,8 @@ const isRaid = ({ node }: NodeTask, step: JsonObject): boolean =>
 const disksOf = (config: JsonObject): JsonObject[] => (config.logical_disks ?? []) as JsonObject[]
 
 /**
- * What the `agent` RAID interface does before the agent is told: the configuration that the node is to have, less what the
- * step leaves out. Gives what is wrong with it.
+ * Prepares a RAID step of the `agent` interface: stores the wanted configuration without the volumes that the step leaves
+ * out. Returns its error, if any.
  */
 export function prepareRaid(task: NodeTask, kind: StepKind, step: JsonObject): string | undefined {
   if (kind !== 'clean' || !isRaid(task, step) || step.step !== 'create_configuration') return undefined
@@ -27,7 +27,7 @@ export function prepareRaid(task: NodeTask, kind: StepKind, step: JsonObject): s
   return undefined
 }
 
-/** What the node has once the agent is done; gives what is wrong with the agent's answer. */
+/** Stores the RAID configuration that the agent made; returns the error of its answer, if any. */
 export function finishRaid(task: NodeTask, kind: StepKind, step: JsonObject, last: CommandResult): string | undefined {
   if (!isRaid(task, step) || kind === 'service') return undefined
   const { node } = task
@@ -42,12 +42,12 @@ export function finishRaid(task: NodeTask, kind: StepKind, step: JsonObject, las
   const result = (last.command_result as JsonObject | null)?.[`${kind}_result`] as JsonObject | null | undefined
   if (!result || Object.keys(result).length === 0)
     return `For node ${node.uuid}, post ${kind} step hook _create_configuration_final failed for ${kind} step ${pythonRepr(step)}.IronicException: Agent ramdisk didn't return a proper command result while building RAID on ${node.uuid}. It returned '${pythonRepr(last)}' after command execution.`
-  keepRaid(task, result)
+  storeRaid(task, result)
   return undefined
 }
 
-/** The root volume, if there is one, is what is deployed to. */
-function keepRaid(task: NodeTask, config: JsonObject): void {
+/** Stores the RAID configuration; its root volume, if any, becomes the root device. */
+function storeRaid(task: NodeTask, config: JsonObject): void {
   const { node } = task
   node.raid_config = { ...config, last_updated: task.now.replace('T', ' ') }
   const root = disksOf(config).find((disk) => disk.is_root_volume === true)

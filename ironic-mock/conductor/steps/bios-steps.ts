@@ -9,7 +9,7 @@ interface Setting {
   value: BiosValue
 }
 
-/** What a step's `settings` are, or what Python says when it trips over them. */
+/** Reads a step's `settings`, or returns Python's error for them. */
 function readSettings(settings: unknown): Setting[] | { error: string } {
   if (typeof settings === 'string' || (isObject(settings) && Object.keys(settings).length > 0))
     return { error: NO_INDEX }
@@ -36,26 +36,26 @@ function pythonClass(value: unknown): string {
   return Number.isInteger(value) ? 'int' : 'float'
 }
 
-/** Text as the database keeps it. */
+/** A value as text, as in the database. */
 const shown = (value: unknown): string | null =>
   value === null ? null : typeof value === 'string' ? value : pythonRepr(value)
 
-/** The fake interface has exactly the settings that it was told last. */
+/** Sets the settings of the fake interface, in place of all others. */
 export function fakeBiosChange(task: NodeTask, settings: unknown): StepWork {
   const read = readSettings(settings)
   if ('error' in read) return { do: 'fail', error: read.error }
   const known = new Map(task.list('bios').map((setting) => [setting.name, setting]))
-  const kept = new Map<string, BiosSettingRecord>()
+  const records = new Map<string, BiosSettingRecord>()
   for (const { name, value } of read) {
     const before = known.get(name)
     const text = shown(value)
-    kept.set(name, {
+    records.set(name, {
       ...UNKNOWN,
       ...{ name, value: text, created_at: before?.created_at ?? task.now },
       updated_at: before && before.value !== text ? task.now : (before?.updated_at ?? null),
     })
   }
-  task.setList('bios', byName([...kept.values()]))
+  task.setList('bios', byName([...records.values()]))
   return { do: 'nothing' }
 }
 
@@ -71,7 +71,7 @@ const UNKNOWN = {
   upper_bound: null,
 }
 
-/** Settings for the firmware, held against what is known of it; nothing when all of them are so already. */
+/** Checks settings against the known attributes; no work when all have their values already. */
 export function biosChange(task: NodeTask, settings: unknown): StepWork {
   const read = readSettings(settings)
   if ('error' in read) return { do: 'fail', error: read.error }
@@ -89,7 +89,7 @@ export function biosChange(task: NodeTask, settings: unknown): StepWork {
   return { do: 'change', changes: [{ change: 'bios', settings: wanted }], reboot: true }
 }
 
-/** The value in the setting's type; undefined when it cannot have it. What is not known is for the BMC to judge. */
+/** Converts a value to the attribute's type; undefined when it does not fit. The BMC checks unknown attributes. */
 function fitting(value: BiosValue, known: BiosSettingRecord | undefined): BiosValue | undefined {
   if (!known) return value
   if (known.read_only) return undefined
@@ -113,7 +113,7 @@ function fitting(value: BiosValue, known: BiosSettingRecord | undefined): BiosVa
   }
 }
 
-/** Whether the settings have become what was asked for; the sentence when they have not. */
+/** Upstream's sentence for settings that do not have the requested values after the reboot; undefined when all do. */
 export function biosVerdict(task: NodeTask, settings: unknown): string | undefined {
   const read = readSettings(settings)
   if ('error' in read) return read.error

@@ -12,8 +12,8 @@ interface Parts {
 }
 
 /**
- * Runs a step on the nodes whose parent this one is, or on those of them that the step names, one after the other. It has
- * to be done when it returns: a child is not waited for (Ironic's source).
+ * Runs a step on the child nodes of this node, or on those that the step names, one after the other. The step must end
+ * at once: the parent does not wait for a child (ironic conductor/steps.py execute_step_on_child_nodes).
  *
  * @throws Error or IronicError of the first child where it cannot be done; 409 where that child is reserved
  */
@@ -40,7 +40,7 @@ async function runOnChild({ dispatcher, store, policy }: Parts, child: Readonly<
   const work = reservedWork(step, policy)
   if (work === null) {
     if (child.reservation !== null) throw ironicErrors.nodeLocked(child.uuid, child.reservation)
-    // What an interface of the child does by itself is done when it is asked for.
+    // Out-of-band steps of the child's interfaces end at once.
     if (isOutOfBand(child, 'clean', step as unknown as RequestedStep)) return
     throw new Error(`node ${child.uuid} has no step ${textOf(step.interface)}.${textOf(step.step)} of its own`)
   }

@@ -5,7 +5,7 @@ import type { OutOfBandStep } from './out-of-band-step.js'
 
 const KINDS = ['vendor', 'bios', 'firmware', 'raid'] as const
 
-/** The steps of a node's interfaces other than deploy, in one flow. Only one, of a fake interface, runs unasked. */
+/** Steps of a node's interfaces other than deploy, for one flow. Only one, of a fake interface, has a priority. */
 export function interfaceSteps(node: Readonly<NodeRecord>, kind: StepKind, types = HARDWARE_TYPES): OutOfBandStep[] {
   return KINDS.flatMap((name) => implementation(name, node[`${name}_interface`], types)?.steps ?? []).flatMap(
     (step) => {

@@ -10,8 +10,8 @@ const core = (step: string, priority: number): OutOfBandStep => ({
   interface: 'deploy',
 })
 
-/** What brings a machine from the ramdisk to its own system (Ironic's source). */
-const HANDING_OVER: readonly OutOfBandStep[] = [
+/** Steps from the ramdisk to the instance (ironic drivers/modules/agent_base.py). */
+const BOOT_INSTANCE_STEPS: readonly OutOfBandStep[] = [
   core('tear_down_agent', 40),
   core('switch_to_tenant_network', 30),
   core('boot_instance', 20),
@@ -19,13 +19,19 @@ const HANDING_OVER: readonly OutOfBandStep[] = [
 const DEPLOY = core('deploy', 100)
 const PREPARE_BOOT = core('prepare_instance_boot', 60)
 
-/** What deploying is made of, around whatever the user adds, by deploy interface; as real Ironic lists them. */
+/** Steps of each deploy interface, as real Ironic lists them. */
 const DEPLOY_STEPS: Readonly<Record<string, readonly OutOfBandStep[]>> = {
-  'custom-agent': [DEPLOY, PREPARE_BOOT, ...HANDING_OVER],
-  direct: [DEPLOY, core('write_image', 80), PREPARE_BOOT, ...HANDING_OVER],
-  bootc: [DEPLOY, core('execute_bootc_install', 80), PREPARE_BOOT, core('set_boot_to_disk', 60), ...HANDING_OVER],
+  'custom-agent': [DEPLOY, PREPARE_BOOT, ...BOOT_INSTANCE_STEPS],
+  direct: [DEPLOY, core('write_image', 80), PREPARE_BOOT, ...BOOT_INSTANCE_STEPS],
+  bootc: [
+    DEPLOY,
+    core('execute_bootc_install', 80),
+    PREPARE_BOOT,
+    core('set_boot_to_disk', 60),
+    ...BOOT_INSTANCE_STEPS,
+  ],
 }
-/** `ramdisk`, `fake` and `noop` are done with one step; `autodetect` has become another interface before any step. */
+/** `ramdisk`, `fake` and `noop` have one step; `autodetect` is replaced by another interface before any step. */
 const ONE_STEP: readonly OutOfBandStep[] = [DEPLOY]
 
 export type CoreDeployStep =
@@ -40,7 +46,7 @@ export type CoreDeployStep =
 
 const AGENT_DEPLOY_INTERFACES = ['custom-agent', 'direct', 'autodetect', 'bootc', 'ramdisk']
 
-/** Whether the node's deploy interface works through an agent in a ramdisk. */
+/** True when the node's deploy interface uses an agent in a ramdisk. */
 export const usesAgent = (node: Pick<NodeRecord, 'deploy_interface'>): boolean =>
   AGENT_DEPLOY_INTERFACES.includes(node.deploy_interface)
 

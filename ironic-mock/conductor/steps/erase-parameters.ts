@@ -1,4 +1,4 @@
-/** What cleaning leaves in `driver_internal_info` for the agent's erasing steps; upstream's defaults, as recorded. */
+/** Fields of `driver_internal_info` for the agent's erase steps; upstream's defaults, as recorded. */
 export const ERASE_PARAMETERS = {
   agent_erase_devices_iterations: 1,
   agent_erase_devices_zeroize: true,

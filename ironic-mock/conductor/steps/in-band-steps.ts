@@ -2,7 +2,7 @@ import type { StepKind } from '../../../wire/index.js'
 import type { EffectValues } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
 
-/** Keeps what the agent says it can do, under the names that `driver_internal_info` has for it. */
+/** Caches the agent's steps in `driver_internal_info`. */
 export function rememberSteps(task: NodeTask, kind: StepKind, found: EffectValues['agent-steps']): void {
   task.setInfo({
     hardware_manager_version: found.versions,

@@ -49,7 +49,7 @@ export function interfaceStepRefusal({ uuid }: NodeTask, step: JsonObject, error
   return `Redfish exception occurred. Error: ${what[name] ?? ''}${error}`
 }
 
-/** Writes down what the step has changed, once the hardware was read again; returns what has not changed as it should. */
+/** Stores the result of a step after the hardware was read again; returns the error of a change that did not happen. */
 export function interfaceStepProblem(task: NodeTask, step: JsonObject): string | undefined {
   const args = argsOf(step)
   switch (`${textOf(step.interface)}.${textOf(step.step)}`) {

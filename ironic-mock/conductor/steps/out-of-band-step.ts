@@ -1,6 +1,6 @@
 import type { ArgsInfo, StepInterface } from '../../../wire/index.js'
 
-/** A step that the conductor itself runs, as it stands in `driver_internal_info`. */
+/** A step that the conductor runs itself, in the format of `driver_internal_info`. */
 export interface OutOfBandStep {
   step: string
   priority: number

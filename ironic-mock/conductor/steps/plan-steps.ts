@@ -13,12 +13,12 @@ import type { CachedStep, CachedSteps } from '../core/effects.js'
 import type { Policy } from '../core/policy.js'
 import { isReserved } from './reserved-steps.js'
 
-/** A step as it is planned: a driver's or the agent's own, or the user's, verbatim. */
+/** A planned step: of a driver, of the agent, or the user's, verbatim. */
 export type PlannedStep = JsonObject
 
 type KnownStep = (CachedStep | OutOfBandStep) & { argsinfo?: ArgsInfo | null }
 
-/** Everything the node can do: out of band, and in band as cached. The former hides the latter of the same name. */
+/** All steps of the node: out-of-band ones and cached in-band ones. The former hide the latter of the same name. */
 function knownSteps(node: Readonly<NodeRecord>, kind: StepKind, policy: Policy): KnownStep[] {
   const outOfBand = outOfBandSteps(node, kind)
   const cached = (node.driver_internal_info[`agent_cached_${kind}_steps`] ?? {}) as CachedSteps
@@ -29,11 +29,11 @@ function knownSteps(node: Readonly<NodeRecord>, kind: StepKind, policy: Policy):
   return kind === 'clean' ? known.map((step) => withPriority(step, policy)) : known
 }
 
-/** The agent's clean steps are those of the deploy interface, and of RAID where the node leaves that to the agent. */
+/** True for steps of the agent that count: those of the deploy interface, and of the RAID interface `agent`. */
 const offered = (node: Readonly<NodeRecord>, step: CachedStep): boolean =>
   step.interface === 'deploy' || (step.interface === 'raid' && node.raid_interface === 'agent')
 
-/** The operator's priorities go before the driver's and the agent's (Ironic's source). */
+/** The operator's priorities go before those of driver and agent. */
 function withPriority<T extends KnownStep>(step: T, policy: Policy): T {
   const named: Record<string, number | null> = {
     'deploy.erase_devices': policy.eraseDevicesPriority,
@@ -49,7 +49,7 @@ function withPriority<T extends KnownStep>(step: T, policy: Policy): T {
 const same = (a: { interface: unknown; step: unknown }, b: { interface: unknown; step: unknown }): boolean =>
   a.interface === b.interface && a.step === b.step
 
-/** Highest priority first, then in the order of the interfaces (Ironic's source). */
+/** Highest priority first, then by interface (ironic conductor/steps.py _sorted_steps). */
 function inOrder<T extends JsonObject>(steps: readonly T[]): T[] {
   const rank = (step: T): number => STEP_INTERFACES.indexOf(step.interface as (typeof STEP_INTERFACES)[number])
   return [...steps].sort((a, b) => Number(b.priority) - Number(a.priority) || rank(a) - rank(b))
@@ -72,7 +72,7 @@ export function deploySteps(node: Readonly<NodeRecord>, user: readonly PlannedSt
   const runs = (wanted: PlannedStep): boolean =>
     isReserved(wanted) ? !policy.dropReservedSteps : known.some((step) => sameAsUser(wanted, step))
   const theirs = user.filter((wanted) => Number(wanted.priority) > 0 && runs(wanted))
-  // Of a template nobody is told that the operator forbids it.
+  // Forbidden steps of templates are dropped without an error.
   const allowed = (step: PlannedStep): boolean =>
     !policy.disallowDeploySteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`)
   return inOrder<JsonObject>([...ours.map((step) => ({ ...step })), ...theirs].filter(allowed))
@@ -83,19 +83,19 @@ const sameAsUser = (user: PlannedStep, step: KnownStep): boolean =>
 
 export interface Checked {
   errors: string[]
-  /** The user's steps without the reserved ones; clean steps with what the node says of them. */
+  /** The user's steps without the reserved ones; clean steps with `abortable` and priority of their interface. */
   steps: PlannedStep[]
 }
 
 interface UserStepOptions {
   policy: Policy
-  /** Before the agent was asked, a step that is not known may still turn up. */
+  /** Accepts unknown steps, which may be the agent's as long as it has not listed its own. */
   skipMissing: boolean
-  /** Nothing may run that needs the ramdisk. */
+  /** Refuses steps that need the ramdisk. */
   disableRamdisk?: boolean
 }
 
-/** Holds the user's steps against what the node can do. */
+/** Checks the user's steps against the steps of the node. */
 export function checkUserSteps(
   node: Readonly<NodeRecord>,
   kind: StepKind,
@@ -107,7 +107,7 @@ export function checkUserSteps(
   const steps: PlannedStep[] = []
   const found: PlannedStep[] = []
   for (const wanted of user) {
-    // Ironic's validation drops these from the list without a word, as recorded.
+    // Ironic's validation drops these from the list without an error, as recorded.
     if (isReserved(wanted)) {
       if (!policy.dropReservedSteps) steps.push(wanted)
       continue
@@ -132,25 +132,25 @@ export function checkUserSteps(
   return { errors, steps }
 }
 
-/** A clean or service step of the user as it is kept and sent: the user's, with what its owner says about aborting and priority. */
+/** A clean or service step of the user, with `abortable` and priority of its interface. */
 function described(wanted: PlannedStep, step: KnownStep): PlannedStep {
   return { ...wanted, abortable: step.abortable ?? false, priority: step.priority }
 }
 
 function argumentErrors(kind: string, wanted: PlannedStep, argsinfo: ArgsInfo): string[] {
-  const given = Object.keys((wanted.args ?? {}) as JsonObject)
-  const unexpected = given.filter((name) => !(name in argsinfo))
-  // What is only taken out of a deployment needs none.
+  const passed = Object.keys((wanted.args ?? {}) as JsonObject)
+  const unexpected = passed.filter((name) => !(name in argsinfo))
+  // A deploy step with priority 0 is only removed and needs no arguments.
   const missing =
     kind === 'deploy' && Number(wanted.priority) === 0
       ? []
-      : Object.entries(argsinfo).filter(([name, info]) => info.required && !given.includes(name))
+      : Object.entries(argsinfo).filter(([name, info]) => info.required && !passed.includes(name))
   const errors: string[] = []
   if (unexpected.length > 0)
     errors.push(`${kind} step ${pythonRepr(wanted)} has these unexpected arguments: ${unexpected.join(', ')}`)
   if (missing.length > 0) {
-    const names = missing.map(([name, info]) => (info.description ? `${name} (${info.description})` : name))
-    errors.push(`${kind} step ${pythonRepr(wanted)} is missing these required arguments: ${names.join(', ')}`)
+    const shown = missing.map(([name, info]) => (info.description ? `${name} (${info.description})` : name))
+    errors.push(`${kind} step ${pythonRepr(wanted)} is missing these required arguments: ${shown.join(', ')}`)
   }
   return errors
 }

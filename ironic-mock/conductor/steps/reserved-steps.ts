@@ -9,25 +9,25 @@ const POWER: Readonly<Record<string, PowerTarget>> = {
   reboot: 'rebooting',
 }
 
-/** What a flow does at a step that neither an interface nor an agent knows. */
+/** Work of a flow at a reserved step, which belongs to no interface and no agent. */
 export type ReservedWork =
   | { do: 'run'; effect: EffectBody }
-  /** Until somebody lets go of it by `unhold`. */
+  /** Waits for `unhold`. */
   | { do: 'hold' }
-  /** Until the agent reports next. */
+  /** Waits for the agent's next heartbeat. */
   | { do: 'wait' }
-  /** For some time, in the waiting state. `capped` tells the history of a time that was too long. */
+  /** Waits for some time, in the waiting state. `capped` is the history note for a time above the limit. */
   | { do: 'pause'; effect: EffectBody; capped: string | null }
 
-/** Names that Ironic keeps for itself, whatever the interface, and what is for child nodes (Ironic's source). */
+/** True for Ironic's reserved step names on any interface, and for steps of child nodes (ironic conductor/steps.py). */
 export const isReserved = (step: JsonObject): boolean =>
   step.execute_on_child_nodes === true || isPause(step) || Object.hasOwn(POWER, textOf(step.step))
 
-/** Whether a node that stands at this step has nothing to wait for but being told to go on. */
+/** True for a step that only waits. */
 export const isPause = ({ step, execute_on_child_nodes: children }: JsonObject): boolean =>
   children !== true && (step === 'hold' || step === 'wait')
 
-/** What a reserved step comes to; null for one that is not, see {@link isReserved}. */
+/** Work of a reserved step; null for another step, see {@link isReserved}. */
 export function reservedWork(step: JsonObject, { maxWaitStep }: Pick<Policy, 'maxWaitStep'>): ReservedWork | null {
   if (step.execute_on_child_nodes === true) return { do: 'run', effect: { kind: 'child-step', step } }
   const power = POWER[textOf(step.step)]

@@ -1,6 +1,6 @@
 import type { JsonObject, RunbookRecord } from '../../../wire/index.js'
 
-/** The steps of a runbook in its order, with what of them matters to a node. */
+/** Steps of a runbook in its order, reduced to the fields of a planned step. */
 export const runbookSteps = ({ steps }: Readonly<RunbookRecord>): JsonObject[] =>
   [...steps]
     .sort((a, b) => a.order - b.order)

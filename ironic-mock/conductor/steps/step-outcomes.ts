@@ -14,7 +14,7 @@ import { currentStep, rebootFlag, skipFlag, type StepFlow } from './step-flow.js
 import { stepName } from './step-name.js'
 import { failRun, pythonTitle, resume, runCurrentStep, runNextStep, runSteps } from './step-runner.js'
 
-/** The functions by which any flow with steps continues after an effect. */
+/** Continuations that all flows with steps share. */
 export const stepContinuations = (
   flow: StepFlow,
 ): {
@@ -36,7 +36,7 @@ export const stepContinuations = (
   'step-reboot': (task, outcome) => afterStepReboot(flow, task, outcome),
 })
 
-/** The agent has sent a heartbeat to a node in the flow's waiting state. */
+/** Reacts to a heartbeat in the flow's waiting state. */
 export function stepHeartbeat(flow: StepFlow, task: NodeTask): void {
   task.touch()
   if (!flow.needsAgentSteps(task)) return checkProgress(flow, task)
@@ -44,7 +44,7 @@ export function stepHeartbeat(flow: StepFlow, task: NodeTask): void {
   task.run([{ kind: 'agent-steps', of: flow.kind }], { flow: flow.name, after: 'agent-steps' })
 }
 
-/** A step that holds or waits by request ends with the next heartbeat; of others the agent knows. */
+/** Ends a hold or wait step with the next heartbeat; for other steps asks the agent. */
 function checkProgress(flow: StepFlow, task: NodeTask): void {
   if (isReserved(currentStep(flow, task))) {
     resume(flow, task)
@@ -68,7 +68,7 @@ function afterAgentSteps(flow: StepFlow, task: NodeTask, outcome: Outcome): void
   runSteps(flow, task, 0)
 }
 
-/** Whether an agent is busy, or not up yet after the reboot for a step. */
+/** True when the agent is busy, or not running yet after the reboot for a step. */
 const mayRetry = (flow: StepFlow, task: NodeTask, outcome: Extract<Outcome, { ok: false }>): boolean =>
   outcome.reason === 'agent busy' || (outcome.reason === 'agent unreachable' && task.info[rebootFlag(flow)] === true)
 

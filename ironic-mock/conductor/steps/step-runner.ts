@@ -63,7 +63,7 @@ function noAttribute(task: NodeTask, step: JsonObject): string {
   return `'${fake ? `Fake${kind}` : `No${kind.replace(/B$/, '')}`}' object has no attribute '${textOf(step.step)}'`
 }
 
-/** Starts a step that the conductor runs whatever the interface. */
+/** Starts a reserved step, which the conductor runs on any interface. */
 function startReservedStep(flow: StepFlow, task: NodeTask, step: JsonObject): void {
   const work = reservedWork(step, task.policy)
   if (work === null) throw new Error(`${stepName(step)} is no reserved step`)

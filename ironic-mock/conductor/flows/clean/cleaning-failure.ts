@@ -8,19 +8,19 @@ import { wipeAgentAccess, wipeCleaning, wipeFlags } from '../teardown/wipe.js'
 
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
 
-/** Whether there is a ramdisk to switch off, on a machine that may be off. */
+/** True when a ramdisk may run that can be powered off. */
 const hasRamdisk = ({ node }: NodeTask): boolean => usesAgent(node) && !node.disable_power_off
 
-interface Leaving {
-  /** Switch the ramdisk off first, unless somebody should look at what a step left behind. */
+interface FailureOptions {
+  /** Powers the ramdisk off first; false leaves the result of a step for inspection by an operator. */
   tearDown: boolean
 }
 
 /**
- * The end of a cleaning that went wrong. When a step had begun nobody knows what it left behind: the node goes out of
- * service as it is, powered, until somebody looks.
+ * Fails the cleaning. After a step had started the node goes into maintenance and stays on, since the state of its disks
+ * is unknown.
  */
-export function cleanFailed(task: NodeTask, error: string, { tearDown }: Leaving = { tearDown: true }): void {
+export function cleanFailed(task: NodeTask, error: string, { tearDown }: FailureOptions = { tearDown: true }): void {
   const { node, policy } = task
   const begun = node.clean_step.step !== undefined
   if (begun) {
@@ -54,7 +54,7 @@ function settle(task: NodeTask, { error }: Failed): void {
   task.release()
 }
 
-/** The agent's logs are fetched first, as far as it can be reached. */
+/** Fails the cleaning after the agent's logs are collected, if the agent answers. */
 export function cleanFailedLogged(task: NodeTask, error: string): void {
   if (task.info.cleaning_disable_ramdisk === true) return cleanFailed(task, error)
   task.run([{ kind: 'agent-logs' }], { flow: 'cleaning', after: 'failure-logs' }, { error })
@@ -62,7 +62,7 @@ export function cleanFailedLogged(task: NodeTask, error: string): void {
 
 export const afterFailureLogs = (task: NodeTask, _: Outcome, memo: Failed): void => cleanFailed(task, memo.error)
 
-/** Nobody reported: the state says so at once. */
+/** Fails the cleaning after the callback timeout; the state changes at once. */
 export function timeOutCleaning(task: NodeTask, error: string): void {
   task.node.last_error = error
   task.process('fail')
@@ -75,14 +75,14 @@ export function abortError(task: NodeTask): string {
   return `By request, the clean operation was aborted${during}`
 }
 
-/** `abort`, when nothing forbids it: the state says so at once, the machine is switched off after. */
+/** `abort`: the state changes at once, the power off follows. */
 export function abortCleaning(task: NodeTask): void {
   task.node.last_error = abortError(task)
   task.process('abort')
   tearDownAborted(task)
 }
 
-/** The same once a step has ended that could not be interrupted. */
+/** `abort` after the end of a step that is not abortable. */
 export function abortCleaningAfter(task: NodeTask): void {
   task.node.last_error = abortError(task)
   task.process('fail')

@@ -4,10 +4,10 @@ import { automatedCleanSteps, checkUserSteps, type PlannedStep } from '../../ste
 import { isReserved } from '../../steps/reserved-steps.js'
 import type { NodeTask } from '../../core/node-task.js'
 
-/** Cleaning with the user's steps ends where it began and says so all the way. */
+/** Manual cleaning has the target state `manageable` throughout. */
 export const isManual = (task: NodeTask): boolean => task.node.target_provision_state === 'manageable'
 
-/** Settles `clean_steps`; gives what is wrong with those that somebody named. */
+/** Plans `clean_steps`; returns the errors of steps that a user or a runbook named. */
 export function planCleaning(task: NodeTask): string | undefined {
   const { node, policy, info } = task
   if (info.declarative_cleaning !== true) {
@@ -18,7 +18,7 @@ export function planCleaning(task: NodeTask): string | undefined {
   const wanted = (info.clean_steps ?? []) as PlannedStep[]
   const disableRamdisk = info.cleaning_disable_ramdisk === true
   const { errors, steps } = checkUserSteps(node, 'clean', wanted, { policy, skipMissing: false, disableRamdisk })
-  // Also refused ones are kept, with what is known of them, as recorded.
+  // Refused steps are stored too, as recorded.
   task.setInfo({ clean_steps: steps.filter((step) => allowed(task, step)) })
   if (errors.length > 0) return errors.join('; ')
   task.setInfo({ clean_step_index: null })
@@ -28,7 +28,7 @@ export function planCleaning(task: NodeTask): string | undefined {
 const allowed = ({ policy }: NodeTask, step: PlannedStep): boolean =>
   !policy.disallowCleanSteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`)
 
-/** Whether the node's own interfaces do all of it, so that no ramdisk has to boot. */
+/** True when the node's interfaces run all steps out of band, so that no ramdisk has to boot. */
 export function allWithoutRamdisk({ node, info }: NodeTask): boolean {
   const known = outOfBandSteps(node, 'clean')
   const steps = (info.clean_steps ?? []) as PlannedStep[]

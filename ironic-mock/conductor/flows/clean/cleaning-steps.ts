@@ -32,16 +32,16 @@ export const CLEANING: StepFlow = {
 function finish(task: NodeTask): void {
   const { node } = task
   const booted = usesAgent(node) && task.info.cleaning_disable_ramdisk !== true
-  const kept = fastTracked(task)
+  const agentStays = fastTracked(task)
   node.clean_step = {}
   wipeCleaning(task)
-  task.run(withHardwareReport(node, booted && !kept ? tearDown(task) : { kind: 'proceed' }), {
+  task.run(withHardwareReport(node, booted && !agentStays ? tearDown(task) : { kind: 'proceed' }), {
     flow: 'cleaning',
     after: 'tear-down',
   })
 }
 
-/** What ends a ramdisk: off, or where that is not allowed anew, into whatever the machine has. */
+/** Ends the ramdisk by a power off; with power off disabled by a reboot from disk. */
 const tearDown = ({ node }: NodeTask): EffectBody =>
   node.disable_power_off
     ? { kind: 'power', target: 'rebooting', boot: { kind: 'disk' } }

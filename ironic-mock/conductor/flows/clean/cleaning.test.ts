@@ -167,7 +167,7 @@ test('an agent that never reports', async () => {
   expect(node.last_error).toBe(
     'Timeout reached while cleaning the node. Please check if the ramdisk responsible for the cleaning is running on the node. Failed on step {}.',
   )
-  // No step had begun, so there is nothing that somebody would have to look at.
+  // No step had started, so that the node needs no inspection by an operator.
   expect(await lab.until(uuid, 'clean failed')).toMatchObject({ power_state: 'power off', fault: null })
 })
 

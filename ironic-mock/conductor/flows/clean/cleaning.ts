@@ -32,7 +32,7 @@ export function startProvide(task: NodeTask): void {
   if (node.retired)
     throw new IronicError(400, `The providing operation can't be performed on node ${node.uuid} because it is retired.`)
   const wanted = wantedCleaning(task)
-  // Upstream says 500: nobody meant it to get that far.
+  // Upstream answers 500.
   if (wanted.problem !== undefined) throw new IronicError(400, wanted.problem)
   task.begin('provide')
   automatedCleaning(task, wanted)
@@ -53,17 +53,17 @@ export function startManualCleaning(task: NodeTask, steps: readonly PlannedStep[
   task.begin('clean')
   wipeCleaning(task)
   switchDeployInterface(task)
-  keepWanted(task, steps, disableRamdisk)
+  storeWanted(task, steps, disableRamdisk)
   prepare(task)
 }
 
-/** Cleaning that nobody asked for by name, after `provide` and after tear-down. The node is in `cleaning` already. */
+/** Starts automated cleaning, after `provide` and after tear-down. The node is in `cleaning` already. */
 export function automatedCleaning(task: NodeTask, { steps, disableRamdisk }: WantedCleaning): void {
   const { node, policy } = task
   if (!(node.automated_clean ?? policy.automatedClean)) {
     node.clean_step = {}
     restoreDeployInterface(task)
-    // Also of a retired node, which only cleaning keeps from being available.
+    // A retired node becomes available too: upstream checks for it in cleaning only.
     task.process('done')
     return task.release()
   }
@@ -73,12 +73,12 @@ export function automatedCleaning(task: NodeTask, { steps, disableRamdisk }: Wan
   const problem = powerProblem(node) ?? (disableRamdisk ? undefined : networkProblem(node))
   if (problem !== undefined) return cleanFailed(task, validationFailed(task, problem))
   wipeCleaning(task)
-  if (steps && steps.length > 0) keepWanted(task, steps, disableRamdisk)
+  if (steps && steps.length > 0) storeWanted(task, steps, disableRamdisk)
   prepare(task)
 }
 
-/** Somebody has chosen the steps. What is wrong with them now may be right once the agent has said what it can do. */
-function keepWanted(task: NodeTask, steps: readonly PlannedStep[], disableRamdisk: boolean): void {
+/** Stores the chosen steps. Their errors do not count yet, since unknown steps may be the agent's. */
+function storeWanted(task: NodeTask, steps: readonly PlannedStep[], disableRamdisk: boolean): void {
   task.setInfo({ clean_steps: steps, cleaning_disable_ramdisk: disableRamdisk, declarative_cleaning: true })
   if (!disableRamdisk && planCleaning(task) === undefined && allWithoutRamdisk(task))
     task.setInfo({ cleaning_disable_ramdisk: true })
@@ -104,8 +104,8 @@ function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
 }
 
 /**
- * An agent that should still be there was asked at once; one that does not answer is waited for, unless its machine is
- * off: what is kept of its power may be older than a restart of ours.
+ * Continues after the steps of a fast-track agent. When the agent did not answer, the flow waits for its heartbeat, unless
+ * the machine is off: the recorded power may be from before a restart of the conductor.
  */
 function afterFastTrack(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok && outcome.reason === 'agent unreachable') {
@@ -122,7 +122,7 @@ function afterFastTrack(task: NodeTask, outcome: Outcome): void {
   afterPreparation(task)
 }
 
-/** Without a ramdisk to wait for all steps are known at once. */
+/** Continues without a ramdisk: all steps are known at once. */
 function afterPreparation(task: NodeTask): void {
   const problem = planCleaning(task)
   if (problem !== undefined) return cleanFailed(task, `Cannot clean node ${task.uuid}: ${problem}`)

@@ -11,8 +11,8 @@ const WAITING: readonly ProvisionState[] = [
 ]
 
 /**
- * Why a node waits for an agent in vain: Ironic tells ramdisks apart by the MAC addresses of ports alone, but for
- * inspection, which takes the address of the BMC too. Null when it does not.
+ * Reason why no agent can find its node: a lookup needs the MAC address of a port; inspection also accepts the address of
+ * the BMC. Null when an agent can.
  */
 export function missingPort(node: Readonly<NodeRecord>, ports: readonly Pick<PortRecord, 'address'>[]): string | null {
   const { provision_state: state, driver_internal_info: info } = node
@@ -22,7 +22,7 @@ export function missingPort(node: Readonly<NodeRecord>, ports: readonly Pick<Por
   return `${name} has no port, so its ramdisk is not recognised: create one with a MAC address of the machine, as "baremetal port create --node ${name} MAC" does`
 }
 
-/** Upstream waits in silence; the log tells why as soon as a node begins to. */
+/** Warns at the start of a wait without ports; upstream waits in silence. */
 export function warnOfMissingPort(task: NodeTask): void {
   const { situation, node } = task
   if (node.provision_state === situation.node.provision_state) return

@@ -4,6 +4,6 @@ export type DeployImages =
   | {
       kernel: string
       ramdisk: string
-      /** Kernel parameters that belong to these images, after those that are configured. */
+      /** Kernel parameters of these images, after the configured ones. */
       append?: string
     }

@@ -8,7 +8,7 @@ import { NodeTask } from '../../core/node-task.js'
 const FETCHED = { fetchBootImages: true }
 const API = 'ipa-api-url=http://ironic.test:6385'
 
-/** What a node's machine is told to boot to inspect. */
+/** Boot source of a node's machine for inspection. */
 async function bootedFrom(fields: JsonObject, policy: Partial<Policy> = {}) {
   const lab = await ScriptedLab.open({ policy: { ...FETCHED, ...policy } })
   const { uuid, machine } = await lab.enroll(fields, '52:54:00:00:00:01')
@@ -113,11 +113,11 @@ describe('who goes first', () => {
     ['the configured one', task({}, false), 'http://h/configured.iso'],
     ['to rescue, its own for that', task({ driver_info: RESCUE, provision_state: 'rescuing' }), 'http://h/rescue.iso'],
     ['to deploy, the other', task({ driver_info: RESCUE, provision_state: 'deploying' }), 'http://h/own.iso'],
-  ])('%s', (_, given, iso) => expect(deployImages(given)).toEqual({ iso }))
+  ])('%s', (_, draft, iso) => expect(deployImages(draft)).toEqual({ iso }))
 
-  test('nothing outside is asked for a token where no token can be told', () => {
-    const given = task({})
-    expect(ramdiskSource(given, { a: 'b' })).toEqual({ kind: 'iso', url: 'http://h/served.iso' })
-    expect(given.info).toEqual({})
+  test('a whole ISO creates no token', () => {
+    const draft = task({})
+    expect(ramdiskSource(draft, { a: 'b' })).toEqual({ kind: 'iso', url: 'http://h/served.iso' })
+    expect(draft.info).toEqual({})
   })
 })

@@ -5,13 +5,13 @@ import type { DeployImages } from './deploy-image-urls.js'
 import type { Policy } from '../../core/policy.js'
 import type { NodeTask } from '../../core/node-task.js'
 
-/** Whether a node's boot interface takes an ISO; others boot a kernel with its initramfs by the network. */
+/** True when the boot interface boots an ISO; others boot a kernel and its initramfs over the network. */
 export const bootsIso = ({ boot_interface }: Pick<NodeRecord, 'boot_interface'>): boolean =>
   implementation('boot', boot_interface)?.takesIso ?? false
 
 /**
- * The images of a node's ramdisk: those in its driver_info, those that are served for it, those that are configured.
- * Undefined when there is nothing of the sort, or images are not to be fetched.
+ * Images of a node's ramdisk: from its driver_info, else from the image service, else from the configuration. Undefined
+ * without any, or when machines do not fetch images.
  */
 export function deployImages({ node, policy, situation }: NodeTask): DeployImages | undefined {
   if (!policy.fetchBootImages) return undefined
@@ -40,9 +40,9 @@ function configuredImages(node: Readonly<NodeRecord>, policy: Policy): DeployIma
 }
 
 /**
- * From where a ramdisk boots, and what it is told. A whole ISO is taken as it is: Ironic can put neither parameters nor
- * a token into it. A kernel and its ramdisk get the parameters on their command line; built into an ISO, where nobody
- * listens in on the way, also the agent's token (Ironic's source).
+ * Boot source and kernel parameters of a ramdisk. A deploy ISO is used unchanged, without parameters and token. A kernel
+ * and its ramdisk get the parameters on the command line. Virtual media also gets the agent's token, since its ISO does
+ * not cross the provisioning network in clear (ironic drivers/modules/redfish/boot.py prepare_ramdisk).
  */
 export function ramdiskSource(task: NodeTask, parameters: Record<string, string>): BootSource {
   const images = deployImages(task)
@@ -50,25 +50,25 @@ export function ramdiskSource(task: NodeTask, parameters: Record<string, string>
   if ('iso' in images) return { kind: 'iso', url: images.iso }
   const { node, policy, situation } = task
   const media = implementation('boot', node.boot_interface)?.virtualMedia ?? false
-  const given = { ...parameters }
+  const all = { ...parameters }
   if (media) {
     const token = situation.newToken?.()
     if (token !== undefined) {
       task.setInfo({ agent_secret_token: token, agent_secret_token_pregenerated: true })
-      given['ipa-agent-token'] = token
+      all['ipa-agent-token'] = token
     }
-    given['boot_method'] = 'vmedia'
+    all['boot_method'] = 'vmedia'
   }
   const words = [
     appendParameters(node, media ? policy.redfishKernelAppendParams : policy.pxeKernelAppendParams),
     images.append ?? '',
-    ...Object.entries(given).map(([name, value]) => `${name}=${value}`),
+    ...Object.entries(all).map(([name, value]) => `${name}=${value}`),
   ]
   const { kernel, ramdisk } = images
   return { kind: 'pxe', kernel, ramdisk, append: words.filter((word) => word !== '').join(' ') }
 }
 
-/** The configured kernel parameters, or a node's own, in which `%default%` stands for those. */
+/** A node's kernel parameters, in which `%default%` stands for the configured ones; without, the configured ones. */
 function appendParameters({ instance_info, driver_info }: Readonly<NodeRecord>, configured: string): string {
   for (const info of [instance_info, driver_info])
     for (const name of ['kernel_append_params', 'pxe_append_params'])

@@ -12,7 +12,7 @@ import type { NodeTask } from '../../core/node-task.js'
 
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
 
-/** Begins a step that the deploy interface itself brings. Gives whether there is something to wait for. */
+/** Starts a step of the deploy interface; returns true when an effect or a heartbeat has to continue it. */
 export function startDeployStep(task: NodeTask, step: CoreDeployStep): boolean {
   switch (step) {
     case 'deploy':
@@ -43,10 +43,10 @@ export function startDeployStep(task: NodeTask, step: CoreDeployStep): boolean {
       tearDownAgent(task)
       return true
     case 'switch_to_tenant_network':
-      // The noop network has nothing to switch.
+      // The noop network interface has no networks.
       return false
     case 'boot_instance':
-      // What may not be switched off is still in the ramdisk.
+      // Without a power off the machine still runs the ramdisk.
       task.run([{ kind: 'power', target: staysOn(task) ? 'rebooting' : 'power on' }], {
         flow: 'deployment',
         after: 'instance-boot',
@@ -55,7 +55,7 @@ export function startDeployStep(task: NodeTask, step: CoreDeployStep): boolean {
   }
 }
 
-/** The power interface `agent` cannot switch a machine on, so that it is never off. */
+/** The power interface `agent` cannot power a machine on, so that it must stay on. */
 const staysOn = ({ node }: NodeTask): boolean => node.disable_power_off || node.power_interface === 'agent'
 
 function runDeploy(task: NodeTask): boolean {
@@ -90,7 +90,7 @@ const takesConfigDrive = ({ node }: NodeTask): boolean =>
 const bootDisk = (task: NodeTask): void =>
   task.run([{ kind: 'boot', source: { kind: 'disk' } }], { flow: 'deployment', after: 'boot-device' })
 
-/** The image is on the disk: a machine with UEFI is told to boot it, as one with BIOS finds it by itself. */
+/** Continues with the boot loader after the image is written: only UEFI needs a boot entry. */
 export function afterAgentPartitions(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return deployInterfaceFailed(task, outcome.error)
   const found = valueOf(outcome, 'agent-partitions')
@@ -110,7 +110,7 @@ export function afterAgentPartitions(task: NodeTask, outcome: Outcome): void {
   )
 }
 
-/** What went wrong before the machine was told what to boot; undefined when nothing did. */
+/** Error of the preparation of the instance's boot, if any. */
 export function bootProblemOf(task: NodeTask, outcome: Outcome): string | undefined {
   if (outcome.ok) return undefined
   if (outcome.kind === 'agent-bootloader')
@@ -120,7 +120,7 @@ export function bootProblemOf(task: NodeTask, outcome: Outcome): string | undefi
   return `Failed to prepare instance for booting: ${outcome.error}`
 }
 
-/** An agent gets the time to switch its machine off; one that may not is locked. */
+/** Has the agent power the machine off, after its logs are collected where configured. */
 function tearDownAgent(task: NodeTask): void {
   if (task.policy.deployLogsCollect === 'always')
     task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'agent-logs' })
@@ -129,10 +129,10 @@ function tearDownAgent(task: NodeTask): void {
 
 const TRUE = ['true', 't', '1', 'yes', 'y', 'on']
 
-/** Logs that could not be had are no reason to stop. */
+/** Has the agent power the machine off, or locks it down when power off is disabled. A failure of the logs is ignored. */
 export function switchAgentOff(task: NodeTask): void {
   const forced = TRUE.includes(textOf(task.node.driver_info.deploy_forces_oob_reboot).toLowerCase())
-  // An agent that was locked could not be asked to boot its machine.
+  // A locked-down agent would refuse the later reboot.
   if (task.node.power_interface === 'agent')
     task.run([{ kind: 'agent-sync' }], { flow: 'deployment', after: 'ramdisk-end' })
   else if (task.node.disable_power_off)
@@ -141,7 +141,7 @@ export function switchAgentOff(task: NodeTask): void {
   else task.run([{ kind: 'agent-power-off' }], { flow: 'deployment', after: 'agent-power-off' })
 }
 
-/** A step of the interface that failed in a way that leaves the machine off. */
+/** Fails a step of the deploy interface, and powers the machine off. */
 export function deployInterfaceFailed(task: NodeTask, error: string, options?: { logs: boolean }): void {
   deployFailedOff(task, `Deploy step ${stepName(task.node.deploy_step)} failed: ${error}`, options)
 }

@@ -5,7 +5,7 @@ import { stepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeDeployment } from '../teardown/wipe.js'
 
-/** The end of a deployment that went wrong. The machine stays as it is, powered, as recorded. */
+/** Fails the deployment. The machine keeps its power state, as recorded. */
 export function deployFailed(task: NodeTask, error: string): void {
   task.fail(error, 'deploying')
   wipeDeployment(task)
@@ -13,13 +13,13 @@ export function deployFailed(task: NodeTask, error: string): void {
   task.release()
 }
 
-/** A step failed in the agent: its logs are fetched first. */
+/** Fails the deployment after the agent's logs are collected. */
 export function deployStepFailed(task: NodeTask, error: string): void {
   if (task.policy.deployLogsCollect === 'never') return deployFailed(task, error)
   task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'failure-logs' }, { error, off: false })
 }
 
-/** Upstream switches the machine off after some failures; after the state has said so, and without anything else coming of it. */
+/** Fails the deployment, then powers the machine off, as upstream does after some failures. */
 export function deployFailedOff(task: NodeTask, error: string, { logs }: { logs: boolean } = { logs: true }): void {
   if (logs && task.policy.deployLogsCollect !== 'never')
     task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'failure-logs' }, { error, off: true })
@@ -45,7 +45,7 @@ export function afterFailurePowerOff(task: NodeTask, outcome: Outcome): void {
 /** `abort` in `wait call-back` or `deploy hold`. */
 export const abortDeployment = (task: NodeTask): void => endByRequest(task, 'abort')
 
-/** The same after a step that could not be interrupted. */
+/** `abort` after the end of a step that is not abortable. */
 export const abortDeploymentAfter = (task: NodeTask): void => endByRequest(task, 'fail')
 
 function endByRequest(task: NodeTask, event: 'abort' | 'fail'): void {

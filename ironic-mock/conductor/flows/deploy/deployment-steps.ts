@@ -50,7 +50,7 @@ export const DEPLOYMENT: StepFlow = {
   abortAfter: abortDeploymentAfter,
 }
 
-/** Plans the steps for good once the agent has listed its own; until then unknown steps may turn out to be the agent's. */
+/** Makes the final plan once the agent has listed its steps; until then an unknown step may be one of the agent's. */
 function checkPlan(task: NodeTask): boolean {
   if (task.info.steps_validated === true || task.info.agent_cached_deploy_steps === undefined) return true
   const sources = stepSources(task, (task.info.user_deploy_steps ?? []) as PlannedStep[])
@@ -64,20 +64,20 @@ function checkPlan(task: NodeTask): boolean {
   return true
 }
 
-/** From where the steps of a deployment come, besides the driver and the agent. */
+/** Sources of deploy steps besides the driver and the agent. */
 export interface StepSources {
   node: Readonly<NodeRecord>
   templates: readonly DeployTemplateRecord[]
   user: readonly PlannedStep[]
 }
 
-/** Of this node, with the user's steps. */
+/** Step sources of this node, with the user's steps. */
 export const stepSources = ({ node, situation }: NodeTask, user: readonly PlannedStep[]): StepSources => ({
   ...{ node, user },
   templates: situation.templates ?? [],
 })
 
-/** Why the node cannot be deployed as asked, as far as is known before its agent is there; undefined when it can. */
+/** Error of a deployment request, as far as it is known before the agent runs; undefined when there is none. */
 export function deploymentProblem(
   { node, templates, user }: StepSources,
   ports: readonly PortRecord[],
@@ -93,7 +93,7 @@ export function deploymentProblem(
   )
 }
 
-/** What is wrong with the steps of the templates or the user, in upstream's words. */
+/** Errors of the steps of templates and user, in upstream's words. */
 export function stepsProblem(
   { node, templates, user }: StepSources,
   policy: Policy,
@@ -107,14 +107,14 @@ export function stepsProblem(
   return ofUser === '' ? undefined : `Validation of deploy steps from "deploy steps" argument failed.${ofUser}`
 }
 
-/** The user's steps, then those of templates that the user has not given (Ironic's source). */
+/** The user's steps, then those template steps that the user did not name (ironic conductor/steps.py). */
 export function wantedSteps({ templates, user }: Pick<StepSources, 'templates' | 'user'>): PlannedStep[] {
-  const given = (step: PlannedStep): boolean =>
+  const isNamedByUser = (step: PlannedStep): boolean =>
     user.some((own) => own.interface === step.interface && own.step === step.step)
-  return [...user, ...templateSteps(templates).filter((step) => !given(step))]
+  return [...user, ...templateSteps(templates).filter((step) => !isNamedByUser(step))]
 }
 
-/** `unhold`: the next heartbeat continues. Without an agent there is none, and upstream waits for ever. */
+/** `unhold`: the next heartbeat continues. Without an agent it continues at once; upstream waits for ever. */
 export function unholdDeployment(task: NodeTask): void {
   if (task.info.agent_url === undefined) task.run([{ kind: 'proceed' }], { flow: 'deployment', after: 'pause' })
 }
@@ -130,11 +130,11 @@ function waitForAgent(task: NodeTask): void {
   task.release()
 }
 
-/** The agent of an earlier operation has listed its steps, or does not answer. */
+/** Continues after the fast-track agent has listed its steps, or did not answer. */
 function afterFastTrack(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) {
     if (outcome.reason !== 'agent unreachable') return failRun(DEPLOYMENT, task, outcome.error)
-    // An agent that has just inspected its machine has sent no heartbeat yet. Upstream's deployment fails then.
+    // An agent that has just finished an inspection has sent no heartbeat yet. Upstream's deployment fails then.
     if (task.info.agent_url === undefined) return waitForAgent(task)
     return task.run(bootRamdisk(task), { flow: 'deployment', after: 'ramdisk-boot' })
   }
@@ -142,7 +142,7 @@ function afterFastTrack(task: NodeTask, outcome: Outcome): void {
   runNextStep(DEPLOYMENT, task)
 }
 
-/** An agent that does not take the command has its machine switched off; one that does gets the time to do it. */
+/** Waits for the power off by the agent; when the agent refused the command, the BMC powers the machine off. */
 function afterAgentPowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) {
     task.warn(`the agent of node ${task.uuid} could not be asked to power off: ${outcome.error}`)
@@ -171,7 +171,7 @@ function afterBootDevice(task: NodeTask, outcome: Outcome): void {
   runNextStep(DEPLOYMENT, task)
 }
 
-/** Upstream's exception class for such a failure. */
+/** Upstream's exception class of a failure. */
 const errorClass = ({ kind }: Outcome): string => (kind.startsWith('agent') ? 'AgentAPIError' : 'PowerStateFailure')
 
 function finish(task: NodeTask): void {

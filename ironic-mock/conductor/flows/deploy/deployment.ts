@@ -17,7 +17,7 @@ import { usesAgent } from '../../steps/driver-steps.js'
 import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
-import { findImage, keepFoundImage, keepImageType } from './image-deployment.js'
+import { findImage, keepFoundImage, storeImageType } from './image-deployment.js'
 import { deploySteps, type PlannedStep } from '../../steps/plan-steps.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeDeploymentPlan } from '../teardown/wipe.js'
@@ -25,7 +25,7 @@ import { wipeDeploymentPlan } from '../teardown/wipe.js'
 /**
  * `active` and `rebuild`.
  *
- * @throws IronicError 400 for a step that the operator forbids or an image source that is none, before anything changed
+ * @throws IronicError 400 for a step that the operator forbids or an invalid image source, before any change
  */
 export function startDeployment(task: NodeTask, verb: 'deploy' | 'rebuild', request: ProvisionRequest): void {
   const user = (request.deploy_steps ?? []) as PlannedStep[]
@@ -33,10 +33,10 @@ export function startDeployment(task: NodeTask, verb: 'deploy' | 'rebuild', requ
   if (disallowed) throw disallowed
   const noImage = imageSourceProblem(task.node.instance_info.image_source)
   if (noImage !== undefined) throw new IronicError(400, noImage)
-  keepImageType(task)
+  storeImageType(task)
   const { node, situation, policy } = task
   const problem = powerProblem(node) ?? deploymentProblem(stepSources(task, user), situation.ports, policy)
-  // What the image is of stays written down; upstream keeps what autodetect stands for as well.
+  // The image type stays stored after a refusal; upstream also keeps the interface that autodetect chose.
   if (problem !== undefined)
     return task.refuse(
       new IronicError(400, `Failed to validate deploy or power info for node ${task.uuid}: ${problem}`),
@@ -45,12 +45,12 @@ export function startDeployment(task: NodeTask, verb: 'deploy' | 'rebuild', requ
   task.begin(verb)
   keepConfigDrive(task, request.configdrive)
   wipeDeploymentPlan(task)
-  // The agent is told from the first deployment on, and not before, that this conductor (there is one) looks after it.
+  // Commands to the agent show conductor_affinity from the first deployment on.
   node.conductor_affinity = 1
   task.run(prepare(task), { flow: 'deployment', after: 'preparation' }, { user })
 }
 
-/** The machine is off before anything else happens, unless it may not be; an image is looked at. */
+/** Powers the machine off first, unless power off is disabled, and reads the image's metadata. */
 function prepare(task: NodeTask): [EffectBody, ...EffectBody[]] {
   const { node } = task
   const off: EffectBody =
@@ -66,7 +66,7 @@ function keepConfigDrive({ node }: NodeTask, configdrive: unknown): void {
 }
 
 function afterPreparation(task: NodeTask, outcome: Outcome, memo: { user: PlannedStep[] }): void {
-  const problem = outcome.ok ? keepFound(task, outcome) : outcome.error
+  const problem = outcome.ok ? storeInventory(task, outcome) : outcome.error
   if (problem !== undefined) return deployFailed(task, `Failed to prepare to deploy: ${problem}`)
   const steps = deploySteps(task.node, wantedSteps(stepSources(task, memo.user)), task.policy)
   task.setInfo({ deploy_steps: steps })
@@ -78,10 +78,10 @@ function afterPreparation(task: NodeTask, outcome: Outcome, memo: { user: Planne
   runSteps(DEPLOYMENT, task, 0)
 }
 
-const keepFound = (task: NodeTask, outcome: Outcome): string | undefined =>
+const storeInventory = (task: NodeTask, outcome: Outcome): string | undefined =>
   outcome.kind === 'find-image' ? keepFoundImage(task, valueOf(outcome, 'find-image')) : undefined
 
-/** `ramdisk` never starts an agent to deploy; one that is there is not started. */
+/** The deploy interface `ramdisk` boots no agent, and with fast track the running one is used. */
 const bootsAgent = (task: NodeTask): boolean =>
   usesAgent(task.node) && task.node.deploy_interface !== 'ramdisk' && !fastTracked(task)
 

@@ -6,27 +6,27 @@ import type { JsonObject, NodeRecord, RequestedStep } from '../../../../wire/ind
 import type { EffectBody } from '../../core/effects.js'
 import type { NodeTask } from '../../core/node-task.js'
 
-/** Names of `image_info` that only an image of a single partition has (recorded of real Ironic's agent driver). */
+/** Fields of `image_info` that only a partition image has (recorded of real Ironic's agent driver). */
 const PARTITION_LABELS = [
   ...['kernel', 'ramdisk', 'root_gb', 'root_mb', 'swap_mb', 'ephemeral_mb', 'ephemeral_format'],
   ...['configdrive', 'preserve_ephemeral', 'image_type', 'deploy_boot_mode'],
 ]
 
-/** What an image is of goes before what its kernel and ramdisk suggest; undefined without an image. */
+/** True for a whole-disk image: `image_type` goes before kernel and ramdisk; undefined without an image. */
 export function isWholeDisk({ image_source, image_type, kernel, ramdisk }: JsonObject): boolean | undefined {
   if (!image_source) return undefined
   if (image_type) return image_type !== 'partition'
   return !kernel && !ramdisk
 }
 
-/** What an image is of is written down before anything is checked, whatever stood there (recorded). */
+/** Sets `image_type`, also over an invalid one (recorded). */
 export function withImageType(info: JsonObject): JsonObject {
   const whole = isWholeDisk(info)
   return whole === undefined ? info : { ...info, image_type: whole ? 'whole-disk' : 'partition' }
 }
 
-/** Writes down what the image is of, before a deployment and before an adoption. */
-export function keepImageType(task: NodeTask): void {
+/** Stores the image type, before the checks of a deployment and of an adoption. */
+export function storeImageType(task: NodeTask): void {
   const { node } = task
   const whole = isWholeDisk(node.instance_info)
   if (whole === undefined) return
@@ -34,16 +34,16 @@ export function keepImageType(task: NodeTask): void {
   task.setInfo({ is_whole_disk_image: whole })
 }
 
-/** Looks whether the image is there. Of a file without a checksum one is made, so that an agent has what to verify it by. */
+/** Checks that the image exists. A file without a checksum gets one, since the agent verifies images by it. */
 export function findImage({ node }: NodeTask): EffectBody {
   const { image_source, image_checksum, image_os_hash_value } = node.instance_info
   return { kind: 'find-image', url: textOf(image_source), digest: !image_checksum && !image_os_hash_value }
 }
 
 /**
- * Writes what was found of the image, and what follows from it, into `instance_info`.
+ * Stores the image's metadata in `instance_info`.
  *
- * @returns what is wrong with it in upstream's words; undefined when nothing is
+ * @returns the image's error in upstream's words, if any
  */
 export function keepFoundImage({ node }: NodeTask, found: FoundImage): string | undefined {
   const info: JsonObject = { ...node.instance_info, image_url: found.url }
@@ -58,7 +58,7 @@ export function keepFoundImage({ node }: NodeTask, found: FoundImage): string | 
   return undefined
 }
 
-/** Sizes of the partitions around an image of one, from GiB to MiB. */
+/** Partition sizes of a partition image, from GiB to MiB. */
 function layoutOf({ root_gb, swap_mb, ephemeral_gb, ephemeral_format, preserve_ephemeral }: JsonObject): JsonObject {
   const ephemeral = Number(ephemeral_gb ?? 0)
   return {
@@ -90,7 +90,7 @@ export function bootcStep({ node }: NodeTask): RequestedStep {
   }
 }
 
-/** As real Ironic describes the image to an agent, in its order. */
+/** `image_info` for the agent, in the order of real Ironic. */
 function imageInfo(node: Readonly<NodeRecord>): JsonObject {
   const { instance_info: info, driver_info: driver, uuid } = node
   const proxies = Object.fromEntries(
@@ -121,7 +121,7 @@ const partitionInfo = (node: Readonly<NodeRecord>): JsonObject => ({
   boot_option: 'local',
 })
 
-/** An image is about to get the configdrive: one that is given in its parts learns which node it is for, and keeps that. */
+/** Completes a config drive that is an object with the node's metadata, and stores it, before it becomes an image. */
 export function nameConfigDrive({ node }: NodeTask): void {
   const { configdrive } = node.instance_info
   if (typeof configdrive !== 'object' || configdrive === null) return

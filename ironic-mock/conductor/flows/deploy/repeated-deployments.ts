@@ -3,13 +3,13 @@ import type { NodeRecord } from '../../../../wire/index.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
 import { VERBS } from '../../core/transitions.js'
 
-/** A deployment that was asked for again, unchanged, after it had failed. */
+/** A failed deployment that a client repeats unchanged. */
 export interface RepeatedDeployment {
   node: string
   name: string | null
-  /** How often in a row it was asked for, from 2. */
+  /** Number of requests in a row, from 2. */
   times: number
-  /** What the last attempt failed by. */
+  /** Error of the last attempt. */
   error: string | null
 }
 
@@ -19,14 +19,14 @@ interface Attempt {
 }
 
 /**
- * Notices clients that ask for the same deployment over and over. BareMetal Operator does when a custom deployment without
- * an image fails: it finds that the node's image is not the host's (there is none), so it deploys again at once, for ever,
- * and its host never shows an error (BareMetal Operator's source).
+ * Detects clients that repeat a failed deployment. BareMetal Operator does so for ever after a custom deployment without
+ * an image: the node's image never equals the host's, so that it deploys again at once and its host shows no error
+ * (provisioner/ironic Provision).
  */
 export class RepeatedDeployments {
   readonly #attempts = new Map<string, Attempt>()
 
-  /** Notes a request that is about to be made; gives what is to be said of it if it is accepted. */
+  /** Records a request; returns the repetition, if it is one. */
   note(node: Readonly<NodeRecord>, request: ProvisionRequest): RepeatedDeployment | null {
     const event = VERBS[request.target]?.event
     if (event !== 'deploy' && event !== 'rebuild') return null

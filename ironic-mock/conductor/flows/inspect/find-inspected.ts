@@ -2,12 +2,12 @@ import { ironicErrors, textOf, type JsonObject } from '../../../../wire/index.js
 import type { Records } from '../../../store/records.js'
 
 const MAC = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/
-/** What agents say of a BMC that is there and has no address (IPA's source). */
+/** Addresses that ironic-python-agent reports for a BMC without an address. */
 const NO_ADDRESS = ['0.0.0.0', '::/0']
 
 /**
- * The node that posted data is about: by the MACs of its ports, by the BMC's address, or as named. Who does not know
- * must not learn which of it was wrong, so every mismatch is the same 404.
+ * Finds the node of posted data by the MACs of its ports, by the BMC's address, or by its uuid. Every mismatch is the same
+ * 404, since the endpoint needs no credentials and must not reveal nodes.
  *
  * @throws IronicError 400 when the data names nothing to go by, 404 when no waiting node is meant
  */

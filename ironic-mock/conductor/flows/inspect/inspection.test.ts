@@ -13,7 +13,7 @@ async function manageable(fields: JsonObject = {}, policy = {}) {
   return { ...made, ports: () => made.lab.store.ports({ node_uuid: made.uuid }) }
 }
 
-/** In inspect wait, with nobody in the ramdisk: the test posts. */
+/** A node in inspect wait without an agent: the test posts the inventory. */
 async function waiting() {
   const made = await manageable()
   made.machine.script.silent = true
@@ -51,9 +51,9 @@ test('the agent boots, posts what it finds, and the node is off and manageable a
     },
   })
   expect(machine.sent).toEqual([])
-  const kept = await lab.store.inventory(uuid)
-  expect(kept?.inventory).toMatchObject({ cpu: { count: 4 } })
-  expect(kept?.plugin_data).toMatchObject({ macs: [MAC], valid_interfaces: { eth0: { pxe_enabled: true } } })
+  const stored = await lab.store.inventory(uuid)
+  expect(stored?.inventory).toMatchObject({ cpu: { count: 4 } })
+  expect(stored?.plugin_data).toMatchObject({ macs: [MAC], valid_interfaces: { eth0: { pxe_enabled: true } } })
 })
 
 test('while the posted data is worked on, the agent is told that the node is locked', async () => {

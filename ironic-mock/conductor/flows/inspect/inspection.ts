@@ -7,28 +7,28 @@ import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
 import { fastTrackEnabled } from '../../agents/fast-track.js'
 import { hardwareReportEffects } from '../../power/hardware-report.js'
-import { hookData, keepFound, ruleProblem } from '../../inspection/inspection-data.js'
+import { hookData, storeInventory, ruleProblem } from '../../inspection/inspection-data.js'
 import { reportedInventory } from '../../inspection/inspection-report.js'
 import { startInspectionRamdisk } from '../../agents/ramdisk.js'
 import type { ApiCall } from '../../inspection/rule-actions.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgent, wipeAgentAccess } from '../teardown/wipe.js'
 
-/** The history's word for it. */
+/** Event type in the node history. */
 const EVENT_TYPE = 'introspection'
 const MARKS = ['inspector_manage_boot', 'lookup_bmc_addresses']
 
 /**
  * `inspect`.
  *
- * @throws IronicError 400 when the node's interfaces cannot
+ * @throws IronicError 400 when the node's interfaces cannot inspect
  */
 export function startInspection(task: NodeTask): void {
   const { node } = task
   const problem = powerProblem(node) ?? inspectProblem(node, task.policy.inspection)
   if (problem !== undefined) throw new IronicError(400, problem)
   task.begin('inspect')
-  // No inspection goes on with an agent that is there already, not even in fast track.
+  // An inspection never uses a running agent, not even in fast track.
   wipeAgentAccess(task)
   switch (node.inspect_interface) {
     case 'fake':
@@ -43,7 +43,7 @@ export function startInspection(task: NodeTask): void {
 function startInBand(task: NodeTask): void {
   const { node, policy } = task
   wipeAgent(task)
-  // Ironic leaves it to the environment what the machine boots from the network (Ironic's source).
+  // With unmanaged boot the environment decides what the machine boots from the network.
   task.setInfo({ inspector_manage_boot: false })
   const addresses = bmcAddresses(node.driver_info)
   if (addresses.length > 0) task.setInfo({ lookup_bmc_addresses: addresses })
@@ -52,7 +52,7 @@ function startInBand(task: NodeTask): void {
   else bootInBand(task)
 }
 
-/** The BMC knows the NICs before any ramdisk does; one that does not tell is no reason to stop. */
+/** Creates ports for the BMC's NICs before the ramdisk boots; a BMC without this report is no error. */
 function afterBmcNics(task: NodeTask, outcome: Outcome): void {
   const nics = outcome.ok ? (valueOf(outcome, 'bmc-system')?.report.nics ?? []) : []
   const taken = outcome.ok ? (valueOf(outcome, 'bmc-system')?.taken ?? []) : []
@@ -81,12 +81,12 @@ function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
   task.release()
 }
 
-/** The agent has posted what it found. It is answered now; the work on it follows. */
+/** Accepts the agent's inventory; hooks and rules run after the answer. */
 export function receiveInventory(task: NodeTask, data: JsonObject, token: string | null): void {
   task.process('resume')
   task.setInfo({ agent_last_heartbeat: task.now })
   if (token !== null && task.info.agent_secret_token === undefined) task.setInfo({ agent_secret_token: token })
-  // Logs can be huge and are kept apart.
+  // Logs can be huge and are not stored.
   const { logs: _, inventory, ...pluginData } = data
   const found = (inventory ?? {}) as JsonObject & { interfaces?: { mac_address?: unknown }[] }
   const addresses = (found.interfaces ?? []).map(({ mac_address }) =>
@@ -100,7 +100,7 @@ export function receiveInventory(task: NodeTask, data: JsonObject, token: string
 }
 
 function afterInspectionFacts(task: NodeTask, outcome: Outcome, memo: InspectionData): void {
-  // What the data asked for is gone from here on, also when it is of no use.
+  // The fields of the wait are removed also when the data is refused.
   task.dropInfo(...MARKS)
   if (!outcome.ok) return inspectionFailed(task, `Failed to finish inspection: ${outcome.error}`)
   const facts = valueOf(outcome, 'inspection-facts')
@@ -111,7 +111,7 @@ function afterInspectionFacts(task: NodeTask, outcome: Outcome, memo: Inspection
   end(task, { ...hooks.found, error: `Failed to inspect hardware. Reason: ${reason}` })
 }
 
-/** Whether the machine is switched off when inspection is over. */
+/** True when the machine is powered off after inspection. */
 const goesOff = ({ node, policy }: NodeTask): boolean => policy.inspectionPowerOff && !fastTrackEnabled(node, policy)
 
 const off = ({ node }: NodeTask): EffectBody =>
@@ -142,14 +142,14 @@ function afterRamdiskEnd(task: NodeTask, outcome: Outcome, memo: Ended): void {
   finish(task, { inventory, pluginData }, calls, readsFirmware(task.node) ? hardwareReportEffects(task.node) : [])
 }
 
-/** Whoever a rule wants to be told is told before the inspection counts as done; then comes a last look. */
+/** Ends the inspection after the GETs of rules and a last hardware report. */
 function finish(
   task: NodeTask,
   found: InspectionData,
   calls: readonly ApiCall[],
   look: readonly EffectBody[] = [],
 ): void {
-  keepFound(task, found)
+  storeInventory(task, found)
   const [first, ...rest] = [...calls.map((of): EffectBody => ({ kind: 'api-call', ...of })), ...look]
   if (first) return task.run([first, ...rest], { flow: 'inspection', after: 'api-calls' })
   task.process('done')
@@ -163,8 +163,8 @@ function afterApiCalls(task: NodeTask, outcome: Outcome): void {
 }
 
 /**
- * Upstream's history and `last_error` differ here: switching off forgets the error, and the worker that dies of it writes
- * its own (recorded).
+ * Upstream's history and `last_error` differ here: the power off clears the error, and the failed worker writes its own
+ * (recorded).
  */
 function unfinished(task: NodeTask, error: string): void {
   const sentence = `Failed to finish inspection: ${error}`
@@ -175,7 +175,7 @@ function unfinished(task: NodeTask, error: string): void {
   task.release()
 }
 
-/** Inspection by what the BMC tells: no ramdisk, nothing is switched. */
+/** Continues an out-of-band inspection with the BMC's report; it needs no ramdisk and no power change. */
 function afterBmcSystem(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return inspectionFailed(task, outcome.error)
   const system = valueOf(outcome, 'bmc-system')
@@ -197,7 +197,7 @@ export function inspectionFailed(task: NodeTask, error: string): void {
   task.release()
 }
 
-/** Nobody posted anything: the state says so at once, the machine is switched off after. */
+/** Fails the inspection after the timeout: the state changes at once, the power off follows. */
 export function timeOutInspection(task: NodeTask, error: string): void {
   inspectionFailed(task, error)
   if (goesOff(task)) task.run([off(task)], { flow: 'inspection', after: 'timeout-power-off' })
@@ -210,9 +210,9 @@ function afterTimeoutPowerOff(task: NodeTask, outcome: Outcome): void {
 }
 
 /**
- * `abort` in `inspect wait`: switches off first, as Ironic does within the call.
+ * `abort` in `inspect wait`: powers the machine off first, as Ironic does within the call.
  *
- * @throws IronicError 400 where the interface was changed meanwhile to one that never waits
+ * @throws IronicError 400 when the inspect interface was changed meanwhile to one that never waits
  */
 export function abortInspection(task: NodeTask): void {
   if (task.node.inspect_interface !== 'agent') throw new IronicError(400, unsupported(task.node, 'abort'))

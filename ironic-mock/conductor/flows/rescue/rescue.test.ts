@@ -49,16 +49,16 @@ test.each([
   async (requireRescuePasswordHashed, end, asked) => {
     const { lab, uuid, machine } = await active('agent', { requireRescuePasswordHashed })
     const answer = machine.dispatch
-    const told: unknown[] = []
+    const passwords: unknown[] = []
     machine.dispatch = async (request) => {
       const { params } = JSON.parse(request.body ?? '{}') as { params?: { hashed?: boolean; rescue_password?: string } }
-      if (params) told.push(params.rescue_password)
+      if (params) passwords.push(params.rescue_password)
       if (!params?.hashed) return answer(request)
       return { status: 400, headers: {}, body: JSON.stringify({ faultstring: 'unexpected argument: hashed' }) }
     }
     const node = await lab.provision(uuid, 'rescue', end, PASSWORD)
-    expect(told).toHaveLength(asked)
-    if (end === 'rescue') expect(told[1]).toBe('open sesame')
+    expect(passwords).toHaveLength(asked)
+    if (end === 'rescue') expect(passwords[1]).toBe('open sesame')
     else expect(node.last_error).toContain('out of date agent ramdisk')
   },
 )

@@ -8,14 +8,14 @@ import { startRamdisk } from '../../agents/ramdisk.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgentAccess } from '../teardown/wipe.js'
 
-/** The history's word for it. */
+/** Event type in the node history. */
 const EVENT_TYPE = 'rescue'
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
 
 /**
- * `rescue`: a ramdisk with a password, beside what is installed.
+ * `rescue`: boots a ramdisk with a password; the instance stays installed.
  *
- * @throws IronicError 400 in maintenance, or when the node cannot. For the latter Ironic says 500; a difference on purpose
+ * @throws IronicError 400 in maintenance, or when the interfaces cannot rescue. For the latter Ironic answers 500
  */
 export function startRescue(task: NodeTask, { rescue_password, hashed_rescue_password }: ProvisionRequest): void {
   const { node } = task
@@ -34,13 +34,13 @@ export function startRescue(task: NodeTask, { rescue_password, hashed_rescue_pas
 const failure = ({ node }: NodeTask, verb: 'rescue' | 'unrescue', reason: string): string =>
   `Failed to ${verb} instance ${node.instance_uuid ?? 'None'} for node ${node.uuid}: ${reason}`
 
-/** A machine that may not be off is rebooted at the end. */
+/** With power off disabled a reboot follows at the end instead. */
 const off = ({ node }: NodeTask): EffectBody => (node.disable_power_off ? { kind: 'proceed' } : OFF)
 
 const boots = ({ node }: NodeTask, start: Extract<EffectBody, { kind: 'power' }>): EffectBody =>
   node.disable_power_off ? { ...start, target: 'rebooting' } : start
 
-/** That the machine is off in between does not show, as with servicing. */
+/** The record does not show the power off in between, as in servicing. */
 function afterRescuePowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return rescueFailed(task, outcome.error)
   if (task.node.rescue_interface !== 'agent') return complete(task)
@@ -67,7 +67,7 @@ function forgetPassword({ node }: NodeTask): void {
   node.instance_info = left
 }
 
-/** An agent reports to a node in `rescue wait`: it is given the password. */
+/** Sends the password to the agent after its heartbeat in `rescue wait`. */
 export function rescueHeartbeat(task: NodeTask): void {
   task.run([{ kind: 'agent-rescue' }], { flow: 'rescue', after: 'agent-rescue' })
 }
@@ -95,7 +95,7 @@ function complete(task: NodeTask): void {
   task.release()
 }
 
-/** A rescue that got as far as the ramdisk: the state says so at once, the machine is switched off after. */
+/** Fails a rescue whose ramdisk was booted: the state changes at once, the power off follows. */
 export function rescueFailedOff(task: NodeTask, error: string): void {
   task.node.last_error = error
   task.process('fail')
@@ -110,7 +110,7 @@ function afterFailurePowerOff(task: NodeTask, outcome: Outcome, { error }: { err
   task.release()
 }
 
-/** `abort` in `rescue wait`; the machine stays as it is. Ironic leaves no `last_error` here; a difference on purpose. */
+/** `abort` in `rescue wait`; the machine stays as it is. Ironic sets no `last_error` here. */
 export function abortRescue(task: NodeTask): void {
   forgetPassword(task)
   task.process('abort')
@@ -121,7 +121,7 @@ export function abortRescue(task: NodeTask): void {
 }
 
 /**
- * `unrescue`: back to what is installed.
+ * `unrescue`: boots the instance again.
  *
  * @throws IronicError 400 in maintenance
  */
@@ -140,7 +140,7 @@ export function startUnrescue(task: NodeTask): void {
 
 function afterUnrescuePowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return unrescueFailed(task, outcome.error)
-  // The fake interface has nothing to clean up and leaves the password where it is (recorded).
+  // The fake interface has no clean-up and leaves the password (recorded).
   if (task.node.rescue_interface !== 'agent') return unrescueDone(task)
   task.node.power_state = 'power on'
   forgetPassword(task)

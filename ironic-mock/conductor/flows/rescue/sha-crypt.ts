@@ -13,11 +13,11 @@ const ORDERS: Readonly<Record<ShaCryptAlgorithm, readonly number[]>> = {
 }
 const PREFIX: Readonly<Record<ShaCryptAlgorithm, string>> = { sha256: '$5$', sha512: '$6$' }
 
-/** Bytes a third of the digest apart, each triple turned by so many places. */
-function triples(count: number, turned: (index: number) => number): number[] {
+/** Bytes a third of the digest apart, each triple rotated by some places. */
+function triples(count: number, rotation: (index: number) => number): number[] {
   return Array.from({ length: count }, (_, i) => {
     const bytes = [i, i + count, i + 2 * count]
-    return [0, 1, 2].map((at) => bytes[(at + turned(i)) % 3]!)
+    return [0, 1, 2].map((at) => bytes[(at + rotation(i)) % 3]!)
   }).flat()
 }
 
@@ -56,7 +56,7 @@ function encoded(digest: Buffer, order: readonly number[]): string {
   let text = ''
   for (let at = 0; at < order.length; at += 3)
     text += characters((digest[order[at]!]! << 16) | (digest[order[at + 1]!]! << 8) | digest[order[at + 2]!]!, 4)
-  // What is left of the last third: one byte or two.
+  // The remaining bytes of the last third: one or two.
   const left = digest.length - order.length
   if (left === 1) return text + characters(digest.at(-1)!, 2)
   return text + characters((digest.at(-1)! << 8) | digest.at(-2)!, 3)

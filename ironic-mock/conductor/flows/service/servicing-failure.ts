@@ -8,13 +8,13 @@ import { wipeAgentAccess, wipeFlags, wipeServicing } from '../teardown/wipe.js'
 
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
 
-interface Leaving {
-  /** Bring the instance back first, unless somebody should look at what a step left behind. */
+interface FailureOptions {
+  /** Boots the instance first; false leaves the result of a step for inspection by an operator. */
   tearDown: boolean
 }
 
-/** The end of a service that went wrong; with a step begun the node goes out of service as it is. */
-export function serviceFailed(task: NodeTask, error: string, { tearDown }: Leaving = { tearDown: true }): void {
+/** Fails the servicing; after a step had started the node goes into maintenance. */
+export function serviceFailed(task: NodeTask, error: string, { tearDown }: FailureOptions = { tearDown: true }): void {
   const { node, policy } = task
   const begun = node.service_step.step !== undefined
   if (begun) {
@@ -51,15 +51,15 @@ function settle(task: NodeTask, { error }: Failed): void {
   task.release()
 }
 
-/** What the conductor could not do; the agent's logs are fetched where there is an agent. */
+/** Fails the servicing for an error of the conductor, after the agent's logs are collected. */
 export function serviceFailedLogged(task: NodeTask, error: string): void {
   if (task.info.service_disable_ramdisk === true) return serviceFailed(task, error)
   task.run([{ kind: 'agent-logs' }], { flow: 'servicing', after: 'failure-logs' }, { error, agentFailed: false })
 }
 
 /**
- * What the agent says has failed. Upstream's handler is that of deployments, so the node keeps its step and its agent and
- * does not go into maintenance, as recorded.
+ * Fails the servicing for an error of the agent. Upstream uses the handler of deployments, so that the node keeps its step
+ * and agent and does not go into maintenance, as recorded.
  */
 export function serviceStepFailed(task: NodeTask, error: string): void {
   task.run([{ kind: 'agent-logs' }], { flow: 'servicing', after: 'failure-logs' }, { error, agentFailed: true })
@@ -72,7 +72,7 @@ export function afterFailureLogs(task: NodeTask, _: Outcome, memo: FlowMemos['se
   task.release()
 }
 
-/** Nobody reported: the state says so at once. */
+/** Fails the servicing after the callback timeout; the state changes at once. */
 export function timeOutService(task: NodeTask, error: string): void {
   task.node.last_error = error
   task.process('fail')
@@ -85,14 +85,14 @@ function abortError(task: NodeTask): string {
   return `By request, the service operation was aborted${during}`
 }
 
-/** `abort`: back to the instance. From a waiting state the node passes through `service failed`. */
+/** `abort`: boots the instance. From a waiting state the node passes through `service failed`. */
 export function abortService(task: NodeTask): void {
   if (task.node.provision_state !== 'service failed') task.process('fail')
   task.begin('abort')
   bringBack(task)
 }
 
-/** A step has ended that could not be interrupted: the node stays in `service failed`. */
+/** `abort` after the end of a step that is not abortable: the node stays in `service failed`. */
 export function abortServiceAfter(task: NodeTask): void {
   task.node.last_error = abortError(task)
   task.process('fail')

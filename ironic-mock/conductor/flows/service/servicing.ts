@@ -42,7 +42,7 @@ export const SERVICING: StepFlow = {
 }
 
 /**
- * `service`: the user's steps on a node in use.
+ * `service`: runs the user's steps on a node in use.
  *
  * @throws IronicError 400 in maintenance, for a node that cannot be serviced or a step that the operator forbids
  */
@@ -61,7 +61,7 @@ export function startService(task: NodeTask, steps: readonly PlannedStep[], disa
   task.run(withHardwareReport(node, { kind: 'proceed' }), { flow: 'servicing', after: 'preparation' })
 }
 
-/** Settles `service_steps`; gives what is wrong with them. */
+/** Plans `service_steps`; returns their errors. */
 function planService(task: NodeTask): string | undefined {
   const { node, policy, info } = task
   const wanted = (info.service_steps ?? []) as PlannedStep[]
@@ -76,11 +76,11 @@ function planService(task: NodeTask): string | undefined {
   return undefined
 }
 
-/** Steps that nobody knows yet may be the agent's, so they are what a ramdisk is booted for. */
+/** Boots a ramdisk when a step is unknown, since it may be one of the agent's. */
 function afterPreparation(task: NodeTask): void {
   const problem = planService(task)
   if (problem !== undefined && task.info.service_disable_ramdisk === true)
-    // Upstream's worker dies of it and leaves the node in servicing for ever.
+    // Upstream's worker raises here, and the node stays in servicing for ever.
     return serviceFailed(task, `Cannot service node ${task.uuid}: ${problem}`)
   recordStart(SERVICING, task)
   if (problem === undefined) task.setInfo({ service_disable_ramdisk: true })
@@ -88,7 +88,7 @@ function afterPreparation(task: NodeTask): void {
   task.run([{ kind: 'power', target: 'power off' }], { flow: 'servicing', after: 'power-off' })
 }
 
-/** That the machine is off in between does not show (recorded). */
+/** The record does not show the power off in between (recorded). */
 function afterPowerOff(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return prepareFailed(task, outcome.error)
   task.node.power_state = 'power on'

@@ -10,7 +10,7 @@ import type { NodeTask } from '../../core/node-task.js'
 import { wipeDeployment } from './wipe.js'
 
 /**
- * `deleted`: the instance goes, then the node is cleaned.
+ * `deleted`: removes the instance, then cleans the node.
  *
  * @throws IronicError 400 when the node's power cannot be controlled
  */
@@ -22,7 +22,7 @@ export function startTeardown(task: NodeTask): void {
   task.begin('delete')
   task.dropInfo('agent_url')
   switchDeployInterface(task)
-  // Nothing of the instance is to be booted any more.
+  // Ejects the instance's live image.
   const forget: EffectBody = { kind: 'boot', source: { kind: 'disk' } }
   const off: EffectBody = { kind: 'power', target: node.disable_power_off ? 'rebooting' : 'power off' }
   const live = node.deploy_interface === 'ramdisk'
@@ -33,7 +33,7 @@ export function startTeardown(task: NodeTask): void {
 }
 
 function afterPowerOff(task: NodeTask, outcome: Outcome): void {
-  // Whatever came of it, the instance is gone.
+  // The instance is removed also when the power off failed.
   forgetInstance(task)
   if (!outcome.ok) {
     task.fail(`Failed to tear down: ${outcome.error}`, 'deleting')
@@ -42,7 +42,7 @@ function afterPowerOff(task: NodeTask, outcome: Outcome): void {
   }
   const wanted = wantedCleaning(task)
   if (wanted.problem !== undefined) {
-    // Upstream's worker dies of it and leaves the node in deleting for ever.
+    // Upstream's worker raises here, and the node stays in deleting for ever.
     task.fail(wanted.problem, 'cleaning')
     task.process('fail')
     return task.release()
@@ -56,8 +56,8 @@ function forgetInstance(task: NodeTask): void {
   node.instance_info = {}
   node.instance_uuid = null
   node.instance_name = null
-  // Of a node that was waiting for its agent the step stays: a deploy step until the next deployment (recorded), a
-  // service step until the next servicing (ironic 39.0.0 conductor/manager.py _do_node_tear_down).
+  // The step of a node that waited for its agent stays: a deploy step until the next deployment (recorded), a service step
+  // until the next servicing (ironic 39.0.0 conductor/manager.py _do_node_tear_down).
   const { deploy_step } = node
   wipeDeployment(task)
   node.deploy_step = deploy_step

@@ -2,9 +2,9 @@ import type { StepKind } from '../../../../wire/index.js'
 import { fastTrackable } from '../../agents/fast-track.js'
 import type { NodeTask } from '../../core/node-task.js'
 
-/** What was known of the ramdisk that is gone now (Ironic's source). */
+/** Removes the fields of a ramdisk that has ended (ironic conductor/utils.py wipe_token_and_url). */
 export function wipeAgent(task: NodeTask): void {
-  // What was told to the ramdisk before it booted, it still knows after the next boot.
+  // A token in the boot image is still valid after the next boot.
   if (!task.info.agent_secret_token_pregenerated) task.dropInfo('agent_secret_token')
   task.dropInfo(
     'agent_url',
@@ -16,13 +16,13 @@ export function wipeAgent(task: NodeTask): void {
   task.heartbeatWaits(false)
 }
 
-/** Forgets how to reach the agent and keeps what it could do, as recorded of a failed cleaning step. */
+/** Removes URL and token of the agent and keeps its steps, as recorded after a failed cleaning step. */
 export function wipeAgentAccess(task: NodeTask): void {
   task.dropInfo('agent_secret_token', 'agent_secret_token_pregenerated', 'agent_url', 'agent_verify_ca')
   task.heartbeatWaits(false)
 }
 
-/** The marks that a kind of work leaves while it goes on. */
+/** Removes the progress fields of a kind of step. */
 export function wipeFlags(task: NodeTask, kind: StepKind): void {
   const rebooted = { deploy: 'deployment', clean: 'cleaning', service: 'servicing' }[kind]
   task.dropInfo(`${rebooted}_reboot`, `${rebooted}_polling`, `skip_current_${kind}_step`, `${kind}_step_index`)
@@ -40,7 +40,7 @@ export function wipeDeploymentPlan(task: NodeTask): void {
   wipeFlags(task, 'deploy')
 }
 
-/** An agent that the next operation may use stays known. */
+/** Removes the fields of a cleaning; with fast track the agent's fields stay for the next flow. */
 export function wipeCleaning(task: NodeTask): void {
   if (!fastTrackable(task)) wipeAgentAccess(task)
   wipeCleaningPlan(task)
@@ -54,7 +54,7 @@ export function wipeCleaningPlan(task: NodeTask): void {
   wipeFlags(task, 'clean')
 }
 
-/** No agent outlives servicing, so it is always forgotten. */
+/** Removes the fields of a servicing and of its agent, which never stays on. */
 export function wipeServicing(task: NodeTask): void {
   wipeAgentAccess(task)
   task.node.service_step = {}

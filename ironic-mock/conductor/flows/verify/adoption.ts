@@ -13,12 +13,12 @@ import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
 import type { Continuations } from '../../core/continuations.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
 import { usesAgent } from '../../steps/driver-steps.js'
-import { keepImageType } from '../deploy/image-deployment.js'
+import { storeImageType } from '../deploy/image-deployment.js'
 import type { NodeTask } from '../../core/node-task.js'
 
 /**
- * `adopt`: takes over a machine that is in use already. The image, the interfaces and the way it boots must be sound,
- * and the BMC is told to go on booting the disk; the machine itself is left alone. The power is not looked at (ironic
+ * `adopt`: takes over a machine that is in use already. Image, interfaces and boot are validated, and the boot device is
+ * set to the disk; the machine itself is left alone. The power is not checked (ironic
  * 39.0.0 conductor/manager.py _do_adoption).
  */
 export function startAdoption(task: NodeTask): void {
@@ -26,7 +26,7 @@ export function startAdoption(task: NodeTask): void {
   const { node, situation } = task
   const image = node.instance_info.image_type ? undefined : imageSourceProblem(node.instance_info.image_source)
   if (image !== undefined) return failed(task, image)
-  keepImageType(task)
+  storeImageType(task)
   const boot = node.deploy_interface === 'ramdisk' ? ramdiskBootProblem(node, situation.ports) : undefined
   if (boot !== undefined) return failed(task, boot)
   switchDeployInterface(task)
@@ -53,7 +53,7 @@ function afterBootPreparation(task: NodeTask, outcome: Outcome): void {
 const preparesBoot = ({ node }: NodeTask): boolean =>
   usesAgent(node) && node.deploy_interface !== 'ramdisk' && node.boot_interface !== 'fake'
 
-/** What the validation of the management interface and the capabilities say. */
+/** Error of the management interface or the capabilities. */
 function prepareProblem({ node }: NodeTask): string | undefined {
   const { capabilities = {} } = node.instance_info
   if (!isObject(typeof capabilities === 'string' ? parsed(capabilities) : capabilities))
@@ -62,8 +62,8 @@ function prepareProblem({ node }: NodeTask): string | undefined {
 }
 
 /**
- * `prepare_instance` of the boot interfaces: modes are set as the record wants them, and the disk is booted, which also
- * ejects what Ironic inserted. PXE does not set the device of a node that is in use; its BMC is asked for the mode only.
+ * `prepare_instance` of the boot interfaces: sets the recorded modes, and the disk as the boot device, which also ejects
+ * Ironic's images. PXE does not set the device of a node in use; only the mode is read from its BMC.
  */
 function prepareInstance({ node }: NodeTask): [EffectBody, ...EffectBody[]] {
   if (!readsModes(node)) return [{ kind: 'proceed' }]
@@ -88,7 +88,7 @@ const wantedSecureBoot = ({ instance_info }: Readonly<NodeRecord>): BmcChange[] 
     ? [{ change: 'secure boot', on: true }]
     : []
 
-/** A console that was on is started again; the adoption does not fail when it cannot be. */
+/** Starts a console that was on again; its failure does not fail the adoption. */
 function takeConsoleOver(task: NodeTask): void {
   const { node } = task
   if (!node.console_enabled || !node.console_interface.startsWith('no-')) return
@@ -111,7 +111,7 @@ function parsed(text: string): unknown {
 
 function failed(task: NodeTask, problem: string): void {
   restoreDeployInterface(task)
-  // What was read of it is not to be trusted.
+  // A recorded power state may be wrong after a failed adoption.
   task.node.power_state = null
   task.fail(`Error while attempting to adopt node ${task.uuid}: ${problem}.`, 'adoption')
   task.process('fail')

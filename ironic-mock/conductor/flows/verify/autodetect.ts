@@ -2,16 +2,16 @@ import type { NodeRecord } from '../../../../wire/index.js'
 import type { Policy } from '../../core/policy.js'
 import type { NodeTask } from '../../core/node-task.js'
 
-/** Whether a deploy interface would say that it can do what `instance_info` asks for (Ironic's source). */
+/** Conditions under which a deploy interface supports `instance_info` (ironic supports_deploy of the interfaces). */
 const SUPPORTS: Readonly<Record<string, (instance: Readonly<NodeRecord['instance_info']>) => boolean>> = {
-  // What to boot alone does not do: the instance has to say that it wants nothing on the disk.
+  // Boot images alone are not enough: ironic_ramdisk_deploy says that nothing is written to the disk.
   ramdisk: ({ boot_iso, kernel, ramdisk, ironic_ramdisk_deploy }) =>
     Boolean(ironic_ramdisk_deploy) && (Boolean(boot_iso) || (Boolean(kernel) && Boolean(ramdisk))),
   // Upstream asks the registry whether the container can boot; here there is none to ask.
   bootc: ({ image_source }) => typeof image_source === 'string' && image_source.startsWith('oci://'),
 }
 
-/** Which interface `autodetect` stands for: the first that supports the instance, else the last. */
+/** The interface that `autodetect` chooses: the first that supports the instance, else the last. */
 export function detectDeployInterface(
   { instance_info }: Pick<NodeRecord, 'instance_info'>,
   { autodetectDeployInterfaces: names }: Pick<Policy, 'autodetectDeployInterfaces'>,
@@ -20,7 +20,7 @@ export function detectDeployInterface(
   return { name: found ?? names.at(-1) ?? 'direct', supported: found !== undefined }
 }
 
-/** Work on the node begins: `autodetect` gives way to what it stands for, and is remembered. */
+/** Replaces `autodetect` by the chosen interface at the start of a flow, and stores that it was there. */
 export function switchDeployInterface(task: NodeTask): void {
   const { node } = task
   if (node.deploy_interface !== 'autodetect') return
@@ -31,7 +31,7 @@ export function switchDeployInterface(task: NodeTask): void {
   node.deploy_interface = name
 }
 
-/** The end of cleaning and servicing; a deployed node, or one whose deployment failed, keeps what it was deployed by. */
+/** Restores `autodetect` after cleaning and servicing; a deployment, also a failed one, keeps the chosen interface. */
 export function restoreDeployInterface(task: NodeTask): void {
   const original = task.info.original_deploy_interface
   if (typeof original !== 'string') return

@@ -4,7 +4,7 @@ import { valueOf, type Outcome } from '../../core/effects.js'
 import { withHardwareReport } from '../../power/hardware-report.js'
 import type { NodeTask } from '../../core/node-task.js'
 
-/** `manage` from enroll: can the power of this machine be read at all? */
+/** `manage` from enroll: verifies that the machine's power can be read. */
 export function startVerification(task: NodeTask): void {
   task.begin('manage')
   const problem = powerProblem(task.node)
