@@ -8,7 +8,7 @@ import { systemClock, systemRandom, type LogLevel } from '../../runtime/index.js
 import { localShell } from '../supervised/local-shell.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { cellText } from './cell-script.js'
-import { describeConfinement, findConfinement } from './confinement.js'
+import { describeConfinement, findConfinement, PROBE_FUNCTIONS } from './confinement.js'
 import { policyFunctions } from './device-policy.js'
 import { LEAST } from './needs.js'
 
@@ -86,6 +86,27 @@ cat ${place}/calls; rm ${place}/calls`
         'set-property|--runtime|ironstage-cell-run-1.scope|DeviceAllow=/dev/block/259:4 rwm|',
         '',
       ])
+    }
+  })
+})
+
+describe('the probe of a scope of systemd', () => {
+  const RUN = 'while [ "$1" != sh ]; do shift; done; exec "$@"'
+  const REMOVE = 'rm -f "$HOME/device"'
+  test.each([
+    ['a scope that denies the device confines', `${REMOVE}; ${RUN}`, { isThere: true, confines: true }],
+    ['a scope in which the device opens does not', RUN, { isThere: true, confines: false }],
+    ['systemd-run that makes no scope does not', 'exit 1', { isThere: true, confines: false }],
+    ['a device that opens nowhere shows nothing', `${REMOVE}; ${RUN}`, { isThere: false, confines: false }],
+  ])('%s', async (_, systemdRun, { isThere, confines }) => {
+    await program('systemd-run', systemdRun)
+    for (const [shell, ...more] of SHELLS) {
+      await program('sh', `exec ${[shell, ...more].join(' ')} "$@"`)
+      if (isThere) await writeFile(join(place, 'device'), '')
+      const env = { HOME: place, PATH: `${place}:${process.env['PATH']}` }
+      const script = `${PROBE_FUNCTIONS} systemd_denies "$HOME/device"`
+      const { status, stderr } = spawnSync(shell!, [...more, '-c', script], { encoding: 'utf8', env })
+      expect([shell, stderr, status === 0]).toEqual([shell, '', confines])
     }
   })
 })

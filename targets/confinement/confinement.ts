@@ -54,12 +54,26 @@ export async function findConfinement(options: FindConfinementOptions): Promise<
   return null
 }
 
-/** Opens a device that every Linux has and that every policy denies. */
-const OPEN_DENIED_DEVICE = `(exec 3</dev/kmsg) 2>/dev/null || (exec 3</dev/loop-control) 2>/dev/null`
+/** Devices that every Linux has and that every policy denies. */
+const DENIED_DEVICES = '/dev/kmsg /dev/loop-control'
+
+/**
+ * Shell functions: `opens DEVICE...` succeeds when one of the devices can be opened, `systemd_denies DEVICE...` when one
+ * can be opened, and none in a scope of systemd with a closed policy.
+ */
+export const PROBE_FUNCTIONS = `
+opens() { for n; do ! (exec 3<"$n") 2>/dev/null || return 0; done; return 1; }
+systemd_denies() {
+  opens "$@" || return 1
+  # A status of its own: systemd-run that fails ends with 1, and a shell whose redirection fails with 1 or 2.
+  systemd-run --quiet --scope --collect --unit="ironstage-probe-$$" --property=DevicePolicy=closed \\
+    sh -c 'exec 3</dev/null || exit 0; for n; do ! (exec 3<"$n") || exit 0; done; exit 77' probe "$@" >/dev/null 2>&1
+  [ "$?" = 77 ]
+}
+`
 
 /** Prints `c KIND`, or `w WHY` when the target cannot confine commands. */
-const FIND_SCRIPT = `
-nap() { sleep "$1" 2>/dev/null || sleep 1; }
+const FIND_SCRIPT = `${PROBE_FUNCTIONS}nap() { sleep "$1" 2>/dev/null || sleep 1; }
 refused() { printf 'w %s\\n' "$1"; printf 'k\\n'; exit 0; }
 [ "$(id -u)" = 0 ] || refused 'commands do not run as root there'
 for program in unshare setpriv mount pivot_root mknod; do command -v "$program" >/dev/null 2>&1 || refused "there is no $program"; done
@@ -68,9 +82,7 @@ why=$(unshare --mount --pid --fork --kill-child --ipc --uts unshare --cgroup --n
 d=$base/probe-$$
 kind=none
 if [ -d /run/systemd/system ] && command -v systemd-run >/dev/null 2>&1; then
-  systemd-run --quiet --scope --collect --unit="ironstage-probe-$$" --property=DevicePolicy=closed sh -c ${"'exec 3</dev/null || exit 0; " + OPEN_DENIED_DEVICE.replaceAll("'", '') + "'"} >/dev/null 2>&1
-  # Status 1: both devices were denied.
-  [ "$?" != 1 ] || ! { ${OPEN_DENIED_DEVICE}; } || kind=systemd
+  ! systemd_denies ${DENIED_DEVICES} || kind=systemd
 fi
 if [ "$kind" = none ]; then
   ${policyFunctions('cgroup-v1')}
@@ -78,7 +90,7 @@ if [ "$kind" = none ]; then
     # Remove groups of killed supervisors.
     find "$group" -maxdepth 1 -name 'ironstage-*' -mmin +1 2>/dev/null | while read -r old; do rmdir "$old/command"; rmdir "$old"; done 2>/dev/null
     if policy_open r '' 2>/dev/null; then
-      ! { ${OPEN_DENIED_DEVICE}; } || (echo 0 >"$policy_group/command/cgroup.procs" && { ${OPEN_DENIED_DEVICE}; }) || kind=cgroup-v1
+      ! opens ${DENIED_DEVICES} || (echo 0 >"$policy_group/command/cgroup.procs" && opens ${DENIED_DEVICES}) || kind=cgroup-v1
       policy_close
     fi
   fi
