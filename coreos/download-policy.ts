@@ -1,21 +1,21 @@
 import { mirroredUrl } from './metadata/mirror.js'
 import { UserError } from '../runtime/index.js'
 
-/** What may be asked for published files. */
+/** Servers from which published files may be downloaded. */
 export interface DownloadPolicy {
-  /** Base URL of a mirror: nothing else is asked. Its files have the paths that they have where they come from. */
+  /** Base URL of a mirror, the only server to use. Its files have the same paths as on the original server. */
   mirror?: string
-  /** Asks nobody. */
+  /** Forbids all downloads. */
   offline?: boolean
-  /** Lets http pass, and files without the signature that their metadata speaks of. */
+  /** Allows http, and files whose signature is missing although their metadata names one. */
   insecure?: boolean
 }
 
-/** Where a file is to be had. */
+/** URL of a file, on the mirror if there is one. */
 export const mirroredLocation = (location: string, { mirror }: DownloadPolicy): string =>
   mirror === undefined ? location : mirroredUrl(mirror, location)
 
-/** Refuses what must not be asked, redirects included, before anything is sent. */
+/** Returns a check that throws for a forbidden URL, redirects included, before a request is sent. */
 export function refuseForbiddenUrls({
   mirror,
   offline = false,
@@ -25,15 +25,15 @@ export function refuseForbiddenUrls({
     const { protocol, host, hostname } = new URL(url)
     const shown = `${protocol}//${host}`
     if (offline)
-      throw new UserError('offline', `${shown} would have to be asked, and this is to be done offline`, {
-        remedy: 'fetch it once without --offline; what is kept is used from then on',
+      throw new UserError('offline', `a file of ${shown} is needed, and --offline forbids downloads`, {
+        remedy: 'fetch it once without --offline; the cached file is used from then on',
       })
     if (mirror !== undefined && !within(mirror, url))
-      throw new UserError('outside-mirror', `${shown} would have to be asked, which is not the mirror ${mirror}`, {
-        remedy: 'let the mirror have the file itself, without redirects to others',
+      throw new UserError('outside-mirror', `a file of ${shown} is needed, which is not on the mirror ${mirror}`, {
+        remedy: 'put the file on the mirror itself, without redirects to other servers',
       })
     if (protocol !== 'https:' && !insecure && !isLoopback(hostname))
-      throw new UserError('http-refused', `${shown} is asked by ${protocol.slice(0, -1)}, where https is demanded`, {
+      throw new UserError('http-refused', `${shown} uses ${protocol.slice(0, -1)}, but https is required`, {
         remedy: 'use https, or allow it with --insecure',
       })
   }

@@ -25,7 +25,7 @@ export const ERRORS = catalogue({
     remedy: 'choose a platform of the list',
   },
   'http-refused': {
-    sentence: 'a download over http was asked for where https is demanded',
+    sentence: 'a download uses http, but https is required',
     remedy: 'use https, or allow http with --insecure',
   },
   'live-files': {
@@ -62,7 +62,7 @@ export const ERRORS = catalogue({
   },
   'machine-os-version': {
     sentence: 'the requested version of CoreOS is not among the images',
-    remedy: 'choose a version that is there',
+    remedy: 'choose an available version',
   },
   'metadata-contradiction': {
     sentence: 'the stream metadata contradicts itself',
@@ -73,7 +73,7 @@ export const ERRORS = catalogue({
     remedy: 'name the missing document',
   },
   'metadata-json': {
-    sentence: 'the document is no JSON',
+    sentence: 'the document is not JSON',
     remedy: 'name a JSON document',
   },
   'metadata-mixed': {
@@ -85,20 +85,20 @@ export const ERRORS = catalogue({
     remedy: 'look with ironstage stream validate',
   },
   'metadata-unknown': {
-    sentence: 'the document is no metadata of CoreOS',
+    sentence: 'the document is not metadata of CoreOS',
     remedy: 'name a meta.json, release.json, releases.json, stream metadata or a coreos-bootimages ConfigMap',
   },
   'metadata-yaml': {
-    sentence: 'the document is no YAML',
+    sentence: 'the document is not YAML',
     remedy: 'name a ConfigMap',
   },
   offline: {
-    sentence: 'a file would have to be fetched, and --offline forbids it',
+    sentence: 'a file is needed that --offline forbids to download',
     remedy: 'fetch the file once without --offline',
   },
   'outside-mirror': {
-    sentence: 'a file would have to be fetched from elsewhere than the mirror',
-    remedy: 'let the mirror have the file itself, without redirects',
+    sentence: 'a file is needed that is not on the mirror',
+    remedy: 'put the file on the mirror itself, without redirects',
   },
   'release-image': {
     sentence: 'the release has no boot images',
@@ -134,7 +134,7 @@ export const ERRORS = catalogue({
   },
   'stream-unpublished': {
     sentence: 'the stream is not published in the folder',
-    remedy: 'publish it with ironstage stream publish, or name the date of a copy that is there',
+    remedy: 'publish it with ironstage stream publish, or name the date of an existing copy',
   },
   'version-downgrade': {
     sentence: 'the requested version is older than the installed one',
@@ -145,7 +145,7 @@ export const ERRORS = catalogue({
     remedy: 'compare versions of the same system',
   },
   'version-form': {
-    sentence: 'the text is no version of CoreOS',
+    sentence: 'the text is not a version of CoreOS',
     remedy: 'write a version like 38.20230718.3.0 or 9.2.20220510.1',
   },
 })

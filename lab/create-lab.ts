@@ -13,7 +13,7 @@ import { stage, type Stage } from './stage/stage.js'
 export interface StagedLabOptions
   extends Omit<LabOptions, 'listen' | 'realistic'>, Omit<StageOptions, 'clock' | 'random' | 'network' | 'folder'> {}
 
-/** A lab whose store, conductor and machines are within reach, for ironstage's own tests. */
+/** A lab that also exposes its store, conductor and machines, for ironstage's own tests. */
 export interface StagedLab<C extends Clock = Clock> extends Omit<Stage, 'clock' | 'enroll'> {
   readonly clock: C
   /** Registers a machine; {@link StagedNode.deploy} takes it from there. */
@@ -21,7 +21,7 @@ export interface StagedLab<C extends Clock = Clock> extends Omit<Stage, 'clock' 
   wait: Lab['wait']
 }
 
-/** Composes a lab without sockets whose parts a test of ironstage may look into. */
+/** Creates a lab without sockets that exposes its parts to ironstage's own tests. */
 export function createStagedLab(
   options?: StagedLabOptions & { clock?: 'auto' | 'manual' },
 ): Promise<StagedLab<VirtualClock>>

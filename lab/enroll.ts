@@ -8,14 +8,14 @@ export interface EnrollParts {
   client: IronicClient
   machines: Machines
   store: Store
-  /** Account of the BMC at this address, where it has one. */
+  /** Account of the BMC at this address, if it has one. */
   account: (address: string) => BmcAccount | undefined
 }
 
-/** Of machines whose BMC has no account: it takes this one from its node. */
+/** Account for a BMC without one, which takes it over from its node. */
 const FIRST_ACCOUNT: BmcAccount = { username: 'admin', password: 'password' }
 
-/** How a machine of ours is registered: as BareMetal Operator registers a Redfish host with customDeploy. */
+/** Registers a machine as a node, as BareMetal Operator registers a Redfish host with customDeploy. */
 export async function enroll(
   { client, machines, store, account }: EnrollParts,
   spec: MachineSpec,

@@ -39,7 +39,7 @@ const cacheOn = (as: 'fetched' | 'zstd' = 'fetched'): ImageCacheRequest => ({
   attempts: 1,
 })
 
-/** Nodes that install an image from the server, at once, and how they ended. */
+/** Deploys nodes that install an image from the server at once. Returns their final states. */
 async function installed(count: number, args: InstallCoreosArgs, as?: 'fetched' | 'zstd' | null) {
   await using lab = await createStagedLab(as === null ? {} : { imageCache: cacheOn(as) })
   const step = installCoreos({ ignition, image_url: server.url('/coreos-metal.raw.xz'), ...args })

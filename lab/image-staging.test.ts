@@ -48,7 +48,7 @@ test.each([
   expect(good?.about).toMatchObject({ sha256: sha256(IMAGE) })
 })
 
-test('where nothing listens on this host, a machine behind SSH asks its own loopback interface, a local target fails', async () => {
+test('when nothing listens on this host, a machine behind SSH uses its own loopback interface, a local target fails', async () => {
   const nowhere = asset('http://127.0.0.1:1/x.raw.xz')
   expect(await stageOf(port)(nowhere, { signal })).toBeNull()
   await expect(stageOf(port)({ ...nowhere, sha256: 'a'.repeat(64) }, { signal })).rejects.toThrow(

@@ -13,17 +13,17 @@ import {
 } from '../steps/index.js'
 import { isLoopback } from '../coreos/index.js'
 
-/** Where images from URLs are kept, and how they are fetched. */
+/** Image cache, and options for downloads. */
 export interface ImageCacheRequest extends Omit<ImageCacheOptions, 'clock' | 'logger' | 'contents' | 'folder'> {
-  /** Made when first needed; null keeps nothing. */
+  /** Folder, created on first use; null for no cache. */
   folder: string | null
 }
 
 /**
- * The image that a CoreOS stream names now.
+ * Looks up the current image of a CoreOS stream.
  *
  * @param stream name of a Fedora CoreOS stream, or the URL of stream metadata
- * @throws UserError when it has none for the machine, or cannot be had
+ * @throws UserError when the stream has no image for the machine, or cannot be fetched
  */
 export function streamImage(
   stream: string,
@@ -48,14 +48,14 @@ export function openImageCache(
   return ImageCache.open({ ...request, clock, logger, contents: (path) => decodedFile(path, clock) })
 }
 
-/** How images come to simulated machines: they are of this process, and so are their programs. */
+/** Staging for simulated machines, whose programs read files of this process directly. */
 export function simulatedStage(request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
   return stageOn({ kind: 'files', pathThere: (path) => path }, request, parts)
 }
 
 /**
- * How images come to a real target: fetched and checked on this host, also from its own loopback interface. A target behind
- * SSH may mean its own by that: where nothing listens here and no digest is known, it fetches the image by itself.
+ * Staging for a real target: images are fetched and checked on this host. A loopback URL means this host first; when
+ * nothing listens here and no digest is known, a target behind SSH fetches the image from its own loopback interface.
  */
 export function realStage(reach: Reach, request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
   const stage = stageOn(reach, request, parts)
@@ -73,7 +73,7 @@ export function realStage(reach: Reach, request: ImageCacheRequest | undefined, 
   }
 }
 
-/** As `stage`, but for one URL behind which a file of this host is: that is brought to the target. */
+/** Wraps `stage`: for one URL, which serves a file of this host, the file is copied to the target instead. */
 export function stagedFile(
   stage: StageAsset | undefined,
   { url, file }: { url: string; file: string },

@@ -1,10 +1,10 @@
 import type { RootNode, RootTree } from '../machine/index.js'
 
-/** A path of the root filesystem of an installed system. */
+/** A file, directory or link in the root filesystem of an installed system. */
 export interface InstalledFile {
   path: string
   kind: RootNode['kind']
-  /** As `stat` prints it: `0644`. */
+  /** Mode as `stat` prints it: `0644`. */
   mode: string
   uid: number
   gid: number
@@ -12,11 +12,11 @@ export interface InstalledFile {
   size?: number
   /** Where a link points. */
   target?: string
-  /** Of the one file that was asked for. */
+  /** Contents, only for a single requested file. */
   base64?: string
 }
 
-/** Everything below the root, or the one thing at a path with what is in it; links are not followed. */
+/** Lists all paths below the root, or one path with its contents. Links are not followed. */
 export function installedFiles(tree: RootTree, path: string | null): InstalledFile[] | undefined {
   if (path === null) return [...tree.walk()].map(([at, node]) => shown(at, node))
   const node = tree.lstat(path)

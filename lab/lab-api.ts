@@ -7,7 +7,7 @@ import type { BmcAccount } from './bmcs/bmc-accounts.js'
 import { machineOf } from './bmcs/bmcs.js'
 import { installedFiles } from './installed-files.js'
 
-/** What belongs to the lab and not to Ironic; no path of Ironic's begins so. */
+/** Prefix of the lab's own paths. No path of Ironic begins with it. */
 const LAB = '/_lab'
 
 /** A machine as the lab's API shows it. */
@@ -16,15 +16,15 @@ export interface MachineReport {
   bmc: { address: string; systemId: string } | null
   power: 'on' | 'off'
   boot: BootReport | null
-  /** The same or, of a machine that is off, the one before. */
+  /** The current boot or, for a machine that is off, the previous one. */
   lastBoot: BootReport | null
-  /** What the machine showed while it booted from served media, the last lines. */
+  /** Last console lines of a boot from served media. */
   console: readonly string[]
-  /** `file` on the host that ironstage runs on; null for a described disk. */
+  /** `file` is a path on ironstage's host; null for a described disk. */
   disks: (Pick<DiskSpec, 'name' | 'size' | 'serial' | 'wwn' | 'model' | 'rotational' | 'transport'> & {
     file: string | null
   })[]
-  /** As Ironic's ports know them: a port with the `mac` of one belongs to this machine. */
+  /** NICs; a port of Ironic with the `mac` of one belongs to this machine. */
   nics: NicSpec[]
   hardware: Pick<
     MachineSpec,
@@ -33,7 +33,7 @@ export interface MachineReport {
   firstBoot: ReturnType<Machine['firstBoot']> | null
   /** Versions of the OS on its disk, and how far it is from joining its cluster; null before its first boot. */
   os: ReturnType<Machine['os']>
-  /** Of the machine behind a node: why its ramdisk is waited for in vain. */
+  /** Reason why the node's ramdisk cannot boot, for a machine that was looked up by its node. */
   waitsFor?: string | null
 }
 
@@ -41,31 +41,35 @@ export interface BootReport {
   id: string
   outcome: string
   from: MachineBootSource['kind']
-  /** Why a live system that was booted from served media starts no agent. */
+  /** Reason why a live system from served media starts no agent. */
   failure: string | null
 }
 
 export interface LabApiOptions {
-  /** Answers everything else. */
+  /** Answers all other paths. */
   api: Dispatch
   machines: Machines
-  /** By uuid or name. */
+  /** Finds a node by uuid or name. */
   node: (ident: string) => Promise<Readonly<NodeRecord> | undefined>
   /** The live images that are served for a node. */
   images?: (node: Readonly<NodeRecord>) => LiveUrls | undefined
-  /** Why a node waits for its ramdisk in vain, as far as the lab knows. */
+  /** Known reason why a node's ramdisk cannot boot. */
   waitsFor?: (node: Readonly<NodeRecord>) => string | null
-  /** Gives the BMC of a node another account; false when the node names no BMC. */
+  /** Changes the account of a node's BMC; false when the node has no BMC. */
   setBmcAccount?: (node: Readonly<NodeRecord>, account: BmcAccount) => boolean
-  /** As of the {@link api}: nothing here is public. */
+  /** Authentication, the same as of {@link api}. */
   guard?: Guard
 }
 
 /**
- * Ironic's API with the lab's own read-only view of the machines beside it: `GET /_lab/machines`, and for the one behind
- * a node `GET /_lab/nodes/IDENT/machine`, IDENT being the node's uuid or name. `/journal` and `/files` in its place are
- * what the system on its disk has written; `/files?path=/etc/hostname` is that file. `/images`: the live images that are
- * served for the node alone. `PUT /_lab/nodes/IDENT/bmc-account` with `{username, password}` changes who may use the BMC.
+ * Ironic's API, with the lab's paths beside it:
+ *
+ * - `GET /_lab/machines`: all machines
+ * - `GET /_lab/nodes/IDENT/machine`: the machine behind a node; IDENT is the node's uuid or name
+ * - `GET /_lab/nodes/IDENT/journal`, `/files`: journal and files of the system on its disk; `/files?path=/etc/hostname`
+ *   is one file
+ * - `GET /_lab/nodes/IDENT/images`: the live images that are served for the node only
+ * - `PUT /_lab/nodes/IDENT/bmc-account` with `{username, password}`: changes the account of the BMC
  */
 export function labApi({ api, machines, node, guard, ...options }: LabApiOptions): Dispatch {
   const { images, waitsFor = () => null } = options
@@ -104,9 +108,9 @@ export function labApi({ api, machines, node, guard, ...options }: LabApiOptions
 }
 
 /**
- * The machine behind a node of an ironstage, over the wire.
+ * Requests the machine behind a node from a running ironstage.
  *
- * @throws UserError when what answers there is no ironstage
+ * @throws UserError when the server is not an ironstage
  */
 export async function machineBehind(
   transport: Transport,
@@ -173,7 +177,7 @@ const json = (status: number, body: unknown): WireResponse => ({
   body: JSON.stringify(body),
 })
 
-/** A path's part that no client can have meant is taken as it stands: nothing has that name. */
+/** Decodes a part of a path. A malformed part stays unchanged, and matches no name. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)

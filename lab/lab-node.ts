@@ -6,7 +6,7 @@ import { machineOf } from './bmcs/bmcs.js'
 import type { Deployment, Lab, LabNode } from './lab.js'
 import type { Stage } from './stage/stage.js'
 
-/** A node of a lab, see {@link LabNode}; its machine is the whole one. */
+/** A node of a lab, see {@link LabNode}, with the complete {@link Machine}. */
 export class StagedNode implements LabNode {
   readonly uuid: string
   readonly #stage: Stage

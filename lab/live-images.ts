@@ -14,13 +14,13 @@ import type { StateFolder } from './state/state-folder.js'
 
 /** Live CoreOS images that a stage serves to its machines. */
 export interface LiveImagesRequest {
-  /** One an architecture. */
+  /** Files, one set for each architecture. */
   files: readonly LiveImageFiles[]
-  /** Nodes boot them unless they have images of their own; otherwise only those that are told to. */
+  /** Nodes without deploy images of their own boot these images; otherwise only nodes that name them. */
   byDefault: boolean
-  /** How the agent in them is set up; it goes to this Ironic unless told otherwise. */
+  /** Options of the agent in the images; default: it reports to this Ironic. */
   agent?: Partial<AgentConfigOptions>
-  /** Where to listen; 127.0.0.1, on a free port that is kept, unless told otherwise. */
+  /** Listening address; default 127.0.0.1 with a free port, which is saved. */
   host?: string
   port?: number
 }
@@ -36,33 +36,33 @@ interface Surroundings {
 
 export interface LiveImages extends AsyncDisposable {
   readonly service: ImageService
-  /** What a node's ramdisk is booted from when nothing else is said. */
+  /** Default deploy images for a node. */
   imagesFor(node: Readonly<NodeRecord>): DeployImages | undefined
-  /** A node's own images, whether it boots them or not. */
+  /** The images for a node, whether it boots them or not. */
   urlsOf: (node: Readonly<NodeRecord>) => LiveUrls | undefined
-  /** A node has gone. */
+  /** Withdraws the images of a deleted node. */
   forget(node: string): void
 }
 
 /**
- * Serves live images whose config starts an agent that reports to this Ironic: one for all, and one for each node, which
- * has the node's name.
+ * Serves live images whose config starts an agent that reports to this Ironic: common images, and images for each node
+ * with the node's name as host name.
  *
- * @throws UserError for files that are no live images, settings of the agent that cannot be, an address that is taken
+ * @throws UserError for files that are not live images, invalid options of the agent, an address in use
  */
 export async function openLiveImages(request: LiveImagesRequest, parts: Surroundings): Promise<LiveImages> {
   const { files, byDefault, host = '127.0.0.1', port = 0 } = request
   const { ironicUrl, store, folder, clock, random, logger } = parts
   const agent = {
     ironicUrls: [ironicUrl],
-    // An inspector of its own there is not: its part is Ironic's own.
+    // The lab has no separate inspector; Ironic's API takes the inspection data.
     ...(request.agent?.template === 'original' ? { inspectorUrls: [`${ironicUrl}/v1/continue_inspection`] } : {}),
     ...request.agent,
   }
   const text = (own: Partial<AgentConfigOptions>): string => JSON.stringify(agentConfig({ ...agent, ...own }))
   const secret = folder?.remembered('image-secret') ?? urlSafeToken(random)
   folder?.remember('image-secret', secret)
-  // Asked at every range of every download.
+  // Cached, since the service asks for each range of each download.
   const made = new Map<string, { hostname: string; config: string }>()
   const configOf = (uuid: string): string | undefined => {
     const hostname = store.records.nodes.get(uuid)?.record.name
@@ -79,7 +79,7 @@ export async function openLiveImages(request: LiveImagesRequest, parts: Surround
   const service = port > 0 ? await open(port) : await openOnSavedPort('image-port', lost, { folder, logger }, open)
   const publish = (node: Readonly<NodeRecord>) =>
     service.publish(node.uuid, node.properties.cpu_arch == null ? undefined : textOf(node.properties.cpu_arch))
-  // Machines that are on know their names.
+  // Machines from an earlier start still use the URLs of their images.
   for (const { record } of store.records.nodes.values()) publish(record)
   return {
     service,
@@ -100,5 +100,5 @@ export async function openLiveImages(request: LiveImagesRequest, parts: Surround
   }
 }
 
-/** What a machine may be called; other names of nodes are left to DHCP. */
+/** Node names that are valid host names. Nodes with other names get theirs from DHCP. */
 const HOST_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i

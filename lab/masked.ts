@@ -3,12 +3,12 @@ import { withoutPasswords } from '../bytes/index.js'
 
 const SECRET_KEY = /(password|passphrase|secret|token|private_?key)$/i
 
-/** Text as it may be shown: passwords of URLs and whole Ignition configs masked. */
+/** Masks passwords in URLs, and whole Ignition configs. */
 export function maskedText(text: string): string {
   return withoutPasswords(text).replace(/\{\s*\\?"ignition\\?"\s*:.*\}/s, MASKED_IGNITION)
 }
 
-/** A JSON value as it may be shown: as {@link maskedText}, and what is kept under the name of a secret masked too. */
+/** Masks a JSON value: its texts as {@link maskedText} does, and all values whose key is the name of a secret. */
 export function masked(value: unknown): unknown {
   if (typeof value === 'string') return maskedText(value)
   if (Array.isArray(value)) return value.map(masked)

@@ -1,8 +1,8 @@
 import type { MachinePace } from '../machine/index.js'
 
 /**
- * How long a rack server takes, as people who wait for them say: seconds for its BMC to switch, minutes for firmware and
- * a network-booted ramdisk, less for a local disk; an image written at the speed of a SATA SSD.
+ * Typical times of a rack server: seconds for its BMC to switch, minutes for firmware and a network-booted ramdisk, less
+ * for a local disk. Images are written at the speed of a SATA SSD.
  */
 export const REALISTIC_MACHINES: MachinePace = {
   power: 3_000,

@@ -13,22 +13,22 @@ import { stage, type Stage } from './stage/stage.js'
 import { openStateFolder } from './state/state-folder.js'
 
 export interface ServeOptions {
-  /** Whose settings, which release, which options. */
+  /** Profile, release and options of Ironic. */
   ironic?: IronicConfigRequest
-  /** Where to listen, instead of where the options say: 127.0.0.1, port 6385, where they do not. */
+  /** Listening address; overrides Ironic's options. Default 127.0.0.1, port 6385. */
   host?: string
   port?: number
-  /** Simulated machines to have, each with a node. */
+  /** Number of simulated machines, each with a node. */
   nodes: number
-  /** What new machines are made of. */
+  /** Hardware of new machines. */
   hardware?: HardwareFleet
-  /** Who may use the BMCs of machines; without, the first node that names an account decides. */
+  /** Account of all BMCs; by default each BMC takes the account that the first node uses. */
   bmcAccount?: BmcAccount
   stateDir: string | null
   realistic: boolean
-  /** What agents offer; the standard managers unless told otherwise. */
+  /** Hardware managers of the agents; default the standard ones. */
   managers?: readonly HardwareManager[]
-  /** Where images from URLs are kept, and how they are fetched; without, each installation fetches its own. */
+  /** Image cache, and options for downloads; by default each installation downloads its image. */
   imageCache?: ImageCacheRequest
   /** Live CoreOS images to serve. */
   liveImages?: LiveImagesRequest
@@ -40,23 +40,23 @@ export interface ServeOptions {
 
 export interface Served extends AsyncDisposable {
   readonly stage: Stage
-  /** Of the API, without `/v1`; the public one where there is one. */
+  /** URL of the API, without `/v1`; the public one if it is set. */
   readonly url: string
   readonly authStrategy: ServiceSettings['authStrategy']
-  /** File with the certificate that was made, for clients to believe. */
+  /** File with the generated certificate, for clients to trust. */
   readonly caFile: string | null
 }
 
 /**
- * What `ironstage up` runs: an Ironic on a port, with machines.
+ * Starts an Ironic on a port, with machines, for `ironstage up`.
  *
- * @throws UserError for an address that others can reach, a port that is taken, a folder that cannot be used
+ * @throws UserError for an address that other hosts can reach without a password, a port in use, an unusable folder
  */
 export async function serve(options: ServeOptions): Promise<Served> {
   const { ironic = {}, clock, random, logger, onEvent } = options
   const { service } = readIronicConfig(ironic)
   const { host = service.host ?? '127.0.0.1', port = service.port ?? 6385 } = options
-  refuseOthers(host, service, logger)
+  refuseOpenAccess(host, service, logger)
   return opening(async (scope) => {
     const folder = options.stateDir === null ? null : scope.use(await openStateFolder(options.stateDir))
     const running = scope.use(
@@ -84,8 +84,8 @@ export async function serve(options: ServeOptions): Promise<Served> {
   })
 }
 
-/** Whoever reaches the API may switch machines on and erase their disks. */
-function refuseOthers(host: string, { authStrategy, tls }: ServiceSettings, logger: Logger): void {
+/** Refuses an API without passwords on an open address, since its clients can erase the machines' disks. */
+function refuseOpenAccess(host: string, { authStrategy, tls }: ServiceSettings, logger: Logger): void {
   if (isLoopback(host)) return
   if (authStrategy === 'noauth')
     throw new UserError('not-loopback', `${host} can be reached from other hosts, and this API has no passwords`, {

@@ -3,7 +3,7 @@ import { NothingLeftToHappen, VirtualClock } from '../runtime/index.js'
 import { createStagedLab, installCoreos } from './create-lab.js'
 import { sharedWait } from './shared-wait.js'
 
-describe('several who wait on one clock', () => {
+describe('several callers that wait on one clock', () => {
   test('wake each at its time', async () => {
     const clock = new VirtualClock()
     const wait = sharedWait(clock)
@@ -12,7 +12,7 @@ describe('several who wait on one clock', () => {
     expect(woken).toEqual([10, 20, 30])
   })
 
-  test('may wait for what another does later', async () => {
+  test('may wait for an effect of a later call', async () => {
     const clock = new VirtualClock()
     const wait = sharedWait(clock)
     let done: () => void = () => {}
@@ -24,7 +24,7 @@ describe('several who wait on one clock', () => {
     expect(clock.elapsed()).toBe(20)
   })
 
-  test('are all told when nothing is left to happen, and can wait again', async () => {
+  test('all fail when no timer is left, and can wait again', async () => {
     const clock = new VirtualClock()
     const wait = sharedWait(clock)
     const never = () => wait(new Promise(() => {}))
@@ -38,7 +38,7 @@ describe('several who wait on one clock', () => {
     expect(clock.elapsed()).toBe(5)
   })
 
-  test('a node can be waited for before it is asked for anything', async () => {
+  test('a wait for a node may begin before its deployment is requested', async () => {
     await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: [installCoreos()] })
     const active = node.until(({ provision_state }) => provision_state === 'active')

@@ -2,16 +2,15 @@ import type { VirtualClock } from '../runtime/index.js'
 import type { Lab } from './lab.js'
 
 interface Waiter {
-  /** Set once what it waits for is settled. */
+  /** Set once the awaited promise is settled. */
   deliver?: () => void
   fail: (why: unknown) => void
 }
 
 /**
- * Lets any number of people wait on one automatic clock at once. Each for himself would have to take turns, and whoever
- * comes first may wait for what only another's next act brings about: `const active = node.until(...)`, then
- * `await node.deploy()`. So one mover goes on for as long as anybody waits. Like the clock's own waits these end when
- * nothing moves any more at that instant.
+ * Lets any number of callers wait on one automatic clock at once. If each moved the clock itself, a first wait would block
+ * a later call that it depends on: `const active = node.until(...)`, then `await node.deploy()`. So a single loop moves
+ * the clock as long as a caller waits. Like the clock's own waits, these fail when no timer is left.
  */
 export function sharedWait(clock: VirtualClock): Lab['wait'] {
   const waiters = new Set<Waiter>()
@@ -28,7 +27,7 @@ export function sharedWait(clock: VirtualClock): Lab['wait'] {
         deliver()
       }
     } catch (error) {
-      // Nothing is left to happen, for nobody of them.
+      // No timer is left, so every wait fails.
       deliver()
       for (const { fail } of waiters) fail(error)
       waiters.clear()

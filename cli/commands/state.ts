@@ -22,11 +22,11 @@ export async function stateCheck(options: StateOptions, { stdout }: Environment)
 /** `ironstage state repair` */
 export async function stateRepair(options: StateOptions, { stdout }: Environment): Promise<number> {
   const repaired = await repairState(folderOf(options))
-  for (const { file, kept, aside } of repaired)
+  for (const { file, rows, aside } of repaired)
     stdout.write(
       options.json
-        ? `${JSON.stringify({ event: 'repaired', file, kept, aside })}\n`
-        : `${file} was made anew with ${kept} ${kept === 1 ? 'row' : 'rows'}; the damaged file is ${aside}\n`,
+        ? `${JSON.stringify({ event: 'repaired', file, kept: rows, aside })}\n`
+        : `${file} was made anew with ${rows} ${rows === 1 ? 'row' : 'rows'}; the damaged file is ${aside}\n`,
     )
   if (repaired.length === 0 && !options.json) stdout.write('nothing is damaged\n')
   return 0

@@ -1,10 +1,10 @@
 import type { SchemaObject } from 'ajv'
 import { object, SHA256, URL_TEXT } from './document.js'
 
-/** A file that is published. */
+/** A published file. */
 export interface Artifact {
   location: string
-  /** Of a detached signature; empty or missing where there is none, as for RHEL CoreOS. */
+  /** URL of a detached signature; empty or missing without one, as for RHEL CoreOS. */
   signature?: string
   sha256: string
   'uncompressed-sha256'?: string

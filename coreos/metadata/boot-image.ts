@@ -3,7 +3,7 @@ import { FILE_NAMES, type Artifact, type FileName } from './artifact.js'
 import type { Stream } from './stream.js'
 import { architectureOf, imageFormat, releaseOf } from './stream-lookup.js'
 
-/** What a boot image can be generated for (001, phase 2). */
+/** Platforms for which a boot image can be generated. */
 export const BOOT_IMAGE_PLATFORMS = [
   'metal',
   'openstack',
@@ -17,19 +17,19 @@ export const BOOT_IMAGE_PLATFORMS = [
 /** A platform that {@link bootImageFor} knows. */
 export type BootImagePlatform = (typeof BOOT_IMAGE_PLATFORMS)[number]
 
-/** What a platform is given. */
+/** Boot image of a platform. */
 export type BootImage =
   | {
       kind: 'files'
       release: string
-      /** As in `raw.gz`, `iso` or `pxe`. */
+      /** Format such as `raw.gz`, `iso` or `pxe`. */
       format: string
       files: Partial<Record<FileName, Artifact>>
     }
-  /** As the installer's `rhcos.json` had them, so that installations by hand can use them. */
+  /** AMIs in the form of the installer's `rhcos.json`, for manual installations. */
   | { kind: 'amis'; amis: Record<string, { hvm: string }> }
 
-/** The preferred ones first; compressed with what the system at hand uses. */
+/** Formats in order of preference; a stream has one compression of each. */
 const FORMATS: Record<Exclude<BootImagePlatform, 'aws'>, readonly [platform: string, formats: readonly string[]]> = {
   metal: ['metal', ['raw.xz', 'raw.gz', 'raw']],
   openstack: ['openstack', ['qcow2.xz', 'qcow2.gz', 'qcow2']],
@@ -41,7 +41,7 @@ const FORMATS: Record<Exclude<BootImagePlatform, 'aws'>, readonly [platform: str
 }
 
 /**
- * The boot image of a platform.
+ * Selects the boot image of a platform.
  *
  * @throws UserError `boot-image-platform`, `stream-artifact`
  *

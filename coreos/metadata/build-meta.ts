@@ -1,6 +1,6 @@
 import { documentKind, each, list, object, SHA256, TEXT } from './document.js'
 
-/** What a build has made, one file. */
+/** A file that a build created. */
 export interface BuildArtifact {
   path: string
   sha256: string
@@ -11,14 +11,14 @@ export interface BuildArtifact {
   'skip-compression'?: boolean
 }
 
-/** A container image that a build has pushed. */
+/** A container image that a build pushed. */
 export interface BuildContainer {
   image: string
   digest?: string
   tags?: string[]
 }
 
-/** coreos-assembler's `meta.json`: what one build for one architecture has made. `bootimage.json` is the same. */
+/** coreos-assembler's `meta.json`: results of a build for one architecture. `bootimage.json` has the same form. */
 export interface BuildMeta {
   buildid: string
   name: string
@@ -38,9 +38,9 @@ export interface BuildMeta {
   powervs?: BuildObject[]
   azure?: { image?: string; url: string }
   kubevirt?: BuildContainer
-  /** The system without what a cluster puts onto it. */
+  /** The base system, without a cluster's additions. */
   'base-oscontainer'?: BuildContainer
-  /** The system that a cluster's nodes run, derived from the base where there is one. */
+  /** The system of a cluster's nodes, derived from the base if there is one. */
   oscontainer?: BuildContainer
 }
 
@@ -61,7 +61,7 @@ const artifact = object(
   },
   ['path', 'sha256'],
 )
-/** A build that has not made anything that boots says nothing of images; one that has, has at least the tree itself. */
+/** Images of a build: missing in a build without bootable images, otherwise at least the tree itself. */
 const images = { ...each(artifact), anyOf: [{ required: ['ostree'] }, { required: ['oci-manifest'] }] }
 
 export const BUILD_META = documentKind<BuildMeta>(
@@ -93,13 +93,13 @@ export const BUILD_META = documentKind<BuildMeta>(
   ),
 )
 
-/** The container images of a build: what its disk images hold, and what its nodes pivot to (003). */
+/** Container images of a build: the one in its disk images, and the one that nodes pivot to. */
 export interface OsImages {
   base: string | null
   derived: string | null
 }
 
-/** By digest, since a tag may move. */
+/** Pull specifications by digest, since a tag may move. */
 export function osImages(meta: BuildMeta): OsImages {
   const spec = (one: BuildContainer | undefined) =>
     one === undefined

@@ -30,7 +30,7 @@ describe('row 37: the coreos-bootimages ConfigMap', () => {
     expect(JSON.parse(data['streams']!)).toEqual({ 'rhel-9': nine, 'rhel-10': ten })
   })
 
-  test('is read back as it was written, from YAML and from JSON', () => {
+  test('is read back unchanged, from YAML and from JSON', () => {
     const text = bootImagesText(images)
     expect(readBootImages(text, 'map')).toEqual(images)
     expect(readBootImages(JSON.stringify(parse(text)), 'map')).toEqual(images)
@@ -44,7 +44,7 @@ describe('row 37: the coreos-bootimages ConfigMap', () => {
     expect(() => streamNamed(images, 'rhel-8')).toThrow(expect.objectContaining({ remedy: 'there is rhel-9, rhel-10' }))
   })
 
-  test('an older one has only one stream', () => {
+  test('an older ConfigMap has only one stream', () => {
     const old = { releaseVersion: '4.8.0', stream: fedoraStream(), streams: null }
     expect(readBootImages(bootImagesText(old), 'map')).toEqual(old)
   })

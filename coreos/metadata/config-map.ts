@@ -4,13 +4,13 @@ import { checkNesting, readNested, UserError } from '../../runtime/index.js'
 import { documentKind, documentText, object, parseJson, TEXT } from './document.js'
 import { STREAM, type Stream } from './stream.js'
 
-/** What a cluster knows of its boot images: the `coreos-bootimages` ConfigMap of the machine config operator. */
+/** Boot images of a cluster: the `coreos-bootimages` ConfigMap of the machine config operator. */
 export interface BootImages {
-  /** Of OpenShift; `0.0.1-snapshot` until a release is made of it. */
+  /** Version of OpenShift; `0.0.1-snapshot` before a release is built. */
   releaseVersion: string
-  /** The one that is used unless another is named. */
+  /** The default stream. */
   stream: Stream
-  /** By name, as in `rhel-9`; null in a ConfigMap that has only the one. */
+  /** Streams by names such as `rhel-9`; null in a ConfigMap with a single stream. */
   streams: Readonly<Record<string, Stream>> | null
 }
 
@@ -29,7 +29,7 @@ export const CONFIG_MAP = documentKind<ConfigMap>(
   }),
 )
 
-/** As YAML, ready to be applied or to be put into a release image. */
+/** The ConfigMap as YAML, for `oc apply` or for a release image. */
 export function bootImagesText({ releaseVersion, stream, streams }: BootImages): string {
   const annotations = PROFILES.map((profile) => [`include.release.openshift.io/${profile}`, 'true'])
   return stringify(
@@ -50,9 +50,9 @@ export function bootImagesText({ releaseVersion, stream, streams }: BootImages):
 }
 
 /**
- * Reads one back: YAML, or JSON as `oc get -o json` prints it.
+ * Parses a ConfigMap in YAML, or in JSON as `oc get -o json` prints it.
  *
- * @throws UserError `metadata-yaml`, `metadata-json`, `metadata-schema`; `metadata-contradiction` where the two keys differ
+ * @throws UserError `metadata-yaml`, `metadata-json`, `metadata-schema`; `metadata-contradiction` when `stream` is not among `streams`
  */
 export function readBootImages(text: string, name: string): BootImages {
   let value: unknown
@@ -83,7 +83,7 @@ function readStreams(text: string, name: string): Record<string, Stream> {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, STREAM.check(one, `${key} of ${name}`)]))
 }
 
-/** @throws UserError `stream-name` that says which there are */
+/** @throws UserError `stream-name` that lists the streams */
 export function streamNamed({ stream, streams }: BootImages, name?: string): Stream {
   if (name === undefined) return stream
   const found = streams?.[name] ?? [stream, ...Object.values(streams ?? {})].find((one) => one.stream === name)

@@ -49,7 +49,7 @@ describe('row 35: meta.json becomes release.json becomes a stream', () => {
     expect(images!.aws!.regions!['us-east-1']).toEqual({ release: '38.20230718.3.0', image: 'ami-x861' })
   })
 
-  test('without signatures nothing in the stream speaks of any', () => {
+  test('without signatures the stream has no signature fields', () => {
     const unsigned = metaToRelease([buildMeta('x86_64', RHCOS)], { signatures: false })
     expect(unsigned.architectures['x86_64']!.media['metal']!.artifacts!['raw.gz']!.disk!.signature).toBe('')
     const stream = releaseToStream(unsigned, { now: NOW, name: 'rhcos-4.22' })
@@ -58,7 +58,7 @@ describe('row 35: meta.json becomes release.json becomes a stream', () => {
     expect(STREAM.problems(stream)).toEqual([])
   })
 
-  test('every cloud says where its image is, in its own way', () => {
+  test('the image of every cloud has the fields of that cloud', () => {
     const object = { region: 'au-syd', object: 'o.ova.gz', bucket: 'b', url: 'https://s3.example.org/o' }
     const more = {
       gcp: { image: 'fcos-1', project: 'p', family: 'f', url: 'https://gcp.example.org/i' },
@@ -91,7 +91,7 @@ describe('row 35: meta.json becomes release.json becomes a stream', () => {
     })
   })
 
-  test('--target: what is given replaces its architecture and leaves the others', () => {
+  test('--target: a release replaces its architecture, and the others stay', () => {
     const target = releaseToStream(release, { now: NOW })
     const next = metaToRelease([buildMeta('aarch64', { version: '38.20230806.3.0' })])
     const later = '2023-08-07T00:00:00Z'
@@ -102,7 +102,7 @@ describe('row 35: meta.json becomes release.json becomes a stream', () => {
     expect(Object.keys(updated.architectures)).toEqual([...ARCHITECTURES].sort())
   })
 
-  test('two releases of one architecture do not fit into a stream', () => {
+  test('two releases of one architecture in a stream are refused', () => {
     const one = metaToRelease([buildMeta('x86_64')])
     expect(() => updateStream(null, [one, one], { now: NOW })).toThrow('Duplicate architecture x86_64')
   })
@@ -111,11 +111,11 @@ describe('row 35: meta.json becomes release.json becomes a stream', () => {
     ['another build', buildMeta('aarch64', { version: '38.20230806.3.0' }), /same release \(38.20230718.3.0 != 38/],
     ['another stream', buildMeta('aarch64', { stream: 'next' }), /same release \(stable != next\)/],
     ['other files', buildMeta('x86_64', { digests: { metal: 'b'.repeat(64) } }), /differing content.*'metal'/],
-  ])('%s does not join a release', (_, build, message) => {
+  ])('%s cannot be added to a release', (_, build, message) => {
     expect(() => metaToRelease([build], {}, metaToRelease([buildMeta('x86_64')]))).toThrow(message)
   })
 
-  test('the same build twice is no contradiction', () => {
+  test('the same build may be added twice', () => {
     const once = metaToRelease([buildMeta('x86_64')])
     expect(metaToRelease([buildMeta('x86_64')], {}, once)).toEqual(once)
   })
@@ -168,7 +168,7 @@ describe('row 32: a base image and the image that nodes run', () => {
     expect(osImages(buildMeta('x86_64'))).toEqual({ base: null, derived: null })
   })
 
-  test('the stream that the installer has stays as it was', () => {
+  test('the stream for the installer does not change', () => {
     const options = { now: NOW }
     expect(releaseToStream(metaToRelease([meta]), options)).toEqual(
       releaseToStream(metaToRelease([buildMeta('x86_64')]), options),
@@ -188,7 +188,7 @@ describe('row 12: build metadata has a schema', () => {
     expect(BUILD_META.problems(changed).join('; ')).toContain(problem)
     expect(() => BUILD_META.check(changed, 'meta.json')).toThrow(/^meta\.json is no valid build metadata: /)
   })
-  test('a good one is read as it is', () => {
+  test('valid metadata is read unchanged', () => {
     const meta = buildMeta('s390x')
     expect(BUILD_META.read(JSON.stringify(meta), 'meta.json')).toEqual(meta)
     expect(() => BUILD_META.read('{', 'meta.json')).toThrow('meta.json is no JSON')

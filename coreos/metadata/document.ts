@@ -1,22 +1,22 @@
 import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv'
 import { checkNesting, UserError } from '../../runtime/index.js'
 
-/** A kind of JSON document with a schema of its own. */
+/** A kind of JSON document with its schema. */
 export interface DocumentKind<T> {
-  /** For messages: `stream metadata`. */
+  /** Name for messages, such as `stream metadata`. */
   readonly what: string
-  /** What is wrong with a value, a sentence each; none for one that is a T. */
+  /** Problems of a value, a sentence each; empty for a T. */
   problems(value: unknown): string[]
   /**
-   * @param name of the file or URL, for messages
-   * @throws UserError `metadata-json` for text that is no JSON, `metadata-schema` for another document
+   * @param name name of the file or URL, for messages
+   * @throws UserError `metadata-json` for invalid JSON, `metadata-schema` for another document
    */
   read(text: string | Uint8Array, name: string): T
   /** @throws UserError `metadata-schema` */
   check(value: unknown, name: string): T
 }
 
-/** Compiled when first needed: most commands read no metadata. */
+/** Creates a kind. Its schema is compiled on first use, since most commands read no metadata. */
 export function documentKind<T>(what: string, schema: SchemaObject): DocumentKind<T> {
   let compiled: ValidateFunction<T> | undefined
   const problems = (value: unknown): string[] => {
@@ -55,7 +55,7 @@ export function parseJson(text: string | Uint8Array, name: string): unknown {
   }
 }
 
-/** As metadata is published: indented by two, with a line end. */
+/** JSON in the form of published metadata: indented by two, with a line end. */
 export const documentText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
 function isUrl(text: string): boolean {
@@ -75,7 +75,7 @@ function problemText({ instancePath, keyword, params, message = '' }: ErrorObjec
   return `${where} ${message}`
 }
 
-/** An object with at least the properties in `required`; others pass, since documents grow. */
+/** Schema of an object with at least the properties in `required`. Others are allowed, since documents grow. */
 export const object = (
   properties: Readonly<Record<string, SchemaObject>>,
   required: readonly string[] = Object.keys(properties),
@@ -83,7 +83,7 @@ export const object = (
 
 export const each = (schema: SchemaObject): SchemaObject => ({ type: 'object', additionalProperties: schema })
 export const list = (schema: SchemaObject): SchemaObject => ({ type: 'array', items: schema })
-/** An http or https URL whose path can be read. */
+/** Schema of an http or https URL with a decodable path. */
 export const URL_TEXT: SchemaObject = { type: 'string', format: 'url' }
 export const TEXT: SchemaObject = { type: 'string', minLength: 1 }
 export const SHA256: SchemaObject = { type: 'string', pattern: '^[0-9a-f]{64}$' }

@@ -4,16 +4,16 @@ import type { Artifact, FileName } from './artifact.js'
 import type { BuildArtifact, BuildContainer, BuildMeta } from './build-meta.js'
 import type { ContainerImage, Media, Release, ReleaseArchitecture } from './release.js'
 
-/** Where Fedora publishes builds. */
+/** URL at which Fedora publishes builds. */
 export const FEDORA_BUILDS = 'https://builds.coreos.fedoraproject.org/prod/streams'
 
 /** Options of {@link metaToRelease}. */
 export interface ReleaseOptions {
-  /** Where builds are below: `BASE/STREAM/builds/BUILDID/ARCH/path`. */
+  /** Base URL of builds: `BASE/STREAM/builds/BUILDID/ARCH/path`. */
   baseUrl?: string
-  /** Default: the one that the build says it is of. */
+  /** Default: the build's own stream. */
   streamName?: string
-  /** RHEL CoreOS has no signatures. */
+  /** Whether the files have signatures, which RHEL CoreOS has not. */
   signatures?: boolean
 }
 
@@ -22,7 +22,7 @@ const PLATFORMS =
   'aliyun applehv aws azure azurestack digitalocean exoscale gcp hetzner hyperv ibmcloud kubevirt metal nutanix ' +
   'nvidiabluefield openstack oraclecloud proxmoxve powervs qemu virtualbox vmware vultr qemu-secex'
 
-/** Those of bare metal that have another name: format and file. */
+/** Bare metal images with other names: format and file. */
 const METAL: Readonly<Record<string, readonly [format: string, file: FileName]>> = {
   iso: ['installer.iso', 'disk'],
   kernel: ['installer-pxe', 'kernel'],
@@ -34,10 +34,9 @@ const METAL: Readonly<Record<string, readonly [format: string, file: FileName]>>
 }
 
 /**
- * Builds of one release, an architecture each, put together; architectures may be added to a release that there is.
+ * Combines builds of one release, one for each architecture, also with an existing release.
  *
- * @throws UserError `metadata-mixed` for builds of several releases, `metadata-incomplete` for one that does not say what is
- *   needed
+ * @throws UserError `metadata-mixed` for builds of several releases, `metadata-incomplete` for missing metadata
  *
  * @example
  * import { readFileSync } from 'node:fs'
@@ -125,7 +124,7 @@ function ofBuild(
   }
 }
 
-/** What follows `PLATFORM.ARCH.` in the name of the file. */
+/** Format of a file: the part of its name after `PLATFORM.ARCH.`. */
 function formatOf({ path }: BuildArtifact, platform: string, architecture: string): string {
   const marker = `${platform}.${architecture}.`
   const at = path.indexOf(marker)
@@ -136,7 +135,7 @@ function formatOf({ path }: BuildArtifact, platform: string, architecture: strin
   })
 }
 
-/** The tag that is not of this build alone, and the digest. */
+/** Container image with its floating tag, which is not specific to this build, and its digest. */
 function floating({ buildid }: BuildMeta, { image, tags = [], digest }: BuildContainer): ContainerImage {
   const found = tags.filter((tag) => !tag.includes(buildid))
   if (found.length !== 1 || digest === undefined)
@@ -162,11 +161,15 @@ function merged(there: ReleaseArchitecture | undefined, made: ReleaseArchitectur
   return { ...there, media: { ...there.media, ...made.media } }
 }
 
-function refuseOtherRelease(there: string, given: string): void {
-  if (there === given) return
-  throw new UserError('metadata-mixed', `Input Files do not appear to be for the same release (${there} != ${given})`, {
-    remedy: 'name the meta.json of one build for each architecture',
-  })
+function refuseOtherRelease(expected: string, found: string): void {
+  if (expected === found) return
+  throw new UserError(
+    'metadata-mixed',
+    `Input Files do not appear to be for the same release (${expected} != ${found})`,
+    {
+      remedy: 'name the meta.json of one build for each architecture',
+    },
+  )
 }
 
 const incomplete = ({ buildid }: BuildMeta, key: string): UserError =>

@@ -1,13 +1,13 @@
 import { FILE_NAMES, type Artifact, type ImageFormat } from './artifact.js'
 import type { Stream } from './stream.js'
 
-/** Where a mirror has a file: below its own address at the path that the file has where it comes from. */
+/** URL of a file on a mirror: the file's original path below the mirror's base URL. */
 export const mirroredUrl = (base: string, location: string): string => {
   const { pathname, search } = new URL(location)
   return `${base.replace(/\/+$/, '')}${pathname}${search}`
 }
 
-/** A stream with other places for its files; nothing else of it changes. */
+/** Copies a stream with other locations of its files. */
 export function relocated(stream: Stream, place: (location: string) => string): Stream {
   const artifact = (one: Artifact): Artifact => ({
     ...one,

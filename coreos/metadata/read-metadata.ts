@@ -6,7 +6,7 @@ import type { DocumentKind } from './document.js'
 import { RELEASE, RELEASE_INDEX, type Release, type ReleaseIndex } from './release.js'
 import { STREAM, type Stream } from './stream.js'
 
-/** A document of whatever kind. */
+/** A metadata document of any kind. */
 export type Metadata =
   | { kind: 'stream'; value: Stream }
   | { kind: 'release'; value: Release }
@@ -17,9 +17,9 @@ export type Metadata =
 const KINDS = { stream: STREAM, release: RELEASE, index: RELEASE_INDEX, build: BUILD_META } as const
 
 /**
- * Reads a document by what is in it.
+ * Reads a document, and recognizes its kind by its contents.
  *
- * @throws UserError as the reader of its kind; `metadata-unknown`
+ * @throws UserError as the reader of its kind does; `metadata-unknown`
  *
  * @example
  * import { readMetadata } from 'ironstage/coreos'
@@ -44,7 +44,7 @@ export function readMetadata(text: string, name: string): Metadata {
   }
 }
 
-/** All that a schema has against a document, a sentence each. */
+/** Lists all violations of the schema in a document, a sentence each. */
 export function schemaProblems(text: string, name: string): { kind: Metadata['kind']; problems: string[] } {
   const { kind, value } = recognised(text, name)
   const schema: DocumentKind<unknown> = kind === 'config-map' ? CONFIG_MAP : KINDS[kind]
@@ -54,7 +54,7 @@ export function schemaProblems(text: string, name: string): { kind: Metadata['ki
 function recognised(text: string, name: string): { kind: Metadata['kind']; value: unknown } {
   let value: unknown
   try {
-    // JSON is YAML too; the faster parser first.
+    // JSON is YAML too, but its own parser is faster.
     value = /^\s*[{[]/.test(text) ? JSON.parse(text) : readNested(text, name, parse)
     checkNesting(value, name)
   } catch (cause) {

@@ -28,7 +28,7 @@ describe('row 12: bootimage.json in a release image', () => {
     expect(await readReleaseImage(folder, clock)).toEqual({ builds, bootImages: null })
   })
 
-  test('one that does not fit the schema is not written, and refused where it is read', async () => {
+  test('a build that does not match the schema is not written, and is refused when it is read', async () => {
     const images = { ostree: builds.x86_64.images!['ostree'], metal: { path: 'x' } }
     const bad = { ...builds.x86_64, images } as unknown as (typeof builds)['x86_64']
     const writing = writeReleaseImage(folder, { builds: { x86_64: bad }, bootImages: null }, clock)
@@ -39,7 +39,7 @@ describe('row 12: bootimage.json in a release image', () => {
     await expect(readReleaseImage(folder, clock)).rejects.toThrow(/s390x\/bootimage\.json is of x86_64/)
   })
 
-  test('what oc would print with --bootimages: versions, container images, platforms, AMIs', async () => {
+  test('the boot image info has versions, container images, platforms and AMIs', async () => {
     const { architectures, drift } = bootImageInfo({ builds, bootImages: null })
     expect(drift).toEqual([])
     expect(architectures['x86_64']).toMatchObject({
@@ -49,7 +49,7 @@ describe('row 12: bootimage.json in a release image', () => {
     })
   })
 
-  test('row 15: two sources of truth that have drifted apart are named', () => {
+  test('row 15: differences between the two sources are listed', () => {
     const stream = streamOfBuilds({ builds, bootImages: null })!
     const of = (change: typeof stream) =>
       bootImageInfo({ builds, bootImages: { releaseVersion: '4.22.0', stream: change, streams: null } })
@@ -66,7 +66,7 @@ describe('row 12: bootimage.json in a release image', () => {
   })
 })
 
-describe('row 13: what a boot image is generated of', () => {
+describe('row 13: sources of a boot image', () => {
   const stream = streamOfBuilds({ builds, bootImages: null }, { baseUrl: 'https://b.example.org' })!
 
   test.each([

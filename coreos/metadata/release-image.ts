@@ -9,17 +9,17 @@ import { releaseToStream } from './release-to-stream.js'
 import type { Stream } from './stream.js'
 import { diffStreams, type StreamDifference } from './stream-diff.js'
 
-/** Where RHEL CoreOS is published. */
+/** URL at which RHEL CoreOS is published. */
 export const RHEL_BUILDS = 'https://rhcos.mirror.openshift.com/art/storage/prod/streams'
 
 /**
- * What a release image says of boot images, unpacked into a folder:
+ * Boot image metadata of a release image that is unpacked into a folder:
  *
- * - `machine-os-content/ARCH/bootimage.json`: coreos-assembler's `meta.json` of the build (001, phase 1)
- * - `release-manifests/0000_50_installer_coreos-bootimages.yaml`: the ConfigMap, in newer releases (004)
+ * - `machine-os-content/ARCH/bootimage.json`: coreos-assembler's `meta.json` of the build
+ * - `release-manifests/0000_50_installer_coreos-bootimages.yaml`: the ConfigMap, in newer releases
  */
 export interface ReleaseImage {
-  /** By architecture. */
+  /** Builds by architecture. */
   builds: Readonly<Record<string, BuildMeta>>
   bootImages: BootImages | null
 }
@@ -28,7 +28,7 @@ const CONTENT = 'machine-os-content'
 const BOOT_IMAGE = 'bootimage.json'
 const CONFIG_MAP = 'release-manifests/0000_50_installer_coreos-bootimages.yaml'
 
-/** Writes one; of each build that does not fit its schema nothing is written. */
+/** Writes the metadata. Nothing is written when a build does not match its schema. */
 export async function writeReleaseImage(
   folder: string,
   { builds, bootImages }: ReleaseImage,
@@ -47,7 +47,7 @@ export async function writeReleaseImage(
   })
 }
 
-/** @throws UserError `release-image` for a folder that says nothing of boot images; as the readers of its documents */
+/** @throws UserError `release-image` for a folder without boot image metadata; as the readers of its documents do */
 export async function readReleaseImage(folder: string, clock: Clock): Promise<ReleaseImage> {
   const text = (path: string) => readFile(join(folder, path), 'utf8').catch(() => null)
   return held(clock, `reading ${folder}`, async () => {
@@ -66,7 +66,7 @@ export async function readReleaseImage(folder: string, clock: Clock): Promise<Re
     }
     const map = await text(CONFIG_MAP)
     if (map === null && Object.keys(builds).length === 0)
-      throw new UserError('release-image', `${folder} says nothing of boot images`, {
+      throw new UserError('release-image', `${folder} has no boot image metadata`, {
         remedy: `unpack a release there: ${CONTENT}/ARCH/${BOOT_IMAGE}, or ${CONFIG_MAP}`,
         kind: 'usage',
       })
@@ -75,13 +75,13 @@ export async function readReleaseImage(folder: string, clock: Clock): Promise<Re
 }
 
 export interface BootImageStreamOptions {
-  /** Where the builds are published; by what the builds are, unless told otherwise. */
+  /** Base URL of the builds; default Fedora's or RHEL's, by the name in the builds. */
   baseUrl?: string
 }
 
-/** The builds of a release as stream metadata, with the places of their files; null for none. */
+/** Converts the builds of a release to stream metadata with their files' URLs; null without builds. */
 export function streamOfBuilds({ builds }: ReleaseImage, { baseUrl }: BootImageStreamOptions = {}): Stream | null {
-  // No stream speaks of container images, so what is not said of them here is no matter.
+  // Streams have no container images, so missing tags or digests of them must not fail here.
   const all = Object.values(builds).map(({ 'base-oscontainer': _, ...build }) => build)
   const [first] = all
   if (!first) return null
@@ -92,13 +92,13 @@ export function streamOfBuilds({ builds }: ReleaseImage, { baseUrl }: BootImageS
 
 const isoTime = (text: string): string => new Date(text).toISOString().replace(/\.\d+Z$/, 'Z')
 
-/** What a release tells of its boot images, as for `oc adm release info --bootimages` (004). */
+/** Boot images of a release, as `oc adm release info --bootimages` could print them. */
 export interface BootImageInfo {
   architectures: Record<
     string,
     { release: string; platforms: Record<string, string[]>; amis: Record<string, string> } & OsImages
   >
-  /** Where the two sources of truth, build metadata and ConfigMap, differ (001: risks). */
+  /** Differences between the two sources, build metadata and ConfigMap. */
   drift: StreamDifference[]
 }
 
@@ -121,7 +121,7 @@ export function bootImageInfo(image: ReleaseImage, options: BootImageStreamOptio
   return { architectures, drift: built && mapped ? drift(built, mapped) : [] }
 }
 
-/** In what both speak of: names, architectures and platforms may be in one only, and places are those of mirrors. */
+/** Differences in values that both sources have. Entries in one source only, and locations, which depend on mirrors, are ignored. */
 function drift(built: Stream, mapped: Stream): StreamDifference[] {
   return diffStreams(built, mapped).filter(
     ({ path, before, after }) => before !== null && after !== null && /\.(release|sha256|image)$/.test(path),

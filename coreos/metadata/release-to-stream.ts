@@ -5,7 +5,7 @@ import type { CloudImages, Extensions, RegionImage, Stream, StreamArchitecture }
 
 /** Options of {@link releaseToStream} and {@link updateStream}. */
 export interface StreamOptions {
-  /** Default: that of the release. */
+  /** Name of the stream; default: the release's. */
   name?: string
   /** RFC 3339, UTC. */
   now: string
@@ -13,7 +13,7 @@ export interface StreamOptions {
 }
 
 /**
- * A release as people consume it.
+ * Converts a release to stream metadata.
  *
  * @example
  * import { readFileSync } from 'node:fs'
@@ -38,9 +38,9 @@ export function releaseToStream(release: Release, { name = release.stream, now, 
 }
 
 /**
- * Releases put into one stream, each architecture from one of them. Architectures of `target` that no release has stay.
+ * Combines releases in one stream, each architecture from one release. Other architectures of `target` stay.
  *
- * @throws UserError `stream-duplicate` for an architecture of two releases
+ * @throws UserError `stream-duplicate` for an architecture in two releases
  *
  * @example
  * import { readFileSync } from 'node:fs'
@@ -85,10 +85,10 @@ function ofArchitecture(release: string, one: ReleaseArchitecture): StreamArchit
   }
 }
 
-/** An empty signature is left out, as Go's `omitempty` does. */
+/** Formats of a platform, without empty signatures, as Go's `omitempty` leaves them out. */
 function formatsOf({ artifacts = {} }: Media): Record<string, ImageFormat> {
   const formats = Object.entries(artifacts).map(([name, files]) => {
-    const kept = FILE_NAMES.flatMap((file) => {
+    const entries = FILE_NAMES.flatMap((file) => {
       const artifact = files[file]
       if (!artifact) return []
       const { location, signature = '', sha256, 'uncompressed-sha256': inside = '' } = artifact
@@ -100,7 +100,7 @@ function formatsOf({ artifacts = {} }: Media): Record<string, ImageFormat> {
       }
       return [[file, whole] as const]
     })
-    return [name, Object.fromEntries(kept) as ImageFormat] as const
+    return [name, Object.fromEntries(entries) as ImageFormat] as const
   })
   return sorted(Object.fromEntries(formats))
 }
@@ -122,7 +122,7 @@ function extensionsOf(
   if (!of) return null
   const { 'aws-winli': windows, 'azure-disk': azure } = of
   return {
-    // As upstream: without the platform's own image there is no extension of it.
+    // As upstream: an extension needs the platform's own image.
     ...(windows && media['aws']
       ? { 'aws-winli': { regions: inRegions(windows.images, release) as Record<string, RegionImage> } }
       : {}),
@@ -130,6 +130,6 @@ function extensionsOf(
   }
 }
 
-/** As Go writes maps. */
+/** Sorts by key, as Go writes maps. */
 const sorted = <T>(map: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))

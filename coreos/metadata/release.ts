@@ -1,7 +1,7 @@
 import { formatSchema, type ImageFormat } from './artifact.js'
 import { documentKind, each, list, object, TEXT, TIME, URL_TEXT } from './document.js'
 
-/** `release.json`: everything of one build, between a build's own metadata and a stream. */
+/** `release.json`: all files of one release, the step between build metadata and a stream. */
 export interface Release {
   release: string
   stream: string
@@ -9,7 +9,7 @@ export interface Release {
   architectures: Record<string, ReleaseArchitecture>
 }
 
-/** A container image by a tag that moves and by its digest. */
+/** A container image by a floating tag and by its digest. */
 export interface ContainerImage {
   image: string
   'digest-ref': string
@@ -26,7 +26,7 @@ export interface ReleaseArchitecture {
   }
 }
 
-/** Of one platform. Which of `image` and `images` there is, is the platform's. */
+/** Images of one platform. The platform decides whether it has `image` or `images`. */
 export interface Media {
   artifacts?: Record<string, ImageFormat>
   images?: Record<string, { image: string } | { object: string; bucket: string; url: string }>
@@ -101,9 +101,9 @@ export const RELEASE_INDEX = documentKind<ReleaseIndex>(
 const NOTE = 'For use only by the tooling of CoreOS. Others read stream metadata.'
 
 /**
- * The index with one release more; one that is in it is replaced where it is.
+ * Adds a release to the index, or replaces it in its place.
  *
- * @param url of the release's document
+ * @param url URL of the release's document
  * @param now RFC 3339
  */
 export function withRelease(index: ReleaseIndex | null, release: Release, url: string, now: string): ReleaseIndex {

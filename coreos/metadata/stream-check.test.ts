@@ -16,12 +16,12 @@ const changed = (change: (stream: Stream) => void): Stream => {
 }
 const metal = (stream: Stream, architecture = 'x86_64') => stream.architectures[architecture]!.artifacts['metal']!
 
-describe('row 38: a stream is held against its schema and against itself', () => {
+describe('row 38: a stream is checked against its schema and for consistency', () => {
   test.each([
     ['Fedora CoreOS', fedoraStream()],
     ['RHEL CoreOS', rhelStream()],
     ['Stream CoreOS', rhelStream({ os: 'scos', name: 'c10s' })],
-  ])('row 11: that of %s has nothing wrong', (_, stream) => {
+  ])('row 11: the stream of %s has no findings', (_, stream) => {
     expect(STREAM.problems(stream)).toEqual([])
     expect(checkStream(stream)).toEqual([])
   })
@@ -79,12 +79,12 @@ describe('row 38: a stream is held against its schema and against itself', () =>
     expect(found).toContainEqual({ kind: 'error', path, message: expect.stringMatching(message) as string })
   })
 
-  test('http passes where it is allowed', () => {
+  test('http is accepted when it is allowed', () => {
     const local = changed((s) => (metal(s).formats['iso']!.disk!.location = 'http://127.0.0.1/a.iso'))
     expect(checkStream(local, { insecure: true })).toEqual([])
   })
 
-  test('another release for another architecture is only odd', () => {
+  test('another release for another architecture is only a warning', () => {
     const stream = changed((s) => {
       s.architectures['s390x'] = fedoraStream({ version: '38.20230806.3.0' }).architectures['s390x']!
     })
@@ -120,12 +120,12 @@ describe('row 38: a stream is held against its schema and against itself', () =>
     ['<html>', /s is no metadata of CoreOS/],
     ['{"a": 1}', /s is no metadata of CoreOS/],
     ['{"a": ', /s is no JSON/],
-  ])('no metadata at all: %s', (text, message) => {
+  ])('%s is not metadata', (text, message) => {
     expect(() => readMetadata(text, 's')).toThrow(message)
   })
 })
 
-test('row 38: a stream that was damaged in any way is refused in a sentence, or is a stream', () => {
+test('row 38: a damaged stream is refused with an explanation, or is still a stream', () => {
   const whole = rhelStream()
   const places: (string | number)[][] = []
   const walk = (value: unknown, path: (string | number)[]): void => {

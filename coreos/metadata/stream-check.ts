@@ -2,10 +2,10 @@ import { FILE_NAMES, type Artifact } from './artifact.js'
 import type { Stream } from './stream.js'
 import { parseVersion } from './versions.js'
 
-/** What is wrong, or odd, in a stream that has the right form. */
+/** An error or an oddity in a stream that matches its schema. */
 export interface StreamFinding {
   kind: 'error' | 'warning'
-  /** As in `architectures.x86_64.artifacts.metal`. */
+  /** Path such as `architectures.x86_64.artifacts.metal`. */
   path: string
   message: string
 }
@@ -17,7 +17,7 @@ interface LocatedArtifact {
   artifact: Artifact
 }
 
-/** Every file that a stream names. */
+/** All files of a stream. */
 export function streamArtifacts(stream: Stream): LocatedArtifact[] {
   const placed: LocatedArtifact[] = []
   for (const [architecture, { artifacts }] of Object.entries(stream.architectures))
@@ -32,9 +32,9 @@ export function streamArtifacts(stream: Stream): LocatedArtifact[] {
 }
 
 /**
- * Holds what a stream says against itself: protocols, releases, places and digests.
+ * Checks that a stream is consistent: protocols, releases, locations and digests.
  *
- * @param insecure lets http pass, as on loopback
+ * @param insecure allows http, as on loopback
  *
  * @example
  * import { readFileSync } from 'node:fs'
@@ -101,7 +101,7 @@ function releases(stream: Stream): StreamFinding[] {
   return found
 }
 
-/** Builds are published below `builds/RELEASE/ARCH/`: a file of another one is a slip. */
+/** Finds files of another build: builds are published below `builds/RELEASE/ARCH/`. */
 function places(placed: readonly LocatedArtifact[]): StreamFinding[] {
   return placed.flatMap(({ path, architecture, release, artifact: { location } }) => {
     const [, build, of] = /\/builds\/([^/]+)\/([^/]+)\/[^/]+$/.exec(location) ?? []
@@ -112,7 +112,7 @@ function places(placed: readonly LocatedArtifact[]): StreamFinding[] {
   })
 }
 
-/** One place with two digests cannot be. Two places with one digest are the same file, or a slip. */
+/** Finds one location with two digests, and two locations with one digest. */
 function duplicates(placed: readonly LocatedArtifact[]): StreamFinding[] {
   const [places, digests] = [new Map<string, LocatedArtifact>(), new Map<string, LocatedArtifact>()]
   return placed.flatMap((one) => {

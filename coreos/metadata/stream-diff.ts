@@ -1,16 +1,15 @@
 import type { Stream } from './stream.js'
 
-/** One value that is not the same in both. */
+/** A value that differs. */
 export interface StreamDifference {
   path: string
-  /** Null where there is none. */
+  /** Null for a missing value. */
   before: string | null
   after: string | null
 }
 
 /**
- * Where two streams differ, apart from when and by what they were made. Two sources of truth that should be one have no
- * difference (001, 004).
+ * Lists the differences of two streams, except the time and the generator.
  *
  * @example
  * import { readFileSync } from 'node:fs'
@@ -32,7 +31,7 @@ function leaves({ metadata: _, ...stream }: Stream): Map<string, string> {
   const walk = (value: unknown, path: string): void => {
     if (typeof value === 'object' && value !== null)
       for (const [key, one] of Object.entries(value)) walk(one, path === '' ? key : `${path}.${key}`)
-    // A signature that is empty is none.
+    // An empty signature equals a missing one.
     else if (value !== '') found.set(path, String(value))
   }
   walk(stream, '')

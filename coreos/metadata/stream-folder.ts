@@ -6,10 +6,10 @@ import { documentText } from './document.js'
 import { STREAM, type Stream } from './stream.js'
 import { compareVersions } from './versions.js'
 
-/** A stream in a folder: dated copies that never change, and an alias for the latest, `NAME.json` (004). */
+/** A stream in a folder: dated copies that never change, and the link `NAME.json` to the latest. */
 export interface StreamFolder {
   folder: string
-  /** As in `stream-4.8`, whose copies are `stream-4.8-20200325.json`. */
+  /** Name such as `stream-4.8`, with copies such as `stream-4.8-20200325.json`. */
   name: string
   clock: Clock
 }
@@ -17,26 +17,26 @@ export interface StreamFolder {
 export interface Pinned {
   path: string
   stream: Stream
-  /** Of the document. */
+  /** SHA-256 of the document. */
   sha256: string
 }
 
 /**
- * Puts a stream beside its earlier versions and lets the alias name it. The same one again changes nothing.
+ * Adds a stream to the folder and points the link to it. Publishing the same stream again changes nothing.
  *
- * @throws UserError `stream-back-in-time` for one that is older than the latest, or has an older release
+ * @throws UserError `stream-back-in-time` for a stream that is older than the latest, or has an older release
  */
-export async function publishStream(shelf: StreamFolder, stream: Stream): Promise<Pinned> {
-  const { folder, name, clock } = shelf
+export async function publishStream(streamFolder: StreamFolder, stream: Stream): Promise<Pinned> {
+  const { folder, name, clock } = streamFolder
   const text = documentText(STREAM.check(stream, `the stream ${stream.stream}`))
-  const latest = await pinnedStream(shelf).catch((error: unknown) => {
+  const latest = await pinnedStream(streamFolder).catch((error: unknown) => {
     if (error instanceof UserError && error.code === 'stream-unpublished') return null
     throw error
   })
   if (latest) refuseBackInTime(latest.stream, stream)
   return held(clock, `publishing ${name} in ${folder}`, async () => {
     await mkdir(folder, { recursive: true })
-    const file = await datedCopy(shelf, stream, text)
+    const file = await datedCopy(streamFolder, stream, text)
     const alias = join(folder, `.${name}.new`)
     await rm(alias, { force: true })
     await symlink(file, alias)
@@ -45,7 +45,7 @@ export async function publishStream(shelf: StreamFolder, stream: Stream): Promis
   })
 }
 
-/** By the day; a second one of a day by the second. */
+/** Writes a copy that is named by its day; a second one of the same day has the time too. */
 async function datedCopy({ folder, name }: StreamFolder, stream: Stream, text: string): Promise<string> {
   const time = new Date(stream.metadata['last-modified']).toISOString().replace(/\D/g, '').slice(0, 14)
   for (const date of [time.slice(0, 8), time]) {
@@ -67,28 +67,35 @@ async function datedCopy({ folder, name }: StreamFolder, stream: Stream, text: s
 }
 
 /**
- * The latest, or the copy of a date, with the digest that somebody may have pinned with it.
+ * Reads the latest stream or the copy of a date, and checks the pinned digest.
  *
- * @throws UserError `stream-unpublished`; `stream-changed` for a copy that is not as it was pinned
+ * @throws UserError `stream-unpublished`; `stream-changed` for a copy with another digest
  */
-export async function pinnedStream(shelf: StreamFolder, pin: { date?: string; sha256?: string } = {}): Promise<Pinned> {
-  const { folder, name, clock } = shelf
+export async function pinnedStream(
+  streamFolder: StreamFolder,
+  pin: { date?: string; sha256?: string } = {},
+): Promise<Pinned> {
+  const { folder, name, clock } = streamFolder
   const path = join(folder, pin.date === undefined ? `${name}.json` : `${name}-${pin.date}.json`)
   const text = await held(clock, `reading ${path}`, () =>
     readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'ENOENT') throw cause
       throw new UserError('stream-unpublished', `there is no ${path}`, {
         cause,
-        remedy: 'publish the stream (ironstage stream publish), or name the date of a copy that is there',
+        remedy: 'publish the stream (ironstage stream publish), or name the date of an existing copy',
         kind: 'usage',
       })
     }),
   )
   const sha256 = digestOf(text)
   if (pin.sha256 !== undefined && pin.sha256 !== sha256)
-    throw new UserError('stream-changed', `${path} is not as it was pinned: expected=${pin.sha256} found=${sha256}`, {
-      remedy: 'take the copy from where it was pinned',
-    })
+    throw new UserError(
+      'stream-changed',
+      `${path} differs from its pinned digest: expected=${pin.sha256} found=${sha256}`,
+      {
+        remedy: 'take the copy from where it was pinned',
+      },
+    )
   return { path, stream: STREAM.read(text, path), sha256 }
 }
 
@@ -98,7 +105,7 @@ const back = (stream: Stream, what: string): UserError =>
   })
 
 /**
- * A stream may take back a release, but only with a later time of its own.
+ * Refuses a stream with an earlier time. A stream with a later time may have an older release.
  *
  * @throws UserError `stream-back-in-time`
  */

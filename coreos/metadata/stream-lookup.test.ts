@@ -12,7 +12,7 @@ const stream = releaseToStream(metaToRelease(builds, { signatures: false }), {
   now: '2026-07-16T23:16:30Z',
 })
 
-describe('row 39: what somebody looks up who installs by hand', () => {
+describe('row 39: lookups for a manual installation', () => {
   test('a disk image by platform and format, an AMI by region', () => {
     expect(disk(stream, 'x86_64', 'openstack', 'qcow2.gz').sha256).toBe(builds[0]!.images!['openstack']!.sha256)
     expect(ami(stream, 'aarch64', 'eu-west-1')).toBe('ami-aar2')
@@ -35,7 +35,7 @@ describe('row 39: what somebody looks up who installs by hand', () => {
     expect(look).toThrow(message)
   })
 
-  test('an error tells what there is', () => {
+  test('an error lists the existing names', () => {
     const look = () => disk(stream, 'x86_64', 'metal', 'raw.xz')
     expect(look).toThrow(expect.objectContaining({ remedy: 'it has 4k.raw.gz, iso, pxe, raw.gz', kind: 'usage' }))
   })
@@ -50,7 +50,7 @@ describe('row 3: which live ISO is for which architecture', () => {
       ['live-iso', 'live-kernel', 'live-initramfs', 'live-rootfs'].map((name) => images![name]!.sha256),
     )
   })
-  test('a missing architecture is named, with those that are there', () => {
+  test('an error about a missing architecture lists the existing ones', () => {
     const look = () => liveFiles(stream, 'riscv64')
     expect(look).toThrow("stream:rhcos-4.22 does not have architecture 'riscv64'")
     expect(look).toThrow(expect.objectContaining({ remedy: 'it has aarch64, ppc64le, s390x, x86_64' }))

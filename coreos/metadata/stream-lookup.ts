@@ -7,7 +7,7 @@ const missing = (message: string, remedy: string): UserError =>
 
 const available = (names: readonly string[]): string => `it has ${names.join(', ') || 'none'}`
 
-/** Names come from people: `constructor` is none of a document's. */
+/** Looks up a name from the user, so that `constructor` finds nothing. */
 const own = <T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   map && Object.hasOwn(map, name) ? map[name] : undefined
 
@@ -19,7 +19,7 @@ export function architectureOf(stream: Stream, architecture: string): StreamArch
   throw missing(why, available(Object.keys(stream.architectures)))
 }
 
-/** The files of one form of an image. */
+/** Files of an image in one format. */
 export function imageFormat(stream: Stream, architecture: string, platform: string, format: string): ImageFormat {
   const { artifacts } = architectureOf(stream, architecture)
   const of = `${stream.stream}/${architecture}: artifact '${platform}'`
@@ -31,7 +31,7 @@ export function imageFormat(stream: Stream, architecture: string, platform: stri
 }
 
 /**
- * An image of one file.
+ * Looks up an image of one file.
  *
  * @throws UserError `stream-artifact`, in the words of stream-metadata-go
  *
@@ -53,7 +53,7 @@ export function disk(stream: Stream, architecture: string, platform: string, for
 }
 
 /**
- * The version of what a stream has for a platform.
+ * The release of a stream for a platform.
  *
  * @example
  * import { readFileSync } from 'node:fs'
@@ -80,7 +80,7 @@ export interface LiveFiles {
 }
 
 /**
- * What a machine of an architecture is booted into: the live ISO, and the same for a network boot.
+ * Looks up the live ISO of an architecture, and the files for a network boot.
  *
  * @example
  * import { readFileSync } from 'node:fs'
@@ -107,7 +107,7 @@ export function liveFiles(stream: Stream, architecture: string): LiveFiles {
 const CLOUDS = { aws: 'AWS', aliyun: 'Aliyun', ibmcloud: 'IBMCloud', powervs: 'PowerVS' } as const
 export type RegionalCloud = keyof typeof CLOUDS
 
-/** What a cloud has in a region. */
+/** Looks up the image of a cloud in a region. */
 export function cloudImage(
   stream: Stream,
   architecture: string,
@@ -124,7 +124,7 @@ export function cloudImage(
 }
 
 /**
- * The AMI of a region.
+ * Looks up the AMI of a region.
  *
  * @throws UserError `stream-artifact`: `rhcos-4.8/x86_64: No AWS images in region mars-1`
  *

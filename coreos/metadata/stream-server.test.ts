@@ -42,7 +42,7 @@ describe('row 33: streams are served', () => {
     }
   })
 
-  test('a stream by its name; what is not there is a 404', async () => {
+  test('a stream is served by its name; a missing one is a 404', async () => {
     await put('streams/stable.json', documentText(fedoraStream()))
     await put('next.json', documentText(fedoraStream({ stream: 'next' })))
     expect(await (await get('/streams/stable.json')).json()).toEqual(fedoraStream())
@@ -51,7 +51,7 @@ describe('row 33: streams are served', () => {
       expect((await get(path)).status, path).toBeGreaterThanOrEqual(403)
   })
 
-  test('files that are here are told at this place, with their signatures, and others where they are', async () => {
+  test('locations of files in the folder point to the server, with their signatures; other locations stay', async () => {
     const { location } = disk(fedoraStream(), 'aarch64', 'metal', 'iso')
     const path = new URL(location).pathname
     await put('streams/stable.json', documentText(fedoraStream()))
@@ -70,13 +70,13 @@ describe('row 33: streams are served', () => {
     expect((await get('/art/image.raw', { range: 'bytes=20-' })).status).toBe(416)
   })
 
-  test('metadata that is none is not served as if it were', async () => {
+  test('invalid metadata is not served', async () => {
     await put('streams/bad.json', '{"stream": "bad"}')
     const answer = await get('/streams/bad.json')
     expect([answer.status, await answer.text()]).toEqual([500, expect.stringMatching(/is no valid stream metadata/)])
   })
 
-  test('an address that is taken is said', async () => {
+  test('an address in use is an error', async () => {
     const port = Number(new URL(server.url).port)
     await expect(serveStreams({ folder, ...parts, port })).rejects.toMatchObject({ code: 'stream-server' })
   })

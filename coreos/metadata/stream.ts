@@ -2,7 +2,7 @@ import type { SchemaObject } from 'ajv'
 import { formatSchema, type ImageFormat } from './artifact.js'
 import { documentKind, each, object, TEXT, TIME } from './document.js'
 
-/** Stream metadata of Fedora, RHEL and Stream CoreOS: what is to be installed now, for every architecture. */
+/** Stream metadata of Fedora, RHEL and Stream CoreOS: the current images of every architecture. */
 export interface Stream {
   stream: string
   metadata: { 'last-modified': string; generator?: string }
@@ -36,7 +36,7 @@ export interface RegionObject {
   url: string
 }
 
-/** Images that clouds have already. */
+/** Images that are already in clouds. */
 export interface CloudImages {
   aliyun?: { regions?: Record<string, RegionImage> }
   aws?: { regions?: Record<string, RegionImage> }
@@ -46,7 +46,7 @@ export interface CloudImages {
   powervs?: { regions?: Record<string, RegionObject> }
 }
 
-/** What only RHEL CoreOS has. */
+/** Fields that only RHEL CoreOS has. */
 export interface Extensions {
   'aws-winli'?: { regions?: Record<string, RegionImage> }
   'azure-disk'?: { release: string; url?: string }

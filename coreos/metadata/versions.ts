@@ -1,6 +1,6 @@
 import { UserError } from '../../runtime/index.js'
 
-/** What a version of CoreOS says of itself. */
+/** A parsed version of CoreOS. */
 export interface CoreosVersion {
   text: string
   /**
@@ -9,7 +9,7 @@ export interface CoreosVersion {
    * - `rhel`: `9.2.20220510.1` and `10.2.20260715-0`, RHEL release, date, revision
    */
   form: 'fedora' | 'openshift' | 'rhel'
-  /** In order of weight. */
+  /** Numbers in the order of comparison. */
   numbers: readonly number[]
 }
 
@@ -25,7 +25,7 @@ const FORMS = {
 export function parseVersion(text: string): CoreosVersion {
   for (const form of ['fedora', 'openshift', 'rhel'] as const) {
     const found = FORMS[form].exec(text)
-    // Dates with and without a time have to compare.
+    // Dates with and without a time must compare.
     if (found)
       return {
         text,
@@ -40,10 +40,10 @@ export function parseVersion(text: string): CoreosVersion {
 }
 
 /**
- * Below 0 where `a` is the older one. RHEL CoreOS went from the numbers of OpenShift to those of RHEL and never back, so
- * all versions of the first form are older than all of the second.
+ * Compares two versions; below 0 when `a` is older. RHEL CoreOS changed from the numbers of OpenShift to those of RHEL
+ * once, so all versions of the first form are older than all of the second.
  *
- * @throws UserError `version-form`; `version-family` for one of Fedora and one of RHEL, of which neither is older
+ * @throws UserError `version-form`; `version-family` for a version of Fedora and one of RHEL, which have no order
  *
  * @example
  * import { compareVersions } from 'ironstage/coreos'
@@ -64,8 +64,7 @@ export function compareVersions(a: string, b: string): number {
 }
 
 /**
- * A cluster goes back at most to the version that it was installed with (000: newly installed clusters cannot be
- * downgraded to a version prior to their initial one).
+ * Refuses a version older than the one that the cluster was installed with.
  *
  * @throws UserError `version-downgrade`
  */

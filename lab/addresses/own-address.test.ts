@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../../runtime/index.js'
 import { addressForBmcs, isLoopback } from './own-address.js'
 
-test('the address for BMCs is one of this host that others reach, wherever Ironic is', async () => {
+test('the address for BMCs is one of this host that other hosts can reach, for any Ironic', async () => {
   const outside = Object.values(networkInterfaces())
     .flat()
     .filter((one) => one !== undefined && !one.internal)
@@ -22,4 +22,4 @@ test.each([
   ['localhost', true],
   ['0.0.0.0', false],
   ['192.0.2.1', false],
-])('%s is reached by this host alone: %s', (host, alone) => expect(isLoopback(host)).toBe(alone))
+])('%s can be reached by this host only: %s', (host, alone) => expect(isLoopback(host)).toBe(alone))

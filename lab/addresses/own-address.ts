@@ -8,12 +8,11 @@ import { during, held, UserError, type Clock } from '../../runtime/index.js'
 const REMEDY = 'say how Ironic reaches this host: advertise_host in a config file, or ipa-advertise-host'
 
 /**
- * The address of this host that a peer sees, as `ip route get` has it: the one from which the kernel would send. Nothing
- * is sent. Of several peers the first that can be reached counts; an address that holds on one link only is none
- * (IPA's source).
+ * Finds the address of this host that a peer sees: the source address of the kernel's route, as in `ip route get`. Nothing
+ * is sent. The first reachable peer decides. Link-local addresses are skipped, as in ironic-python-agent.
  *
- * @param urls of the peers
- * @throws UserError `agent-address` when there is no way to any of them
+ * @param urls URLs of the peers
+ * @throws UserError `agent-address` when there is no route to any peer
  */
 export async function addressTowards(urls: readonly string[], clock: Clock): Promise<string> {
   const failures: unknown[] = []
@@ -43,8 +42,8 @@ export function addressOf(networkInterface: string): string {
 }
 
 /**
- * An address of this host that a BMC can fetch from: the one towards Ironic, which BMCs are near to; without a way there,
- * the first that is not for this host alone. Undefined when there is none.
+ * Finds an address of this host that a BMC can fetch from: the one on the route to Ironic, which usually reaches the BMCs
+ * too; otherwise the first address that other hosts can reach. Undefined when there is none.
  */
 export async function addressForBmcs(ironicUrls: readonly string[], clock: Clock): Promise<string | undefined> {
   const towardsIronic = await addressTowards(ironicUrls, clock).catch(() => undefined)
@@ -55,10 +54,10 @@ export async function addressForBmcs(ironicUrls: readonly string[], clock: Clock
   return (outside.find((one) => one?.family === 'IPv4') ?? outside[0])?.address
 }
 
-/** Whether only programs of this host reach the address. */
+/** Whether only programs of this host can reach the address. */
 export const isLoopback = (host: string): boolean => /^(127(\.\d+){3}|::1|localhost)$/.test(host)
 
-/** All addresses of this host: of IPv6 too, where it has that. */
+/** Wildcard address of this host: `::` when it has IPv6, which includes IPv4. */
 export function everyAddress(): string {
   const all = Object.values(networkInterfaces()).flat()
   return all.some((one) => one?.family === 'IPv6') ? '::' : '0.0.0.0'
@@ -74,7 +73,7 @@ async function sourceTowards({ hostname, port, protocol }: URL): Promise<string>
   const socket = createSocket(family === 6 ? 'udp6' : 'udp4')
   try {
     await during(`finding the way to ${address}`, async () => {
-      // The error event comes instead of the other one.
+      // `once` rejects when the socket emits an error instead of `connect`.
       const connected = once(socket, 'connect')
       socket.connect(Number(port) || (protocol === 'https:' ? 443 : 80), address)
       await connected

@@ -15,7 +15,7 @@ const start = (stateDir: string, warnings: string[] = []) =>
     logger: (level, message) => void (level === 'warn' && warnings.push(message)),
   })
 
-test('a port that was picked is kept over restarts: machines that lived on were told of it', async () => {
+test('a picked port stays the same over restarts, since machines from then use it', async () => {
   const folder = await scratch()
   const first = await start(folder)
   await first[Symbol.asyncDispose]()
@@ -23,7 +23,7 @@ test('a port that was picked is kept over restarts: machines that lived on were 
   expect(second.url).toBe(first.url)
 })
 
-test('when somebody else has taken it, another is picked and what that means is said', async () => {
+test('when the port is taken, another one is picked with a warning about the consequence', async () => {
   const folder = await scratch()
   const first = await start(folder)
   await first[Symbol.asyncDispose]()

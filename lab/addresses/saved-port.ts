@@ -2,10 +2,10 @@ import { userError, type Logger } from '../../runtime/index.js'
 import type { StateFolder } from '../state/state-folder.js'
 
 /**
- * Listens on the port that whoever lived on since the last start knows: the same as before, or a free one the first time.
+ * Listens on the port of the last start, which machines and agents from then still use; on a free port the first time.
  *
- * @param name of the port in the folder
- * @param lost what it means when somebody else has taken the port meanwhile
+ * @param name name of the port in the folder
+ * @param lost consequence, for the warning, when the port is taken
  * @throws UserError when it cannot listen
  */
 export async function openOnSavedPort<T extends { readonly port: number }>(

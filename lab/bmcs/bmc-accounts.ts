@@ -2,22 +2,22 @@ import { BmcRefused } from '../../ironic-mock/index.js'
 import { BMC_ACCOUNT } from '../state/remembered.js'
 import type { StateFolder } from '../state/state-folder.js'
 
-/** Who may use a BMC. */
+/** Account of a BMC. */
 export interface BmcAccount {
   username: string
   password: string
 }
 
 /**
- * The accounts of BMCs, by address. A BMC that was given none takes that of the first node that names one, as the machine
- * would have been delivered with it; from then on everybody else is refused, also that node with another password.
+ * Accounts of BMCs, by address. A BMC without an account takes the one that the first node uses, as if the machine had
+ * been delivered with it. From then on every other account and password is refused, for that node too.
  */
 export class BmcAccounts {
   readonly #folder: Pick<StateFolder, 'remember' | 'remembered'> | null
   readonly #everywhere: BmcAccount | undefined
   readonly #known = new Map<string, BmcAccount>()
 
-  /** @param everywhere the account of BMCs that were given none of their own */
+  /** @param everywhere account of BMCs without one of their own */
   constructor(folder: Pick<StateFolder, 'remember' | 'remembered'> | null, everywhere: BmcAccount | undefined) {
     this.#folder = folder
     this.#everywhere = everywhere
@@ -31,22 +31,22 @@ export class BmcAccounts {
   of(address: string): BmcAccount | undefined {
     const known = this.#known.get(address)
     if (known) return known
-    const kept = this.#folder?.remembered(keyOf(address))
-    if (kept === undefined) {
-      // A machine does not lose its account when the next start names another one, or none.
+    const saved = this.#folder?.remembered(keyOf(address))
+    if (saved === undefined) {
+      // Save it: the machine keeps its account when the next start has another default, or none.
       if (this.#everywhere) this.set(address, this.#everywhere)
       return this.#everywhere
     }
-    const account = JSON.parse(kept) as BmcAccount
+    const account = JSON.parse(saved) as BmcAccount
     this.#known.set(address, account)
     return account
   }
 
   /**
-   * Lets a caller in.
+   * Accepts or refuses a caller.
    *
-   * @param own the account that the machine itself has, before any other
-   * @throws BmcRefused for another account or a wrong password
+   * @param own account in the machine's specification, which overrides all others
+   * @throws BmcRefused for an unknown account or a wrong password
    */
   admit(address: string, caller: BmcAccount, own?: Partial<BmcAccount>): void {
     const account = own?.password === undefined ? this.of(address) : { username: caller.username, ...own }

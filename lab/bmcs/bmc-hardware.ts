@@ -2,19 +2,19 @@ import { factoryFirmware, type Machine, type MachineFirmware, type MachineSpec }
 import type { BmcChange, BmcHardware, SystemReport } from '../../ironic-mock/index.js'
 
 export interface HardwareAccess {
-  /** Lets the caller in, or throws. */
+  /** Throws when the caller's account is refused. */
   admit: () => void
-  /** The machine, when there is one yet. */
+  /** The machine, if it exists. */
   find: () => Machine | undefined
-  /** The machine that is to be; the same every time. */
+  /** Specification of a machine that does not exist yet; always the same. */
   planned: () => MachineSpec
-  /** The machine, made when there is none. */
+  /** The machine, created if necessary. */
   reach: () => Promise<Machine>
 }
 
 /**
- * Firmware and BMC of a simulated machine. Looking at a machine that does not exist yet shows it as it will leave the
- * factory; only a change brings it into being, since it gets its NICs from the ports that the node has by then.
+ * Firmware and BMC of a simulated machine. Reads of a machine that does not exist yet show its factory state. Only a
+ * change creates the machine, since its NICs come from the ports that the node has then.
  */
 export function machineHardware({ admit, planned, ...behind }: HardwareAccess): BmcHardware {
   const find = () => {

@@ -9,9 +9,9 @@ import { machineHardware } from './bmc-hardware.js'
 
 export interface BmcOptions {
   machines: () => Machines
-  /** What a machine is made of that exists only because a node named its BMC. */
+  /** Specification for a machine that is created because a node uses its BMC. */
   profile: (named: Pick<MachineSpec, 'id' | 'bmc'>) => MachineSpec
-  /** Told which node a machine is used as, before anything is done to the machine. */
+  /** Called with the node that uses a machine, before the machine changes. */
   used: (machine: string, node: string) => void
   accounts: BmcAccounts
   /** Every call of a BMC passes here. */
@@ -19,8 +19,8 @@ export interface BmcOptions {
 }
 
 /**
- * Finds the machine behind a node. A BMC that no machine has gets one, keyed by its address and system id; it comes into
- * being at its first power-on, with a NIC for each of the ports that the node has by then.
+ * Finds the machine behind a node. For an unknown BMC, a machine is created at the first power-on, keyed by BMC address
+ * and system id, with a NIC for each port that the node has then.
  */
 export function machineBmcs(options: BmcOptions): Bmcs {
   const creating = new Mutex()
@@ -32,7 +32,7 @@ export function machineBmcs(options: BmcOptions): Bmcs {
   }
 }
 
-/** Address of the BMC that a node names; undefined when it names none. */
+/** Address of a node's BMC; undefined without a BMC address. */
 export function bmcAddressOf(node: NodeRecord): string | undefined {
   try {
     return bmcOf(node).address
@@ -41,7 +41,7 @@ export function bmcAddressOf(node: NodeRecord): string | undefined {
   }
 }
 
-/** Id of the machine behind a node, once there is one. */
+/** The machine behind a node, if it exists. */
 export function machineOf(node: NodeRecord, machines: Machines): Machine | undefined {
   try {
     return findMachine(machines, bmcOf(node))
@@ -51,20 +51,20 @@ export function machineOf(node: NodeRecord, machines: Machines): Machine | undef
 }
 
 export interface BmcKey {
-  /** Host, with the port where it is not the protocol's own. */
+  /** Host, with the port when it is not the protocol's default. */
   address: string
-  /** Last part of a Redfish system id; empty where the address says it all. */
+  /** Last part of a Redfish system id; empty for a BMC with a single system. */
   systemId: string
 }
 
 /**
- * How a node's driver_info names its machine.
+ * Reads the BMC's address and system id from a node's driver_info.
  *
- * @throws UserError when it names none
+ * @throws UserError when the driver_info has no BMC address
  */
 function bmcOf({ driver, driver_info: info, uuid }: Pick<NodeRecord, 'driver' | 'driver_info' | 'uuid'>): BmcKey {
   const bmc = fieldsOf(driver)
-  // Nothing leads from such a node to a machine; each has its own.
+  // Drivers without a BMC address: each node gets a machine of its own.
   if (!bmc) return { address: `${driver}:${uuid}`, systemId: '' }
   const address = bmc.address(info)
   return { address: bmc.addressForm === 'url' ? authority(address) : address, systemId: bmc.systemId(info) }
@@ -87,12 +87,12 @@ function authority(address: string): string {
 function findMachine(machines: Machines, { address, systemId }: BmcKey): Machine | undefined {
   const found = machines.byBmc(address, systemId)
   if (found || systemId !== '') return found
-  // Without a system id Redfish takes the only system there is.
+  // Without a system id Redfish uses the only system.
   const there = machines.list().filter(({ spec }) => spec.bmc?.address === address)
   return there.length === 1 ? there[0] : undefined
 }
 
-/** How a node's driver_info says who it is to the BMC. */
+/** Reads the BMC account from a node's driver_info. */
 function accountOf({ driver, driver_info: info }: Pick<NodeRecord, 'driver' | 'driver_info'>): BmcAccount {
   const { username = 'redfish_username', password = 'redfish_password' } = fieldsOf(driver) ?? {}
   return { username: text(info, username), password: text(info, password) }
@@ -121,11 +121,11 @@ class MachineBmc implements Bmc {
   }
 
   power(): Promise<'power on' | 'power off'> {
-    return this.#asked(() => Promise.resolve(this.#find()?.power() === 'on' ? 'power on' : 'power off'))
+    return this.#call(() => Promise.resolve(this.#find()?.power() === 'on' ? 'power on' : 'power off'))
   }
 
   setPower(target: Parameters<Bmc['setPower']>[0]): Promise<void> {
-    return this.#asked(() => this.#switch(target))
+    return this.#call(() => this.#switch(target))
   }
 
   async #switch(target: Parameters<Bmc['setPower']>[0]): Promise<void> {
@@ -144,9 +144,9 @@ class MachineBmc implements Bmc {
   }
 
   setBoot(source: Parameters<Bmc['setBoot']>[0]): Promise<void> {
-    return this.#asked(async () => {
+    return this.#call(async () => {
       const machine = await this.#findOrCreate()
-      // What Ironic boots as virtual media is inserted, and goes when the machine is to boot something else.
+      // Ironic's virtual media is inserted for the boot, and ejected when another source is set.
       const { medium } = machine
       if (source.kind === 'iso') await machine.firmware.insert('cdrom', source.url)
       else if (medium !== undefined && machine.firmware.inserted('cdrom') === medium)
@@ -155,7 +155,7 @@ class MachineBmc implements Bmc {
     })
   }
 
-  #asked<T>(work: () => Promise<T>): Promise<T> {
+  #call<T>(work: () => Promise<T>): Promise<T> {
     const { probe, node } = this.#options
     return probe.around({ kind: 'bmc', node }, async () => {
       this.#admit()

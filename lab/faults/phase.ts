@@ -2,12 +2,12 @@ import type { ProvisionState } from '../../wire/index.js'
 import type { FaultMatch } from './faults.js'
 
 /**
- * What a machine is in the middle of, as far as faults are concerned. `install` is the part of a deployment from the
- * moment install_coreos begins until the machine boots anew; all that comes before it is `deploy`.
+ * Phase of a machine, for matching faults. `install` is the part of a deployment from the start of install_coreos to the
+ * next boot; the part before it is `deploy`.
  */
 export type Phase = NonNullable<FaultMatch['phase']>
 
-/** @returns undefined between them */
+/** @returns undefined outside of all phases */
 export function phaseOf(state: ProvisionState, installing: boolean): Phase | undefined {
   switch (state) {
     case 'inspecting':

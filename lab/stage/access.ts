@@ -21,19 +21,19 @@ import type { TlsIdentity, TlsOptions } from '../../wire/index.js'
 import { isEveryAddress } from '../addresses/own-address.js'
 import type { StateFolder } from '../state/state-folder.js'
 
-/** Who is let in to the API, and by what certificate it is known. */
+/** Authentication of the API's clients, and the API's certificate. */
 export interface Access {
   readonly guard?: Guard
   readonly tls?: TlsOptions
-  /** What the lab's own calls carry. */
+  /** Headers of the lab's own requests. */
   readonly headers: Readonly<Record<string, string>>
-  /** File with the certificate that was made, for clients to believe. */
+  /** File with the generated certificate, for clients to trust. */
   readonly caFile: string | null
 }
 
 export interface AccessOptions {
   service: ServiceSettings
-  /** Where it listens; null where there is no socket, and so no TLS. */
+  /** Listening host; null without a socket, and so without TLS. */
   host: string | null
   folder: StateFolder | null
   clock: Clock
@@ -42,9 +42,9 @@ export interface AccessOptions {
 }
 
 /**
- * Opens the API to those that the operator lets in.
+ * Sets up authentication and TLS of the API.
  *
- * @throws UserError for a file of users, a certificate or a key that cannot be used
+ * @throws UserError for an unusable htpasswd file, certificate or key
  */
 export async function openAccess(options: AccessOptions): Promise<Access> {
   const { service, host, clock, logger } = options
@@ -55,7 +55,7 @@ export async function openAccess(options: AccessOptions): Promise<Access> {
     ...(service.tlsCiphers === null ? {} : { ciphers: service.tlsCiphers }),
   }
   if (service.authStrategy === 'noauth') return { headers: {}, caFile: made?.file ?? null, ...(tls ? { tls } : {}) }
-  // No seeded randomness: it would be no secret.
+  // Not the seeded randomness: its values can be predicted.
   const own = { username: 'ironstage', password: urlSafeToken(systemRandom) }
   return {
     guard: await basicAuth({ file: service.userFile, own, clock, logger }),
@@ -90,14 +90,14 @@ async function identity(options: AccessOptions, host: string): Promise<Identity>
   return { identity: { certificate: await read(certFile), key: await read(keyFile) }, file: null }
 }
 
-/** A certificate that is made is the same after a restart: clients were told of its file. */
+/** Generated certificate. It stays the same after a restart, since clients use its file. */
 async function ownIdentity({ service, folder, clock, scope }: AccessOptions, host: string): Promise<Identity> {
   const place = folder?.path ?? (await temporary(scope))
   const [file, keyFile] = [join(place, 'ironic.crt'), join(place, 'ironic.key')]
   const [address = host, ...also] = addresses(host, service.publicEndpoint)
   return held(clock, 'finding the certificate of the API', async () => {
-    const kept = await keptIdentity(file, keyFile)
-    if (kept && isGood(kept.certificate, [address, ...also])) return { identity: kept, file }
+    const saved = await savedIdentity(file, keyFile)
+    if (saved && isGood(saved.certificate, [address, ...also])) return { identity: saved, file }
     const made = await selfSigned({ hostname: hostname(), address, also, days: 365, random: systemRandom, clock })
     await writeFile(keyFile, made.key, { mode: 0o600 })
     await writeFile(file, made.certificate)
@@ -109,7 +109,7 @@ async function temporary(scope: Scope): Promise<string> {
   return scope.use(await temporaryFolder()).path
 }
 
-async function keptIdentity(file: string, keyFile: string): Promise<TlsIdentity | null> {
+async function savedIdentity(file: string, keyFile: string): Promise<TlsIdentity | null> {
   try {
     return { certificate: await readFile(file, 'utf8'), key: await readFile(keyFile, 'utf8') }
   } catch (error) {
@@ -118,7 +118,7 @@ async function keptIdentity(file: string, keyFile: string): Promise<TlsIdentity 
   }
 }
 
-/** For another day at least, and for all that it is reached by. Dates are of wall time, as peers check them. */
+/** Whether a certificate is valid for another day and for all names. Dates are in wall time, which peers use. */
 function isGood(certificate: string, names: readonly string[]): boolean {
   try {
     const read = new X509Certificate(certificate)
@@ -129,7 +129,7 @@ function isGood(certificate: string, names: readonly string[]): boolean {
   }
 }
 
-/** By what a server that listens on `host` is reached. */
+/** Addresses and names at which clients reach a server that listens on `host`. */
 function addresses(host: string, publicEndpoint: string | null): string[] {
   const interfaces = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   const here = isEveryAddress(host) ? interfaces.map(({ address }) => address) : []

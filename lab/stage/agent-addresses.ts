@@ -2,11 +2,11 @@ import type { AgentListener, AgentTls } from '../../agent/index.js'
 import { Probe, type Random } from '../../runtime/index.js'
 import type { Dispatch, InProcessTransport } from '../../wire/index.js'
 
-/** Where agents can be reached. */
+/** URLs of agents, and their listeners. */
 export interface AgentAddresses {
   urlOf(machine: string): string
   mount(machine: string, dispatch: Dispatch): Disposable
-  /** Where agents can be reached by TLS too. */
+  /** TLS of the agents' listener, if it supports TLS. */
   tls?(random: Random): AgentTls
 }
 
@@ -22,12 +22,12 @@ export function inProcessAddresses(transport: InProcessTransport): AgentAddresse
   return { urlOf, mount: (machine, dispatch) => transport.register(urlOf(machine), dispatch) }
 }
 
-/** What the conductor sends to an agent carries the machine it goes to and the path as the agent sees it, for faults to match. */
+/** Adds the machine, and the path as the agent sees it, to the conductor's requests to agents, for faults to match. */
 export function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
   const own = new Probe()
   const base = addresses.urlOf('').replace(/^\w+:/, '')
   own.attach((point, next) => {
-    // Whether by TLS or not.
+    // With and without TLS.
     const url = (point['url'] as string).replace(/^\w+:/, '')
     const [, machine, target] = (url.startsWith(base) && /^([^/]*)(.*)$/.exec(url.slice(base.length))) || []
     return probe.around(

@@ -8,9 +8,9 @@ import type { AgentAddresses } from './agent-addresses.js'
 
 export interface AgentsOptions {
   addresses: AgentAddresses
-  /** {@link standardManagers} unless told otherwise. */
+  /** Default {@link standardManagers}. */
   managers?: readonly HardwareManager[]
-  /** To Ironic, for one machine's agent. */
+  /** Transport from one machine's agent to Ironic. */
   transport: (machine: string) => Transport
   clock: Clock
   random: Random
@@ -18,15 +18,15 @@ export interface AgentsOptions {
   logger: Logger
   pace: AgentPace
   onProgress: (machine: string, progress: AgentProgress) => void
-  /** Told why an agent cannot start; logged unless somebody wants to know. */
+  /** Called with the reason when an agent cannot start; default: the error is logged. */
   onRefused?: (machine: string, error: unknown) => void
-  /** The node of an agent that its MAC addresses do not lead to. */
+  /** The agent's node, when Ironic cannot find it by MAC addresses. */
   nodeUuid?: string
-  /** Agents that no Ironic knows of, for whoever has the token. */
+  /** Agents without an Ironic; clients authenticate with the token. */
   standalone?: { token: string }
-  /** Whether they make themselves certificates, as IPA does. */
+  /** Whether the agents generate certificates, as IPA does. */
   tls?: boolean
-  /** Over the kernel parameters, in ironic-python-agent's format. */
+  /** Files in ironic-python-agent's format; they override the kernel parameters. */
   configFiles?: readonly ConfigFile[]
 }
 
@@ -36,7 +36,7 @@ interface Running {
   mounted: Disposable
 }
 
-/** The agents in the ramdisks: each starts when its machine has booted one and is gone with that boot. */
+/** Agents in the ramdisks. Each starts with a boot of its machine's ramdisk, and ends with that boot. */
 export class Agents implements AsyncDisposable {
   readonly #options: AgentsOptions
   readonly #running = new Map<string, Running>()
@@ -108,7 +108,7 @@ export class Agents implements AsyncDisposable {
     await Promise.all([...agents.map(({ agent }) => agent.stop()), ...this.#stopping])
   }
 
-  /** Everything that this agent reports carries its machine. */
+  /** Adds the machine to all probe points of its agent. */
   #probeOf(machine: string, probe: Probe): Probe {
     const own = new Probe()
     own.attach((point, next) => {

@@ -5,14 +5,14 @@ import { seconds, type Clock } from '../../runtime/index.js'
 
 /** How long a server may be silent, in milliseconds of wall time. */
 const SILENCE = seconds(30)
-/** What is fetched at once; a live ISO's descriptors, folders and areas are in a few of these. */
+/** Size of one request; a live ISO's descriptors, folders and areas fit in a few blocks. */
 const BLOCK = 256 * 1024
-/** Blocks of one file that are remembered while it is booted. */
+/** Number of cached blocks for each file. */
 const BLOCKS = 8
-/** A server that knows no ranges has to send all of a file, and all of it would be held. */
+/** Largest file from a server without ranges, which has to be read into memory as a whole. */
 const LARGEST_WHOLE = 64 * 2 ** 20
 
-/** The network of simulated machines at boot: http and https, by ranges, as BMCs read virtual media. */
+/** Network of simulated machines at boot: reads http and https by ranges, as BMCs read virtual media. */
 export function bootNetwork(clock: Clock): BootNetwork {
   const http = new HttpClient({
     ...{ clock, redirects: 5, limits: { connect: SILENCE, header: SILENCE, silence: SILENCE } },
@@ -29,7 +29,7 @@ interface Asking {
 
 interface Part {
   bytes: Buffer
-  /** Of the whole file; null when the server sent the whole file. */
+  /** Size of the file; null when the server sent the whole file. */
   total: number | null
   validator: string | undefined
 }
@@ -40,7 +40,7 @@ async function openRemote(url: string, asking: Asking): Promise<ByteSource> {
   return new RemoteFile(url, asking, first, first.total)
 }
 
-/** A file of a server, block by block. */
+/** A file on a server, read block by block. */
 class RemoteFile implements ByteSource {
   readonly #blocks = new Map<number, Promise<Buffer>>()
 
@@ -84,7 +84,7 @@ class RemoteFile implements ByteSource {
   }
 }
 
-/** @throws FetchFailure; Error that says what the server did */
+/** @throws FetchFailure; Error with the server's answer */
 async function part(url: string, start: number, { http, signal }: Asking): Promise<Part> {
   const asked = `bytes=${start}-${start + BLOCK - 1}`
   const answer = await http.get({ url, headers: { range: asked }, signal })

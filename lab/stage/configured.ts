@@ -15,7 +15,7 @@ import {
 import { held, VirtualClock, type Clock, type Logger } from '../../runtime/index.js'
 import { MAX_MICROVERSION, type Microversion } from '../../wire/index.js'
 
-/** How a stage's Ironic is set up. */
+/** Configuration of a stage's Ironic. */
 export interface Configured {
   readonly policy: Policy
   readonly service: ServiceSettings
@@ -24,22 +24,22 @@ export interface Configured {
 }
 
 export interface ConfiguredOptions {
-  /** Without, everything is enabled and as upstream's defaults. */
+  /** Default: upstream's defaults with everything enabled. */
   ironic?: IronicConfigRequest
-  /** Over all of it. */
+  /** Overrides all other options. */
   policy?: Partial<Policy>
   agentPace: AgentPace
   clock: Clock
   logger: Logger
 }
 
-/** @throws UserError for options that there are not, or that do not take what was given */
+/** @throws UserError for unknown options and invalid values */
 export async function configured(options: ConfiguredOptions): Promise<Configured> {
   const { ironic, agentPace, clock, logger } = options
   const finished = (policy: Policy): Policy => ({
     ...policy,
     ...(agentPace === PROMPT_PACE ? promptLooks(policy) : {}),
-    // Virtual time stands still while a client waits for a node that is locked, so it is told at once.
+    // Virtual time stands still while a client waits for a locked node, so the client gets the conflict at once.
     ...(clock instanceof VirtualClock ? { nodeLockedRetryAttempts: 1 } : {}),
     ...options.policy,
   })
@@ -61,14 +61,14 @@ export async function configured(options: ConfiguredOptions): Promise<Configured
   }
 }
 
-/** Milliseconds between two looks at a machine that takes no time to switch itself off. */
+/** Poll interval for a machine that switches itself off instantly, in milliseconds. */
 const PROMPT_LOOK = 10
 
 const looks = (time: number): number => Math.ceil(time / PROMPT_LOOK)
 
 /**
- * Ironic looks every few seconds whether a machine that was told to has switched itself off, or its agent has made
- * it boot the disk. One that takes no time to is looked at right away, for as long altogether.
+ * Ironic polls every few seconds whether a machine has switched itself off, or its agent has rebooted it to the disk. For
+ * machines that switch instantly the interval is short, with the same total time.
  */
 const promptLooks = (policy: Policy): Partial<Policy> => ({
   agentPowerOffPolls: looks(policy.agentPowerOffPolls * policy.agentPowerOffInterval),

@@ -1,17 +1,17 @@
 import type { Dispatch } from '../../wire/index.js'
 
-/** The door of the API. */
+/** Entry of the API, which exists before the API itself. */
 export interface Front {
   readonly dispatch: Dispatch
-  /** From now on, and for those that wait, this answers. */
+  /** Sets the API that answers waiting and later requests. */
   open(dispatch: Dispatch): void
-  /** Whoever still waits is sent away. */
+  /** Answers waiting requests with 503. */
   shut(): void
 }
 
 /**
- * A door that stands before there is anybody behind it: machines that lived on, and their agents, know the address and
- * call at once, while the conductor still takes up what an earlier one left. Who comes too early waits.
+ * Accepts requests before the API can answer. Machines of an earlier start and their agents know the address and call at
+ * once, while the conductor still takes over the work of the earlier one. Early requests wait.
  */
 export function openFront(): Front {
   let opened: Dispatch | undefined

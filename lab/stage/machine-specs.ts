@@ -8,10 +8,10 @@ import {
 } from '../../machine/index.js'
 import { REHEARSAL_IMAGE } from '../paths.js'
 
-/** A machine by its number, or by an id and what else of it is wanted. */
+/** A machine by its number, or by an id and further fields. */
 export type WantedMachine = Parameters<typeof defaultMachineSpec>[0]
 
-/** Makes the specifications of a stage's machines. */
+/** Creates the specifications of a stage's machines. */
 export function machineSpecs(options: {
   hardware?: HardwareFleet
   disks?: 'file' | 'described'
@@ -25,8 +25,8 @@ export function machineSpecs(options: {
 }
 
 /**
- * A machine by its number gets the hardware of its place in the fleet. Any number of machines may come by an id, so they
- * get that of the first entry that names no serial number, MAC address or WWN.
+ * A machine with a number gets the hardware of its place in the fleet. Any number of machines may have an id, so they get
+ * the first entry without a serial number, MAC address or WWN, which must be unique.
  */
 function made(n: WantedMachine, fleet: HardwareFleet | undefined): MachineSpec {
   if (!fleet) return defaultMachineSpec(n)

@@ -3,16 +3,16 @@ import type { NodeRecord } from '../../wire/index.js'
 
 interface Known {
   node: (uuid: string) => Readonly<NodeRecord> | undefined
-  /** The node that a machine was last used as. */
+  /** The node that last used a machine. */
   nodeOf: (machine: string) => string | undefined
 }
 
-/** A logger whose entries about a node or its machine carry the node's name, or its uuid where it has none. */
+/** Adds the node's name, or its uuid without a name, to log entries about a node or its machine. */
 export const namingNodes =
   (logger: Logger, { node, nodeOf }: Known): Logger =>
   (level, message, fields = {}) => {
-    const { node: given, machine } = fields
-    const uuid = typeof given === 'string' ? given : typeof machine === 'string' ? nodeOf(machine) : undefined
+    const { node: ident, machine } = fields
+    const uuid = typeof ident === 'string' ? ident : typeof machine === 'string' ? nodeOf(machine) : undefined
     const name = uuid === undefined ? machine : (node(uuid)?.name ?? uuid)
     logger(level, message, name === undefined ? fields : { ...fields, node: name })
   }

@@ -2,7 +2,7 @@ import type { Store, StoreView } from '../../ironic-mock/index.js'
 
 type Whole = Store & StoreView
 
-/** The same store, whose changes of nodes are told once they are committed. */
+/** Wraps a store, and reports changes of nodes after their commit. */
 export function observedStore(store: Whole, changed: (uuid: string) => void): Whole {
   const watched: Partial<Whole> = {
     async commit(change) {

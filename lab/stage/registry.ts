@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { minutes, type Clock } from '../../runtime/index.js'
 import { PullFailure, type ImageRegistry, type NodeImageManifest } from '../../machine/index.js'
 
-/** A node image: a base, and what a cluster adds to it. */
+/** A node image: a base, and a cluster's additions. */
 export interface NodeImage {
   /** `quay.io/openshift/node` */
   repository: string
   /** Version of the OS: `9.2.20220510.1`. */
   version: string
-  /** Version of the base that it derives from. */
+  /** Version of the image's base. */
   base: string
-  /** Paths below /usr that it adds. Default: the kubelet and its runtime. */
+  /** Added paths below /usr. Default: the kubelet and its runtime. */
   files?: readonly string[]
 }
 
@@ -23,24 +23,24 @@ const PATIENCE = minutes(2)
 
 /** The container registry of a lab, from which the systems on simulated machines pull node images. */
 export interface NodeImageRegistry {
-  /** Makes an image available; gives its pullspec, by digest. The same image twice is one. */
+  /** Makes an image available, and returns its pullspec by digest. Adding an image again changes nothing. */
   publish(image: NodeImage): string
   /**
-   * Makes the next pulls of an image fail, `times` times. Default: all of them. With `wrong-digest` something else is under
-   * the image's name.
+   * Makes the next pulls of an image fail, `times` times. Default: all of them. With `wrong-digest` the registry
+   * sends another image under the name.
    */
   fail(
     image: string,
     fault: 'not-found' | 'unauthorized' | 'timeout' | 'wrong-digest' | 'broken-layer',
     times?: number,
   ): void
-  /** Layers that were fetched, in order. */
+  /** Pulled layers, in order. */
   readonly fetched: readonly { image: string; layer: string }[]
 }
 
 /**
- * A container registry with node images, from which the systems on simulated machines pull. Images are found by their
- * digest; what derives from one base shares the base's layer.
+ * A container registry with node images, for the systems on simulated machines. Images are found by digest; images of one
+ * base share its layer.
  */
 export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
   readonly #clock: Clock

@@ -3,15 +3,14 @@ import type { Transport } from '../../wire/index.js'
 import type { Events } from '../events.js'
 
 /**
- * Keeps an agent that takes no time from talking into Ironic's lock. In life a machine boots for minutes while the
- * conductor needs a moment to start waiting for it; here both are instant, and whoever calls first is lost: inventory
- * posted before `inspect wait` is refused for good, a heartbeat that meets the lock is dropped. So an agent's calls wait
- * until Ironic has let go of its node. Agents paced as in life are not held back.
+ * Delays requests of an instant agent while Ironic has its node locked. A real machine boots for minutes, and the conductor
+ * is ready long before. Here both are instant, and an early request would be lost: inventory posted before `inspect wait`
+ * is refused, and a heartbeat during the lock is dropped. Agents with realistic pace are not delayed.
  */
 export class ReservationGate {
   readonly #store: Store & StoreView
   readonly #events: Events
-  /** Machine -> node, as Ironic last used its BMC. */
+  /** Machine -> node that last used its BMC. */
   readonly #nodes = new Map<string, string>()
   #open = false
   readonly #waiting: (() => void)[] = []
@@ -25,12 +24,12 @@ export class ReservationGate {
     this.#nodes.set(machine, node)
   }
 
-  /** The node that a machine was last used as. */
+  /** The node that last used a machine. */
   nodeOf(machine: string): string | undefined {
     return this.#nodes.get(machine)
   }
 
-  /** Ironic can be reached. */
+  /** Lets requests through: Ironic can be reached. */
   open(): void {
     this.#open = true
     for (const go of this.#waiting.splice(0)) go()

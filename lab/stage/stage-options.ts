@@ -12,41 +12,41 @@ import type { WantedMachine } from './machine-specs.js'
 
 /** Options of {@link stage}. */
 export interface StageOptions {
-  /** Where everything is kept; null keeps nothing. */
+  /** Folder for all state; null for none. */
   folder?: StateFolder | null
-  /** Sockets on this address, or none: everything in process. */
+  /** Address for sockets; null connects everything in this process. */
   network?: { host: string; port: number } | null
   clock?: Clock
   random?: Random
   logger?: Logger
-  /** How Ironic is configured, in its own terms; without, upstream's defaults with everything enabled. */
+  /** Ironic's own configuration; default: upstream's defaults with everything enabled. */
   ironic?: IronicConfigRequest
-  /** Over {@link ironic}. */
+  /** Overrides {@link ironic}. */
   policy?: Partial<Policy>
   machinePace?: MachinePace
   agentPace?: AgentPace
-  /** Agents make themselves certificates and are reached by TLS; with {@link network} only. Default: as Ironic requires. */
+  /** Agents generate certificates and use TLS; only with {@link network}. Default: as Ironic requires. */
   agentTls?: boolean
-  /** What agents offer; the standard managers unless told otherwise. */
+  /** Hardware managers of the agents; default the standard ones. */
   managers?: readonly HardwareManager[]
-  /** Who may use BMCs that were given no account; without, each takes that of the first node that names one. */
+  /** Account of BMCs without one of their own; by default each takes the account that the first node uses. */
   bmcAccount?: BmcAccount
-  /** What live ramdisks carry and `--offline` installs. */
+  /** Image in live ramdisks, which `--offline` installs. */
   liveImage?: string
-  /** What new machines are made of; the default machine without. */
+  /** Hardware of new machines; default: the default machine. */
   hardware?: HardwareFleet
-  /** Machines that are there, each with a node of this name, before the API answers its first request. */
+  /** Machines to create, each with a node of this name, before the API answers its first request. */
   machines?: readonly { spec: WantedMachine; name: string }[]
-  /** Whether machines keep real bytes in sparse files (`file`) or only the structures on their disks (`described`). */
+  /** Whether disks have real bytes in sparse files (`file`) or only structures (`described`). */
   disks?: 'file' | 'described'
-  /** Where images from URLs are kept, and how they are fetched; without, each installation fetches its own. */
+  /** Image cache, and options for downloads; by default each installation downloads its image. */
   imageCache?: ImageCacheRequest
-  /** How Ironic looks at an image before it has it deployed: over the network and this host's files unless told otherwise. */
+  /** How Ironic checks an image before a deployment; default: over the network and in this host's files. */
   findImage?: FindImage
   /** Live CoreOS images to serve; machines really fetch what they boot then. */
   liveImages?: LiveImagesRequest
-  /** Awaited once machines and images are there, before the conductor takes up its work; a rejection ends the start. */
+  /** Awaited when machines and images exist, before the conductor starts to work; a rejection ends the start. */
   beforeConductor?: (parts: { images: LiveImages['service'] | null; clock: Clock; logger: Logger }) => Promise<void>
-  /** Told of everything from the start. */
+  /** Called with every event, from the start. */
   onEvent?: (event: Parameters<Events['emit']>[0]) => void
 }

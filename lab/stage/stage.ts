@@ -50,32 +50,32 @@ export const CONDUCTOR_HOST = 'ironstage'
 
 /** An Ironic, machines and their agents, composed and running. */
 export interface Stage extends AsyncDisposable {
-  /** Of the API, without `/v1`. */
+  /** URL of the API, without `/v1`. */
   readonly url: string
   readonly client: IronicClient
-  /** Reaches {@link url}, whether there is a socket or not. */
+  /** Transport to {@link url}, with and without a socket. */
   readonly transport: Transport
-  /** File with the certificate that was made for {@link url}, for clients to believe. */
+  /** File with the generated certificate of {@link url}, for clients to trust. */
   readonly caFile: string | null
   readonly conductor: Conductor
   readonly store: Store
   readonly machines: Machines
-  /** Where the systems on machines' disks pull their node images. */
+  /** Registry from which the systems on machines' disks pull their node images. */
   readonly registry: SimulatedRegistry
   readonly clock: Clock
   readonly events: Events
   readonly faults: FaultInjector
   readonly probe: Probe
-  /** The live images that are served, where there are some. */
+  /** The served live images, if there are any. */
   readonly images: LiveImages['service'] | null
-  /** A machine's specification as this stage makes them. */
+  /** Specification of one of this stage's machines. */
   spec(n: WantedMachine): MachineSpec
-  /** Registers a machine as a node in `enroll` with its ports; gives the node's uuid. A machine that has a node keeps it. */
+  /** Registers a machine as a node in `enroll` with its ports, unless it has a node. Rereservations the node's uuid. */
   enroll(spec: MachineSpec, fields?: Record<string, unknown>): Promise<string>
 }
 
 /**
- * Puts a lab together: the composition root.
+ * Composition root of a lab.
  *
  * @throws UserError when it cannot listen, or the folder cannot be used
  */
@@ -88,7 +88,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const clock = options.clock ?? systemClock()
   const logger = namingNodes(withoutRepeats(options.logger ?? silent, clock), {
     node: (uuid) => store.records.nodes.get(uuid)?.record,
-    nodeOf: (machine) => turns.nodeOf(machine),
+    nodeOf: (machine) => reservations.nodeOf(machine),
   })
   const random = options.random ?? systemRandom
   const probe = new Probe()
@@ -113,21 +113,21 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   // eslint-disable-next-line prefer-const -- machines tell agents, agents answer to an API that asks machines
   let machines: Machines
   const store = scope.use(openStore({ path: folder?.ironicDb ?? ':memory:', clock }))
-  const turns = new ReservationGate(store, events)
+  const reservations = new ReservationGate(store, events)
   const agents = new Agents({
-    transport: (machine) => (agentPace === PROMPT_PACE ? turns.patient(machine, transport) : transport),
+    transport: (machine) => (agentPace === PROMPT_PACE ? reservations.patient(machine, transport) : transport),
     ...{ addresses, clock, random, probe, pace: agentPace, tls: options.agentTls ?? policy.requireTls },
     ...(options.managers ? { managers: options.managers } : {}),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: (machine, progress) => {
       const { step } = progress
-      const told =
+      const reported =
         progress.kind === 'stage'
           ? { stage: progress.name }
           : progress.kind === 'percent'
             ? { percent: progress.value }
             : { line: progress.text }
-      events.emit({ kind: 'progress', machine, step, progress: told })
+      events.emit({ kind: 'progress', machine, step, progress: reported })
     },
   })
   const spec = machineSpecs(options)
@@ -146,7 +146,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const bmcs = machineBmcs({
     machines: () => machines,
     profile: spec,
-    used: (machine, node) => turns.belongs(machine, node),
+    used: (machine, node) => reservations.belongs(machine, node),
     ...{ accounts, probe },
   })
   const registry = new SimulatedRegistry(clock)
@@ -189,9 +189,9 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   })
   for (const { record } of store.records.nodes.values()) {
     const machine = machineOf(record, machines)
-    if (machine) turns.belongs(machine.spec.id, record.uuid)
+    if (machine) reservations.belongs(machine.spec.id, record.uuid)
   }
-  turns.open()
+  reservations.open()
 
   const faults = new FaultInjector(
     {
@@ -201,7 +201,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
         return entry && machineOf(entry.record, machines)?.spec.id
       },
       phaseOf: (machine) => {
-        const node = store.records.nodes.get(turns.nodeOf(machine) ?? '')
+        const node = store.records.nodes.get(reservations.nodeOf(machine) ?? '')
         return node && phaseOf(node.record.provision_state, agents.isInstalling(machine))
       },
     },
@@ -213,7 +213,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       transport: probed(by, probe, { from: 'client', to: 'ironic' }),
       ...{ endpoint, headers: access.headers, clock },
     })
-  /** By a way of its own: the API does not answer others yet. */
+  /** Enrolls on a private transport, since the API does not answer other clients yet. */
   const enrollFirst = async (wanted: NonNullable<StageOptions['machines']>): Promise<void> => {
     const early = new InProcessTransport()
     using _mounted = early.register(IN_PROCESS_URL, dispatch)

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type Database from 'libsql'
 import { jsonProblem, type DatabaseForm } from '../../runtime/index.js'
 
-/** Begins the names of BMC accounts, whose values are JSON. */
+/** Prefix of the names of BMC accounts, whose values are JSON. */
 export const BMC_ACCOUNT = 'bmc-account '
 
-/** What the file `lock` holds: names and values that later starts need, of which BMC accounts are found nowhere else. */
+/** Contents of the file `lock`: names and values for later starts. BMC accounts are stored nowhere else. */
 export const LOCK_DATABASE: DatabaseForm = {
   file: 'lock',
   version: 0,
@@ -20,13 +20,13 @@ function problemOf({ name, value }: Readonly<Record<string, unknown>>): string |
   return jsonProblem(value, { username: '', password: '' })
 }
 
-/** Says that a process uses the folder. It is true of one process only, so it has no second copy. */
+/** Marks that a process uses the folder. It concerns this process only, so it is not in the second copy. */
 export const IN_USE = 'in-use'
 
-/** The second copy of what `lock` holds: a line of JSON each, the last one of a name counts. */
+/** Second copy of the contents of `lock`: lines of JSON, of which the last one of a name counts. */
 const SECOND_COPY = 'remembered.jsonl'
 
-/** Reads the second copy; empty when there is none. Lines that are damaged are left out. */
+/** Reads the second copy; empty when there is none. Damaged lines are skipped. */
 export function secondCopyIn(folder: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const line of textOf(join(folder, SECOND_COPY)).split('\n')) {
@@ -54,12 +54,12 @@ function rowOf(line: string): { name: string; value: string } | undefined {
   }
 }
 
-/** Adds to the second copy. */
+/** Appends to the second copy. */
 export function copyOne(folder: string, name: string, value: string): void {
   appendFileSync(join(folder, SECOND_COPY), lineOf([name, value]), { mode: 0o600 })
 }
 
-/** Makes the second copy anew, when it differs. */
+/** Rewrites the second copy when it differs. */
 export function copyAll(folder: string, rows: ReadonlyMap<string, string>): void {
   const file = join(folder, SECOND_COPY)
   const text = [...rows].map(lineOf).join('')
@@ -70,7 +70,7 @@ export function copyAll(folder: string, rows: ReadonlyMap<string, string>): void
 
 const lineOf = (row: readonly [name: string, value: string]): string => `${JSON.stringify(row)}\n`
 
-/** Both copies together, without {@link IN_USE}; where they differ the first counts. */
+/** Merges both copies, without {@link IN_USE}; the first one takes precedence. */
 export const bothCopies = (
   first: ReadonlyMap<string, string>,
   second: ReadonlyMap<string, string>,
@@ -80,7 +80,7 @@ export const bothCopies = (
   return both
 }
 
-/** All that `lock` holds. */
+/** Reads the contents of `lock`. */
 export const rowsOf = (lock: Database.Database): Map<string, string> =>
   new Map(
     (lock.prepare('SELECT name, value FROM remembered ORDER BY name').all() as { name: string; value: string }[]).map(

@@ -11,10 +11,10 @@ import {
   type TableForm,
 } from '../../runtime/index.js'
 
-/** What of a database can be read. */
+/** Readable contents of a database. */
 export interface Salvage {
   readonly file: string
-  /** What is wrong with the file as a whole; empty for a sound one. */
+  /** Problems of the file as a whole; empty for an undamaged one. */
   readonly problems: readonly string[]
   readonly tables: readonly SalvagedTable[]
 }
@@ -22,15 +22,15 @@ export interface Salvage {
 export interface SalvagedTable {
   readonly name: string
   readonly rows: readonly Row[]
-  /** Rows that were read and cannot be used. */
+  /** Number of rows that were read but are not usable. */
   readonly unusable: number
   /** Whether parts of the table could not be read. */
   readonly torn: boolean
 }
 
 /**
- * Reads what can be read of a database, from a copy: the file itself stays as it is. Null when there is no file, or an
- * empty one.
+ * Reads all readable rows of a database, from a copy, so the file itself does not change. Null for a missing or empty
+ * file.
  */
 export async function salvage(path: string, form: DatabaseForm): Promise<Salvage | null> {
   const size = await stat(path).then(
@@ -38,7 +38,7 @@ export async function salvage(path: string, form: DatabaseForm): Promise<Salvage
     () => 0,
   )
   if (size === 0) return null
-  // Closed to others, since the copy holds the same secrets.
+  // Readable by its owner only, since the copy contains the same secrets.
   await using temporary = await temporaryFolder()
   const folder = temporary.path
   const copy = join(folder, form.file)
@@ -47,7 +47,7 @@ export async function salvage(path: string, form: DatabaseForm): Promise<Salvage
   await padToItsSize(copy)
   const first = readAll(copy, form)
   if (!first.unreadable) return first.salvage
-  // Without its first page nothing of a file can be read; the page of a new one says the same.
+  // SQLite cannot read a file without its first page. The first page of a new database is equivalent.
   await rm(`${copy}-wal`, { force: true })
   await rm(`${copy}-shm`, { force: true })
   await replaceFirstPage(copy, folder, form)
@@ -76,7 +76,7 @@ function readAll(path: string, form: DatabaseForm): { salvage: Salvage; unreadab
   }
 }
 
-/** The first few things that SQLite finds, a line each. */
+/** First few problems that SQLite reports, a line each. */
 function integrityOf(db: Database.Database): string[] {
   try {
     const rows = db.prepare('PRAGMA integrity_check(5)').all() as Row[]
@@ -96,7 +96,8 @@ function versionProblem(db: Database.Database, { version }: DatabaseForm): strin
 }
 
 /**
- * Forwards up to what cannot be read, then backwards from the end; what lies between, row by row where rows are numbered.
+ * Reads forwards up to an unreadable page, then backwards from the end, then the part between row by row, if the rows are
+ * numbered.
  */
 function readTable(db: Database.Database, table: TableForm): SalvagedTable {
   const found = new Map<string, Row>()
@@ -114,7 +115,7 @@ function readTable(db: Database.Database, table: TableForm): SalvagedTable {
     else unusable++
   }
   for (const order of ['ASC', 'DESC']) {
-    // By the table's columns, which its tree is in the order of: to sort what is selected all of it has to be read first.
+    // Order by the key columns of the table's tree: any other order would read all rows first, to sort them.
     const by = table.key.map((column) => `${table.name}.${column} ${order}`).join(', ')
     if (readInOrder(db, `SELECT ${columns} FROM ${table.name} ORDER BY ${by}`, add)) break
     torn = true
@@ -125,12 +126,12 @@ function readTable(db: Database.Database, table: TableForm): SalvagedTable {
         const row = one.get(id) as Row | undefined
         if (row) add(row)
       } catch {
-        // Its page is one of those that are lost.
+        // The row's page is lost.
       }
   return { name: table.name, rows: [...found.values()], unusable, torn }
 }
 
-/** A few rows at a time, and one by one up to what cannot be read. Gives whether all of them could be. */
+/** Reads a few rows at a time, and single rows up to an unreadable one. Returns whether all rows were readable. */
 function readInOrder(db: Database.Database, select: string, add: (row: Row) => void): boolean {
   const page = (offset: number, limit: number): Row[] =>
     db.prepare(`${select} LIMIT ${limit} OFFSET ${offset}`).all() as Row[]
@@ -143,7 +144,7 @@ function readInOrder(db: Database.Database, select: string, add: (row: Row) => v
       try {
         for (let one = offset; one < offset + PAGE; one++) page(one, 1).forEach(add)
       } catch {
-        // This is the row.
+        // This row is unreadable.
       }
       return false
     }
@@ -169,7 +170,7 @@ function isThere(db: Database.Database, table: string): boolean {
   }
 }
 
-/** How many numbers are tried one by one at least. */
+/** Minimum number of row ids that are tried one by one. */
 const LEAST_ROWS = 500
 const MOST_ROWS = 100_000
 
@@ -183,7 +184,7 @@ function problemOf(table: TableForm, row: Row): string | undefined {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** SQLite reads nothing of a file that is shorter than its header says; what is missing is put back as zeros. */
+/** Extends a truncated file with zeros. SQLite refuses a file that is shorter than its header says. */
 async function padToItsSize(path: string): Promise<void> {
   await using file = await open(path, 'r+')
   const header = Buffer.alloc(32)
@@ -194,7 +195,7 @@ async function padToItsSize(path: string): Promise<void> {
   if (isHeader && size > (await file.stat()).size && size <= LARGEST) await file.truncate(size)
 }
 
-/** Of a database that is put back to its size. */
+/** Largest database that is extended, in bytes. */
 const LARGEST = 2 ** 32
 
 async function replaceFirstPage(path: string, folder: string, form: DatabaseForm): Promise<void> {
@@ -208,7 +209,7 @@ async function replaceFirstPage(path: string, folder: string, form: DatabaseForm
   await using from = await open(model)
   await from.read(bytes, 0, page, 0)
   await using to = await open(path, 'r+')
-  // How many pages there are, and that none of them is free.
+  // Number of pages in the file, and an empty list of free pages.
   bytes.writeUInt32BE(Math.ceil((await to.stat()).size / page), 28)
   bytes.fill(0, 32, 40)
   await to.write(bytes, 0, page, 0)

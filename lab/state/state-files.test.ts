@@ -56,7 +56,7 @@ async function copy(): Promise<string> {
   return folder
 }
 
-/** Opens as `up` does: both databases. */
+/** Opens both databases as `up` does. */
 async function opened(folder: string): Promise<number> {
   using state = await openStateFolder(folder)
   await using store = openStore({ path: state.ironicDb, clock })
@@ -81,7 +81,7 @@ describe('a database that is', () => {
     ['without pages in its middle', patched((bytes) => bytes.fill(0, 8192 * 6, 8192 * 9)), 1],
     ['a text', (file) => writeFile(file, 'this is no database\n'.repeat(99)), 0],
     ['of random bytes', patched((bytes) => bytes.set(Array.from(bytes, (_, at) => (at * 31) & 255))), 0],
-  ])('%s: a sentence and what to do, and what can be read is kept', async (_, damage, least) => {
+  ])('%s is refused with what to do; a repair keeps the readable rows', async (_, damage, least) => {
     const folder = await copy()
     await damage(join(folder, 'ironic.db'))
     const error = await opened(folder).catch((thrown: unknown) => thrown)
@@ -117,7 +117,7 @@ describe('a lock that is', () => {
     return folder
   }
 
-  async function expectKept(folder: string): Promise<void> {
+  async function expectAccounts(folder: string): Promise<void> {
     using state = await openStateFolder(folder)
     expect(state.remembered('image-secret')).toBe('not JSON')
     const accounts = new BmcAccounts(state, { username: 'another', password: 'one' })
@@ -129,7 +129,7 @@ describe('a lock that is', () => {
     ['without its first page', patched((bytes) => bytes.fill(0, 0, 4096))],
     ['without its rows', patched((bytes) => bytes.fill(7, 4096))],
     ['a text', (file) => writeFile(file, 'this is no database\n'.repeat(99))],
-    ['of accounts that are none', patched((bytes) => bytes.set(Buffer.from('{{{'), bytes.lastIndexOf('{"username"')))],
+    ['with invalid accounts', patched((bytes) => bytes.set(Buffer.from('{{{'), bytes.lastIndexOf('{"username"')))],
   ])('%s is refused with what to do; a repair loses no BMC account', async (_, damage) => {
     const folder = await withAccounts()
     await damage(join(folder, 'lock'))
@@ -147,40 +147,40 @@ describe('a lock that is', () => {
     expect(JSON.stringify(await exportState(folder, { secrets: true }))).toContain(uuidOf(NODES))
     expect(await readFile(join(folder, 'lock'))).toEqual(before)
     const [repaired] = await repairState(folder)
-    expect(repaired).toMatchObject({ file: 'lock', kept: NODES + 1 })
+    expect(repaired).toMatchObject({ file: 'lock', rows: NODES + 1 })
     expect(await readFile(repaired!.aside)).toEqual(before)
-    await expectKept(folder)
+    await expectAccounts(folder)
   })
 
-  test('deleted is made anew, with all BMC accounts', async () => {
+  test('deleted is created again, with all BMC accounts', async () => {
     const folder = await withAccounts()
     rmSync(join(folder, 'lock'))
-    await expectKept(folder)
+    await expectAccounts(folder)
   })
 
-  test('sound keeps its accounts when the second copy is damaged or gone', async () => {
+  test('undamaged keeps its accounts when the second copy is damaged or missing', async () => {
     const folder = await withAccounts()
     await writeFile(join(folder, 'remembered.jsonl'), Buffer.alloc(3000, 255))
-    await expectKept(folder)
+    await expectAccounts(folder)
     expect(await readFile(join(folder, 'remembered.jsonl'), 'utf8')).toContain('of the lock 7')
     rmSync(join(folder, 'remembered.jsonl'))
-    await expectKept(folder)
+    await expectAccounts(folder)
   })
 })
 
-test('a sound folder is sound, and repairing it changes nothing', async () => {
+test('a check finds no problem in an undamaged folder, and a repair changes nothing', async () => {
   const folder = await copy()
   expect((await checkState(folder)).map(({ sound }) => sound)).toEqual([true, true])
   expect(await repairState(folder)).toEqual([])
   expect(await opened(folder)).toBe(NODES)
   for (const file of await readdir(folder)) {
-    // SQLite deletes its logs at times.
+    // SQLite sometimes deletes its logs.
     const found = await stat(join(folder, file)).catch(() => null)
     expect((found?.mode ?? 0) & 0o077).toBe(0)
   }
 })
 
-test('files that others may read are closed to them', async () => {
+test('files that other users may read become private', async () => {
   const folder = await copy()
   for (const file of ['ironic.db', 'machines.db', 'lock']) await chmod(join(folder, file), 0o644)
   await opened(folder)
@@ -198,7 +198,7 @@ test('an export has every record, its secrets masked or not', async () => {
   expect(JSON.stringify(whole)).toContain('hidden')
 })
 
-test('what is not ours, newer or in use is left alone', async () => {
+test('a folder of another program, a newer ironstage or a running one is left unchanged', async () => {
   await expect(checkState(join(root, 'nowhere'))).rejects.toThrow('cannot be read')
   const foreign = join(root, 'foreign')
   await mkdir(foreign)
@@ -212,7 +212,7 @@ test('what is not ours, newer or in use is left alone', async () => {
   await expect(checkState(used)).rejects.toThrow('is in use by another ironstage')
 })
 
-test('a schema that is newer is said, and its rows are exported', async () => {
+test('a newer schema is reported, and its rows are exported', async () => {
   const folder = await copy()
   await patched((bytes) => bytes.writeUInt32BE(9, 60))(join(folder, 'ironic.db'))
   await expect(opened(folder)).rejects.toThrow('has schema version 9, this program writes 2')

@@ -11,7 +11,7 @@ import { salvage, type Salvage } from './salvage.js'
 
 const FORMS: readonly DatabaseForm[] = [IRONIC_DATABASE, MACHINE_DATABASE]
 
-/** A database of a state folder, and what of it can be read; `found` is null when there is none yet. */
+/** A database of a state folder, and its readable contents; `found` is null when the file does not exist. */
 export interface CheckedDatabase {
   readonly file: string
   readonly found: Salvage | null
@@ -19,7 +19,7 @@ export interface CheckedDatabase {
 }
 
 /**
- * Looks through the databases of a state folder, and its `lock` when that is damaged. Nothing in the folder changes.
+ * Checks the databases of a state folder, and its `lock` when that is damaged. Nothing in the folder changes.
  *
  * @throws UserError when there is no such folder, or it is in use
  */
@@ -30,11 +30,11 @@ export async function checkState(folder: string): Promise<CheckedDatabase[]> {
 
 const checked = async (folder: string, lock: LockedFolder): Promise<CheckedDatabase[]> => [
   ...(await checkedDatabases(folder, lock)),
-  // While it is held it must not be opened again: that would lift the kernel's lock.
+  // A held `lock` must not be opened again: closing it would release the kernel's lock.
   ...(lock.damaged ? [{ file: LOCK_DATABASE.file, found: await salvagedLock(folder), sound: false }] : []),
 ]
 
-/** With what only its second copy has. */
+/** Adds values that exist only in the second copy. */
 async function salvagedLock(folder: string): Promise<Salvage> {
   const { file } = LOCK_DATABASE
   const found = await salvage(join(folder, file), LOCK_DATABASE)
@@ -63,10 +63,10 @@ const isSound = ({ problems, tables }: Salvage): boolean =>
   problems.length === 0 && tables.every(({ torn, unusable }) => !torn && unusable === 0)
 
 /**
- * All that can be read, as one JSON document: the rows of each table of each database, with records decoded.
+ * Exports all readable rows of each table of each database as one JSON document, with records decoded.
  *
- * @param secrets keeps passwords, tokens and Ignition configs, which are masked otherwise
- * @throws UserError as {@link checkState}
+ * @param secrets includes passwords, tokens and Ignition configs, which are masked otherwise
+ * @throws UserError as {@link checkState} does
  */
 export async function exportState(folder: string, { secrets }: { secrets: boolean }): Promise<object> {
   using lock = await held(folder)
@@ -81,7 +81,7 @@ export async function exportState(folder: string, { secrets }: { secrets: boolea
   return secrets ? document : (masked(document) as object)
 }
 
-/** Ports and secrets of ironstage itself are of no use elsewhere. */
+/** Leaves out `lock`: ports and secrets of ironstage itself are useless elsewhere. */
 const isExported = ({ file }: CheckedDatabase): boolean => file !== LOCK_DATABASE.file
 
 const DECODED = ['record', 'payload', 'value']
@@ -96,17 +96,17 @@ const decoded = (row: Row): Row =>
 
 export interface RepairedDatabase {
   readonly file: string
-  /** Rows that the new database has. */
-  readonly kept: number
-  /** Where the damaged file is now. */
+  /** Number of rows in the new database. */
+  readonly rows: number
+  /** New path of the damaged file. */
   readonly aside: string
 }
 
 /**
- * Makes databases anew of what can be read of those that are damaged, and keeps the damaged files beside them. Sound ones
- * and the machines' disks stay as they are.
+ * Rebuilds damaged databases from their readable rows, and keeps the damaged files beside them. Undamaged databases and
+ * the machines' disks do not change.
  *
- * @throws UserError as {@link checkState}
+ * @throws UserError as {@link checkState} does
  */
 export async function repairState(folder: string): Promise<RepairedDatabase[]> {
   using lock = await held(folder)
@@ -118,14 +118,14 @@ export async function repairState(folder: string): Promise<RepairedDatabase[]> {
     const fresh = `${path}.new`
     const beside = [`${fresh}-wal`, `${fresh}-shm`]
     for (const left of [fresh, ...beside]) await rm(left, { force: true })
-    const kept = build(fresh, form, found)
+    const rows = build(fresh, form, found)
     for (const left of beside) await rm(left, { force: true })
     const aside = await unusedName(`${path}.damaged`)
-    // The log goes first: the new database must never find the old one's.
+    // The log is moved first: the new database must never find the old log.
     for (const end of ['-wal', '-shm', '-journal', '']) await rename(path + end, aside + end).catch(unlessMissing)
     await rename(fresh, path)
     if (form === LOCK_DATABASE) copyAll(folder, rememberedIn(found))
-    repaired.push({ file, kept, aside })
+    repaired.push({ file, rows, aside })
   }
   lock.accept()
   return repaired
@@ -137,22 +137,22 @@ const rememberedIn = ({ tables }: Salvage): Map<string, string> =>
 function build(path: string, form: DatabaseForm, { tables }: Salvage): number {
   closeToOthers(path)
   const db = new Database(path)
-  let kept = 0
+  let inserted = 0
   try {
     form.prepare(db)
     db.exec('BEGIN')
     for (const { name, rows } of tables) {
       const columns = form.tables.find((table) => table.name === name)!.columns
       const places = columns.map(() => '?').join(', ')
-      // Of two rows that say they are the same only one is kept.
+      // A damaged table can have two rows with one key; the first one is inserted.
       const insert = db.prepare(`INSERT OR IGNORE INTO ${name} (${columns.join(', ')}) VALUES (${places})`)
-      for (const row of rows) kept += insert.run(...columns.map((column) => row[column])).changes
+      for (const row of rows) inserted += insert.run(...columns.map((column) => row[column])).changes
     }
     db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
   } finally {
     db.close()
   }
-  return kept
+  return inserted
 }
 
 async function unusedName(wanted: string): Promise<string> {
@@ -172,7 +172,7 @@ function unlessMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
 }
 
-/** Locks a folder that is one of ours, whatever its VERSION says after it was damaged; a newer one is left alone. */
+/** Locks a state folder, also when its VERSION is damaged; refuses one of a newer ironstage. */
 async function held(folder: string): Promise<LockedFolder> {
   const files = await readdir(folder).catch((cause: unknown) => {
     throw new UserError('state-folder', `the state folder ${folder} cannot be read`, { cause, kind: 'usage' })

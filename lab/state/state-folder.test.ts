@@ -8,7 +8,7 @@ import { openStateFolder, unusable } from './state-folder.js'
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-folder-'))
 
 describe('a state folder', () => {
-  test('is made, private, and can be opened again once it is closed', async () => {
+  test('is created private, and can be opened again once it is closed', async () => {
     const path = join(await scratch(), 'deep', 'state')
     for (let i = 0; i < 2; i++) {
       using folder = await openStateFolder(path)
@@ -20,7 +20,7 @@ describe('a state folder', () => {
     expect(await readFile(join(path, 'VERSION'), 'utf8')).toBe('ironstage 1\n')
   })
 
-  test('is used by one at a time', async () => {
+  test('is used by one process at a time', async () => {
     const path = await scratch()
     using _ = await openStateFolder(path)
     await expect(openStateFolder(path)).rejects.toMatchObject({
@@ -30,7 +30,7 @@ describe('a state folder', () => {
   })
 
   test.each([
-    ['somebody else’s files', 'thesis.txt', 'x', /is not a state folder of ironstage: it holds thesis\.txt/],
+    ['other files', 'thesis.txt', 'x', /is not a state folder of ironstage: it holds thesis\.txt/],
     ['a newer layout', 'VERSION', 'ironstage 2\n', /its layout is 2, expected 1/],
     ['another program’s VERSION', 'VERSION', '14\n', /its VERSION says "14\\n"/],
   ])('is refused when it holds %s', async (_, file, content, message) => {
@@ -57,14 +57,14 @@ describe('a state folder', () => {
     ['SQLITE_FULL', 'there is no space left'],
     ['SQLITE_BUSY', 'is in use by another ironstage'],
     ['SQLITE_CANTOPEN', 'cannot be used'],
-  ])('that fails with %s is refused in a sentence', (code, sentence) => {
+  ])('that fails with %s is refused with an explanation', (code, sentence) => {
     const error = unusable('/srv/state', Object.assign(new Error('no'), { code }))
     expect(error).toBeInstanceOf(UserError)
     expect((error as UserError).message).toContain(sentence)
     expect((error as UserError).message).toContain('/srv/state')
   })
 
-  test('a lock that is no database is refused in a sentence', async () => {
+  test('a lock that is not a database is refused with an explanation', async () => {
     const path = await scratch()
     ;(await openStateFolder(path))[Symbol.dispose]()
     await rm(join(path, 'lock'))

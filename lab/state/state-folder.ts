@@ -4,21 +4,21 @@ import { dirname, join, resolve } from 'node:path'
 import { checkRows, closeToOthers as closeFileToOthers, isDiskFull, UserError } from '../../runtime/index.js'
 import { bothCopies, copyAll, copyOne, IN_USE, LOCK_DATABASE, rowsOf, secondCopyIn } from './remembered.js'
 
-/** Raised when the layout of the folder changes so that an older ironstage could not read it. */
+/** Version of the folder's layout, increased when an older ironstage can no longer read the folder. */
 const LAYOUT = 1
 
-/** A folder that holds a whole rehearsal: `VERSION`, `lock`, `remembered.jsonl`, `ironic.db`, `machines.db`, `disks/`. */
+/** Folder with all state of a rehearsal: `VERSION`, `lock`, `remembered.jsonl`, `ironic.db`, `machines.db`, `disks/`. */
 export interface StateFolder extends Disposable {
   readonly path: string
   readonly ironicDb: string
-  /** A small thing to find again at the next start: a port that others were told of. */
+  /** A small value for the next start, such as a port that other programs use. */
   remembered(name: string): string | undefined
   remember(name: string, value: string): void
 }
 
 /**
- * Opens or makes a state folder and locks it for this process; the kernel drops the lock when the process dies, however
- * it dies.
+ * Opens or creates a state folder and locks it for this process. The kernel releases the lock when the process ends in
+ * any way.
  *
  * @throws UserError when the folder holds something else, was written by a newer ironstage, is in use, or cannot be
  *   written
@@ -47,7 +47,7 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
       try {
         setInUse(lock, false)
       } catch (error) {
-        // That it stays in use only has its logs looked for at the next start.
+        // If the mark stays, the next start only checks that the logs exist.
         if (!isDiskFull(error)) throw error
       } finally {
         release(lock)
@@ -58,7 +58,7 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
 
 const REMEMBER = 'INSERT OR REPLACE INTO remembered VALUES (?, ?)'
 
-/** A `lock` that somebody has deleted is empty now. */
+/** Fills a `lock` that is empty, since a user has deleted it, from the second copy. */
 function restoreFromSecondCopy(path: string, lock: Database.Database): void {
   const rows = rowsOf(lock)
   const all = bothCopies(rows, secondCopyIn(path))
@@ -70,8 +70,8 @@ function restoreFromSecondCopy(path: string, lock: Database.Database): void {
 const DATABASES = ['ironic.db', 'machines.db']
 
 /**
- * Databases whose last process was killed, so that their write-ahead log has to be there, and is not. SQLite opens such a
- * database as it was before the log, without a word.
+ * Finds databases whose last process was killed and whose write-ahead log is missing. SQLite opens such a database without
+ * the changes in the log, and without an error.
  */
 async function missingLogs(path: string, lock: Database.Database): Promise<string[]> {
   if (!lock.prepare('SELECT value FROM remembered WHERE name = ?').get(IN_USE)) return []
@@ -95,17 +95,17 @@ function setInUse(lock: Database.Database, inUse: boolean): void {
   else lock.prepare('DELETE FROM remembered WHERE name = ?').run(IN_USE)
 }
 
-/** A folder that is locked to be looked at. */
+/** A folder that is locked for a check. */
 export interface LockedFolder extends Disposable {
-  /** Whether its file `lock` is damaged: then nobody can use the folder, and the file is not held open. */
+  /** Whether the file `lock` is damaged. Then no process can use the folder, and the file is not held open. */
   readonly damaged: boolean
   /** Databases whose write-ahead log is missing. */
   readonly withoutLog: readonly string[]
-  /** From now on its databases are taken as they are. */
+  /** Accepts the databases without their missing logs. */
   accept(): void
 }
 
-/** Locks a state folder as {@link openStateFolder} does, without a look at what is in it. */
+/** Locks a state folder as {@link openStateFolder} does, without checking its contents. */
 export async function lockStateFolder(path: string): Promise<LockedFolder> {
   let lock: Database.Database
   try {
@@ -124,7 +124,7 @@ export async function lockStateFolder(path: string): Promise<LockedFolder> {
 
 async function prepared(path: string): Promise<Database.Database> {
   try {
-    // 0700: the databases hold BMC passwords and agent tokens.
+    // 0700: the databases contain BMC passwords and agent tokens.
     await makeFolder(path)
     await checkVersion(path)
     await closeToOthers(path)
@@ -139,7 +139,7 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 })
   } catch (error) {
-    // Node says the same of a folder on a read-only file system; without `recursive` it says which it is.
+    // With `recursive` Node reports a read-only file system by the same error; without it, the error is specific.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') await mkdir(await firstMissing(path))
     throw error
   }
@@ -154,9 +154,9 @@ async function firstMissing(path: string): Promise<string> {
   return isThere ? path : firstMissing(parent)
 }
 
-/** A folder that can be read alone would fail at some later write, one by one. */
+/** Refuses a read-only folder at once, instead of at the first write. */
 async function writable(path: string): Promise<void> {
-  // One name for all: the next start deletes the probe of one that was killed.
+  // A fixed name, so that the next start deletes the file of a killed process.
   const probe = join(path, '.probe')
   await writeFile(probe, '0', { mode: 0o600 })
   await rm(probe, { force: true })
@@ -165,25 +165,25 @@ async function writable(path: string): Promise<void> {
 const NO_SPACE = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL']
 const BUSY = ['SQLITE_BUSY', 'SQLITE_LOCKED']
 
-/** What the operating system or SQLite says of a folder, in a sentence of its own. */
+/** Turns an error of the operating system or SQLite about a folder into a user error. */
 export function unusable(path: string, error: unknown): unknown {
   const { code } = error as { code?: unknown }
   if (error instanceof UserError || typeof code !== 'string') return error
   const folder = `the state folder ${path}`
   const known: [string[], 'locked-folder' | 'state-folder', string, string][] = [
     [BUSY, 'locked-folder', `${folder} is in use by another ironstage`, 'stop that one'],
-    [['SQLITE_IOERR'], 'state-folder', `${folder} cannot be read or written`, 'see to its disk'],
-    [NO_SPACE, 'state-folder', `there is no space left for ${folder}`, 'make some'],
+    [['SQLITE_IOERR'], 'state-folder', `${folder} cannot be read or written`, 'check its disk'],
+    [NO_SPACE, 'state-folder', `there is no space left for ${folder}`, 'free some space'],
     [['EROFS'], 'state-folder', `${folder} is on a read-only filesystem`, 'mount it writable'],
     [['EACCES', 'EPERM'], 'state-folder', `${folder} may not be written by this user`, 'run as its owner'],
-    [['EEXIST', 'ENOTDIR'], 'state-folder', `${folder} is not a folder`, 'remove what is there'],
+    [['EEXIST', 'ENOTDIR'], 'state-folder', `${folder} is not a folder`, 'remove that file'],
   ]
-  const otherwise = [[], 'state-folder', `${folder} cannot be used`, 'see to its permissions and space'] as const
+  const otherwise = [[], 'state-folder', `${folder} cannot be used`, 'check its permissions and free space'] as const
   const [, name, sentence, remedy] = known.find(([codes]) => codes.includes(code)) ?? otherwise
   return new UserError(name, sentence, { cause: error, remedy: `${remedy}, or name another folder with --state-dir` })
 }
 
-/** A folder that somebody else has made may be open to others; where it is not ours to close, as in a mounted volume, it stays. */
+/** Makes a folder private that was created with other permissions; a failure is ignored, as in a mounted volume. */
 async function closeToOthers(path: string): Promise<void> {
   const { mode } = await stat(path)
   if ((mode & 0o077) !== 0) await chmod(path, 0o700).catch(() => {})
@@ -216,7 +216,7 @@ async function checkVersion(path: string): Promise<void> {
   })
 }
 
-/** SQLite's exclusive lock is held by the kernel for the process: no stale lock survives a SIGKILL. */
+/** Takes SQLite's exclusive lock, which the kernel holds for the process, so no stale lock survives a SIGKILL. */
 function takeLock(path: string): Database.Database {
   closeFileToOthers(join(path, 'lock'))
   const lock = new Database(join(path, 'lock'))
@@ -241,12 +241,12 @@ function takeLock(path: string): Database.Database {
 const isDamaged = (error: unknown): boolean =>
   error instanceof SyntaxError || (error instanceof Error && /not a database|malformed|file format/.test(error.message))
 
-/** Closing alone keeps the lock for as long as a statement waits for the garbage collector. */
+/** Releases the lock before closing: closing alone keeps it until the garbage collector frees all statements. */
 function release(lock: Database.Database): void {
   try {
     lock.exec('PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_master')
   } catch {
-    // One that is damaged, or somebody else's, cannot be read.
+    // A damaged file, or one of another program, cannot be read.
   } finally {
     lock.close()
   }

@@ -87,7 +87,7 @@ describe('row 6: the same checksum check for the origin and for a mirror', () =>
     mirror.behave(path, (_, response) => void response.writeHead(302, { location: origin.url(path) }).end())
     expect(await failure(download([raw()], { mirror: mirror.url('') }))).toEqual({
       code: 'outside-mirror',
-      why: expect.stringMatching(/^http:\/\/127\S+ would have to be asked, which is not the mirror/) as string,
+      why: expect.stringMatching(/^a file of http:\/\/127\S+ is needed, which is not on the mirror/) as string,
     })
     expect(origin.asked).toEqual([])
   })
@@ -252,7 +252,7 @@ describe('bad metadata', () => {
     const away = { ...raw(), location: 'http://builds.example.org/x.iso' }
     expect(await failure(download([away]))).toEqual({
       code: 'http-refused',
-      why: 'http://builds.example.org is asked by http, where https is demanded',
+      why: 'http://builds.example.org uses http, but https is required',
     })
     expect(await failure(open({ stream: 'http://builds.example.org/s.json' }))).toMatchObject({ code: 'http-refused' })
   })

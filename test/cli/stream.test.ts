@@ -216,11 +216,11 @@ describe('row 36: stream serve and download', () => {
     expect(await ran('download', '-s', at('none.json'))).toMatchObject({ code: 2 })
     expect(await ran('download', '-s', 'stable', '--offline')).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/would have to be asked, and this is to be done offline/) as string,
+      stderr: expect.stringMatching(/is needed, and --offline forbids downloads/) as string,
     })
     expect(await ran('download', '-s', 'stable', '--mirror', 'http://mirror.example.org')).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/by http, where https is demanded/) as string,
+      stderr: expect.stringMatching(/uses http, but https is required/) as string,
     })
   })
 })
