@@ -142,7 +142,7 @@ describe('ironstage ignition agent-config', () => {
 
   test.each<[string, string[], Record<string, string>, string]>([
     ['no address', [], {}, 'no Ironic to go to\n  try: give --base-url http://HOST:6385, or set IRONIC_BASE_URL'],
-    ['an address that is none', ['--base-url', 'ftp://a'], {}, '"ftp://a" is no address'],
+    ['an address that is none', ['--base-url', 'ftp://a'], {}, '"ftp://a" is not an address of Ironic'],
     [
       'a file that is not there',
       ['--base-url', 'a', '--ca-bundle', '/nowhere'],
