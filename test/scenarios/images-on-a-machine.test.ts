@@ -142,7 +142,7 @@ describe('write_image', () => {
       /no checksum for disk.qcow2/,
     ],
     ['no image', '/disk.raw', () => ({ urls: [`${base}/missing`] }), 'ImageDownloadError', /HTTP status 404/],
-    ['a disguise', '/disk.qcow2', () => ({ disk_format: 'raw' }), 'ImageWriteError', /said to be raw, but is qcow2/],
+    ['a disguise', '/disk.qcow2', () => ({ disk_format: 'raw' }), 'ImageWriteError', /declared as raw, but is qcow2/],
     ['a partition', '/disk.raw', () => ({ image_type: 'partition' }), 'DeploymentError', /whole disks/],
     ['another format', '/disk.raw', () => ({ disk_format: 'vmdk' }), 'DeploymentError', /vmdk/],
     ['an odd URL', '/disk.raw', () => ({ urls: ['ftp://x/y'] }), 'DeploymentError', /image_info cannot be used/],
@@ -170,7 +170,7 @@ describe('write_image', () => {
   })
 
   test.each([
-    [{ meta_data: {} }, /Ironic makes a filesystem of it/],
+    [{ meta_data: {} }, /Ironic must make a filesystem of it/],
     ['AAAA', /configdrive cannot be read/],
   ])('refuses the config drive %j', async (configdrive, sentence) => {
     await using lab = await stepMachine([testDisk('sda', 5)])
