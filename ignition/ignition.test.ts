@@ -39,7 +39,7 @@ describe('reading a config', () => {
     ['a list', '[]', 'ignition-not-a-config', 'no ignition.version'],
     ['a butane config', { variant: 'fcos', version: '1.5.0' }, 'ignition-butane', 'made from'],
     ['spec 2', { ignition: { version: '2.2.0' } }, 'ignition-old-version', '2.2.0'],
-    ['a 3.x nobody knows', { ignition: { version: '3.9.0' } }, 'ignition-unknown-version', '3.9.0'],
+    ['an unknown 3.x', { ignition: { version: '3.9.0' } }, 'ignition-unknown-version', '3.9.0'],
     [
       'a mode that is text',
       { ...minimal, storage: { files: [{ path: '/a', mode: '0644' }] } },

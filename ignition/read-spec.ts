@@ -30,7 +30,7 @@ export function readIgnition(input: Uint8Array | string | object, what = 'the Ig
   // parseIgnition has clearer sentences than Ignition for text that is no config, and for spec 2.
   if (version === null && report.findings.length === 0) parseIgnition(input)
   throw new UserError('ignition-invalid', `${what} is one that Ignition refuses: ${refusalText(report)}`, {
-    remedy: 'ironstage ignition validate tells all that is wrong with it.',
+    remedy: 'Run ironstage ignition validate for all findings.',
   })
 }
 

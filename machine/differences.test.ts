@@ -109,7 +109,7 @@ describe('coreos-installer', () => {
     expect(await install(signatureBy('36F612DCF27F7D1A48A835E4DBFCF71C6D9F90A6'))).toMatchObject({
       code: 0,
       stderr: expect.stringContaining(
-        'Signature by "Fedora (44) <fedora-44-primary@fedoraproject.org>" not verified, since a rehearsal has no keys\n',
+        'Signature by "Fedora (44) <fedora-44-primary@fedoraproject.org>" not verified, since a simulation has no keys\n',
       ) as unknown,
     })
     expect(await install(signatureBy('00'.repeat(20)))).toMatchObject({
@@ -119,10 +119,10 @@ describe('coreos-installer', () => {
     expect(await install(Buffer.from('nonsense'))).toMatchObject({ code: 1 })
   })
 
-  test.each(['download', 'iso', 'pxe', 'pack'])('has no subcommand %s, and says so', async (command) => {
+  test.each(['download', 'iso', 'pxe', 'pack'])('refuses the subcommand %s', async (command) => {
     expect(await runInstaller(insideWith({}), [command])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(`Error: ${command} is not rehearsed`) as unknown,
+      stderr: expect.stringContaining(`Error: ${command} is not simulated`) as unknown,
     })
   })
 })

@@ -223,13 +223,13 @@ function setPermissions(
 /** Owner of a node; for a link that of its target, as Ignition sees it from the initramfs, where only relative links resolve. */
 function ownerNow(tree: RootTree, path: string): { uid: number; gid: number } {
   const node = tree.lstat(path)
-  const nobody = { uid: 0, gid: 0 }
-  if (node?.kind !== 'link') return node ?? nobody
-  if (node.target.startsWith('/')) return nobody
+  const root = { uid: 0, gid: 0 }
+  if (node?.kind !== 'link') return node ?? root
+  if (node.target.startsWith('/')) return root
   try {
-    return tree.stat(path) ?? nobody
+    return tree.stat(path) ?? root
   } catch {
     // The link leads through a file, or is circular.
-    return nobody
+    return root
   }
 }

@@ -75,11 +75,11 @@ async function command(process: InstallerProcess): Promise<number> {
         process.stdout(DOWNLOAD_HELP)
         return 0
       }
-      throw new Failure('download is not rehearsed; install takes --image-url and --stream')
+      throw new Failure('download is not simulated; install takes --image-url and --stream')
     case 'iso':
     case 'pxe':
     case 'pack':
-      throw new Failure(`${name} is not rehearsed; the image service embeds configs into live images`)
+      throw new Failure(`${name} is not simulated; the image service embeds configs into live images`)
     default:
       throw name.startsWith('-') ? unexpected(name) : unrecognized(name)
   }

@@ -37,7 +37,7 @@ function tell(signature: Signature, print: (line: string) => void): void {
   if (issuer !== undefined) print(`gpg:                issuer "${issuer}"`)
   const name = knownKey(signature)
   if (name === undefined) print("gpg: Can't check signature: No public key")
-  else print(`Signature by "${name}" not verified, since a rehearsal has no keys`)
+  else print(`Signature by "${name}" not verified, since a simulation has no keys`)
 }
 
 /** Name of a known key. Older signatures have only the key id, which is the end of the fingerprint. */
