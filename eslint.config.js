@@ -66,27 +66,6 @@ const ambientModules = {
   ],
 }
 
-/** Folders whose names and comments are all in the vocabulary of CONTRIBUTING.md. */
-const plainFolders = [
-  'agent',
-  'bytes',
-  'cli',
-  'coreos',
-  'ignition',
-  'ironic-mock/conductor',
-  'ironic-mock/{api,auth,config,drivers,store}',
-  'lab',
-  'machine',
-  'metal3',
-  'public',
-  'runs',
-  'runtime',
-  'steps',
-  'targets',
-  'test',
-  'wire',
-]
-
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'test/fixtures/'] },
   ...tseslint.configs.recommended,
@@ -104,6 +83,7 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       'no-console': 'error',
+      'rooms/plain-words': 'error',
     },
   },
   {
@@ -122,10 +102,6 @@ export default tseslint.config(
         },
       ],
     },
-  },
-  {
-    files: plainFolders.map((folder) => `${folder}/**/*.ts`),
-    rules: { 'rooms/plain-words': 'error' },
   },
   {
     // The adapters: the one place where each ambient thing is touched.

@@ -23,7 +23,9 @@ describe('the tree and the journal that Ignition itself leaves', () => {
     const recorded: Record<string, object> = {}
     for (const [name, config] of Object.entries(HAND_WRITTEN))
       recorded[name] = { config, ...(await compare(JSON.stringify(config))) }
-    await expect(`${JSON.stringify(recorded, null, 1)}\n`).toMatchFileSnapshot('../../fixtures/first-boot/recorded.json')
+    await expect(`${JSON.stringify(recorded, null, 1)}\n`).toMatchFileSnapshot(
+      '../../fixtures/first-boot/recorded.json',
+    )
   })
 
   test('for a hundred configs made at random', { timeout: 600_000 }, async () => {

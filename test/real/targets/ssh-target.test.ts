@@ -186,7 +186,9 @@ describe('a real sudo', () => {
   })
 
   test('that refuses the password', async () => {
-    expect(await why(reach('core', machine.ports.any, { answers: { sudo: 'wrong' } }))).toMatch(/sudo-password.*refuses/)
+    expect(await why(reach('core', machine.ports.any, { answers: { sudo: 'wrong' } }))).toMatch(
+      /sudo-password.*refuses/,
+    )
     expect(await why(reach('core', machine.ports.any))).toMatch(/sudo-password.*needs/)
   })
 })
