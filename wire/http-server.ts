@@ -170,6 +170,9 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 /** As the body parser says it of a body that says its length only as it comes. */
 const TOO_LARGE = 'request entity too large'
 
+/** Bytes of a body that is taken even beside many large ones: agents' heartbeats have to get through. */
+const ALWAYS_ADMITTED = 256 * 1024
+
 /**
  * Room for the bodies of all requests under way. Each body has a limit of its own, but a hundred large ones that are sent
  * at once would fill the memory.
@@ -196,7 +199,7 @@ class BodyRoom {
     const take = (bytes: number): void => {
       own += bytes
       this.#taken += bytes
-      if (this.#taken <= this.#limit) return
+      if (this.#taken <= this.#limit || own <= ALWAYS_ADMITTED) return
       give()
       full()
     }

@@ -81,14 +81,14 @@ describe('is refused in the shape of every other error', () => {
 
 describe('bodies that are sent at once and fill the memory together', () => {
   const KIB = 1024
-  const large = Buffer.alloc(60 * KIB, 'x')
+  const large = Buffer.alloc(600 * KIB, 'x')
 
   async function limited() {
     let answered = 0
     let release: () => void = () => {}
     const released = new Promise<void>((resolve) => (release = resolve))
     const server = await serveHttp({
-      ...{ port: 0, clock: systemClock(), bodyLimit: 64 * KIB, allBodiesLimit: 100 * KIB },
+      ...{ port: 0, clock: systemClock(), bodyLimit: 640 * KIB, allBodiesLimit: 1000 * KIB },
       refuse: (status, why) => ({ status, headers: {}, body: why }),
       dispatch: async ({ body = '' }) => {
         answered++
@@ -112,14 +112,18 @@ describe('bodies that are sent at once and fill the memory together', () => {
     const refused = [503, expect.stringContaining('send this one again in a few seconds')]
     expect(await send(headers, body)).toEqual(refused)
     expect(await send(headers, body)).toEqual(refused)
-    const small = send({}, Buffer.alloc(30 * KIB, 'x'))
+    const smaller = send({}, Buffer.alloc(300 * KIB, 'x'))
     await vi.waitFor(() => expect(answered()).toBe(2))
+    // Now there is room for less than its body, and a heartbeat is taken all the same.
+    const small = send({}, Buffer.alloc(200 * KIB, 'x'))
+    await vi.waitFor(() => expect(answered()).toBe(3))
     open()
-    expect([await first, await small]).toEqual([
-      [200, String(60 * KIB)],
-      [200, String(30 * KIB)],
+    expect([await first, await smaller, await small]).toEqual([
+      [200, String(600 * KIB)],
+      [200, String(300 * KIB)],
+      [200, String(200 * KIB)],
     ])
-    await vi.waitFor(async () => expect(await send(headers, body)).toEqual([200, String(60 * KIB)]))
+    await vi.waitFor(async () => expect(await send(headers, body)).toEqual([200, String(600 * KIB)]))
   })
 })
 

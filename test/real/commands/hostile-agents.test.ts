@@ -113,14 +113,16 @@ test.runIf(process.platform === 'linux')(
         Promise.all(Array.from({ length: 200 }, () => send('/v1/continue_inspection', { body: { inventory: {} } }))),
       ])
       const statuses = [refused, unknown, huge, inspections].map(counted)
-      for (const status of statuses.flatMap((each) => Object.keys(each)))
-        expect(Number(status), JSON.stringify(statuses)).toBeLessThan(500)
+      for (const each of [refused, unknown, inspections])
+        for (const status of each) expect(status, JSON.stringify(statuses)).toBeLessThan(500)
       expect(
         Object.keys(statuses[0]!).every((status) => /^4\d\d$/.test(status)),
         JSON.stringify(statuses),
       ).toBe(true)
       expect(statuses[1]).toEqual({ 404: 1000 })
-      expect(statuses[2]).toEqual({ 413: 40 })
+      // Too large, or no room beside the other large ones.
+      expect(huge.filter((status) => status === 413 || status === 503)).toHaveLength(40)
+      expect(huge).toContain(413)
       await cleaning
       // The slow connections are still open and disturb no other client.
       expect(slow.filter((socket) => !socket.destroyed)).toHaveLength(100)
