@@ -15,6 +15,8 @@ export default defineConfig({
     // Nothing is kept in modules, so test files may share them; that halves the time of the suite.
     isolate: false,
     maxWorkers: '100%',
+    // Concurrent tests mostly wait for servers that are slow on purpose.
+    maxConcurrency: 20,
     // Packages are imported as Node does it, without a proxy around each.
     deps: { interopDefault: false },
     // Compiled sources are kept in node_modules between runs.

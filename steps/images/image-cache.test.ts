@@ -227,6 +227,18 @@ describe('storage as zstd', () => {
     expect((await readdir(join(folder, 'cache/images', sha256(GZ)))).sort()).toEqual(['image.raw.zst', 'record.json'])
   })
 
+  test('recompresses an image once when several URLs lead to it at the same time', async () => {
+    const names = Array.from({ length: 6 }, (_, n) => `/same-${n}.raw.gz`)
+    for (const name of names) server.files[name] = GZ
+    const all = await cache({ as: 'zstd' })
+    const got = await Promise.all(names.map((name) => all.get(asset(name), { signal })))
+    expect(new Set(got.map(({ path }) => path)).size).toBe(1)
+    for (const image of got) await image[Symbol.asyncDispose]()
+    const [entry, ...more] = await all.list()
+    expect(more).toEqual([])
+    expect([entry!.record.sources.length, entry!.record.transcoded?.contents.size]).toEqual([6, RAW.length])
+  })
+
   test('keeps an image in use until it is disposed of', async () => {
     await using before = await (await cache()).get(asset('/c.raw.gz'), { signal })
     await using after = await (await cache({ as: 'zstd' })).get(asset('/c.raw.gz'), { signal })

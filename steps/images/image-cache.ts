@@ -158,6 +158,11 @@ export class ImageCache {
     return this.#folder.lockOf(`image-${sha256}`)
   }
 
+  /** Held by the one who changes an image's record. */
+  #recordLock({ sha256 }: ImageRecord, signal: AbortSignal) {
+    return takeLock(this.#folder.lockOf(`make-${sha256}`), 'exclusive', { clock: this.#options.clock, signal })
+  }
+
   async #obtain(
     asset: Asset,
     signal: AbortSignal,
@@ -190,13 +195,15 @@ export class ImageCache {
     const link: UrlRecord = { ...got.validators, sha256: got.sha256 }
     await this.#folder.keepUrl(key, link)
     logger('info', `fetched ${maskedUrl(url)}`, { size: got.size, digest: got.sha256, ...record.verified })
-    const ready = await this.#ready(await this.#merged(record), signal)
+    const ready = await this.#ready(await this.#merged(record, signal), signal)
     await this.#shrink(this.#limit, got.sha256)
     return ready
   }
 
   /** Merges a record with an earlier one of the same image: all checks that it ever passed, and all its sources. */
-  async #merged(record: ImageRecord): Promise<ImageRecord> {
+  async #merged(record: ImageRecord, signal: AbortSignal): Promise<ImageRecord> {
+    // Another URL may have led to the same image, which is recompressed at this moment: its new record must not be lost.
+    using _ = await this.#recordLock(record, signal)
     const stored = (await this.#folder.image(record.sha256)) ?? record
     const verified = {
       sha256: stored.verified.sha256 || record.verified.sha256,
@@ -264,9 +271,9 @@ export class ImageCache {
   async #ready(record: ImageRecord, signal: AbortSignal): Promise<ImageRecord> {
     const { as = 'fetched', clock, logger, contents } = this.#options
     if (as === 'fetched' || record.transcoded || record.kind === 'raw' || record.kind === 'zst') return record
-    using _ = await takeLock(this.#folder.lockOf(`make-${record.sha256}`), 'exclusive', { clock, signal })
-    const now = await this.#folder.image(record.sha256)
-    if (now?.transcoded) return now
+    using _ = await this.#recordLock(record, signal)
+    const now = (await this.#folder.image(record.sha256)) ?? record
+    if (now.transcoded) return now
     using use = await takeLock(this.#imageLock(record.sha256), 'shared', { clock, signal })
     const since = clock.elapsed()
     let made: ImageRecord
@@ -274,7 +281,7 @@ export class ImageCache {
       const form = await transcode(contents(this.#folder.bytesOf(record)), this.#folder.newFormOf(record), {
         ...{ clock, signal },
       })
-      made = await this.#folder.replace(record, form)
+      made = await this.#folder.replace(now, form)
     } catch (error) {
       signal.throwIfAborted()
       if (isDiskFull(error)) throw error
