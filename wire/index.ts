@@ -92,7 +92,7 @@ export {
   PROVISION_STATES,
   type ProvisionState,
 } from './ironic/node.js'
-export type { ArgSchema, ArgsOf, Operation } from './ironic/operation.js'
+export type { ArgSchema, ArgsOf, DocumentOf, Operation } from './ironic/operation.js'
 export { IRONIC_OPERATIONS, type OperationId, type OperationOf } from './ironic/operations/index.js'
 export { LOGICAL_DISK_PROPERTIES, raidConfigSchema } from './ironic/raid.js'
 export { IRONIC_RELEASES, type IronicRelease } from './ironic/releases.js'
@@ -131,6 +131,8 @@ export {
   deployStepsSchema,
   inspectionDataSchema,
   type JsonSchema,
+  type PatchOperation,
+  type SchemaOf,
   localLinkConnectionSchema,
   MEDIA_DEVICES,
   type MediaDevice,

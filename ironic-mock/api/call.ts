@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '../../runtime/index.js'
-import type { ArgsOf, Microversion, OperationId, OperationOf } from '../../wire/index.js'
+import type { ArgsOf, DocumentOf, Microversion, OperationId, OperationOf } from '../../wire/index.js'
 import type { Conductor } from '../conductor/core/conductor.js'
 import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
@@ -20,10 +20,10 @@ export interface Backend {
 }
 
 /** One call with its checked arguments and document. */
-export interface Call<Args = Record<string, unknown>> {
+export interface Call<Args = Record<string, unknown>, Document = unknown> {
   readonly args: Args
   /** The checked document of operations that take one. */
-  readonly document: unknown
+  readonly document: Document
   readonly version: Microversion
   readonly links: Links
   /** Whether `.json` was removed from the end of the path, as clients before 1.91 may send it. */
@@ -39,7 +39,7 @@ export interface Reply {
   readonly status?: 202
 }
 
-export type CallOf<Id extends OperationId> = Call<ArgsOf<OperationOf<Id>>>
+export type CallOf<Id extends OperationId> = Call<ArgsOf<OperationOf<Id>>, DocumentOf<OperationOf<Id>>>
 export type Handler<Id extends OperationId> = (call: CallOf<Id>, backend: Backend) => Promise<Reply> | Reply
 
 /** One handler per operation; the compiler reports a missing one. */

@@ -118,10 +118,13 @@ async function answer(request: WireRequest, served: Served): Promise<WireRespons
     // Upstream reads the arguments before it refuses the version.
     if (operation.since > version) throw hidden(operation)
     const handle = handlers[operation.id as OperationId] as (
-      call: Call<never>,
+      call: Call<never, never>,
       backend: Backend,
     ) => Promise<Reply> | Reply
-    const reply = await handle({ args: args as never, document, version, links, jsonSuffix }, backend)
+    const reply = await handle(
+      { args: args as never, document: document as never, version, links, jsonSuffix },
+      backend,
+    )
     return success(operation, reply, versionHeaders(version, release), request.method === 'HEAD')
   } catch (error) {
     return failure(error, version === undefined ? {} : versionHeaders(version, release), request, backend)

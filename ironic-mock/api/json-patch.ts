@@ -1,10 +1,4 @@
-import { ironicErrors, pythonRepr, type JsonObject } from '../../wire/index.js'
-
-export interface PatchOperation {
-  readonly op: 'add' | 'replace' | 'remove'
-  readonly path: string
-  readonly value?: unknown
-}
+import { ironicErrors, pythonRepr, type JsonObject, type PatchOperation } from '../../wire/index.js'
 
 /** Thrown for an operation that cannot be applied, in python-jsonpatch's words. */
 class PatchConflict extends Error {}

@@ -12,10 +12,10 @@ import {
   type NodeRecord,
   type PortgroupRecord,
   type PortRecord,
+  type PatchOperation,
 } from '../../wire/index.js'
 import type { Records } from '../store/records.js'
 import { isMac, isUuid, parseBoolean } from './formats.js'
-import type { PatchOperation } from './json-patch.js'
 import { patched } from './resource-patch.js'
 import { checkDocument } from './schema.js'
 

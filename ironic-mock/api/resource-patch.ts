@@ -1,6 +1,6 @@
-import { ironicErrors, textOf, type JsonObject, type JsonSchema } from '../../wire/index.js'
+import { ironicErrors, textOf, type JsonObject, type JsonSchema, type PatchOperation } from '../../wire/index.js'
 import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
-import { applyPatch, type PatchOperation } from './json-patch.js'
+import { applyPatch } from './json-patch.js'
 import { checkDocument } from './schema.js'
 
 /** @throws IronicError 400 for a path whose root is not among those that may be updated */

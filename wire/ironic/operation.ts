@@ -1,5 +1,5 @@
 import type { Microversion } from './microversion.js'
-import type { JsonSchema } from './schemas.js'
+import type { JsonSchema, SchemaOf } from './schemas.js'
 
 /**
  * Type of an argument, in the query, in the path or as a member of a body: a JSON schema of one of these forms.
@@ -86,6 +86,9 @@ type ArgValues<Schemas> = { -readonly [Name in keyof Schemas]?: ArgValue<Schemas
 type PathNames<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathNames<Rest> : never
 type QueryOf<Op> = Op extends { query: infer Query } ? Query : object
 type BodyArgsOf<Op> = Op extends { body: { args: infer Args } } ? Args : object
+
+/** The type of the document that a call takes; undefined for a call without. */
+export type DocumentOf<Op> = Op extends { body: { document: SchemaOf<infer Document> } } ? Document : undefined
 
 /** The arguments of a call, from its path, query and body, read and checked for their form. */
 export type ArgsOf<Op extends { path: string }> = { [Name in PathNames<Op['path']>]: string } & ArgValues<

@@ -1,5 +1,6 @@
 import { STEP_INTERFACES } from '../steps.js'
-import type { JsonSchema } from './schemas.js'
+import type { JsonObject } from './node.js'
+import type { JsonSchema, SchemaOf } from './schemas.js'
 import { traitSchema } from './traits.js'
 
 const nullable = (type: string, more: JsonSchema = {}): JsonSchema => ({ type: [type, 'null'], ...more })
@@ -7,7 +8,10 @@ const text = nullable('string')
 const object = nullable('object')
 const uuid = { type: 'string', format: 'uuid' } as const
 
-const document = (properties: JsonSchema, required: readonly string[] = []): JsonSchema => ({
+const document = <Document = JsonObject>(
+  properties: JsonSchema,
+  required: readonly string[] = [],
+): SchemaOf<Document> => ({
   type: 'object',
   properties,
   required,
@@ -125,7 +129,7 @@ export const runbookSchema = document(
   ['steps', 'name'],
 )
 /** The body of `PUT /v1/runbooks/X/traits`. */
-export const traitListSchema = document({ traits: { type: 'array', items: traitSchema } })
+export const traitListSchema = document<{ traits?: string[] }>({ traits: { type: 'array', items: traitSchema } })
 
 export interface RuleOperator {
   readonly required: readonly string[]

@@ -1,10 +1,21 @@
 import { networkDataSchema } from './network-data.js'
-import { DRIVER_INTERFACES } from './node.js'
+import { DRIVER_INTERFACES, type JsonObject } from './node.js'
 import { traitSchema } from './traits.js'
 import { STEP_INTERFACES } from '../steps.js'
 
 /** A JSON schema (draft 7) as plain data; ajv compiles it where it is used, OpenAPI can be printed from it. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
+
+declare const accepted: unique symbol
+/** A schema that carries the type of the documents that it accepts; only the compiler sees it. */
+export type SchemaOf<Document> = JsonSchema & { readonly [accepted]?: Document }
+
+/** An operation of a PATCH, as in RFC 6902. */
+export interface PatchOperation {
+  readonly op: 'add' | 'replace' | 'remove'
+  readonly path: string
+  readonly value?: unknown
+}
 
 const nullable = (type: string, more: JsonSchema = {}): JsonSchema => ({ type: [type, 'null'], ...more })
 const text = nullable('string')
@@ -19,7 +30,7 @@ const networkData: JsonSchema = {
 }
 
 /** Schema of a new node; a patched node is checked against it too. */
-export const nodeSchema: JsonSchema = {
+export const nodeSchema: SchemaOf<JsonObject> = {
   type: 'object',
   properties: {
     automated_clean: boolean,
@@ -86,7 +97,7 @@ export const localLinkConnectionSchema: JsonSchema = {
   ],
 }
 
-export const portSchema: JsonSchema = {
+export const portSchema: SchemaOf<JsonObject> = {
   type: 'object',
   properties: {
     address: { type: 'string' },
@@ -110,7 +121,7 @@ export const portSchema: JsonSchema = {
   additionalProperties: false,
 }
 
-export const patchSchema: JsonSchema = {
+export const patchSchema: SchemaOf<PatchOperation[]> = {
   type: 'array',
   items: {
     type: 'object',
@@ -167,7 +178,7 @@ export const deployStepsSchema: JsonSchema = {
   },
 }
 
-export const inspectionDataSchema: JsonSchema = {
+export const inspectionDataSchema: SchemaOf<JsonObject> = {
   type: 'object',
   properties: {
     inventory: {
@@ -191,14 +202,14 @@ export const inspectionDataSchema: JsonSchema = {
   required: ['inventory'],
 }
 
-export const traitsSchema: JsonSchema = {
+export const traitsSchema: SchemaOf<{ traits?: string[] }> = {
   type: 'object',
   properties: { traits: { type: 'array', items: traitSchema } },
   additionalProperties: false,
 }
 
 /** Further members of a VIF are for the network interface. */
-export const vifSchema: JsonSchema = {
+export const vifSchema: SchemaOf<JsonObject & { id: string }> = {
   type: 'object',
   properties: { id: { type: 'string' } },
   required: ['id'],
@@ -207,7 +218,7 @@ export const vifSchema: JsonSchema = {
 export const MEDIA_DEVICES = ['disk', 'cdrom', 'floppy'] as const
 export type MediaDevice = (typeof MEDIA_DEVICES)[number]
 
-export const virtualMediaSchema: JsonSchema = {
+export const virtualMediaSchema: SchemaOf<{ device_type: MediaDevice; image_url: string }> = {
   type: 'object',
   properties: {
     device_type: { type: 'string', enum: MEDIA_DEVICES },

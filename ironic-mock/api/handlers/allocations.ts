@@ -14,7 +14,6 @@ import type { NewAllocation } from '../../conductor/core/conductor.js'
 import type { Backend, Call, HandlersOf } from '../call.js'
 import { findNode } from '../nodes/find-node.js'
 import { isUuid } from '../formats.js'
-import type { PatchOperation } from '../json-patch.js'
 import { created, findResource, listResources, nodeOr, showResource } from '../resource-list.js'
 import { checkPatchable, isName, patched, patchValues, readForms } from '../resource-patch.js'
 import { checkDocument } from '../schema.js'
@@ -64,7 +63,7 @@ export const allocationHandlers: HandlersOf<
   },
 
   'allocations.create': async (call, backend) => {
-    const document = call.document as JsonObject
+    const document = call.document
     if (call.version < 58) checkDocument(allocationWithoutNodeSchema, undefined, document)
     if (call.version < 60 && 'owner' in document) throw ironicErrors.notAcceptable()
     if (document.name && !isName(document.name))
@@ -89,7 +88,7 @@ export const allocationHandlers: HandlersOf<
 
   'allocations.patch': async (call, backend) => {
     const { uuid } = findAllocation(call, backend)
-    const patch = call.document as PatchOperation[]
+    const patch = call.document
     checkPatchable(patch, PATCHABLE.allocation)
     for (const name of patchValues(patch, 'name'))
       if (name && !isName(name))

@@ -1,15 +1,6 @@
-import {
-  chassisSchema,
-  IronicError,
-  ironicErrors,
-  NODE_LIST_FIELDS,
-  PATCHABLE,
-  SINCE,
-  type JsonObject,
-} from '../../../wire/index.js'
+import { chassisSchema, IronicError, ironicErrors, NODE_LIST_FIELDS, PATCHABLE, SINCE } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { Call, HandlersOf } from '../call.js'
-import type { PatchOperation } from '../json-patch.js'
 import { readSelection } from '../listing.js'
 import { created, findResource, listResources, showResource } from '../resource-list.js'
 import { checkPatchable, patched, readForms, withDefaults } from '../resource-patch.js'
@@ -45,13 +36,13 @@ export const chassisHandlers: HandlersOf<
   },
 
   'chassis.create': async (call, backend) => {
-    const document = readForms(call.document as JsonObject, { uuid: 'uuid' })
+    const document = readForms(call.document, { uuid: 'uuid' })
     const fields = { ...withDefaults(document, DEFAULTS), ...(document.uuid ? { uuid: document.uuid } : {}) }
     return created('chassis', call, await backend.conductor.resources.create('chassis', fields as NewFields<'chassis'>))
   },
 
   'chassis.patch': async (call, backend) => {
-    const patch = call.document as PatchOperation[]
+    const patch = call.document
     checkPatchable(patch, PATCHABLE.chassis)
     const { uuid } = findResource('chassis', backend, call.args.chassis_uuid)
     const record = await backend.conductor.resources.update('chassis', uuid, (current) => {

@@ -7,10 +7,11 @@ import {
   type DeployTemplateStep,
   type JsonObject,
   type JsonSchema,
+  type PatchOperation,
 } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { HandlersOf } from '../call.js'
-import { applyPatch, type PatchOperation } from '../json-patch.js'
+import { applyPatch } from '../json-patch.js'
 import { created, findResource, listResources, showResource } from '../resource-list.js'
 import { checkPatchable, patched, readForms } from '../resource-patch.js'
 import { selectedFields } from '../resource-view.js'
@@ -79,7 +80,7 @@ export const deployTemplateHandlers: HandlersOf<
     showResource('deploy_template', call, findResource('deploy_template', backend, call.args.template_ident)),
 
   'deployTemplates.create': async (call, backend) => {
-    const document = call.document as JsonObject
+    const document = call.document
     checkDuplicates(document.steps as StepLike[])
     const { uuid, name, extra, steps } = readForms(document, { uuid: 'uuid' })
     const fields = { name, extra: extra ?? {}, steps: storedSteps(steps), ...(uuid ? { uuid } : {}) }
@@ -91,7 +92,7 @@ export const deployTemplateHandlers: HandlersOf<
   },
 
   'deployTemplates.patch': async (call, backend) => {
-    const patch = call.document as PatchOperation[]
+    const patch = call.document
     checkPatchable(patch, [...PATCHABLE.deploy_template, 'description'])
     const { uuid } = findResource('deploy_template', backend, call.args.template_ident)
     const record = await backend.conductor.resources.update('deploy_template', uuid, (current) => {

@@ -1,7 +1,6 @@
-import { inspectionRuleSchema, ironicErrors, pythonRepr, textOf, type JsonObject } from '../../../wire/index.js'
+import { inspectionRuleSchema, ironicErrors, pythonRepr, textOf } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { HandlersOf } from '../call.js'
-import type { PatchOperation } from '../json-patch.js'
 import { checkRule, storedRule } from '../inspection-rule-rules.js'
 import { created, findResource, listResources, showResource } from '../resource-list.js'
 import { patched, patchValues, readForms } from '../resource-patch.js'
@@ -23,7 +22,7 @@ export const inspectionRuleHandlers: HandlersOf<
     showResource('inspection_rule', call, findResource('inspection_rule', backend, call.args.inspection_rule_uuid)),
 
   'inspectionRules.create': async (call, backend) => {
-    const document = call.document as JsonObject
+    const document = call.document
     checkRule(document)
     const { uuid } = readForms(document, { uuid: 'uuid' })
     const fields = { ...storedRule(document), scope: null, ...(uuid ? { uuid } : {}) } as NewFields<'inspection_rule'>
@@ -31,7 +30,7 @@ export const inspectionRuleHandlers: HandlersOf<
   },
 
   'inspectionRules.patch': async (call, backend) => {
-    const patch = call.document as PatchOperation[]
+    const patch = call.document
     const { uuid } = findResource('inspection_rule', backend, call.args.inspection_rule_uuid)
     const [sensitive] = patchValues(patch, 'sensitive')
     const record = await backend.conductor.resources.update('inspection_rule', uuid, (current) => {

@@ -154,7 +154,7 @@ export const hardwareHandlers: HandlersOf<
     return { body: await backend.conductor.hardware.media(uuid) }
   },
   'nodes.vmedia.attach': async (call, backend) => {
-    const wanted = call.document as { device_type: MediaDevice; image_url: string }
+    const wanted = call.document
     checkImage(wanted.image_url)
     const { uuid } = await findNode(call, backend, call.args.node_ident)
     await backend.conductor.hardware.attachMedia(uuid, wanted.device_type, wanted.image_url)

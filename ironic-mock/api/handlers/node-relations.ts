@@ -1,6 +1,5 @@
 import { ironicErrors } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
-import type { VifInfo } from '../../conductor/records/network-calls.js'
 import { findNode } from '../nodes/find-node.js'
 import { isLogicalName, isUuid } from '../formats.js'
 
@@ -18,7 +17,7 @@ export const relationHandlers: HandlersOf<'nodes.vifs' | 'nodes.vifs.attach' | '
       return { body: { vifs: await backend.conductor.network.vifs(uuid) } }
     },
     'nodes.vifs.attach': async (call, backend) => {
-      const vif = call.document as VifInfo
+      const vif = call.document
       checkId('id', vif.id)
       const { uuid } = await findNode(call, backend, call.args.node_ident)
       if (call.version >= PORT_OF_VIF && 'port_uuid' in vif && 'portgroup_uuid' in vif)

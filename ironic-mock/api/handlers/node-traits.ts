@@ -1,4 +1,4 @@
-import { ironicErrors, IronicError, traitSchema, type JsonObject } from '../../../wire/index.js'
+import { ironicErrors, IronicError, traitSchema } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
 import { findNode } from '../nodes/find-node.js'
 import { checkDocument } from '../schema.js'
@@ -14,11 +14,11 @@ export const traitHandlers: HandlersOf<'nodes.traits' | 'nodes.traits.set' | 'no
 
   'nodes.traits.set': async (call, backend) => {
     const { node_ident: ident, trait } = call.args
-    const { traits } = call.document as { traits?: string[] }
+    const { traits } = call.document
     if (trait != null) checkDocument(traitSchema, 'trait', trait)
     const found = await findNode(call, backend, ident)
     if ((trait != null) === (traits !== undefined)) throw ironicErrors.oneTraitOrAll()
-    if (trait != null && Object.keys(call.document as JsonObject).length > 0) throw ironicErrors.traitWithBody()
+    if (trait != null && Object.keys(call.document).length > 0) throw ironicErrors.traitWithBody()
     await backend.conductor.updateNode(found.uuid, (node) => {
       const wanted = new Set(trait == null ? traits : [...node.traits, trait])
       if (wanted.size > MOST) throw ironicErrors.tooManyTraits(node.id, wanted.size, MOST)

@@ -14,7 +14,6 @@ import { JsonText } from '../json-text.js'
 import { nextPage, readFields, readPaging, readSelection } from '../listing.js'
 import { nodeQuery, type NodeFilters } from '../nodes/node-filters.js'
 import { nodeText } from '../nodes/node-texts.js'
-import type { PatchOperation } from '../json-patch.js'
 import { checkPatch, patchNode, type NodePatchRequest } from '../nodes/node-patch.js'
 import { checkDescription, checkNodeName, checkUuid, normalised, refuseNewerFields } from '../nodes/node-rules.js'
 import type { Records } from '../../store/records.js'
@@ -114,7 +113,7 @@ export const nodeHandlers: HandlersOf<
   },
 
   'nodes.create': async (call, backend) => {
-    const node = await backend.conductor.createNode(newNode(call.document as JsonObject, call.version, backend))
+    const node = await backend.conductor.createNode(newNode(call.document, call.version, backend))
     return { body: shown(node, call, backend), location: call.links.href(`nodes/${node.uuid}`) }
   },
 
@@ -122,7 +121,7 @@ export const nodeHandlers: HandlersOf<
     const { node_ident: ident, reset_interfaces } = call.args
     const request: NodePatchRequest = {
       ident,
-      patch: call.document as PatchOperation[],
+      patch: call.document,
       version: call.version,
       resetInterfaces: reset_interfaces ?? false,
       drivers: backend.conductor.drivers(),

@@ -4,14 +4,13 @@ import {
   PATCHABLE,
   portgroupSchema,
   textOf,
-  type JsonObject,
   type PortgroupRecord,
+  type PatchOperation,
 } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { ResourceQuery } from '../../store/store.js'
 import type { Backend, Call, HandlersOf } from '../call.js'
 import { findNode } from '../nodes/find-node.js'
-import type { PatchOperation } from '../json-patch.js'
 import type { PagingArgs } from '../listing.js'
 import { checkRoutedIdent, created, findResource, listResources, nodeOr, showResource } from '../resource-list.js'
 import { checkPatchable, isName, patched, patchValues, readForms, withDefaults } from '../resource-patch.js'
@@ -98,7 +97,7 @@ export const portgroupHandlers: HandlersOf<
   'portgroups.get': (call, backend) => showResource('portgroup', call, findPortgroup(call, backend)),
 
   'portgroups.create': async (call, backend) => {
-    const document = readForms(call.document as JsonObject, FORMS)
+    const document = readForms(call.document, FORMS)
     const node = nodeOr(400, backend, textOf(document.node_uuid))
     refuseModeBefore26(call, Boolean(document.mode) || Object.keys((document.properties ?? {}) as object).length > 0)
     if (document.name && !isName(document.name))
@@ -118,7 +117,7 @@ export const portgroupHandlers: HandlersOf<
 
   'portgroups.patch': async (call, backend) => {
     const { uuid } = findPortgroup(call, backend)
-    const patch = call.document as PatchOperation[]
+    const patch = call.document
     const [first] = patch
     refuseModeBefore26(call, first !== undefined && /^\/(mode|properties)(\/|$)/.test(first.path))
     checkPatchable(patch, PATCHABLE.portgroup)

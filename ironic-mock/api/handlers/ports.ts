@@ -14,7 +14,6 @@ import type { PortQuery } from '../../store/store.js'
 import type { Backend, Call, HandlersOf } from '../call.js'
 import { findNode } from '../nodes/find-node.js'
 import { isUuid } from '../formats.js'
-import type { PatchOperation } from '../json-patch.js'
 import { page, readFields, readPaging, readSelection, type PagingArgs } from '../listing.js'
 import { joinablePortgroup, newPortFields, patchPort, refuseNewerLink, refuseNewerPortFields } from '../port-rules.js'
 import { renderPort } from '../render.js'
@@ -127,7 +126,7 @@ export const portHandlers: HandlersOf<
   },
 
   'ports.create': async (call, backend) => {
-    const document = newPortFields(call.document as JsonObject)
+    const document = newPortFields(call.document)
     if (document.node_ident !== undefined && call.version < SINCE.portNodeIdent) throw ironicErrors.notAcceptable()
     const node = nodeOr(400, backend, textOf(document.node_uuid ?? document.node_ident))
     refuseNewerPortFields(Object.keys(document), call.version)
@@ -153,7 +152,7 @@ export const portHandlers: HandlersOf<
 
   'ports.patch': async (call, backend) => {
     const { version } = call
-    const patch = call.document as PatchOperation[]
+    const patch = call.document
     checkPatchable(patch, PATCHABLE_PORT_FIELDS)
     refuseNewerPortFields(
       patch.map(({ path }) => path.split('/')[1]!),

@@ -84,7 +84,7 @@ export const ramdiskHandlers: HandlersOf<'lookup' | 'heartbeat' | 'continueInspe
       throw new IronicError(404, 'API version 1.84 or newer is required')
     // The conductor refuses an inventory without usable MACs and BMC address: only it knows by which of them it can
     // find the node.
-    const parameters = [call.document as JsonObject, ...(args.node_uuid ? [args.node_uuid] : [])] as const
+    const parameters = [call.document, ...(args.node_uuid ? [args.node_uuid] : [])] as const
     if (!current) return { body: { uuid: (await backend.conductor.continueInspection(...parameters)).uuid } }
     const found = await backend.conductor.continueInspectionAsLookup(...parameters)
     return { body: lookupAnswer(found, call, backend) }

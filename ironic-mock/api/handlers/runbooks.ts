@@ -8,14 +8,13 @@ import {
   textOf,
   traitRunbookSchema,
   traitSchema,
-  type JsonObject,
   type RunbookRecord,
   type RunbookStep,
+  type PatchOperation,
 } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { Backend, Call, HandlersOf } from '../call.js'
 import { isLogicalName, isUuid } from '../formats.js'
-import type { PatchOperation } from '../json-patch.js'
 import { created, findResource, listResources, showResource } from '../resource-list.js'
 import { checkPatchable, patched, patchValues, readForms, withDefaults } from '../resource-patch.js'
 import { selectedFields } from '../resource-view.js'
@@ -64,7 +63,7 @@ export const runbookHandlers: HandlersOf<
     showResource('runbook', call, findResource('runbook', backend, call.args.runbook_ident)),
 
   'runbooks.create': async (call, backend) => {
-    const document = call.document as JsonObject
+    const document = call.document
     checkDocument(call.version < TRAITS ? traitRunbookSchema : runbookSchema, 'runbook', document)
     checkDuplicates(document.steps as RunbookStep[])
     const { uuid } = readForms(document, { uuid: 'uuid' })
@@ -84,7 +83,7 @@ export const runbookHandlers: HandlersOf<
   },
 
   'runbooks.patch': async (call, backend) => {
-    const patch = call.document as PatchOperation[]
+    const patch = call.document
     const allowed = PATCHABLE.runbook.filter((name) => name !== 'description' || call.version >= TRAITS)
     checkPatchable(patch, allowed)
     const { uuid } = findResource('runbook', backend, call.args.runbook_ident)
@@ -119,7 +118,7 @@ export const runbookHandlers: HandlersOf<
     const { runbook_ident: ident, trait } = call.args
     if (trait) checkDocument(traitSchema, 'trait', trait)
     const { uuid } = findRunbook(call, backend)
-    const { traits } = call.document as { traits?: string[] }
+    const { traits } = call.document
     if (Boolean(trait) === (traits !== undefined))
       throw new IronicError(
         400,

@@ -6,6 +6,7 @@ import {
   volumeConnectorSchema,
   volumeTargetSchema,
   type JsonObject,
+  type PatchOperation,
   type JsonSchema,
 } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
@@ -13,7 +14,6 @@ import type { ResourcePatch } from '../../store/store.js'
 import type { Backend, Call, HandlersOf } from '../call.js'
 import { findNode } from '../nodes/find-node.js'
 import { isUuid } from '../formats.js'
-import type { PatchOperation } from '../json-patch.js'
 import type { Links } from '../links.js'
 import type { PagingArgs } from '../listing.js'
 import { created, findResource, listResources, nodeOr, showResource } from '../resource-list.js'
@@ -39,8 +39,8 @@ function list(kind: VolumeKind, call: Call<ListArgs>, backend: Backend, node = c
   return listResources(kind, call, backend, { query, fields, repeated: { detail: call.args.detail || null } })
 }
 
-async function create(kind: VolumeKind, call: Call<object>, backend: Backend) {
-  const document = readForms(call.document as JsonObject, { node_uuid: 'uuid', uuid: 'uuid' })
+async function create(kind: VolumeKind, call: Call<object, JsonObject>, backend: Backend) {
+  const document = readForms(call.document, { node_uuid: 'uuid', uuid: 'uuid' })
   const node = backend.store.records.nodes.get(textOf(document.node_uuid))?.record
   if (!node)
     throw new IronicError(400, `Invalid input for field/attribute node_uuid. Value: '${textOf(document.node_uuid)}'. `)
@@ -54,9 +54,9 @@ async function create(kind: VolumeKind, call: Call<object>, backend: Backend) {
   return created(kind, call, await backend.conductor.resources.create(kind, record as never))
 }
 
-async function change(kind: VolumeKind, call: Call<object>, backend: Backend, uuid: string) {
+async function change(kind: VolumeKind, call: Call<object, PatchOperation[]>, backend: Backend, uuid: string) {
   findResource(kind, backend, uuid)
-  const patch = call.document as PatchOperation[]
+  const patch = call.document
   checkPatchable(patch, PATCHABLE[kind])
   const targets = patchValues(patch, 'node_uuid')
   for (const target of targets)

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { NodeRecord } from '../../../wire/index.js'
-import type { PatchOperation } from '../json-patch.js'
+import type { NodeRecord, PatchOperation } from '../../../wire/index.js'
 import { checkPatch, patchNode, type NodePatchRequest } from './node-patch.js'
 import { aNode, someDrivers } from '../../../test/kit/ironic-records.js'
 

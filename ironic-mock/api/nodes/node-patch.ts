@@ -12,11 +12,12 @@ import {
   type Microversion,
   type NodeRecord,
   type ProvisionState,
+  type PatchOperation,
 } from '../../../wire/index.js'
 import type { DriverDescription } from '../../conductor/core/conductor.js'
 import { UPDATE_ALLOWED } from '../../conductor/core/transitions.js'
 import type { NodePatch } from '../../store/store.js'
-import { applyPatch, type PatchOperation } from '../json-patch.js'
+import { applyPatch } from '../json-patch.js'
 import { checkDescription, checkNodeName, checkUuid, normalised, refuseNewerFields } from './node-rules.js'
 import { checkDocument, schemaProblem } from '../schema.js'
 

@@ -1,11 +1,15 @@
 import { arg, type Operation } from '../operation.js'
 import { traitListSchema } from '../resource-schemas.js'
-import { patchSchema } from '../schemas.js'
+import type { JsonObject } from '../node.js'
+import { patchSchema, type SchemaOf } from '../schemas.js'
 import { fieldsOnly, pagingByName, selected, without } from './listing.js'
 
 const { reading, writing } = without('runbooks', 'pecan')
 const ident = { runbook_ident: arg.ident } as const
 const traits = { since: 112, hidden: without('runbook traits', 'pecan').reading } as const
+
+/** Any object: a version decides what of it is known. */
+const runbookSchema: SchemaOf<JsonObject> = { type: 'object' }
 
 export const RUNBOOKS = [
   {
@@ -25,7 +29,7 @@ export const RUNBOOKS = [
     also: ['/v1/runbooks/{document}'],
     since: 92,
     hidden: writing,
-    body: { document: { type: 'object' }, label: 'runbook' },
+    body: { document: runbookSchema, label: 'runbook' },
     status: 201,
   },
   {
