@@ -35,7 +35,8 @@ async function* frame(input: ByteReader): AsyncGenerator<Uint8Array, void, undef
     try {
       decoder.push(bytes, last)
     } catch (cause) {
-      throw new DecodeError(CORRUPT, { cause })
+      // On some damage the decoder writes past its own buffer: that error of JavaScript says nothing to a user.
+      throw new DecodeError(CORRUPT, cause instanceof RangeError || cause instanceof TypeError ? {} : { cause })
     }
     return output.splice(0)
   }

@@ -2,7 +2,7 @@ import { crc32, gzipSync } from 'node:zlib'
 import { readFileSync } from 'node:fs'
 import lzma from 'lzma-native'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { seededRandom, systemClock } from '../../runtime/index.js'
+import { errorChain, seededRandom, systemClock } from '../../runtime/index.js'
 import { counted, memoryStream } from '../byte-stream.js'
 import { decompress, sniff } from './decompress.js'
 
@@ -95,6 +95,12 @@ test.each([
   ['contents', '28b52ffde0000000000100000002001000'],
 ])('a zstd frame whose %s ask for a GiB is refused before it is given memory', async (_, hex) => {
   await expect(all(Buffer.from(hex, 'hex'))).rejects.toThrow('Frame requires too much memory for decoding')
+})
+
+test('a zstd block larger than its frame is damage, without an error of JavaScript as the cause', async () => {
+  const frame = Buffer.from(`28b52ffd2004510000${'61'.repeat(10)}`, 'hex')
+  const error: unknown = await all(frame).catch((thrown: unknown) => thrown)
+  expect(errorChain(error)).toEqual(['Data corruption detected'])
 })
 
 test('what a skippable zstd frame of 4 GiB holds is not kept', async () => {
