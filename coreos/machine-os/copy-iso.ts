@@ -27,8 +27,9 @@ export interface CopyOptions {
  */
 export async function copyIso(options: CopyOptions): Promise<void> {
   const { source, destination, clock } = options
+  const isos = await storedIsos(source, clock)
   await held(clock, `making ${destination}`, () => mkdir(destination, { recursive: true }))
-  for (const iso of await storedIsos(source, clock)) await copyOne(iso, options)
+  for (const iso of isos) await copyOne(iso, options)
 }
 
 async function copyOne(iso: StoredIso, { destination, kargs = [], clock, onFile }: CopyOptions): Promise<void> {

@@ -21,8 +21,9 @@ export const PXE_FILES = ['vmlinuz', 'initrd.img', 'rootfs.img'] as const
  */
 export async function copyPxe(options: CopyOptions & { initrdOnly?: boolean }): Promise<void> {
   const { source, destination, clock, initrdOnly = false, onFile } = options
+  const isos = await storedIsos(source, clock)
   await held(clock, `making ${destination}`, () => mkdir(destination, { recursive: true }))
-  for (const iso of await storedIsos(source, clock)) {
+  for (const iso of isos) {
     const base = join(destination, iso.name)
     const stamp = `${base}.pxe.sha256`
     const wanted = initrdOnly ? (['initrd.img'] as const) : PXE_FILES

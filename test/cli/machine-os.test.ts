@@ -146,6 +146,8 @@ describe('row 1: machine-os, as an init container runs it', () => {
       code: 2,
       stderr: expect.stringMatching(message) as string,
     })
+    // Wrong use makes no folder.
+    expect(await readdir('.')).not.toContain('x')
   })
 })
 
