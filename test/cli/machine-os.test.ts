@@ -135,19 +135,23 @@ describe('row 1: machine-os, as an init container runs it', () => {
   })
 
   test.each([
-    [['copy-metal', 'x', '--pxe', '--image-build'], {}, /cannot be used with/],
-    [['copy-metal', 'x', '--source', '.'], { COREOS_VERSION: '8' }, /Unknown COREOS_VERSION: 8/],
-    [['copy-metal', 'x', '--source', '.'], { COREOS_VERSION: '10' }, /CoreOS version 10 is not bundled in this image/],
-    [['copy-iso', 'x', '--source', '/nowhere'], {}, /the folder \/nowhere cannot be read/],
+    [['copy-metal', 'not-made', '--pxe', '--image-build'], {}, /cannot be used with/],
+    [['copy-metal', 'not-made', '--source', '.'], { COREOS_VERSION: '8' }, /Unknown COREOS_VERSION: 8/],
+    [
+      ['copy-metal', 'not-made', '--source', '.'],
+      { COREOS_VERSION: '10' },
+      /CoreOS version 10 is not bundled in this image/,
+    ],
+    [['copy-iso', 'not-made', '--source', '/nowhere'], {}, /the folder \/nowhere cannot be read/],
     [['verify', '.'], {}, /CoreOS version 9 is not bundled/],
-    [['build', 'x'], {}, /required option/],
+    [['build', 'not-made'], {}, /required option/],
   ])('wrong use: %j', async (argv, variables, message) => {
     expect(await ran(['machine-os', ...argv], variables)).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(message) as string,
     })
     // Wrong use makes no folder.
-    expect(await readdir('.')).not.toContain('x')
+    expect(await readdir('.')).not.toContain('not-made')
   })
 })
 
