@@ -15,7 +15,7 @@ export async function stateCheck(options: StateOptions, { stdout }: Environment)
     stdout.write(options.json ? `${JSON.stringify(reported(database))}\n` : text(database))
   const sound = databases.every((database) => database.sound)
   if (!sound && !options.json)
-    stdout.write(`ironstage state repair --state-dir ${folder} makes it anew from what can be read\n`)
+    stdout.write(`ironstage state repair --state-dir ${folder} rebuilds it from what can be read\n`)
   return sound ? 0 : 1
 }
 
@@ -26,7 +26,7 @@ export async function stateRepair(options: StateOptions, { stdout }: Environment
     stdout.write(
       options.json
         ? `${JSON.stringify({ event: 'repaired', file, kept: rows, aside })}\n`
-        : `${file} was made anew with ${rows} ${rows === 1 ? 'row' : 'rows'}; the damaged file is ${aside}\n`,
+        : `${file} is new, with the ${rows} readable ${rows === 1 ? 'row' : 'rows'}; the damaged file is now ${aside}\n`,
     )
   if (repaired.length === 0 && !options.json) stdout.write('nothing is damaged\n')
   return 0

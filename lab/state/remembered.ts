@@ -20,8 +20,15 @@ function problemOf({ name, value }: Readonly<Record<string, unknown>>): string |
   return jsonProblem(value, { username: '', password: '' })
 }
 
-/** Marks that a process uses the folder. It concerns this process only, so it is not in the second copy. */
+/** Marks that a process uses the folder; empty in the second copy once no process does. */
 export const IN_USE = 'in-use'
+
+/** Reads from a second copy whether a process uses the folder. A copy that is damaged, or of an older ironstage, says nothing. */
+export function markIn(secondCopy: ReadonlyMap<string, string>): 'in use' | 'not in use' | 'unknown' {
+  const mark = secondCopy.get(IN_USE)
+  if (mark === undefined) return 'unknown'
+  return mark === '' ? 'not in use' : 'in use'
+}
 
 /** Second copy of the contents of `lock`: lines of JSON, of which the last one of a name counts. */
 const SECOND_COPY = 'remembered.jsonl'

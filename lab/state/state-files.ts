@@ -31,18 +31,23 @@ export async function checkState(folder: string): Promise<CheckedDatabase[]> {
 const checked = async (folder: string, lock: LockedFolder): Promise<CheckedDatabase[]> => [
   ...(await checkedDatabases(folder, lock)),
   // A held `lock` must not be opened again: closing it would release the kernel's lock.
-  ...(lock.damaged ? [{ file: LOCK_DATABASE.file, found: await salvagedLock(folder), sound: false }] : []),
+  ...(lock.damaged ? [{ file: LOCK_DATABASE.file, found: await salvagedLock(folder, lock), sound: false }] : []),
 ]
 
 /** Adds values that exist only in the second copy. */
-async function salvagedLock(folder: string): Promise<Salvage> {
+async function salvagedLock(folder: string, { maybeWithoutLog }: LockedFolder): Promise<Salvage> {
   const { file } = LOCK_DATABASE
   const found = await salvage(join(folder, file), LOCK_DATABASE)
   const read = found?.tables[0]?.rows ?? []
   const rows = bothCopies(secondCopyIn(folder), new Map(read.map((row) => [String(row.name), String(row.value)])))
   return {
     file,
-    problems: found?.problems ?? ['it is empty'],
+    problems: [
+      ...(found?.problems ?? ['it is empty']),
+      ...maybeWithoutLog.map(
+        (name) => `${name}-wal is not there, and this file would say whether the last changes of ${name} were in it`,
+      ),
+    ],
     tables: [
       { name: 'remembered', unusable: 0, torn: false, rows: [...rows].map(([name, value]) => ({ name, value })) },
     ],

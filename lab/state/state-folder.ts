@@ -2,7 +2,7 @@ import Database from 'libsql'
 import { access, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { checkRows, closeToOthers as closeFileToOthers, isDiskFull, UserError } from '../../runtime/index.js'
-import { bothCopies, copyAll, copyOne, IN_USE, LOCK_DATABASE, rowsOf, secondCopyIn } from './remembered.js'
+import { bothCopies, copyAll, copyOne, IN_USE, LOCK_DATABASE, markIn, rowsOf, secondCopyIn } from './remembered.js'
 
 /** Version of the folder's layout, increased when an older ironstage can no longer read the folder. */
 const LAYOUT = 1
@@ -29,7 +29,7 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
     const [missing] = await missingLogs(path, lock)
     if (missing !== undefined) throw withoutLog(path, missing)
     restoreFromSecondCopy(path, lock)
-    setInUse(lock, true)
+    setInUse(path, lock, true)
   } catch (error) {
     release(lock)
     throw unusable(path, error)
@@ -45,7 +45,7 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
     },
     [Symbol.dispose]: () => {
       try {
-        setInUse(lock, false)
+        setInUse(path, lock, false)
       } catch (error) {
         // If the mark stays, the next start only checks that the logs exist.
         if (!isDiskFull(error)) throw error
@@ -74,7 +74,11 @@ const DATABASES = ['ironic.db', 'machines.db']
  * the changes in the log, and without an error.
  */
 async function missingLogs(path: string, lock: Database.Database): Promise<string[]> {
-  if (!lock.prepare('SELECT value FROM remembered WHERE name = ?').get(IN_USE)) return []
+  const inUse = lock.prepare('SELECT value FROM remembered WHERE name = ?').get(IN_USE) !== undefined
+  return inUse || markIn(secondCopyIn(path)) === 'in use' ? databasesWithoutLog(path) : []
+}
+
+async function databasesWithoutLog(path: string): Promise<string[]> {
   const isThere = (file: string) =>
     access(join(path, file)).then(
       () => true,
@@ -90,7 +94,9 @@ const withoutLog = (path: string, file: string): UserError =>
     remedy: `put it back, or go on without them: ironstage state repair --state-dir ${path}`,
   })
 
-function setInUse(lock: Database.Database, inUse: boolean): void {
+/** Marks the second copy first: when that fails on a full disk, both marks stay. */
+function setInUse(path: string, lock: Database.Database, inUse: boolean): void {
+  copyOne(path, IN_USE, inUse ? '1' : '')
   if (inUse) lock.prepare(REMEMBER).run(IN_USE, '1')
   else lock.prepare('DELETE FROM remembered WHERE name = ?').run(IN_USE)
 }
@@ -101,6 +107,8 @@ export interface LockedFolder extends Disposable {
   readonly damaged: boolean
   /** Databases whose write-ahead log is missing. */
   readonly withoutLog: readonly string[]
+  /** Databases without a write-ahead log that may have had one: no readable file says whether a process was killed. */
+  readonly maybeWithoutLog: readonly string[]
   /** Accepts the databases without their missing logs. */
   accept(): void
 }
@@ -112,12 +120,21 @@ export async function lockStateFolder(path: string): Promise<LockedFolder> {
     lock = takeLock(path)
   } catch (error) {
     if (!(error instanceof UserError) || error.code !== 'damaged-state') throw error
-    return { damaged: true, withoutLog: [], accept: () => {}, [Symbol.dispose]: () => {} }
+    const mark = markIn(secondCopyIn(path))
+    const found = mark === 'not in use' ? [] : await databasesWithoutLog(path)
+    return {
+      damaged: true,
+      withoutLog: mark === 'in use' ? found : [],
+      maybeWithoutLog: mark === 'unknown' ? found : [],
+      accept: () => {},
+      [Symbol.dispose]: () => {},
+    }
   }
   return {
     damaged: false,
     withoutLog: await missingLogs(path, lock),
-    accept: () => setInUse(lock, false),
+    maybeWithoutLog: [],
+    accept: () => setInUse(path, lock, false),
     [Symbol.dispose]: () => release(lock),
   }
 }
@@ -232,7 +249,7 @@ function takeLock(path: string): Database.Database {
     if (isDamaged(cause))
       throw new UserError('damaged-state', `the file ${join(path, 'lock')} is damaged`, {
         cause,
-        remedy: `ironstage state repair --state-dir ${path} makes it anew from its second copy`,
+        remedy: `ironstage state repair --state-dir ${path} rebuilds it from its second copy`,
       })
     throw unusable(path, cause)
   }

@@ -19,32 +19,41 @@ const KERNEL_NAME = /^((sd|vd|xvd|hd)[a-z]+|nvme\d+n\d+|mmcblk\d+|dasd[a-z]+|pme
  * @throws UserError (usage) for a name that does not stay with a disk, unless the disk's identity comes with it
  */
 export function diskSelector(device: string, yesErase?: string): DiskSelector {
-  const usage = (message: string, remedy: string) => new UserError('device', message, { kind: 'usage', remedy })
-  const value = device.trim()
-  if (!/^[^\s\0-\x1f\x7f'"]{1,255}$/.test(value)) throw usage(`${quotedName(device)} is not the name of a disk`, REMEDY)
-  if (value.startsWith(BY_ID)) {
-    const id = value.slice(BY_ID.length)
-    if (id === '' || id.includes('/')) throw usage(`${device} is not the name of a disk`, REMEDY)
-    if (/-part\d+$/.test(id)) throw usage(`${device} is a partition; an installation takes a whole disk`, REMEDY)
-    return { kind: 'identity', value: id }
-  }
-  const name = value.replace(/^\/dev\//, '')
-  if (KERNEL_NAME.test(name)) {
-    if (yesErase !== undefined) return { kind: 'name', name, identity: diskIdentity(yesErase) }
-    throw usage(
-      `${device} is no stable name: another disk may have it after the next boot`,
-      `name the disk by serial number, WWN or by-id name; or say --yes-erase SERIAL|WWN with those of ${device}`,
-    )
-  }
-  if (value.startsWith('/')) throw usage(`${device} is not a stable name of a disk`, REMEDY)
-  return { kind: 'identity', value }
+  const name = kernelName(device)
+  if (name === null) return { kind: 'identity', value: stableName(device, quotedName(device)) }
+  if (yesErase !== undefined) return { kind: 'name', name, identity: identityIn(yesErase) }
+  throw usage(
+    `${device} is no stable name: another disk may have it after the next boot`,
+    `name the disk by serial number, WWN or by-id name; or say --yes-erase SERIAL|WWN with those of ${device}`,
+  )
 }
 
-function diskIdentity(yesErase: string): string {
-  const selector = diskSelector(yesErase)
-  if (selector.kind === 'identity') return selector.value
-  throw new UserError('device', `--yes-erase is ${yesErase}, which is not a serial number or WWN`, { kind: 'usage' })
+function identityIn(yesErase: string): string {
+  const named = `--yes-erase ${quotedName(yesErase)}`
+  if (kernelName(yesErase) === null) return stableName(yesErase, `${named}: that`)
+  throw usage(`${named}: a kernel name says nothing about which disk has it`, REMEDY)
 }
+
+function kernelName(text: string): string | null {
+  const name = text.trim().replace(/^\/dev\//, '')
+  return KERNEL_NAME.test(name) ? name : null
+}
+
+/** Serial number, WWN or name below /dev/disk/by-id; `subject` begins the sentence that refuses anything else. */
+function stableName(text: string, subject: string): string {
+  const value = text.trim()
+  if (!/^[^\s\0-\x1f\x7f'"]{1,255}$/.test(value)) throw usage(`${subject} is not the name of a disk`, REMEDY)
+  if (!value.startsWith(BY_ID)) {
+    if (value.startsWith('/')) throw usage(`${subject} is not a stable name of a disk`, REMEDY)
+    return value
+  }
+  const id = value.slice(BY_ID.length)
+  if (id === '' || id.includes('/')) throw usage(`${subject} is not the name of a disk`, REMEDY)
+  if (/-part\d+$/.test(id)) throw usage(`${subject} is a partition; an installation takes a whole disk`, REMEDY)
+  return id
+}
+
+const usage = (message: string, remedy: string) => new UserError('device', message, { kind: 'usage', remedy })
 
 /** Text for a message: control characters as escapes, and cut when too long. */
 export const quotedName = (text: string): string =>

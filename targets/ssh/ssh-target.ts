@@ -61,7 +61,7 @@ export function sshDiskSelector(device: string, yesErase?: string): DiskSelector
   if (!/^[^\0-\x1f\x7f\\]{1,4095}$/.test(yesErase))
     throw new UserError(
       'device',
-      `--yes-erase is ${quotedName(yesErase)}, which is not the backing file of a loop device`,
+      `--yes-erase ${quotedName(yesErase)}: that is not the backing file of a loop device`,
       {
         kind: 'usage',
         remedy: 'give the path that losetup --list shows as BACK-FILE',

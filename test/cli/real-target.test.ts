@@ -18,6 +18,26 @@ describe('a real target', () => {
     ],
     ['a place in place of a disk', ['--target', 'local:/dev/disk/by-path/pci-0'], /is not a stable name of a disk/],
     ['a partition', ['--target', 'local:/dev/disk/by-id/x-part1'], /a partition; an installation takes a whole disk/],
+    [
+      'an identity with a line break',
+      ['--target', 'local:/dev/sdz', '--yes-erase', 'a\nb'],
+      /^ironstage: --yes-erase "a\\nb": that is not the name of a disk\n/,
+    ],
+    [
+      'a kernel name as the identity',
+      ['--target', 'ssh://root@127.0.0.1', '--device', 'sdz', '--yes-erase', '/dev/sdy'],
+      /^ironstage: --yes-erase \/dev\/sdy: a kernel name says nothing/,
+    ],
+    [
+      'a place as the identity',
+      ['--target', 'local:/dev/sdz', '--yes-erase', '/dev/disk/by-path/x'],
+      /^ironstage: --yes-erase \/dev\/disk\/by-path\/x: that is not a stable name of a disk\n/,
+    ],
+    [
+      'a backing file with a line break',
+      ['--target', 'ssh://root@127.0.0.1', '--device', 'loop0', '--yes-erase', '/a\nb'],
+      /^ironstage: --yes-erase "\/a\\nb": that is not the backing file of a loop device\n/,
+    ],
     ['no disk', ['--target', 'local', '--plan'], /a local target needs a disk/],
     ['two disks', ['--target', 'local:/dev/disk/by-id/a', '--device', 'b', '--plan'], /both .* name a disk/],
     [

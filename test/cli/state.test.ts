@@ -1,4 +1,4 @@
-import { cp, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { cp, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -127,7 +127,9 @@ describe.each([
 
     const repair = await run('state', 'repair', '--state-dir', folder)
     expect(repair).toMatchObject({ code: 0, stderr: '' })
-    const [, kept, aside] = /was made anew with (\d+) rows?; the damaged file is (.*)\n/.exec(repair.stdout)!
+    const [, kept, aside] = / is new, with the (\d+) readable rows?; the damaged file is now (.*)\n/.exec(
+      repair.stdout,
+    )!
     const all = file === 'ironic.db' ? Object.values(exported.ironic).flat().length : exported.machines.record.length
     expect(Number(kept)).toBe(all)
     expect(await readFile(aside!)).toEqual(before)
@@ -163,6 +165,47 @@ test.each(['ironic.db', 'machines.db'])(
     expect(file === 'ironic.db' ? machines : nodes).toBe(NODES)
   },
 )
+
+test.each<[string, boolean, (lock: string) => Promise<void>]>([
+  ['deleted', false, (lock) => rm(lock)],
+  ['damaged', true, (lock) => writeFile(lock, 'this is no database\n'.repeat(99))],
+])('a log that is missing after a kill is said also when `lock` is %s', async (_, isDamaged, change) => {
+  const folder = await copyOf(killed)
+  await rm(join(folder, 'ironic.db-wal'))
+  await rm(join(folder, 'ironic.db-shm'), { force: true })
+  await change(join(folder, 'lock'))
+  const up = await run('up', '--port', '0', '--state-dir', folder)
+  expect(up).toMatchObject({ code: 1, stdout: '' })
+  expect(up.stderr).toMatch(isDamaged ? /lock is damaged/ : /ironic\.db-wal is missing/)
+  const check = await run('state', 'check', '--state-dir', folder)
+  expect(check.stdout).toContain('ironic.db: DAMAGED\n  ironic.db-wal is missing: the last changes were in it\n')
+  expect(check.stdout).toContain('machines.db: sound\n')
+  expect(await run('state', 'repair', '--state-dir', folder)).toMatchObject({ code: 0 })
+  expect(await run('state', 'check', '--state-dir', folder)).toMatchObject({ code: 0 })
+  expect(await start(folder)).toMatchObject({ machines: NODES })
+})
+
+test('a check that cannot know whether a log is missing says so', async () => {
+  const folder = await copyOf(killed)
+  await rm(join(folder, 'machines.db-wal'))
+  await writeFile(join(folder, 'lock'), 'this is no database\n'.repeat(99))
+  await rm(join(folder, 'remembered.jsonl'))
+  const check = await run('state', 'check', '--state-dir', folder)
+  expect(check.code).toBe(1)
+  expect(check.stdout).toContain(
+    '  machines.db-wal is not there, and this file would say whether the last changes of machines.db were in it\n',
+  )
+  expect(check.stdout).not.toContain('ironic.db-wal')
+})
+
+test('a stopped process loses nothing when its empty logs are gone and `lock` is damaged', async () => {
+  const folder = await copyOf(stopped)
+  for (const name of await readdir(folder)) if (/-(wal|shm)$/.test(name)) await rm(join(folder, name))
+  await writeFile(join(folder, 'lock'), 'this is no database\n'.repeat(99))
+  const check = await run('state', 'check', '--state-dir', folder)
+  expect(check.stdout).toContain('ironic.db: sound\n')
+  expect(check.stdout).not.toContain('-wal')
+})
 
 test('a killed process loses nothing when its files are all there, nor a stopped one without its empty logs', async () => {
   expect(await start(await copyOf(killed))).toEqual({ nodes: NODES, machines: NODES })
