@@ -1,4 +1,4 @@
-import { ownerOfError, type Logger } from '../runtime/index.js'
+import { ownerOfError, traceOwners, type Logger } from '../runtime/index.js'
 
 /**
  * The last resort of a process that works for many nodes: an error that nothing caught fails the work that it belongs to,
@@ -6,6 +6,7 @@ import { ownerOfError, type Logger } from '../runtime/index.js'
  * without this.
  */
 export function containStrayErrors(logger: Logger): Disposable {
+  traceOwners()
   const caught = (error: unknown) => {
     const owner = ownerOfError()
     if (!owner) {

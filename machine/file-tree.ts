@@ -43,6 +43,7 @@ export function fileError(code: 'ENOENT' | 'ENOTDIR' | 'EISDIR' | 'ELOOP' | 'ERO
 
 /** The path made absolute, without `.`, `..`, doubled or trailing slashes. */
 export function normalPath(path: string): string {
+  if (path.startsWith('/') && !/\/(?:[./]|$)/.test(path)) return path
   const parts: string[] = []
   for (const part of path.split('/')) {
     if (part === '..') parts.pop()
@@ -146,7 +147,11 @@ export class MemoryFileTree implements FileTree {
   /** The path with all links resolved, the last part's too unless `last: false`. */
   resolve(path: string, options: { last?: boolean } = {}): string {
     const last = options.last ?? true
-    let todo = normalPath(path).split('/').slice(1)
+    const normal = normalPath(path)
+    const there = this.#node(normal)
+    // Only real paths have nodes: a link's target is stored at its own path.
+    if (there && there.kind !== 'link') return normal
+    let todo = normal.split('/').slice(1)
     let done = ''
     for (let links = 0; todo.length > 0;) {
       const step: string = `${done}/${todo[0]!}`

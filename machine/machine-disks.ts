@@ -208,6 +208,7 @@ function whilePowered(device: BlockDevice, signal: AbortSignal): BlockDevice {
   const gate = <T>(access: () => Promise<T>): Promise<T> =>
     signal.aborted ? Promise.reject(signal.reason as Error) : access()
   const gated: BlockDevice = {
+    ...(device.revision && { revision: () => device.revision!() }),
     name: device.name,
     size: device.size,
     sectorSize: device.sectorSize,

@@ -8,13 +8,21 @@ export interface Owner {
   fail(error: unknown): boolean
 }
 
-const owners = new AsyncLocalStorage<Owner>()
+/** Made by {@link traceOwners}, since it makes every promise of the process dearer. */
+let owners: AsyncLocalStorage<Owner> | undefined
+
+/** Lets {@link ownerOfError} find the work that began after this call. */
+export function traceOwners(): void {
+  owners ??= new AsyncLocalStorage<Owner>()
+}
 
 /**
  * Runs work so that {@link ownerOfError} finds it: an error that is thrown in one of its event handlers, or a rejection that
- * nothing handles, rejects this promise instead of ending the process.
+ * nothing handles, rejects this promise instead of ending the process. Without {@link traceOwners} it only runs the work.
  */
 export function contained<T>(name: string, work: () => Promise<T>): Promise<T> {
+  if (!owners) return work()
+  const storage = owners
   return new Promise<T>((resolve, reject) => {
     let ended = false
     const owner: Owner = {
@@ -26,7 +34,7 @@ export function contained<T>(name: string, work: () => Promise<T>): Promise<T> {
         return true
       },
     }
-    void owners.run(owner, () =>
+    void storage.run(owner, () =>
       work().then(
         (value) => {
           ended = true
@@ -42,4 +50,4 @@ export function contained<T>(name: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** In a handler of `uncaughtException`: whose work threw the error; undefined for an error of the program itself. */
-export const ownerOfError = (): Owner | undefined => owners.getStore()
+export const ownerOfError = (): Owner | undefined => owners?.getStore()

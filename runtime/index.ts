@@ -1,6 +1,6 @@
 /** The ground that every room stands on: time, randomness, errors, lifetimes, the probe, logging. No domain words. */
 export { type Clock, held, hours, minutes, seconds, type SleepOptions } from './clock.js'
-export { contained, ownerOfError } from './containment.js'
+export { contained, ownerOfError, traceOwners } from './containment.js'
 export {
   checkRows,
   closeToOthers,

@@ -8,6 +8,7 @@ export const DEEPEST = 500
  * deeper than any limit.
  */
 export function isNestedDeeper(value: unknown, levels: number = DEEPEST): boolean {
+  if (membersWithin(value, Math.min(levels, USUAL_DEPTH), USUAL_MEMBERS) >= 0) return false
   const seen = new Map<object, number>()
   const open: [value: unknown, level: number][] = [[value, 1]]
   for (let next = open.pop(); next; next = open.pop()) {
@@ -19,6 +20,25 @@ export function isNestedDeeper(value: unknown, levels: number = DEEPEST): boolea
     for (const member of Object.values(item)) open.push([member, level + 1])
   }
   return false
+}
+
+/** A usual document has less than this, and is checked without a table of what was seen. */
+const USUAL_DEPTH = 40
+const USUAL_MEMBERS = 5_000
+
+/** How many of `most` members are left after those of a value; negative when it has more, or more levels. */
+function membersWithin(value: unknown, levels: number, most: number): number {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return most
+  if (levels === 0) return -1
+  let left = most
+  if (Array.isArray(value))
+    for (let at = 0; at < value.length && left >= 0; at++) left = membersWithin(value[at], levels - 1, left - 1)
+  else
+    for (const key in value) {
+      left = membersWithin((value as Record<string, unknown>)[key], levels - 1, left - 1)
+      if (left < 0) break
+    }
+  return left
 }
 
 const nestedTooDeeply = (what: string): UserError =>

@@ -19,6 +19,7 @@ export class Probe {
 
   around<T>(point: ProbePoint, run: () => Promise<T>): Promise<T> {
     if (this.#interceptors.length === 0) return run()
+    if (this.#interceptors.length === 1) return this.#interceptors[0]!(point, run)
     const through = (index: number): Promise<T> => {
       const interceptor = this.#interceptors[index]
       return interceptor ? interceptor(point, () => through(index + 1)) : run()

@@ -93,7 +93,9 @@ export class FaultInjector implements Faults {
     this.#faults.clear()
   }
 
-  readonly interceptor: Interceptor = async <T>(point: ProbePoint, next: () => Promise<T>): Promise<T> => {
+  readonly interceptor: Interceptor = (point, next) => (this.#faults.size === 0 ? next() : this.#strike(point, next))
+
+  async #strike<T>(point: ProbePoint, next: () => Promise<T>): Promise<T> {
     for (const [fault, left] of this.#faults) {
       if (!this.#strikes(fault, point)) continue
       if (left <= 1) this.#faults.delete(fault)

@@ -29,23 +29,39 @@ export interface DiskLayout {
 export const partitionName = (disk: string, number: number): string =>
   /\d$/.test(disk) ? `${disk}p${number}` : `${disk}${number}`
 
-/** Cache by disk, since layouts are read often and changed rarely. */
+/** Layouts by disk, since they are read often and change rarely. */
 const layouts = new WeakMap<BlockDevice, { revision: number; layout: DiskLayout }>()
 
-/** Reads the layout from the disk's bytes. Callers must not change it, since it is cached. */
+/** Reads the layout from the disk's bytes. Callers must not change it, since it is kept until the disk changes. */
 export async function readLayout(device: BlockDevice): Promise<DiskLayout> {
   const revision = device.revision?.()
   if (revision === undefined) return readLayoutNow(device)
   const known = layouts.get(device)
   if (known?.revision === revision) {
-    // Read the disk also when the layout is cached: a disk that fails must not show its old layout.
+    // Read the disk also when its layout is known: a disk that fails must not show its old layout.
     await device.read(device.sectorSize, device.sectorSize)
     return known.layout
   }
   const layout = await readLayoutNow(device)
-  // Do not cache a layout that was read during a change.
+  // A layout that was read during a change is not kept.
   if (device.revision?.() === revision) layouts.set(device, { revision, layout })
   return layout
+}
+
+/**
+ * The same for a disk that may have bad sectors, which are read as zeros: the kernel and udev list a disk that they
+ * cannot read.
+ */
+export async function readLayoutOfBadDisk(device: BlockDevice): Promise<DiskLayout> {
+  const unlessBad = (error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'EIO') return undefined
+    throw error
+  }
+  const layout = await readLayout(device).catch(unlessBad)
+  if (layout) return layout
+  const read: BlockDevice['read'] = async (offset, length) =>
+    (await device.read(offset, length).catch(unlessBad)) ?? new Uint8Array(length)
+  return readLayoutNow({ ...device, read })
 }
 
 async function readLayoutNow(device: BlockDevice): Promise<DiskLayout> {

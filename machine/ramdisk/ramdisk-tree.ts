@@ -182,7 +182,19 @@ function block(tree: TreeBuilder, spec: MachineSpec, disk: MachineSpec['disks'][
   for (const id of names.byId) tree.link(`/dev/disk/by-id/${id}`, `/dev/${disk.name}`)
 }
 
-const encoder = new TextEncoder()
+/** Most files of a boot are never read, so their bytes are made when they are. */
+class TextFile {
+  readonly kind = 'file'
+
+  constructor(
+    readonly text: string,
+    readonly mode: number,
+  ) {}
+
+  get bytes(): Uint8Array {
+    return Buffer.from(this.text)
+  }
+}
 
 class TreeBuilder {
   readonly nodes = new Map<string, TreeNode>()
@@ -193,8 +205,10 @@ class TreeBuilder {
     this.nodes.set(path, { kind: 'directory', mode })
   }
 
+  /** @param path normal, as those of all files here */
   file(path: string, text: string, mode = 0o644): void {
-    this.bytes(path, encoder.encode(text), mode)
+    this.folder(parentPath(path))
+    this.nodes.set(path, new TextFile(text, mode))
   }
 
   bytes(path: string, bytes: Uint8Array, mode: number): void {

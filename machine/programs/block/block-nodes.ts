@@ -1,7 +1,7 @@
 import type { BlockDevice } from '../../disk/block-device.js'
 import { mdUuid } from '../../disk/md-superblock.js'
 import type { Filesystem } from '../../disk/filesystem-probe.js'
-import { readLayout, type DiskLayout } from '../../disk/partitions.js'
+import { readLayoutOfBadDisk, type DiskLayout } from '../../disk/partitions.js'
 import { diskNames } from '../../hardware/hardware-names.js'
 import type { DiskSpec } from '../../machine-spec.js'
 import { findArrays, type MdArray } from './md-arrays.js'
@@ -49,13 +49,23 @@ export async function blockNodes(inside: Inside): Promise<BlockDiskNode[]> {
   return [...disks, ...arrays.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))]
 }
 
+/** Nodes by the layout that they were made from: they change with it, and {@link readLayout} keeps it until then. */
+const nodes = new WeakMap<DiskLayout, BlockDiskNode>()
+
 async function diskNode(inside: Inside, disk: DiskSpec): Promise<BlockDiskNode> {
-  const { byPath, byId } = diskNames(inside.spec, disk)
-  const stable = [...byId.map((id) => `/dev/disk/by-id/${id}`), `/dev/disk/by-path/${byPath}`]
-  return wholeNode({ kind: 'disk', disk, device: inside.disks.get(disk.name)!, stable, array: null })
+  const device = inside.disks.get(disk.name)!
+  const layout = await readLayoutOfBadDisk(device)
+  let node = nodes.get(layout)
+  if (!node) {
+    const { byPath, byId } = diskNames(inside.spec, disk)
+    const stable = [...byId.map((id) => `/dev/disk/by-id/${id}`), `/dev/disk/by-path/${byPath}`]
+    node = wholeNode({ kind: 'disk', disk, device, layout, stable, array: null })
+    nodes.set(layout, node)
+  }
+  return node
 }
 
-function arrayNode(array: MdArray, device: BlockDevice): Promise<BlockDiskNode> {
+async function arrayNode(array: MdArray, device: BlockDevice): Promise<BlockDiskNode> {
   const { arrayUuid, name } = array.superblock
   const members = array.members.flatMap((member) => member?.disk ?? [])
   const disk: DiskSpec = {
@@ -66,23 +76,26 @@ function arrayNode(array: MdArray, device: BlockDevice): Promise<BlockDiskNode> 
     backing: { kind: 'described' },
   }
   const stable = [`/dev/disk/by-id/md-uuid-${mdUuid(arrayUuid)}`, `/dev/disk/by-id/md-name-${name}`]
-  return wholeNode({ kind: 'raid', disk, device, stable, array })
+  const layout = await readLayoutOfBadDisk(device)
+  return wholeNode({ kind: 'raid', disk, device, layout, stable, array })
 }
 
-async function wholeNode({
+function wholeNode({
   kind,
   disk,
   device,
+  layout,
   stable,
   array,
 }: {
   kind: 'disk' | 'raid'
   disk: DiskSpec
   device: BlockDevice
+  layout: DiskLayout
   stable: string[]
   array: MdArray | null
-}): Promise<BlockDiskNode> {
-  const { table, gpt, partitions, filesystem } = await readLayout(withoutBadSectors(device))
+}): BlockDiskNode {
+  const { table, gpt, partitions, filesystem } = layout
   const common = { disk, device, table, diskGuid: gpt?.diskGuid ?? null }
   return {
     ...common,
@@ -111,16 +124,6 @@ async function wholeNode({
     })),
   }
 }
-
-/** A device whose failed reads return zeros: the kernel and udev list a disk that they cannot read. */
-const withoutBadSectors = (device: BlockDevice): BlockDevice => ({
-  ...device,
-  read: (offset, length) =>
-    device.read(offset, length).catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === 'EIO') return new Uint8Array(length)
-      throw error
-    }),
-})
 
 function contentLinks(gpt: BlockNode['gpt'], filesystem: Filesystem | undefined): string[] {
   return [
