@@ -81,9 +81,9 @@ cat ${place}/calls; rm ${place}/calls`
         ...['systemd-run', '--quiet', '--scope', '--collect', '--unit=ironstage-cell-run-1.scope'],
         ...['--property=DevicePolicy=closed', '--property=DeviceAllow=/dev/block/7:0 rwm'],
         ...['--property=DeviceAllow=/dev/block/259:3 rwm', '--property=DeviceAllow=/dev/char/10:5 rwm'],
-        'set-property|--runtime|ironstage-cell-run-1.scope|DeviceAllow=|',
-        'set-property|--runtime|ironstage-cell-run-1.scope|DeviceAllow=/dev/block/7:0 rwm|',
-        'set-property|--runtime|ironstage-cell-run-1.scope|DeviceAllow=/dev/block/259:4 rwm|',
+        // All at once, with the reset: no device that stays is denied for a moment.
+        'set-property|--runtime|ironstage-cell-run-1.scope|DeviceAllow=|DeviceAllow=/dev/block/7:0 rwm|' +
+          'DeviceAllow=/dev/block/259:4 rwm|DeviceAllow=/dev/char/10:5 rwm|',
         '',
       ])
     }

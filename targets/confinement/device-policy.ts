@@ -52,16 +52,21 @@ policy_open() {
 --property=DeviceAllow=/dev/block/\${one#*:} $1m"; done
 }
 # Called after policy_open, before the command starts.
+policy_characters=
 policy_character() {
+  policy_characters="$policy_characters $1"
   policy_words="$policy_words
 --property=DeviceAllow=/dev/char/$1 rwm"
 }
+# All in one call: systemd applies the list as a whole, so that a device that stays allowed can be opened at any moment. The
+# empty entry resets the list: the number of a device that is gone may go to another disk.
 policy_devices() {
-  # Reset first: the number of a device that is gone may go to another disk.
-  set_property DeviceAllow=
-  for one in $2; do set_property "DeviceAllow=/dev/block/\${one#*:} $1m"; done
+  policy_access=$1m policy_wanted=$2
+  set -- DeviceAllow=
+  for one in $policy_wanted; do set -- "$@" "DeviceAllow=/dev/block/\${one#*:} $policy_access"; done
+  for one in $policy_characters; do set -- "$@" "DeviceAllow=/dev/char/$one rwm"; done
+  systemctl set-property --runtime "$policy_unit" "$@" >/dev/null 2>&1
 }
-set_property() { systemctl set-property --runtime "$policy_unit" "$1" >/dev/null 2>&1; }
 policy_close() { :; }`
 
 /** The policy is on a group and the process in a child group: writes to its own group cannot widen the policy. */

@@ -13,12 +13,12 @@ export class MachineWithDisk implements AsyncDisposable {
     readonly machine: SshMachine,
   ) {}
 
-  static async open({ size = '1G' }: { size?: string } = {}): Promise<MachineWithDisk> {
+  static async open({ size = '1G', systemd = false } = {}): Promise<MachineWithDisk> {
     const home = await mkdtemp(join(tmpdir(), 'ironstage-with-disk-'))
     let disk: LoopDevice | undefined
     try {
       disk = await LoopDevice.create(join(home, 'disk.img'), size)
-      const machine = await SshMachine.open({ disk: disk.device })
+      const machine = await SshMachine.open({ disk: disk.device, systemd })
       await mkdir(join(home, '.ssh'), { mode: 0o700 })
       await symlink(machine.keys.key, join(home, '.ssh/id_ed25519'))
       return new MachineWithDisk(home, disk, machine)
@@ -38,8 +38,11 @@ export class MachineWithDisk implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.machine[Symbol.asyncDispose]()
-    await this.disk[Symbol.asyncDispose]()
-    await rm(this.home, { recursive: true, force: true })
+    try {
+      await this.machine[Symbol.asyncDispose]()
+    } finally {
+      await this.disk[Symbol.asyncDispose]()
+      await rm(this.home, { recursive: true, force: true })
+    }
   }
 }

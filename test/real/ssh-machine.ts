@@ -1,8 +1,9 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { pipeline } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { realBinary } from './coreos-installer.js'
@@ -32,6 +33,11 @@ export interface MachineOptions {
   disk: string
   /** A machine whose ports and users this one takes over, as if it had its address. */
   instead?: SshMachine
+  /**
+   * Whether Debian's systemd runs it, as process 1 of namespaces and of a control group of its own. It has a network of
+   * its own too, and answers on the port `any` only.
+   */
+  systemd?: boolean
   /** Whether it has host keys of its own, as after the first boot of an installed system. */
   newHostKeys?: boolean
   bootId?: string
@@ -48,6 +54,8 @@ export const LIVE_BOOT = '00000000-0000-4000-8000-000000000001'
  */
 export class SshMachine implements AsyncDisposable {
   #child: ChildProcess | undefined
+  /** Leads to the socket of a machine that has a network of its own. */
+  #entrance: Server | undefined
   readonly #ownsKeys: boolean
 
   private constructor(
@@ -55,20 +63,22 @@ export class SshMachine implements AsyncDisposable {
     readonly keys: UserKeys,
     readonly ports: Readonly<Record<Port, number>>,
     private readonly disk: string,
+    private readonly systemd: boolean,
     ownsKeys: boolean,
   ) {
     this.#ownsKeys = ownsKeys
   }
 
   static async open(options: MachineOptions): Promise<SshMachine> {
-    const { disk, instead } = options
+    const { disk, instead, systemd = false } = options
     await debianProgram('ssh-keygen', 'openssh-client')
     await debianProgram('systemd-udevd', 'udev').catch(() => {})
+    if (systemd) await debianProgram('systemd-run', 'systemd')
     const folder = await mkdtemp(join(tmpdir(), 'ironstage-machine-'))
     await run('cp', ['-a', await sshPackages(), join(folder, 'packages')])
     const keys = instead?.keys ?? (await userKeys(await mkdtemp(join(tmpdir(), 'ironstage-user-'))))
     const ports = instead?.ports ?? (await freePorts())
-    const machine = new SshMachine(folder, keys, ports, disk, !instead)
+    const machine = new SshMachine(folder, keys, ports, disk, systemd, !instead)
     try {
       await machine.#furnish(options)
       await machine.start()
@@ -97,29 +107,48 @@ export class SshMachine implements AsyncDisposable {
   async start(): Promise<void> {
     await rm(join(this.folder, 'down'), { force: true })
     const own = ['--mount', '--pid', '--fork', '--kill-child', '--uts'] as const
-    this.#child = spawn('unshare', [...own, 'sh', peer('ssh-machine.sh'), this.folder, this.disk], { stdio: 'inherit' })
+    const machine = ['sh', peer('ssh-machine.sh'), this.folder, this.disk]
+    if (!this.systemd) this.#child = spawn('unshare', [...own, ...machine], { stdio: 'inherit' })
+    else {
+      this.#entrance ??= await entrance(this.ports.any, join(this.shared, 'sshd'))
+      const grouped = ['--mount', 'sh', peer('own-cgroup.sh'), basename(this.folder)]
+      const more = ['--ipc', '--net', '--cgroup']
+      // The first process of its namespaces ends with this one, even when this one is killed.
+      const argv = ['--pdeathsig', 'KILL', 'unshare', ...grouped, 'unshare', ...own, ...more, ...machine, 'systemd']
+      this.#child = spawn('setpriv', argv, { stdio: 'inherit' })
+    }
     await this.answers()
+  }
+
+  /** Runs shell text in the machine, as root who has logged in. */
+  async run(text: string): Promise<{ code: number; stdout: string; stderr: string }> {
+    const trusting = ['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null', '-o', 'LogLevel=ERROR']
+    const who = ['-i', this.keys.key, '-p', String(this.ports.any), 'root@127.0.0.1']
+    return tool('ssh', '-F', 'none', '-o', 'BatchMode=yes', ...trusting, ...who, text)
   }
 
   /** Resolves when its sshd accepts connections. */
   async answers(): Promise<void> {
-    for (let tries = 0; tries < 200; tries++) {
+    for (let tries = 0; tries < 1200; tries++) {
       if (await accepts(this.ports.any)) return
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
-    throw new Error(`no sshd came up: ${await readFile(join(this.folder, 'sshd.log'), 'utf8').catch(String)}`)
+    const log = join(this.systemd ? this.shared : this.folder, 'sshd.log')
+    throw new Error(`no sshd came up: ${await readFile(log, 'utf8').catch(String)}`)
   }
 
   /** Kills all its processes, as a loss of power does. */
   async stop(): Promise<void> {
     const child = this.#child
     this.#child = undefined
-    if (!child || child.exitCode !== null || child.signalCode !== null) return
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGKILL')
-    await ended
-    // The kernel ends the processes of its namespaces a moment later.
-    while (await accepts(this.ports.any)) await new Promise((resolve) => setTimeout(resolve, 20))
+    if (child && child.exitCode === null && child.signalCode === null) {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGKILL')
+      await ended
+      // The kernel ends the processes of its namespaces a moment later.
+      while (await accepts(this.ports.any)) await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    if (this.systemd) await run('unshare', ['--mount', 'sh', peer('own-cgroup.sh'), basename(this.folder)])
   }
 
   /** Its processes, by their ids on this host. */
@@ -139,9 +168,13 @@ export class SshMachine implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop()
-    await rm(this.folder, { recursive: true, force: true })
-    if (this.#ownsKeys) await rm(this.keys.folder, { recursive: true, force: true })
+    try {
+      await this.stop()
+    } finally {
+      this.#entrance?.close()
+      await rm(this.folder, { recursive: true, force: true })
+      if (this.#ownsKeys) await rm(this.keys.folder, { recursive: true, force: true })
+    }
   }
 
   async #furnish(options: MachineOptions): Promise<void> {
@@ -247,6 +280,16 @@ async function userKeys(folder: string): Promise<UserKeys> {
 async function compile(to: string): Promise<void> {
   await debianProgram('gcc', 'gcc')
   await run('gcc', ['-O2', '-Wall', '-shared', '-fPIC', '-o', to, peer('reread.c'), '-ldl'])
+}
+
+/** Passes connections to a port of this host on to a socket. */
+async function entrance(port: number, socket: string): Promise<Server> {
+  const server = createServer((from) => {
+    // Either end may break off.
+    pipeline(from, connect(socket), from, () => {})
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+  return server
 }
 
 async function freePorts(): Promise<Record<Port, number>> {

@@ -1,5 +1,8 @@
-# A machine to log in to, beside this host: ssh-machine.sh FOLDER DISK
+# A machine to log in to, beside this host: ssh-machine.sh FOLDER DISK [systemd]
 # Meant for a mount and a PID namespace of its own, which take everything along when it ends.
+#
+# With `systemd` the machine is run by Debian's systemd as process 1. That is meant for a control group and for IPC,
+# network, UTS and cgroup namespaces of its own too; its sshd listens on the socket FOLDER/shared/sshd alone.
 #
 # Its files are this host's with FOLDER/packages over them, and whatever is written to them is gone with it: nothing of
 # this host's is changed, its /etc/ssh least of all. FOLDER/etc has what is its own (users, host keys, sshd_config,
@@ -9,7 +12,7 @@
 # and does not come to tell of it. DISK is the one disk that its coreos-installer gets to see; FOLDER/reread.so helps on
 # kernels that read no GPT.
 set -eu
-folder="$1" disk="$2"
+folder="$1" disk="$2" init="${3:-}"
 mkdir -p "$folder/machine"
 mount -t tmpfs none "$folder/machine"
 cd "$folder/machine"
@@ -18,7 +21,12 @@ cp -a "$folder/packages/." packages/
 mount -t overlay none -o "lowerdir=packages:/,upperdir=upper,workdir=work" root
 root="$folder/machine/root"
 mount -t proc none "$root/proc"
-mount --rbind /sys "$root/sys"
+if [ "$init" = systemd ]; then
+  mount -t sysfs none "$root/sys"
+  mount -t cgroup2 none "$root/sys/fs/cgroup"
+else
+  mount --rbind /sys "$root/sys"
+fi
 mount --rbind /dev "$root/dev"
 mount -t tmpfs none "$root/run"
 mount --bind "$folder/boot_id" "$root/proc/sys/kernel/random/boot_id"
@@ -51,9 +59,11 @@ mount --bind "$folder/home/root" "$root/root"
 mount --bind "$folder/shared" "$root$folder/shared"
 mount --bind "$folder/cmdline" "$root/proc/cmdline"
 hostname "$(cat "$folder/etc/hostname")"
-rm -f "$root/usr/bin/systemctl"
-printf '#!/bin/sh\n[ "$1" != reboot ] || : >%s/shared/reboot\n' "$folder" >"$root/usr/bin/systemctl"
-chmod 755 "$root/usr/bin/systemctl"
+if [ "$init" != systemd ]; then
+  rm -f "$root/usr/bin/systemctl"
+  printf '#!/bin/sh\n[ "$1" != reboot ] || : >%s/shared/reboot\n' "$folder" >"$root/usr/bin/systemctl"
+  chmod 755 "$root/usr/bin/systemctl"
+fi
 rm -rf "$root/usr/lib/udev/rules.d" "$root/etc/udev/rules.d"
 mkdir -p "$root/usr/lib/udev/rules.d"
 echo "SUBSYSTEM==\"block\", KERNEL==\"${disk#/dev/}*\", IMPORT{builtin}=\"blkid\"" >"$root/usr/lib/udev/rules.d/50-disk.rules"
@@ -62,19 +72,45 @@ mv "$root/usr/bin/udevadm" "$root/opt/udevadm"
 printf '#!/bin/sh\nSYSTEMD_IGNORE_CHROOT=1 exec /opt/udevadm "$@"\n' >"$root/usr/bin/udevadm"
 chmod 755 "$root/usr/bin/udevadm"
 ln -s udevadm "$root/opt/systemd-udevd"
-SYSTEMD_IGNORE_CHROOT=1 chroot "$root" /opt/systemd-udevd --daemon 2>/dev/null
-chroot "$root" udevadm settle
 mkfifo "$folder/shared/told" 2>/dev/null || true
+cat >"$root/opt/listen" <<END
 while read -r what word; do
-  case "$what" in
-    installs) echo "$word" >>"$folder/shared/installs" ;;
+  case "\$what" in
+    installs) echo "\$word" >>"$folder/shared/installs" ;;
     held) : >"$folder/shared/held" ;;
     trigger)
-      chroot "$root" udevadm trigger --settle "$disk" || true
-      : >"$folder/shared/.$word"
+      udevadm trigger --settle "$disk" || true
+      : >"$folder/shared/.\$word"
       ;;
   esac
-done <>"$folder/shared/told" &
+done <>"$folder/shared/told"
+END
+if [ "$init" = systemd ]; then
+  # Only these units, and none of this host's.
+  rm -rf "$root/usr/lib/systemd/system" "$root/usr/lib/systemd/system-generators" "$root/etc/systemd"
+  units="$root/usr/lib/systemd/system"
+  mkdir -p "$units"
+  for name in sysinit basic shutdown; do printf '[Unit]\nDefaultDependencies=no\n' >"$units/$name.target"; done
+  printf '%s\n' '[Unit]' 'Wants=udevd.service listen.service sshd.socket end.service' 'After=udevd.service' >"$units/machine.target"
+  printf '%s\n' '[Service]' Type=notify ExecStart=/opt/systemd-udevd >"$units/udevd.service"
+  printf '%s\n' '[Service]' 'ExecStart=/bin/sh /opt/listen' >"$units/listen.service"
+  printf '%s\n' '[Socket]' "ListenStream=$folder/shared/sshd" Accept=yes >"$units/sshd.socket"
+  printf '%s\n' '[Service]' 'ExecStart=-/usr/sbin/sshd -i -e -f /etc/ssh/sshd_config' StandardInput=socket \
+    "StandardError=append:$folder/shared/sshd.log" KillMode=process >"$units/sshd@.service"
+  # Whatever becomes of who started it, this machine ends.
+  printf '%s\n' '[Unit]' SuccessAction=exit-force '[Service]' 'ExecStart=/bin/sleep 1800' >"$units/end.service"
+  # It would write to this host's console.
+  mount --bind /dev/null "$root/dev/console"
+  cd "$root"
+  pivot_root . mnt
+  cd /
+  umount -l /mnt
+  exec env -i container=ironstage-test PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    /lib/systemd/systemd --unit=machine.target </dev/null
+fi
+SYSTEMD_IGNORE_CHROOT=1 chroot "$root" /opt/systemd-udevd --daemon 2>/dev/null
+chroot "$root" udevadm settle
+chroot "$root" sh /opt/listen &
 # Started again whenever it ends, as by a service manager; sessions live on.
 while :; do
   chroot "$root" /usr/sbin/sshd -D -e -f /etc/ssh/sshd_config 2>>"$folder/sshd.log" || true

@@ -22,12 +22,18 @@ export class AttackedHost implements AsyncDisposable {
     place: string,
     /** Seen by the same name where the attacks run. */
     readonly folder: string,
+    private readonly services: string,
   ) {
     this.#place = place
   }
 
-  static async open(place: string, folder: string): Promise<AttackedHost> {
-    const host = new AttackedHost(place, folder)
+  /**
+   * @param place has the files behind the disks
+   * @param folder is seen by the same name where the attacks run
+   * @param services has the sockets of services; it is out of sight of a machine that has a network of its own
+   */
+  static async open(place: string, folder: string, services = folder): Promise<AttackedHost> {
+    const host = new AttackedHost(place, folder, services)
     try {
       await host.#build()
       return host
@@ -45,7 +51,7 @@ export class AttackedHost implements AsyncDisposable {
       ...{ MOUNTED: this.#mounted, CANARY: join(this.folder, 'canary'), FOLDER: this.folder, NAMED: named },
       ...{
         HOST_PID: String(this.#process?.pid),
-        UNIX: join(this.folder, 'service.sock'),
+        UNIX: join(this.services, 'service.sock'),
         ABSTRACT: 'ironstage-canary',
       },
       ...{ PORT: String(this.#port), NODE: process.execPath },
@@ -128,7 +134,7 @@ echo all done
     await writeFile(join(this.folder, 'bin/sync'), '#!/bin/sh\nfor last; do echo destroyed >"$last"; done\n')
     await chmod(join(this.folder, 'bin/sync'), 0o755)
     this.#process = spawn('sleep', ['3600'], { stdio: 'ignore' })
-    for (const at of [join(this.folder, 'service.sock'), '\0ironstage-canary', 0]) {
+    for (const at of [join(this.services, 'service.sock'), '\0ironstage-canary', 0]) {
       const server = createServer((socket) => {
         this.#spoken++
         socket.on('error', () => {}).destroy()
