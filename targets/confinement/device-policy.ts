@@ -42,10 +42,12 @@ const SYSTEMD = `policy_group=
 policy_unit=ironstage-cell-\${d##*/}.scope
 policy_words=
 policy_open() {
+  # Without a description systemd takes the whole command line, the text that builds the cell too, and logs it.
   policy_words="systemd-run
 --quiet
 --scope
 --collect
+--description=command of ironstage, confined
 --unit=$policy_unit
 --property=DevicePolicy=closed"
   for one in $2; do policy_words="$policy_words

@@ -91,10 +91,10 @@ if [ "$init" = systemd ]; then
   units="$root/usr/lib/systemd/system"
   mkdir -p "$units"
   for name in sysinit basic shutdown; do printf '[Unit]\nDefaultDependencies=no\n' >"$units/$name.target"; done
-  printf '%s\n' '[Unit]' 'Wants=udevd.service listen.service sshd.socket end.service' 'After=udevd.service' >"$units/machine.target"
+  printf '%s\n' '[Unit]' 'Wants=udevd.service listen.service sshd.socket end.service' >"$units/machine.target"
   printf '%s\n' '[Service]' Type=notify ExecStart=/opt/systemd-udevd >"$units/udevd.service"
   printf '%s\n' '[Service]' 'ExecStart=/bin/sh /opt/listen' >"$units/listen.service"
-  printf '%s\n' '[Socket]' "ListenStream=$folder/shared/sshd" Accept=yes >"$units/sshd.socket"
+  printf '%s\n' '[Unit]' 'After=udevd.service listen.service' '[Socket]' "ListenStream=$folder/shared/sshd" Accept=yes >"$units/sshd.socket"
   printf '%s\n' '[Service]' 'ExecStart=-/usr/sbin/sshd -i -e -f /etc/ssh/sshd_config' StandardInput=socket \
     "StandardError=append:$folder/shared/sshd.log" KillMode=process >"$units/sshd@.service"
   # Whatever becomes of who started it, this machine ends.

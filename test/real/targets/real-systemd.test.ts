@@ -79,8 +79,10 @@ describe('behind SSH', () => {
   }
 
   test('the shell is dash, and process 1 is systemd', async () => {
-    const { stdout } = await target.machine.run('readlink -f /bin/sh; cat /proc/1/comm; systemctl is-system-running')
-    expect(stdout).toBe('/usr/bin/dash\nsystemd\nrunning\n')
+    const { stdout } = await target.machine.run('readlink -f /bin/sh; cat /proc/1/comm')
+    expect(stdout).toBe('/usr/bin/dash\nsystemd\n')
+    const state = async () => (await target.machine.run('systemctl is-system-running')).stdout.trim()
+    await expect.poll(state, { timeout: 60_000 }).toBe('running')
   })
 
   test('other disks can be written from the machine where nothing guards', async () => {
@@ -104,6 +106,12 @@ describe('behind SSH', () => {
     await expect.poll(policy, { timeout: 60_000, interval: 100 }).not.toBe('')
     const number = await readFile(`/sys/class/block/${target.disk.device.replace('/dev/', '')}/dev`, 'utf8')
     expect(await policy()).toBe(`DevicePolicy=closed\nDeviceAllow=/dev/block/${number.trim()} rm`)
+    // The supervisor outside of the scope is a service.
+    const units = await target.machine.run("systemctl list-units --plain --no-legend 'ironstage-*'")
+    expect(units.stdout.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^ironstage-cell-\S+\.scope +loaded active running command of ironstage, confined$/),
+      expect.stringMatching(/^ironstage-\S+\.service +loaded active running /),
+    ])
     await writeFile(end, '')
     expect((await running).exit).toEqual({ kind: 'exited', code: 0 })
   })
