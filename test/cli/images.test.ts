@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -59,6 +59,23 @@ describe('ironstage images serve', () => {
     expect(serve.stdout).toMatch(
       /kernel_append_params +coreos\.live\.rootfs_url=\S+ ignition\.config\.url=\S+ ignition/,
     )
+    serve.stop()
+    expect(await serve.ended).toBe(0)
+  })
+
+  test('listens on all addresses with --host 0.0.0.0, and prints one that other hosts can reach', async () => {
+    const outside = Object.values(networkInterfaces()).flatMap((each) => (each ?? []).filter((one) => !one.internal))
+    const serve = command(['images', 'serve', '--live-iso', REHEARSAL_LIVE_ISO, ...BASE, '--host', '0.0.0.0', '--json'])
+    if (outside.every(({ address }) => /^(169\.254\.|fe[89ab])/i.test(address))) {
+      expect(await serve.ended).toBe(2)
+      expect(serve.stderr).toContain('this host has no address that a BMC can reach')
+      return
+    }
+    const [line] = await serve.printed(/.*"ready".*/)
+    const { url, images } = JSON.parse(line) as { url: string; images: { iso: string }[] }
+    const hosts = [url, ...images.map(({ iso }) => iso)].map((each) => new URL(each).hostname.replace(/^\[|\]$/g, ''))
+    for (const host of hosts) expect(outside.map(({ address }) => address)).toContain(host)
+    expect((await fetch(images[0]!.iso, { method: 'HEAD' })).status).toBe(200)
     serve.stop()
     expect(await serve.ended).toBe(0)
   })

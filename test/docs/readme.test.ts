@@ -34,6 +34,14 @@ test('the scenario in the README is one of the tests', () => {
   expect(fromRoot('test/scenarios/silent-agent.test.ts')).toContain(body)
 })
 
+test('the tables of the README fit a screen of 120 columns', () => {
+  const rows = fromRoot('README.md')
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+  expect(rows.length).toBeGreaterThan(10)
+  expect(rows.filter((line) => line.length > 120)).toEqual([])
+})
+
 /** The commands below one that its help lists, by the title above them. */
 async function listed(...above: string[]): Promise<Map<string, string>> {
   const help = command([...above, '--help'])

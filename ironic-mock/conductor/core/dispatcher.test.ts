@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
-import type { Commit } from '../../store/store.js'
+import { StaleRevision, type Commit } from '../../store/store.js'
 
 const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
@@ -49,6 +49,23 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7])(
     expect(await lab.node(uuid)).toMatchObject({ reservation: null, target_power_state: null })
   },
 )
+
+test('an event whose node is always changed meanwhile keeps no other from the event loop', async () => {
+  await using lab = await ScriptedLab.open()
+  const [uuid] = await twoNodes(lab)
+  const commit = lab.store.commit.bind(lab.store)
+  let [attempts, rounds] = [0, 0]
+  lab.store.commit = (change: Commit) => {
+    if (rounds >= 5 || attempts === 1000) return commit(change)
+    attempts++
+    return Promise.reject(new StaleRevision())
+  }
+  const count = () => void (++rounds < 5 && setImmediate(count))
+  setImmediate(count)
+  await lab.conductor.changePower(uuid, 'power on')
+  expect(attempts).toBeLessThan(10)
+  expect(await lab.until(uuid, ({ reservation }) => reservation === null)).toMatchObject({ power_state: 'power on' })
+})
 
 test('an effect whose outcome cannot be committed runs again until it can', async () => {
   await using lab = await ScriptedLab.open()

@@ -58,6 +58,33 @@ test('manual cleaning with fake steps; reserved ones are dropped, as Ironic 39.0
   )
 })
 
+// The words of ironic 39.0.0, which says only the types of settings that it cannot use: never their texts.
+test.each<[settings: unknown, sentence: string]>([
+  ['hidden', "string indices must be integers, not 'str'"],
+  [{ hidden: 1 }, "string indices must be integers, not 'str'"],
+  [7, "'int' object is not iterable"],
+  [null, "'NoneType' object is not iterable"],
+  [['hidden'], "string indices must be integers, not 'str'"],
+  [[7.5], "'float' object is not subscriptable"],
+  [[['hidden']], 'list indices must be integers or slices, not str'],
+  [[{ value: 'hidden' }], "'name'"],
+])('BIOS settings %j that cannot be used fail the cleaning', async (settings, sentence) => {
+  const { lab, uuid } = await manageable()
+  const step = { interface: 'bios', step: 'apply_configuration', args: { settings } }
+  const { last_error } = await lab.provision(uuid, 'clean', 'clean failed', { clean_steps: [step] })
+  expect(last_error).toMatch(/^Node \S+ failed step /)
+  expect(last_error).toContain(`: ${sentence}`)
+})
+
+test('BIOS settings that are missing are named with the description of upstream', async () => {
+  const { lab, uuid } = await manageable()
+  const step = { interface: 'bios', step: 'apply_configuration' }
+  const { last_error } = await lab.provision(uuid, 'clean', 'clean failed', { clean_steps: [step] })
+  expect(last_error).toContain(
+    'missing these required arguments: settings (List of BIOS settings, each item needs to contain a dictionary with name/value pairs)',
+  )
+})
+
 test('cleaning waits at a hold step and continues after unhold', async () => {
   const { lab, uuid } = await manageable()
   await lab.provision(uuid, 'clean', 'clean hold', { clean_steps: CLEAN_STEPS })
