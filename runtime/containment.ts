@@ -20,8 +20,8 @@ export function traceOwners(): void {
  * Runs work so that {@link ownerOfError} finds it: an error that is thrown in one of its event handlers, or a rejection that
  * nothing handles, rejects this promise instead of ending the process. Without {@link traceOwners} it only runs the work.
  */
-export function contained<T>(name: string, work: () => Promise<T>): Promise<T> {
-  if (!owners) return work()
+export async function contained<T>(name: string, work: () => Promise<T>): Promise<T> {
+  if (!owners) return await work()
   const storage = owners
   return new Promise<T>((resolve, reject) => {
     let ended = false

@@ -11,32 +11,47 @@ export interface ProbePoint {
 export type Interceptor = <T>(point: ProbePoint, next: () => Promise<T>) => Promise<T>
 
 /**
- * The one place through which every exchange, command and disk write passes. Faults and the journal attach here and
- * nowhere else; with nothing attached it costs a length check.
+ * The one place through which every exchange, command and disk access passes. Faults and the journal attach here and
+ * nowhere else. With nothing attached it costs a check, so points need only be made when {@link watches} says so.
  */
 export class Probe {
-  #interceptors: Interceptor[] = []
+  readonly #within: { outer: Probe; extend: (point: ProbePoint) => ProbePoint } | undefined
+  #interceptors: { sees: Interceptor; kinds: readonly string[] | undefined }[] = []
+
+  /** @param within the probe that also sees each point, with what `extend` adds to it */
+  constructor(within?: { outer: Probe; extend: (point: ProbePoint) => ProbePoint }) {
+    this.#within = within
+  }
+
+  /** Whether points of a kind are seen at the moment. */
+  watches(kind: string): boolean {
+    for (const { kinds } of this.#interceptors) if (!kinds || kinds.includes(kind)) return true
+    return this.#within?.outer.watches(kind) ?? false
+  }
 
   around<T>(point: ProbePoint, run: () => Promise<T>): Promise<T> {
-    if (this.#interceptors.length === 0) return run()
-    if (this.#interceptors.length === 1) return this.#interceptors[0]!(point, run)
+    if (!this.watches(point.kind)) return run()
+    const seeing = this.#interceptors.filter(({ kinds }) => !kinds || kinds.includes(point.kind))
     const through = (index: number): Promise<T> => {
-      const interceptor = this.#interceptors[index]
-      return interceptor ? interceptor(point, () => through(index + 1)) : run()
+      const interceptor = seeing[index]
+      if (interceptor) return interceptor.sees(point, () => through(index + 1))
+      return this.#within ? this.#within.outer.around(this.#within.extend(point), run) : run()
     }
     return through(0)
   }
 
   /** Reports something that has happened; interceptors cannot prevent it. */
   report(point: ProbePoint): void {
-    if (this.#interceptors.length > 0) void this.around(point, () => Promise.resolve()).catch(() => {})
+    if (this.watches(point.kind)) void this.around(point, () => Promise.resolve()).catch(() => {})
   }
 
-  attach(interceptor: Interceptor): Disposable {
-    this.#interceptors.push(interceptor)
+  /** @param kinds the kinds of points to see; without, all */
+  attach(sees: Interceptor, kinds?: readonly string[]): Disposable {
+    const attached = { sees, kinds }
+    this.#interceptors = [...this.#interceptors, attached]
     return {
       [Symbol.dispose]: () => {
-        this.#interceptors = this.#interceptors.filter((other) => other !== interceptor)
+        this.#interceptors = this.#interceptors.filter((other) => other !== attached)
       },
     }
   }

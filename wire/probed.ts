@@ -30,6 +30,7 @@ export const isExchange = (point: ProbePoint): point is ExchangePoint => point.k
 export function probed(transport: Transport, probe: Probe, { from, to }: Parties): Transport {
   return {
     send: (request) => {
+      if (!probe.watches('exchange')) return transport.send(request)
       const { method, url } = request
       const point: ExchangePoint = {
         kind: 'exchange',
@@ -53,6 +54,7 @@ export function probedDispatch(
   parties: Parties | ((request: WireRequest) => Parties),
 ): Dispatch {
   return (request) => {
+    if (!probe.watches('exchange')) return dispatch(request)
     const { method, target } = request
     const { from, to } = typeof parties === 'function' ? parties(request) : parties
     const url = request.base + target

@@ -1,4 +1,4 @@
-import { UserError, type Clock, type Interceptor, type ProbePoint } from '../../runtime/index.js'
+import { UserError, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
 import { DIAL_TIMEOUT } from '../../machine/index.js'
 
 /** Where a {@link Fault} strikes: all conditions must hold. */
@@ -72,13 +72,16 @@ export interface Faults {
   clear(): void
 }
 
-/** Strikes at the probe that its {@link interceptor} is attached to. */
+/** Strikes at the points of a probe, which it watches only while there are faults. */
 export class FaultInjector implements Faults {
   readonly #faults = new Map<Fault, number>()
+  readonly #probe: Probe
   readonly #context: FaultContext
   readonly #outcomes: FaultOutcomes
+  #attached: Disposable | undefined
 
-  constructor(context: FaultContext, outcomes: FaultOutcomes) {
+  constructor(probe: Probe, context: FaultContext, outcomes: FaultOutcomes) {
+    this.#probe = probe
     this.#context = context
     this.#outcomes = outcomes
   }
@@ -86,19 +89,25 @@ export class FaultInjector implements Faults {
   add(fault: Fault): Disposable {
     check(fault)
     this.#faults.set(fault, fault.times ?? Infinity)
-    return { [Symbol.dispose]: () => void this.#faults.delete(fault) }
+    this.#attached ??= this.#probe.attach((point, next) => this.#strike(point, next))
+    return { [Symbol.dispose]: () => this.#remove(fault) }
   }
 
   clear(): void {
-    this.#faults.clear()
+    for (const fault of [...this.#faults.keys()]) this.#remove(fault)
   }
 
-  readonly interceptor: Interceptor = (point, next) => (this.#faults.size === 0 ? next() : this.#strike(point, next))
+  #remove(fault: Fault): void {
+    this.#faults.delete(fault)
+    if (this.#faults.size > 0) return
+    this.#attached?.[Symbol.dispose]()
+    this.#attached = undefined
+  }
 
   async #strike<T>(point: ProbePoint, next: () => Promise<T>): Promise<T> {
     for (const [fault, left] of this.#faults) {
       if (!this.#strikes(fault, point)) continue
-      if (left <= 1) this.#faults.delete(fault)
+      if (left <= 1) this.#remove(fault)
       else this.#faults.set(fault, left - 1)
       const { effect } = fault
       switch (effect.kind) {

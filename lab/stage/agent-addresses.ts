@@ -1,5 +1,5 @@
 import type { AgentListener, AgentTls } from '../../agent/index.js'
-import { Probe, type Random } from '../../runtime/index.js'
+import { Probe, type ProbePoint, type Random } from '../../runtime/index.js'
 import type { Dispatch, InProcessTransport } from '../../wire/index.js'
 
 /** URLs of agents, and their listeners. */
@@ -24,16 +24,12 @@ export function inProcessAddresses(transport: InProcessTransport): AgentAddresse
 
 /** Adds the machine, and the path as the agent sees it, to the conductor's requests to agents, for faults to match. */
 export function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
-  const own = new Probe()
   const base = addresses.urlOf('').replace(/^\w+:/, '')
-  own.attach((point, next) => {
+  const extend = (point: ProbePoint): ProbePoint => {
     // With and without TLS.
     const url = (point['url'] as string).replace(/^\w+:/, '')
     const [, machine, target] = (url.startsWith(base) && /^([^/]*)(.*)$/.exec(url.slice(base.length))) || []
-    return probe.around(
-      machine === undefined ? point : { ...point, machine: decodeURIComponent(machine), target },
-      next,
-    )
-  })
-  return own
+    return machine === undefined ? point : { ...point, machine: decodeURIComponent(machine), target }
+  }
+  return new Probe({ outer: probe, extend })
 }

@@ -110,11 +110,14 @@ export class Agents implements AsyncDisposable {
 
   /** Adds the machine to all probe points of its agent. */
   #probeOf(machine: string, probe: Probe): Probe {
-    const own = new Probe()
-    own.attach((point, next) => {
-      if (point.kind === 'agent-command' && point['step'] === 'install_coreos') this.#installing.add(machine)
-      return probe.around({ ...point, machine }, next)
-    })
+    const own = new Probe({ outer: probe, extend: (point) => ({ ...point, machine }) })
+    own.attach(
+      (point, next) => {
+        if (point['step'] === 'install_coreos') this.#installing.add(machine)
+        return next()
+      },
+      ['agent-command'],
+    )
     return own
   }
 }

@@ -194,6 +194,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   reservations.open()
 
   const faults = new FaultInjector(
+    probe,
     {
       clock,
       machineOf: (uuid) => {
@@ -207,7 +208,6 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     },
     faultOutcomes,
   )
-  probe.attach(faults.interceptor)
   const clientBy = (by: Transport, endpoint: string) =>
     new IronicClient({
       transport: probed(by, probe, { from: 'client', to: 'ironic' }),

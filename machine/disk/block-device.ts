@@ -14,6 +14,9 @@ export interface BlockDevice extends AsyncDisposable {
   /** Makes a range read as zeros, without storing them where the backing allows it. */
   discard(offset: number, length: number): Promise<void>
   flush(): Promise<void>
-  /** Number that differs after every change; absent when the disk can be changed from outside. */
-  revision?(): number
+  /**
+   * Number that differs after every change; undefined while reads may differ without one. Absent when the disk can be
+   * changed from outside.
+   */
+  revision?(): number | undefined
 }

@@ -37,11 +37,7 @@ export async function readLayout(device: BlockDevice): Promise<DiskLayout> {
   const revision = device.revision?.()
   if (revision === undefined) return readLayoutNow(device)
   const known = layouts.get(device)
-  if (known?.revision === revision) {
-    // Read the disk also when its layout is known: a disk that fails must not show its old layout.
-    await device.read(device.sectorSize, device.sectorSize)
-    return known.layout
-  }
+  if (known?.revision === revision) return known.layout
   const layout = await readLayoutNow(device)
   // A layout that was read during a change is not kept.
   if (device.revision?.() === revision) layouts.set(device, { revision, layout })

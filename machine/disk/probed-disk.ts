@@ -17,9 +17,12 @@ export interface DiskPoint {
 /** A disk whose every access passes the probe, so that faults can strike it and the journal records it. */
 export function probed(device: BlockDevice, probe: Probe, machine: string): BlockDevice {
   const around = <T>(kind: DiskPoint['kind'], offset: number, length: number, run: () => Promise<T>): Promise<T> =>
-    probe.around({ kind, machine, disk: device.name, offset, length } satisfies DiskPoint, run)
+    probe.watches(kind)
+      ? probe.around({ kind, machine, disk: device.name, offset, length } satisfies DiskPoint, run)
+      : run()
   const base: BlockDevice = {
-    ...(device.revision && { revision: () => device.revision!() }),
+    // Who watches reads sees them, and may make one fail where nothing has changed.
+    ...(device.revision && { revision: () => (probe.watches('disk-read') ? undefined : device.revision!()) }),
     name: device.name,
     size: device.size,
     sectorSize: device.sectorSize,
