@@ -120,6 +120,14 @@ export const ERRORS = catalogue({
     sentence: 'an architecture occurs twice in the stream',
     remedy: 'name one release for each architecture',
   },
+  'stream-image': {
+    sentence: 'the stream has no image for the architecture or format',
+    remedy: 'name an image by its URL',
+  },
+  'stream-metadata': {
+    sentence: 'the document is not stream metadata',
+    remedy: 'name a stream (stable, testing, next) or the URL of its JSON document',
+  },
   'stream-name': {
     sentence: 'there is no stream of that name',
     remedy: 'choose one of those that the message lists',
@@ -135,6 +143,10 @@ export const ERRORS = catalogue({
   'stream-unpublished': {
     sentence: 'the stream is not published in the folder',
     remedy: 'publish it with ironstage stream publish, or name the date of an existing copy',
+  },
+  'stream-unreachable': {
+    sentence: 'the stream metadata could not be fetched',
+    remedy: 'check the name of the stream and the network, or name an image',
   },
   'version-downgrade': {
     sentence: 'the requested version is older than the installed one',

@@ -47,6 +47,7 @@ export {
 export { type BootImages, bootImagesText, streamNamed } from './metadata/config-map.js'
 export { documentText } from './metadata/document.js'
 export { FEDORA_BUILDS, metaToRelease, type ReleaseOptions } from './metadata/meta-to-release.js'
+export { FEDORA_STREAMS, fetchStreamText, imageOfStream, type MetalImage } from './metadata/metal-image.js'
 export { type Metadata, readMetadata, schemaProblems } from './metadata/read-metadata.js'
 export { bootImageInfo, type BootImageInfo, readReleaseImage, streamOfBuilds } from './metadata/release-image.js'
 export { releaseToStream, type StreamOptions, updateStream } from './metadata/release-to-stream.js'

@@ -3,15 +3,8 @@ import { FetchFailure, HttpClient } from '../bytes/index.js'
 import { decodedFile } from '../bytes/index.js'
 import { userError, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { Asset, StageAsset } from '../targets/index.js'
-import {
-  ImageCache,
-  imageOfStream,
-  stageFromCache,
-  stageUncached,
-  type ImageCacheOptions,
-  type Reach,
-} from '../steps/index.js'
-import { isLoopback } from '../coreos/index.js'
+import { ImageCache, stageFromCache, stageUncached, type ImageCacheOptions, type Reach } from '../steps/index.js'
+import { imageOfStream, isLoopback } from '../coreos/index.js'
 
 /** Image cache, and options for downloads. */
 export interface ImageCacheRequest extends Omit<ImageCacheOptions, 'clock' | 'logger' | 'contents' | 'folder'> {

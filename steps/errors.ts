@@ -72,18 +72,6 @@ export const ERRORS = catalogue({
     sentence: 'two steps or two hardware managers have the same name',
     remedy: 'name one of them differently',
   },
-  'stream-image': {
-    sentence: 'the stream has no image for the architecture or format',
-    remedy: 'name an image by its URL',
-  },
-  'stream-metadata': {
-    sentence: 'the document is not stream metadata',
-    remedy: 'name a stream (stable, testing, next) or the URL of its JSON document',
-  },
-  'stream-unreachable': {
-    sentence: 'the stream metadata could not be fetched',
-    remedy: 'check the name of the stream and the network, or name an image',
-  },
   'too-much-output': {
     sentence: 'a program printed more than the limit',
     remedy: 'look at what it prints on the target',

@@ -3,6 +3,8 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HttpClient, type HttpClientOptions } from '../../bytes/index.js'
 import {
+  FEDORA_STREAMS,
+  fetchStreamText,
   readMetadata,
   readReleaseImage,
   refuseOlderStream,
@@ -12,7 +14,6 @@ import {
   type Stream,
 } from '../../coreos/index.js'
 import { held, temporaryFolder, UserError, type Clock } from '../../runtime/index.js'
-import { FEDORA_STREAMS, fetchStreamText } from '../../steps/index.js'
 import { refuseForbiddenUrls, type DownloadPolicy } from '../../coreos/index.js'
 
 export interface StreamRequest extends DownloadPolicy {

@@ -107,9 +107,13 @@ test('the image of a stream is held against the digest in its metadata', async (
   const metadata = (digest: string) =>
     Buffer.from(
       JSON.stringify({
+        stream: 'stable',
+        metadata: { 'last-modified': '2026-01-02T03:04:05Z' },
         architectures: {
           x86_64: {
-            artifacts: { metal: { formats: { 'raw.xz': { disk: { location: '/coreos.raw.xz', sha256: digest } } } } },
+            artifacts: {
+              metal: { release: '1', formats: { 'raw.xz': { disk: { location: '/coreos.raw.xz', sha256: digest } } } },
+            },
           },
         },
       }),

@@ -1,7 +1,7 @@
-import { Ajv } from 'ajv'
 import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
-import { UserError } from '../../runtime/index.js'
-import type { Asset } from '../../targets/index.js'
+import { checkNesting, UserError } from '../../runtime/index.js'
+import type { Artifact } from './artifact.js'
+import { STREAM, type Stream } from './stream.js'
 
 /** Base URL of Fedora's streams, as in coreos-installer 0.27.0 src/source.rs. */
 export const FEDORA_STREAMS = 'https://builds.coreos.fedoraproject.org/streams/'
@@ -15,13 +15,14 @@ export interface StreamRequest {
   sectorSize: number
 }
 
-interface Artifact {
-  location: string
+/** A metal image, with all that is needed to check it. */
+export interface MetalImage {
+  url: string
+  /** Lower-case hex digits. */
   sha256: string
-  signature?: string
+  signature: 'where present'
+  signatureUrl?: string
 }
-
-type Formats = Readonly<Record<string, { disk?: Artifact }>>
 
 /** Largest metadata, in bytes; Fedora's has 50 KiB. */
 const LARGEST = 4 * 2 ** 20
@@ -31,11 +32,16 @@ const LARGEST = 4 * 2 ** 20
  *
  * @throws UserError: stream-unreachable, stream-metadata, stream-image
  */
-export async function imageOfStream(http: HttpClient, request: StreamRequest, signal: AbortSignal): Promise<Asset> {
+export async function imageOfStream(
+  http: HttpClient,
+  request: StreamRequest,
+  signal: AbortSignal,
+): Promise<MetalImage> {
   const { stream, architecture, sectorSize } = request
   const url = /^https?:\/\//.test(stream) ? stream : `${FEDORA_STREAMS}${encodeURIComponent(stream)}.json`
   const { architectures } = parse(await fetchStreamText(http, url, signal), url)
-  const formats = architectures[architecture]?.artifacts['metal']?.formats
+  const found = Object.hasOwn(architectures, architecture) ? architectures[architecture] : undefined
+  const formats = found?.artifacts['metal']?.formats
   if (!formats) {
     const known = Object.keys(architectures).filter((name) => architectures[name]?.artifacts['metal'])
     throw missing(url, `no metal image for ${architecture}`, `it has some for ${known.join(', ') || 'no architecture'}`)
@@ -45,10 +51,9 @@ export async function imageOfStream(http: HttpClient, request: StreamRequest, si
   const disk = ['raw.xz', 'raw.gz', 'raw.zst', 'raw'].flatMap((format) => formats[prefix + format]?.disk ?? [])[0]
   if (!disk)
     throw missing(url, `no image for sectors of ${sectorSize} bytes`, `it has ${Object.keys(formats).join(', ')}`)
-  const at = (location: string) => new URL(location, url).href
   return {
-    ...{ url: at(disk.location), sha256: disk.sha256.toLowerCase(), signature: 'where present' },
-    ...(disk.signature ? { signatureUrl: at(disk.signature) } : {}),
+    ...{ url: disk.location, sha256: disk.sha256, signature: 'where present' },
+    ...(disk.signature ? { signatureUrl: disk.signature } : {}),
   }
 }
 
@@ -79,37 +84,35 @@ export async function fetchStreamText(http: HttpClient, url: string, signal: Abo
   }
 }
 
-function parse(text: string, url: string): Metadata {
-  let value: unknown
+function parse(text: string, url: string): Stream {
   try {
-    value = JSON.parse(text)
-  } catch {
-    value = undefined
+    const value: unknown = JSON.parse(text, (_, member: unknown) =>
+      isArtifact(member) ? written(member, url) : member,
+    )
+    checkNesting(value, 'the stream metadata')
+    return STREAM.check(value, maskedUrl(url))
+  } catch (cause) {
+    throw new UserError('stream-metadata', `${maskedUrl(url)} is not stream metadata`, {
+      cause,
+      remedy: 'name a stream (stable, testing, next) or the URL of its JSON document',
+    })
   }
-  if (valid(value)) return value
-  throw new UserError('stream-metadata', `${maskedUrl(url)} is not stream metadata`, {
-    remedy: 'name a stream (stable, testing, next) or the URL of its JSON document',
-  })
 }
 
-interface Metadata {
-  architectures: Readonly<Record<string, { artifacts: Readonly<Record<string, { formats: Formats }>> }>>
-}
+const isArtifact = (member: unknown): member is Artifact =>
+  typeof member === 'object' &&
+  member !== null &&
+  ['location', 'sha256'].every((key) => typeof (member as Record<string, unknown>)[key] === 'string')
 
-let validate: ((value: unknown) => value is Metadata) | undefined
-
-/** Validates metadata; the schema is compiled on first use. */
-function valid(value: unknown): value is Metadata {
-  const each = (schema: object) => ({ type: 'object', additionalProperties: schema })
-  const has = (properties: object, required = Object.keys(properties)) => ({ type: 'object', properties, required })
-  const text = { type: 'string' }
-  const digest = { type: 'string', pattern: '^[0-9a-fA-F]{64}$' }
-  const artifact = has({ location: text, sha256: digest, signature: text }, ['location', 'sha256'])
-  const format = has({ disk: artifact }, [])
-  validate ??= new Ajv({ meta: false, validateSchema: false }).compile<Metadata>(
-    has({ architectures: each(has({ artifacts: each(has({ formats: each(format) })) })) }),
-  )
-  return validate(value)
+/** As the schema wants it: a mirror may name files relative to the metadata, and write digests in capitals. */
+function written(artifact: Artifact, url: string): Artifact {
+  const { location, sha256, signature } = artifact
+  const at = (where: string) => (URL.canParse(where, url) ? new URL(where, url).href : where)
+  return {
+    ...artifact,
+    ...{ location: at(location), sha256: sha256.toLowerCase() },
+    ...(signature ? { signature: at(signature) } : {}),
+  }
 }
 
 const missing = (url: string, what: string, remedy: string): UserError =>

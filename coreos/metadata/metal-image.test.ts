@@ -2,12 +2,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { errorChain, systemClock, userError } from '../../runtime/index.js'
 import { fileServer, type FileServer } from '../../test/kit/images/image-files.js'
 import { HttpClient } from '../../bytes/index.js'
-import { imageOfStream } from './stream-image.js'
+import { imageOfStream } from './metal-image.js'
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(64))
 const metal = (formats: object) => ({ artifacts: { metal: { release: '1', formats } } })
 const METADATA = {
   stream: 'stable',
+  metadata: { 'last-modified': '2026-01-02T03:04:05Z' },
   architectures: {
     x86_64: metal({
       'raw.xz': { disk: { location: 'https://h/fcos.raw.xz', signature: 'https://h/other.sig', sha256: A } },
@@ -24,7 +25,9 @@ beforeEach(async () => {
   server = await fileServer({
     '/s/stable.json': Buffer.from(JSON.stringify(METADATA)),
     '/s/page.json': Buffer.from('<html>'),
-    '/s/bad.json': Buffer.from(JSON.stringify({ architectures: { x86_64: metal({ 'raw.xz': { disk: {} } }) } })),
+    '/s/bad.json': Buffer.from(
+      JSON.stringify({ ...METADATA, architectures: { x86_64: metal({ 'raw.xz': { disk: {} } }) } }),
+    ),
   })
 })
 afterEach(() => server[Symbol.asyncDispose]())
