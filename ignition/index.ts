@@ -12,7 +12,7 @@ export { negotiate } from './negotiate.js'
 export { parseIgnition } from './parse.js'
 export { discreet, type ReadConfig, readIgnition, refusalText } from './read-spec.js'
 export { mergeAll, type Rendered, renderIgnition, type Rendering } from './render.js'
-export { type Fetch, LARGEST_RESOURCE, resourceBytes } from './resource-bytes.js'
+export { type Fetch, hashMismatch, LARGEST_RESOURCE, resourceBytes } from './resource-bytes.js'
 export type {
   SpecClevis,
   SpecConfig,

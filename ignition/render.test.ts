@@ -62,6 +62,8 @@ describe('rendering a config', () => {
     const reference = { source: 'http://s/b', compression: 'gzip', verification: { hash } }
     const pages = server({ 'http://s/b': gzipSync(text) })
     expect(await paths(config('3.4.0', { merge: [reference] }), pages)).toEqual([['/b', 'data:,1']])
+    const capitals = { hash: `sha256-${hash.slice('sha256-'.length).toUpperCase()}` }
+    expect(await paths(config('3.4.0', { merge: [{ ...reference, verification: capitals }] }), pages)).toHaveLength(1)
     const other = server({ 'http://s/b': gzipSync(`${text} `) })
     await expect(paths(config('3.4.0', { merge: [reference] }), other)).rejects.toThrow(
       /^http:\/\/s\/b failed verification: .*expected/,

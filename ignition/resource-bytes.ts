@@ -45,16 +45,19 @@ function gunzip(bytes: Uint8Array, resource: SpecResource): Uint8Array {
 }
 
 function verify(bytes: Uint8Array, resource: SpecResource): void {
-  const hash = resource.verification?.hash
-  if (hash === undefined) return
+  const found = hashMismatch(bytes, resource)
+  if (found) throw wrong(resource, `failed verification: ${found}`)
+}
+
+/** Why the hash of a resource does not fit, in Ignition's words; null when it fits, or none is given. */
+export function hashMismatch(bytes: Uint8Array, { verification }: SpecResource): string | null {
+  const hash = verification?.hash
+  if (hash === undefined) return null
   const dash = hash.indexOf('-')
-  const expected = hash.slice(dash + 1)
+  const expected = hash.slice(dash + 1).toLowerCase()
   const calculated = createHash(hash.slice(0, dash)).update(bytes).digest('hex')
-  if (calculated !== expected)
-    throw wrong(
-      resource,
-      `failed verification: hash verification failed (calculated ${calculated} but expected ${expected})`,
-    )
+  if (calculated === expected) return null
+  return `hash verification failed (calculated ${calculated} but expected ${expected})`
 }
 
 const wrong = (resource: SpecResource, why: string, cause?: unknown) =>

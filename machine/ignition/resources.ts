@@ -1,9 +1,10 @@
-import { createHash, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { maskedUrl, withoutPasswords } from '../../bytes/index.js'
 import { minutes, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
 import {
   dataUrlBytes,
+  hashMismatch,
   IGNITION_TYPE,
   LARGEST_RESOURCE,
   NEWEST_STABLE,
@@ -187,14 +188,11 @@ function gunzip(bytes: Uint8Array): Uint8Array {
   }
 }
 
-function verified(bytes: Uint8Array, { verification }: SpecResource, log: IgnitionLog): Uint8Array {
-  const hash = verification?.hash
+function verified(bytes: Uint8Array, resource: SpecResource, log: IgnitionLog): Uint8Array {
+  const hash = resource.verification?.hash
   if (hash === undefined) return bytes
-  const dash = hash.indexOf('-')
-  const expected = hash.slice(dash + 1).toLowerCase()
-  const calculated = createHash(hash.slice(0, dash)).update(bytes).digest('hex')
-  if (calculated !== expected)
-    throw new IgnitionFailure(`hash verification failed (calculated ${calculated} but expected ${expected})`)
-  log.line('debug', `file matches expected sum of: ${expected}`)
+  const found = hashMismatch(bytes, resource)
+  if (found) throw new IgnitionFailure(found)
+  log.line('debug', `file matches expected sum of: ${hash.slice(hash.indexOf('-') + 1).toLowerCase()}`)
   return bytes
 }
