@@ -8,7 +8,7 @@ export default defineConfig({
     testTimeout: 60_000,
     expect: { requireAssertions: true },
     reporters: ['default', './test/kit/slowest-files.ts'],
-    globalSetup: ['test/kit/own-temporary-folder.ts'],
+    globalSetup: ['test/kit/own-temporary-folder.ts', 'test/kit/fresh-bundle.ts'],
     setupFiles: ['test/kit/steady-properties.ts', 'test/kit/equal-bytes.ts'],
     // Files go largest first, so that none that is long begins when the others have ended.
     sequence: { shuffle: { tests: true, files: false } },

@@ -1,5 +1,7 @@
-import constants from 'ssh2/lib/protocol/constants.js'
 import { UserError } from '../../runtime/index.js'
+import { ssh2Constants } from './ssh2.js'
+
+type Constants = ReturnType<typeof ssh2Constants>
 
 /** Algorithms to offer, in order of preference. */
 export interface Algorithms {
@@ -9,22 +11,22 @@ export interface Algorithms {
   hmac: string[]
 }
 
-const SUPPORTED: Record<keyof Algorithms, readonly string[]> = {
+const supported = (constants: Constants): Record<keyof Algorithms, readonly string[]> => ({
   kex: constants.SUPPORTED_KEX,
   serverHostKey: constants.SUPPORTED_SERVER_HOST_KEY,
   cipher: constants.SUPPORTED_CIPHER,
   hmac: constants.SUPPORTED_MAC,
-}
+})
 
 /** No algorithm with SHA-1 is offered by default, as in OpenSSH since 8.8; ssh2 would offer them. */
 const sound = (name: string): boolean => !/sha1|^ssh-rsa$|^ssh-dss$/.test(name)
 
-const DEFAULT: Algorithms = {
+const byDefault = (constants: Constants): Algorithms => ({
   kex: constants.DEFAULT_KEX.filter(sound),
   serverHostKey: constants.DEFAULT_SERVER_HOST_KEY.filter(sound),
   cipher: [...constants.DEFAULT_CIPHER],
   hmac: constants.DEFAULT_MAC.filter(sound),
-}
+})
 
 /** Keywords of ssh_config. */
 const NAMES: Record<keyof Algorithms, string> = {
@@ -41,14 +43,17 @@ const NAMES: Record<keyof Algorithms, string> = {
  * @throws UserError when none remains
  */
 export function algorithmsOf(configured: { [K in keyof Algorithms]?: string | undefined }): Algorithms {
-  const chosen = { ...DEFAULT }
-  for (const kind of Object.keys(DEFAULT) as (keyof Algorithms)[]) {
+  const constants = ssh2Constants()
+  const known = supported(constants)
+  const defaults = byDefault(constants)
+  const chosen = { ...defaults }
+  for (const kind of Object.keys(defaults) as (keyof Algorithms)[]) {
     const text = configured[kind]
     if (text === undefined) continue
-    chosen[kind] = changed(DEFAULT[kind], text).filter((name) => SUPPORTED[kind].includes(name))
+    chosen[kind] = changed(defaults[kind], text).filter((name) => known[kind].includes(name))
     if (chosen[kind].length === 0)
       throw new UserError('ssh-algorithms', `none of the configured ${NAMES[kind]} is supported: ${text}`, {
-        remedy: `supported are ${SUPPORTED[kind].join(', ')}`,
+        remedy: `supported are ${known[kind].join(', ')}`,
       })
   }
   return chosen

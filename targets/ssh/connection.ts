@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import ssh2, { type Client, type ClientChannel } from 'ssh2'
+import type { Client, ClientChannel } from 'ssh2'
 import { unlessAborted, UserError, type Clock } from '../../runtime/index.js'
 import { LinkLost } from '../supervised/login-shell.js'
 import { shownAddress } from './address.js'
@@ -15,6 +15,7 @@ import type { HostSettings } from './host-settings.js'
 import { fingerprint, hasAuthority, knownKeyTypes, type KnownHostsFile } from './known-hosts.js'
 import { asLost, AUTHENTICATION, connected, limiting } from './reaching.js'
 import type { SecretSource } from './secrets.js'
+import { ssh2 } from './ssh2.js'
 
 export interface ConnectionParts {
   settings: HostSettings
@@ -99,7 +100,7 @@ export class SshConnection implements AsyncDisposable {
     const { settings, through, clock, signal } = parts
     signal?.throwIfAborted()
     const name = shownAddress(settings)
-    const client = new ssh2.Client()
+    const client = new (ssh2().Client)()
     using _hold = clock.hold(`connecting to ${name}`)
     const limit = new AbortController()
     const patience = limiting(clock, limit.signal, settings.connectTimeout)

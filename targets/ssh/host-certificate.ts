@@ -1,5 +1,5 @@
-import ssh2 from 'ssh2'
 import { glob, keyType } from './known-hosts.js'
+import { ssh2 } from './ssh2.js'
 
 /** A host's key, signed by an authority (OpenSSH's PROTOCOL.certkeys). */
 export interface HostCertificate {
@@ -90,7 +90,7 @@ const HASHES: Readonly<Record<string, string | undefined>> = { 'rsa-sha2-256': '
 
 function signedBy(authority: Buffer, data: Buffer, signature: Buffer): boolean {
   const type = keyType(authority)
-  const parsed = ssh2.utils.parseKey(`${type} ${authority.toString('base64')}`)
+  const parsed = ssh2().utils.parseKey(`${type} ${authority.toString('base64')}`)
   if (parsed instanceof Error) return false
   const fields = new Fields(signature)
   const name = fields.text().toString('latin1')

@@ -1,14 +1,13 @@
 import { readFile, stat } from 'node:fs/promises'
-import ssh2, { type BaseAgent, type ParsedKey } from 'ssh2'
+import type { BaseAgent, OpenSSHAgent, ParsedKey } from 'ssh2'
 import { held, type Clock } from '../../runtime/index.js'
 import { certifiedKey } from './certificate.js'
 import type { HostSettings } from './host-settings.js'
 import type { SecretSource } from './secrets.js'
+import { ssh2 } from './ssh2.js'
 
 /** Records why a key is not offered, for the message of a refused login. */
 export type Note = (text: string) => void
-
-const { utils, OpenSSHAgent } = ssh2
 
 /**
  * Keys of files, each first with its certificate, if any, and then alone. Asks for a passphrase only when its key is next.
@@ -69,7 +68,7 @@ async function keyOfFile(
 }
 
 function parsed(bytes: Buffer, passphrase?: string): ParsedKey | Error {
-  const found: unknown = utils.parseKey(bytes, passphrase)
+  const found: unknown = ssh2().utils.parseKey(bytes, passphrase)
   return (Array.isArray(found) ? found[0] : found) as ParsedKey | Error
 }
 
@@ -83,7 +82,7 @@ function usable(key: ParsedKey, path: string, note: Note): ParsedKey | null {
 export async function agentsByKey(settings: HostSettings, note: Note, clock: Clock): Promise<BaseAgent[]> {
   const { agent: socket, onlyTheseKeys, keyFiles } = settings
   if (socket === null) return []
-  const agent = new OpenSSHAgent(socket)
+  const agent = new (ssh2().OpenSSHAgent)(socket)
   const keys = await held(
     clock,
     'asking ssh-agent',
@@ -101,7 +100,7 @@ export async function agentsByKey(settings: HostSettings, note: Note, clock: Clo
     .map((key) => one(agent, key))
 }
 
-function one(agent: InstanceType<typeof OpenSSHAgent>, key: ParsedKey): BaseAgent {
+function one(agent: OpenSSHAgent, key: ParsedKey): BaseAgent {
   const single: unknown = Object.create(agent, {
     getIdentities: { value: (done: (error: null, keys: ParsedKey[]) => void) => done(null, [key]) },
   })
@@ -109,7 +108,7 @@ function one(agent: InstanceType<typeof OpenSSHAgent>, key: ParsedKey): BaseAgen
 }
 
 function asParsed(key: unknown): ParsedKey | null {
-  const found = utils.parseKey(key as Buffer) as ParsedKey | Error | ParsedKey[]
+  const found = ssh2().utils.parseKey(key as Buffer) as ParsedKey | Error | ParsedKey[]
   const first = Array.isArray(found) ? found[0] : found
   return first === undefined || first instanceof Error ? null : first
 }

@@ -6,10 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { isoImage, liveFiles } from '../kit/images/live-iso.js'
-import { fileURLToPath } from 'node:url'
+import { IRONSTAGE } from '../kit/commands/up-process.js'
 import { median, memoryOf, timed, type Measured } from './measure.js'
-
-const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url))
 
 const MIB = 2 ** 20
 /** Bytes of the image; a real one has 800 MiB. */
@@ -25,7 +23,7 @@ export async function servedImages(): Promise<Measured[]> {
   const argv = ['--live-iso', '--live-kernel', '--live-initramfs', '--live-rootfs'].flatMap((flag) => [flag, file])
   const server = spawn(
     process.execPath,
-    [main, 'images', 'serve', ...argv, '--base-url', 'http://192.0.2.1', '--json'],
+    [IRONSTAGE, 'images', 'serve', ...argv, '--base-url', 'http://192.0.2.1', '--json'],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const agent = new Agent({ keepAlive: true })

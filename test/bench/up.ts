@@ -1,7 +1,4 @@
-import { fileURLToPath } from 'node:url'
 import { UpProcess } from '../kit/commands/up-process.js'
-
-const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url))
 
 /** Runs `ironstage up` with so many machines, each with a node, for as long as it is used. */
 export async function withUp<T>(
@@ -9,7 +6,7 @@ export async function withUp<T>(
   argv: readonly string[],
   use: (url: string, up: UpProcess) => Promise<T>,
 ): Promise<T> {
-  const up = new UpProcess(['--port', '0', '--nodes', String(nodes), ...argv], { main })
+  const up = new UpProcess(['--port', '0', '--nodes', String(nodes), ...argv])
   try {
     return await use(await up.ready, up)
   } finally {

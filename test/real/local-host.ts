@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs'
 import { mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { IRONSTAGE } from '../kit/commands/up-process.js'
 import { realBinary } from './coreos-installer.js'
 import { debianProgram, tool } from './peers.js'
 
 const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, import.meta.url))
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 const MIB = 2 ** 20
 
 /** The real coreos-installer, and what it is started with where the kernel reads no GPT by itself. */
@@ -137,7 +137,7 @@ export async function beside(
   text: string,
 ): Promise<{ code: number | null; out: string }> {
   const own = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
-  const script = `ironstage="${process.execPath} ${MAIN}"\n${text}`
+  const script = `ironstage="${process.execPath} ${IRONSTAGE}"\n${text}`
   const argv = [...own, 'sh', peer('beside-local.sh'), folder, preload, installer, 'sh', '-c', script]
   const path = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`
   const child = spawn('unshare', argv, { env: { ...process.env, PATH: path }, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -5,8 +5,10 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { ProvisionState } from '../../../wire/index.js'
 
-/** The command as it is built and shipped. */
-export const IRONSTAGE = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
+/** The command as it is built and shipped, found from the sources as well as from what is built of the tests. */
+export const IRONSTAGE = fileURLToPath(
+  new URL('../../../dist/bundle/ironstage.js', import.meta.url.replace('/dist/test/', '/test/')),
+)
 
 /** How long a start may take, in milliseconds, on a machine that does much else. */
 const PATIENCE = 30_000
@@ -37,8 +39,8 @@ export class UpProcess {
   readonly gone: Promise<void>
   readonly #child: ChildProcess
 
-  constructor(argv: readonly string[], { main = IRONSTAGE }: { main?: string } = {}) {
-    this.#child = spawn(process.execPath, [main, 'up', '--json', ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
+  constructor(argv: readonly string[]) {
+    this.#child = spawn(process.execPath, [IRONSTAGE, 'up', '--json', ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
     const exited = once(this.#child, 'close')
     this.gone = exited.then(() => {})
     this.ready = new Promise((resolve, reject) => {

@@ -4,11 +4,9 @@ import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { stopped, STOP_TIME } from '../../kit/commands/stop-time.js'
-
-const MAIN = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
+import { IRONSTAGE } from '../../kit/commands/up-process.js'
 
 // Processes start slowly on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
@@ -26,7 +24,7 @@ beforeAll(async () => {
   deafStep = join(await mkdtemp(join(tmpdir(), 'deaf-')), 'deaf.mjs')
   await writeFile(
     deafStep,
-    `import { defineStep } from ${JSON.stringify(new URL('../../../dist/public/index.js', import.meta.url).href)}
+    `import { defineStep } from ${JSON.stringify(new URL('../../../dist/bundle/index.js', import.meta.url).href)}
      export default defineStep({ name: 'deaf', interface: 'deploy', on: ['deploy'], run: async () => {
        console.log('deaf')
        await new Promise((resolve) => setTimeout(resolve, 3600_000))
@@ -44,7 +42,7 @@ interface Started {
 
 async function start(argv: readonly string[]): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), 's-'))
-  const child = spawn(process.execPath, [MAIN, ...argv], {
+  const child = spawn(process.execPath, [IRONSTAGE, ...argv], {
     env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
@@ -116,7 +114,7 @@ test('the second signal ends it at once', async () => {
 async function shell(line: string): Promise<{ codes: string; stderr: string }> {
   const child = spawn(
     'bash',
-    ['-c', `IRONSTAGE() { "${process.execPath}" "${MAIN}" "$@"; }; ${line}; echo "\${PIPESTATUS[*]}" >&3`],
+    ['-c', `IRONSTAGE() { "${process.execPath}" "${IRONSTAGE}" "$@"; }; ${line}; echo "\${PIPESTATUS[*]}" >&3`],
     {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     },

@@ -3,15 +3,14 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import type { DeploymentReport } from '../../../runs/index.js'
+import { IRONSTAGE } from '../../kit/commands/up-process.js'
 import { debianProgram, tool } from '../peers.js'
 
 const run = promisify(execFile)
-const MAIN = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
 
 let folder: string
 beforeAll(async () => {
@@ -26,7 +25,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Runs the command of `npm run demo`, whose last line of output is the report. */
 async function demo(...argv: string[]): Promise<DeploymentReport> {
-  const { stdout } = await run(process.execPath, [MAIN, 'deploy', '--json', ...argv])
+  const { stdout } = await run(process.execPath, [IRONSTAGE, 'deploy', '--json', ...argv])
   return JSON.parse(stdout.trim().split('\n').at(-1)!) as DeploymentReport
 }
 

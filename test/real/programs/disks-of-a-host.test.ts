@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
+import { IRONSTAGE } from '../../kit/commands/up-process.js'
 import { inspectDisk } from '../../../machine/index.js'
 import { systemClock } from '../../../runtime/index.js'
 import { realBinary } from '../coreos-installer.js'
@@ -17,7 +18,6 @@ import { sshPackages } from '../ssh-machine.js'
  */
 
 const peer = (name: string) => fileURLToPath(new URL(`../peers/${name}`, import.meta.url))
-const MAIN = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
 
 let place: string
 let environment: Record<string, string>
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await debianProgram('lvcreate', 'lvm2')
   await debianProgram('ssh-keygen', 'openssh-client')
   environment = {
-    ...{ IRONSTAGE: `${process.execPath} ${MAIN}`, NODE: process.execPath, IMAGE: REHEARSAL_IMAGE },
+    ...{ IRONSTAGE: `${process.execPath} ${IRONSTAGE}`, NODE: process.execPath, IMAGE: REHEARSAL_IMAGE },
     ...{ INSTALLER: await realBinary(), SSHD_TREE: await sshPackages(), IMAGES: peer('practice-images.mjs') },
     KIT: peer('disks-of-a-host.sh'),
   }

@@ -45,7 +45,7 @@ afterAll(() => rm(place, { recursive: true, force: true }))
 
 test('the package has the program, its declarations, guides and images, and nothing of the build or the tests', async () => {
   const paths = packed.files.map(({ path }) => path)
-  expect(paths).toContain('dist/cli/main.js')
+  expect(paths).toContain('dist/bundle/ironstage.js')
   expect(paths).toContain('dist/public/index.d.ts')
   expect(paths.filter((path) => path.startsWith('dist/') && !/\.(js|d\.ts)$/.test(path))).toEqual([])
   expect(

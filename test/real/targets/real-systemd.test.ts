@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import type { DeploymentReport } from '../../../runs/index.js'
@@ -10,6 +9,7 @@ import { finish } from '../../../steps/index.js'
 import { openSshTarget, parsePins, parseSshTarget } from '../../../targets/index.js'
 import { command } from '../../kit/commands/command.js'
 import { json } from '../../kit/commands/steps-file.js'
+import { IRONSTAGE } from '../../kit/commands/up-process.js'
 import { MachineWithDisk } from '../machine-with-disk.js'
 import { quoted } from '../peers.js'
 import { AttackedHost } from './attacked-host.js'
@@ -21,7 +21,6 @@ import { attacked, commanded } from './attacking.js'
  */
 
 const BY_SYSTEMD = 'namespaces and capabilities; devices by a scope of systemd with a closed device policy'
-const IRONSTAGE = `${process.execPath} ${fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))}`
 /** A step that runs shell text on the target, with the named disk as its first word. */
 const STEPS = `
 import { defineStep } from 'ironstage'
@@ -171,7 +170,7 @@ describe('by an ironstage on the machine itself', () => {
     const options = `--json --target local:${file('named.img')} --target-is-disposable --steps ${file('steps.ts')}`
     const args = quoted(JSON.stringify({ file: file('text') }))
     const { code, stdout, stderr } = await target.machine.run(
-      `${IRONSTAGE} step run practice_shell ${options} --args ${args}`,
+      `${process.execPath} ${IRONSTAGE} step run practice_shell ${options} --args ${args}`,
     )
     expect({ code }, stdout + stderr).toEqual({ code: 0 })
     return json(stdout).find(({ event }) => event === 'result')!['result']

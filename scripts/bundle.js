@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+
+// Joins what `tsc -b` has built, and the packages that are plain JavaScript, into the few files of dist/bundle/ that
+// users run: hundreds of modules take longer to find than to run. Parts that not every command needs are files of their own.
+
+const root = join(import.meta.dirname, '..')
+const built = (path) => join(root, 'dist', path)
+
+/** Each is a file in dist/bundle/ with the name of its key: what package.json names, and programs that are started by path. */
+const ENTRIES = {
+  ironstage: built('cli/main.js'),
+  index: built('public/index.js'),
+  steps: built('public/steps.js'),
+  ignition: built('public/ignition.js'),
+  coreos: built('public/coreos.js'),
+  'pty-runner': built('targets/local/pty-runner.js'),
+}
+
+/** Packages with native code or WebAssembly, which find their files by path; and large ones that are loaded on first use. */
+const SEPARATE = ['@bokuweb/zstd-wasm', 'ext2fs', 'jiti', 'libsql', 'lzma-native', 'node-pty', 'openpgp', 'ssh2']
+
+// Processes may run from the bundle meanwhile, and load parts of it later: it is written only when there is a change.
+if (isFresh()) process.exit()
+
+const bundle = await rolldown({
+  input: ENTRIES,
+  cwd: root,
+  platform: 'node',
+  external: (id) => SEPARATE.some((name) => id === name || id.startsWith(`${name}/`)),
+  onLog: (level, log, next) => next(level === 'warn' ? 'error' : level, log),
+  // Names in the files the modules that a part has; test/cli/start.test.ts reads them.
+  experimental: { attachDebugInfo: 'simple' },
+})
+await bundle.write({
+  dir: built('bundle'),
+  cleanDir: true,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'part-[name]-[hash].js',
+  banner: ({ moduleIds }) => licences(moduleIds),
+})
+await bundle.close()
+
+function isFresh() {
+  const made = built('bundle/ironstage.js')
+  if (!existsSync(made)) return false
+  const rooms = readdirSync(built('')).filter((room) => room !== 'bundle' && room !== 'test')
+  const modules = rooms.flatMap((room) =>
+    existsSync(join(root, room))
+      ? readdirSync(built(room), { recursive: true }).map((path) => join(built(room), path))
+      : [],
+  )
+  const inputs = [
+    import.meta.filename,
+    join(root, 'package-lock.json'),
+    ...modules.filter((path) => path.endsWith('.js')),
+  ]
+  const { mtimeMs: since } = statSync(made)
+  return inputs.every((path) => statSync(path).mtimeMs < since)
+}
+
+/** Licences of the packages that modules are from, as a comment. */
+function licences(modules) {
+  const folders = new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []))
+  const texts = [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one))
+    const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8').trim()
+    return `${name} ${version} (${license})\n\n${text}`
+  })
+  return texts.length === 0 ? '' : `/*!\nThis file contains:\n\n${texts.join('\n\n').replaceAll('*/', '* /')}\n*/`
+}
