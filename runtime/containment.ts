@@ -21,7 +21,7 @@ export function traceOwners(): void {
  * nothing handles, rejects this promise instead of ending the process. Without {@link traceOwners} it only runs the work.
  */
 export async function contained<T>(name: string, work: () => Promise<T>): Promise<T> {
-  if (!owners) return await work()
+  if (!owners) return work()
   const storage = owners
   return new Promise<T>((resolve, reject) => {
     let ended = false

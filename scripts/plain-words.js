@@ -24,6 +24,15 @@ export const plainWords = {
   },
   create(context) {
     const declared = (node) => {
+      if (node?.type === 'AssignmentPattern') return declared(node.left)
+      if (node?.type === 'RestElement') return declared(node.argument)
+      if (node?.type === 'ArrayPattern') return node.elements.forEach(declared)
+      // A member that keeps its name is judged where its type is declared, which may be a package's.
+      if (node?.type === 'ObjectPattern')
+        return node.properties.forEach((property) => {
+          if (property.type === 'RestElement') declared(property)
+          else if (!property.shorthand) declared(property.value)
+        })
       if (node?.type !== 'Identifier') return
       const word = wordsOf(node.name).find((word) => BANNED_IN_NAMES.includes(word))
       if (word) context.report({ node, messageId: 'name', data: { word, name: node.name } })
@@ -42,8 +51,9 @@ export const plainWords = {
       VariableDeclarator: ({ id }) => declared(id),
       ':function': ({ id, params }) => {
         declared(id)
-        for (const param of params) declared(param.type === 'AssignmentPattern' ? param.left : param)
+        params.forEach(declared)
       },
+      'TSFunctionType, TSMethodSignature': ({ params }) => params.forEach(declared),
       ClassDeclaration: ({ id }) => declared(id),
       TSInterfaceDeclaration: ({ id }) => declared(id),
       TSTypeAliasDeclaration: ({ id }) => declared(id),

@@ -13,11 +13,11 @@ const file: Representation = { source: bytesSource(BYTES), etag: '"v1"', modifie
 
 /** Status and body of the answer, as a client would get them. */
 function answer(headers: Record<string, string>, method = 'GET') {
-  const { status, body, headers: said } = answerTo({ method, headers }, file, 'B')
+  const { status, body, headers: sent } = answerTo({ method, headers }, file, 'B')
   const text = body
     .map((part) => (typeof part === 'string' ? part : BYTES.subarray(part.start, part.end).toString()))
     .join('')
-  return { status, text, said }
+  return { status, text, sent }
 }
 
 describe('ranges (RFC 9110, 14)', () => {
@@ -70,7 +70,7 @@ describe('answers', () => {
     expect(answer({})).toEqual({
       status: 200,
       text: '0123456789',
-      said: {
+      sent: {
         ...{ etag: '"v1"', 'last-modified': THEN, 'accept-ranges': 'bytes' },
         ...{ 'content-type': 'text/plain', 'content-length': 10 },
       },
@@ -80,27 +80,27 @@ describe('answers', () => {
   test('a part', () => {
     expect(answer({ range: 'bytes=2-4' })).toMatchObject({
       ...{ status: 206, text: '234' },
-      said: { 'content-range': 'bytes 2-4/10', 'content-length': 3, etag: '"v1"' },
+      sent: { 'content-range': 'bytes 2-4/10', 'content-length': 3, etag: '"v1"' },
     })
   })
 
   test('several parts, of which the length is known before they are read', () => {
-    const { status, text, said } = answer({ range: 'bytes=0-1,-1' })
+    const { status, text, sent } = answer({ range: 'bytes=0-1,-1' })
     expect(status).toBe(206)
-    expect(said['content-type']).toBe('multipart/byteranges; boundary=B')
+    expect(sent['content-type']).toBe('multipart/byteranges; boundary=B')
     expect(text).toBe(
       '--B\r\ncontent-type: text/plain\r\ncontent-range: bytes 0-1/10\r\n\r\n01' +
         '\r\n--B\r\ncontent-type: text/plain\r\ncontent-range: bytes 9-9/10\r\n\r\n9\r\n--B--\r\n',
     )
-    expect(said['content-length']).toBe(text.length)
+    expect(sent['content-length']).toBe(text.length)
   })
 
   test('a part that is not there', () => {
-    expect(answer({ range: 'bytes=10-' })).toMatchObject({ status: 416, said: { 'content-range': 'bytes */10' } })
+    expect(answer({ range: 'bytes=10-' })).toMatchObject({ status: 416, sent: { 'content-range': 'bytes */10' } })
   })
 
   test('HEAD knows no ranges', () => {
-    expect(answer({ range: 'bytes=2-4' }, 'HEAD')).toMatchObject({ status: 200, said: { 'content-length': 10 } })
+    expect(answer({ range: 'bytes=2-4' }, 'HEAD')).toMatchObject({ status: 200, sent: { 'content-length': 10 } })
   })
 
   test.each<[string, Record<string, string>, number]>([

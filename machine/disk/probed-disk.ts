@@ -21,7 +21,7 @@ export function probed(device: BlockDevice, probe: Probe, machine: string): Bloc
       ? probe.around({ kind, machine, disk: device.name, offset, length } satisfies DiskPoint, run)
       : run()
   const base: BlockDevice = {
-    // Who watches reads sees them, and may make one fail where nothing has changed.
+    // A watched read may fail where nothing has changed.
     ...(device.revision && { revision: () => (probe.watches('disk-read') ? undefined : device.revision!()) }),
     name: device.name,
     size: device.size,

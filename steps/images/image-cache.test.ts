@@ -177,8 +177,8 @@ test.each<[string, Parameters<FileServer['behave']>[1], string, RegExp]>([
 ])('a server that %s: the cause is reported, nothing is stored', async (_, behaviour, code, words) => {
   server.behave('/c.raw.gz', behaviour)
   const all = await cache()
-  const { code: said, chain } = await failure(all.get(asset('/c.raw.gz'), { signal }))
-  expect(said).toBe(code)
+  const { code: actual, chain } = await failure(all.get(asset('/c.raw.gz'), { signal }))
+  expect(actual).toBe(code)
   expect(chain).toMatch(words)
   expect(await all.list()).toEqual([])
 })

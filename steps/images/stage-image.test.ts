@@ -90,9 +90,9 @@ describe('an image from the cache', () => {
       ['bytes=-7', 206, `bytes ${IMAGE.length - 7}-${IMAGE.length - 1}/${IMAGE.length}`, IMAGE.subarray(-7)],
       [`bytes=${IMAGE.length}-`, 416, `bytes */${IMAGE.length}`, Buffer.alloc(0)],
     ]
-    for (const [range, code, said, bytes] of ranges) {
+    for (const [range, code, contentRange, bytes] of ranges) {
       const part = await read(from.url, { range })
-      expect([part.status, part.headers.get('content-range')]).toEqual([code, said])
+      expect([part.status, part.headers.get('content-range')]).toEqual([code, contentRange])
       expect(part.bytes.equals(bytes)).toBe(true)
     }
     expect((await read(from.url.replace(/\/[^/]*$/, '/other'))).status).toBe(404)

@@ -34,8 +34,8 @@ test('every operation is in it, with its parameters', async () => {
   const { parameters } = document.paths['/v1/nodes/{node_ident}/states/provision']!['put']!
   expect(parameters).toContainEqual({ name: 'node_ident', in: 'path', required: true, schema: { type: 'string' } })
   for (const [path, item] of Object.entries(document.paths))
-    for (const { parameters: given } of Object.values(item))
-      expect(given.filter((one) => one.in === 'path').map((one) => `{${one.name}}`)).toEqual(
+    for (const { parameters } of Object.values(item))
+      expect(parameters.filter((one) => one.in === 'path').map((one) => `{${one.name}}`)).toEqual(
         path.match(/\{\w+\}/g) ?? [],
       )
 })

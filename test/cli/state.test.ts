@@ -127,11 +127,11 @@ describe.each([
 
     const repair = await run('state', 'repair', '--state-dir', folder)
     expect(repair).toMatchObject({ code: 0, stderr: '' })
-    const [, kept, aside] = / is new, with the (\d+) readable rows?; the damaged file is now (.*)\n/.exec(
+    const [, readable, aside] = / is new, with the (\d+) readable rows?; the damaged file is now (.*)\n/.exec(
       repair.stdout,
     )!
     const all = file === 'ironic.db' ? Object.values(exported.ironic).flat().length : exported.machines.record.length
-    expect(Number(kept)).toBe(all)
+    expect(Number(readable)).toBe(all)
     expect(await readFile(aside!)).toEqual(before)
     expect((await readdir(folder)).filter((name) => name.includes('.new'))).toEqual([])
     expect(await run('state', 'check', '--state-dir', folder)).toMatchObject({ code: 0 })
@@ -145,7 +145,7 @@ describe.each([
 })
 
 test.each(['ironic.db', 'machines.db'])(
-  'a log of %s that is missing after a kill is said, not passed over',
+  'a log of %s that is missing after a kill is reported, not passed over',
   async (file) => {
     const folder = await copyOf(killed)
     await rm(join(folder, `${file}-wal`))
@@ -169,7 +169,7 @@ test.each(['ironic.db', 'machines.db'])(
 test.each<[string, boolean, (lock: string) => Promise<void>]>([
   ['deleted', false, (lock) => rm(lock)],
   ['damaged', true, (lock) => writeFile(lock, 'this is no database\n'.repeat(99))],
-])('a log that is missing after a kill is said also when `lock` is %s', async (_, isDamaged, change) => {
+])('a log that is missing after a kill is reported also when `lock` is %s', async (_, isDamaged, change) => {
   const folder = await copyOf(killed)
   await rm(join(folder, 'ironic.db-wal'))
   await rm(join(folder, 'ironic.db-shm'), { force: true })

@@ -194,8 +194,8 @@ describe('a configdrive becomes a partition config-2', () => {
       uuid: node.uuid,
     })
     expect(JSON.parse(found.get('openstack/latest/user_data')!.toString())).toEqual(parts.user_data)
-    const { node: kept } = (await lab.store.node(node.uuid))!
-    expect(kept.instance_info.configdrive).toEqual({ ...parts, meta_data: { name: 'worker-0', uuid: node.uuid } })
+    const { node: stored } = (await lab.store.node(node.uuid))!
+    expect(stored.instance_info.configdrive).toEqual({ ...parts, meta_data: { name: 'worker-0', uuid: node.uuid } })
   })
 
   test('given as base64 of a gzipped filesystem, or as the URL of that', async () => {

@@ -71,7 +71,7 @@ interface Circumstances {
 }
 
 /** A node fails only because of a kill or of a requested abort. */
-function expectExplained(line: NodeLine, { began, agent: kept, aborted, name }: Circumstances): void {
+function expectExplained(line: NodeLine, { began, agent: agentBefore, aborted, name }: Circumstances): void {
   const { provision_state: state, last_error: error } = line
   if (!FAILED(state) && error === null) return
   const what = `${name} in ${state}`
@@ -80,7 +80,7 @@ function expectExplained(line: NodeLine, { began, agent: kept, aborted, name }: 
   if (began && error === takenOver(began).last_error) return
   if (aborted && /aborted/.test(error!)) return
   // Ironic may have asked for the logs of a failed step by then.
-  const command = kept?.commands.findLast(({ name }) => /^execute_|^finalize_rescue/.test(name))
+  const command = agentBefore?.commands.findLast(({ name }) => /^execute_|^finalize_rescue/.test(name))
   const lost = command && command.status !== 'SUCCEEDED'
   expect(
     lost ? error : `${error} (the agent had ${command?.name ?? 'no step'} ${command?.status ?? ''})`,

@@ -78,18 +78,18 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
   ]),
   'iso customize': newIso('customize', '--dest-karg-append', 'a=b'),
   'iso ignition embed': newIso('ignition', 'embed'),
-  'iso ignition show': ends(({ input: given }) => ['iso', 'ignition', 'show', given('embedded.iso')]),
+  'iso ignition show': ends(({ input: fileOf }) => ['iso', 'ignition', 'show', fileOf('embedded.iso')]),
   'iso ignition remove': newIso('ignition', 'remove'),
-  'iso network embed': ends(({ input: given, out }) => [
-    ...['iso', 'network', 'embed', '-k', given('eth0.nmconnection'), '-o', out('new.iso'), ISO],
+  'iso network embed': ends(({ input: fileOf, out }) => [
+    ...['iso', 'network', 'embed', '-k', fileOf('eth0.nmconnection'), '-o', out('new.iso'), ISO],
   ]),
-  'iso network extract': ends(({ input: given, out }) => [
+  'iso network extract': ends(({ input: fileOf, out }) => [
     'iso',
     'network',
     'extract',
     '-C',
     out('.'),
-    given('networked.iso'),
+    fileOf('networked.iso'),
   ]),
   'iso network remove': newIso('network', 'remove'),
   'iso kargs modify': newIso('kargs', 'modify', '-a', 'c=d'),
@@ -102,45 +102,45 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
     code: 1,
   },
   'iso reset': newIso('reset'),
-  'pxe customize': ends(({ input: given, out }) => [
-    ...['pxe', 'customize', '--dest-device', '/dev/sda', '-o', out('initrd.img'), given('initrd.img')],
+  'pxe customize': ends(({ input: fileOf, out }) => [
+    ...['pxe', 'customize', '--dest-device', '/dev/sda', '-o', out('initrd.img'), fileOf('initrd.img')],
   ]),
   'pxe ignition wrap': lasts(({ out }) => ['pxe', 'ignition', 'wrap', '-o', out('wrapped.img')]),
-  'pxe ignition unwrap': ends(({ input: given }) => ['pxe', 'ignition', 'unwrap', given('wrapped.img')]),
-  'pxe network wrap': ends(({ input: given, out }) => [
-    ...['pxe', 'network', 'wrap', '-k', given('eth0.nmconnection'), '-o', out('network.img')],
+  'pxe ignition unwrap': ends(({ input: fileOf }) => ['pxe', 'ignition', 'unwrap', fileOf('wrapped.img')]),
+  'pxe network wrap': ends(({ input: fileOf, out }) => [
+    ...['pxe', 'network', 'wrap', '-k', fileOf('eth0.nmconnection'), '-o', out('network.img')],
   ]),
-  'pxe network unwrap': ends(({ input: given, out }) => [
+  'pxe network unwrap': ends(({ input: fileOf, out }) => [
     'pxe',
     'network',
     'unwrap',
     '-C',
     out('.'),
-    given('network.img'),
+    fileOf('network.img'),
   ]),
   'pxe kargs': ends(() => ['pxe', 'kargs', '--rootfs-url', 'http://192.0.2.1/rootfs.img']),
   'pxe ipxe': ends(() => [
     ...['pxe', 'ipxe', '--rootfs-url', 'http://192.0.2.1/rootfs', '--kernel-url', 'http://192.0.2.1/kernel'],
     ...['--initrd-url', 'http://192.0.2.1/initrd'],
   ]),
-  'stream validate': ends(({ input: given }) => ['stream', 'validate', given('stream.json'), '--insecure']),
-  'stream convert': ends(({ input: given, out }) => [
-    ...['stream', 'convert', given('meta.json'), '--to', 'release', '--base-url', 'https://example.org/builds'],
+  'stream validate': ends(({ input: fileOf }) => ['stream', 'validate', fileOf('stream.json'), '--insecure']),
+  'stream convert': ends(({ input: fileOf, out }) => [
+    ...['stream', 'convert', fileOf('meta.json'), '--to', 'release', '--base-url', 'https://example.org/builds'],
     ...['--output', out('release.json')],
   ]),
   'stream lookup': lasts(({ silent }) => ['stream', 'lookup', 'stable', '--insecure', '--stream-base-url', silent]),
-  'stream diff': lasts(({ silent, input: given }) => [
-    ...['stream', 'diff', given('stream.json'), 'stable', '--insecure', '--stream-base-url', silent],
+  'stream diff': lasts(({ silent, input: fileOf }) => [
+    ...['stream', 'diff', fileOf('stream.json'), 'stable', '--insecure', '--stream-base-url', silent],
   ]),
   'stream print': ends(({ slow }) => ['stream', 'print', `${slow}/stream.json`, '--insecure']),
-  'stream publish': ends(({ input: given, out }) => [
+  'stream publish': ends(({ input: fileOf, out }) => [
     'stream',
     'publish',
-    given('stream.json'),
+    fileOf('stream.json'),
     out('shelf'),
     '--insecure',
   ]),
-  'stream serve': lasts(({ input: given }) => ['stream', 'serve', given('.'), '--port', '0']),
+  'stream serve': lasts(({ input: fileOf }) => ['stream', 'serve', fileOf('.'), '--port', '0']),
   download: lasts((ground) => [
     ...['download', ...fromSlow(ground), '--platform', 'metal', '--format', 'raw.gz', '--directory', ground.out('.')],
   ]),
@@ -149,26 +149,26 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
   'cache verify': ends(({ out }) => ['cache', 'verify', '--cache-dir', out('cache')]),
   // The image was fetched before, so it ends.
   'machine-os build': ends((ground) => ['machine-os', 'build', ground.out('machine-os'), ...fromSlow(ground)]),
-  'machine-os copy-iso': ends(({ input: given, out }) => [
-    ...['machine-os', 'copy-iso', out('iso'), '--source', given('machine-os')],
+  'machine-os copy-iso': ends(({ input: fileOf, out }) => [
+    ...['machine-os', 'copy-iso', out('iso'), '--source', fileOf('machine-os')],
   ]),
-  'machine-os copy-pxe': ends(({ input: given, out }) => [
-    ...['machine-os', 'copy-pxe', out('pxe-files'), '--source', given('machine-os')],
+  'machine-os copy-pxe': ends(({ input: fileOf, out }) => [
+    ...['machine-os', 'copy-pxe', out('pxe-files'), '--source', fileOf('machine-os')],
   ]),
-  'machine-os copy-metal': ends(({ input: given, out }) => [
-    ...['machine-os', 'copy-metal', out('metal'), '--all', '--source', given('machine-os')],
+  'machine-os copy-metal': ends(({ input: fileOf, out }) => [
+    ...['machine-os', 'copy-metal', out('metal'), '--all', '--source', fileOf('machine-os')],
   ]),
-  'machine-os verify': lasts(({ input: given, silent }) => [
-    ...['machine-os', 'verify', given('machine-os'), '--stream', 'stable', '--insecure', '--stream-base-url', silent],
+  'machine-os verify': lasts(({ input: fileOf, silent }) => [
+    ...['machine-os', 'verify', fileOf('machine-os'), '--stream', 'stable', '--insecure', '--stream-base-url', silent],
   ]),
-  'boot-image generate': lasts(({ out, input: given, silent }) => [
-    ...['boot-image', 'generate', given('release'), 'metal', '--stream', `${silent}/stream.json`, '--insecure'],
+  'boot-image generate': lasts(({ out, input: fileOf, silent }) => [
+    ...['boot-image', 'generate', fileOf('release'), 'metal', '--stream', `${silent}/stream.json`, '--insecure'],
     ...['--directory', out('boot-image')],
   ]),
-  'boot-image info': ends(({ input: given }) => [
+  'boot-image info': ends(({ input: fileOf }) => [
     'boot-image',
     'info',
-    given('release'),
+    fileOf('release'),
     '--base-url',
     'http://192.0.2.1/',
   ]),
@@ -176,9 +176,9 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
   'step show': ends(() => ['step', 'show', 'install_coreos']),
   'step run': ends(() => ['step', 'run', 'erase_devices_metadata', '--target', 'sim']),
   'step new': ends(({ out }) => ['step', 'new', 'wipe-nvme', '--dir', out('new-step')]),
-  'state check': ends(({ input: given }) => ['state', 'check', '--state-dir', given('state')]),
-  'state repair': ends(({ input: given }) => ['state', 'repair', '--state-dir', given('state')]),
-  'state export': ends(({ input: given }) => ['state', 'export', '--state-dir', given('state')]),
+  'state check': ends(({ input: fileOf }) => ['state', 'check', '--state-dir', fileOf('state')]),
+  'state repair': ends(({ input: fileOf }) => ['state', 'repair', '--state-dir', fileOf('state')]),
+  'state export': ends(({ input: fileOf }) => ['state', 'export', '--state-dir', fileOf('state')]),
   openapi: ends(() => ['openapi']),
   errors: ends(() => ['errors']),
   'coreos-installer': ends(({ out }) => [

@@ -35,10 +35,10 @@ describe.concurrent('gophercloud', () => {
 
   test.each(CHOSEN)('takes a host through its life by an Ironic of %s at %s', async (release, chosen) => {
     await using released = await served({ release })
-    const [ladder, ...told] = await scenario('lifecycle', released)
+    const [ladder, ...states] = await scenario('lifecycle', released)
     expect(ladder).toMatchObject({ chosen, oldest: 1 })
     const rest = { error: '' }
-    expect(told).toMatchObject([
+    expect(states).toMatchObject([
       { state: 'enroll', ...rest },
       { state: 'manageable', power: 'power off', ...rest },
       { status: 404 },
@@ -57,13 +57,13 @@ describe.concurrent('gophercloud', () => {
   })
 
   test('adopts, services and rebuilds an instance', async () => {
-    const [, ...told] = await scenario('instance')
-    expect(told).toEqual(Array.from({ length: 3 }, () => ({ state: 'active', power: expect.any(String), error: '' })))
+    const [, ...states] = await scenario('instance')
+    expect(states).toEqual(Array.from({ length: 3 }, () => ({ state: 'active', power: expect.any(String), error: '' })))
   })
 
   test('works power, boot device, media, BIOS, firmware, subscriptions and VIFs', async () => {
-    const [, ...told] = await scenario('hardware')
-    expect(told).toMatchObject([
+    const [, ...states] = await scenario('hardware')
+    expect(states).toMatchObject([
       { asked: 'power on', power: 'power on', error: '' },
       { asked: 'soft rebooting', power: 'power on', error: '' },
       { asked: 'rebooting', power: 'power on', error: '' },
@@ -80,8 +80,8 @@ describe.concurrent('gophercloud', () => {
   })
 
   test('keeps nodes, ports and allocations, and reads drivers and conductors', async () => {
-    const [, ...told] = await scenario('records')
-    expect(told).toMatchObject([
+    const [, ...states] = await scenario('records')
+    expect(states).toMatchObject([
       { names: ['metal3~records'], class: 'gopher', driver: 'redfish' },
       { owner: true, pxe: false, ports: 1 },
       { state: 'active', node: true, allocations: 1 },
@@ -92,8 +92,8 @@ describe.concurrent('gophercloud', () => {
   })
 
   test('is refused in Ironic’s words, and reads what a failed deployment left', async () => {
-    const [, ...told] = await scenario('refused')
-    expect(told).toMatchObject([
+    const [, ...states] = await scenario('refused')
+    expect(states).toMatchObject([
       { status: 404, body: message('Node nowhere could not be found.') },
       { status: 400, body: message('No conductor service registered which supports driver no-driver') },
       { status: 409, body: message('A node with name metal3~refused already exists.') },

@@ -33,8 +33,8 @@ test('systemd reads every unit, with nothing to say of quotes and specifiers', a
   try {
     const options = fc.sample(agentOptions, { numRuns: 200, seed: 8 })
     const paths = options.map((_, index) => join(folder, `agent-${index}.service`))
-    for (const [index, given] of options.entries())
-      await writeFile(paths[index]!, agentConfig(given).systemd!.units![0]!.contents!)
+    for (const [index, agent] of options.entries())
+      await writeFile(paths[index]!, agentConfig(agent).systemd!.units![0]!.contents!)
     const output = await promisify(execFile)('systemd-analyze', ['verify', '--man=no', ...paths]).then(
       ({ stderr }) => stderr,
       (error: { stderr: string }) => error.stderr,

@@ -7,10 +7,10 @@ export interface Batch {
   to: number
 }
 
-const [kept, folder] = process.argv.slice(2)
+const [originals, folder] = process.argv.slice(2)
 const send = (message: unknown): void => void process.send!(message)
 
-await using tried = await trials(await cachedOriginals(kept!), folder!)
+await using tried = await trials(await cachedOriginals(originals!), folder!)
 for (const event of ['uncaughtException', 'unhandledRejection'] as const)
   process.on(event, (error: unknown) => {
     send({ failed: `${event}: ${error instanceof Error ? error.stack : String(error)}` })

@@ -13,7 +13,7 @@ export function allocations(): Script {
   const name = 'alloc-node'
   const owner = idOf(name)
   const other = idOf('alloc-other')
-  const traits = (node: string, ...given: string[]) => put(`/v1/nodes/${node}/traits`, { traits: given })
+  const traits = (node: string, ...traits: string[]) => put(`/v1/nodes/${node}/traits`, { traits })
   return {
     name: 'allocations',
     calls: [

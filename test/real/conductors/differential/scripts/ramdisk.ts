@@ -105,7 +105,7 @@ export function waiting(): Script[] {
     },
   }
   const verbs = ['manage', 'provide', 'inspect', 'clean', 'adopt', 'active', 'deleted', 'rescue', 'service', 'unhold']
-  return Object.entries(states).map(([state, { interfaces, calls: way }]) => {
+  return Object.entries(states).map(([state, { interfaces, calls: callsTo }]) => {
     const name = `in-${state.replace(' ', '-')}`
     const node = idOf(name)
     const mac = `52:54:00:de:00:${idOf(name).slice(0, 2)}`
@@ -120,7 +120,7 @@ export function waiting(): Script[] {
       calls: [
         enrol(name, interfaces as Record<string, unknown>),
         post('/v1/ports', { node_uuid: node, address: mac }),
-        ...way(node),
+        ...callsTo(node),
         get(`/v1/nodes/${node}`),
         ...verbs.map((target) => verb(node, target, (more[target] ?? {}) as Record<string, unknown>)),
         get(`/v1/lookup?addresses=${mac}`, '1.61'),

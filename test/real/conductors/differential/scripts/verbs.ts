@@ -72,12 +72,12 @@ export const PLACES: Readonly<Record<string, Place>> = {
  * refused, or leads back, is asked of one node.
  */
 export function verbsInStates(): Script[] {
-  return Object.entries(PLACES).flatMap(([state, { calls: way, on }]) => {
+  return Object.entries(PLACES).flatMap(([state, { calls: callsTo, on }]) => {
     const named = (name: string, asked: (node: string) => Call[]): Script => ({
       name,
       calls: [
         enrol(slug(name), FAKES),
-        ...way(idOf(slug(name))),
+        ...callsTo(idOf(slug(name))),
         ...asked(idOf(slug(name))),
         get(`/v1/nodes/${idOf(slug(name))}/states`),
         get(`/v1/nodes/${idOf(slug(name))}/history?detail=true`),
