@@ -1,5 +1,4 @@
-import { Ajv } from 'ajv'
-import { parseJson } from './json-file.js'
+import { jsonCheck, parseJson } from './json-file.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Features that a live image declares in `coreos/features.json`. Old images have no such file. */
@@ -9,7 +8,7 @@ export interface OsFeatures {
   'live-initrd-network'?: boolean
 }
 
-const isOsFeatures = new Ajv({ strict: true, meta: false, validateSchema: false }).compile<OsFeatures>({
+const osFeatures = jsonCheck<OsFeatures>({
   type: 'object',
   required: [],
   properties: {
@@ -19,7 +18,7 @@ const isOsFeatures = new Ajv({ strict: true, meta: false, validateSchema: false 
   },
 })
 
-export const parseFeatures = (bytes: Uint8Array): OsFeatures => parseJson(bytes, isOsFeatures, 'parsing OS features')
+export const parseFeatures = (bytes: Uint8Array): OsFeatures => parseJson(bytes, osFeatures, 'parsing OS features')
 
 /** @throws LiveImageError for an image that would ignore network settings */
 export function requireNetwork(features: OsFeatures): void {

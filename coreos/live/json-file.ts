@@ -1,9 +1,18 @@
-import type { ValidateFunction } from 'ajv'
+import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv'
 import { NotOnIso, type IsoEntry, type IsoFilesystem } from '../../bytes/index.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Limit for a metadata file; real images have a few hundred bytes. */
 const LARGEST = 64 * 1024
+
+/** Gives the check of a file's shape. */
+export type JsonCheck<T> = () => ValidateFunction<T>
+
+/** Compiles a schema on first use: few commands read an image. */
+export function jsonCheck<T>(schema: SchemaObject): JsonCheck<T> {
+  let compiled: ValidateFunction<T> | undefined
+  return () => (compiled ??= new Ajv({ strict: true, meta: false, validateSchema: false }).compile<T>(schema))
+}
 
 /** The file at `path`, or undefined. */
 export async function findOptional(filesystem: IsoFilesystem, path: string): Promise<IsoEntry | undefined> {
@@ -23,22 +32,23 @@ export async function findOptional(filesystem: IsoFilesystem, path: string): Pro
 export async function readJsonFile<T>(
   filesystem: IsoFilesystem,
   entry: IsoEntry,
-  validate: ValidateFunction<T>,
+  check: JsonCheck<T>,
   what: string,
 ): Promise<T> {
   if (entry.size > LARGEST) throw new LiveImageError(what, new LiveImageError(`${entry.size} bytes are too many`))
   const bytes = await filesystem.contents(entry).read(0, entry.size)
-  return parseJson(bytes, validate, what)
+  return parseJson(bytes, check, what)
 }
 
 /** @throws LiveImageError for invalid JSON, and for JSON of another shape */
-export function parseJson<T>(bytes: Uint8Array, validate: ValidateFunction<T>, what: string): T {
+export function parseJson<T>(bytes: Uint8Array, check: JsonCheck<T>, what: string): T {
   let value: unknown
   try {
     value = JSON.parse(Buffer.from(bytes).toString())
   } catch (cause) {
     throw new LiveImageError(what, cause)
   }
+  const validate = check()
   if (validate(value)) return value
   const [error] = validate.errors ?? []
   throw new LiveImageError(what, new LiveImageError(`${error?.instancePath || 'the whole'} ${error?.message}`))

@@ -1,6 +1,5 @@
-import { Ajv } from 'ajv'
 import type { ByteSource, IsoFilesystem, Patch } from '../../bytes/index.js'
-import { findOptional, readJsonFile } from './json-file.js'
+import { findOptional, jsonCheck, readJsonFile } from './json-file.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Kernel arguments of a live ISO. The image holds the same text in several areas, one for each boot loader. */
@@ -29,7 +28,7 @@ export interface KargsInfo {
 }
 
 const character = { type: 'string', minLength: 1, maxLength: 1 }
-const isKargsInfo = new Ajv({ strict: true, meta: false, validateSchema: false }).compile<KargsInfo>({
+const kargsInfo = jsonCheck<KargsInfo>({
   type: 'object',
   required: ['default', 'size', 'files'],
   properties: {
@@ -104,7 +103,7 @@ interface Found {
 async function fromInfo(filesystem: IsoFilesystem): Promise<Found | undefined> {
   const entry = await findOptional(filesystem, KARGS_INFO)
   if (!entry) return undefined
-  const info = await readJsonFile(filesystem, entry, isKargsInfo, 'decoding kargs embed area info')
+  const info = await readJsonFile(filesystem, entry, kargsInfo, 'decoding kargs embed area info')
   checkSize(info.size)
   const areas: Area[] = []
   for (const { path, offset, pad = '#', end = '\n' } of info.files) {

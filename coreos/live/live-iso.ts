@@ -1,9 +1,8 @@
-import { Ajv } from 'ajv'
 import type { Clock } from '../../runtime/index.js'
 import { parseFeatures, type OsFeatures } from './features.js'
 import { readInitramfs, wrapFiles, type Files } from './initramfs.js'
 import { type ByteSource, type IsoFilesystem, type Patch, readIso9660 } from '../../bytes/index.js'
-import { findOptional, readJsonFile } from './json-file.js'
+import { findOptional, jsonCheck, readJsonFile } from './json-file.js'
 import { readKargsAreas, type KargsAreas } from './kargs-areas.js'
 import { LiveImageError } from '../live-image-error.js'
 
@@ -38,7 +37,7 @@ export interface LiveIso {
   readonly customized: boolean
 }
 
-const isIgnitionInfo = new Ajv({ strict: true, meta: false, validateSchema: false }).compile<{
+const ignitionInfo = jsonCheck<{
   file: string
   offset?: number
   length?: number
@@ -98,7 +97,7 @@ export async function openLiveIso(image: ByteSource, clock: Clock): Promise<Live
 async function initramfsArea(filesystem: IsoFilesystem): Promise<Area> {
   const described = await findOptional(filesystem, 'COREOS/IGNINFO.JSO')
   const info = described
-    ? await readJsonFile(filesystem, described, isIgnitionInfo, 'decoding igninfo')
+    ? await readJsonFile(filesystem, described, ignitionInfo, 'decoding igninfo')
     : { file: 'images/ignition.img' }
   const { file, offset = 0, length } = info
   const entry = await LiveImageError.during('finding initrd embed area', () => filesystem.find(file))
