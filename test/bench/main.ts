@@ -4,12 +4,12 @@ import { ignitionConfigs } from './ignition.js'
 import { servedImages } from './images.js'
 import { installation } from './install.js'
 import { table, type Measured } from './measure.js'
-import { firstAnswer, idleMemory, lifecycles } from './served.js'
+import { idleMemory, lifecycles, starts } from './served.js'
 import { inVirtualTime } from './virtual-time.js'
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<Measured | Measured[]>>> = {
   ironic: againstIronic,
-  start: firstAnswer,
+  start: starts,
   lifecycles,
   memory: idleMemory,
   'idle-agents': idleAgents,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { installCoreos } from '../../lab/index.js'
 import { HttpTransport, IronicClient } from '../../wire/index.js'
-import type { UpProcess } from '../kit/commands/up-process.js'
+import { IRONSTAGE, type UpProcess } from '../kit/commands/up-process.js'
 import { REST } from './against-ironic.js'
 import { clock, median, timed, type Measured } from './measure.js'
 import { withUp } from './up.js'
@@ -20,8 +20,41 @@ const withClient = <T>(nodes: number, use: (client: IronicClient, up: UpProcess)
     return await use(new IronicClient({ transport, endpoint, clock }), up)
   })
 
+/** What a user waits for before anything is done: the server's first answer, the shortest commands, and the demo. */
+export async function starts(): Promise<Measured[]> {
+  const node = await processTime('-e', '0')
+  const short = async (argument: string): Promise<Measured> => ({
+    what: `ironstage ${argument}`,
+    ours: await processTime(IRONSTAGE, argument),
+    peer: { name: 'node -e 0', value: node },
+    reach: 2 * node,
+    unit: 'ms',
+    runs: 7,
+  })
+  const demo = await processTime(IRONSTAGE, ...DEMO)
+  return [
+    await firstAnswer(),
+    await short('--version'),
+    await short('--help'),
+    { what: 'npm run demo', ours: demo, peer: { name: 'node -e 0', value: node }, reach: 1500, unit: 'ms', runs: 7 },
+  ]
+}
+
+/** Arguments of the demo in package.json. */
+const DEMO = ['deploy', '--append-karg', 'rehearsal=1', '--delete-karg', 'mitigations=auto,nosmt']
+
+/** From the start of a process until it has ended. */
+const processTime = (...argv: string[]): Promise<number> =>
+  median(7, () =>
+    timed(async () => {
+      const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'inherit'] })
+      const [code] = (await once(child, 'close')) as [number | null]
+      if (code !== 0) throw new Error(`${argv.join(' ')} ended with ${code}`)
+    }),
+  )
+
 /** From the start of the process until the API has answered a request. */
-export async function firstAnswer(): Promise<Measured> {
+async function firstAnswer(): Promise<Measured> {
   const ours = await median(7, async () => {
     const since = performance.now()
     return withClient(0, async (client) => {
@@ -29,11 +62,12 @@ export async function firstAnswer(): Promise<Measured> {
       return performance.now() - since
     })
   })
+  const bare = await bareServer()
   return {
     what: 'start to first 200',
     ours,
-    peer: { name: 'node http', value: await bareServer() },
-    reach: 400,
+    peer: { name: 'node http', value: bare },
+    reach: 3 * bare,
     unit: 'ms',
     runs: 7,
   }
