@@ -9,9 +9,10 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import { isUtf8 } from 'node:buffer'
 import type { AddressInfo, Socket } from 'node:net'
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
+import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { held, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
 import { ConnectionFailed, type Dispatch, type WireRequest } from './exchange.js'
+import { BodyRoom, bodyReader } from './http-bodies.js'
 import { plainRefusal, refuseInWords, sendRefusal, type Refuse } from './http-refusals.js'
 
 /** Identity of a server: a certificate and its private key, both PEM. */
@@ -71,7 +72,7 @@ export interface HttpServer extends AsyncDisposable {
 const CLOSING_GRACE = 500
 
 /**
- * Listens and hands every request to `dispatch`. Express does the socket, the body and its limit; everything that has a
+ * Listens and hands every request to `dispatch`. Express reads the body and keeps its limit; everything that has a
  * meaning in a protocol (routes, methods, errors, request ids) is the dispatch's.
  *
  * @throws UserError `port-in-use`, `address-unusable` or `tls-identity`
@@ -79,11 +80,6 @@ const CLOSING_GRACE = 500
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
   const { dispatch, host = '127.0.0.1', clock, logger = silent, bodyLimit = 64 * 1024 * 1024 } = options
   const limitsOf = typeof bodyLimit === 'number' ? () => ({ largest: bodyLimit, refusal: TOO_LARGE }) : bodyLimit
-  const app = express()
-  app.disable('x-powered-by')
-  app.disable('etag')
-  const room = new BodyRoom(options.allBodiesLimit ?? 256 * 1024 * 1024)
-  app.use(bodyReader(limitsOf, room))
   const { refuse = plainRefusal, slowest = { headers: 60_000, request: 300_000 } } = options
   const settings: ServerOptions = {
     // Ironic does without, as clients of HTTP/1.0 do.
@@ -93,9 +89,8 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   }
   const server = createServer(settings, listener)
   refuseInWords(server, refuse)
-  app.use(refuseBadText)
-  app.use(answered)
-  app.use(unreadable(refuse, logger))
+  let withBody: RequestListener | undefined
+  let loading: Promise<RequestListener> | undefined
 
   let secured: Server | undefined
   /** Below TLS; neither server knows of those that are still shaking hands. */
@@ -142,7 +137,34 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
       return sendRefusal(response, refuse(413, refusal))
     }
     if (length === undefined && encoding === undefined && expect === undefined) answered(request, response)
-    else app(request, response)
+    else if (withBody) withBody(request, response)
+    else firstWithBody(request, response)
+  }
+
+  /** Until Express is loaded no byte of a body is read. */
+  function firstWithBody(request: IncomingMessage, response: ServerResponse): void {
+    loading ??= held(clock, 'loading what reads bodies', bodyReading)
+    loading
+      .then((read) => {
+        withBody = read
+        // A client that has gone meanwhile sends no body and needs no answer.
+        if (!request.destroyed) read(request, response)
+      })
+      .catch((error: unknown) => failed(error, response))
+  }
+
+  /** Loaded for the first request with a body: it takes longer than all the rest of this room. */
+  async function bodyReading(): Promise<RequestListener> {
+    const { default: express } = await import('express')
+    const app = express()
+    app.disable('x-powered-by')
+    app.disable('etag')
+    const room = new BodyRoom(options.allBodiesLimit ?? 256 * 1024 * 1024)
+    app.use(bodyReader(limitsOf, room, (largest) => express.raw({ type: () => true, limit: largest })))
+    app.use(refuseBadText)
+    app.use(answered)
+    app.use(unreadable(refuse, logger))
+    return app
   }
 
   function answered(request: IncomingMessage, response: ServerResponse): void {
@@ -169,71 +191,6 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 
 /** As the body parser says it of a body that says its length only as it comes. */
 const TOO_LARGE = 'request entity too large'
-
-/** Bytes of a body that is taken even beside many large ones: agents' heartbeats have to get through. */
-const ALWAYS_ADMITTED = 256 * 1024
-
-/**
- * Room for the bodies of all requests under way. Each body has a limit of its own, but a hundred large ones that are sent
- * at once would fill the memory.
- */
-class BodyRoom {
-  readonly #limit: number
-  #taken = 0
-
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  /**
-   * Takes room for a body as it arrives, until its request is answered. When there is none left it gives back what it has
-   * taken and calls `full`.
-   */
-  admit(request: IncomingMessage, response: ServerResponse, largest: number, full: () => void): void {
-    let own = 0
-    const give = (): void => {
-      request.off('data', arrived)
-      this.#taken -= own
-      own = 0
-    }
-    const take = (bytes: number): void => {
-      own += bytes
-      this.#taken += bytes
-      if (this.#taken <= this.#limit || own <= ALWAYS_ADMITTED) return
-      give()
-      full()
-    }
-    const arrived = (chunk: Buffer): void => take(chunk.length)
-    response.once('close', give)
-    // A compressed body may grow to the most that the call takes.
-    if (request.headers['content-encoding'] === undefined) request.on('data', arrived)
-    else take(largest)
-  }
-}
-
-const NO_ROOM = 'Too many large request bodies are being received at once: send this one again in a few seconds.'
-
-function bodyReader(limitsOf: BodyLimits, room: BodyRoom): RequestHandler {
-  const readers = new Map<number, RequestHandler>()
-  return (request, response, next) => {
-    const { largest, refusal } = limitsOf(request.url)
-    let full = false
-    room.admit(request, response, largest, () => {
-      full = true
-      next({ status: 503, message: NO_ROOM })
-      // Ends the reader, which would keep what it has and go on; the rest is read away.
-      request.emit('aborted')
-      request.resume()
-    })
-    if (full) return
-    const reader = readers.get(largest) ?? express.raw({ type: () => true, limit: largest })
-    readers.set(largest, reader)
-    void reader(request, response, (error?: unknown) => {
-      if (!full)
-        next((error as { status?: number } | undefined)?.status === 413 ? { status: 413, message: refusal } : error)
-    })
-  }
-}
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.replace(/\?.*$/s, '')
 

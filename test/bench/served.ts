@@ -20,7 +20,7 @@ const withClient = <T>(nodes: number, use: (client: IronicClient, up: UpProcess)
     return await use(new IronicClient({ transport, endpoint, clock }), up)
   })
 
-/** What a user waits for before anything is done: the server's first answer, the shortest commands, and the demo. */
+/** Starts that a user waits for: the server's first answer, the shortest commands, and the demo. */
 export async function starts(): Promise<Measured[]> {
   const node = await processTime('-e', '0')
   const short = async (argument: string): Promise<Measured> => ({
