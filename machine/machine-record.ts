@@ -54,6 +54,11 @@ export class MachineRecord {
   readonly spec: MachineSpec
   readonly state: MachineState
   readonly mounts: Inside['mounts']
+  /**
+   * True from the report of a first boot until its last write to the disk: who learns of the report reads the disk next,
+   * in another process too.
+   */
+  finishesFirstBoot: boolean
   readonly #store: MachineStore
   readonly #saved = new Map<string, unknown>()
   #system: InstalledSystem
@@ -63,6 +68,7 @@ export class MachineRecord {
     this.state = state
     this.#store = store
     this.mounts = new Map(state.mounts)
+    this.finishesFirstBoot = state.power === 'on' && state.boot?.outcome === null && state.boot.reported
     this.#system = this.#openSystem([])
   }
 

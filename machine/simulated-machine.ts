@@ -88,7 +88,7 @@ export class SimulatedMachine implements Machine {
   }
 
   firstBoot(): FirstBoot | undefined {
-    return this.#record.state.firstBoot ?? undefined
+    return this.#record.finishesFirstBoot ? undefined : (this.#record.state.firstBoot ?? undefined)
   }
 
   rootFiles(): RootTree | undefined {

@@ -126,6 +126,25 @@ test('without a config the first boot is reported too', async () => {
   expect(machine.firstBoot()).toMatchObject({ ignitionVersion: null, configDigest: null, users: [], failure: null })
 })
 
+test('a first boot is known once nothing more of it is written to the disk', async () => {
+  const probe = new Probe()
+  await using l = await lab({ probe })
+  const machine = await l.machines.create(spec({ kind: 'file' }))
+  await install(machine, CONFIG)
+  const duringWrites: (FirstBoot | undefined)[] = []
+  using _watching = probe.attach(
+    (_, next) => {
+      duringWrites.push(machine.firstBoot())
+      return next()
+    },
+    ['disk-write'],
+  )
+  await boot(machine, 'disk')
+  expect(duringWrites.length).toBeGreaterThan(0)
+  expect(duringWrites.filter((known) => known !== undefined)).toEqual([])
+  expect(machine.firstBoot()).toMatchObject({ hostname: 'node-0' })
+})
+
 test('the firmware tries its boot entries before the disks in their order', async () => {
   await using l = await lab()
   const machine = await l.machines.create(spec({ kind: 'described' }))

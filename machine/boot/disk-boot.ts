@@ -12,15 +12,19 @@ export type DiskBootEnd =
 export async function bootDisk(booting: BootingMachine, signal: AbortSignal): Promise<DiskBootEnd> {
   const { record } = booting
   const { clock, pace, random } = booting.parts
-  for (;;) {
-    const system = await findOnDisks(booting, signal)
-    if (!system) return { outcome: 'no bootable device' }
-    const outcome = await startSystem(system, booting, signal)
-    if (outcome === 'up') return { outcome: 'disk', system }
-    if (outcome !== 'reboot') return { outcome }
-    signal.throwIfAborted()
-    record.state.boot!.id = uuid(random)
-    if (pace.bootDisk > 0) await clock.sleep(pace.bootDisk, { signal })
+  try {
+    for (;;) {
+      const system = await findOnDisks(booting, signal)
+      if (!system) return { outcome: 'no bootable device' }
+      const outcome = await startSystem(system, booting, signal)
+      if (outcome === 'up') return { outcome: 'disk', system }
+      if (outcome !== 'reboot') return { outcome }
+      signal.throwIfAborted()
+      record.state.boot!.id = uuid(random)
+      if (pace.bootDisk > 0) await clock.sleep(pace.bootDisk, { signal })
+    }
+  } finally {
+    record.finishesFirstBoot = false
   }
 }
 
@@ -43,11 +47,13 @@ async function startSystem(
     const inputs = { spec: record.asBooted(), bootId: boot.id, disks, system, clock, random, probe, signal }
     outcome = await firstBoot(bootable, inputs, async (report) => {
       signal.throwIfAborted()
+      record.finishesFirstBoot = true
       state.firstBoot = report
       boot.reported = true
       await record.persist()
     })
   } else laterBoot(bootable, system, clock)
+  record.finishesFirstBoot = false
   // Also when an earlier process was killed after it stored the report and before it called the event.
   if (boot.reported && state.firstBoot) events.firstBoot?.(machine, state.firstBoot)
   return outcome
