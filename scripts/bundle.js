@@ -46,11 +46,10 @@ await bundle.close()
 function isFresh() {
   const made = built('bundle/ironstage.js')
   if (!existsSync(made)) return false
-  const rooms = readdirSync(built('')).filter((room) => room !== 'bundle' && room !== 'test')
+  // What else is below dist/: the bundle, a record of the type check, and rooms that a rename has left behind.
+  const rooms = readdirSync(built('')).filter((room) => existsSync(join(root, room, 'tsconfig.json')))
   const modules = rooms.flatMap((room) =>
-    existsSync(join(root, room))
-      ? readdirSync(built(room), { recursive: true }).map((path) => join(built(room), path))
-      : [],
+    readdirSync(built(room), { recursive: true }).map((path) => join(built(room), path)),
   )
   const inputs = [
     import.meta.filename,

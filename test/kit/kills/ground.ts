@@ -117,12 +117,15 @@ export class KillGround implements Ground, AsyncDisposable {
   }
 
   /**
-   * Runs commands that clean up: every command cleans TMPDIR, and a command that writes a file cleans the file's
-   * folder.
+   * Runs commands that clean up: every command cleans TMPDIR, and one whose file appears only when complete cleans the
+   * file's folder.
    */
   async sweep(): Promise<End[]> {
+    // It never replaces a file.
+    await rm(this.out('swept.img'), { force: true })
+    const customize = ['pxe', 'customize', '--dest-device', '/dev/sda', '-o', this.out('swept.img')]
     const sweepers: KilledCommand[] = [
-      { ends: true, argv: () => ['pxe', 'ignition', 'wrap', '-o', this.out('swept.img')], stdin: CONFIG },
+      { ends: true, argv: () => [...customize, this.input('initrd.img')] },
       { ends: true, argv: () => ['stream', 'print', `${this.slow}/quick.json`, '--insecure'] },
     ]
     const ended: End[] = []
