@@ -25,7 +25,6 @@ export interface TableForm {
 
 /** Makes the file, when it is missing, and what SQLite keeps beside it readable for its owner only: it holds passwords. */
 export function closeToOthers(path: string): void {
-  if (path === ':memory:') return
   closeSync(openSync(path, 'a', 0o600))
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
 }

@@ -1,7 +1,6 @@
 import Database from 'libsql'
-import { checkRows, closeWithoutLog, isDiskFull, openSound, type Clock } from '../../runtime/index.js'
+import { checkRows, isDiskFull, openSound, type Clock } from '../../runtime/index.js'
 import type {
-  JsonObject,
   NodeRecord,
   NodeLists,
   PortRecord,
@@ -9,8 +8,10 @@ import type {
   ResourceRecords,
   NodeListKind,
 } from '../../wire/index.js'
-import { NodeEntry, Records, copyOf, parseObject, type NodeColumns } from './records.js'
-import { prepareStatements, type Statements } from './rows.js'
+import { MemoryRows } from './memory-rows.js'
+import { copyOf, type NodeEntry, type Records } from './records.js'
+import type { StoredInventory, StoreRows } from './rows.js'
+import { SqliteRows } from './sqlite-rows.js'
 import { IRONIC_DATABASE } from './database-form.js'
 import { PAGE_SIZE, prepareSchema } from './schema.js'
 import { selectNodes, selectPorts, selectResources } from './select.js'
@@ -28,8 +29,8 @@ import type {
 import { Writer } from './write.js'
 
 export interface StoreOptions {
-  /** A file, which is made when missing, or `:memory:`. */
-  path: string
+  /** The file, which is made when missing; nothing is written without one. */
+  path?: string | undefined
   /** Whether commits wait for the disk, to survive power loss too and not only the death of the process. */
   durable?: boolean
   /** Bytes that the database may take; beyond them it answers as on a full disk. */
@@ -68,13 +69,14 @@ interface QueuedWrite {
  * @throws UserError when the file has another schema version, or is damaged
  */
 export function openStore({ path, durable = false, largest, clock }: StoreOptions): Store & StoreView {
+  if (path === undefined) return new RecordStore(new MemoryRows(), clock)
   return openSound(path, () => {
     const db = new Database(path)
     try {
       if (largest !== undefined)
         db.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA max_page_count = ${Math.ceil(largest / PAGE_SIZE)}`)
       prepare(db, path, durable)
-      return new SqliteStore(db, clock)
+      return new RecordStore(new SqliteRows(db), clock)
     } catch (error) {
       db.close()
       throw error
@@ -93,22 +95,20 @@ function prepare(db: Database.Database, path: string, durable: boolean): void {
   // Overwrites deleted data: stored Ignition configs hold secrets.
   db.exec('PRAGMA secure_delete = ON')
   prepareSchema(db, path)
-  if (path !== ':memory:') checkRows(db, IRONIC_DATABASE)
+  checkRows(db, IRONIC_DATABASE)
 }
 
-class SqliteStore implements Store, StoreView {
-  readonly #db: Database.Database
+class RecordStore implements Store, StoreView {
+  readonly #rows: StoreRows
   readonly #clock: Clock
-  readonly #sql: Statements
   #records: Records
   #waiting: QueuedWrite[] = []
   #closed = false
 
-  constructor(db: Database.Database, clock: Clock) {
-    this.#db = db
+  constructor(rows: StoreRows, clock: Clock) {
+    this.#rows = rows
     this.#clock = clock
-    this.#sql = prepareStatements(db)
-    this.#records = load(this.#sql)
+    this.#records = rows.load()
   }
 
   get records(): Records {
@@ -209,18 +209,15 @@ class SqliteStore implements Store, StoreView {
   }
 
   nodeListNow<Kind extends NodeListKind>(node: string, kind: Kind): NodeLists[Kind] {
-    const row = this.#sql.nodeList.get(node, kind) as { record: string } | undefined
-    return (row ? JSON.parse(row.record) : []) as NodeLists[Kind]
+    return this.#rows.nodeList(node, kind) as NodeLists[Kind]
   }
 
-  inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined> {
-    const row = this.#sql.inventory.get(node) as { record: string } | undefined
-    return Promise.resolve(row && (JSON.parse(row.record) as { inventory: JsonObject; plugin_data: JsonObject }))
+  inventory(node: string): Promise<StoredInventory | undefined> {
+    return Promise.resolve(this.#rows.inventory(node))
   }
 
   history(node: string): Promise<HistoryEntry[]> {
-    const rows = this.#sql.history.all(node) as { record: string }[]
-    return Promise.resolve(rows.map((row) => JSON.parse(row.record) as HistoryEntry))
+    return Promise.resolve(this.#rows.history(node))
   }
 
   effects(node?: string): Promise<StoredEffect[]> {
@@ -243,16 +240,14 @@ class SqliteStore implements Store, StoreView {
     if (this.#closed) return
     this.#closed = true
     for (const { hold } of this.#waiting.splice(0)) hold[Symbol.dispose]()
-    this.#db.close()
+    this.#rows.close(true)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return Promise.resolve()
     this.#flush()
     this.#closed = true
-    // Remove the write-ahead log: it still holds data that was overwritten since, and prepared statements keep SQLite
-    // from deleting it on close.
-    closeWithoutLog(this.#db)
+    this.#rows.close()
     return Promise.resolve()
   }
 
@@ -274,8 +269,8 @@ class SqliteStore implements Store, StoreView {
     this.#waiting = []
     const answers: (() => void)[] = []
     try {
-      this.#sql.begin.run()
-      const writer = new Writer(this.#sql, this.#records)
+      this.#rows.begin()
+      const writer = new Writer(this.#rows, this.#records)
       for (const { apply, resolve, reject } of batch) {
         try {
           const value = apply(writer)
@@ -286,11 +281,11 @@ class SqliteStore implements Store, StoreView {
           answers.push(() => reject(error))
         }
       }
-      this.#sql.commit.run()
+      this.#rows.commit()
     } catch (error) {
       // The whole transaction failed (a full disk): reload memory from the database.
-      if (this.#db.inTransaction) this.#sql.rollback.run()
-      this.#records = load(this.#sql)
+      this.#rows.rollback()
+      this.#records = this.#rows.load()
       answers.splice(
         0,
         Infinity,
@@ -304,30 +299,4 @@ class SqliteStore implements Store, StoreView {
     for (const answer of answers) answer()
     for (const { hold } of batch) hold[Symbol.dispose]()
   }
-}
-
-function load(sql: Statements): Records {
-  const records = new Records()
-  for (const { revision, record, ...columns } of sql.allNodes.all() as (NodeColumns & {
-    revision: number
-    record: string
-  })[])
-    records.putNode(new NodeEntry(columns, revision, record))
-  for (const row of sql.allPorts.all() as { record: string }[]) records.putPort(JSON.parse(row.record) as PortRecord)
-  for (const row of sql.allEffects.all() as { id: number; node: string; kind: string; payload: string }[])
-    records.addEffect({ id: row.id, node: row.node, kind: row.kind, payload: parseObject(row.payload) })
-  for (const row of sql.allDeadlines.all() as { node: string; kind: string; at: number }[])
-    records.setDeadline(row.node, row.kind, row.at)
-  for (const row of sql.allResources.all() as { kind: ResourceKind; record: string }[])
-    records.putResource(row.kind, JSON.parse(row.record) as ResourceRecords[ResourceKind])
-  for (const { kind, last } of sql.lastResources.all() as { kind: ResourceKind; last: number }[])
-    records.resources(kind).lastId = last
-  // Ids are never reused, even after their rows are gone. SQLite does not count ids changed by UPDATE, as those of
-  // effects are.
-  for (const { name, seq } of sql.lastIds.all() as { name: string; seq: number }[]) {
-    if (name === 'nodes') records.lastNode = seq
-    if (name === 'ports') records.lastPort = seq
-    if (name === 'effects') records.lastEffect = Math.max(records.lastEffect, seq)
-  }
-  return records
 }

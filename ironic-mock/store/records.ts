@@ -6,20 +6,31 @@ import type { Revision, StoredEffect } from './store.js'
 export type NodeColumns = Pick<NodeRecord, 'id' | 'uuid' | 'name' | 'instance_uuid' | 'provision_state' | 'driver'>
 
 /**
- * One node in memory. The text is that of the database; it is decoded on first access to more than the columns, so that
- * opening or listing a store of ten thousand nodes decodes only the nodes that are used.
+ * One revision of a node in memory. What came from the database is decoded on first access to more than the columns, so
+ * that opening or listing a store of ten thousand nodes decodes only the nodes that are used.
  */
 export class NodeEntry {
-  readonly columns: NodeColumns
-  readonly revision: Revision
-  readonly #text: string
+  #text: string | undefined
   #record: NodeRecord | undefined
 
-  constructor(columns: NodeColumns, revision: Revision, text: string, record?: NodeRecord) {
-    this.#record = record
-    this.columns = columns
-    this.revision = revision
-    this.#text = text
+  private constructor(
+    readonly columns: NodeColumns,
+    readonly revision: Revision,
+    known: { text: string } | { record: NodeRecord },
+  ) {
+    if ('text' in known) this.#text = known.text
+    else this.#record = known.record
+  }
+
+  /** From the database. */
+  static stored(columns: NodeColumns, revision: Revision, text: string): NodeEntry {
+    return new NodeEntry(columns, revision, { text })
+  }
+
+  /** @param record shared from now on: callers must not change it */
+  static of(record: NodeRecord, revision: Revision): NodeEntry {
+    const { id, uuid, name, instance_uuid, provision_state, driver } = record
+    return new NodeEntry({ id, uuid, name, instance_uuid, provision_state, driver }, revision, { record })
   }
 
   /** Shared: callers must not change it. */
@@ -27,8 +38,13 @@ export class NodeEntry {
     return (this.#record ??= this.copy())
   }
 
+  /** The record as JSON, made when it is first asked for. */
+  get text(): string {
+    return (this.#text ??= JSON.stringify(this.#record))
+  }
+
   copy(): NodeRecord {
-    return JSON.parse(this.#text) as NodeRecord
+    return JSON.parse(this.text) as NodeRecord
   }
 }
 

@@ -92,7 +92,7 @@ describe('a commit', () => {
 
   test('holds the clock until it is written', async () => {
     const clock = new VirtualClock()
-    const store = open(':memory:', clock)
+    const store = open(undefined, clock)
     const writing = store.createNode(node('a'))
     expect(clock.holds()).toEqual(['writing the database'])
     await writing

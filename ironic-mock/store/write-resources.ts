@@ -1,7 +1,7 @@
 import type { ResourceKind, ResourceRecords } from '../../wire/index.js'
 import type { Records } from './records.js'
 import { nodeOf, uniqueKeys } from './resources.js'
-import type { Statements } from './rows.js'
+import type { StoreRows } from './rows.js'
 import {
   DanglingReference,
   Duplicate,
@@ -15,7 +15,7 @@ import {
 /** Changes records other than nodes and ports in the running transaction. */
 export class ResourceWriter {
   constructor(
-    readonly sql: Statements,
+    readonly rows: StoreRows,
     readonly records: Records,
   ) {}
 
@@ -40,7 +40,7 @@ export class ResourceWriter {
   remove(kind: ResourceKind, uuid: string): boolean {
     const record = this.records.resources(kind).byUuid.get(uuid)
     if (!record) return false
-    this.sql.deleteResource.run(kind, record.id)
+    this.rows.deleteResource(kind, record.id)
     this.records.resources(kind).drop(uuid)
     return true
   }
@@ -104,14 +104,13 @@ export class ResourceWriter {
 
   #insert<Kind extends ResourceKind>(kind: Kind, fields: NewResource<Kind>): ResourceRecords[Kind] {
     const record = { ...fields, id: this.records.resources(kind).lastId + 1 } as ResourceRecords[Kind]
-    this.sql.insertResource.run(record.id, kind, record.uuid, JSON.stringify(record))
-    this.sql.lastResource.run(kind, record.id)
+    this.rows.insertResource(kind, record)
     this.records.putResource(kind, record)
     return record
   }
 
   #replace<Kind extends ResourceKind>(kind: Kind, record: ResourceRecords[Kind]): ResourceRecords[Kind] {
-    this.sql.updateResource.run(JSON.stringify(record), kind, record.id)
+    this.rows.updateResource(kind, record)
     this.records.putResource(kind, record)
     return record
   }

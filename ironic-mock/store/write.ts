@@ -1,7 +1,7 @@
-import type { NodeRecord, PortRecord } from '../../wire/index.js'
-import { NodeEntry, type NodeColumns, type Records } from './records.js'
+import type { NodeListKind, NodeRecord, PortRecord } from '../../wire/index.js'
+import { NodeEntry, type Records } from './records.js'
 import { ResourceWriter } from './write-resources.js'
-import type { Statements } from './rows.js'
+import type { StoreRows } from './rows.js'
 import {
   DanglingReference,
   Duplicate,
@@ -19,10 +19,10 @@ export class Writer {
   readonly resources: ResourceWriter
 
   constructor(
-    readonly sql: Statements,
+    readonly rows: StoreRows,
     readonly records: Records,
   ) {
-    this.resources = new ResourceWriter(sql, records)
+    this.resources = new ResourceWriter(rows, records)
   }
 
   createNode(fields: Omit<NodeRecord, 'id'>): NodeWithRevision {
@@ -33,25 +33,18 @@ export class Writer {
     if (fields.instance_uuid !== null && nodesByInstance.has(fields.instance_uuid))
       throw new Duplicate('instance_uuid', fields.instance_uuid)
     this.#checkChassis(fields)
-    const node: NodeRecord = { ...fields, id: this.records.lastNode + 1 }
-    const text = JSON.stringify(node)
-    const { id, uuid, name, instance_uuid, provision_state, driver } = node
-    this.sql.insertNode.run(id, uuid, name, instance_uuid, provision_state, driver, 1, text)
-    const entry = new NodeEntry(columnsOf(node), 1, text)
+    const entry = NodeEntry.of({ ...fields, id: this.records.lastNode + 1 }, 1)
+    this.rows.insertNode(entry)
     this.records.putNode(entry)
     return { node: entry.copy(), revision: 1 }
   }
 
   removeNode(uuid: string, expect: Revision): void {
     const entry = this.#expected(uuid, expect)
-    this.sql.deleteNode.run(entry.columns.id)
-    for (const port of this.records.portsOf(uuid)) this.sql.deletePort.run(port.id)
-    for (const { kind, id } of this.records.resourcesOf(uuid)) this.sql.deleteResource.run(kind, id)
+    this.rows.deleteNode(entry)
+    for (const port of this.records.portsOf(uuid)) this.rows.deletePort(port.id)
+    for (const { kind, id } of this.records.resourcesOf(uuid)) this.rows.deleteResource(kind, id)
     this.#deleteEffects(uuid)
-    this.sql.deleteDeadlines.run(uuid)
-    this.sql.deleteInventory.run(uuid)
-    this.sql.deleteHistory.run(uuid)
-    this.sql.deleteNodeLists.run(uuid)
     this.records.dropNode(uuid)
   }
 
@@ -67,26 +60,25 @@ export class Writer {
     this.resources.check(change.resources ?? [])
 
     const revision = change.expect + 1
-    const text = JSON.stringify(updated)
-    const columns = columnsOf(updated)
-    this.#updateRow(entry.columns, columns, revision, text)
-    this.records.putNode(new NodeEntry(columns, revision, text, updated))
+    const next = NodeEntry.of(updated, revision)
+    this.rows.updateNode(entry, next)
+    this.records.putNode(next)
 
     this.#changeEffects(change)
     for (const { kind, at } of change.deadlines ?? []) {
       const known = this.records.deadlines.get(uuid)?.get(kind)
       if (at === null && known === undefined) continue
-      if (at === null) this.sql.deleteDeadline.run(uuid, kind)
-      else this.sql.putDeadline.run(uuid, kind, at)
+      if (at === null) this.rows.deleteDeadline(uuid, kind)
+      else this.rows.putDeadline(uuid, kind, at)
       this.records.setDeadline(uuid, kind, at)
     }
     for (const port of change.createPorts ?? []) this.#insertPort(port)
     for (const port of change.updatePorts ?? []) this.#replacePort(port)
     for (const port of change.removePorts ?? []) this.removePort(port)
-    if (change.inventory) this.sql.putInventory.run(uuid, JSON.stringify(change.inventory))
+    if (change.inventory) this.rows.putInventory(uuid, change.inventory)
     for (const [kind, list] of Object.entries(change.lists ?? {}))
-      this.sql.putNodeList.run(uuid, kind, JSON.stringify(list))
-    for (const item of change.history ?? []) this.sql.insertHistory.run(uuid, JSON.stringify(item))
+      this.rows.putNodeList(uuid, kind as NodeListKind, list)
+    for (const item of change.history ?? []) this.rows.addHistory(uuid, item)
     this.resources.apply(change.resources ?? [])
     if (released !== null && updated.allocation_id !== released) this.#removeAllocation(released)
     return revision
@@ -97,16 +89,8 @@ export class Writer {
     if (allocation) this.resources.remove('allocation', allocation.uuid)
   }
 
-  #updateRow(before: NodeColumns, after: NodeColumns, revision: Revision, text: string): void {
-    const { id, name, instance_uuid, provision_state, driver } = after
-    if (before.name !== name || before.instance_uuid !== instance_uuid || before.driver !== driver)
-      this.sql.updateNode.run(name, instance_uuid, provision_state, driver, revision, text, id)
-    else if (before.provision_state !== provision_state) this.sql.updateState.run(provision_state, revision, text, id)
-    else this.sql.updateRecord.run(revision, text, id)
-  }
-
   #deleteEffects(node: string): void {
-    for (const { id } of this.records.effects.get(node) ?? []) this.sql.deleteEffect.run(id)
+    for (const { id } of this.records.effects.get(node) ?? []) this.rows.deleteEffect(id)
     this.records.effects.delete(node)
   }
 
@@ -115,15 +99,14 @@ export class Writer {
     if (dropEffects) this.#deleteEffects(node)
     else if (done !== undefined) this.records.removeEffect(node, done)
     for (const { kind, payload } of effects) {
-      const id = this.records.lastEffect + 1
-      const text = JSON.stringify(payload)
+      const effect = { id: this.records.lastEffect + 1, node, kind, payload }
       // The usual case: the next effect takes over the row of the finished one.
-      if (replaced === undefined) this.sql.insertEffect.run(id, node, kind, text)
-      else this.sql.replaceEffect.run(id, kind, text, replaced)
+      if (replaced === undefined) this.rows.insertEffect(effect)
+      else this.rows.replaceEffect(replaced, effect)
       replaced = undefined
-      this.records.addEffect({ id, node, kind, payload })
+      this.records.addEffect(effect)
     }
-    if (replaced !== undefined) this.sql.deleteEffect.run(replaced)
+    if (replaced !== undefined) this.rows.deleteEffect(replaced)
   }
 
   createPort(port: Omit<PortRecord, 'id'>): PortRecord {
@@ -143,7 +126,7 @@ export class Writer {
   removePort(uuid: string): boolean {
     const port = this.records.ports.get(uuid)
     if (!port) return false
-    this.sql.deletePort.run(port.id)
+    this.rows.deletePort(port.id)
     this.records.dropPort(uuid)
     return true
   }
@@ -197,18 +180,15 @@ export class Writer {
 
   #insertPort(fields: Omit<PortRecord, 'id'>): PortRecord {
     const port: PortRecord = { ...fields, id: this.records.lastPort + 1 }
-    this.sql.insertPort.run(port.id, port.uuid, port.address, port.node_uuid, JSON.stringify(port))
+    this.rows.insertPort(port)
     this.records.putPort(port)
     return port
   }
 
   #replacePort(port: PortRecord): void {
     const known = this.records.ports.get(port.uuid)!
-    this.sql.updatePort.run(port.address, port.node_uuid, JSON.stringify(port), known.id)
-    this.records.putPort({ ...port, id: known.id })
+    const replacing = { ...port, id: known.id }
+    this.rows.updatePort(replacing)
+    this.records.putPort(replacing)
   }
-}
-
-function columnsOf({ id, uuid, name, instance_uuid, provision_state, driver }: NodeRecord): NodeColumns {
-  return { id, uuid, name, instance_uuid, provision_state, driver }
 }

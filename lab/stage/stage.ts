@@ -112,7 +112,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   // Each part needs another that is made after it: what they call is only reached once all are there.
   // eslint-disable-next-line prefer-const -- machines tell agents, agents answer to an API that asks machines
   let machines: Machines
-  const store = scope.use(openStore({ path: folder?.ironicDb ?? ':memory:', clock }))
+  const store = scope.use(openStore({ path: folder?.ironicDb, clock }))
   const reservations = new ReservationGate(store, events)
   const agents = new Agents({
     transport: (machine) => (agentPace === PROMPT_PACE ? reservations.patient(machine, transport) : transport),

@@ -42,7 +42,7 @@ export async function openStage({
   clock?: Clock
 } = {}): Promise<Stage> {
   const [random, probe, logger] = [seededRandom(seed), new Probe(), silent]
-  const store = earlier ?? openStore({ path: ':memory:', clock })
+  const store = earlier ?? openStore({ clock })
   const transport = new InProcessTransport()
   const endpoint = 'http://ironic.test:6385'
   const ironic = await openIronic({

@@ -13,7 +13,7 @@ import type { NodeRecord, PortRecord } from '../../wire/index.js'
 export const AT = '2026-01-01T00:00:00.000000'
 
 /** A store in memory, or in a file. */
-export const open = (path = ':memory:', clock = new VirtualClock()): ReturnType<typeof openStore> =>
+export const open = (path?: string, clock = new VirtualClock()): ReturnType<typeof openStore> =>
   openStore({ path, clock })
 
 export function node(uuid: string, more: Partial<NodeRecord> = {}): Omit<NodeRecord, 'id'> {

@@ -65,7 +65,7 @@ export interface Ironic extends AsyncDisposable {
  * effects and time limits and leaves the database as a kill would; the store stays open.
  *
  * ```ts
- * const store = openStore({ path: ':memory:', clock })
+ * const store = openStore({ clock })
  * await using ironic = await openIronic({ store, host: 'ironstage', policy: UPSTREAM_POLICY, bmcs, agents, clock, random, probe, logger, ironicUrl })
  * const node = await ironic.conductor.createNode({ driver: 'redfish', driver_info: { redfish_address: 'http://bmc' } })
  * await ironic.conductor.provision(node.uuid, { target: 'manage' })

@@ -26,7 +26,7 @@ export async function restartable(
   { effect = false, deadline = false }: { effect?: boolean; deadline?: boolean },
 ) {
   const clock = new VirtualClock()
-  const store = openStore({ path: ':memory:', clock })
+  const store = openStore({ clock })
   const options = {
     store,
     host: 'lab',

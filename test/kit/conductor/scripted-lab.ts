@@ -25,7 +25,7 @@ export class ScriptedLab {
   readonly transport = new InProcessTransport()
   readonly machines = new Map<string, ScriptedMachine>()
   readonly warnings: string[] = []
-  readonly path: string
+  readonly path: string | undefined
   readonly policy: Policy
   store!: ReturnType<typeof openStore>
   ironic: Ironic | undefined
@@ -33,7 +33,7 @@ export class ScriptedLab {
   /** Every committed record of every node, in order. */
   readonly seen: { uuid: string; node: NodeRecord }[] = []
 
-  constructor({ policy = {}, path = ':memory:', seed = 1 }: LabOptions = {}) {
+  constructor({ policy = {}, path, seed = 1 }: LabOptions = {}) {
     this.random = seededRandom(seed)
     // Virtual time stands still while a client waits for a lock.
     this.policy = {

@@ -1,0 +1,197 @@
+import type Database from 'libsql'
+import { closeWithoutLog } from '../../runtime/index.js'
+import type { NodeListKind, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
+import { NodeEntry, Records, parseObject, type NodeColumns } from './records.js'
+import type { StoredInventory, StoreRows } from './rows.js'
+import type { HistoryEntry, StoredEffect } from './store.js'
+
+/** SQL statements of the store, with their parameters in the order of the question marks. */
+const SQL = {
+  begin: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+  rollback: 'ROLLBACK',
+  insertNode:
+    'INSERT INTO nodes (id, uuid, name, instance_uuid, provision_state, driver, revision, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  updateNode:
+    'UPDATE nodes SET name = ?, instance_uuid = ?, provision_state = ?, driver = ?, revision = ?, record = ? WHERE id = ?',
+  /** Leaves out the indexed columns: SQLite would otherwise rewrite their indexes every time. */
+  updateRecord: 'UPDATE nodes SET revision = ?, record = ? WHERE id = ?',
+  updateState: 'UPDATE nodes SET provision_state = ?, revision = ?, record = ? WHERE id = ?',
+  deleteNode: 'DELETE FROM nodes WHERE id = ?',
+  allNodes: 'SELECT id, uuid, name, instance_uuid, provision_state, driver, revision, record FROM nodes ORDER BY id',
+  insertPort: 'INSERT INTO ports (id, uuid, address, node, record) VALUES (?, ?, ?, ?, ?)',
+  updatePort: 'UPDATE ports SET address = ?, node = ?, record = ? WHERE id = ?',
+  deletePort: 'DELETE FROM ports WHERE id = ?',
+  allPorts: 'SELECT record FROM ports ORDER BY id',
+  lastIds: "SELECT name, seq FROM sqlite_sequence WHERE name IN ('nodes', 'ports', 'effects')",
+  insertResource: 'INSERT INTO resources (id, kind, uuid, record) VALUES (?, ?, ?, ?)',
+  updateResource: 'UPDATE resources SET record = ? WHERE kind = ? AND id = ?',
+  deleteResource: 'DELETE FROM resources WHERE kind = ? AND id = ?',
+  allResources: 'SELECT kind, record FROM resources ORDER BY kind, id',
+  lastResource: 'INSERT OR REPLACE INTO resource_ids (kind, last) VALUES (?, ?)',
+  lastResources: 'SELECT kind, last FROM resource_ids',
+  insertEffect: 'INSERT INTO effects (id, node, kind, payload) VALUES (?, ?, ?, ?)',
+  replaceEffect: 'UPDATE effects SET id = ?, kind = ?, payload = ? WHERE id = ?',
+  deleteEffect: 'DELETE FROM effects WHERE id = ?',
+  allEffects: 'SELECT id, node, kind, payload FROM effects ORDER BY id',
+  putDeadline: 'INSERT OR REPLACE INTO deadlines (node, kind, at) VALUES (?, ?, ?)',
+  deleteDeadline: 'DELETE FROM deadlines WHERE node = ? AND kind = ?',
+  deleteDeadlines: 'DELETE FROM deadlines WHERE node = ?',
+  allDeadlines: 'SELECT node, kind, at FROM deadlines',
+  putInventory: 'INSERT OR REPLACE INTO inventories (node, record) VALUES (?, ?)',
+  inventory: 'SELECT record FROM inventories WHERE node = ?',
+  deleteInventory: 'DELETE FROM inventories WHERE node = ?',
+  putNodeList: 'INSERT OR REPLACE INTO sheets (node, kind, record) VALUES (?, ?, ?)',
+  nodeList: 'SELECT record FROM sheets WHERE node = ? AND kind = ?',
+  deleteNodeLists: 'DELETE FROM sheets WHERE node = ?',
+  insertHistory: 'INSERT INTO history (node, record) VALUES (?, ?)',
+  history: 'SELECT record FROM history WHERE node = ? ORDER BY id',
+  deleteHistory: 'DELETE FROM history WHERE node = ?',
+}
+
+/** Rows of the tables in `schema.ts`. */
+export class SqliteRows implements StoreRows {
+  readonly #db: Database.Database
+  readonly #sql: Record<keyof typeof SQL, Database.Statement>
+
+  constructor(db: Database.Database) {
+    this.#db = db
+    const prepared = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)])
+    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof SQL, Database.Statement>
+  }
+
+  load(): Records {
+    const records = new Records()
+    const all = <Row>(name: keyof typeof SQL): Row[] => this.#sql[name].all() as Row[]
+    for (const { revision, record, ...columns } of all<NodeColumns & { revision: number; record: string }>('allNodes'))
+      records.putNode(NodeEntry.stored(columns, revision, record))
+    for (const { record } of all<{ record: string }>('allPorts')) records.putPort(JSON.parse(record) as PortRecord)
+    for (const { payload, ...row } of all<Omit<StoredEffect, 'payload'> & { payload: string }>('allEffects'))
+      records.addEffect({ ...row, payload: parseObject(payload) })
+    for (const { node, kind, at } of all<{ node: string; kind: string; at: number }>('allDeadlines'))
+      records.setDeadline(node, kind, at)
+    for (const { kind, record } of all<{ kind: ResourceKind; record: string }>('allResources'))
+      records.putResource(kind, JSON.parse(record) as ResourceRecords[ResourceKind])
+    for (const { kind, last } of all<{ kind: ResourceKind; last: number }>('lastResources'))
+      records.resources(kind).lastId = last
+    // Ids are never reused, even after their rows are gone. SQLite does not count ids changed by UPDATE, as those of
+    // effects are.
+    for (const { name, seq } of all<{ name: string; seq: number }>('lastIds')) {
+      if (name === 'nodes') records.lastNode = seq
+      if (name === 'ports') records.lastPort = seq
+      if (name === 'effects') records.lastEffect = Math.max(records.lastEffect, seq)
+    }
+    return records
+  }
+
+  begin(): void {
+    this.#sql.begin.run()
+  }
+
+  commit(): void {
+    this.#sql.commit.run()
+  }
+
+  rollback(): void {
+    if (this.#db.inTransaction) this.#sql.rollback.run()
+  }
+
+  insertNode({ columns, revision, text }: NodeEntry): void {
+    const { id, uuid, name, instance_uuid, provision_state, driver } = columns
+    this.#sql.insertNode.run(id, uuid, name, instance_uuid, provision_state, driver, revision, text)
+  }
+
+  updateNode({ columns: before }: NodeEntry, { columns, revision, text }: NodeEntry): void {
+    const { id, name, instance_uuid, provision_state, driver } = columns
+    if (before.name !== name || before.instance_uuid !== instance_uuid || before.driver !== driver)
+      this.#sql.updateNode.run(name, instance_uuid, provision_state, driver, revision, text, id)
+    else if (before.provision_state !== provision_state) this.#sql.updateState.run(provision_state, revision, text, id)
+    else this.#sql.updateRecord.run(revision, text, id)
+  }
+
+  deleteNode({ columns: { id, uuid } }: NodeEntry): void {
+    this.#sql.deleteNode.run(id)
+    this.#sql.deleteDeadlines.run(uuid)
+    this.#sql.deleteInventory.run(uuid)
+    this.#sql.deleteHistory.run(uuid)
+    this.#sql.deleteNodeLists.run(uuid)
+  }
+
+  insertPort(port: PortRecord): void {
+    this.#sql.insertPort.run(port.id, port.uuid, port.address, port.node_uuid, JSON.stringify(port))
+  }
+
+  updatePort(port: PortRecord): void {
+    this.#sql.updatePort.run(port.address, port.node_uuid, JSON.stringify(port), port.id)
+  }
+
+  deletePort(id: number): void {
+    this.#sql.deletePort.run(id)
+  }
+
+  insertResource(kind: ResourceKind, record: ResourceRecords[ResourceKind]): void {
+    this.#sql.insertResource.run(record.id, kind, record.uuid, JSON.stringify(record))
+    this.#sql.lastResource.run(kind, record.id)
+  }
+
+  updateResource(kind: ResourceKind, record: ResourceRecords[ResourceKind]): void {
+    this.#sql.updateResource.run(JSON.stringify(record), kind, record.id)
+  }
+
+  deleteResource(kind: ResourceKind, id: number): void {
+    this.#sql.deleteResource.run(kind, id)
+  }
+
+  insertEffect({ id, node, kind, payload }: StoredEffect): void {
+    this.#sql.insertEffect.run(id, node, kind, JSON.stringify(payload))
+  }
+
+  replaceEffect(done: number, { id, kind, payload }: StoredEffect): void {
+    this.#sql.replaceEffect.run(id, kind, JSON.stringify(payload), done)
+  }
+
+  deleteEffect(id: number): void {
+    this.#sql.deleteEffect.run(id)
+  }
+
+  putDeadline(node: string, kind: string, at: number): void {
+    this.#sql.putDeadline.run(node, kind, at)
+  }
+
+  deleteDeadline(node: string, kind: string): void {
+    this.#sql.deleteDeadline.run(node, kind)
+  }
+
+  putInventory(node: string, inventory: StoredInventory): void {
+    this.#sql.putInventory.run(node, JSON.stringify(inventory))
+  }
+
+  inventory(node: string): StoredInventory | undefined {
+    const row = this.#sql.inventory.get(node) as { record: string } | undefined
+    return row && (JSON.parse(row.record) as StoredInventory)
+  }
+
+  putNodeList(node: string, kind: NodeListKind, list: readonly unknown[]): void {
+    this.#sql.putNodeList.run(node, kind, JSON.stringify(list))
+  }
+
+  nodeList(node: string, kind: NodeListKind): unknown[] {
+    const row = this.#sql.nodeList.get(node, kind) as { record: string } | undefined
+    return row ? (JSON.parse(row.record) as unknown[]) : []
+  }
+
+  addHistory(node: string, entry: HistoryEntry): void {
+    this.#sql.insertHistory.run(node, JSON.stringify(entry))
+  }
+
+  history(node: string): HistoryEntry[] {
+    return (this.#sql.history.all(node) as { record: string }[]).map(({ record }) => JSON.parse(record) as HistoryEntry)
+  }
+
+  close(abandoned = false): void {
+    if (abandoned) this.#db.close()
+    // The write-ahead log still holds data that was overwritten since, and prepared statements keep SQLite from deleting
+    // it on close.
+    else closeWithoutLog(this.#db)
+  }
+}
