@@ -32,7 +32,7 @@ export class MemoryRows implements StoreRows {
   close = nothing
 
   deleteNode({ columns: { uuid } }: NodeEntry): void {
-    for (const kept of [this.#inventories, this.#lists, this.#history]) kept.delete(uuid)
+    for (const texts of [this.#inventories, this.#lists, this.#history]) texts.delete(uuid)
   }
 
   putInventory(node: string, inventory: StoredInventory): void {

@@ -9,11 +9,11 @@ export interface StoredInventory {
 }
 
 /**
- * What the store writes behind {@link Records}, and reads back when it opens. Inventories, lists and history of a node
- * are here alone, since they are read on demand.
+ * Rows that the store writes behind {@link Records}, and reads back when it opens. Inventories, lists and history of a
+ * node are here alone, since they are read on demand.
  */
 export interface StoreRows {
-  /** What was written before. */
+  /** Reads all that was written before. */
   load(): Records
   /** Begins a transaction. */
   begin(): void
