@@ -1,5 +1,8 @@
 import type { Clock } from '../runtime/index.js'
 
+/** One for all: an error made at each heartbeat of each agent, with its stack, costs more than the wait. */
+const CANCELLED = new Error('another wait has replaced this one')
+
 /** A timer for one wait at a time: setting it replaces the earlier wait. */
 export class Timer {
   readonly #clock: Clock
@@ -17,8 +20,6 @@ export class Timer {
     void this.#clock.sleep(Math.max(0, at - this.#clock.now()), { weak, signal: controller.signal }).then(
       () => {
         if (this.#current !== controller) return
-        // Forget the controller first: aborting a finished wait makes an error with its stack, at every heartbeat of
-        // every agent.
         this.#current = undefined
         fire()
       },
@@ -27,7 +28,7 @@ export class Timer {
   }
 
   cancel(): void {
-    this.#current?.abort()
+    this.#current?.abort(CANCELLED)
     this.#current = undefined
   }
 }

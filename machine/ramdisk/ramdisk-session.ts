@@ -78,8 +78,9 @@ export interface SessionParts {
 
 interface RunEntry {
   log: RunLog
-  /** Aborts the program. */
+  /** Aborts the program. Its signal is made when it is first asked for, which most programs never do. */
   controller: AbortController
+  stopped?: boolean
   program?: Promise<unknown>
 }
 
@@ -148,9 +149,10 @@ export class RamdiskSession {
   async end(why: string): Promise<void> {
     const reason = new MachineUnreachable(`${this.#parts.spec.id} ${why}`)
     this.#power.abort(reason)
-    for (const { log, controller } of this.#runs.values()) {
-      log.finish({ kind: 'unknown', why: reason.message })
-      controller.abort(reason)
+    for (const entry of this.#runs.values()) {
+      if (entry.log.ended) continue
+      entry.log.finish({ kind: 'unknown', why: reason.message })
+      stop(entry, reason)
     }
     await Promise.all(this.#programs)
   }
@@ -159,7 +161,7 @@ export class RamdiskSession {
   async abandon(): Promise<void> {
     const reason = new MachineUnreachable('ironstage is closing')
     this.#power.abort(reason)
-    for (const { controller } of this.#runs.values()) controller.abort(reason)
+    for (const entry of this.#runs.values()) if (!entry.log.ended) stop(entry, reason)
     await Promise.all(this.#programs)
   }
 
@@ -183,7 +185,7 @@ export class RamdiskSession {
   #follow(entry: RunEntry, offset: number): Run {
     return entry.log.follow(offset, async () => {
       if (entry.log.ended) return
-      entry.controller.abort(new Cancelled('cancelled'))
+      stop(entry, new Cancelled('cancelled'))
       // Report the end only when the program has ended: until then it may still be writing.
       await entry.program
       entry.log.finish({ kind: 'signalled', signal: 'SIGTERM' })
@@ -219,12 +221,11 @@ export class RamdiskSession {
   }
 
   async #program(command: Command, entry: RunEntry): Promise<CommandEnd> {
-    const { log } = entry
-    const { signal } = entry.controller
+    const { log, controller } = entry
     const name = command.argv[0].split('/').at(-1)!
     const program = installed.get(name)
     if (!program) return { exitCode: 127, stderr: `${command.argv[0]}: command not found\n` }
-    if (signal.aborted) throw signal.reason
+    if (entry.stopped) throw controller.signal.reason
     const { clock, random, pace, logger, spec } = this.#parts
     const print = (stream: 'stdout' | 'stderr') => (text: string | Uint8Array) => {
       const bytes = typeof text === 'string' ? Buffer.from(text) : text
@@ -239,14 +240,16 @@ export class RamdiskSession {
       clock,
       random,
       pace,
-      signal,
+      get signal() {
+        return controller.signal
+      },
       stdout: print('stdout'),
       stderr: print('stderr'),
     }
     const running = Promise.resolve()
       .then(() => program(process))
       .catch((error: unknown) => {
-        if (!signal.aborted) logger('error', `${name} on ${spec.id} broke: ${errorChain(error).join(': ')}`, { error })
+        if (!entry.stopped) logger('error', `${name} on ${spec.id} broke: ${errorChain(error).join(': ')}`, { error })
         throw error
       })
     const tracked = running.catch(() => {}).finally(() => this.#programs.delete(tracked))
@@ -290,6 +293,11 @@ export class RamdiskSession {
       list: (path) => powered(() => view.list(path)),
     }
   }
+}
+
+function stop(entry: RunEntry, reason: Error): void {
+  entry.stopped = true
+  entry.controller.abort(reason)
 }
 
 /** A pseudo-terminal writes CR LF for every LF (ONLCR). */
