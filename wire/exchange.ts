@@ -17,6 +17,32 @@ export interface WireResponse {
   readonly body?: string
 }
 
+const bytes = new WeakMap<WireResponse, () => Uint8Array>()
+
+/**
+ * Answer with a large body, which is there as UTF-8. A server sends these bytes; the text is made for those who read it. A
+ * copy of the answer has the text only.
+ */
+export function answerOfBytes<Headers extends WireResponse['headers']>(
+  status: number,
+  headers: Headers,
+  made: () => Uint8Array,
+): WireResponse & { readonly headers: Headers } {
+  const response = {
+    status,
+    headers,
+    get body() {
+      return Buffer.from(made()).toString()
+    },
+  }
+  bytes.set(response, made)
+  return response
+}
+
+/** The body as it is sent. */
+export const bodyToSend = (response: WireResponse): Uint8Array | string | undefined =>
+  bytes.get(response)?.() ?? response.body
+
 /**
  * Answers requests; never throws for bad input. The HTTP server and the in-process transport both end here, so a lab
  * without sockets sees the same bytes as a client with curl.

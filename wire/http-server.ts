@@ -11,7 +11,7 @@ import { isUtf8 } from 'node:buffer'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { held, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
-import { ConnectionFailed, type Dispatch, type WireRequest } from './exchange.js'
+import { bodyToSend, ConnectionFailed, type Dispatch, type WireRequest } from './exchange.js'
 import { BodyRoom, bodyReader } from './http-bodies.js'
 import { plainRefusal, refuseInWords, sendRefusal, type Refuse } from './http-refusals.js'
 
@@ -178,7 +178,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     if (closing) response.setHeader('connection', 'close')
     const hold = clock.hold(`answering ${request.method} ${request.url}`)
     response.once('close', () => hold[Symbol.dispose]())
-    response.end(reply.body)
+    response.end(bodyToSend(reply))
   }
 
   function failed(error: unknown, response: ServerResponse): void {

@@ -36,6 +36,7 @@ export { AGENT_OPERATIONS, type AgentOperation, type AgentOperationId } from './
 export { pythonRepr, textOf } from './agent/python-repr.js'
 export { ERRORS } from './errors.js'
 export {
+  answerOfBytes,
   ConnectionFailed,
   type Dispatch,
   type OutgoingRequest,

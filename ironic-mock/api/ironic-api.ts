@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { errorChain, isDiskFull, uuid, type Clock, type Logger, type Probe, type Random } from '../../runtime/index.js'
 import {
+  answerOfBytes,
   formatMicroversion,
   ironicErrorBody,
   ironicErrors,
@@ -78,11 +79,11 @@ export function createIronicApi(options: IronicApiOptions): Dispatch {
   return probedDispatch(
     async (request) => {
       if (request.method === 'OPTIONS') return { status: 200, headers: {} }
-      const response = (await guard?.(request)) ?? (await answer(request, { backend, service, release }))
-      return {
-        ...response,
-        headers: { ...response.headers, ...requestIds(random) },
-      }
+      const guarded = await guard?.(request)
+      if (guarded) return { ...guarded, headers: { ...guarded.headers, ...requestIds(random) } }
+      const response = await answer(request, { backend, service, release })
+      Object.assign(response.headers, requestIds(random))
+      return response
     },
     probe,
     ({ target }) => ({ from: RAMDISK_CALL.test(target) ? 'agent' : 'client', to: 'ironic' }),
@@ -100,7 +101,10 @@ interface Served {
   readonly release: Release
 }
 
-async function answer(request: WireRequest, served: Served): Promise<WireResponse> {
+/** An answer to which headers can be added. */
+type Answer = WireResponse & { readonly headers: Record<string, string> }
+
+async function answer(request: WireRequest, served: Served): Promise<Answer> {
   const { backend, service, release } = served
   let version: Microversion | undefined
   try {
@@ -228,16 +232,15 @@ function success(
   reply: Reply,
   versions: Readonly<Record<string, string>>,
   head: boolean,
-): WireResponse {
+): Answer {
+  const { status = operation.status, location, body } = reply
   const headers: Record<string, string> = { ...versions }
-  if (reply.location !== undefined) headers.location = reply.location
-  if (reply.body === undefined) return { status: reply.status ?? operation.status, headers }
+  if (location !== undefined) headers.location = location
+  if (body === undefined) return { status, headers }
   Object.assign(headers, JSON_TYPE)
-  return {
-    status: reply.status ?? operation.status,
-    headers,
-    ...(head ? {} : { body: reply.body instanceof JsonText ? reply.body.text : JSON.stringify(reply.body) }),
-  }
+  if (head) return { status, headers }
+  if (body instanceof JsonText) return answerOfBytes(status, headers, () => body.bytes())
+  return { status, headers, body: JSON.stringify(body) }
 }
 
 const versionHeaders = (version: Microversion, { newest }: Release): Record<string, string> => ({
@@ -253,7 +256,7 @@ function failure(
   ownVersions: Readonly<Record<string, string>>,
   request: WireRequest,
   { logger }: Backend,
-): WireResponse {
+): Answer {
   let error = thrown
   if (isDiskFull(error)) {
     logger('error', 'the disk of the state folder is full: nothing new can be kept', {

@@ -13,7 +13,7 @@ import { findNode } from '../nodes/find-node.js'
 import { JsonText } from '../json-text.js'
 import { nextPage, readFields, readPaging, readSelection } from '../listing.js'
 import { nodeQuery, type NodeFilters } from '../nodes/node-filters.js'
-import { nodeText } from '../nodes/node-texts.js'
+import { nodeTexts } from '../nodes/node-texts.js'
 import { checkPatch, patchNode, type NodePatchRequest } from '../nodes/node-patch.js'
 import { checkDescription, checkNodeName, checkUuid, normalised, refuseNewerFields } from '../nodes/node-rules.js'
 import type { Records } from '../../store/records.js'
@@ -60,16 +60,16 @@ export async function listNodes(
   const entries = backend.store.nodesNow({ ...query, ...paging, sortKey: paging.sortKey as keyof NodeRecord })
   // A list of all fields differs from a whole node, so it is another view.
   const view = `${links.base} ${version} ${fields ? `of ${fields.join()}` : 'whole'}`
-  const texts = entries.map((entry) => nodeText(entry, view, () => shown(entry.record, call, backend, fields)))
-  const items = `{"nodes":[${texts.join()}]`
+  const items = nodeTexts(entries, view, ({ record }) => shown(record, call, backend, fields))
+  const list = (after: string) => ({ body: new JsonText('{"nodes":[', items, after) })
   // An instance has one node, so there are no pages.
-  if (args.instance_uuid) return { body: new JsonText(`${items}}`) }
+  if (args.instance_uuid) return list(']}')
   const { associated, maintenance, retired, detail } = args
   // `next` repeats these filters only when they are true.
   const chosen = Object.entries({ associated, maintenance, retired }).filter(([, yes]) => yes)
   const repeated = { ...Object.fromEntries(chosen), detail, fields: fields?.join(',') }
   const next = nextPage(entries.length, paging, links.href(url), repeated, entries.at(-1)?.columns.uuid ?? '')
-  return { body: new JsonText(next === undefined ? `${items}}` : `${items},"next":${JSON.stringify(next)}}`) }
+  return list(next === undefined ? ']}' : `],"next":${JSON.stringify(next)}}`)
 }
 
 /** Checks the document of a new node, and adds defaults of its microversion. */

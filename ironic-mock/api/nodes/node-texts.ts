@@ -1,16 +1,23 @@
 import type { NodeEntry } from '../../store/records.js'
+import { itemText, type ItemText } from '../json-text.js'
 
 /** Last rendered text of each node, with its view: the base URL, microversion and fields of the request. */
-const texts = new WeakMap<NodeEntry, { view: string; text: string }>()
+const texts = new WeakMap<NodeEntry, { view: string; item: ItemText }>()
 
 /**
- * Renders a node in one view as JSON, once: an entry is one revision and never changes, nor does the uuid of its
+ * Renders nodes in one view as JSON, each once: an entry is one revision and never changes, nor does the uuid of its
  * chassis or allocation. Only the last view is cached, since clients poll with the same one.
  */
-export function nodeText(entry: NodeEntry, view: string, render: () => unknown): string {
-  const known = texts.get(entry)
-  if (known?.view === view) return known.text
-  const text = JSON.stringify(render())
-  texts.set(entry, { view, text })
-  return text
+export function nodeTexts(
+  entries: readonly NodeEntry[],
+  view: string,
+  render: (entry: NodeEntry) => unknown,
+): ItemText[] {
+  return entries.map((entry) => {
+    const known = texts.get(entry)
+    if (known?.view === view) return known.item
+    const item = itemText(render(entry))
+    texts.set(entry, { view, item })
+    return item
+  })
 }
