@@ -9,7 +9,8 @@ import { withoutLostTail } from './lost-tail.js'
  * becomes 14 MiB at most.
  */
 const PIECE = 2048
-const OUTPUT_BUFFER = 256 * 1024
+/** The coder makes and clears one for every piece: a large one costs more than the copies of several small ones. */
+const OUTPUT_BUFFER = 64 * 1024
 
 /** The contents of one xz stream; the reader is left at the byte after it. */
 export const unxz = (input: ByteReader, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> =>

@@ -29,7 +29,10 @@ export const readXzIndex = (path: string, clock: Clock): Promise<XzIndex | undef
   held(clock, `reading the index of ${path}`, async () => {
     const file = await open(path, 'r')
     try {
-      const { size } = await file.stat()
+      const about = await file.stat()
+      // A pipe can be read once, and only from its start.
+      if (!about.isFile()) return undefined
+      const { size } = about
       const bytesAt = async (offset: number, length: number): Promise<Buffer | undefined> => {
         if (offset < 0) return undefined
         const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset)

@@ -84,5 +84,5 @@ test('a file that cannot be read is an error', async () => {
 test('an image is not decompressed beyond the end of its partition table, nor for a smaller disk', async () => {
   const bomb = gzipSync(Buffer.concat([raw, Buffer.alloc(64 * 1024 * 1024)]))
   await expect(checkImage(file('bomb.raw.gz', bomb), clock)).rejects.toMatchObject({ code: 'image-trailing-data' })
-  await expect(checkImage(imagePath, clock, 1024 * 1024)).rejects.toMatchObject({ code: 'disk-too-small' })
+  await expect(checkImage(imagePath, clock, { disk: 1024 * 1024 })).rejects.toMatchObject({ code: 'disk-too-small' })
 })

@@ -2,7 +2,7 @@ import { UserError, type Clock } from '../../runtime/index.js'
 import {
   type Compression,
   DecodeError,
-  decompress,
+  decodedFile,
   fileSource,
   readXzIndex,
   sniff,
@@ -45,12 +45,17 @@ interface ImageSample {
  * files are decompressed whole (and cached for the installation); a large .xz only up to the boot filesystem, and its
  * end is checked by its index.
  *
- * @param disk bytes of the disk that it is for; it is not decompressed further
+ * @param options.disk bytes of the disk that it is for; it is not decompressed further
+ * @param options.keep whether a small file stays in memory for an installation by this process; true by default
  * @throws UserError image-unreadable, image-not-a-disk, image-truncated, image-corrupt, image-trailing-data,
  *   image-no-boot, disk-too-small
  */
-export async function checkImage(path: string, clock: Clock, disk = Infinity): Promise<CheckedImage> {
-  const image = await sampleImage(path, clock, disk)
+export async function checkImage(
+  path: string,
+  clock: Clock,
+  { disk = Infinity, keep = true }: { disk?: number; keep?: boolean } = {},
+): Promise<CheckedImage> {
+  const image = await sampleImage(path, clock, disk, keep)
   const { gpt, sectorSize } = tableOf(path, image.head)
   const size = image.size ?? (gpt.backupLba + 1) * sectorSize
   const needed = neededBy(gpt, sectorSize)
@@ -76,7 +81,7 @@ export async function checkImage(path: string, clock: Clock, disk = Infinity): P
   }
 }
 
-async function sampleImage(path: string, clock: Clock, disk: number): Promise<ImageSample> {
+async function sampleImage(path: string, clock: Clock, disk: number, keep: boolean): Promise<ImageSample> {
   try {
     const source = await fileSource(path, clock)
     const fileSize = source.length ?? 0
@@ -84,9 +89,14 @@ async function sampleImage(path: string, clock: Clock, disk: number): Promise<Im
       const first = (await source.next()) ?? new Uint8Array()
       const compression = sniff(first)
       const largest = await largestContents(path, clock, disk)
-      if (compression !== 'raw' && fileSize <= SMALL_IMAGE_FILE) return await glanceWhole(path, clock, largest)
+      const whole = compression !== 'raw' && fileSize <= SMALL_IMAGE_FILE
+      if (whole && keep) return await glanceWhole(path, clock, largest)
       const knownSize =
-        compression === 'raw' ? fileSize : compression === 'xz' ? (await readXzIndex(path, clock))?.size : undefined
+        compression === 'raw'
+          ? fileSize
+          : compression === 'xz' && !whole
+            ? (await readXzIndex(path, clock))?.size
+            : undefined
       return await sampleStream(path, { compression, fileSize, knownSize, largest }, clock)
     } finally {
       await source[Symbol.asyncDispose]()
@@ -102,30 +112,25 @@ async function sampleImage(path: string, clock: Clock, disk: number): Promise<Im
  * @throws UserError disk-too-small, before anything more is decompressed
  */
 async function largestContents(path: string, clock: Clock, disk: number): Promise<number> {
-  const source = await fileSource(path, clock)
-  try {
-    const parts: Buffer[] = []
-    let length = 0
-    for await (const bytes of decompress(source, clock)) {
-      parts.push(Buffer.from(bytes))
-      length += bytes.length
-      if (length >= MIB) break
-    }
-    const { gpt, sectorSize } = tableOf(path, Buffer.concat(parts).subarray(0, MIB))
-    const needed = neededBy(gpt, sectorSize)
-    if (needed > disk)
-      throw new UserError(
-        'disk-too-small',
-        `the image ${path} needs a disk of ${needed} bytes, and this one has ${disk}`,
-        {
-          remedy: 'give a larger --disk-size',
-          kind: 'usage',
-        },
-      )
-    return needed + MIB
-  } finally {
-    await source[Symbol.asyncDispose]()
+  const parts: Buffer[] = []
+  let length = 0
+  for await (const bytes of decodedFile(path, clock)) {
+    parts.push(Buffer.from(bytes))
+    length += bytes.length
+    if (length >= MIB) break
   }
+  const { gpt, sectorSize } = tableOf(path, Buffer.concat(parts).subarray(0, MIB))
+  const needed = neededBy(gpt, sectorSize)
+  if (needed > disk)
+    throw new UserError(
+      'disk-too-small',
+      `the image ${path} needs a disk of ${needed} bytes, and this one has ${disk}`,
+      {
+        remedy: 'give a larger --disk-size',
+        kind: 'usage',
+      },
+    )
+  return needed + MIB
 }
 
 /** Bytes up to the end of a partition table's disk, the backup table included. */
@@ -152,32 +157,27 @@ async function sampleStream(
   }: { compression: Compression; fileSize: number; knownSize: number | undefined; largest: number },
   clock: Clock,
 ): Promise<ImageSample> {
-  const source = await fileSource(path, clock)
-  try {
-    const parts: Buffer[] = []
-    let wanted: readonly GptPartition[] | undefined
-    const starts = new Map<number, Buffer>()
-    let at = 0
-    for await (const bytes of decompress(source, clock)) {
-      if (at < MIB) parts.push(Buffer.from(bytes))
-      const end = at + bytes.length
-      if (end >= MIB) wanted ??= partitionsOf(Buffer.concat(parts))
-      for (const { number, offset } of wanted ?? []) {
-        const start = starts.get(number) ?? Buffer.alloc(SUPERBLOCKS)
-        const [from, to] = [Math.max(at, offset), Math.min(end, offset + SUPERBLOCKS)]
-        if (from < to) start.set(bytes.subarray(from - at, to - at), from - offset)
-        starts.set(number, start)
-      }
-      at = end
-      const seen = wanted?.every(({ offset, name }) => offset + SUPERBLOCKS <= at || name === 'root') ?? false
-      if (seen && knownSize !== undefined) break
-      if (at > largest && compression !== 'raw') throw new ImageTooLarge(largest)
+  const parts: Buffer[] = []
+  let wanted: readonly GptPartition[] | undefined
+  const starts = new Map<number, Buffer>()
+  let at = 0
+  for await (const bytes of decodedFile(path, clock)) {
+    if (at < MIB) parts.push(Buffer.from(bytes))
+    const end = at + bytes.length
+    if (end >= MIB) wanted ??= partitionsOf(Buffer.concat(parts))
+    for (const { number, offset } of wanted ?? []) {
+      const start = starts.get(number) ?? Buffer.alloc(SUPERBLOCKS)
+      const [from, to] = [Math.max(at, offset), Math.min(end, offset + SUPERBLOCKS)]
+      if (from < to) start.set(bytes.subarray(from - at, to - at), from - offset)
+      starts.set(number, start)
     }
-    const head = Buffer.concat(parts).subarray(0, MIB)
-    return { compression, fileSize, size: knownSize ?? at, head, starts }
-  } finally {
-    await source[Symbol.asyncDispose]()
+    at = end
+    const seen = wanted?.every(({ offset, name }) => offset + SUPERBLOCKS <= at || name === 'root') ?? false
+    if (seen && knownSize !== undefined) break
+    if (at > largest && compression !== 'raw') throw new ImageTooLarge(largest)
   }
+  const head = Buffer.concat(parts).subarray(0, MIB)
+  return { compression, fileSize, size: knownSize ?? at, head, starts }
 }
 
 function partitionsOf(head: Buffer): GptPartition[] {

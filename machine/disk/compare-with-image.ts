@@ -1,9 +1,9 @@
 import type { Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
-import { bufferOf, decompress, fileSource } from '../../bytes/index.js'
+import { bufferOf, decodedFile } from '../../bytes/index.js'
 import { readContents } from './described-disk.js'
 import { HEADER_OF_DISK, MBR_ENTRIES } from './gpt-setup.js'
-import { imageCache, SMALL_IMAGE_FILE } from './image-contents.js'
+import { imageCache } from './image-contents.js'
 import { partitionsLabelled } from './partitions.js'
 
 const MIB = 1024 * 1024
@@ -75,15 +75,10 @@ async function bootRange(device: BlockDevice): Promise<{ from: number; to: numbe
   return boot ? { from: boot.offset, to: boot.offset + boot.length } : { from: 0, to: 0 }
 }
 
-/** The image's bytes, from the cache when the file is small. */
+/** The image's bytes, from the cache when it is there whole. */
 async function* imageBytes(path: string, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
-  const source = await fileSource(path, clock)
-  try {
-    if ((source.length ?? Infinity) > SMALL_IMAGE_FILE) return yield* decompress(source, clock)
-  } finally {
-    await source[Symbol.asyncDispose]()
-  }
-  const image = await imageCache.load(path, clock)
+  const image = await imageCache.loaded(path, clock)
+  if (!image?.whole) return yield* decodedFile(path, clock)
   for (let at = 0; at < image.size; at += MIB) yield await readContents(image, at, MIB)
 }
 

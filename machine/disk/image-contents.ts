@@ -67,6 +67,11 @@ class ImageCache {
     }
   }
 
+  /** An image that was loaded before, unless its file has changed. */
+  async loaded(path: string, clock: Clock): Promise<LoadedImage | undefined> {
+    return this.#images.get(await identity(path, clock))?.catch(() => undefined)
+  }
+
   /** Drops the least recently used images, but never the newest. */
   async #makeRoom(): Promise<void> {
     const entries = await Promise.all(

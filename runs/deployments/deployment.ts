@@ -48,7 +48,7 @@ export async function runDeployment(options: DeploymentOptions): Promise<Deploym
   const config = checkedIgnition(options.ignition, options.checkIgnition ?? true, options.logger)
   const checked = isUrl(image)
     ? null
-    : await checkImage(image, clock, options.ironicUrl === undefined ? disk.size : Infinity)
+    : await checkImage(image, clock, options.ironicUrl === undefined ? { disk: disk.size } : {})
   if (options.ironicUrl !== undefined) return deployWithRunningLab(options, options.ironicUrl, config)
   if (checked) refuseSmallDisk(checked, disk.size)
   await makeDiskFile(disk.file, disk.size, disk.overwrite)

@@ -50,7 +50,7 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   const { config, nonce } = verifyBoot ? withBootNonce(ignition, random) : { config: ignition, nonce: null }
   const image = options.image ?? (options.on.ssh ? null : REHEARSAL_IMAGE)
   const isFile = image !== null && !/^https?:\/\//.test(image)
-  if (isFile) refuseLarge(image, (await checkImage(image, clock)).size, options.on)
+  if (isFile) refuseLarge(image, (await checkImage(image, clock, { keep: false })).size, options.on)
   await using served = isFile ? await serveImage(image, { clock, random, logger }) : undefined
   const put = options.on.ssh?.put
   const on = served && isFile && put ? stagingByCopy(options.on, { url: served.url, file: image }, put) : options.on

@@ -239,8 +239,10 @@ export class ImageCache {
       if (asset.sha256 !== null && asset.sha256 !== sha256) throw wrongDigest(shown, asset.sha256, sha256)
       const signed = await this.#signed(asset, path, signal)
       const vouched = asset.sha256 !== null || signed !== null
-      // Without a digest or signature its own checksums must do: half an image is refused before a disk is written.
-      if (!vouched && kind !== 'raw') await readThrough(this.#options.contents(path), shown, signal)
+      // Without a digest or signature its own checksums must do: half an image is refused before a disk is written. The
+      // same bytes need not be read through twice: a server without ETag sends them again each time.
+      if (!vouched && kind !== 'raw' && !(await this.#knownWhole(sha256)))
+        await readThrough(this.#options.contents(path), shown, signal)
       return {
         ...{ sha256, size, kind, sources: [shown], fetched: Math.round(clock.now() / 1000), transcoded: null },
         verified: { sha256: asset.sha256 !== null, signed, whole: !vouched && kind !== 'raw' },
@@ -249,6 +251,12 @@ export class ImageCache {
       if (!signal.aborted) await this.#folder.dropPartial(key)
       throw error
     }
+  }
+
+  /** Whether an image of this digest was decompressed to its end before. */
+  async #knownWhole(sha256: string): Promise<boolean> {
+    const stored = await this.#folder.image(sha256)
+    return stored !== null && (stored.verified.whole || stored.transcoded !== null)
   }
 
   async #signed(asset: Asset, path: string, signal: AbortSignal): Promise<Signed | null> {
