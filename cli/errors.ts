@@ -36,6 +36,10 @@ export const ERRORS = catalogue({
     sentence: 'the hardware file cannot be used',
     remedy: 'correct what the message names; see docs/hardware.md',
   },
+  'host-manifests': {
+    sentence: 'the manifests of --hosts cannot be used',
+    remedy: 'correct what the message names; ironstage bmh explain FILE tells more',
+  },
   'ironic-access': {
     sentence: 'the options for access to Ironic contradict each other or cannot be read',
     remedy: 'correct the option that the message names',

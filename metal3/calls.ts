@@ -29,7 +29,7 @@ const SUCCESS: Readonly<Record<string, readonly number[]>> = {
   DELETE: [200, 202, 204],
 }
 
-type IronicAccess = Pick<Stage, 'transport' | 'url'>
+type IronicAccess = Pick<Stage, 'transport' | 'url' | 'headers'>
 
 /** A request and the status of its answer. */
 export interface MadeCall {
@@ -49,6 +49,8 @@ export interface CallsOptions {
   newestVersion?: number
   /** Called after each answer. */
   onCall?: (call: MadeCall) => void
+  /** Ends requests that are under way. */
+  signal?: AbortSignal
 }
 
 /** BareMetal Operator's HTTP client for Ironic (gophercloud), with a record of its calls. */
@@ -58,9 +60,11 @@ export class Calls {
   readonly #lab: IronicAccess
   readonly #newestVersion: number
   readonly #onCall: (call: MadeCall) => void
+  readonly #signal: AbortSignal | undefined
   #version: number | undefined
 
-  constructor(lab: IronicAccess, { newestVersion = 110, onCall = () => {} }: CallsOptions = {}) {
+  constructor(lab: IronicAccess, { newestVersion = 110, onCall = () => {}, signal }: CallsOptions = {}) {
+    this.#signal = signal
     this.#lab = lab
     this.#newestVersion = newestVersion
     this.#onCall = onCall
@@ -96,6 +100,7 @@ export class Calls {
    */
   async call<T = unknown>(why: string, method: string, path: string, body?: unknown): Promise<T> {
     const { status, text } = await this.#send(why, method, path, body, {
+      ...this.#lab.headers,
       'x-openstack-ironic-api-version': `1.${this.#version}`,
       'openstack-api-version': `baremetal 1.${this.#version}`,
       accept: 'application/json',
@@ -118,7 +123,10 @@ export class Calls {
 
   async #send(why: string, method: string, path: string, body: unknown, headers: Record<string, string>) {
     const { transport, url } = this.#lab
-    const payload = body === undefined ? {} : { body: JSON.stringify(body) }
+    const payload = {
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(this.#signal ? { signal: this.#signal } : {}),
+    }
     const response = await transport.send({ method, url: `${url}/v1${path}`, headers, ...payload })
     const { status, body: text = '' } = response
     this.made.push(`${method} ${path} ${status}`)

@@ -12,22 +12,10 @@ import type { IronicRelease } from '../wire/index.js'
 import { createStagedLab, type StagedLab } from '../lab/index.js'
 import { Unexpected } from './calls.js'
 import { ExplainedCalls, type ExplainedCall } from './explained-calls.js'
+import type { HostState } from './host-state.js'
 import { cleanSteps, type Host, type HostStatus, type RamdiskSource } from './host.js'
 import { BareMetalOperator } from './operator.js'
 import type { WantedHost } from './wanted-hosts.js'
-
-/** A BareMetalHost's `status.provisioning.state`. */
-export type HostState =
-  | 'registering'
-  | 'inspecting'
-  | 'preparing'
-  | 'available'
-  | 'externally provisioned'
-  | 'provisioning'
-  | 'provisioned'
-  | 'deprovisioning'
-  | 'powering off before delete'
-  | 'deleting'
 
 export interface ExplainedState {
   state: HostState

@@ -63,6 +63,16 @@ export interface RamdiskSource {
   deployRamdisk?: string
 }
 
+/** BareMetal Operator's variables for its ramdisk; undefined when they name none. */
+export function ramdiskSource(variables: Readonly<Record<string, string | undefined>>): RamdiskSource | undefined {
+  const { DEPLOY_ISO_URL: deployIso, DEPLOY_KERNEL_URL: deployKernel, DEPLOY_RAMDISK_URL: deployRamdisk } = variables
+  if (!deployIso && !(deployKernel && deployRamdisk)) return undefined
+  return {
+    ...(deployIso ? { deployIso } : {}),
+    ...(deployKernel && deployRamdisk ? { deployKernel, deployRamdisk } : {}),
+  }
+}
+
 /** The host's `status` as BareMetal Operator keeps it. */
 export interface HostStatus {
   /** UUID of the node. */
@@ -70,6 +80,10 @@ export interface HostStatus {
   /** True from the first deployment or adoption until deprovisioning. */
   hasInstance?: boolean
   errorMessage?: string
+  /** The pass repeats one that failed: what failed is asked for again. */
+  isRetry?: boolean
+  /** The cleaning steps that prepared the host, as JSON. */
+  prepared?: string
   hardware?: JsonObject
 }
 

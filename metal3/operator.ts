@@ -1,7 +1,7 @@
 import type { ApiNode, JsonObject } from '../wire/index.js'
 import type { StagedLab } from '../lab/index.js'
 import { Calls, Unexpected, type CallsOptions } from './calls.js'
-import { serviceSteps, type Host, type HostStatus, type RamdiskSource } from './host.js'
+import { nodeName, serviceSteps, type Host, type HostStatus, type RamdiskSource } from './host.js'
 import { Phases } from './phases.js'
 import { findNode, registerHost } from './registration.js'
 import { later, NodeRequests, soon, type Outcome } from './requests.js'
@@ -17,20 +17,24 @@ const PLACEHOLDER_RAMDISK: Required<RamdiskSource> = {
   deployRamdisk: 'http://images.invalid/ironic-python-agent.initramfs',
 }
 
+/** An aim of BareMetal Operator's controller for a host, beside deleting it. */
+export type HostAction =
+  'register' | 'inspect' | 'prepare' | 'provision' | 'deprovision' | 'adopt' | 'power on' | 'power off'
+
 /**
  * The requests of BareMetal Operator's Ironic provisioner. Each pass registers the host when needed, reads the node's
  * state, makes at most one request for a change, and is repeated until the state is the wanted one.
  */
 export class BareMetalOperator {
   readonly calls: Calls
-  readonly #lab: Pick<StagedLab, 'transport' | 'url' | 'clock' | 'wait'>
+  readonly #lab: Pick<StagedLab, 'transport' | 'url' | 'headers' | 'clock' | 'wait'>
   readonly #ramdisk: RamdiskSource
-  readonly #hosts = new Map<Host, HostStatus>()
+  readonly #hosts = new Map<string, HostStatus>()
   readonly #phases: Phases
   readonly #requests: NodeRequests
   #isHalted = false
 
-  constructor(lab: Pick<StagedLab, 'transport' | 'url' | 'clock' | 'wait'>, options: OperatorOptions = {}) {
+  constructor(lab: Pick<StagedLab, 'transport' | 'url' | 'headers' | 'clock' | 'wait'>, options: OperatorOptions = {}) {
     this.#lab = lab
     this.#ramdisk = options.ramdisk ?? PLACEHOLDER_RAMDISK
     this.calls = new Calls(lab, options)
@@ -44,11 +48,17 @@ export class BareMetalOperator {
   }
 
   statusOf(host: Host): HostStatus {
-    const known = this.#hosts.get(host)
+    const name = nodeName(host)
+    const known = this.#hosts.get(name)
     if (known) return known
     const created: HostStatus = {}
-    this.#hosts.set(host, created)
+    this.#hosts.set(name, created)
     return created
+  }
+
+  /** Forgets a host that is gone. */
+  forget(host: Host): void {
+    this.#hosts.delete(nodeName(host))
   }
 
   get isHalted(): boolean {
@@ -60,28 +70,59 @@ export class BareMetalOperator {
     this.#isHalted = true
   }
 
-  register = (host: Host) => this.#reconcile(host, async () => 'done')
-  inspect = (host: Host) => this.#reconcile(host, (node) => this.#phases.inspect(host, node))
-  prepare = (host: Host) => this.#reconcile(host, (node) => this.#phases.prepare(host, node))
-  provision = (host: Host) => {
-    this.statusOf(host).hasInstance = true
-    return this.#reconcile(host, (node) => this.#phases.provision(host, node))
+  register = (host: Host) => this.#until(host, 'register')
+  inspect = (host: Host) => this.#until(host, 'inspect')
+  prepare = (host: Host) => this.#until(host, 'prepare')
+  provision = (host: Host) => this.#until(host, 'provision')
+  deprovision = (host: Host) => this.#until(host, 'deprovision')
+  adopt = (host: Host) => this.#until(host, 'adopt')
+  powerOn = (host: Host) => this.#until(host, 'power on')
+  powerOff = (host: Host) => this.#until(host, 'power off')
+
+  /** One pass towards the end of an action: what its outcome asks for is up to the caller. */
+  pass(host: Host, action: HostAction): Promise<Outcome> {
+    if (action === 'provision' || action === 'adopt') this.statusOf(host).hasInstance = true
+    return this.#registered(host, (node) => this.#act(host, action, node))
   }
-  deprovision = (host: Host) => this.#reconcile(host, (node) => this.#phases.deprovision(host, node))
-  adopt = (host: Host) => {
-    this.statusOf(host).hasInstance = true
-    return this.#reconcile(host, (node) => this.#phases.adopt(node))
+
+  #act(host: Host, action: HostAction, node: ApiNode): Promise<Outcome> {
+    switch (action) {
+      case 'register':
+        return Promise.resolve('done')
+      case 'power on':
+      case 'power off':
+        return this.#phases.power(host, node, action)
+      default:
+        return this.#phases[action](host, node)
+    }
   }
+
+  /** Whether the hardware is set up as the spec asks, or nothing of it is asked for. */
+  isPrepared = (host: Host): boolean => this.#phases.isPrepared(host)
+
+  /** Provision state of the host's node, which must be registered. */
+  async provisionState(host: Host): Promise<string> {
+    const { provision_state } = await this.calls.call<ApiNode>(
+      'reads the node',
+      'GET',
+      `/nodes/${this.statusOf(host).id}`,
+    )
+    return provision_state
+  }
+
   service = (host: Host) => this.#service(host)
-  powerOn = (host: Host) => this.#reconcile(host, (node) => this.#phases.power(node, 'power on'))
-  powerOff = (host: Host) => this.#reconcile(host, (node) => this.#phases.power(node, 'power off'))
 
   /** Deletes the node; in a state that forbids it, maintenance comes first. */
   async delete(host: Host): Promise<void> {
-    await this.#repeat(host, async () => {
-      const node = await findNode(this.calls, host, this.statusOf(host))
-      return node ? this.#phases.remove(node) : 'done'
-    })
+    await this.#repeat(host, () => this.passOfDelete(host))
+  }
+
+  /** One pass towards the end of {@link delete}. */
+  async passOfDelete(host: Host): Promise<Outcome> {
+    const node = await findNode(this.calls, host, this.statusOf(host))
+    if (node) return this.#phases.remove(node)
+    delete this.statusOf(host).id
+    return 'done'
   }
 
   /** Attaches an image to the virtual drive, or detaches it; returns the drives where the microversion has them. */
@@ -123,11 +164,13 @@ export class BareMetalOperator {
     return { bios, firmware }
   }
 
-  #reconcile(host: Host, act: (node: ApiNode) => Promise<Outcome>): Promise<HostStatus> {
-    return this.#repeat(host, async () => {
-      const found = await registerHost(this.#requests, host, this.statusOf(host), this.#ramdisk)
-      return 'uuid' in found ? act(found) : found.outcome
-    })
+  #until(host: Host, action: HostAction): Promise<HostStatus> {
+    return this.#repeat(host, () => this.pass(host, action))
+  }
+
+  async #registered(host: Host, act: (node: ApiNode) => Promise<Outcome>): Promise<Outcome> {
+    const found = await registerHost(this.#requests, host, this.statusOf(host), this.#ramdisk)
+    return 'uuid' in found ? act(found) : found.outcome
   }
 
   /** Runs passes until one is done or fails. A 409 means a locked node: the pass is repeated without an error. */
@@ -156,17 +199,19 @@ export class BareMetalOperator {
   /** Services the host; BareMetal Operator does this before a power-on when the settings changed. */
   async #service(host: Host): Promise<HostStatus> {
     let isRequested = false
-    return this.#reconcile(host, async (node) => {
-      switch (node.provision_state) {
-        case 'active':
-          if (isRequested) return 'done'
-          isRequested = true
-          return this.#requests.ask(node, 'service', { service_steps: serviceSteps(host) })
-        case 'service failed':
-          return { error: node.last_error! }
-        default:
-          return later
-      }
-    })
+    return this.#repeat(host, () =>
+      this.#registered(host, async (node) => {
+        switch (node.provision_state) {
+          case 'active':
+            if (isRequested) return 'done'
+            isRequested = true
+            return this.#requests.ask(node, 'service', { service_steps: serviceSteps(host) })
+          case 'service failed':
+            return { error: node.last_error! }
+          default:
+            return later
+        }
+      }),
+    )
   }
 }

@@ -16,7 +16,6 @@ import { later, soon, type NodeRequests, type Outcome } from './requests.js'
 export class Phases {
   readonly #requests: NodeRequests
   readonly #statusOf: (host: Host) => HostStatus
-  readonly #prepared = new Set<Host>()
 
   constructor(requests: NodeRequests, statusOf: (host: Host) => HostStatus) {
     this.#requests = requests
@@ -31,7 +30,7 @@ export class Phases {
       case 'inspect wait':
         return later
       case 'inspect failed':
-        return node.last_error?.includes('aborted')
+        return node.last_error?.includes('aborted') || this.#statusOf(host).isRetry
           ? this.#beginInspection(host, node)
           : { error: node.last_error ?? 'Inspection failed' }
       case 'manageable': {
@@ -55,19 +54,28 @@ export class Phases {
     return this.#requests.ask(node, 'inspect')
   }
 
+  isPrepared(host: Host): boolean {
+    const steps = cleanSteps(host)
+    return steps.length === 0 || this.#statusOf(host).prepared === JSON.stringify(steps)
+  }
+
   async prepare(host: Host, before: ApiNode): Promise<Outcome> {
     const clean_steps = cleanSteps(host)
+    const status = this.#statusOf(host)
+    const isPrepared = this.isPrepared(host)
     switch (before.provision_state) {
       case 'manageable': {
-        if (clean_steps.length === 0 || this.#prepared.has(host)) return 'done'
+        if (isPrepared) return 'done'
         const node = host.raid ? await this.#setRaid(host, before) : before
-        this.#prepared.add(host)
+        status.prepared = JSON.stringify(clean_steps)
         return this.#requests.ask(node, 'clean', { clean_steps })
       }
       case 'available':
-        return clean_steps.length === 0 || this.#prepared.has(host) ? 'done' : this.#requests.ask(before, 'manage')
+        return isPrepared ? 'done' : this.#requests.ask(before, 'manage')
       case 'clean failed':
-        return { error: before.last_error! }
+        if (!status.isRetry) return { error: before.last_error! }
+        delete status.prepared
+        return this.#recover(before)
       default:
         return later
     }
@@ -83,14 +91,19 @@ export class Phases {
     return node
   }
 
+  /** Takes a node whose cleaning failed back to `manageable`. */
+  async #recover(node: ApiNode): Promise<Outcome> {
+    if (node.maintenance)
+      await this.#requests.calls.call('ends maintenance', 'DELETE', `/nodes/${node.uuid}/maintenance`)
+    return this.#requests.ask(node, 'manage')
+  }
+
   async provision(host: Host, node: ApiNode): Promise<Outcome> {
     switch (node.provision_state) {
       case 'manageable':
         return this.#requests.ask(node, 'provide')
       case 'clean failed':
-        if (node.maintenance)
-          await this.#requests.calls.call('ends maintenance', 'DELETE', `/nodes/${node.uuid}/maintenance`)
-        return this.#requests.ask(node, 'manage')
+        return this.#recover(node)
       case 'deploy failed': {
         const { image_source: source, boot_iso: iso } = node.instance_info
         const isSame = host.image !== undefined && [source, iso].includes(host.image.url)
@@ -119,32 +132,36 @@ export class Phases {
   }
 
   async deprovision(host: Host, node: ApiNode): Promise<Outcome> {
+    const status = this.#statusOf(host)
     switch (node.provision_state) {
       case 'available':
         return 'done'
+      case 'manageable':
+        return this.#requests.ask(node, 'provide')
       case 'active':
       case 'deploy failed':
       case 'wait call-back':
-        this.#prepared.delete(host)
-        delete this.#statusOf(host).hasInstance
+        delete status.prepared
+        delete status.hasInstance
         await this.#requests.patch('automated cleaning on or off', node, {
           '/automated_clean': host.automatedCleaning ?? true,
         })
         return this.#requests.ask(node, 'deleted')
       case 'clean failed':
+        return status.isRetry ? this.#recover(node) : { error: node.last_error! }
       case 'error':
-        return { error: node.last_error! }
+        return status.isRetry ? this.#requests.ask(node, 'deleted') : { error: node.last_error! }
       default:
         return later
     }
   }
 
-  async adopt(node: ApiNode): Promise<Outcome> {
+  async adopt(host: Host, node: ApiNode): Promise<Outcome> {
     switch (node.provision_state) {
       case 'manageable':
         return this.#requests.ask(node, 'adopt')
       case 'adopt failed':
-        return { error: node.last_error! }
+        return this.#statusOf(host).isRetry ? this.#requests.ask(node, 'adopt') : { error: node.last_error! }
       case 'active':
         return 'done'
       default:
@@ -152,11 +169,11 @@ export class Phases {
     }
   }
 
-  async power(node: ApiNode, target: 'power on' | 'power off'): Promise<Outcome> {
+  async power(host: Host, node: ApiNode, target: 'power on' | 'power off'): Promise<Outcome> {
     if (node.target_provision_state !== null) return soon
     if (node.target_power_state !== null) return soon
     if (node.power_state === target) return 'done'
-    if (node.last_error) return { error: node.last_error }
+    if (node.last_error && !this.#statusOf(host).isRetry) return { error: node.last_error }
     const path = `/nodes/${node.uuid}/states/power`
     if (target === 'power on') await this.#requests.calls.call('powers the host on', 'PUT', path, { target })
     else {

@@ -59,7 +59,7 @@ export async function registerHost(
       ...(host.preprovisioningNetworkData ? { '/network_data': host.preprovisioningNetworkData } : {}),
     })
   if (node.provision_state === 'enroll') {
-    if (node.last_error) return { outcome: { error: node.last_error } }
+    if (node.last_error && !status.isRetry) return { outcome: { error: node.last_error } }
     if (node.target_provision_state === null) await requests.ask(node, 'manage')
     return { outcome: soon }
   }

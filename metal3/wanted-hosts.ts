@@ -18,6 +18,9 @@ export interface WantedHost {
   isExternal: boolean
   isOnline: boolean
   bmcAddress: string | null
+  annotations: Readonly<Record<string, string>>
+  /** Secrets that the host names and no file has. */
+  missingSecrets: readonly string[]
   notes: string[]
 }
 
@@ -62,6 +65,7 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
       ...(updates?.length ? { firmwareUpdates: updates } : {}),
     })
     const { file, document } = read
+    const missingSecrets = secretsOf(read.manifest).filter((secret) => !named('Secret', secret))
     hosts.push({
       name,
       file,
@@ -69,7 +73,8 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
       host,
       ...statesOf(read.manifest),
       labels: secretLabels(read.manifest, host),
-      notes: notesOf(read.manifest, (secret) => named('Secret', secret) !== undefined),
+      missingSecrets,
+      notes: notesOf(read.manifest, missingSecrets),
     })
   }
   if (hosts.length === 0 && findings.every(({ kind }) => kind === 'note'))
@@ -89,15 +94,19 @@ const statesOf = (manifest: BareMetalHostManifest) => ({
   isExternal: manifest.spec.externallyProvisioned ?? false,
   isOnline: manifest.spec.online,
   bmcAddress: manifest.spec.bmc?.address ?? null,
+  annotations: manifest.metadata.annotations ?? {},
 })
 
-/** Notes on valid settings that may surprise. */
-function notesOf({ spec }: BareMetalHostManifest, isThere: (secret: string) => boolean): string[] {
+function secretsOf({ spec }: BareMetalHostManifest): string[] {
   const references = [
     ...[spec.bmc?.credentialsName, spec.userData?.name, spec.networkData?.name, spec.metaData?.name],
     spec.preprovisioningNetworkDataName,
   ]
-  const missing = [...new Set(references)].filter((name) => name !== undefined && !isThere(name))
+  return [...new Set(references)].filter((name) => name !== undefined)
+}
+
+/** Notes on valid settings that may surprise. */
+function notesOf({ spec }: BareMetalHostManifest, missing: readonly string[]): string[] {
   const { consumerRef, customDeploy, image } = spec
   return [
     ...missing.map((name) => `the Secret ${name} is in none of the files: BareMetal Operator waits until it exists`),

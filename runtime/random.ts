@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { unsafeUniformIntDistribution, xoroshiro128plus } from 'pure-rand'
 
 /** The only source of randomness, so that a seed replays a whole lab. */
@@ -14,6 +15,12 @@ export function uuid(random: Random): string {
   b[8] = (b[8]! & 0x3f) | 0x80
   const hex = b.toString('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** The same text gives the same UUID, in the form of version 4. */
+export function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /** A token as Python's `secrets.token_urlsafe()` makes it: 32 random bytes, 43 characters. */

@@ -1,6 +1,7 @@
 import {
   explainHost,
   manifestFindingLine,
+  ramdiskSource,
   wantedHosts,
   type ExplainedCall,
   type ExplainOptions,
@@ -32,12 +33,13 @@ export async function bmhExplain(
     else stderr.write(`${manifestFindingLine(finding)}\n`)
   // With a wrong manifest no host is applied: a file is applied as a whole.
   if (findings.some(({ kind }) => kind === 'error')) return 1
+  const ramdisk = ramdiskSource(environment.variables)
   let isFine = true
   for (const wanted of hosts) {
     environment.stopped.throwIfAborted()
     const options: ExplainOptions = {
       ...(release === undefined ? {} : { release: release as IronicRelease }),
-      ...ramdiskOf(environment),
+      ...(ramdisk ? { ramdisk } : {}),
     }
     const explained = await explainHost(wanted, options)
     isFine &&= explained.ok
@@ -45,18 +47,6 @@ export async function bmhExplain(
     else stdout.write(explanationText(explained))
   }
   return isFine ? 0 : 1
-}
-
-/** BareMetal Operator's variables for its ramdisk. */
-function ramdiskOf({ variables }: Environment): Pick<ExplainOptions, 'ramdisk'> {
-  const { DEPLOY_ISO_URL: deployIso, DEPLOY_KERNEL_URL: deployKernel, DEPLOY_RAMDISK_URL: deployRamdisk } = variables
-  if (!deployIso && !(deployKernel && deployRamdisk)) return {}
-  return {
-    ramdisk: {
-      ...(deployIso ? { deployIso } : {}),
-      ...(deployKernel && deployRamdisk ? { deployKernel, deployRamdisk } : {}),
-    },
-  }
 }
 
 function events({ name, file, document, bmcAddress, notes, states, ok }: HostExplanation): object[] {

@@ -1,7 +1,8 @@
-import { errorChain, type Clock, systemClock, systemRandom, type ConfigFile } from '../../runtime/index.js'
+import { errorChain, type Clock, systemClock, systemRandom, type ConfigFile, UserError } from '../../runtime/index.js'
 import { type LiveImagesRequest, serve, type LabEvent, type Served } from '../../lab/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../ironic-mock/index.js'
+import { ramdiskSource, type HostReport, type RamdiskSource } from '../../metal3/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { bmcAccountOf } from '../options/bmc-account.js'
@@ -13,6 +14,7 @@ import { liveImagesOf, rehearsalLiveImage, useCoreosIpa } from '../installer/liv
 import { logTo } from '../output/log.js'
 import type { Options } from '../options/options.js'
 import { containStrayErrors } from '../stray-errors.js'
+import { hostsIn, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 
 type UpOptions = Options<(typeof UP_OPTIONS)[number]>
@@ -31,6 +33,7 @@ export async function up(
   const clock = systemClock(options.speed ?? 1)
   const byDefault = useCoreosIpa(environment.variables)
   const watching = watchNodes(say, json)
+  const manifests = await manifestsOf(options)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   await using served = await serve({
     ironic: ironicOf(options, configFiles),
@@ -68,10 +71,46 @@ export async function up(
     )
   else say(readyText(served, options.htpasswd, variables, watching.summary()))
   watching.begin()
+  await using _hosts =
+    manifests &&
+    reconcileHosts({
+      ...{ path: options.hosts!, watch: options.watch ?? false, manifests, stage: served.stage },
+      ramdisk: servedRamdisk(images) ?? ramdiskSource(environment.variables),
+      ...{ clock, random: systemRandom, logger, signal: stopped },
+      onChange: (report) => say(json ? JSON.stringify(hostEvent(report)) : hostText(report)),
+      onRefusal: (problem) => logger('warn', `the hosts stay as they were: ${problem}`),
+    })
   await stopAsked(stopped)
   if (!json) say(`ironstage stops: ${errorChain(stopped.reason).join(': ')}`)
   return 0
 }
+
+/** The manifests of `--hosts`, read before anything starts. */
+async function manifestsOf({ hosts, watch }: UpOptions) {
+  if (hosts === undefined) {
+    if (watch === undefined) return undefined
+    throw new UserError('host-manifests', '--watch follows the files of --hosts', {
+      kind: 'usage',
+      remedy: 'name them with --hosts, or leave out --watch',
+    })
+  }
+  const manifests = await readHostManifests(hosts)
+  hostsIn(manifests)
+  return manifests
+}
+
+/** The live ISO that this command serves, as BareMetal Operator's ramdisk. */
+function servedRamdisk(images: Served['stage']['images']): RamdiskSource | undefined {
+  const iso = images?.urls()?.iso
+  return iso == null ? undefined : { deployIso: iso }
+}
+
+const hostEvent = ({ name, state, error, isDetached }: HostReport) => ({
+  ...{ event: 'host', host: name, state, error, detached: isDetached },
+})
+
+const hostText = ({ name, state, error, isDetached }: HostReport): string =>
+  `${name}  ${state ?? 'deleted'}${isDetached ? ', detached' : ''}${error === null ? '' : `: ${error}`}`
 
 /** With `IRONIC_USE_COREOS_IPA` and no image named, the live image that comes with ironstage is served. */
 async function liveImagesRequest(

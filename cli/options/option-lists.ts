@@ -33,7 +33,19 @@ const AGENT_FLAGS = [
 
 export const UP_OPTIONS = [
   ...(['profile', 'ironic-release', 'set', 'host', 'port', 'htpasswd', 'tls', 'tls-cert', 'tls-key'] as const),
-  ...(['nodes', 'hardware', 'bmc-user', 'bmc-password', 'state-dir', 'speed', 'realistic', 'steps', 'json'] as const),
+  ...([
+    'nodes',
+    'hosts',
+    'watch',
+    'hardware',
+    'bmc-user',
+    'bmc-password',
+    'state-dir',
+    'speed',
+    'realistic',
+    'steps',
+    'json',
+  ] as const),
   ...IMAGE_CACHE_OPTIONS,
   ...LIVE_IMAGE_OPTIONS,
   ...(['image-port', ...AGENT_FLAGS] as const),

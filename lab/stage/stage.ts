@@ -55,6 +55,8 @@ export interface Stage extends AsyncDisposable {
   readonly client: IronicClient
   /** Transport to {@link url}, with and without a socket. */
   readonly transport: Transport
+  /** Headers that let the lab's own requests in, where the API asks for a password. */
+  readonly headers: Readonly<Record<string, string>>
   /** File with the generated certificate of {@link url}, for clients to trust. */
   readonly caFile: string | null
   readonly conductor: Conductor
@@ -247,6 +249,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       url,
       client,
       transport,
+      headers: access.headers,
       caFile: access.caFile,
       conductor: ironic.conductor,
       store: watched,

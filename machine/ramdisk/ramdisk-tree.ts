@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { uuidOf } from '../../runtime/index.js'
 import { normalPath, parentPath, type TreeNode } from '../file-tree.js'
 import { CPU, CPU_MHZ, diskNames, FIRMWARE, hostName, nicNames } from '../hardware/hardware-names.js'
 import type { Boot } from '../machine.js'
@@ -90,10 +91,7 @@ function cpuInfo(spec: MachineSpec): string {
 
 /** The SMBIOS system UUID, derived from the serial number. */
 export function systemUuid(spec: MachineSpec): string {
-  const hex = createHash('sha256')
-    .update(`${spec.manufacturer}/${spec.product}/${spec.serial}/${spec.id}`)
-    .digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return uuidOf(`${spec.manufacturer}/${spec.product}/${spec.serial}/${spec.id}`)
 }
 
 function firmware(tree: TreeBuilder, spec: MachineSpec): void {

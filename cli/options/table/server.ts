@@ -20,6 +20,13 @@ export const SERVER_SHAPES = {
     description: 'simulated machines to start with, each with a node in enroll and its ports (default: 0)',
     schema: { type: 'integer', minimum: 0, maximum: 10_000 },
   },
+  hosts: {
+    value: 'PATH',
+    description:
+      'BareMetalHosts with their Secrets, a YAML file or a folder of them, which are brought to what they ask for',
+    schema: TEXT,
+  },
+  watch: { description: 'follow changes of --hosts, as kubectl apply --prune would', schema: FLAG },
   profile: {
     value: PROFILE_WORDS.join('|'),
     description: "settings to start from: Metal3's, or Ironic's own defaults (default: metal3)",

@@ -1,0 +1,121 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { BareMetalOperator, HostsController, manifestFindingLine, wantedHosts } from '../../metal3/index.js'
+import type { HostReport, RamdiskSource, WantedHost } from '../../metal3/index.js'
+import type { Stage } from '../../lab/index.js'
+import { errorChain, systemClock, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+
+/** How often files are looked at for changes, in milliseconds. */
+const LOOK = 250
+const wall = systemClock()
+
+type Manifests = { name: string; text: string }[]
+
+/**
+ * The manifests at a path: a file, or the YAML and JSON files of a folder.
+ *
+ * @throws UserError (usage) for what cannot be read
+ */
+export async function readHostManifests(path: string): Promise<Manifests> {
+  try {
+    const isFolder = (await stat(path)).isDirectory()
+    const files = isFolder
+      ? (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name)).map((name) => join(path, name))
+      : [path]
+    return await Promise.all(files.sort().map(async (name) => ({ name, text: await readFile(name, 'utf8') })))
+  } catch (cause) {
+    throw new UserError('file-unreadable', `the manifests ${path} cannot be read`, {
+      cause,
+      kind: 'usage',
+      remedy: 'name a YAML file of BareMetalHosts, or a folder of such files',
+    })
+  }
+}
+
+/**
+ * The hosts of manifests.
+ *
+ * @throws UserError (usage) with a line for everything that is wrong; then no host is applied
+ */
+export function hostsIn(manifests: Manifests): readonly WantedHost[] {
+  // A folder that has been emptied: its hosts are to go.
+  if (manifests.length === 0) return []
+  const { hosts, findings } = wantedHosts(manifests)
+  const errors = findings.filter(({ kind }) => kind === 'error').map(manifestFindingLine)
+  if (errors.length === 0) return hosts
+  throw new UserError('host-manifests', errors.join('\n'), {
+    kind: 'usage',
+    remedy: 'correct it; ironstage bmh explain FILE shows what BareMetal Operator makes of it',
+  })
+}
+
+export interface HostsOptions {
+  path: string
+  watch: boolean
+  manifests: Manifests
+  stage: Pick<Stage, 'transport' | 'url' | 'headers'>
+  ramdisk: RamdiskSource | undefined
+  clock: Clock
+  random: Random
+  logger: Logger
+  onChange: (report: HostReport) => void
+  /** A change of the files that cannot be used. */
+  onRefusal: (problem: string) => void
+  signal: AbortSignal
+}
+
+/** Runs BareMetal Operator for the hosts of manifests, and follows their files where that is asked for. */
+export function reconcileHosts({ stage, ramdisk, ...options }: HostsOptions): AsyncDisposable {
+  const { clock, random, logger, onChange } = options
+  const lab = { transport: stage.transport, url: stage.url, headers: stage.headers, clock }
+  const operator = new BareMetalOperator(
+    { ...lab, wait: (awaited) => awaited },
+    { signal: options.signal, ...(ramdisk ? { ramdisk } : {}) },
+  )
+  const controller = new HostsController({ operator, clock, random, logger, onChange })
+  const noted = new Set<string>()
+  const apply = (hosts: readonly WantedHost[]): void => {
+    for (const { name, notes } of hosts)
+      for (const note of notes.map((text) => `${name}: ${text}`))
+        if (noted.size !== noted.add(note).size) logger('warn', note)
+    controller.apply(hosts)
+  }
+  apply(hostsIn(options.manifests))
+  const watching = options.watch ? follow(options, apply) : Promise.resolve()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await watching
+      await controller[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Looks for changes until the signal is aborted. What cannot be used is said once, and the hosts stay as they were. */
+async function follow(
+  { path, manifests, onRefusal, signal }: Pick<HostsOptions, 'path' | 'manifests' | 'onRefusal' | 'signal'>,
+  apply: (hosts: readonly WantedHost[]) => void,
+): Promise<void> {
+  let applied = JSON.stringify(manifests)
+  let seen = applied
+  let refused: string | undefined
+  for (;;) {
+    await wall.sleep(LOOK, { signal }).catch(() => {})
+    if (signal.aborted) return
+    try {
+      const now = await readHostManifests(path)
+      const text = JSON.stringify(now)
+      // A file that is being written can be read half: it counts when it is the same at the next look.
+      const isSettled = text === seen
+      seen = text
+      if (!isSettled || text === applied) continue
+      applied = text
+      apply(hostsIn(now))
+      refused = undefined
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      const problem = errorChain(error).join(': ')
+      if (problem !== refused) onRefusal(problem)
+      refused = problem
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { createStagedLab, type StagedLab } from '../../lab/index.js'
+import { seededRandom } from '../../runtime/index.js'
+import { BareMetalOperator } from '../operator.js'
+import { wantedHosts } from '../wanted-hosts.js'
+import type { HostReport } from './host-controller.js'
+import { HostsController } from './hosts-controller.js'
+
+const SECRETS = `
+apiVersion: v1
+kind: Secret
+metadata: {name: bmc, namespace: metal3}
+stringData: {username: admin, password: secret}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: ignition, namespace: metal3}
+stringData: {value: '{"ignition":{"version":"3.4.0"}}'}
+`
+
+/** A manifest as people write it; lines of `spec` and `metadata` are added. */
+const manifest = (
+  name: string,
+  number: number,
+  spec: readonly string[] = [],
+  metadata: readonly string[] = [],
+): string => `
+apiVersion: metal3.io/v1alpha1
+kind: BareMetalHost
+metadata:
+  name: ${name}
+  namespace: metal3
+${metadata.map((line) => `  ${line}`).join('\n')}
+spec:
+  bmc:
+    address: redfish-virtualmedia://10.4.0.${number}:8000/redfish/v1/Systems/1
+    credentialsName: bmc
+    disableCertificateVerification: true
+  bootMACAddress: 52:54:00:b0:00:0${number}
+${spec.map((line) => `  ${line}`).join('\n')}
+`
+const CUSTOM = ['online: true', 'customDeploy: {method: install_coreos}', 'userData: {name: ignition}']
+
+/** A lab with the controller, and the states that its hosts went through. */
+async function scene(lab: StagedLab) {
+  const reports: HostReport[] = []
+  const waiting = new Set<() => void>()
+  const operator = new BareMetalOperator(lab)
+  const controller = new HostsController({
+    operator,
+    clock: lab.clock,
+    random: seededRandom(1),
+    logger: () => {},
+    onChange: (report) => {
+      reports.push(report)
+      for (const wake of waiting) wake()
+    },
+  })
+  onTestFinished(() => controller[Symbol.asyncDispose]())
+  const latest = (name: string) => reports.findLast((report) => report.name === `metal3/${name}`)
+  return {
+    operator,
+    apply(...manifests: string[]): void {
+      if (manifests.length === 0) return controller.apply([])
+      const text = [...(manifests[0]!.includes('kind: Secret') ? [] : [SECRETS]), ...manifests].join('---\n')
+      const { hosts, findings } = wantedHosts([{ name: 'hosts.yaml', text }])
+      expect(findings).toEqual([])
+      controller.apply(hosts)
+    },
+    /** Waits in lab time until the latest report of a host is like this. */
+    until: (name: string, like: Partial<HostReport>) =>
+      lab.wait(
+        (async () => {
+          const wanted = Object.entries(like) as [keyof HostReport, unknown][]
+          while (!wanted.every(([key, value]) => latest(name)?.[key] === value))
+            await new Promise<void>((resolve) => waiting.add(resolve))
+        })(),
+      ),
+    states: (name: string) => reports.filter((report) => report.name === `metal3/${name}`).map(({ state }) => state),
+    latest,
+    node: (name: string) => lab.client.node(`metal3~${name}`),
+  }
+}
+
+const opened = async (options: Parameters<typeof createStagedLab>[0] = {}) => {
+  const lab = await createStagedLab({ ironic: { profile: 'metal3' }, ...options })
+  onTestFinished(() => lab[Symbol.asyncDispose]())
+  return { lab, ...(await scene(lab)) }
+}
+
+test('three hosts go from nothing to what their specs ask for, follow an edit, and are deleted', async () => {
+  const { apply, until, states, node, lab } = await opened()
+  const spare = manifest('spare', 3, ['online: false'])
+  apply(manifest('one', 1, CUSTOM), manifest('two', 2, CUSTOM), spare)
+  await Promise.all([until('one', { state: 'provisioned' }), until('two', { state: 'provisioned' })])
+  await until('spare', { state: 'available' })
+  expect(states('one')).toEqual(['registering', 'inspecting', 'preparing', 'available', 'provisioning', 'provisioned'])
+  expect(await node('one')).toMatchObject({ provision_state: 'active', deploy_interface: 'custom-agent' })
+  expect(await node('spare')).toMatchObject({ provision_state: 'manageable', power_state: 'power off' })
+
+  // Without the step the host is deprovisioned; with online false it stays off.
+  apply(manifest('one', 1, ['online: false']), manifest('two', 2, CUSTOM), spare)
+  await until('one', { state: 'available' })
+  expect(states('one').slice(6)).toEqual(['deprovisioning', 'available'])
+  expect(await node('one')).toMatchObject({ provision_state: 'available' })
+
+  apply(manifest('two', 2, ['online: false', ...CUSTOM.slice(1)]))
+  await Promise.all([until('one', { state: null }), until('spare', { state: null })])
+  expect(states('one').slice(8)).toEqual(['powering off before delete', 'deleting', null])
+  await lab.wait(lab.clock.sleep(300_000))
+  expect(await node('two')).toMatchObject({ provision_state: 'active', power_state: 'power off' })
+
+  apply()
+  await until('two', { state: null })
+  expect(states('two').slice(6)).toEqual(['deprovisioning', 'powering off before delete', 'deleting', null])
+  expect(await lab.client.nodes()).toEqual([])
+})
+
+test('a deployment that fails is tried again, later each time, and no more after five', async () => {
+  const { apply, until, latest, states, lab } = await opened()
+  const [checksum, image] = ['a'.repeat(64), 'https://images.invalid/image.raw']
+  const spec = ['online: true', `image: {url: "${image}", checksum: ${checksum}, checksumType: sha256, format: raw}`]
+  apply(manifest('one', 1, spec))
+  await until('one', { state: 'available', error: expectedLimit })
+  expect(states('one').filter((state) => state === 'deprovisioning')).toHaveLength(5)
+  const before = states('one').length
+  await lab.wait(lab.clock.sleep(3600_000))
+  expect(states('one')).toHaveLength(before)
+  expect(latest('one')!.error).toBe(expectedLimit)
+})
+
+const expectedLimit =
+  'provisioning failed 5 times, retry limit (5) reached; change image or reset provisioningFailCount to retry'
+
+test('a BMC that refuses the password shows its error, and the host goes on with the right one', async () => {
+  const { apply, until, latest, lab } = await opened({ bmcAccount: { username: 'admin', password: 'other' } })
+  apply(manifest('one', 1, CUSTOM))
+  await lab.wait(lab.clock.sleep(120_000))
+  expect(latest('one')).toMatchObject({ state: 'registering', error: expect.stringMatching(/./) })
+  apply()
+  await until('one', { state: null })
+})
+
+test('a host whose Secrets are missing waits for them', async () => {
+  const { apply, until, states, lab } = await opened()
+  const [bmc, ignition] = SECRETS.split('---')
+  apply(bmc!, manifest('one', 1, CUSTOM))
+  await lab.wait(lab.clock.sleep(600_000))
+  expect([states('one'), await lab.client.nodes()]).toEqual([[], []])
+  apply(bmc!, ignition!, manifest('one', 1, CUSTOM))
+  await until('one', { state: 'provisioned' })
+  apply(bmc!, manifest('one', 1, CUSTOM))
+  await lab.wait(lab.clock.sleep(600_000))
+  expect(states('one').at(-1)).toBe('provisioned')
+})
+
+test('annotations: a paused host is left alone, a detached one has no node, a reboot turns it off once', async () => {
+  const { apply, until, states, node, lab } = await opened()
+  const annotated = (line?: string) =>
+    apply(manifest('one', 1, CUSTOM, line === undefined ? [] : [`annotations: {${line}}`]))
+  annotated('baremetalhost.metal3.io/paused: ""')
+  await lab.wait(lab.clock.sleep(600_000))
+  expect([states('one'), await lab.client.nodes()]).toEqual([['registering'], []])
+  annotated()
+  await until('one', { state: 'provisioned' })
+
+  const { uuid } = await node('one')
+  annotated('baremetalhost.metal3.io/detached: ""')
+  await until('one', { isDetached: true })
+  expect(await lab.client.nodes()).toEqual([])
+  annotated()
+  await until('one', { isDetached: false })
+  await lab.wait(lab.clock.sleep(120_000))
+  // Ironic is told of the instance again: it is adopted, not deployed.
+  expect(await node('one')).toMatchObject({ provision_state: 'active', power_state: 'power on' })
+  expect((await node('one')).uuid).not.toBe(uuid)
+
+  const boots = new Set<string | undefined>()
+  const machine = () => lab.machines.list()[0]!
+  boots.add(machine().boot()?.id)
+  annotated('reboot.metal3.io: ""')
+  await lab.wait(lab.clock.sleep(600_000))
+  boots.add(machine().boot()?.id)
+  expect([boots.size, (await node('one')).power_state]).toEqual([2, 'power on'])
+
+  annotated('reboot.metal3.io/fencing: ""')
+  await lab.wait(lab.clock.sleep(600_000))
+  expect((await node('one')).power_state).toBe('power off')
+  annotated()
+  await lab.wait(lab.clock.sleep(600_000))
+  expect((await node('one')).power_state).toBe('power on')
+})
+
+test('a controller that begins anew finds the hosts that are deployed', async () => {
+  const { lab, apply, until } = await opened()
+  apply(manifest('one', 1, CUSTOM))
+  await until('one', { state: 'provisioned' })
+  const { uuid } = await lab.client.node('metal3~one')
+  const next = await scene(lab)
+  next.apply(manifest('one', 1, CUSTOM))
+  await next.until('one', { state: 'provisioned' })
+  expect(next.states('one')).toEqual(['registering', 'provisioned'])
+  expect((await next.node('one')).uuid).toBe(uuid)
+})
+
+test('an Ironic that is away, and a node that is locked, are waited for', async () => {
+  const { lab, apply, until, node, operator } = await opened()
+  lab.faults.add({ match: { route: 'GET /v1/drivers' }, effect: { kind: 'status', status: 503 }, times: 5 })
+  apply(manifest('one', 1, CUSTOM))
+  await until('one', { state: 'provisioned' })
+  expect(operator.calls.made.filter((call) => call === 'GET /drivers 503')).toHaveLength(5)
+
+  const { uuid } = await node('one')
+  lab.faults.add({
+    match: { route: `PUT /v1/nodes/${uuid}/states/power` },
+    effect: { kind: 'status', status: 409 },
+    times: 3,
+  })
+  apply(manifest('one', 1, ['online: false', ...CUSTOM.slice(1)]))
+  await lab.wait(lab.clock.sleep(300_000))
+  expect(operator.calls.made.filter((call) => call === `PUT /nodes/${uuid}/states/power 409`)).toHaveLength(3)
+  expect((await node('one')).power_state).toBe('power off')
+})

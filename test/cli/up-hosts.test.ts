@@ -1,0 +1,117 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hashSync } from 'bcryptjs'
+import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../runtime/index.js'
+import { command } from '../kit/commands/command.js'
+
+/** `ironstage up --hosts`: BareMetal Operator on files of manifests. */
+
+const SECRET = `
+apiVersion: v1
+kind: Secret
+metadata: {name: bmc}
+stringData: {username: admin, password: secret}
+`
+const host = (name: string, number: number, spec: string): string => `
+apiVersion: metal3.io/v1alpha1
+kind: BareMetalHost
+metadata: {name: ${name}}
+spec:
+  bmc: {address: "redfish-virtualmedia://10.4.0.${number}:8000/redfish/v1/Systems/1", credentialsName: bmc}
+  bootMACAddress: 52:54:00:b0:00:0${number}
+  ${spec}
+`
+const CUSTOM = 'online: true\n  customDeploy: {method: install_coreos}'
+const SPARE = 'online: false'
+
+const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-hosts-'))
+const fast = ['--port', '0', '--speed', '5000']
+const put = (folder: string, name: string, ...documents: string[]) =>
+  writeFile(join(folder, name), documents.join('---\n'))
+
+async function upWith(...args: string[]) {
+  const up = command(['up', ...fast, ...args])
+  await up.printed(/^metal3\/\S+ {2}registering|"state":"registering"/m)
+  return {
+    up,
+    async [Symbol.asyncDispose]() {
+      up.stop()
+      await up.ended
+    },
+  }
+}
+
+describe('the files of --hosts', () => {
+  test('are brought to what they ask for, and followed: edited, taken away, broken', async () => {
+    const folder = await scratch()
+    await put(folder, 'secret.yaml', SECRET)
+    await put(folder, 'one.yaml', host('one', 1, CUSTOM))
+    await put(folder, 'two.yaml', host('two', 2, SPARE))
+    await using running = await upWith('--hosts', folder, '--watch')
+    const { up } = running
+    await Promise.all([up.printed(/^metal3\/one {2}provisioned$/m), up.printed(/^metal3\/two {2}available$/m)])
+    expect(up.stdout).toContain('metal3~one  active')
+
+    await put(folder, 'two.yaml', host('two', 2, CUSTOM))
+    await up.printed(/^metal3\/two {2}provisioned$/m)
+
+    await put(folder, 'one.yaml', host('one', 1, 'online: perhaps'))
+    await expect
+      .poll(() => up.stderr, { timeout: 20_000 })
+      .toMatch(/the hosts stay as they were: .*one\.yaml: .*spec\.online/)
+
+    await rm(join(folder, 'one.yaml'))
+    await up.printed(/^metal3\/one {2}deleted$/m)
+    expect(up.stdout).toMatch(/one {2}deprovisioning[^]*one {2}powering off before delete[^]*one {2}deleting/)
+    await put(folder, 'one.yaml', host('one', 1, SPARE))
+    await up.printed(/one {2}deleted[^]*metal3\/one {2}available$/m)
+  })
+
+  test('are obeyed behind a password too, and in JSON a change is a line', async () => {
+    const folder = await scratch()
+    const users = join(folder, 'htpasswd')
+    await writeFile(users, `admin:${hashSync('pass', 4)}\n`)
+    await put(folder, 'hosts.yaml', SECRET, host('one', 1, CUSTOM))
+    await using running = await upWith('--hosts', join(folder, 'hosts.yaml'), '--json', '--htpasswd', users)
+    await running.up.printed(/"state":"provisioned"/)
+    const lines = running.up.stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as object]))
+    expect(lines).toContainEqual({
+      ...{ event: 'host', host: 'metal3/one', state: 'provisioned', error: null, detached: false },
+    })
+  })
+
+  test.each([
+    ['that are not there', ['--hosts', '/no/such/hosts.yaml'], 'the manifests /no/such/hosts.yaml cannot be read'],
+    ['that are not named', ['--watch'], '--watch follows the files of --hosts'],
+  ])('%s are refused before anything starts', async (_, args, sentence) => {
+    const up = command(['up', ...fast, ...args])
+    expect(await up.ended).toBe(2)
+    expect(up.stderr).toContain(sentence)
+    expect(up.stdout).toBe('')
+  })
+
+  test('that are wrong are refused with their places before anything starts', async () => {
+    const folder = await scratch()
+    await put(folder, 'hosts.yaml', host('one', 1, 'online: perhaps'))
+    const up = command(['up', ...fast, '--hosts', folder])
+    expect(await up.ended).toBe(2)
+    expect(up.stderr).toMatch(/hosts\.yaml: document 1, spec\.online \(line \d+ col \d+\): it must be of type boolean/)
+    expect(up.stdout).toBe('')
+  })
+})
+
+test('the command ends at once, in the midst of everything', async () => {
+  const folder = await scratch()
+  await put(folder, 'hosts.yaml', SECRET, ...[1, 2, 3].map((n) => host(`h${n}`, n, CUSTOM)))
+  for (const wait of [0, 100, 400]) {
+    const up = command(['up', '--port', '0', '--speed', '60', '--hosts', folder, '--watch'])
+    await up.printed(/registering/)
+    await systemClock().sleep(wait)
+    const since = performance.now()
+    up.stop()
+    expect(await up.ended).toBe(0)
+    expect(performance.now() - since).toBeLessThan(2000)
+  }
+})
