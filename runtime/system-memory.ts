@@ -1,0 +1,11 @@
+import { setFlagsFromString } from 'node:v8'
+
+/**
+ * Keeps the heap's young generation at the size that it has, for a process that works for minutes and does little: grown to
+ * its usual size it holds tens of MiB of garbage, and with it the buffers of all files and pipes that the garbage names.
+ * The collections, more often and each smaller, take no more processor time (measured: an installation on a local disk
+ * takes 76 MiB instead of 115, and the same 4.6 s).
+ */
+export function keepGarbageSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+}
