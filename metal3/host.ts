@@ -82,6 +82,8 @@ export interface HostStatus {
   errorMessage?: string
   /** The pass repeats one that failed: what failed is asked for again. */
   isRetry?: boolean
+  /** The hardware is inspected although Ironic has an inventory. */
+  isInspectionDue?: boolean
   /** The cleaning steps that prepared the host, as JSON. */
   prepared?: string
   hardware?: JsonObject

@@ -34,6 +34,7 @@ export class Phases {
           ? this.#beginInspection(host, node)
           : { error: node.last_error ?? 'Inspection failed' }
       case 'manageable': {
+        if (this.#statusOf(host).isInspectionDue) return this.#beginInspection(host, node)
         const why = 'was the node inspected? 404 until then'
         const found = await this.#requests.calls.find<JsonObject>(why, `/nodes/${node.uuid}/inventory`)
         if (!found) return this.#beginInspection(host, node)
@@ -51,6 +52,7 @@ export class Phases {
       '/properties/cpu_arch': properties(host).cpu_arch,
       '/inspect_interface': 'agent',
     })
+    delete this.#statusOf(host).isInspectionDue
     return this.#requests.ask(node, 'inspect')
   }
 

@@ -5,6 +5,8 @@ const PAUSED = 'baremetalhost.metal3.io/paused'
 const DETACHED = 'baremetalhost.metal3.io/detached'
 const REBOOT = 'reboot.metal3.io'
 
+const INSPECT = 'inspect.metal3.io'
+
 type Annotated = Pick<WantedHost, 'annotations'>
 
 /** Whether the controller leaves the host alone. */
@@ -24,4 +26,10 @@ export function rebootRequest({ annotations }: Annotated): { isHeld: boolean; te
   const names = Object.keys(annotations).filter((name) => name === REBOOT || name.startsWith(`${REBOOT}/`))
   if (names.length === 0) return undefined
   return { isHeld: names.some((name) => name !== REBOOT), text: names.map((name) => annotations[name]).join() }
+}
+
+/** The inspection that is asked for again, of hardware that is known. */
+export function inspectionRequest({ annotations }: Annotated): string | undefined {
+  const text = annotations[INSPECT]
+  return text === 'disabled' ? undefined : text
 }

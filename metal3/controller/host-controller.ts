@@ -5,7 +5,7 @@ import type { Host } from '../host.js'
 import type { BareMetalOperator } from '../operator.js'
 import type { Outcome } from '../requests.js'
 import type { WantedHost } from '../wanted-hosts.js'
-import { detachment, isPaused, rebootRequest } from './annotations.js'
+import { detachment, inspectionRequest, isPaused, rebootRequest } from './annotations.js'
 
 /** The `status` of a host after a pass. */
 export interface HostReport {
@@ -62,7 +62,9 @@ export class HostController {
   #instance: { image?: string; method?: string } = {}
   #lastImage: string | undefined
   #isDetached = false
+  /** Annotations that were obeyed: BareMetal Operator removes them, and the file is its owner's. */
   #rebooted: string | undefined
+  #inspected: string | undefined
   #warned: string | undefined
   #wake = new AbortController()
 
@@ -221,6 +223,7 @@ export class HostController {
       case 'registering':
         return this.#register(isExternal ? 'externally provisioned' : isInspected ? 'inspecting' : 'preparing')
       case 'inspecting':
+        this.#inspected = inspectionRequest(this.#wanted)
         return done('inspect', 'preparing')
       case 'preparing':
         return done('prepare', 'available')
@@ -259,6 +262,12 @@ export class HostController {
   async #available(): Promise<Pass> {
     const { operator } = this.#parts
     if (this.#wanted.isExternal) return this.#to('externally provisioned')
+    const inspection = inspectionRequest(this.#wanted)
+    if (inspection !== undefined && inspection !== this.#inspected) {
+      operator.statusOf(this.#host).isInspectionDue = true
+      return this.#to('inspecting')
+    }
+    this.#inspected = inspection
     if (!operator.isPrepared(this.#host)) return this.#to('preparing')
     const wanted = instanceOf(this.#host)
     if (!this.#wanted.isOnline || (wanted.image === undefined && wanted.method === undefined)) {
@@ -314,7 +323,6 @@ export class HostController {
     this.#failures = 0
     if (request === undefined) this.#rebooted = undefined
     if (!isReboot || request.isHeld) return STEADY
-    // BareMetal Operator removes the annotation; the file is its owner's, so that this one is remembered as done.
     this.#rebooted = request.text
     return { again: 0 }
   }

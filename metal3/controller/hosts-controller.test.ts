@@ -191,6 +191,32 @@ test('annotations: a paused host is left alone, a detached one has no node, a re
   expect((await node('one')).power_state).toBe('power on')
 })
 
+test('the inspect annotation inspects hardware again that is known, once', async () => {
+  const { apply, until, states, operator, lab } = await opened()
+  const annotated = (value?: string) =>
+    apply(
+      manifest(
+        'one',
+        1,
+        ['online: false'],
+        value === undefined ? [] : [`annotations: {inspect.metal3.io: "${value}"}`],
+      ),
+    )
+  const inspections = () => operator.asked.filter((verb) => verb === 'inspect').length
+  annotated()
+  await until('one', { state: 'available' })
+  expect(inspections()).toBe(1)
+  annotated('')
+  await until('one', { state: 'inspecting' })
+  await until('one', { state: 'available' })
+  await lab.wait(lab.clock.sleep(600_000))
+  expect([inspections(), states('one').slice(4)]).toEqual([2, ['inspecting', 'preparing', 'available']])
+  annotated()
+  await lab.wait(lab.clock.sleep(120_000))
+  annotated('')
+  await until('one', { state: 'inspecting' })
+})
+
 test('a controller that begins anew finds the hosts that are deployed', async () => {
   const { lab, apply, until } = await opened()
   apply(manifest('one', 1, CUSTOM))
