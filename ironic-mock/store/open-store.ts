@@ -50,6 +50,8 @@ export interface StoreView {
   resourcesNow<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): ResourceRecords[Kind][]
   /** {@link Store.ports}, synchronously and with shared records. */
   portsNow(query: PortQuery): PortRecord[]
+  /** {@link Store.node}, synchronously: shared record with its revision. */
+  nodeNow(ident: string): NodeEntry | undefined
   /** {@link Store.nodes}, synchronously: shared records with their revisions. */
   nodesNow(query: NodeQuery): NodeEntry[]
 }
@@ -116,8 +118,13 @@ class RecordStore implements Store, StoreView {
   }
 
   node(ident: string): Promise<NodeWithRevision | undefined> {
-    const entry = this.#records.nodes.get(ident) ?? this.#records.nodes.get(this.#records.nodesByName.get(ident) ?? '')
+    const entry = this.nodeNow(ident)
     return Promise.resolve(entry && { node: entry.copy(), revision: entry.revision })
+  }
+
+  nodeNow(ident: string): NodeEntry | undefined {
+    const { nodes, nodesByName } = this.#records
+    return nodes.get(ident) ?? nodes.get(nodesByName.get(ident) ?? '')
   }
 
   nodes(query: NodeQuery): Promise<NodeRecord[]> {

@@ -1,4 +1,5 @@
 import type { JsonObject, NodeRecord, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
+import { leanNode, leanPort } from './lean-records.js'
 import { emptyTables, RESOURCE_KINDS, type ResourceTable } from './resources.js'
 import type { Revision, StoredEffect } from './store.js'
 
@@ -7,7 +8,8 @@ export type NodeColumns = Pick<NodeRecord, 'id' | 'uuid' | 'name' | 'instance_uu
 
 /**
  * One revision of a node in memory. What came from the database is decoded on first access to more than the columns, so
- * that opening or listing a store of ten thousand nodes decodes only the nodes that are used.
+ * that opening a store of ten thousand nodes decodes only the nodes that are used. It is kept as text or as record, never
+ * as both.
  */
 export class NodeEntry {
   #text: string | undefined
@@ -27,20 +29,24 @@ export class NodeEntry {
     return new NodeEntry(columns, revision, { text })
   }
 
-  /** @param record shared from now on: callers must not change it */
-  static of(record: NodeRecord, revision: Revision): NodeEntry {
-    const { id, uuid, name, instance_uuid, provision_state, driver } = record
-    return new NodeEntry({ id, uuid, name, instance_uuid, provision_state, driver }, revision, { record })
+  /** @param values shared from now on: callers must not change them */
+  static of(values: NodeRecord, revision: Revision): NodeEntry {
+    const record = leanNode(values)
+    return new NodeEntry(record, revision, { record })
   }
 
   /** Shared: callers must not change it. */
   get record(): NodeRecord {
-    return (this.#record ??= this.copy())
+    if (this.#record === undefined) {
+      this.#record = leanNode(JSON.parse(this.text) as NodeRecord)
+      this.#text = undefined
+    }
+    return this.#record
   }
 
-  /** The record as JSON, made when it is first asked for. */
+  /** The record as JSON. */
   get text(): string {
-    return (this.#text ??= JSON.stringify(this.#record))
+    return this.#text ?? JSON.stringify(this.#record)
   }
 
   copy(): NodeRecord {
@@ -59,7 +65,7 @@ export class Records {
   readonly ports = new Map<string, PortRecord>()
   readonly portsByAddress = new Map<string, string>()
   readonly portsByName = new Map<string, string>()
-  readonly portsByNode = new Map<string, Set<string>>()
+  readonly portsByNode = new Map<string, readonly string[]>()
   readonly effects = new Map<string, StoredEffect[]>()
   readonly deadlines = new Map<string, Map<string, number>>()
   lastNode = 0
@@ -96,11 +102,10 @@ export class Records {
 
   putPort(port: PortRecord): void {
     this.dropPort(port.uuid)
-    this.ports.set(port.uuid, port)
+    this.ports.set(port.uuid, leanPort(port))
     this.portsByAddress.set(port.address, port.uuid)
     if (port.name !== null) this.portsByName.set(port.name, port.uuid)
-    const siblings = this.portsByNode.get(port.node_uuid) ?? new Set()
-    this.portsByNode.set(port.node_uuid, siblings.add(port.uuid))
+    this.portsByNode.set(port.node_uuid, [...(this.portsByNode.get(port.node_uuid) ?? []), port.uuid])
     this.lastPort = Math.max(this.lastPort, port.id)
   }
 
@@ -110,7 +115,8 @@ export class Records {
     this.ports.delete(uuid)
     this.portsByAddress.delete(port.address)
     if (port.name !== null) this.portsByName.delete(port.name)
-    this.portsByNode.get(port.node_uuid)?.delete(uuid)
+    const left = (this.portsByNode.get(port.node_uuid) ?? []).filter((other) => other !== uuid)
+    this.portsByNode.set(port.node_uuid, left)
   }
 
   /** Records of a kind; they are shared. */
@@ -134,8 +140,8 @@ export class Records {
   /** Ports of a node in the order of their ids; shared records. */
   portsOf(node: string): PortRecord[] {
     const uuids = this.portsByNode.get(node)
-    if (!uuids || uuids.size === 0) return []
-    return [...uuids].map((uuid) => this.ports.get(uuid)!).sort((a, b) => a.id - b.id)
+    if (!uuids || uuids.length === 0) return []
+    return uuids.map((uuid) => this.ports.get(uuid)!).sort((a, b) => a.id - b.id)
   }
 
   addEffect(effect: StoredEffect): void {

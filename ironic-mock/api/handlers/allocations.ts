@@ -114,7 +114,7 @@ export const allocationHandlers: HandlersOf<
   },
   'nodes.allocation.delete': async (call, backend) => {
     const { node_ident: ident } = call.args
-    const found = allocationOf(backend, (await findNode(call, backend, ident)).uuid)
+    const found = allocationOf(backend, findNode(call, backend, ident).uuid)
     if (!found) throw noneOf(ident)
     await backend.conductor.resources.remove('allocation', found.uuid)
     return {}

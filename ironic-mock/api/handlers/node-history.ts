@@ -78,7 +78,7 @@ export const historyHandlers: HandlersOf<'nodes.history' | 'nodes.history.entry'
   'nodes.history': async (call, backend) => {
     const { marker } = call.args
     const detail = call.args.detail ?? false
-    const node = await findNode(call, backend, call.args.node_ident)
+    const node = findNode(call, backend, call.args.node_ident)
     const all = await backend.store.history(node.uuid)
     const after = marker == null ? -1 : all.findIndex(({ uuid }) => uuid === marker)
     if (marker != null && after < 0) throw ironicErrors.historyNotFound(marker)
@@ -101,7 +101,7 @@ export const historyHandlers: HandlersOf<'nodes.history' | 'nodes.history.entry'
   'nodes.history.entry': async (call, backend) => {
     const { event } = call.args
     if (!isUuid(event) && !isLogicalName(event)) throw ironicErrors.expected('UUID or name', 'event', event)
-    const node = await findNode(call, backend, call.args.node_ident)
+    const node = findNode(call, backend, call.args.node_ident)
     const entry = (await backend.store.history(node.uuid)).find(({ uuid }) => uuid === call.args.event)
     if (!entry) throw ironicErrors.historyNotFound(call.args.event)
     return { body: shownEntry(entry, { node, links: call.links, version: call.version, detail: true }) }

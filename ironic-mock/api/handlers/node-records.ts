@@ -78,7 +78,7 @@ function firmwareFields(fields: readonly string[] | null | undefined, version: M
 /** Handlers of records that belong to a node: its inventory, BIOS settings and firmware. */
 export const recordHandlers: HandlersOf<'nodes.inventory' | 'nodes.firmware' | 'nodes.bios' | 'nodes.bios.setting'> = {
   'nodes.inventory': async (call, backend) => {
-    const node = await findNode(call, backend, call.args.node_ident)
+    const node = findNode(call, backend, call.args.node_ident)
     const stored = await backend.store.inventory(node.uuid)
     if (!stored) throw ironicErrors.inventoryNotFound(node.id)
     return { body: { inventory: stored.inventory, plugin_data: stored.plugin_data } }
@@ -89,7 +89,7 @@ export const recordHandlers: HandlersOf<'nodes.inventory' | 'nodes.firmware' | '
     // Upstream checks the raw query, where a text is no boolean.
     if (detail != null) throw ironicErrors.schema(undefined, `'${detail}' is not of type 'boolean'`)
     const shown = firmwareFields(fields, call.version)
-    const { uuid } = await findNode(call, backend, call.args.node_ident)
+    const { uuid } = findNode(call, backend, call.args.node_ident)
     const firmware = await backend.conductor.hardware.firmware(uuid)
     return { body: { firmware: firmware.map((component) => selected(component, shown)) } }
   },
@@ -97,7 +97,7 @@ export const recordHandlers: HandlersOf<'nodes.inventory' | 'nodes.firmware' | '
     const { fields, detail } = call.args
     checkBiosQuery(fields, detail, call.version)
     const { node_ident: ident } = call.args
-    const { uuid } = await findNode(call, backend, ident)
+    const { uuid } = findNode(call, backend, ident)
     const shown = detail ? BIOS_DETAIL : fields?.length ? fields : BIOS_FIELDS
     const settings = await backend.conductor.hardware.bios(uuid)
     return { body: { bios: settings.map((setting) => shownSetting(setting, shown, ident, call.links)) } }
@@ -106,7 +106,7 @@ export const recordHandlers: HandlersOf<'nodes.inventory' | 'nodes.firmware' | '
     const { setting_name: name } = call.args
     if (!/^[A-Z0-9-._~]+$/i.test(name))
       throw ironicErrors.schema(undefined, `${pythonRepr(name)} does not match '(?i)^[A-Z0-9-._~]+$'`)
-    const node = await findNode(call, backend, call.args.node_ident)
+    const node = findNode(call, backend, call.args.node_ident)
     const setting = (await backend.conductor.hardware.bios(node.uuid)).find((each) => each.name === name)
     if (!setting) throw ironicErrors.biosSettingNotFound(node.uuid, name)
     const shown = call.version >= BIOS_REGISTRY ? BIOS_DETAIL : BIOS_FIELDS

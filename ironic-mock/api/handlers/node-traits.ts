@@ -8,7 +8,7 @@ const MOST = 50
 
 export const traitHandlers: HandlersOf<'nodes.traits' | 'nodes.traits.set' | 'nodes.traits.remove'> = {
   'nodes.traits': async (call, backend) => {
-    const { traits } = await findNode(call, backend, call.args.node_ident)
+    const { traits } = findNode(call, backend, call.args.node_ident)
     return { body: { traits } }
   },
 
@@ -16,7 +16,7 @@ export const traitHandlers: HandlersOf<'nodes.traits' | 'nodes.traits.set' | 'no
     const { node_ident: ident, trait } = call.args
     const { traits } = call.document
     if (trait != null) checkDocument(traitSchema, 'trait', trait)
-    const found = await findNode(call, backend, ident)
+    const found = findNode(call, backend, ident)
     if ((trait != null) === (traits !== undefined)) throw ironicErrors.oneTraitOrAll()
     if (trait != null && Object.keys(call.document).length > 0) throw ironicErrors.traitWithBody()
     await backend.conductor.updateNode(found.uuid, (node) => {
@@ -29,7 +29,7 @@ export const traitHandlers: HandlersOf<'nodes.traits' | 'nodes.traits.set' | 'no
 
   'nodes.traits.remove': async (call, backend) => {
     const { node_ident: ident, trait } = call.args
-    const found = await findNode(call, backend, ident)
+    const found = findNode(call, backend, ident)
     await backend.conductor.updateNode(found.uuid, ({ uuid, traits }) => {
       if (trait == null) return { traits: [] }
       if (!traits.includes(trait)) throw new IronicError(404, `Node ${uuid} doesn't have a trait '${trait}'`)

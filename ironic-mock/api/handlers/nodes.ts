@@ -107,7 +107,7 @@ export const nodeHandlers: HandlersOf<
   },
 
   'nodes.get': async (call, backend) => {
-    const node = await findNode(call, backend, call.args.node_ident)
+    const node = findNode(call, backend, call.args.node_ident)
     const fields = readFields('node', call.args.fields, call.version)
     return { body: shown(node, call, backend, fields) }
   },
@@ -131,13 +131,13 @@ export const nodeHandlers: HandlersOf<
     }
     if (reset_interfaces != null && call.version < SINCE.resetInterfaces) throw ironicErrors.notAcceptable()
     checkPatch(request)
-    const { uuid } = await findNode(call, backend, ident)
+    const { uuid } = findNode(call, backend, ident)
     const node = await backend.conductor.updateNode(uuid, (current) => patchNode(current, request))
     return { body: shown(node, call, backend) }
   },
 
   'nodes.delete': async (call, backend) => {
-    const { uuid } = await findNode(call, backend, call.args.node_ident)
+    const { uuid } = findNode(call, backend, call.args.node_ident)
     await backend.conductor.destroyNode(uuid)
     return {}
   },

@@ -91,9 +91,9 @@ export const portgroupHandlers: HandlersOf<
   'portgroups.detail': (call, backend) => list(call, backend, true),
   // Upstream finds a node here by uuid only; a difference on purpose.
   'nodes.portgroups': async (call, backend) =>
-    list(call, backend, false, (await findNode(call, backend, call.args.node_ident)).uuid),
+    list(call, backend, false, findNode(call, backend, call.args.node_ident).uuid),
   'nodes.portgroups.detail': async (call, backend) =>
-    list(call, backend, true, (await findNode(call, backend, call.args.node_ident)).uuid),
+    list(call, backend, true, findNode(call, backend, call.args.node_ident).uuid),
   'portgroups.get': (call, backend) => showResource('portgroup', call, findPortgroup(call, backend)),
 
   'portgroups.create': async (call, backend) => {

@@ -112,11 +112,11 @@ export const portHandlers: HandlersOf<
   'ports.list': (call, backend) => listPorts(call, backend, portQuery(call, backend), 'ports', portSelection(call)),
   'ports.detail': (call, backend) => listPorts(call, backend, portQuery(call, backend), 'ports/detail', undefined),
   'nodes.ports': async (call, backend) => {
-    const node = await findNode(call, backend, call.args.node_ident)
+    const node = findNode(call, backend, call.args.node_ident)
     return listPorts(call, backend, { node_uuid: node.uuid }, 'ports', portSelection(call))
   },
   'nodes.ports.detail': async (call, backend) => {
-    const node = await findNode(call, backend, call.args.node_ident)
+    const node = findNode(call, backend, call.args.node_ident)
     return listPorts(call, backend, { node_uuid: node.uuid }, 'ports/detail', undefined)
   },
 

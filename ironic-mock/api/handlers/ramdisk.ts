@@ -63,7 +63,7 @@ export const ramdiskHandlers: HandlersOf<'lookup' | 'heartbeat' | 'continueInspe
   heartbeat: async (call, backend) => {
     const { args } = call
     refuseNewerFields(call)
-    const node = await findNode(call, backend, args.node_ident)
+    const node = findNode(call, backend, args.node_ident)
     const { callback_url: url, agent_status: status } = args
     if (url == null || (url !== '' && !url.split(':')[0]!.includes('http'))) throw ironicErrors.callbackUrl()
     const known = node.driver_internal_info.agent_url

@@ -10,7 +10,7 @@ interface NodeMethod {
 const callNodeMethod =
   (http: string) =>
   async (call: Call<NodeMethod>, backend: Backend): Promise<Reply> => {
-    const { uuid } = await findNode(call, backend, call.args.node_ident)
+    const { uuid } = findNode(call, backend, call.args.node_ident)
     const { method } = call.args
     const { isSync, value } = await backend.conductor.hardware.callVendor(uuid, { method, http, data: call.document })
     // An asynchronous method answers 202 without a body, a synchronous one without a value 200 without a body.
@@ -44,7 +44,7 @@ export const vendorHandlers: HandlersOf<
   | 'drivers.raidProperties'
 > = {
   'nodes.vendor.methods': async (call, backend) => {
-    const { uuid } = await findNode(call, backend, call.args.node_ident)
+    const { uuid } = findNode(call, backend, call.args.node_ident)
     return { body: await backend.conductor.hardware.vendorMethods(uuid) }
   },
   'nodes.vendor.get': callNodeMethod('GET'),

@@ -108,7 +108,7 @@ export const volumeHandlers: HandlersOf<
   'volume.connectors.list': (call, backend) => list('volume_connector', call, backend),
   // Upstream finds a node here by its uuid only; a difference on purpose.
   'nodes.volume.connectors': async (call, backend) =>
-    list('volume_connector', call, backend, (await findNode(call, backend, call.args.node_ident)).uuid),
+    list('volume_connector', call, backend, findNode(call, backend, call.args.node_ident).uuid),
   'volume.connectors.create': (call, backend) => create('volume_connector', call, backend),
   'volume.connectors.get': (call, backend) =>
     showResource('volume_connector', call, findResource('volume_connector', backend, call.args.connector_uuid)),
@@ -117,7 +117,7 @@ export const volumeHandlers: HandlersOf<
 
   'volume.targets.list': (call, backend) => list('volume_target', call, backend),
   'nodes.volume.targets': async (call, backend) =>
-    list('volume_target', call, backend, (await findNode(call, backend, call.args.node_ident)).uuid),
+    list('volume_target', call, backend, findNode(call, backend, call.args.node_ident).uuid),
   'volume.targets.create': (call, backend) => create('volume_target', call, backend),
   'volume.targets.get': (call, backend) =>
     showResource('volume_target', call, findResource('volume_target', backend, call.args.target_uuid)),

@@ -4,23 +4,23 @@ import { isLogicalName, isUuid } from '../formats.js'
 
 /**
  * Finds the node of a path. Names work from microversion 1.5; the router refuses an ident that can be neither UUID nor
- * name.
+ * name. The record is shared: callers must not change it.
  *
  * @throws IronicError 404, or 400 in the router's shape
  */
-export async function findNode(call: Call<object>, { store }: Backend, ident: string): Promise<NodeRecord> {
+export function findNode(call: Call<object>, { store }: Backend, ident: string): NodeRecord {
   const byUuid = isUuid(ident)
   if (!isIdent(ident)) throw ironicErrors.badIdent('node', ident)
-  const named = async (name: string) => (knowsNames(call.version) ? store.node(name) : undefined)
-  const found = byUuid ? await store.node(ident.toLowerCase()) : await named(ident)
+  const named = (name: string) => (knowsNames(call.version) ? store.nodeNow(name) : undefined)
+  const found = byUuid ? store.nodeNow(ident.toLowerCase()) : named(ident)
   // A node may have such a name, but its path leads to a subresource.
   if (SUBRESOURCES.includes(ident)) throw ironicErrors.noSuchRoute()
-  if (found) return found.node
+  if (found) return found.record
   // The removed `.json` may belong to the name.
   const whole = `${ident}.json`
-  const other = call.jsonSuffix ? await named(whole) : undefined
+  const other = call.jsonSuffix ? named(whole) : undefined
   if (!other) throw ironicErrors.nodeNotFound(call.jsonSuffix ? whole : ident)
-  return other.node
+  return other.record
 }
 
 /** Path segments that the router takes for a subresource without its node. */
