@@ -9,7 +9,9 @@ export default defineConfig({
     expect: { requireAssertions: true },
     reporters: ['default', './test/kit/slowest-files.ts'],
     globalSetup: ['test/kit/own-temporary-folder.ts', 'test/kit/fresh-bundle.ts'],
-    setupFiles: ['test/kit/steady-properties.ts', 'test/kit/equal-bytes.ts'],
+    // Many short-lived objects: in a larger nursery most are gone before they are looked at.
+    execArgv: ['--max-semi-space-size=64'],
+    setupFiles: ['test/kit/compile-less.ts', 'test/kit/steady-properties.ts', 'test/kit/equal-bytes.ts'],
     // Files go largest first, so that none that is long begins when the others have ended.
     sequence: { shuffle: { tests: true, files: false } },
     // Nothing is kept in modules, so test files may share them; that halves the time of the suite.

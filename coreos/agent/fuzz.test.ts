@@ -6,6 +6,7 @@ import { agentConfig } from './agent-config.js'
 import { agentOf } from './agent-of.js'
 import { renderIgnition, type SpecConfig } from '../../ignition/index.js'
 import { writtenFiles } from './written-files.js'
+import { anyCharacter } from '../../test/kit/code-points.js'
 import { agentOptions } from '../../test/kit/commands/agent-config-options.js'
 
 const CONF = '/etc/ironic-python-agent.conf'
@@ -71,11 +72,15 @@ const piece = fc.oneof(
 describe('reading what starts the agent', () => {
   test('any text of a unit can be read', () => {
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 60 }), fc.string({ unit: 'binary', maxLength: 60 }), (pieces, conf) => {
-        const found = agentOf(unit(pieces.join('')), (path) => (path === CONF ? Buffer.from(conf) : undefined))
-        const texts = Object.values(found?.environment ?? {})
-        expect(texts.filter((text) => typeof text !== 'string')).toEqual([])
-      }),
+      fc.property(
+        fc.array(piece, { maxLength: 60 }),
+        fc.string({ unit: anyCharacter, maxLength: 60 }),
+        (pieces, conf) => {
+          const found = agentOf(unit(pieces.join('')), (path) => (path === CONF ? Buffer.from(conf) : undefined))
+          const texts = Object.values(found?.environment ?? {})
+          expect(texts.filter((text) => typeof text !== 'string')).toEqual([])
+        },
+      ),
       { numRuns: 1000 },
     )
   })

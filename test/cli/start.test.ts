@@ -96,20 +96,27 @@ const modulesOf = (files: readonly string[]): string[] =>
     [...readFileSync(file, 'utf8').matchAll(/^\/\/ ((?:dist|node_modules)\/\S+\.js)$/gm)].map(([, path]) => path!),
   )
 
-/** The least processor time of several runs, in milliseconds: what others do on this machine only adds to it. */
+/** The processor time of one run, in milliseconds. */
 async function processorTime(...argv: string[]): Promise<number> {
-  const times: number[] = []
-  for (let run = 0; run < 5; run++) {
-    const { stderr } = await promisify(execFile)(process.execPath, ['--import', TIMING_HOOK, ...argv])
-    times.push(Number(/^processor (\d+)$/m.exec(stderr)![1]) / 1000)
-  }
-  return Math.min(...times)
+  const { stderr } = await promisify(execFile)(process.execPath, ['--import', TIMING_HOOK, ...argv])
+  return Number(/^processor (\d+)$/m.exec(stderr)![1]) / 1000
+}
+
+/**
+ * The least processor time of five runs: what others do on this machine only adds to it. Ends as soon as a run is below
+ * `enough`, since the least of all is too.
+ */
+async function leastProcessorTime(argv: readonly string[], enough = 0): Promise<number> {
+  let least = Infinity
+  for (let run = 0; run < 5 && least >= enough; run++) least = Math.min(least, await processorTime(...argv))
+  return least
 }
 
 test('--version and --help take little more than Node.js alone', async () => {
-  const most = 4 * (await processorTime('--eval', '0'))
-  for (const argument of ['--version', '--help']) expect(await processorTime(IRONSTAGE, argument)).toBeLessThan(most)
+  const most = 4 * (await leastProcessorTime(['--eval', '0']))
+  for (const argument of ['--version', '--help'])
+    expect(await leastProcessorTime([IRONSTAGE, argument], most)).toBeLessThan(most)
   // As much as they would take with all that a deployment loads.
   const lab = `await import('${root}/dist/lab/index.js')`
-  expect(await processorTime('--input-type=module', '--eval', lab)).toBeGreaterThan(most)
+  expect(await leastProcessorTime(['--input-type=module', '--eval', lab], most)).toBeGreaterThan(most)
 })

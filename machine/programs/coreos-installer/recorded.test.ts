@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import lzma from 'lzma-native'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { seededRandom, VirtualClock } from '../../../runtime/index.js'
 import { badImageServer, testImages, type TestImages } from '../../../test/kit/images/bad-images.js'
+import { storedXz } from '../../../test/kit/images/stored-xz.js'
 import { insideWith, runInstaller } from '../../../test/kit/installer.js'
 import type { BlockDevice } from '../../disk/block-device.js'
 import { memoryStream, type ByteStream } from '../../../bytes/byte-stream.js'
@@ -166,13 +166,13 @@ function slowly(bytes: Uint8Array, clock: VirtualClock): ByteStream {
   }
 }
 
-let asLong: Promise<Buffer> | undefined
+let asLong: Buffer | undefined
 
 test.each(SLOW)('%s', async (name) => {
   const wanted = cases[name]!
   const clock = new VirtualClock()
   // About as long as the recorded image, so that percentages are the same.
-  const image = await (asLong ??= xz(seededRandom(1).bytes(5_419_500)))
+  const image = (asLong ??= storedXz(Buffer.from(seededRandom(1).bytes(5_419_500))))
   const host = machineHost(insideWith({}), clock)
   let stderr = ''
   const code = await clock.until(
@@ -189,9 +189,6 @@ test.each(SLOW)('%s', async (name) => {
   expect(rest(stderr)).toBe(rest(wanted.stderr))
   expect(code).toBe(wanted.code)
 })
-
-const xz = (bytes: Uint8Array): Promise<Buffer> =>
-  new Promise((resolve) => lzma.compress(Buffer.from(bytes), { preset: 0 }, resolve))
 
 test('a killed download leaves an empty table, without clean-up', async () => {
   const inside = machineFor(KILLED)

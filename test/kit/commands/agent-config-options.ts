@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import type { AgentConfigOptions } from '../../../coreos/index.js'
+import { anyCharacter } from '../code-points.js'
 
 const line = (pattern: RegExp) => fc.stringMatching(pattern)
 const text = fc
-  .string({ unit: 'binary', maxLength: 40 })
+  .string({ unit: anyCharacter, maxLength: 40 })
   .map((text) => Buffer.from(text.replace(/[\n\r\0\p{Noncharacter_Code_Point}]/gu, ' ')).toString())
 const host = fc.oneof(
   line(/^[a-z]{1,8}(\.[a-z]{1,8})?$/),
