@@ -1,4 +1,12 @@
-import { errorChain, type Clock, systemClock, systemRandom, type ConfigFile, UserError } from '../../runtime/index.js'
+import {
+  errorChain,
+  type Clock,
+  letGarbageGrow,
+  systemClock,
+  systemRandom,
+  type ConfigFile,
+  UserError,
+} from '../../runtime/index.js'
 import { type LiveImagesRequest, serve, type LabEvent, type Served } from '../../lab/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../ironic-mock/index.js'
@@ -52,6 +60,7 @@ export async function up(
     logger,
     onEvent: watching.onEvent,
   })
+  letGarbageGrow()
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
   const { images } = served.stage
   if (json)
