@@ -91,7 +91,7 @@ cell_text=${quoted(setupText(parts))}
     watch: `
 cell=
 i=0
-while [ ! -s "$d/cell" ] && started "$child" >/dev/null && [ "$i" -lt 3000 ]; do nap 0.01; i=$((i + 1)); done
+while [ ! -s "$d/cell" ] && start_of "$child" && [ "$i" -lt 3000 ]; do nap 0.01; i=$((i + 1)); done
 read -r cell 2>/dev/null <"$d/cell" || cell="no namespaces could be made for it ($(sed -n 1p "$d/cell.err" 2>/dev/null))"
 case $cell in ok*) cell_pid=\${cell#ok } cell= ;; esac
 ${needs.partitions ? watcher(access) : ''}`,
@@ -158,7 +158,8 @@ done </proc/self/mountinfo)
 IFS='
 '
 for line in $mounts; do
-  m=$(printf '%b' "$(printf '%s' "\${line#* }" | sed 's/\\\\\\([0-7]\\)/\\\\0\\1/g')")
+  m=\${line#* }
+  case $m in *\\\\*) m=$(printf '%b' "$(printf '%s' "$m" | sed 's/\\\\\\([0-7]\\)/\\\\0\\1/g')") ;; esac
   case $line in
     umount*) umount -l "$m" 2>/dev/null || [ ! -d "$m/self" ] || fail "$m could not be taken away" ;;
     *) mount -o remount,bind,${readOnly} "$m" 2>/dev/null || umount -l "$m" 2>/dev/null || fail "$m could not be made read-only" ;;

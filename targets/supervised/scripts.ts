@@ -44,13 +44,13 @@ export PATH LC_ALL
 unset RUST_BACKTRACE RUST_LIB_BACKTRACE
 exec </dev/null
 printf '\\n%s\\n' '${GREETING} ${nonce}'
-boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null) || boot=unknown
+read -r boot 2>/dev/null </proc/sys/kernel/random/boot_id || boot=unknown
 ${boot === null ? '' : `[ "$boot" = ${quoted(boot)} ] || { printf 'b %s\\n' "$boot"; exit 0; }`}
 base=
 for place in ${places}; do
-  mkdir -p "$place" 2>/dev/null
+  [ -d "$place" ] || mkdir -p "$place" 2>/dev/null
   [ -d "$place" ] && [ ! -L "$place" ] && [ -O "$place" ] && [ -w "$place" ] || continue
-  chmod 700 "$place" && base=$place && break
+  ${boot === null ? 'chmod 700 "$place" && ' : ''}base=$place && break
 done
 [ -n "$base" ] || { printf 'f %s\\n' 'there is no folder for runs: /run, /dev/shm, /tmp and /var/tmp are not writable'; exit 0; }
 ${body}
@@ -70,8 +70,9 @@ printf 't %s\\nu %s\\np %s\\n' "$boot" "$(id -u)" "$base"`
 
 /** Shell functions over `$d`, a run's folder. */
 const RUN_FUNCTIONS = `
-started() { read -r s 2>/dev/null <"/proc/$1/stat" || return 1; s=\${s##*) }; set -- $s; [ "$1" != Z ] || return 1; shift 19; echo "$1"; }
-supervised() { read -r pid since 2>/dev/null <"$d/pid" && [ "$(started "$pid")" = "$since" ]; }
+# Sets $start to when a process began; fails when it has ended.
+start_of() { start=; read -r s 2>/dev/null <"/proc/$1/stat" || return 1; s=\${s##*) }; set -- $s; [ "$1" != Z ] || return 1; shift 19; start=$1; }
+supervised() { read -r pid since 2>/dev/null <"$d/pid" && start_of "$pid" && [ "$start" = "$since" ]; }
 grouped() { read -r group 2>/dev/null <"$d/group" && kill -0 "$group" 2>/dev/null; }
 alive() { supervised || grouped; }
 nap() { sleep "$1" 2>/dev/null || sleep 1; }
@@ -106,8 +107,9 @@ ${RUN_FUNCTIONS}
 keep() { printf '%s\\n' "$2" >"$d/$1.new" && mv -f "$d/$1.new" "$d/$1"; }
 : >"$d/out"
 : >"$d/err"
-keep pid "$$ $(started $$)"
-mv "$p/in" "$d/in" && mv "$p/run" "$d/run" || exit 1
+start_of $$
+keep pid "$$ $start"
+mv "$p/in" "$p/run" "$d/" || exit 1
 rmdir "$p"
 refuse() { keep refused "$1"; keep exit 126; rm -f "$d/in" "$d/run"; exit 0; }
 ${guard ?? ''}
@@ -152,6 +154,7 @@ export function startScript(parts: StartParts, nonce: string): string {
   const { id, stdin } = parts
   const program = Buffer.from(supervisor(parts))
   const inputLength = stdin === null ? 0 : 'bytes' in stdin ? stdin.bytes.length : stdin.length
+  const differs = inputLength === 0 ? '[ -s "$p/in" ]' : `[ "$(($(wc -c <"$p/in")))" -ne ${inputLength} ]`
   const input =
     stdin === null
       ? ': >"$p/in"'
@@ -168,7 +171,7 @@ if [ ! -d "$d" ]; then
 ${printed(program)}
   } >"$p/run" 2>/dev/null
   # Check that the files are complete: half a script must not run.
-  if [ "$(($(wc -c <"$p/run")))" -ne ${program.length} ] || [ "$(($(wc -c <"$p/in")))" -ne ${inputLength} ]; then
+  if [ "$(($(wc -c <"$p/run")))" -ne ${program.length} ] || ${differs}; then
     rm -rf "$p"; printf 'f %s\\n' "there is no room for the run in $base"; exit 0
   fi
   sent=
@@ -185,7 +188,7 @@ ${printed(program)}
     fi
   fi
   i=0
-  while [ ! -d "$d" ] && [ "$i" -lt 500 ]; do nap 0.02; i=$((i + 1)); done
+  while [ ! -d "$d" ] && [ "$i" -lt 2000 ]; do nap 0.005; i=$((i + 1)); done
   [ -d "$d" ] || { printf 'f %s\\n' 'the run did not start'; exit 0; }
 fi
 ${follow(0, 0)}`
@@ -203,6 +206,7 @@ ${follow(stdout, stderr)}`
  * or so lets the script notice that its reader is gone.
  */
 const follow = (stdout: number, stderr: number): string => `
+# A turn of this loop without output starts no program but sleep: it turns many times for every command.
 printf 'r\\n'
 o=${stdout} e=${stderr} i=0 quiet=0 missing=0 begun=
 tell() {
@@ -225,8 +229,8 @@ while :; do
   fi
   [ -n "$begun" ] || [ ! -f "$d/group" ] || { begun=1; printf 'c\\n'; }
   more=
-  if [ -f "$d/out" ] && tell o out "$o"; then o=$((o + n)) more=1; fi
-  if [ -f "$d/err" ] && tell e err "$e"; then e=$((e + n)) more=1; fi
+  if [ -s "$d/out" ] && tell o out "$o"; then o=$((o + n)) more=1; fi
+  if [ -s "$d/err" ] && tell e err "$e"; then e=$((e + n)) more=1; fi
   if [ -n "$more" ]; then i=0 quiet=0; continue; fi
   if [ "$end" = 1 ]; then
     [ ! -f "$d/refused" ] || printf 'w %s\\n' "$(cat "$d/refused")"

@@ -85,7 +85,8 @@ const CHECK_READ = `[ -e "$f" ] || fail ENOENT
 
 /** Copies the file first: files of sysfs show their length only when read, and those of procfs change between two reads. */
 const READ = `${CHECK_READ}
-mkdir -p "$base/.read" && t=$base/.read/$$
+[ -d "$base/.read" ] || mkdir -p "$base/.read"
+t=$base/.read/$$
 head -c ${LIMITS.record + 1} "$f" >"$t" 2>/dev/null || { rm -f "$t"; fail EIO; }
 [ "$(($(wc -c <"$t")))" -le ${LIMITS.record} ] || { rm -f "$t"; fail EFBIG; }
 printf 'o %d\\n' "$(($(wc -c <"$t")))"
@@ -112,7 +113,8 @@ const LIST = `
 [ -e "$f" ] || fail ENOENT
 [ -d "$f" ] || fail ENOTDIR
 [ -r "$f" ] || fail EACCES
-mkdir -p "$base/.read" && t=$base/.read/$$
+[ -d "$base/.read" ] || mkdir -p "$base/.read"
+t=$base/.read/$$
 ls -1A "$f" >"$t" 2>/dev/null
 printf 'o %d\\n' "$(($(wc -c <"$t")))"
 cat "$t"

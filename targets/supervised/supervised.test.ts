@@ -203,7 +203,7 @@ test('a reboot is not a lost link: the exit of a run is unknown, and no command 
     ...plain,
     open: (line, options) => {
       const script = Buffer.from(options?.stdin ?? []).toString('latin1')
-      const changed = scripts++ > 0 ? script.replace('boot=$(cat', 'boot=other$(cat') : script
+      const changed = scripts++ > 0 ? script.replace('random/boot_id', 'ostype') : script
       return plain.open(line, { ...options, stdin: Buffer.from(changed, 'latin1') })
     },
   }
