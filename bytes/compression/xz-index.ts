@@ -76,3 +76,38 @@ function parseRecords(index: Buffer): XzBlock[] {
   }
   return blocks
 }
+
+const LZMA2 = 0x21
+/** A block's header is this long at most (xz file format 1.1, 3.1.1). */
+const LONGEST_HEADER = 1024
+
+/** The largest dictionary that a block of the file asks for, in bytes; Infinity when one uses other filters than LZMA2. */
+export const largestDictionary = (path: string, { blocks }: XzIndex, clock: Clock): Promise<number> =>
+  held(clock, `reading the blocks of ${path}`, async () => {
+    const file = await open(path, 'r')
+    try {
+      let largest = 0
+      const header = Buffer.alloc(LONGEST_HEADER)
+      for (const { offset } of blocks) {
+        const { bytesRead } = await file.read(header, 0, LONGEST_HEADER, offset)
+        largest = Math.max(largest, dictionaryOf(header.subarray(0, bytesRead)))
+      }
+      return largest
+    } finally {
+      await file.close()
+    }
+  })
+
+/** Dictionary size in a block's header (xz file format 1.1, 3.1 and 5.3.1). */
+function dictionaryOf(header: Buffer): number {
+  const flags = header[1] ?? 0
+  let at = 2
+  const skipNumber = () => {
+    while ((header[at++] ?? 0) & 0x80);
+  }
+  for (const present of [0x40, 0x80]) if (flags & present) skipNumber()
+  const bits = header[at + 2]
+  if ((flags & 3) !== 0 || header[at] !== LZMA2 || header[at + 1] !== 1 || bits === undefined || bits > 39)
+    return Infinity
+  return (2 | (bits & 1)) * 2 ** (Math.floor(bits / 2) + 11)
+}

@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import lzma from 'lzma-native'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { seededRandom, systemClock } from '../../runtime/index.js'
+import { largestDictionary, readXzIndex } from './xz-index.js'
 import { hasXzProgram, unxzByProgram } from './xz-program.js'
 
 const KIB = 1024
@@ -40,6 +42,34 @@ describe.runIf(await hasXzProgram(clock))('by the xz of this computer', () => {
     const before = Buffer.concat(parts)
     expect(before.length).toBeGreaterThan(256 * KIB)
     expect(plain.subarray(0, 300 * KIB).equals(before.subarray(0, 300 * KIB))).toBe(true)
+  })
+
+  test('of a file with blocks the same comes, damaged or not, whether they go side by side or one by one', async () => {
+    writeFileSync(path.replace(/\.xz$/, ''), plain)
+    const write = ['-kf', '--threads=2', '--block-size=128KiB', '--lzma2=preset=0,dict=1MiB']
+    execFileSync('xz', [...write, path.replace(/\.xz$/, '')])
+    const whole = readFileSync(path)
+    const index = (await readXzIndex(path, clock))!
+    expect(index.blocks).toHaveLength(12)
+    expect(await largestDictionary(path, index, clock)).toBe(1024 * KIB)
+    const outcome = async (options: Parameters<typeof unxzByProgram>[3]) => {
+      const parts: Uint8Array[] = []
+      try {
+        for await (const part of unxzByProgram(path, clock, () => {}, options)) parts.push(part)
+      } catch (error) {
+        return [(error as Error).message, Buffer.concat(parts)] as const
+      }
+      return [null, Buffer.concat(parts)] as const
+    }
+    expect(await outcome({ index })).toEqual([null, plain])
+    const damaged = Buffer.from(whole)
+    damaged.fill(0x55, 400 * KIB, 401 * KIB)
+    writeFileSync(path, damaged)
+    const [sentence, before] = await outcome({ index })
+    expect(sentence).toBe('lzma data error')
+    expect([sentence, before]).toEqual(await outcome({}))
+    // Of bytes that were stored as they are only the check at the end of their block shows the damage.
+    expect(before.subarray(0, 384 * KIB).equals(plain.subarray(0, 384 * KIB))).toBe(true)
   })
 
   test('it ends with whoever asked: no more is read, and why it was stopped is told', async () => {

@@ -6,21 +6,31 @@ import { held, type Clock } from '../../runtime/index.js'
 import { fileStream } from '../byte-stream.js'
 import { DecodeError } from './decode-error.js'
 import { withoutLostTail } from './lost-tail.js'
+import { largestDictionary, type XzIndex } from './xz-index.js'
 
 const END = { done: true, value: undefined } as const
 
-let there: Promise<boolean> | undefined
+let there: Promise<Version | null> | undefined
+
+type Version = readonly [major: number, minor: number]
 
 /** Whether this computer has xz. */
-export function hasXzProgram(clock: Clock): Promise<boolean> {
+export const hasXzProgram = async (clock: Clock): Promise<boolean> => (await versionOf(clock)) !== null
+
+function versionOf(clock: Clock): Promise<Version | null> {
   return held(clock, 'looking for xz', () => (there ??= answers()))
 }
 
-async function answers(): Promise<boolean> {
-  const child = spawn('xz', ['--version'], { stdio: 'ignore' })
+async function answers(): Promise<Version | null> {
+  const child = spawn('xz', ['--version'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  let printed = ''
+  child.stdout.on('data', (text: Buffer) => (printed += text.toString()))
   return new Promise((resolve) => {
-    child.once('error', () => resolve(false))
-    child.once('exit', (code) => resolve(code === 0))
+    child.once('error', () => resolve(null))
+    child.once('close', (code) => {
+      const [, major, minor] = /(\d+)\.(\d+)/.exec(printed) ?? []
+      resolve(code === 0 ? [Number(major ?? 0), Number(minor ?? 0)] : null)
+    })
   })
 }
 
@@ -36,18 +46,40 @@ export const unxzByProgram = (
   path: string,
   clock: Clock,
   read: (position: number) => void,
-): AsyncGenerator<Uint8Array, void, undefined> => withoutLostTail(decodeByProgram(path, clock, read))
+  options: UnxzOptions = {},
+): AsyncGenerator<Uint8Array, void, undefined> => withoutLostTail(decodeByProgram(path, clock, read, options))
+
+export interface UnxzOptions {
+  /** The file's index: its blocks are decompressed side by side then, on as many cores as there are. */
+  index?: XzIndex
+}
+
+/** The first version that decompresses blocks side by side (its NEWS). */
+const PARALLEL: Version = [5, 4]
+/** Memory for blocks side by side; a file whose blocks need more goes block by block. */
+const PARALLEL_MEMORY = 256 * 1024 * 1024
+const LARGEST_DICTIONARY = 64 * 1024 * 1024
+
+/**
+ * Options of xz for a file. The limit of coreos-installer would also count blocks that wait for each other: without it go
+ * only files whose dictionaries stay within it.
+ */
+async function limits(path: string, { index }: UnxzOptions, clock: Clock): Promise<string[]> {
+  const [major, minor] = (await versionOf(clock)) ?? [0, 0]
+  const knows = major > PARALLEL[0] || (major === PARALLEL[0] && minor >= PARALLEL[1])
+  if (knows && index && index.blocks.length > 1 && (await largestDictionary(path, index, clock)) <= LARGEST_DICTIONARY)
+    return ['--threads=0', `--memlimit-mt-decompress=${PARALLEL_MEMORY}`]
+  return [`--memlimit-decompress=${XZ_MEMORY_LIMIT}`]
+}
 
 async function* decodeByProgram(
   path: string,
   clock: Clock,
   read: (position: number) => void,
+  options: UnxzOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const child = spawn(
-    'xz',
-    ['--decompress', '--stdout', '--single-stream', `--memlimit-decompress=${XZ_MEMORY_LIMIT}`],
-    { stdio: 'pipe' },
-  )
+  const more = await limits(path, options, clock)
+  const child = spawn('xz', ['--decompress', '--stdout', '--single-stream', ...more], { stdio: 'pipe' })
   const ended = once(child, 'close')
   ended.catch(() => {})
   let printed = ''

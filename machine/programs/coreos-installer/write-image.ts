@@ -92,9 +92,9 @@ interface WholeXz {
   index: XzIndex
 }
 
-async function* xzFile({ path }: WholeXz, clock: Clock, read: (position: number) => void) {
+async function* xzFile({ path, index }: WholeXz, clock: Clock, read: (position: number) => void) {
   let last = 0
-  yield* unxzByProgram(path, clock, (position) => read((last = position)))
+  yield* unxzByProgram(path, clock, (position) => read((last = position)), { index })
   // The real installer reads the end twice more (recorded).
   for (let time = 0; time < 2; time++) read(last)
 }
