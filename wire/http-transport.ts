@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
 import { DEFAULT_LIMITS, exchange, readUpTo, withoutPasswords, type HttpLimits } from '../bytes/index.js'
-import { held, onAbort, seconds, type Clock } from '../runtime/index.js'
+import { held, onAbort, seconds, sharedAbort, type Clock } from '../runtime/index.js'
 import { ConnectionFailed, type OutgoingRequest, type Transport, type WireResponse } from './exchange.js'
 import type { TlsIdentity } from './http-server.js'
 
@@ -45,7 +45,7 @@ export class HttpTransport implements Transport, AsyncDisposable {
   readonly #tls: ConnectionOptions
   readonly #connections: number
   readonly #plain: Agent
-  readonly #closing = new AbortController()
+  readonly #closing = sharedAbort()
   /** Connections by TLS, by the authority that they trust; the latest used last. */
   readonly #trusting = new Map<string, TlsAgent>()
 

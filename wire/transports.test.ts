@@ -1,3 +1,4 @@
+import { defaultMaxListeners } from 'node:events'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Probe, Scope, systemClock, UserError, VirtualClock } from '../runtime/index.js'
@@ -53,6 +54,24 @@ describe.each([
       body: '{"ö":1}',
       based: url,
     })
+  })
+
+  test('more requests at once than an emitter may have listeners draw no warning', async () => {
+    const warnings: string[] = []
+    const warned = (warning: Error) => void warnings.push(warning.message)
+    process.on('warning', warned)
+    try {
+      const { transport, url } = await open(echo)
+      const many = Array.from({ length: 2 * defaultMaxListeners }, () =>
+        transport.send({ method: 'GET', url, headers: {} }),
+      )
+      expect((await Promise.all(many)).map(({ status }) => status)).toEqual(many.map(() => 200))
+      // Node emits them in the next tick.
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(warnings).toEqual([])
+    } finally {
+      process.off('warning', warned)
+    }
   })
 
   test('an empty body is none, an empty path is the root', async () => {

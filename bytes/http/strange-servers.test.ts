@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../runtime/index.js'
+import { sharedAbort, systemClock } from '../../runtime/index.js'
 import { STRANGE_BODY, STRANGE_SERVERS, strangeServer } from '../../test/kit/strange-servers.js'
 import { FetchFailure } from './fetch-failure.js'
 import { HttpClient } from './http-client.js'
@@ -18,7 +18,7 @@ const LIMITS = {
   headerBytes: 16_384,
 }
 const client = new HttpClient({ clock, limits: LIMITS })
-const { signal } = new AbortController()
+const { signal } = sharedAbort()
 
 describe.concurrent('a server that', () => {
   test.each(STRANGE_SERVERS.map((each) => [each.name, each] as const))('%s', async (_, strange) => {

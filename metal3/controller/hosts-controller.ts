@@ -1,4 +1,4 @@
-import { errorChain, uuidOf } from '../../runtime/index.js'
+import { errorChain, sharedAbort, uuidOf } from '../../runtime/index.js'
 import type { Host } from '../host.js'
 import type { WantedHost } from '../wanted-hosts.js'
 import { HostController, type HostControllerParts } from './host-controller.js'
@@ -10,7 +10,7 @@ const managedOf = (wanted: readonly WantedHost[]): (WantedHost & { host: Host })
 /** BareMetal Operator for a set of hosts, which {@link apply} replaces as `kubectl apply --prune` would. */
 export class HostsController implements AsyncDisposable {
   readonly #parts: Omit<HostControllerParts, 'signal'>
-  readonly #closing = new AbortController()
+  readonly #closing = sharedAbort()
   readonly #hosts = new Map<string, { controller: HostController; running: Promise<void>; isDeleted: boolean }>()
 
   constructor(parts: Omit<HostControllerParts, 'signal'>) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HttpClient } from '../../bytes/index.js'
 import { IgnitionLog } from '../../machine/ignition/ignition-log.js'
 import { Resources } from '../../machine/ignition/resources.js'
-import { errorChain, Probe, silent, systemClock, userError } from '../../runtime/index.js'
+import { errorChain, Probe, sharedAbort, silent, systemClock, userError } from '../../runtime/index.js'
 import { downloadArtifacts } from '../../runs/index.js'
 import { ImageCache } from '../../steps/images/image-cache.js'
 import { fetchStreamText } from '../../coreos/metadata/metal-image.js'
@@ -26,7 +26,7 @@ const LIMITS = {
 const LARGEST = 2 ** 20
 /** Pauses between attempts pass at once; what a server takes is wall time. */
 const clock = { ...systemClock(), sleep: () => Promise.resolve() }
-const { signal } = new AbortController()
+const { signal } = sharedAbort()
 const PEACE = 30_000
 
 let folder: string
