@@ -27,11 +27,8 @@ export async function readersFolder(): Promise<string> {
   const installed = join(folder, 'node_modules', 'ironstage')
   await mkdir(installed, { recursive: true })
   await writeFile(join(folder, 'package.json'), '{"name": "reader", "private": true}')
-  for (const part of ['package.json', 'images']) await cp(join(root, part), join(installed, part), { recursive: true })
-  await cp(join(root, 'dist'), join(installed, 'dist'), {
-    recursive: true,
-    filter: (path) => !/(\.map|\.d\.ts|\.tsbuildinfo)$/.test(path),
-  })
+  for (const part of ['package.json', 'images', 'dist/bundle'])
+    await cp(join(root, part), join(installed, part), { recursive: true })
   await symlink(join(root, 'node_modules'), join(installed, 'node_modules'))
   await symlink(join(root, 'node_modules', 'vitest'), join(folder, 'node_modules', 'vitest'))
   return folder

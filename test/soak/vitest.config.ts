@@ -1,10 +1,16 @@
 import { defineConfig } from 'vitest/config'
 
+/** Tests of which `npm test` runs a part of the random cases. */
+const SAMPLED = ['kill', 'order.properties', 'react.properties'].map(
+  (name) => `ironic-mock/conductor/core/${name}.test.ts`,
+)
+
 /** Kills and long runs; minutes each. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['test/soak/**/*.test.ts'],
+    include: ['test/soak/**/*.test.ts', ...SAMPLED],
+    provide: { soak: true },
     testTimeout: 1_800_000,
     fileParallelism: false,
   },

@@ -9,6 +9,7 @@ import {
   type ScriptedMachine,
 } from '../../../test/kit/conductor/scripted-machine.js'
 import { brokenInvariants } from '../../../test/kit/fuzz/invariants.js'
+import { howMany } from '../../../test/kit/how-many.js'
 import { IronicError, type JsonObject } from '../../../wire/index.js'
 import type { Policy } from './policy.js'
 import { UNSTABLE_STATES, VERBS } from './transitions.js'
@@ -213,7 +214,7 @@ test.each(kinds)(
         }
         await scene.rests()
       }),
-      { numRuns: 4 },
+      { numRuns: howMany(2, 4) },
     )
   },
   30_000,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { draws } from '../../../test/kit/conductor/draws.js'
+import { howMany } from '../../../test/kit/how-many.js'
 import { NodeModel } from '../../../test/kit/conductor/node-model.js'
 import { IronicError, type NodeRecord } from '../../../wire/index.js'
 import { UPSTREAM_POLICY, type Policy } from './policy.js'
@@ -58,7 +59,7 @@ function walk([name, driver, more, policy]: (typeof cases)[number]): Set<string>
         visited.add(model.node.provision_state)
       }
     }),
-    { numRuns: 60 },
+    { numRuns: howMany(25, 60) },
   )
   walks.set(name, visited)
   return visited
