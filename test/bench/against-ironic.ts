@@ -2,7 +2,9 @@ import Database from 'libsql'
 import { realIronic, type RealIronic } from '../real/ironic.js'
 import { Asker } from './asked.js'
 import { create, lifecycle, times } from './fake-nodes.js'
-import { clock, median, memoryOf, percentile, timed, type Measured } from './measure.js'
+import { listed, type Latency } from './lists.js'
+import { clock, median, memoryOf, percentile, REST, timed, type Measured } from './measure.js'
+import type { Row } from './rows.js'
 import { withUp } from './up.js'
 
 /** One of the two that are measured. */
@@ -18,16 +20,23 @@ interface Contender {
 interface Figures {
   /** Lifecycles a minute, by how many there are at once. */
   lifecycles: Map<number, number>
-  /** By how many nodes there are and what is asked for; milliseconds of the median and of the slowest of a hundred. */
-  lists: Map<string, { p50: number; p99: number }>
+  /** Milliseconds that 99 of 100 requests of these take at most. */
+  slowest: Map<number, number>
+  lists: Map<(typeof LISTS)[number]['what'], Latency>
   memory: number
 }
 
-/** Milliseconds without requests after which a server counts as idle; V8 returns memory after 45 s. */
-export const REST = 60_000
-const AT_ONCE = [1, 8, 32]
-const NODES = [100, 1000, 10_000]
-const LISTS = { plain: '/v1/nodes', detail: '/v1/nodes?detail=true', page: '/v1/nodes?limit=1000&detail=true' }
+const AT_ONCE = [1, 8, 32] as const
+/** Lists by the number of nodes that there are. */
+const LISTS = [
+  { nodes: 100, what: '100 nodes, plain', path: '/v1/nodes' },
+  { nodes: 100, what: '100 nodes, detail', path: '/v1/nodes?detail=true' },
+  { nodes: 1000, what: '1,000 nodes, plain', path: '/v1/nodes' },
+  { nodes: 1000, what: '1,000 nodes, detail', path: '/v1/nodes?detail=true' },
+  { nodes: 10_000, what: '10,000 nodes, plain', path: '/v1/nodes' },
+  { nodes: 10_000, what: '10,000 nodes, detail', path: '/v1/nodes?detail=true' },
+  { nodes: 10_000, what: '10,000 nodes, page', path: '/v1/nodes?limit=1000&detail=true' },
+] as const
 
 /**
  * The same client asks a real Ironic and ours for the same, one after the other in one run: lives of nodes with fake
@@ -47,24 +56,25 @@ export async function againstIronic(): Promise<Measured[]> {
       return performance.now() - since
     })
   })
+  const p99 = (what: Row, own: number, other: number, limit: number): Measured => ({
+    ...{ ...row(what, 'ms', own, other, 0.1), reach: limit },
+  })
+  const page = '10,000 nodes, page'
   return [
-    row('start to first 200', 'ms', ownStart, startedIn, 1 / 5),
+    row('start to first 200, against Ironic', 'ms', ownStart, startedIn, 1 / 5),
     ...AT_ONCE.map((n) =>
       row(`lifecycles a minute, ${n} at once`, '', ours.lifecycles.get(n)!, theirs.lifecycles.get(n)!, 100),
     ),
-    ...[...ours.lists].flatMap(([what, { p50, p99 }]) => {
-      const { p50: their50, p99: their99 } = theirs.lists.get(what)!
-      const limit =
-        what.startsWith('10,000') && what.endsWith('page')
-          ? [{ ...row(`${what}, p99`, 'ms', p99, their99, 0.1), reach: 100 }]
-          : []
-      return [row(`${what}, p50`, 'ms', p50, their50, 0.1), ...limit]
-    }),
+    ...([8, 32] as const).map((n) =>
+      p99(`request of ${n} lifecycles at once, p99`, ours.slowest.get(n)!, theirs.slowest.get(n)!, 200),
+    ),
+    ...LISTS.map(({ what }) => row(`${what}, p50`, 'ms', ours.lists.get(what)!.p50, theirs.lists.get(what)!.p50, 0.1)),
+    p99(`${page}, p99`, ours.lists.get(page)!.p99, theirs.lists.get(page)!.p99, 60),
     row('memory with 1,000 nodes at rest', 'MiB', ours.memory, theirs.memory, 1 / 3),
   ]
 }
 
-function row(what: string, unit: Measured['unit'], ours: number, theirs: number, share: number): Measured {
+function row(what: Row, unit: Measured['unit'], ours: number, theirs: number, share: number): Measured {
   return { what, unit, ours, peer: { name: 'Ironic', value: theirs }, reach: theirs * share, runs: 1 }
 }
 
@@ -72,35 +82,28 @@ async function figures({ asker, pid, fill, much }: Contender): Promise<Figures> 
   using _ = asker
   await times(Math.ceil(20 * much), 8, () => lifecycle(asker))
   const lifecycles = new Map<number, number>()
+  const slowest = new Map<number, number>()
   for (const atOnce of AT_ONCE) {
     const count = Math.max(atOnce, Math.ceil((atOnce === 1 ? 10 : 30) * much))
+    asker.took.length = 0
     lifecycles.set(atOnce, (count / (await timed(() => times(count, atOnce, () => lifecycle(asker))))) * 60_000)
+    slowest.set(atOnce, percentile(asker.took, 99))
     progress(`${atOnce} at once: ${Math.round(lifecycles.get(atOnce)!)} a minute`)
   }
-  const lists = new Map<string, { p50: number; p99: number }>()
+  const lists: Figures['lists'] = new Map()
   let memory = 0
-  for (const nodes of NODES) {
-    await fill(nodes)
-    if (nodes === 1000) {
+  let filled = 0
+  for (const { nodes, what, path } of LISTS) {
+    if (filled !== nodes) await fill((filled = nodes))
+    if (nodes === 1000 && memory === 0) {
       await clock.sleep(REST)
       memory = await memoryOf(pid)
       progress(`${Math.round(memory)} MiB with ${nodes} nodes`)
     }
-    for (const [name, path] of Object.entries(LISTS)) {
-      if (name === 'page' && nodes < 10_000) continue
-      const what = `${nodes.toLocaleString('en')} nodes, ${name}`
-      lists.set(what, await listed(asker, path, Math.ceil(20 * Math.sqrt(much))))
-      progress(`${what}: ${lists.get(what)!.p50.toFixed(1)} ms`)
-    }
+    lists.set(what, await listed(asker, path, Math.ceil(20 * Math.sqrt(much))))
+    progress(`${what}: ${lists.get(what)!.p50.toFixed(1)} ms`)
   }
-  return { lifecycles, lists, memory }
-}
-
-async function listed(asker: Asker, path: string, count: number): Promise<{ p50: number; p99: number }> {
-  for (let warming = 0; warming < 3; warming++) await asker.ask('GET', path)
-  const values: number[] = []
-  for (let n = 0; n < count; n++) values.push(await timed(() => asker.ask('GET', path)))
-  return { p50: percentile(values, 50), p99: percentile(values, 99) }
+  return { lifecycles, slowest, lists, memory }
 }
 
 /** Nodes of a real Ironic are made by it up to a hundred, and copied in its database beyond: it takes minutes for more. */

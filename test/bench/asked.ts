@@ -10,6 +10,8 @@ export interface Answer {
 export class Asker implements Disposable {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
   readonly #url: string
+  /** Milliseconds that each answer took. */
+  readonly took: number[] = []
 
   constructor(url: string) {
     this.#url = url
@@ -18,11 +20,13 @@ export class Asker implements Disposable {
   /** Resolves with the body of an answer that is no error. */
   async ask(method: string, path: string, body?: unknown): Promise<string> {
     for (let tries = 0; ; tries++) {
+      const since = performance.now()
       const { status, body: text } = await this.#send(
         method,
         path,
         body === undefined ? undefined : JSON.stringify(body),
       )
+      this.took.push(performance.now() - since)
       if (status < 300) return text
       if (tries >= 200 || (status !== 409 && status !== 503))
         throw new Error(`${method} ${path} was answered with ${status}: ${text.slice(0, 300)}`)

@@ -1,39 +1,70 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, open, rm, stat } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { REHEARSAL_IMAGE } from '../../lab/index.js'
-import { defaultMachineSpec, NO_PACE, openMachines, type Machine } from '../../machine/index.js'
-import { Probe, seededRandom, silent, systemClock, type Random } from '../../runtime/index.js'
+import { openImageCache, REHEARSAL_IMAGE } from '../../lab/index.js'
+import { defaultMachineSpec } from '../../machine/index.js'
+import { Scope, seededRandom, silent, type Random } from '../../runtime/index.js'
 import { finish } from '../../steps/index.js'
-import { median, timed, type Measured } from './measure.js'
+import { fileServer } from '../kit/images/image-files.js'
+import { machineInRamdisk } from './machine-in-ramdisk.js'
+import { clock, median, timed, type Measured } from './measure.js'
 
 const run = promisify(execFile)
 const MIB = 2 ** 20
 const SIZE = 112 * MIB
 
-/** `coreos-installer install --offline` on a machine, against decompressing the same image to a file. */
+/** `coreos-installer install` on a machine, against decompressing the same image to a file. */
 export async function installation(): Promise<Measured[]> {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-bench-'))
   try {
-    const image = await makeImage(folder, seededRandom(1))
-    const out = join(folder, 'dd.img')
-    const peer = await median(3, async () => {
-      await rm(out, { force: true })
-      return timed(() => run('sh', ['-c', 'xz -dc "$1" | dd of="$2" bs=1M', 'sh', image, out]))
-    })
-    const ours = await onMachine(image, (install) => median(3, () => timed(install)))
-    const { size } = await stat(image)
-    const what = `install of a ${SIZE / MIB} MiB image (${Math.round(size / MIB)} MiB of xz)`
-    return [{ what, ours, peer: { name: 'xz | dd', value: peer }, reach: 'peer', unit: 'ms', runs: 3 }]
+    const { blocks, whole } = await makeImages(folder, seededRandom(1))
+    const cached = await cachedAsZstd(join(folder, 'cache'), blocks)
+    const ofBlocks = await onMachine(blocks, OFFLINE)
+    const ofWhole = await onMachine(whole, OFFLINE)
+    const oneThread = { name: 'xz | dd', value: await decompressed(blocks, '-dc') }
+    const whileWhole = { name: 'xz | dd', value: await decompressed(whole, '-dc') }
+    const threads = { name: 'xz -T0 | dd', value: await decompressed(blocks, '-T0', '-dc') }
+    const zstd = await onMachine(blocks, ['--image-file', cached, '--insecure'])
+    const each = { reach: 'peer', unit: 'ms', runs: RUNS } as const
+    return [
+      { what: 'install of a 112 MiB image of xz', ours: ofBlocks, peer: oneThread, ...each },
+      { what: 'install of a 112 MiB image of xz in one block', ours: ofWhole, peer: whileWhole, ...each },
+      { what: 'install of a 112 MiB image of xz in blocks', ours: ofBlocks, peer: threads, ...each },
+      {
+        what: 'install of a 112 MiB image from the cache (zstd)',
+        ...{ ours: zstd, peer: { name: 'from xz', value: ofBlocks }, reach: ofBlocks / 8, unit: 'ms', runs: RUNS },
+      },
+    ]
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
+const RUNS = 3
+/** The image of the machine's ramdisk. */
+const OFFLINE = ['--offline']
+
+const decompressed = (image: string, ...argv: string[]): Promise<number> =>
+  median(RUNS, async () => {
+    const out = `${image}.raw`
+    await rm(out, { force: true })
+    const script = 'image=$1 out=$2; shift 2; xz "$@" "$image" | dd of="$out" bs=1M'
+    return timed(() => run('sh', ['-c', script, 'sh', image, out, ...argv]))
+  })
+
+/** Fills a cache as a first installation does, and returns the path of the image in it. */
+async function cachedAsZstd(folder: string, image: string): Promise<string> {
+  await using server = await fileServer({ '/image.raw.xz': await readFile(image) })
+  const cache = await openImageCache({ folder, as: 'zstd' }, { clock, logger: silent })
+  const asset = { url: server.url('/image.raw.xz'), sha256: null, signature: 'where present' } as const
+  const { path } = await cache.get(asset, { signal: new AbortController().signal })
+  return path
+}
+
 /** The rehearsal image with more behind it that compresses to about a third, as an operating system does. */
-async function makeImage(folder: string, random: Random): Promise<string> {
+async function makeImages(folder: string, random: Random): Promise<{ blocks: string; whole: string }> {
   const raw = join(folder, 'image.raw')
   await run('sh', ['-c', 'xz -dc "$1" > "$2"', 'sh', REHEARSAL_IMAGE, raw])
   const file = await open(raw, 'r+')
@@ -48,25 +79,24 @@ async function makeImage(folder: string, random: Random): Promise<string> {
   }
   await file.truncate(SIZE)
   await file.close()
-  await run('xz', ['-6', '-T2', raw])
-  return `${raw}.xz`
+  const [blocks, whole] = [join(folder, 'blocks.raw.xz'), join(folder, 'whole.raw.xz')]
+  const compress = 'out=$1 in=$2; shift 2; xz -c "$@" "$in" > "$out"'
+  // Several threads write blocks.
+  await run('sh', ['-c', compress, 'sh', blocks, raw, '-6', '-T2'])
+  await run('sh', ['-c', compress, 'sh', whole, raw, '-1', '-T1'])
+  await rm(raw)
+  return { blocks, whole }
 }
 
-async function onMachine<T>(image: string, use: (install: () => Promise<void>) => Promise<T>): Promise<T> {
-  const clock = systemClock()
-  let isUp!: (machine: Machine) => void
-  const up = new Promise<Machine>((resolve) => (isUp = resolve))
-  await using machines = await openMachines({
-    ...{ stateDir: null, clock, random: seededRandom(1), probe: new Probe(), logger: silent, pace: NO_PACE },
-    events: { ramdiskUp: (machine) => isUp(machine), down: () => {} },
-  })
-  const made = await machines.create({ ...defaultMachineSpec(1), liveImage: image })
-  await made.setBoot({ kind: 'ramdisk', parameters: {} })
-  await made.setPower('on')
-  const machine = await up
-  return await use(async () => {
-    const argv = ['coreos-installer', 'install', '/dev/sda', '--offline'] as const
-    const { exit, stderr } = await finish(machine.executor, [...argv], { effect: 'writes' })
-    if (exit.kind !== 'exited' || exit.code !== 0) throw new Error(`coreos-installer failed: ${stderr}`)
-  })
+/** Milliseconds of an installation. */
+async function onMachine(image: string, from: readonly string[]): Promise<number> {
+  await using scope = new Scope()
+  const machine = await machineInRamdisk(scope, { ...defaultMachineSpec(1), liveImage: image })
+  return await median(RUNS, () =>
+    timed(async () => {
+      const argv = ['coreos-installer', 'install', '/dev/sda', ...from] as const
+      const { exit, stderr } = await finish(machine.executor, [...argv], { effect: 'writes' })
+      if (exit.kind !== 'exited' || exit.code !== 0) throw new Error(`coreos-installer failed: ${stderr}`)
+    }),
+  )
 }

@@ -1,31 +1,48 @@
-import { againstIronic } from './against-ironic.js'
-import { idleAgents } from './idle-agents.js'
-import { ignitionConfigs } from './ignition.js'
-import { servedImages } from './images.js'
-import { installation } from './install.js'
-import { table, type Measured } from './measure.js'
-import { idleMemory, lifecycles, starts } from './served.js'
-import { inVirtualTime } from './virtual-time.js'
+import { fileURLToPath } from 'node:url'
+import { parseArguments, USAGE, WrongArgument, type Arguments } from './arguments.js'
+import { BENCHMARKS } from './benchmarks.js'
+import { keep, lastOnThisMachine, readHistory, runOf } from './history.js'
+import type { Cells, Measured } from './measure.js'
+import { described, isBusy, runsOn } from './runs-on.js'
+import { asMarkdown, asText, tableOf } from './table.js'
 
-const BENCHMARKS: Readonly<Record<string, () => Promise<Measured | Measured[]>>> = {
-  ironic: againstIronic,
-  start: starts,
-  lifecycles,
-  memory: idleMemory,
-  'idle-agents': idleAgents,
-  install: installation,
-  ignition: ignitionConfigs,
-  images: servedImages,
-  'virtual-time': inVirtualTime,
+const HISTORY = fileURLToPath(new URL('../../bench/history.ndjson', import.meta.url.replace('/dist/test/', '/test/')))
+
+/** Runs the benchmarks that are named, and prints what they measured. Judges nothing. */
+async function main({ names, history, markdown }: Arguments): Promise<void> {
+  const on = await runsOn()
+  const before = lastOnThisMachine(await readHistory(HISTORY), on)
+  const print = (cells: Cells): void => void process.stdout.write(`${(markdown ? asMarkdown : asText)(cells)}\n\n`)
+  process.stdout.write(`${described(on)}\n\n`)
+  if (isBusy(on)) warn('the machine is busy: times are longer than on an idle one')
+  const rows: Measured[] = []
+  const more: Cells[] = []
+  for (const name of names) {
+    process.stderr.write(`${name} ...\n`)
+    try {
+      const measured = await BENCHMARKS[name]()
+      rows.push(...measured.rows)
+      more.push(...(measured.more ?? []))
+    } catch (error) {
+      // Hours of the others must not be lost with one that lacks its peer.
+      process.exitCode = 1
+      warn(`${name} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    }
+  }
+  if (rows.length > 0) [tableOf(rows, before), ...more].forEach(print)
+  if (history && rows.length > 0) {
+    await keep(HISTORY, runOf(on, rows))
+    process.stdout.write(`kept in ${HISTORY}\n`)
+  }
 }
 
-/** Runs the benchmarks that are named, all without names, and prints what they measured. Judges nothing. */
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHMARKS)
-const rows: Measured[] = []
-for (const name of names) {
-  const benchmark = BENCHMARKS[name]
-  if (!benchmark) throw new Error(`there is no benchmark ${name}; there is ${Object.keys(BENCHMARKS).join(', ')}`)
-  process.stderr.write(`${name} ...\n`)
-  rows.push(...[await benchmark()].flat())
+const warn = (text: string): void => void process.stderr.write(`${text}\n`)
+
+try {
+  if (process.argv.includes('--help')) process.stdout.write(USAGE)
+  else await main(parseArguments(process.argv.slice(2)))
+} catch (error) {
+  if (!(error instanceof WrongArgument)) throw error
+  warn(`bench: ${error.message}`)
+  process.exitCode = 2
 }
-process.stdout.write(`${table(rows)}\n`)

@@ -1,11 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { systemClock } from '../../runtime/index.js'
+import type { Row } from './rows.js'
 
 export const clock = systemClock()
 
-/** One line of what is printed. */
+/** Milliseconds without requests after which a server counts as idle; V8 returns memory after 45 s. */
+export const REST = 60_000
+
+/** One line of the table. */
 export interface Measured {
-  what: string
+  what: Row
   /** As `unit` says. */
   ours: number
   /** The same done by something else, in the same run on the same machine; null where there is nothing like it. */
@@ -16,6 +20,15 @@ export interface Measured {
   unit: 'ms' | 'KiB' | 'MiB' | '%' | ''
   /** How often it was measured; what is printed is the median. */
   runs: number
+}
+
+/** Lines of cells; the first line names the columns. */
+export type Cells = readonly (readonly string[])[]
+
+/** Rows of a benchmark, and tables that it prints besides. */
+export interface Outcome {
+  rows: Measured[]
+  more?: Cells[]
 }
 
 /** Milliseconds that something takes. */
@@ -32,29 +45,6 @@ export async function median(runs: number, measure: () => Promise<number>): Prom
   return values.sort((a, b) => a - b)[Math.floor(runs / 2)]!
 }
 
-export function table(rows: readonly Measured[]): string {
-  const shown = (value: number, unit: string) =>
-    `${value >= 100 || unit === '' ? Math.round(value) : value.toFixed(1)} ${unit}`.trim()
-  const cells = rows.map(({ what, ours, peer, reach, unit, runs }) => [
-    what,
-    shown(ours, unit),
-    peer === null ? '-' : `${shown(peer.value, unit)} (${peer.name})`,
-    peer === null ? '-' : (ours / peer.value).toFixed(2),
-    reach === null ? '-' : reach === 'peer' ? 'as the peer' : shown(reach, unit),
-    String(runs),
-  ])
-  const all = [['what', 'ours', 'peer', 'ours/peer', 'reach', 'runs'], ...cells]
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
-
 /** The value that so many of a hundred do not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b)
@@ -63,11 +53,19 @@ export function percentile(values: readonly number[], percent: number): number {
 
 /** MiB of physical memory that a process and all that it has started take; what they share is counted once. */
 export async function memoryOf(pid: number): Promise<number> {
+  let mib = await pssOf(pid)
+  for (const child of await childrenOf(pid)) mib += await memoryOf(child)
+  return mib
+}
+
+/** MiB of physical memory of a process, with its share of what it has in common with others; 0 once it is gone. */
+export async function pssOf(pid: number): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
-  let kib = Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0)
-  for (const task of await readdir(`/proc/${pid}/task`).catch(() => [])) {
-    const children = await readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => '')
-    for (const child of children.split(' ').filter(Boolean)) kib += (await memoryOf(Number(child))) * 1024
-  }
-  return kib / 1024
+  return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024
+}
+
+export async function childrenOf(pid: number): Promise<number[]> {
+  const tasks = await readdir(`/proc/${pid}/task`).catch(() => [])
+  const children = tasks.map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => ''))
+  return (await Promise.all(children)).join(' ').split(' ').filter(Boolean).map(Number)
 }

@@ -1,0 +1,37 @@
+import { againstIronic } from './against-ironic.js'
+import { countsAndCosts } from './counts/counts.js'
+import { idleAgents } from './idle-agents.js'
+import { ignitionConfigs } from './ignition.js'
+import { servedImages } from './images.js'
+import { installation } from './install.js'
+import { lists } from './lists.js'
+import { localTarget } from './local-target.js'
+import type { Measured, Outcome } from './measure.js'
+import { idleMemory } from './memory.js'
+import { quick } from './quick.js'
+import type { BenchmarkName } from './rows.js'
+import { lifecycles, starts } from './served.js'
+import { ci, suites } from './suites.js'
+import { hundredThousand, inVirtualTime, tenThousand } from './virtual-time.js'
+
+const rows = (measure: () => Promise<Measured[]>) => async (): Promise<Outcome> => ({ rows: await measure() })
+
+export const BENCHMARKS: Readonly<Record<BenchmarkName, () => Promise<Outcome>>> = {
+  start: rows(starts),
+  lifecycles: rows(lifecycles),
+  'virtual-time': rows(inVirtualTime),
+  'ten-thousand': rows(tenThousand),
+  'hundred-thousand': rows(hundredThousand),
+  lists: rows(() => lists()),
+  memory: rows(idleMemory),
+  'idle-agents': rows(idleAgents),
+  install: rows(installation),
+  'local-target': rows(localTarget),
+  ignition: rows(ignitionConfigs),
+  images: rows(servedImages),
+  ironic: rows(againstIronic),
+  counts: countsAndCosts,
+  quick,
+  suites: rows(suites),
+  ci: rows(ci),
+}

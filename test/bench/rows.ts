@@ -1,0 +1,112 @@
+/** Each benchmark by its name, with the rows that it prints. */
+export const ROWS = {
+  start: ['start to first 200', 'ironstage --version', 'ironstage --help', 'npm run demo'],
+  lifecycles: ['one lifecycle over HTTP, warm', '100 lifecycles, 16 at once'],
+  'virtual-time': [
+    '1,000 lifecycles in virtual time',
+    'processor time a node, of 1',
+    'processor time a node, of 10',
+    'processor time a node, of 100',
+    'processor time a node, of 1,000',
+  ],
+  'ten-thousand': [
+    '10,000 lifecycles in virtual time',
+    'processor time a node, of 10,000',
+    'memory of 10,000 lifecycles, at most',
+  ],
+  'hundred-thousand': [
+    '100,000 lifecycles in virtual time',
+    'processor time a node, of 100,000',
+    'memory of 100,000 lifecycles, at most',
+  ],
+  lists: [
+    '1,000 nodes in a list',
+    '1,000 nodes in detail',
+    '1,000 of 10,000 nodes in detail, p50',
+    '1,000 of 10,000 nodes in detail, p99',
+  ],
+  memory: ['memory at 1,000 idle nodes', 'Pss without nodes', 'Pss at 1,000 idle nodes', 'Pss at 10,000 idle nodes'],
+  'idle-agents': [
+    'first agent of a process, start to first heartbeat',
+    'agent start to first heartbeat',
+    '5,000 agents started at once',
+    'heartbeats that these missed, 20 x as fast',
+    'one core, taken by these',
+    'heap of one of these while idle',
+  ],
+  install: [
+    'install of a 112 MiB image of xz',
+    'install of a 112 MiB image of xz in one block',
+    'install of a 112 MiB image of xz in blocks',
+    'install of a 112 MiB image from the cache (zstd)',
+  ],
+  'local-target': [
+    'local target, whole deployment',
+    'local target, the installer in it',
+    'local target, all but the installer',
+    'memory of a local installation, at most',
+  ],
+  ignition: ['an Ignition config of 100 KB validated', 'a config embedded in an ISO in place, beside its I/O'],
+  images: [
+    'a customised ISO of 400 MiB downloaded',
+    '200 readers of 2 MiB ranges at once',
+    'memory while they read, over that at rest',
+  ],
+  ironic: [
+    'start to first 200, against Ironic',
+    'lifecycles a minute, 1 at once',
+    'lifecycles a minute, 8 at once',
+    'lifecycles a minute, 32 at once',
+    'request of 8 lifecycles at once, p99',
+    'request of 32 lifecycles at once, p99',
+    '100 nodes, plain, p50',
+    '100 nodes, detail, p50',
+    '1,000 nodes, plain, p50',
+    '1,000 nodes, detail, p50',
+    '10,000 nodes, plain, p50',
+    '10,000 nodes, detail, p50',
+    '10,000 nodes, page, p50',
+    '10,000 nodes, page, p99',
+    'memory with 1,000 nodes at rest',
+  ],
+  counts: [
+    'API requests a lifecycle',
+    'agent commands a lifecycle',
+    'heartbeats and lookups a lifecycle',
+    'commands on the machine a lifecycle',
+    'commits of the node a lifecycle',
+    'disk reads a lifecycle',
+    'disk writes a lifecycle',
+    'timers a lifecycle',
+    'promises a lifecycle',
+    'allocated a lifecycle',
+    'processor time a lifecycle',
+  ],
+  quick: [
+    'start to first 200',
+    'ironstage --version',
+    'one lifecycle over HTTP, warm',
+    'processor time a node, of 100',
+    '1,000 nodes in a list',
+    '1,000 nodes in detail',
+    'API requests a lifecycle',
+    'agent commands a lifecycle',
+    'heartbeats and lookups a lifecycle',
+    'commands on the machine a lifecycle',
+    'commits of the node a lifecycle',
+    'disk reads a lifecycle',
+    'disk writes a lifecycle',
+    'timers a lifecycle',
+    'promises a lifecycle',
+    'allocated a lifecycle',
+  ],
+  suites: ['npm test', 'npm run test:fast'],
+  ci: ['.ci/run with warm peers'],
+} as const satisfies Readonly<Record<string, readonly string[]>>
+
+export type BenchmarkName = keyof typeof ROWS
+/** Title of a row. The same title in two benchmarks is the same measurement. */
+export type Row = (typeof ROWS)[BenchmarkName][number]
+
+/** Parts of others, and runs of many minutes: they run only when they are named. */
+export const ONLY_NAMED: readonly BenchmarkName[] = ['quick', 'ten-thousand', 'hundred-thousand', 'suites', 'ci']

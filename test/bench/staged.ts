@@ -1,0 +1,36 @@
+import { createStagedLab, installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
+import type { VirtualClock } from '../../runtime/index.js'
+
+export const deploySteps = [installCoreos({ ignition: { ignition: { version: '3.4.0' } } })]
+
+/** A lab without sockets that lets so many nodes deploy at once, as an operator of so many would. */
+export const labFor = (nodes: number): Promise<StagedLab<VirtualClock>> =>
+  createStagedLab({ policy: { maxConcurrentDeploy: nodes, maxConcurrentClean: nodes } })
+
+/** Takes so many new nodes to `active` at once: over half an hour of lab time or more. */
+export const deployAll = (lab: StagedLab, count: number): Promise<void> => atOnce(lab, count, deployed)
+
+/** The same, and then undeploys them, so that each is cleaned once more. */
+export const liveThrough = (lab: StagedLab, count: number): Promise<void> =>
+  atOnce(lab, count, async () => {
+    const node = await deployed(lab)
+    await node.provision('deleted')
+    await rested(node, 'available')
+  })
+
+async function atOnce(lab: StagedLab, count: number, work: (lab: StagedLab) => Promise<unknown>): Promise<void> {
+  await lab.wait(Promise.all(Array.from({ length: count }, () => work(lab))))
+}
+
+async function deployed(lab: StagedLab): Promise<StagedNode> {
+  const node = await lab.enroll({ deploySteps })
+  await node.deploy()
+  await rested(node, 'active')
+  return node
+}
+
+/** @throws when the node comes to rest in another state */
+export async function rested(node: StagedNode, wanted: string): Promise<void> {
+  const { provision_state: state, last_error: error } = await node.settled()
+  if (state !== wanted) throw new Error(`a node ended in ${state}: ${error}`)
+}

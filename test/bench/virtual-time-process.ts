@@ -1,0 +1,24 @@
+import { timed } from './measure.js'
+import { deployAll, labFor } from './staged.js'
+
+/** Lifecycles of one process. */
+export interface Deployed {
+  milliseconds: number
+  /** Milliseconds of processor time of all threads. */
+  processor: number
+  /** The most memory that was resident. */
+  mib: number
+}
+
+const count = Number(process.argv[2])
+const before = process.cpuUsage()
+const milliseconds = await timed(async () => {
+  await using lab = await labFor(count)
+  await deployAll(lab, count)
+})
+const { user, system } = process.cpuUsage(before)
+const found: Deployed = {
+  ...{ milliseconds, processor: (user + system) / 1000 },
+  mib: process.resourceUsage().maxRSS / 1024,
+}
+process.send!(found, () => process.disconnect())
