@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import { BareMetalOperator, HostsController, manifestFindingLine, wantedHosts } from '../../metal3/index.js'
 import type { HostReport, RamdiskSource, WantedHost } from '../../metal3/index.js'
 import type { Stage } from '../../lab/index.js'
-import { errorChain, systemClock, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import {
+  errorChain,
+  sharedAbort,
+  systemClock,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../runtime/index.js'
 
 /** How often files are looked at for changes, in milliseconds. */
 const LOOK = 250
@@ -68,9 +76,11 @@ export interface HostsOptions {
 export function reconcileHosts({ stage, ramdisk, ...options }: HostsOptions): AsyncDisposable {
   const { clock, random, logger, onChange } = options
   const lab = { transport: stage.transport, url: stage.url, headers: stage.headers, clock }
+  const closing = sharedAbort()
+  options.signal.addEventListener('abort', () => closing.abort(options.signal.reason), { once: true })
   const operator = new BareMetalOperator(
     { ...lab, wait: (awaited) => awaited },
-    { signal: options.signal, ...(ramdisk ? { ramdisk } : {}) },
+    { signal: closing.signal, ...(ramdisk ? { ramdisk } : {}) },
   )
   const controller = new HostsController({ operator, clock, random, logger, onChange })
   const noted = new Set<string>()

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hashSync } from 'bcryptjs'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../runtime/index.js'
 import { command } from '../kit/commands/command.js'
 
@@ -20,7 +20,7 @@ kind: BareMetalHost
 metadata: {name: ${name}}
 spec:
   bmc: {address: "redfish-virtualmedia://10.4.0.${number}:8000/redfish/v1/Systems/1", credentialsName: bmc}
-  bootMACAddress: 52:54:00:b0:00:0${number}
+  bootMACAddress: 52:54:00:b0:00:${String(number).padStart(2, '0')}
   ${spec}
 `
 const CUSTOM = 'online: true\n  customDeploy: {method: install_coreos}'
@@ -114,4 +114,17 @@ test('the command ends at once, in the midst of everything', async () => {
     expect(await up.ended).toBe(0)
     expect(performance.now() - since).toBeLessThan(2000)
   }
+})
+
+test('forty hosts at once are no reason for a warning', async () => {
+  const folder = await scratch()
+  await put(folder, 'hosts.yaml', SECRET, ...Array.from({ length: 40 }, (_, n) => host(`h${n}`, n, SPARE)))
+  const warnings: string[] = []
+  const note = ({ message }: Error) => void warnings.push(message)
+  process.on('warning', note)
+  onTestFinished(() => void process.off('warning', note))
+  await using running = await upWith('--hosts', folder)
+  const available = () => running.up.stdout.split('\n').filter((line) => line.endsWith('  available')).length
+  await expect.poll(available, { timeout: 50_000 }).toBe(40)
+  expect(warnings).toEqual([])
 })
