@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readImage } from '../test/kit/installer.js'
+import { readSmallImage } from '../test/kit/installer.js'
 import {
   cutAfter,
   fileServer,
@@ -18,7 +18,7 @@ import { createStagedLab, installCoreos } from './create-lab.js'
 import type { ImageCacheRequest } from './image-staging.js'
 
 const ignition = { ignition: { version: '3.4.0' } }
-const IMAGE = readImage()
+const IMAGE = readSmallImage()
 
 let folder: string
 let server: FileServer

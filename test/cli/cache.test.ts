@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { command } from '../kit/commands/command.js'
 import { fileServer, sha256, type FileServer } from '../kit/images/image-files.js'
-import { readImage } from '../kit/installer.js'
+import { readSmallImage } from '../kit/installer.js'
 
 /** Images that `ironstage` keeps, and the commands to look after them. */
 
-const IMAGE = readImage()
+const IMAGE = readSmallImage()
 
 let home: string
 let server: FileServer

@@ -16,6 +16,10 @@ export const imagePath = fileURLToPath(new URL('../../images/coreos-metal.raw.xz
 
 export const readImage = (): Buffer => readFileSync(imagePath)
 
+/** The same files in smaller partitions, 14 MiB: for tests that do not care what is in an image. */
+export const readSmallImage = (): Buffer =>
+  readFileSync(new URL('../fixtures/images/small-metal.raw.xz', import.meta.url.replace('/dist/test/', '/test/')))
+
 /** A machine's inside with one disk, as much of it as coreos-installer looks at. */
 export function insideWith(options: {
   disks?: BlockDevice[]
