@@ -6,10 +6,10 @@ import { seededRandom, silent, systemClock, userError } from '../runtime/index.j
 import type { Asset } from '../targets/index.js'
 import type { Reach } from '../steps/index.js'
 import { fileServer, sha256, type FileServer } from '../test/kit/images/image-files.js'
-import { readImage } from '../test/kit/installer.js'
+import { readSmallImage } from '../test/kit/installer.js'
 import { realStage } from './image-staging.js'
 
-const IMAGE = readImage()
+const IMAGE = readSmallImage()
 const { signal } = new AbortController()
 const files: Reach = { kind: 'files', pathThere: (path) => path }
 const port: Reach = { kind: 'port', lend: (at) => Promise.resolve({ port: at, [Symbol.asyncDispose]: async () => {} }) }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Probe, seededRandom, systemClock, VirtualClock } from '../../../runtime/index.js'
-import { imagePath, insideWith, readImage, runInstaller } from '../../../test/kit/installer.js'
+import { imagePath, insideWith, readSmallImage, runInstaller } from '../../../test/kit/installer.js'
 import type { BlockDevice } from '../../disk/block-device.js'
 import { compareWithImage } from '../../disk/compare-with-image.js'
 import { describedDisk } from '../../disk/described-disk.js'
@@ -220,7 +220,7 @@ test('an image file is installed with the network configuration in its initramfs
   const disk = described()
   const inside = insideWith({
     disks: [disk],
-    files: { '/image': readImage(), '/nm/a.nmconnection': 'A', '/nm/b.nmconnection': 'B', '/nm/sub/c': 'C' },
+    files: { '/image': readSmallImage(), '/nm/a.nmconnection': 'A', '/nm/b.nmconnection': 'B', '/nm/sub/c': 'C' },
   })
   const { code, stderr } = await runInstaller(inside, [
     ...['install', '/dev/sda', '--image-file=/image', '--insecure', '-n', '--network-dir', '/nm/'],
