@@ -68,7 +68,7 @@ describe.runIf(await hasXzProgram(clock))('by the xz of this computer', () => {
     const [sentence, before] = await outcome({ index })
     expect(sentence).toBe('lzma data error')
     expect([sentence, before]).toEqual(await outcome({}))
-    // Of bytes that were stored as they are only the check at the end of their block shows the damage.
+    // Only the check at the end of their block shows damage of bytes that were stored as they are.
     expect(before.subarray(0, 384 * KIB).equals(plain.subarray(0, 384 * KIB))).toBe(true)
   })
 
