@@ -15,18 +15,18 @@ const run = promisify(execFile)
 const MIB = 2 ** 20
 const SIZE = 112 * MIB
 
-/** `coreos-installer install` on a machine, against decompressing the same image to a file. */
+/** `coreos-installer install --offline` on a machine, against decompressing the same image to a file. */
 export async function installation(): Promise<Measured[]> {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-bench-'))
   try {
     const { blocks, whole } = await makeImages(folder, seededRandom(1))
     const cached = await cachedAsZstd(join(folder, 'cache'), blocks)
-    const ofBlocks = await onMachine(blocks, OFFLINE)
-    const ofWhole = await onMachine(whole, OFFLINE)
+    const ofBlocks = await onMachine(blocks)
+    const ofWhole = await onMachine(whole)
     const oneThread = { name: 'xz | dd', value: await decompressed(blocks, '-dc') }
     const whileWhole = { name: 'xz | dd', value: await decompressed(whole, '-dc') }
     const threads = { name: 'xz -T0 | dd', value: await decompressed(blocks, '-T0', '-dc') }
-    const zstd = await onMachine(blocks, ['--image-file', cached, '--insecure'])
+    const zstd = await onMachine(cached)
     const each = { reach: 'peer', unit: 'ms', runs: RUNS } as const
     return [
       { what: 'install of a 112 MiB image of xz', ours: ofBlocks, peer: oneThread, ...each },
@@ -43,8 +43,6 @@ export async function installation(): Promise<Measured[]> {
 }
 
 const RUNS = 3
-/** The image of the machine's ramdisk. */
-const OFFLINE = ['--offline']
 
 const decompressed = (image: string, ...argv: string[]): Promise<number> =>
   median(RUNS, async () => {
@@ -88,13 +86,13 @@ async function makeImages(folder: string, random: Random): Promise<{ blocks: str
   return { blocks, whole }
 }
 
-/** Milliseconds of an installation. */
-async function onMachine(image: string, from: readonly string[]): Promise<number> {
+/** Milliseconds of an installation of the image in the machine's ramdisk. */
+async function onMachine(image: string): Promise<number> {
   await using scope = new Scope()
   const machine = await machineInRamdisk(scope, { ...defaultMachineSpec(1), liveImage: image })
   return await median(RUNS, () =>
     timed(async () => {
-      const argv = ['coreos-installer', 'install', '/dev/sda', ...from] as const
+      const argv = ['coreos-installer', 'install', '/dev/sda', '--offline'] as const
       const { exit, stderr } = await finish(machine.executor, [...argv], { effect: 'writes' })
       if (exit.kind !== 'exited' || exit.code !== 0) throw new Error(`coreos-installer failed: ${stderr}`)
     }),
