@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { errorChain, seededRandom, userError, VirtualClock, type Clock, sharedAbort } from '../../runtime/index.js'
+import { errorChain, seededRandom, sharedAbort, userError, VirtualClock, type Clock } from '../../runtime/index.js'
 import {
   contentsOf,
   cutAfter,
@@ -22,7 +22,7 @@ import {
 } from '../../test/kit/images/image-files.js'
 import type { Asset } from '../../targets/asset.js'
 import { ImageCache, type ImageCacheOptions } from './image-cache.js'
-import { tryLock, sharedAbort } from '../../runtime/index.js'
+import { tryLock } from '../../runtime/index.js'
 
 const MIB = 2 ** 20
 const RAW = Buffer.concat([Buffer.alloc(3 * MIB), Buffer.from(seededRandom(1).bytes(MIB / 4)), Buffer.alloc(MIB)])
